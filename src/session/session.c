@@ -81,7 +81,7 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
             time_t at = o->is_recording ? gmon.st_mtime : side.st_mtime;
             struct tm parts;
             if (!localtime_r(&at, &parts) ||
-                !strftime(when, (sizeof when), "%Y-%m-%d %H:%M:%S", &parts))
+                !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &parts))
                 when[0] = '\0';
             snprintf(o->newest, sizeof o->newest, "%s is newer than %s of %s, which is not shown",
                      o->is_recording ? "the recording" : "gmon.out",

@@ -1,5 +1,17 @@
-/* `monarc gcov`: GNU gcov 12's reports, options, messages and exit statuses, for the files of every
- * version. */
+/* `monarc gcov`: GNU gcov 12's reports, options, messages and exit statuses, for the files of
+ * every version.
+ *
+ *   for each argument    notes, counters ─► gcov_read() ─► flow of each function
+ *   at the end           all pairs ─► line_coverage_build() ─► one table
+ *   for each source      X.gcov (gcov_text.c), or all in one JSON document (gcov_json.c)
+ *
+ * With text, gcov 12 reads all arguments into one table and prints the last argument's name; with
+ * JSON, each argument has a table and a document of its own. A notes file of another version is
+ * reported as the gcov of that version does: what differs is in `struct gcov_dialect`, never asked
+ * for by number here.
+ *
+ * A report's file is written beside and renamed. A missing source, a date, a stamp that does not
+ * match are complaints on standard error; the last of them decides the status. */
 #include "base/intern.h"
 #include "command/command.h"
 #include "coverage/model/coverage.h"
@@ -16,6 +28,7 @@
 /* gcov's command line: getopt_long with gcov 12's names and letters. The usage text is ours. */
 enum { AS_GCOV_RUN = -1 }; /* go on; any other result of as_gcov_parse() is an exit status */
 
+/* gcov 12's letters, and -e and -g of later versions. */
 static const char short_options[] = "abcdDefghHijklmno:pqrs:tuvwx";
 
 static const struct option long_options[] = {
@@ -89,6 +102,7 @@ static const char usage[] =
 static const char version[] = "gcov (monarc) 12.2.0\n"
                               "monarc " MONARC_VERSION " prints the reports of GNU gcov 12.2.0.\n";
 
+/* What changes the contents of reports. */
 static bool take_style(struct gcov_style *s, int code)
 {
     switch (code) {
@@ -106,6 +120,7 @@ static bool take_style(struct gcov_style *s, int code)
     }
 }
 
+/* What changes where they go. */
 static bool take(struct gcov_options *o, int code)
 {
     switch (code) {
@@ -133,6 +148,7 @@ static int fail_with_usage(void)
     return 1;
 }
 
+/* No file at all is a mistake in use, as for gcov. */
 static int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct out *out)
 {
     *o = (struct gcov_options){0};
@@ -176,6 +192,7 @@ struct gcov {
 
 /* ---- the table */
 
+/* Demangles a name once: objects of C++ share most of theirs. */
 static void gcov_learn_name(struct gcov *g, const char *name)
 {
     struct known_name known = {0};
@@ -188,6 +205,7 @@ static void gcov_learn_name(struct gcov *g, const char *name)
     vec_push(&g->known, known);
 }
 
+/* A function without a name (in damaged notes) is shown as "". */
 static void gcov_name_instances(struct gcov *g)
 {
     struct gcov_report *r = &g->report;
@@ -223,6 +241,8 @@ static void gcov_order_columns(struct gcov_report *r)
     }
 }
 
+/* By source and line, for the line of each function in the text; gcov's unstable sort decides
+ * among those of one line. */
 static void gcov_list_starts(struct gcov_report *r)
 {
     r->starts.len = 0;
@@ -237,6 +257,7 @@ static void gcov_list_starts(struct gcov_report *r)
     gcov_order_columns(r);
 }
 
+/* What heads a report: of the last notes that could be read, as gcov keeps it in globals. */
 static void gcov_describe(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
@@ -266,6 +287,7 @@ static void gcov_describe(struct gcov *g)
     r->directory = in->directory; /* or that of an argument before */
 }
 
+/* All pairs as units of one table. */
 static void gcov_analyse(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
@@ -327,6 +349,7 @@ static void gcov_print_text(struct gcov *g, uint32_t source, struct out *out)
     file_buffer_deinit(&b);
 }
 
+/* A source in which nothing can run has no file; an old one is removed. */
 static void gcov_write_text(struct gcov *g, uint32_t source, const char *argument)
 {
     const char *name =
@@ -351,6 +374,8 @@ static void gcov_write_text(struct gcov *g, uint32_t source, const char *argumen
     out_deinit(&text);
 }
 
+/* The summary, then the file. The empty line between files depends on where the output goes, as
+ * with gcov. */
 static void gcov_report_source(struct gcov *g, uint32_t source, const char *argument)
 {
     const struct gcov_options *o = &g->options;
@@ -374,6 +399,7 @@ static void gcov_report_source(struct gcov *g, uint32_t source, const char *argu
     }
 }
 
+/* Compressed, unless it goes to standard output. */
 static void gcov_write_json(struct gcov *g, const char *argument)
 {
     struct out text;

@@ -1,9 +1,18 @@
-/* monarc gcov-dump, or monarc started as gcov-dump: the records of gcno and gcda files, as
- * gcov-dump 12 prints them.
+/* monarc gcov-dump, or monarc started as gcov-dump: the records of gcno and gcda files, as gcov-
+ * dump 12 prints them, and of the proposal's bbg and da, in a layout like it.
  *
- * Files of other versions are printed in their own layout, as their own gcov-dump does. A file that
- * breaks off is printed up to its last whole record, then said to be broken; GNU's goes on with
- * zeros (docs/compat.md). */
+ * A line starts with the file's name, the offset if asked for (-p), and two spaces for each level
+ * of the record's tag: 01000000 is a function, 01410000 below it. With -l, the contents follow, in
+ * lines of their own:
+ *
+ *   a.gcno:    01410000:   2:BLOCKS 5 blocks
+ *   a.gcno:    01430000:   5:ARCS 2 arcs
+ *   a.gcno:                      block 0: 2:0005(tree,fall) 4:0003(tree,fake)
+ *
+ * Files of other versions are printed in their own layout, as their own gcov-dump does. A file
+ * that breaks off is printed up to its last whole record, then said to be broken; GNU's goes on
+ * with zeros (docs/compat.md). All reading is by the bounded cursor of a record: no count is
+ * believed that the record's length does not have room for. */
 
 #include "base/bytes.h"
 #include "base/err.h"
@@ -22,6 +31,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What the options say, and where output goes. */
 struct gcov_dump {
     struct out *out, *complaints;
     bool is_long, has_positions, is_raw;
@@ -205,6 +215,7 @@ static void dump_start_line(struct printing *p, size_t offset)
     out_spaces(p->out, (size_t)p->depth * 2);
 }
 
+/* Contents begin on a new line, behind a fixed indent. */
 static void dump_start_values(struct printing *p, size_t offset)
 {
     out_char(p->out, '\n');
@@ -217,6 +228,8 @@ static const char *dump_shown(const char *text)
     return text ? text : "NULL";
 }
 
+/* What a function says of itself grew from version to version: two checksums since 4.7, columns
+ * and artificial functions since 8, an end column since 9. */
 static void print_function(struct printing *p, struct arcfile_record *r, bool is_notes)
 {
     const struct gcov_dialect *dialect = p->file.dialect;
@@ -246,6 +259,7 @@ static void print_function(struct printing *p, struct arcfile_record *r, bool is
         out_str(p->out, ", artificial");
 }
 
+/* Flags of each block up to gcc 7, their number alone since. */
 static void print_blocks(struct printing *p, struct arcfile_record *r)
 {
     struct cursor *in = &r->in;
@@ -278,6 +292,7 @@ static void print_flags(struct out *out, uint32_t flags)
         out_char(out, ')');
 }
 
+/* From one block: target and flags of each. */
 static void print_arcs(struct printing *p, struct arcfile_record *r)
 {
     struct cursor *in = &r->in;
@@ -294,6 +309,8 @@ static void print_arcs(struct printing *p, struct arcfile_record *r)
     }
 }
 
+/* Pairs of a block's lines: a line number, or 0 and a file that the following numbers are of; 0
+ * and no file end it. */
 static void print_lines(struct printing *p, struct arcfile_record *r)
 {
     struct cursor *in = &r->in;
@@ -330,6 +347,7 @@ static void print_conditions(struct printing *p, struct arcfile_record *r)
     }
 }
 
+/* A negative length stands for counters that are all 0. */
 static void print_counters(struct printing *p, struct arcfile_record *r, enum counter_kind kind)
 {
     struct cursor *in = &r->in;
@@ -354,6 +372,8 @@ static void print_counters(struct printing *p, struct arcfile_record *r, enum co
     }
 }
 
+/* Of the object since gcc 9: runs and a maximum. Before, of a program, with a histogram since 4.8.
+ */
 static void print_summary(struct printing *p, struct arcfile_record *r)
 {
     struct cursor *in = &r->in;
@@ -411,6 +431,7 @@ static void print_contents(struct printing *p, struct arcfile_record *r, bool is
         print_counters(p, r, kind);
 }
 
+/* How many bytes of the tag are in use, from the left. */
 static int dump_depth_of(uint32_t tag)
 {
     int depth = 0;
@@ -419,6 +440,8 @@ static int dump_depth_of(uint32_t tag)
     return depth;
 }
 
+/* Notes since gcc 9 say where the compiler ran, since 8 whether blocks that did not run are
+ * marked. */
 static bool print_header(struct printing *p, bool is_notes, struct err *e)
 {
     struct cursor *in = &p->file.in;
@@ -508,6 +531,7 @@ static int parse(int argc, char **argv, const struct command *self, struct gcov_
     return -1;
 }
 
+/* One file. What is not there, or no such file, is said, and is no failure, as with GNU's. */
 static bool dump(struct gcov_dump *d, const char *path, struct file_buffer *b)
 {
     struct err e = {0};

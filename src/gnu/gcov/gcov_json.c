@@ -1,9 +1,22 @@
-/* gcov's JSON document, with the keys in the order in which gcov prints them. */
+/* gcov's JSON document, with the keys in the order in which gcov prints them.
+ *
+ * Format 1 has, for each file, lines with branches, and functions. Format 2 (gcc 14 and later)
+ * adds numbers of blocks, calls and conditions; paths come with gcc 15. Which of them is printed
+ * is asked of the dialect of the notes.
+ *
+ * Documents of large programs have hundreds of megabytes, so writing is what counts: all but texts
+ * goes straight into the output's memory. PIECE bytes are reserved at a time, more than any object
+ * without its texts takes; keys are constants, whose length the compiler knows; names are quoted
+ * once each (struct gcov_quoted).
+ *
+ * gcov names a function for each line, though lines can be of several: it is the function that
+ * began last and has not ended. */
 #include "output/digits.h"
 #include "gnu/gcov/gcov_report.h"
 
 #include <stdio.h>
 
+/* One source's. `has_items` says whether the list that is being printed has any yet. */
 struct json_printing {
     const struct gcov_report *r;
     struct out *out;
@@ -28,6 +41,7 @@ static inline char *gcov_put(char *to, const char *text)
     return to + len;
 }
 
+/* "true" is copied with the NUL behind it, which the next text overwrites. */
 static inline char *gcov_put_bool(char *to, bool value)
 {
     memcpy(to, value ? "true" : "false", 5);
@@ -60,6 +74,7 @@ static inline char *gcov_separate(struct json_printing *p, char *to)
 
 /* ---- texts */
 
+/* Quotes what gcov quotes; other control characters and all else above go through as they are. */
 static void gcov_put_text(struct out *out, const char *text)
 {
     out_char(out, '"');
@@ -122,25 +137,29 @@ static void gcov_put_branches(struct json_printing *p, const struct covered_line
         const struct coverage_unit *u = arcs_of(p, block, &first);
         if (block->is_elsewhere || (first[1] - first[0] < 2 && block->block))
             continue; /* the only way on */
-        for (uint32_t k = first[0]; k < first[1]; k++)
-            if (block_graph_is_branch(&u->graph, u->graph.out.at[k])) {
-                const struct notes_arc *arc = &u->notes->arcs.at[u->graph.out.at[k]];
-                char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
-                to = gcov_put_bool(gcov_put(to, "{\"fallthrough\": "),
-                                   arc->flags & NOTES_ARC_FALLTHROUGH);
-                to = gcov_put_count(gcov_put(to, ", \"count\": "),
-                                    flow_known_count(u->flow->arcs.at[u->graph.out.at[k]]));
-                to = gcov_put_bool(gcov_put(to, ", \"throw\": "),
-                                   u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_THROW);
-                if (p->r->dialect->has_block_numbers) {
-                    to = gcov_put_number(gcov_put(to, ", \"source_block_id\": "), arc->source);
-                    to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
-                }
-                out_end(p->out, gcov_put(to, "}"));
+        for (uint32_t k = first[0]; k < first[1]; k++) {
+            uint32_t number = u->graph.out.at[k];
+            const struct notes_arc *arc = &u->notes->arcs.at[number];
+            int64_t count = flow_known_count(u->flow->arcs.at[number]);
+            if (!block_graph_is_branch(&u->graph, number))
+                continue;
+            char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+            to = gcov_put(to, "{\"fallthrough\": ");
+            to = gcov_put_bool(to, arc->flags & NOTES_ARC_FALLTHROUGH);
+            to = gcov_put_count(gcov_put(to, ", \"count\": "), count);
+            to = gcov_put(to, ", \"throw\": ");
+            to = gcov_put_bool(to, u->graph.arc_kinds.at[number] & ARC_THROW);
+            if (p->r->dialect->has_block_numbers) {
+                to = gcov_put_number(gcov_put(to, ", \"source_block_id\": "), arc->source);
+                to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
             }
+            out_end(p->out, gcov_put(to, "}"));
+        }
     }
 }
 
+/* A call is an arc too: it returned as often as its block ran, less what the arc counted, which is
+ * the way out of the function. */
 static void gcov_put_calls(struct json_printing *p, const struct covered_line *line)
 {
     p->has_items = false;
@@ -149,21 +168,23 @@ static void gcov_put_calls(struct json_printing *p, const struct covered_line *l
         const struct function_instance *at = &p->r->lines.instances.at[block->instance];
         const uint32_t *first;
         const struct coverage_unit *u = arcs_of(p, block, &first);
-        for (uint32_t k = first[0]; k < first[1] && !block->is_elsewhere; k++)
-            if (u->graph.arc_kinds.at[u->graph.out.at[k]] & ARC_CALL) {
-                /* A call is an arc too; `from`: the count of its block. */
-                int64_t from = instance_block_count(p->r->units, at, block->block);
-                const struct notes_arc *arc = &u->notes->arcs.at[u->graph.out.at[k]];
-                char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
-                to = gcov_put_number(gcov_put(to, "{\"source_block_id\": "), arc->source);
-                to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
-                to = gcov_put_count(gcov_put(to, ", \"returned\": "),
-                                    from - flow_known_count(u->flow->arcs.at[u->graph.out.at[k]]));
-                out_end(p->out, gcov_put(to, "}"));
-            }
+        for (uint32_t k = first[0]; k < first[1] && !block->is_elsewhere; k++) {
+            uint32_t number = u->graph.out.at[k];
+            const struct notes_arc *arc = &u->notes->arcs.at[number];
+            if (!(u->graph.arc_kinds.at[number] & ARC_CALL))
+                continue;
+            int64_t from = instance_block_count(p->r->units, at, block->block);
+            char *to = gcov_separate(p, gcov_room_for_piece(p->out, 0));
+            to = gcov_put_number(gcov_put(to, "{\"source_block_id\": "), arc->source);
+            to = gcov_put_number(gcov_put(to, ", \"destination_block_id\": "), arc->target);
+            to = gcov_put_count(gcov_put(to, ", \"returned\": "),
+                                from - flow_known_count(u->flow->arcs.at[number]));
+            out_end(p->out, gcov_put(to, "}"));
+        }
     }
 }
 
+/* Terms of a condition whose outcome was not seen. */
 static void gcov_put_missing(struct out *out, const char *key, uint64_t seen, uint32_t terms)
 {
     bool has_items = false;
@@ -268,6 +289,7 @@ static void gcov_begin_function(struct json_printing *p, uint32_t instance, stru
         gcov_put_line(p, &p->r->lines.lines.at[i], name);
 }
 
+/* Functions begin and end between lines; instances come with lines of their own. */
 static void gcov_put_lines(struct json_printing *p)
 {
     const struct gcov_report *r = p->r;

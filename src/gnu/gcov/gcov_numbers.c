@@ -1,10 +1,21 @@
-/* Numbers of gcov's reports, sums and look-ups that its reports share. */
+/* Numbers of gcov's reports, sums and look-ups that its reports share, and gcov's unstable sort.
+ *
+ * Percentages are computed in single precision, since the last digit depends on it, and rounded as
+ * the version that wrote the notes did: before gcc 8, and in clang's tool, halves are rounded up
+ * and only all of it is 100 %; later `printf` rounds. In all of them, what is above 0 is never
+ * shown as 0 %.
+ *
+ * Functions are listed by key with the C++ library's std::sort, which is not stable. Where many
+ * functions begin at one place, as instances of a template do, their order is what that algorithm
+ * makes of it: libstdc++'s introsort, a quicksort with the median of three down to 16 items, then
+ * insertion. It is done here step by step. */
 #include "base/search.h"
 #include "gnu/gcov/gcov_report.h"
 #include "output/digits.h"
 
 #include <stdio.h>
 
+/* With -H, one decimal of the largest unit that leaves a number from 1 to 999; float, as gcov. */
 size_t gcov_count(const struct gcov_style *s, int64_t count, char *into)
 {
     static const char units[] = " kMGTPE";
@@ -149,6 +160,7 @@ static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source
         out_str(out, "No path information\n");
 }
 
+/* Branches and calls with -b alone, conditions and paths of gcc 14 and 15 behind them. */
 void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
 {
     const struct source_totals *t = &r->lines.sources.at[source].totals;
@@ -175,6 +187,7 @@ void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out 
     gcov_conditions_summary(r, source, out);
 }
 
+/* -D: blocks by function, then counts by line, those without code included. */
 void gcov_dump(const struct gcov_report *r, uint32_t source, struct out *out)
 {
     const struct covered_source *s = &r->lines.sources.at[source];
@@ -201,6 +214,8 @@ void gcov_dump(const struct gcov_report *r, uint32_t source, struct out *out)
 
 /* ---- conditions and paths */
 
+/* The counters of that kind of an instance; NULL if it was not counted, or is not to be believed.
+ */
 static const struct counted_record *gcov_record_of(const struct gcov_report *r, uint32_t instance,
                                                    enum counter_kind kind)
 {
@@ -212,6 +227,7 @@ static const struct counted_record *gcov_record_of(const struct gcov_report *r, 
     return counters_find(u->counters, &u->counters->functions.at[what->counted], kind);
 }
 
+/* Counters come in pairs, one mask for each outcome, in the order of the conditions. */
 bool gcov_condition_of(const struct gcov_report *r, const struct instance_block *block,
                        struct gcov_condition *out)
 {
@@ -258,6 +274,8 @@ bool gcov_paths_of(const struct gcov_report *r, uint32_t instance, uint32_t *pat
  * what that algorithm (libstdc++'s introsort: quicksort with the median of three down to 16 items,
  * then insertion) makes of it. */
 
+/* --- sorting --------------------------------------------------------------------------------- */
+
 enum { SHORT = 16 };
 
 static void swap(struct keyed *a, struct keyed *b)
@@ -293,6 +311,8 @@ static size_t partition(struct keyed *items, size_t len)
     }
 }
 
+/* Parts still to be sorted are on a stack of our own, as deep as introsort may go
+ * before it gives up. Below SHORT items insertion finishes all of them. */
 void gcov_order(struct keyed *items, size_t len)
 {
     struct {

@@ -1,4 +1,18 @@
-/* What gcov says of each file, in its words; where it would read a damaged file as zeros, ours. */
+/* What gcov is about: pairs of notes and counters with the flow of each function, the sources they
+ * name, and the names of files that are read and written.
+ *
+ * An argument is a source, an object or either of the two files; only its stem counts (`-o` may
+ * say another folder): `x.c` means x.gcno and x.gcda. What is wrong with a file is said in gcov's
+ * words, and changes the status; where gcov would read a damaged file as zeros, the words are
+ * ours. What can still be used is used.
+ *
+ * Sources are known by name as written and by their canonical name, so that `a.c` and `./a.c` are
+ * one. A canonical name keeps `..` behind a symbolic link, where it leads elsewhere than the text
+ * says; that asks the file system.
+ *
+ * All pairs are kept until the report; of each, what no report needs is given back at once, as a
+ * program may have thousands. Texts of notes are moved to one arena, and one buffer serves all
+ * files. */
 #include "gnu/gcov/gcov_read.h"
 
 #include "base/md5.h"
@@ -22,6 +36,7 @@ uint32_t gcov_source_named(const struct gcov_input *in, const char *name)
     return found == INTERN_NONE ? (uint32_t)NO_INDEX : in->source_of_name.at[found];
 }
 
+/* The time is asked for once for each source; 0: unknown, or said already. */
 static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
 {
     const char *prefix = in->options->source_prefix;
@@ -62,16 +77,17 @@ static uint32_t gcov_source_at(struct gcov_input *in, const char *name, time_t n
             in->source_of_name.at[same] = gcov_add_source(in, path);
         in->source_of_name.at[number] = in->source_of_name.at[same];
     }
-    if (in->source_times.at[in->source_of_name.at[number]] > notes_time) {
+    uint32_t source = in->source_of_name.at[number];
+    if (in->source_times.at[source] > notes_time) {
         out_printf(in->complaints, "%s:source file is newer than notes file '%s'\n", name,
                    in->notes_name);
         if (!in->has_explained_dates)
             out_str(in->complaints, "(the message is displayed only once per source file)\n");
         in->has_explained_dates = true;
-        in->source_times.at[in->source_of_name.at[number]] = 0;
-        in->sources.at[in->source_of_name.at[number]].is_newer = true;
+        in->source_times.at[source] = 0;
+        in->sources.at[source].is_newer = true;
     }
-    return in->source_of_name.at[number];
+    return source;
 }
 
 /* ---- notes */
@@ -83,6 +99,7 @@ static void gcov_complain(struct gcov_input *in, int status, const char *name, c
         in->status = status;
 }
 
+/* The version word as it stands in the file, in its byte order. */
 static void gcov_complain_of_version(struct gcov_input *in, const char *name, struct bytes bytes,
                                      const char *what)
 {
@@ -112,12 +129,15 @@ static bool gcov_may_be_arcs(struct bytes first)
     return arcs_kind_of(first) != ARCS_NONE;
 }
 
+/* What cannot be notes or counters is read no further than its first block. */
 static bool gcov_fetch(struct gcov_input *in, const char *name, struct err *e)
 {
     return arcs_file_may_lack_magic(name) ? file_read(name, &in->buffer, e)
                                           : file_read_if(name, gcov_may_be_arcs, &in->buffer, e);
 }
 
+/* Each step that fails ends with its complaint; a pair without notes has no functions, and reports
+ * nothing. */
 static void read_notes(struct gcov_input *in, struct gcov_pair *p)
 {
     struct stat status;
@@ -192,6 +212,7 @@ static bool gcov_is_fitting(struct gcov_input *in, struct gcov_pair *p)
     return false;
 }
 
+/* Missing counters are nothing bad: the code was not run. */
 static void read_counters(struct gcov_input *in, struct gcov_pair *p)
 {
     struct err e = {0};
@@ -229,6 +250,7 @@ static const char *gcov_function_name(const struct notes_function *f)
     return f->name ? f->name : "";
 }
 
+/* A second argument of the same object would add its counts again. */
 static bool gcov_is_done(struct gcov_input *in, const char *argument)
 {
     for (size_t i = 0; i < in->done.len; i++)
@@ -250,6 +272,7 @@ static const char *gcov_one_of(struct gcov_input *in, const char *stem, bool is_
     return is_other ? other : first;
 }
 
+/* A pair joins the table even if it is empty, so that the last one's names are known. */
 void gcov_read(struct gcov_input *in, const char *argument)
 {
     const char *stem = gcov_stem(in->options, argument, &in->arena);
@@ -364,6 +387,7 @@ static void append(struct canonical *c, const char *part, size_t len)
     c->needs_slash = true;
 }
 
+/* Takes back the last part of the path, unless it is `..` or a link. */
 static void go_up(struct canonical *c)
 {
     struct stat status;

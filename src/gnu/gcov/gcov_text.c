@@ -1,4 +1,19 @@
-/* X.gcov: each line of a source behind its count, and what the options add below it. */
+/* X.gcov: each line of a source behind its count, and what the options add below it.
+ *
+ *           2:    7:    if (i && j)        count, number, text
+ *           2:    7-block  0               -a: each block of the line
+ *   branch  0 taken 50% (fallthrough)      -b: each arc that leaves it
+ *   call    1 returned 100%
+ *
+ * A count is `-` for a line without code, `#####` for code that did not run, `=====` for code that
+ * only exceptions lead to, and has a `*` if some block of the line did not run. Blocks have
+ * `$$$$$` and `%%%%%` in those places.
+ *
+ * Instances of a template, or of an inlined function with copies, are shown one by one behind the
+ * last line of the longest of them. The text ends with the source: what notes say of lines behind
+ * its end is not shown.
+ *
+ * Most lines are short and plain: they are put together in the output's memory without printf. */
 #include "output/digits.h"
 #include "gnu/gcov/gcov_report.h"
 
@@ -57,6 +72,7 @@ struct count_field {
     size_t len;
 };
 
+/* Fills up with blanks on the left, before colours are added, which have no width. */
 static void gcov_pad(struct count_field *f)
 {
     size_t missing = f->len < COUNT_WIDTH ? COUNT_WIDTH - f->len : 0;
@@ -81,6 +97,7 @@ struct mark {
     const char *exceptional, *never;
 };
 
+/* The count as text, in colours or marks. */
 static void gcov_fill_count(struct count_field *f, const struct printing *p, const struct mark *m)
 {
     bool has_colours = p->r->style.has_colours;
@@ -132,6 +149,7 @@ static void gcov_print_plain_beginning(struct printing *p, const struct mark *m,
     out_end(p->out, digits_u64(at, number, 5));
 }
 
+/* `COUNT:NUMBER`, of a line or a block. */
 static void gcov_print_beginning(struct printing *p, const struct mark *m, uint32_t number,
                                  int64_t highest)
 {
@@ -158,6 +176,7 @@ static void gcov_print_beginning(struct printing *p, const struct mark *m, uint3
 
 /* ---- branches, calls, blocks, conditions */
 
+/* -c: the count itself. */
 static char *gcov_put_share(const struct printing *p, int64_t part, int64_t whole, char *at)
 {
     return at + (p->r->style.counts ? gcov_count(&p->r->style, part, at)
@@ -175,6 +194,7 @@ static void gcov_end_short_line(struct printing *p, char *at)
     out_end(p->out, at);
 }
 
+/* Old versions name an arc only where the block ran. */
 static void gcov_print_branch(struct printing *p, unsigned number, const struct coverage_unit *u,
                               uint32_t arc, int64_t from)
 {
@@ -220,6 +240,7 @@ static bool gcov_print_arc(struct printing *p, unsigned number, const struct cov
     return true;
 }
 
+/* Returns the next number: arcs are counted through all blocks of a line. */
 static unsigned gcov_print_arcs(struct printing *p, const struct instance_block *block,
                                 unsigned number)
 {
@@ -250,6 +271,7 @@ static void gcov_print_block(struct printing *p, const struct instance_block *bl
     out_char(p->out, '\n');
 }
 
+/* Only outcomes that were not seen are listed. */
 static void gcov_print_condition(struct printing *p, const struct instance_block *block)
 {
     struct gcov_condition c;
@@ -267,6 +289,7 @@ static void gcov_print_condition(struct printing *p, const struct instance_block
     }
 }
 
+/* -a, -b and -g, block by block. A block whose last line is another one is shown there. */
 static void gcov_print_details(struct printing *p, const struct covered_line *line)
 {
     const struct gcov_style *style = &p->r->style;
@@ -334,6 +357,7 @@ static struct covered_line gcov_take_line(const struct gcov_report *r, uint32_t 
     return (struct covered_line){.number = number};
 }
 
+/* A separator, the name, and its lines from the first to the last. */
 static void gcov_print_instance(struct printing *p, uint32_t instance)
 {
     const struct function_instance *at = &p->r->lines.instances.at[instance];
@@ -360,6 +384,7 @@ struct group {
     size_t next;  /* in starts: not before the line */
 };
 
+/* A heading for each function that begins on the line, or the start of a group of instances. */
 static void gcov_begin_functions(struct printing *p, uint32_t source, uint32_t number,
                                  struct group *g)
 {

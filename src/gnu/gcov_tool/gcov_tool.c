@@ -1,9 +1,18 @@
 /* monarc gcov-tool, or monarc started as gcov-tool: merges, rewrites and compares folders of gcda
  * files with the options of gcov-tool 12, and merges streams as that of gcc 13 does.
  *
- * Files of every version are read and keep their version. Where gcov-tool 12 aborts (value
- * profiles), divides by zero (overlap), does nothing (-n) or overwrites one build's counters with
- * another's, this does what was meant, or refuses (docs/compat.md). */
+ *   merge DIR1 DIR2      counters of both, weighed, by name below the folders ─► merged_profile/
+ *   rewrite DIR          scaled, or normalized to a maximum                   ─► rewrite_profile/
+ *   overlap DIR1 DIR2    how alike two profiles are (overlap.c)
+ *   merge-stream FILE    each counters file of the stream into the file it names
+ *
+ * Files of every version are read and keep their version. A file that is damaged is said to be,
+ * and nothing is written for it: a sum of part of it would look like a sum. Results are written
+ * beside and renamed, in folders that are made as needed; the input is never written to.
+ *
+ * Where gcov-tool 12 aborts (value profiles), divides by zero (overlap), does nothing (-n) or
+ * overwrites one build's counters with another's, this does what was meant, or refuses
+ * (docs/compat.md). */
 #include "base/file.h"
 #include "output/out.h"
 #include "coverage/model/coverage.h"
@@ -24,6 +33,7 @@
 
 /* All gcda files below a folder, read, and written below another under the same names. */
 
+/* All gcda files below a folder, read, and written below another under the same names. */
 struct gcda_file {
     char *name; /* relative: "./sub/a.gcda" */
     struct file_buffer buffer;
@@ -39,6 +49,8 @@ struct gcda_tree {
 
 /* --- folders of counters --------------------------------------------------------------------- */
 
+/* A file that cannot be read stays in the tree as bad, since its partner must not pass for the
+ * sum. */
 static void read_one(struct gcda_tree *tree, const char *path, const char *name,
                      struct out *complaints, struct out *verbose)
 {
@@ -138,6 +150,7 @@ static int tool_bad_usage(struct tool *t)
     return 1;
 }
 
+/* What is not given stays 1. */
 static bool tool_take_weights(struct tool *t, const char *value)
 {
     sscanf(value, "%d,%d", &t->weights[0], &t->weights[1]);
@@ -169,6 +182,7 @@ static bool tool_take_scale(struct tool *t, const char *value)
     return true;
 }
 
+/* -n: the largest counter becomes this number. */
 static bool tool_take_normalized(struct tool *t, const char *value)
 {
     int64_t max = strtoll(value, NULL, 0);
@@ -181,6 +195,8 @@ static bool tool_take_normalized(struct tool *t, const char *value)
     return true;
 }
 
+/* `-o` is a folder for merge and rewrite, and a switch of overlap's; tool_parse() tells them
+ * apart. */
 static bool tool_take_option(struct tool *t, int code, const char *value)
 {
     switch (code) {
@@ -210,6 +226,8 @@ static int tool_parse(struct tool *t, int argc, char **argv, const char *letters
     return 0;
 }
 
+/* Reads the files below `folder`, in the order in which the system lists them. fts neither
+ * recurses nor follows links. Fails if the folder cannot be entered or has none. */
 static bool tool_read_tree(struct tool *t, const char *folder, struct gcda_tree *tree)
 {
     /* Reads the files below `folder`, in the order in which the system lists them. fts neither
@@ -289,6 +307,7 @@ static void tool_merge_file(struct tool *t, struct gcda_tree *first, struct gcda
     }
 }
 
+/* Weights apply to the files as they were; the sum is what is written. */
 static int tool_merge_trees(struct tool *t, struct gcda_tree *first, struct gcda_tree *second)
 {
     tool_pair_trees(first, second);
@@ -322,6 +341,7 @@ static int tool_merge(struct tool *t, int argc, char **argv)
     return status;
 }
 
+/* The maximum is that of all files, so that files keep their proportions. */
 static int tool_rewrite(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
@@ -421,6 +441,8 @@ static bool tool_merge_into_file(struct tool *t, const char *name, struct counte
     return ok;
 }
 
+/* Each part of the stream names the file that it is to be added to, as the program that sent it
+ * was told. */
 static int tool_merge_stream(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {
@@ -447,6 +469,7 @@ static int tool_merge_stream(struct tool *t, int argc, char **argv)
     return !ok;
 }
 
+/* By the first word. */
 static int tool_choose(struct tool *t, const struct command *self, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";

@@ -1,4 +1,17 @@
-/* The overlap of two profiles, file by file and function by function. */
+/* The overlap of two profiles, file by file and function by function, and its text in the layout
+ * of gcov-tool 12.
+ *
+ * Each arc counter of a profile is a share of the sum of all its counters. What two profiles have
+ * in common of an arc is the smaller of its two shares; added up over all arcs that gives 1 for
+ * profiles that differ in nothing but their length, and 0 for those that ran different code:
+ *
+ *   arc      first   second   common
+ *   f:0       0.50     0.25     0.25
+ *   f:1       0.50     0.00     0.00
+ *   g:0       0.00     0.75     0.00     overlap 25 %
+ *
+ * Functions are paired by ident and checksum of their graph; files by name. What only one side has
+ * counts as 0 on the other. Time and memory are linear in the counters. */
 #include "gnu/gcov_tool/overlap.h"
 
 #include "base/map.h"
@@ -18,6 +31,7 @@ static void add_shared(struct shared *into, const struct shared *what)
     into->both += what->both;
 }
 
+/* The counter, or 0 where the record has fewer; damaged counters below 0 count as 0. */
 static double value_at(const struct counters *c, const struct counted_record *r, uint32_t i)
 {
     int64_t value = r && i < r->len ? (int64_t)counters_value(c, r, i) : 0;
@@ -56,6 +70,7 @@ static void index_functions(struct map *idents, const struct counters *c)
         map_index(idents, c->functions.at[i].ident, c->functions.at[i].cfg_checksum, i, NULL);
 }
 
+/* Goes through the functions of the first, then those that only the second has. */
 void overlap_add(struct overlap *o, const char *name, const struct counters *first,
                  const struct counters *second)
 {
@@ -92,12 +107,15 @@ void overlap_deinit(struct overlap *o)
     vec_free(&o->functions);
 }
 
+/* A share from the threshold on is hot; a file's is the sum of its functions'. */
 enum heat overlap_heat(const struct overlap *o, double of)
 {
     return of <= 0 ? HEAT_ZERO : of >= o->threshold ? HEAT_HOT : HEAT_COLD;
 }
 
 /* Lines, columns and words of gcov-tool 12. */
+
+/* --- text ------------------------------------------------------------------------------------ */
 
 static const char *shown(const char *name, const struct overlap_print *how)
 {
@@ -129,6 +147,7 @@ static void print_share(struct out *out, const char *head, const char *name, con
                s->first * 100, s->second * 100);
 }
 
+/* How many files there are on each side, and how hot they are. */
 static void print_statistics(struct out *out, const struct overlap *o)
 {
     static const char *const NAMES[] = {"zero", "cold", "hot"};

@@ -1,5 +1,13 @@
 /* GNU gprof's command line: getopt_long with GNU's own table of options, five of which have an
- * empty long name. The usage and version texts are ours. */
+ * empty long name. The usage and version texts are ours.
+ *
+ * Options for reports do two things in GNU gprof: they switch a report on or off, and with a
+ * symspec (`-p foo`, `-P foo`) they also include or exclude functions. Which reports are printed
+ * is decided by bits (`styles`) and by those that were mentioned at all (`mentioned`): an option
+ * that only excludes leaves the default reports on. Symspecs go into the selection in the order of
+ * the options, since among arc specs the last one wins.
+ *
+ * getopt writes its own complaints, as GNU's does. Nothing here prints but -h, -v and -d. */
 #include "gnu/gprof/as_gprof.h"
 
 #include "gnu/gnu_compat.h"
@@ -10,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Long options without a letter. */
 enum { DEMANGLE = 256, NO_DEMANGLE, INLINE_FILE_NAMES };
 
 static const char short_options[] =
@@ -109,6 +118,7 @@ static const char version[] =
     "monarc " MONARC_VERSION " prints the reports of GNU gprof (GNU Binutils) 2.40.\n"
     "There is no warranty; see the file LICENSE.\n";
 
+/* What options fill. */
 struct parse {
     struct gprof_options *o;
     struct selection *selection;
@@ -135,11 +145,13 @@ static void as_no_report(struct parse *p, enum gprof_style style, enum question 
     p->o->mentioned |= style;
 }
 
+/* `-q CALLER/CALLEE` is about arcs, `-q NAME` about functions. */
 static enum question as_graph_question(const char *spec)
 {
     return spec && strchr(spec, '/') ? ASK_ARCS : ASK_GRAPH;
 }
 
+/* By the first letter: auto, magic, bsd, 4.4bsd, prof. */
 static bool as_choose_format(struct gprof_options *o, const char *name, struct err *e)
 {
     if (strchr("amb4p", name[0]) && name[0]) {
@@ -149,6 +161,7 @@ static bool as_choose_format(struct gprof_options *o, const char *name, struct e
     return err_set(e, "%s: unknown file format %s", name, o->whoami);
 }
 
+/* The styles are libiberty's. */
 static bool as_choose_demangling(struct gprof_options *o, const char *style, struct err *e)
 {
     o->demangle = style ? style : "auto";
@@ -175,6 +188,7 @@ static bool as_take_selection(struct parse *p, int code, const char *value)
     case 'r': as_report(p, STYLE_FUNCTION_ORDER, 0, NULL); return true;
     case 's':
         as_report(p, STYLE_SUMMARY, 0, NULL);
+        /* GNU's sums go from line to function. */
         p->o->lines = true;
         return true;
     case 'E':
@@ -210,6 +224,7 @@ static bool as_take_setting(struct gprof_options *o, int code, const char *value
         o->mentioned |= STYLE_FILE_ORDER;
         return true;
     case 'S': o->symbol_map = value; return true;
+    /* GNU takes numbers by atoi(): what is no number is 0. */
     case 't': o->table_length = atoi(value) < 0 ? 0 : (uint32_t)atoi(value); return true;
     case 'T': o->traditional = true; return true;
     case 'w': o->width = atoi(value) < 1 ? 1 : (uint32_t)atoi(value); return true;
@@ -235,6 +250,7 @@ void as_gprof_exclude_recorder(struct selection *s)
     }
 }
 
+/* The recorder's own functions are excluded last, behind whatever the user said. */
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e)
 {
@@ -248,6 +264,7 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
     struct parse p = {o, selection};
     o->search.arena = selection->arena;
     o->expanded = lookalike_expand(&argc, &argv);
+    /* 0, not 1: glibc's getopt starts afresh, and reads POSIXLY_CORRECT again. */
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
         if (code == 'h' || code == 'v') {

@@ -1,11 +1,31 @@
-/* From histogram bins to functions by GNU gprof's rules. The order of every sum is GNU's, so that
- * the results agree to the last bit. */
+/* Samples and calls by GNU gprof's rules: which function a bin's samples are of, which addresses
+ * are measured, which lines calls come from, and which calls stand in the code.
+ *
+ * Bins are cut in units of two bytes, GNU's smallest instruction, with the first histogram's scale
+ * for all:
+ *
+ *   unit        0   1   2   3   4   5   6   7
+ *   bin         [   count = 12  ][   count = 4  ]
+ *   functions   [f          ][g                 ]     f: 9, g: 3 + 4
+ *
+ * A function that covers part of a bin gets that part of its samples, as a fraction. The order of
+ * every sum is GNU's, so that the results agree to the last bit; therefore bins are walked one by
+ * one, though only those that are not 0.
+ *
+ * Calls for a flat profile by line need no graph of lines: a line has no callers, so all that
+ * calls from lines do is to be counted, and to decide in which order functions are met
+ * (line_calls_make()).
+ *
+ * The static call graph (-c) is read from the code of .text that a histogram covers, on the
+ * machines that GNU knows. */
 #include "gnu/gprof/attribute_gnu.h"
 
 #include "base/sort.h"
 
 #include <elf.h>
 #include <string.h>
+
+/* --- samples --------------------------------------------------------------------------------- */
 
 static uint64_t minimum(uint64_t a, uint64_t b)
 {
@@ -34,6 +54,7 @@ static uint32_t credit(struct attribution *t, const struct functions *f, const s
     uint32_t next = from;
     for (uint32_t i = from; i < f->len; next = ++i) {
         uint64_t begin = unit_start(f, i), end = unit_start(f, i + 1);
+        /* Sorted by address: no later function can overlap. */
         if (high < begin)
             break;
         if (low >= end || maximum(low, begin) >= minimum(high, end))
@@ -93,6 +114,8 @@ void measured_gnu(struct measured *m, const struct profile *p)
     measured_add_blocks(m, p);
 }
 
+/* --- calls from lines ------------------------------------------------------------------------ */
+
 /* A call from a line, in the order of the profile. */
 struct line_call {
     uint32_t line, callee;
@@ -110,6 +133,8 @@ static uint32_t callee_of(const struct functions *f, uint64_t address)
     return callee;
 }
 
+/* Takes calls that come from lines out of the profile's arcs, as their callers are no nodes of the
+ * graph. */
 static void split_calls(struct line_calls *c, const struct functions *functions,
                         const struct functions *all, struct profile *p,
                         struct line_call_list *from_lines)
@@ -133,7 +158,10 @@ static void split_calls(struct line_calls *c, const struct functions *functions,
     p->arcs.len = kept;
 }
 
-/* By line; of one line the newest first, each function where it was first called. */
+/* The order in which GNU's depth-first walk meets functions that lines call: by line, and of one
+ * line the newest first, each callee once, where it was first called. In the graph of functions
+ * alone these calls are roots, which stand before the function whose address follows the line's.
+ */
 static void order_roots(struct line_calls *c, const struct functions *functions,
                         const struct functions *all, const struct line_call_list *calls,
                         struct arena *a)
@@ -153,6 +181,7 @@ static void order_roots(struct line_calls *c, const struct functions *functions,
             before++;
         for (end = start; end < len && order[end].key == line; end++)
             ;
+        /* Found oldest first, wanted newest first: the part is reversed. */
         size_t first = c->roots_len;
         for (size_t i = start; i < end; i++) {
             uint32_t callee = calls->all.at[order[i].item].callee;
@@ -176,7 +205,7 @@ void line_calls_make(struct line_calls *c, const struct functions *functions,
     const struct functions *all = &with_lines->table;
     *c = (struct line_calls){0};
     struct line_call_list from_lines = {0};
-    /* Telling calls from lines and calls from functions apart. */
+    /* Each entry of the table with lines is a function of the table without, or a line. */
     c->node_of = ARENA_NEW(a, uint32_t, all->len);
     uint32_t node = 0;
     for (uint32_t i = 0; i < all->len; i++) {
@@ -199,6 +228,8 @@ void line_calls_make(struct line_calls *c, const struct functions *functions,
 }
 
 /* GNU gprof's -c: which code it reads, and which calls in it it takes. */
+
+/* --- calls in the code (-c) ------------------------------------------------------------------ */
 
 static bool is_known_to_gnu(uint16_t machine)
 {
@@ -233,6 +264,7 @@ static struct code_range clip(struct code_range range, const struct profile *p)
     return (struct code_range){0};
 }
 
+/* Targets outside of what was measured do not count for GNU, though the code is the program's. */
 static struct code_range *covered_ranges(const struct profile *p, struct arena *a)
 {
     struct code_range *covered = ARENA_NEW(a, struct code_range, p->histograms.len + 1);
@@ -251,6 +283,8 @@ bool static_calls_gnu(struct static_calls *calls, const struct functions *f, str
     struct object_range section = gnu_text_of(o);
     struct code_range text = {section.low, section.high},
                       *ranges = ARENA_NEW(&scratch, struct code_range, f->len);
+    /* GNU's reader for AArch64 takes branches (`b`) for calls as well, and calls of a function by
+     * itself. */
     bool is_aarch64 = object_machine(o) == EM_AARCH64;
     for (uint32_t i = 0; i < f->len; i++) {
         bool is_last = i + 1 == f->len;

@@ -1,10 +1,24 @@
 /* GNU gprof's rules for the function table, quirks included; docs/compat.md lists where we differ.
  *
- * It takes symbols of class T, W and t (nm's letters). Local ones must have a name without `$`, and
- * with dots only before a number (`f.constprop.0`, `f.clone.1`, `f.2`). At one address a global
- * (or weak) one beats a static one, a typed function an untyped label, fewer underscores more of
- * them, and else the first in the table wins. Each symbol reaches to the next one; the last to the
- * end of .text. */
+ * Functions: symbols of class T, W and t (nm's letters). Local ones must have a name without `$`,
+ * and with dots only before a number (`f.constprop.0`, `f.clone.1`, `f.2`). At one address a
+ * global (or weak) one beats a static one, a typed function an untyped label, fewer underscores
+ * more of them, and else the first in the table wins. Each symbol reaches to the next one; the
+ * last to the end of .text.
+ *
+ * Lines (-l): GNU asks for the place of every byte of .text and makes a symbol wherever function,
+ * file or line are other than those of the symbol before. We walk the line table instead, range by
+ * range, which gives the same. Bytes whose function, file or line is unknown belong to the symbol
+ * before them. A line symbol is as static as the function it lies in. A large program has millions
+ * of them, most without samples or calls; those can be left out of the table and counted instead.
+ *
+ *   address     f        f+4      f+12     g
+ *   functions   [f ......................] [g ....
+ *   lines       [a.c:3  ][a.c:4  ][b.h:9  ][a.c:20
+ *   table       f        a.c:4    b.h:9    g        the function wins at its own address
+ *
+ * Maps: -S gives symbols as nm prints them; -R says which file each function came from, by which
+ * functions are renamed. */
 #include "gnu/gprof/functions_gnu.h"
 
 #include "base/sort.h"
@@ -15,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Takes a prefix off, if something follows it. */
 static bool functions_skips(const char **name, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -39,8 +54,12 @@ static bool functions_dots_precede_numbers(const char *name)
     return true;
 }
 
+/* What becomes of a symbol. */
 enum gnu_class { CLASS_NONE, CLASS_GLOBAL, CLASS_STATIC };
 
+/* BFD's classes, as nm shows them. Weak symbols count as global wherever they are defined, as BFD
+ * does not ask for their section; indirect functions and unique globals have classes of their own
+ * that gprof does not take. */
 static enum gnu_class functions_classify(const struct object_symbol *s, const struct object *o,
                                          const struct gnu_symbol_rules *rules)
 {
@@ -57,12 +76,13 @@ static enum gnu_class functions_classify(const struct object_symbol *s, const st
         return CLASS_GLOBAL;
     if (rules->only_functions && s->type != SYMBOL_FUNC)
         return CLASS_NONE;
-    return (s->name[0] && !strchr(s->name, '$') && functions_dots_precede_numbers(s->name) &&
-            strncmp(s->name, "__gnu_compiled", 14) && strncmp(s->name, "___gnu_compiled", 15))
-               ? CLASS_STATIC
-               : CLASS_NONE;
+    bool is_kept = s->name[0] && !strchr(s->name, '$') && functions_dots_precede_numbers(s->name) &&
+                   strncmp(s->name, "__gnu_compiled", 14) &&
+                   strncmp(s->name, "___gnu_compiled", 15);
+    return is_kept ? CLASS_STATIC : CLASS_NONE;
 }
 
+/* Whether `a` takes the place of `b`, which came before it. */
 static bool functions_is_preferred(const struct function *a, const struct function *b)
 {
     if (a->is_static != b->is_static)
@@ -164,6 +184,7 @@ void functions_gnu(struct gnu_functions *out, struct object *o,
     functions_finish(f, &out->symbols, gnu_text_of(o).high - 1, a);
 }
 
+/* As isspace() has it, but for the newline that ends a line. */
 static const char blank[] = " \t\r\v\f";
 
 /* One line of nm's output: three words, of which the second needs no space after it. NULL name if
@@ -188,6 +209,7 @@ void functions_from_map(struct gnu_functions *out, struct bytes text, const stru
                         struct arena *a)
 {
     const char *at = (const char *)text.at, *end = at + text.len;
+    /* No more symbols than lines: the table is allocated once. */
     size_t lines = 1;
     for (const char *p = at; p < end; p++)
         lines += *p == '\n';
@@ -216,6 +238,8 @@ void functions_from_map(struct gnu_functions *out, struct bytes text, const stru
  * A large program has millions of them, most without samples or calls. Those can be left out of the
  * table and counted instead. */
 
+/* A walk over the line table, in the order of addresses. `functions` and `measured` are walked
+ * along with it, so that each place costs a constant time. */
 struct lines {
     struct functions *functions; /* sorted, without lines */
     uint32_t to_locate;          /* the first function that the walk has not reached */
@@ -325,6 +349,7 @@ static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32
         struct function *line = k < lines ? &l->symbols.at[k] : NULL;
         if (line)
             line->symbol = first + k;
+        /* A function, a line, or both at this address: then one of them goes. */
         int order = !line                           ? -1
                     : !function                     ? 1
                     : function->start < line->start ? -1
@@ -345,6 +370,7 @@ static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32
                                   .first_line = first};
 }
 
+/* Copies the counts of lines that were left out. */
 static void lines_keep_unlisted(struct gnu_functions *out, const struct lines *l, struct arena *a)
 {
     const struct functions *f = &out->table;
@@ -387,6 +413,8 @@ void functions_add_lines(struct gnu_functions *out, struct object *o,
 
 /* Reading -R maps as GNU gprof does. */
 
+/* --- maps of files (-R) ---------------------------------------------------------------------- */
+
 enum { LONGEST = 1023 }; /* bytes of a file, and of what follows it; the rest is the next line */
 
 /* Up to LONGEST bytes that are none of `stops`, as a C string: it ends at a NUL among them. */
@@ -400,6 +428,7 @@ static const char *take(struct bytes *in, const char *stops, struct arena *a)
     return len ? text : NULL;
 }
 
+/* White space between lines, as fscanf() passes over it. */
 static void skip_blank(struct bytes *in)
 {
     size_t len = 0;
@@ -441,6 +470,8 @@ bool file_map_read(struct file_map *m, struct bytes text, struct arena *a)
     return m->len;
 }
 
+/* Not PARTITION_POINT(): if a function is named twice, this search, which is GNU's bsearch(),
+ * decides which line it meets. */
 const struct mapped *file_map_find(const struct file_map *m, const char *function)
 {
     uint32_t low = 0, high = m->len;

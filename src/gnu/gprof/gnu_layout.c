@@ -1,5 +1,16 @@
-/* Placing functions as GNU gprof does. What it computes by walking along chains is kept as
- * positions in them, so that the time is linear but for sorting. */
+/* The orders of GNU gprof's -r and -R. gnu_layout.h has the algorithm in brief.
+ *
+ * Chains of functions grow at their ends as arcs are taken by count:
+ *
+ *   arc f → g     f g             neither is in a chain: g joins f's
+ *   arc g → h     f g h           h joins at the nearer end
+ *   arc k → f     k f g h
+ *   arc x → y     k f g h,  x y   chains are never joined
+ *
+ * What GNU computes by walking along chains is kept as positions in them, relative to the function
+ * that a chain grew from; so the distance to either end is a subtraction, and the time is linear
+ * but for sorting. Only the ranges of arc specs, few of them, are still walked: GNU links them to
+ * each other by an accident, and their chains can be forked or closed. */
 #include "gnu/gprof/gnu_layout.h"
 
 #include "base/sort.h"
@@ -29,6 +40,7 @@ struct chain {
     uint32_t head, tail;
 };
 
+/* One call of gnu_layout_functions() or gnu_layout_files(). */
 struct chaining {
     const struct functions *functions;
     const struct graph *graph;
@@ -44,6 +56,8 @@ struct chaining {
     VEC(const char *) names;
 };
 
+/* Ranges of arc specs are nodes behind those of the functions, and their arcs come before the
+ * graph's. */
 static void gnu_start(struct chaining *o, const struct functions *f, const struct graph *g,
                       const struct selection *s)
 {
@@ -112,6 +126,7 @@ static uint32_t gnu_walk_to_tail(const struct chaining *o, uint32_t node, uint32
     return node;
 }
 
+/* Of a function by subtraction, of a range by walking. */
 static struct ends gnu_find_ends(const struct chaining *o, uint32_t node)
 {
     struct ends e;
@@ -160,6 +175,7 @@ static bool gnu_join(struct chaining *o, uint32_t caller, uint32_t callee)
 
 /* --- output ---------------------------------------------------------------------------------- */
 
+/* Prints a node's name; it may appear again if it is a range. */
 static void gnu_place(struct chaining *o, uint32_t node)
 {
     uint32_t functions = o->functions->len;
@@ -244,6 +260,7 @@ static struct arc_numbers gnu_all_arcs(struct chaining *o)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* Descending, stable: GNU's qsort is glibc's merge sort. */
 static void gnu_sort_by_count(const struct chaining *o, struct arc_numbers *arcs)
 {
     struct arena scratch = {0};

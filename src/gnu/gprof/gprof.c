@@ -1,4 +1,21 @@
-/* `monarc gprof`: GNU gprof 2.40's reports, options, messages and exit statuses. */
+/* `monarc gprof`: GNU gprof 2.40's reports, options, messages and exit statuses.
+ *
+ *   options ─► image ─► functions ─┐
+ *                                  ├─► self times ─► graph ─► reports, in GNU's order
+ *   profiles ──────────────────────┘       └ selections (symspecs) decide at each step
+ *
+ * The work is that of the native commands with GNU's rules in place of ours: functions_gnu.c for
+ * functions_native(), attribute_gnu.c for attribute_native(), a filter made of symspecs for the
+ * graph. The reports print tables and compute nothing.
+ *
+ * Two threads share steps that have nothing to do with each other; what either may change is said
+ * above each pair. Sums are made in GNU's order on one thread, as the last bit of a double depends
+ * on it.
+ *
+ * With -l, a table of a large program holds millions of lines in which nothing was measured. They
+ * are left out of it and only counted, where all that is printed is what was measured. Messages,
+ * the image's errors first, appear where GNU's do: straight on standard error, or as the one line
+ * that ends the command with status 1. */
 #include "gnu/gprof/gprof_read.h"
 
 #include "gnu/gprof/attribute_gnu.h"
@@ -39,6 +56,8 @@ struct gprof {
     struct names names;
 };
 
+/* From -S, or the image's table of symbols: GNU gprof knows no other source, so an image that has
+ * only dynamic symbols has none. */
 static bool gprof_read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -76,6 +95,7 @@ static unsigned gprof_choose_styles(const struct gprof *g)
     return (styles ? styles : STYLE_COUNTS) & ~g->options.mentioned;
 }
 
+/* -r or -R, after all other reports, as linkers read it. */
 static void gprof_print_order(struct gprof *g, unsigned styles, struct out *out)
 {
     const struct graph *graph = g->input.has_arcs ? &g->graph : NULL;
@@ -112,6 +132,7 @@ MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, un
     return !(styles & STYLE_ANNOTATED) || gprof_annotate(&g->options, r, &g->arena, out);
 }
 
+/* The table of -p, then its layout. */
 static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out *out)
 {
     struct gnu_flat table;
@@ -125,6 +146,7 @@ static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out
     gprof_flat(r, &table, out);
 }
 
+/* GNU's order: in BSD's layout the graph comes first, in its own the flat profile. */
 MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 {
     bool has_graph = g->input.has_arcs;
@@ -218,6 +240,7 @@ static const char *gprof_machine_name(const struct object *o)
     }
 }
 
+/* -s: written before anything is printed, so that a failure is the only message. */
 static bool gprof_write_sum_file(struct gprof *g, struct err *e)
 {
     return !(g->options.styles & STYLE_SUMMARY) ||
@@ -236,6 +259,8 @@ static void gprof_select_or_sort(size_t part, void *context)
         functions_order_names(&g->functions.table, &g->names_arena);
 }
 
+/* With lines, what was measured must be known before they are added, so profiles are read first;
+ * without, while names are sorted. */
 static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err *e)
 {
     if (!g->options.lines || g->options.symbol_map) {
@@ -293,6 +318,7 @@ static void gprof_connect(struct gprof *g)
     graph_connect(&g->graph, &functions->table, &g->input.profile, time, g->rules, &g->arena);
 }
 
+/* From options to a finished graph. Each warning is said at the point where GNU says it. */
 static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
 {
     if (!gprof_read_all_profiles(g, out, e))
@@ -326,6 +352,7 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
     return true;
 }
 
+/* Opens and reads everything, then prints. */
 static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -371,7 +398,9 @@ static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
     return true;
 }
 
-/* GNU gprof unpacks a section whatever it claims, and says nothing of one that it cannot. */
+/* GNU gprof unpacks a section whatever it claims, and says nothing of one that it cannot. Debug
+ * information that was refused makes files and lines incomplete, which GNU's reports have no place
+ * for: it is the last message. */
 static bool gprof_debug_is_whole(struct gprof *g, struct err *e)
 {
     const char *why;

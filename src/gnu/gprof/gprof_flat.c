@@ -1,4 +1,15 @@
-/* GNU gprof's flat profile: its layout. */
+/* GNU gprof's flat profile: its rows, by time, then calls, both descending, then name; and their
+ * layout, GNU's own and BSD's (-T).
+ *
+ * Rows are sorted by radix in three stable passes, the least important key first, instead of by
+ * comparing: names have an order already, calls and times become unsigned keys.
+ *
+ * The unit of the columns "per call" is one for all rows: that in which the longest call of any
+ * function, listed or not, reads as a number from 1 to 999. Where none fits, GNU reads past its
+ * table; we stay with the last.
+ *
+ * Printing is divided up among threads by pieces of rows; a piece does not depend on those before
+ * it, since sums are in the rows. */
 #include "base/sort.h"
 #include "gnu/gprof/gprof_text.h"
 #include "output/digits.h"
@@ -6,9 +17,7 @@
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-/* From times and the graph to the rows of GNU gprof's flat profile: by time, then calls, both
- * descending, then name. */
-/* NULL: it has none. */
+/* The node of an entry, or NULL: with -l, lines have none. */
 static const struct graph_node *node_of(const struct gnu_flat_input *in, uint32_t i)
 {
     uint32_t node = in->node_of ? in->node_of[i] : i;
@@ -27,12 +36,14 @@ static double children_of(const struct gnu_flat_input *in, uint32_t i)
     return n ? n->children : 0;
 }
 
+/* GNU leaves out what has neither calls nor time, unless -z asks for it. */
 static bool is_listed(const struct gnu_flat_input *in, uint32_t i)
 {
     bool is_idle = !calls_of(in, i) && in->time->self[i] == 0;
     return selection_admits(in->selection, ASK_FLAT, i) && (!is_idle || in->shows_idle);
 }
 
+/* Two passes over the table: to count, then to fill. */
 static struct keyed *sorted_functions(const struct gnu_flat_input *in, uint32_t *len,
                                       struct arena *a)
 {
@@ -130,6 +141,7 @@ static const struct si_prefix *choose_unit(const struct gprof_report *r, double 
     return &prefixes[PREFIXES - 1];
 }
 
+/* Both layouts' headings. BSD's gives no unit of its own, and tells what a hit covers instead. */
 static void header(const struct flat *flat, struct out *out)
 {
     const struct gprof_report *r = flat->report;
@@ -145,6 +157,7 @@ static void header(const struct flat *flat, struct out *out)
         out_printf(out, "\nEach sample counts as %g %s.\n", 1.0 / t->rate, t->dimension);
     }
     if (total <= 0)
+        /* GNU prints the heading of the columns all the same. */
         out_str(out, " no time accumulated\n\n");
     out_printf(out, "%5.5s %10.10s %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "%  ", "cumulative",
                "self  ", "", "self  ", "total ", "");
@@ -152,6 +165,7 @@ static void header(const struct flat *flat, struct out *out)
                t->dimension, "calls", per_call, per_call, "name");
 }
 
+/* One row, put together in the output's memory: this is where the time of printing goes. */
 static void line(const struct flat *flat, const struct gnu_flat_row *row, struct out *out)
 {
     struct gprof_report *r = flat->report;

@@ -1,4 +1,22 @@
-/* GNU gprof's call graph. */
+/* GNU gprof's call graph and its index of functions by name.
+ *
+ * An entry is a function between its callers and its callees, or a cycle between those that call
+ * it from outside and its members:
+ *
+ *   index % time    self  children    called     name
+ *                   0.10    0.20      10/30          caller [3]      callers, by calls
+ *   [2]     42.0    0.30    0.60      30         f [2]               the function's own line
+ *                   0.60    0.00      90/90          callee [5]      callees, by time
+ *   -----------------------------------------------
+ *
+ * Nothing is computed here but what a line shows: times are in the graph, labels (name, cycle,
+ * rank) are made beforehand (gprof_text.c). Arcs of an entry are sorted when it is printed, as
+ * most programs have more arcs than anybody prints.
+ *
+ * Entries are independent of each other, so threads print pieces of about LINES_A_PIECE lines.
+ * Half a million lines are the usual size: the common line is put together from digits in one
+ * fixed pattern; everything else goes the general way. Memory of the labels is asked for ahead of
+ * time, since entries meet them in no order at all. */
 #include "base/sort.h"
 #include "gnu/gprof/gprof_text.h"
 #include "output/digits.h"
@@ -9,6 +27,7 @@
 
 enum { LINE = 3 * DIGITS_ROOM, LINES_A_PIECE = 1024 };
 
+/* Both layouts. GNU's -T keeps BSD's heading of three rows: parents, the function, children. */
 static void gprof_header(struct gprof_report *r, struct out *out)
 {
     gprof_new_page(r, out);
@@ -113,6 +132,7 @@ static void gprof_arc_line(struct gprof_report *r, const struct sortable_arc *a,
     out_end(out, to);
 }
 
+/* Sorted by calls; a function without callers was called by what was not compiled with -pg. */
 static void gprof_callers(struct gprof_report *r, uint32_t node, struct arc_list *list,
                           struct out *out)
 {
@@ -127,6 +147,7 @@ static void gprof_callers(struct gprof_report *r, uint32_t node, struct arc_list
                        r->labels[node].calls, out);
 }
 
+/* Sorted by time. */
 static void gprof_callees(struct gprof_report *r, uint32_t node, struct arc_list *list,
                           struct out *out)
 {
@@ -137,6 +158,7 @@ static void gprof_callees(struct gprof_report *r, uint32_t node, struct arc_list
     }
 }
 
+/* The cycle's own entry: a line for all of it, then its members in the place of callees. */
 static void gprof_cycle(struct gprof_report *r, uint32_t node, struct out *out)
 {
     const struct graph_node *n = &r->graph->nodes[node];
@@ -184,6 +206,7 @@ struct pieces {
     VEC(uint32_t) first;
 };
 
+/* About how many: what is not printed is counted as well. */
 static uint32_t gprof_lines_of(const struct graph *g, uint32_t node)
 {
     if (graph_is_cycle(g, node))
@@ -257,7 +280,11 @@ void gprof_graph(struct gprof_report *r, struct out *out)
 
 enum { ROWS_A_PIECE = 512 };
 
-/* Prints one cell, padding the rank to the column; returns the position after it. */
+/* Prints one cell, padding the rank to the column; returns the position after it. --- the index
+ * ---
+ *
+ * Prints one cell, padding the rank to the column; returns the position after it. What is too long
+ * pushes the next cell to the right, as GNU's does. */
 static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size_t position,
                    size_t column, struct out *out)
 {
@@ -291,6 +318,7 @@ static size_t cell(struct gprof_report *r, uint32_t node, const char *rank, size
     return position;
 }
 
+/* Three columns, filled downwards. */
 struct table {
     struct gprof_report *report;
     const uint32_t *nodes; /* column by column */

@@ -1,4 +1,16 @@
-/* Profiles read as GNU gprof reads them, with its checks in its order and its messages. */
+/* Reading profiles as GNU gprof does, and writing their sum (-s).
+ *
+ * Word size and byte order are the image's, never deduced: a file of another machine is nonsense,
+ * in GNU's words. Histograms of the same range are summed whatever their rate; ranges that overlap
+ * otherwise, another scale or another dimension end the command. Arcs and blocks are kept as they
+ * came, file after file, since the order of the newest decides about the order in which the graph
+ * is printed. What GNU would go on reading from uninitialised memory is an error here
+ * (docs/compat.md).
+ *
+ * The sum is what was read and booked, as a profile again. As GNU gprof writes it, calls no longer
+ * know their sites: each arc goes from the start of a line symbol to the start of a function, by
+ * caller in the order of addresses, the newest of a caller first. Counts that do not fit their
+ * field become several records, which readers add up. */
 #include "gnu/gprof/gprof_read.h"
 
 #include "base/file.h"
@@ -35,6 +47,7 @@ static bool explain(const char *whoami, const char *path, const struct format *f
     }
 }
 
+/* -O, or the magic; without one, 4.4BSD's header has a version, the old one's has none. */
 static const struct format *choose(const struct gprof_options *o, struct bytes in,
                                    const struct format_hint *hint)
 {
@@ -95,7 +108,8 @@ static bool add_histograms(const char *whoami, struct profile *all, struct profi
     return true;
 }
 
-/* Moves the arcs of one file behind those read before. */
+/* Moves the arcs of one file behind those read before. Appends. The first file's arcs are taken
+ * over instead of being copied, as it is usually the only one. */
 static void add_arcs(struct profile *all, struct profile *file)
 {
     if (!file->arcs.len)
@@ -122,6 +136,8 @@ static bool check_bsd(const char *whoami, const char *path, struct profile *file
     return true;
 }
 
+/* One file: read, checked, added, and with -i described. A failure leaves what was added before;
+ * the command ends then. */
 static bool add_file(const struct gprof_options *o, const struct format_hint *hint,
                      const char *path, struct gprof_input *input, struct file_buffer *buffer,
                      struct out *out, struct err *e)
@@ -204,6 +220,8 @@ static void copy_blocks(struct profile *sum, const struct profile *p, const stru
     arena_deinit(&scratch);
 }
 
+/* The format of the sum. Old BSD files cannot tell another rate than 100 Hz, so such a profile is
+ * written as 4.4BSD. */
 static const struct format *choose_format(const struct gprof_options *o, const struct profile *sum)
 {
     enum { USUAL_RATE = 100 };
@@ -224,12 +242,7 @@ bool gprof_write_sum(const struct gprof_options *o, const struct object *image,
         sum.histograms.at[i].rate = p->histograms.at[0].rate;
     }
     if (g) {
-        /* -s: what was read and booked, as a profile again.
-         *
-         * As GNU gprof writes it, calls no longer know their sites: each arc goes from the start of
-         * a line symbol to the start of a function, by caller in the order of addresses, the newest
-         * of a caller first. Counts that do not fit their field become several records, which
-         * readers add up. */
+        /* Calls that only the code shows (-c) were not measured. */
         vec_reserve(&sum.arcs, g->measured_len);
         for (uint32_t caller = 0; caller < g->functions->len; caller++)
             for (uint32_t i = g->callees.start[caller]; i < g->callees.start[caller + 1]; i++) {

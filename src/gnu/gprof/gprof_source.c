@@ -1,4 +1,21 @@
-/* GNU gprof's annotated source (-A) and execution counts (-C). */
+/* GNU gprof's annotated source (-A) and execution counts (-C): the table behind both, their
+ * layouts, and which files are read and written.
+ *
+ * GNU knows two kinds of counts. Functions (with -l: lines) were entered so many times, as the
+ * calls say; basic blocks, which gcc 2 could count and convert still makes of arc profiles, stand
+ * at addresses. A line's count is that of what begins on it:
+ *
+ *   function f, called 12 times, on line 7       12 -> int f(int i)
+ *   blocks 3, 9 on line 8                      3,9 -> if (i) g(); else h();
+ *   a line without a block of its own, with -x  9 -> }
+ *
+ * A file's place in the list is that of its first function in the symbol table, from the last to
+ * the first. That order is GNU's linked list; with it, and with blocks in the order of the
+ * profile, output agrees byte for byte.
+ *
+ * Sources are found by the rules of -I. With -y each goes into FILE-ann; nothing that is a source
+ * of the program is ever written to. What is missing is named on standard error and passed over.
+ */
 #include "base/file.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -73,6 +90,7 @@ void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct
     uint32_t len = 0;
     if (!p->blocks.len)
         return;
+    /* Sorting by owner is stable: of one function, blocks stay in the order of the profile. */
     struct keyed *order = sum_blocks(b, &len, p, f, a);
     sort_keyed(order, len);
     struct block *sorted = ARENA_NEW(a, struct block, len);
@@ -96,7 +114,7 @@ static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
     VEC(struct keyed) found = {0};
     uint32_t *file_of = ARENA_NEW(a, uint32_t, f->len);
     for (uint32_t i = 0; i < f->len; i++) {
-        if ((!f->at[i].file || !f->at[i].line))
+        if (!f->at[i].file || !f->at[i].line)
             continue;
         uint32_t file = path_number(paths, f->at[i].file);
         uint64_t created = symbols[i].created;
@@ -113,7 +131,8 @@ static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
     return file_of;
 }
 
-/* Adds a function that stands on a line of the file. */
+/* Adds a function that stands on a line of the file. Functions come sorted by line, so the last
+ * line is the only one that can be meant. */
 static void add_line(struct gnu_source *s, const struct functions *f, uint32_t function,
                      uint64_t calls)
 {
@@ -139,7 +158,7 @@ static void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
     struct keyed *order = ARENA_NEW(a, struct keyed, f->len);
     for (uint32_t i = 0; i < f->len; i++)
         if (file_of[i] && selection_admits(selection, ASK_ANNOTATE, i))
-            order[(len)++] = (struct keyed){(uint64_t)file_of[i] << 32 | f->at[i].line, i};
+            order[len++] = (struct keyed){(uint64_t)file_of[i] << 32 | f->at[i].line, i};
     sort_keyed(order, len);
     struct gnu_line *lines = ARENA_NEW(a, struct gnu_line, len);
     struct gnu_source *by_number = ARENA_NEW(a, struct gnu_source, files);
@@ -188,6 +207,7 @@ uint32_t *gnu_counts_order(const struct functions *f, const struct selection *se
     return order;
 }
 
+/* One line of -C. */
 static void gprof_count_line(const struct function *f, uint64_t address, uint64_t count,
                              struct out *out)
 {
@@ -199,6 +219,7 @@ static void gprof_count_line(const struct function *f, uint64_t address, uint64_
     out_printf(out, ":0x%" PRIx64 ") %" PRIu64 " executions\n", address, count);
 }
 
+/* A function's calls, then its blocks. */
 void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, struct out *out)
 {
     const struct gnu_blocks *b = r->blocks;
@@ -217,6 +238,7 @@ void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, s
 
 /* --- annotated source (-A) ------------------------------------------------------------------- */
 
+/* Columns before the text, arrow included. */
 enum { MARGIN = 16 };
 
 /* The state of a walk over one file's lines. */
@@ -234,6 +256,7 @@ struct margin {
     bool has_sum, has_last;
 };
 
+/* GNU's buffer ends there: later numbers are summed, but not shown. */
 static void gprof_margin_add(struct margin *m, uint64_t count)
 {
     m->last = count;
@@ -313,6 +336,7 @@ static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
     return left < right ? -1 : 1;
 }
 
+/* One file: each line behind its counts, the busiest lines (-t), and a summary. */
 static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
                             const struct gprof_source_style *style, struct out *out)
 {
@@ -322,6 +346,7 @@ static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, 
     for (uint32_t next = 0; at < end; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline + 1 : end;
+        /* Lines behind the end of the file, and what notes say of line 0, are passed over. */
         while (next < s->len && s->lines[next].line < number)
             next++;
         if (next < s->len && s->lines[next].line == number)
@@ -375,6 +400,7 @@ struct annotating {
     bool was_refused;
 };
 
+/* Files in which nothing was called are left out, but for -z. */
 static bool is_printed(const struct annotating *t, const struct gnu_source *s)
 {
     return s->len && (s->calls || t->report->show_all);
@@ -398,6 +424,7 @@ static bool read_source(struct annotating *t, const char *recorded, const char *
     return false;
 }
 
+/* By device and inode: another name for a source is no other file. */
 static bool replaces_source(struct annotating *t, const char *target)
 {
     struct stat st;
@@ -441,6 +468,8 @@ static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
     out_deinit(&text);
 }
 
+/* In the order of the table; all files are looked for first, so that no result can be taken for a
+ * source. */
 bool gprof_annotate(const struct gprof_options *o, struct gprof_report *r, struct arena *a,
                     struct out *out)
 {

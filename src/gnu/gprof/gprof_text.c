@@ -1,4 +1,12 @@
-/* What GNU-style reports share, and the explanations that -b leaves out. */
+/* What GNU-style reports share: pages, labels, places, and the explanations that -b leaves out.
+ *
+ * A label is all that stands for a function in the graph: `name <cycle 2> [17]`, with -l or
+ * --inline-file-names its place as well. Each is printed as often as the function has callers and
+ * callees, so labels are put together once, before printing, each in a line of the processor's
+ * cache where it fits (struct gprof_label). Only functions that some report can print have one.
+ *
+ * The explanations are in our own words, in the places where GNU has its own; tests compare
+ * reports without them, and then their places. */
 #include "gnu/gprof/gprof_text.h"
 
 #include "base/path.h"
@@ -7,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A form feed stands between reports, and none before the first. */
 void gprof_new_page(struct gprof_report *r, struct out *out)
 {
     if (r->has_output)
@@ -14,6 +23,8 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
     r->has_output = true;
 }
 
+/* What follows a name in the graph: `<cycle N>`, and the rank, in parentheses if the function has
+ * no entry. */
 static char *gprof_decorate(const struct graph_node *n, char *end)
 {
     if (n->cycle) {
@@ -75,6 +86,7 @@ void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struc
     out_bytes(out, numbers, (size_t)(gprof_place_numbers(r, f, numbers) - numbers));
 }
 
+/* Measures first, then copies: a label that does not fit its line goes to the arena. */
 static void gprof_make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
     enum { CYCLE_AND_RANK = 48 };
@@ -116,6 +128,7 @@ static bool gprof_can_be_printed(const struct gprof_report *r, uint32_t function
 
 void gprof_make_labels(struct gprof_report *r, struct arena *a)
 {
+    /* Aligned by hand to lines of the cache. */
     uint8_t *room = ARENA_NEW(a, uint8_t, ((size_t)r->functions->len + 1) * GPROF_LABEL);
     r->labels = (struct gprof_label *)(room + (-(uintptr_t)room & (GPROF_LABEL - 1)));
     for (uint32_t i = 0; i < r->functions->len; i++)
@@ -129,6 +142,7 @@ void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out
     out_bytes(out, gprof_label_text(label), label->len);
 }
 
+/* GNU cuts off the fraction. */
 long gprof_granularity(const struct gprof_report *r)
 {
     return (long)r->scale * 2;

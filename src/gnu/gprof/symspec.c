@@ -1,4 +1,20 @@
-/* Parsing symspecs and matching them against the function table. */
+/* Symspecs: parsing them, matching them against the table of functions, and answering whether a
+ * function or an arc is admitted. symspec.h has their grammar and meaning.
+ *
+ * GNU copies what a spec matches into one of twelve tables (six questions, included and excluded)
+ * and merges neighbours that match without a gap into one range. A function is then in a table if
+ * its start lies in a range, not if it matched:
+ *
+ *   functions   a.c: f    a.c: g    b.c: h    a.c: k
+ *   spec a.c    [f ................]          [k ......]     two ranges
+ *
+ * So a function that did not match can be in it: where an entry was left out of the table, where
+ * ranges of line symbols overlap. Keeping GNU's results means keeping its tables. Matching walks
+ * the functions once with all specs; answers are bits, computed once for all functions.
+ *
+ * Arc specs pair each range of the left side with each of the right. They are kept twice: as what
+ * a range may call, which filters the graph, and as arcs between ranges, which the orderings
+ * print. */
 #include "gnu/gprof/symspec.h"
 
 #include "base/path.h"
@@ -46,6 +62,7 @@ struct arc_targets {
     uint64_t *reach;           /* by range of the finished table: the last address up to it */
 };
 
+/* By the last colon; without one, a dot makes it a file and a digit a line. */
 static struct spec symspec_parse_spec(const char *text, size_t len, struct arena *a)
 {
     struct spec spec = {0};
@@ -113,6 +130,7 @@ static const char *symspec_resolve_file(const char *name, const struct gnu_funct
     return best.path;
 }
 
+/* A file that was not found matches nothing. First letters differ most of the time. */
 static bool symspec_spec_matches(const struct spec *spec, const struct function *f)
 {
     if (spec->name && (spec->name[0] != f->name[0] || strcmp(spec->name, f->name)))
@@ -179,6 +197,8 @@ static void symspec_add_ranges(struct selection *s, const struct functions *tabl
             .name = table->at[i].name, .next = NO_RANGE, .is_mapped = table->at[i].is_mapped};
 }
 
+/* Links each range to the one that the same side matched before it, as GNU's do through a shared
+ * field. */
 static void symspec_chain_ranges(struct selection *s, uint32_t base,
                                  const struct match_entry *newest)
 {
@@ -265,6 +285,8 @@ static bool symspec_first_letters(const struct selection *s, bool letters[256])
     return true;
 }
 
+/* Matches all specs, then builds the tables in the order in which GNU does: function by function,
+ * the newest spec first. */
 static void symspec_make_tables(struct selection *s, const struct gnu_functions *f)
 {
     struct match_list list = {0};
@@ -300,6 +322,7 @@ static void symspec_make_tables(struct selection *s, const struct gnu_functions 
     vec_free(&list.all);
 }
 
+/* Files first, as matching compares paths; then tables; then the bits of all functions. */
 void selection_resolve(struct selection *s, struct gnu_functions *all, struct object *o)
 {
     const struct functions *f = &all->table;
@@ -369,6 +392,7 @@ static bool symspec_inherits(const struct selection *s, enum question q, uint32_
     return selection_includes(s, q, function) || !selection_excludes(s, q, function);
 }
 
+/* The graph asks these of each function, once it knows what the function's callers inherit. */
 static bool symspec_filter_shows(const void *context, uint32_t function, bool is_inherited)
 {
     return symspec_inherits(context, ASK_GRAPH, function, is_inherited);

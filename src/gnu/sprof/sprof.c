@@ -1,8 +1,19 @@
 /* monarc sprof, or monarc started as sprof: what glibc's sprof prints of a profile that LD_PROFILE
  * left of a shared object, which it does not load.
  *
- * A profile of another object is refused. Where glibc's recorder adds up calls of neighbours, a
- * line on standard error says so; sprof is silent (docs/compat.md). */
+ * Samples and arcs are counted by symbol with sprof's rules: functions and symbols without a type
+ * that have a size, one for each address; bins that begin in a symbol are its own; the first of
+ * symbols that overlap has what is in both. sprof prints three reports of them: -p by time, -q
+ * with callers and callees, -c as pairs. It does not know times of children: they are 0 in the
+ * graph.
+ *
+ * Addresses are true ones. sprof itself takes those of the file, which count from the start of the
+ * object's code, for addresses, and is right only where that is 0 (docs/compat.md). A profile of
+ * another object is refused. Where glibc's recorder adds up calls of neighbours, a line on
+ * standard error says so; sprof is silent.
+ *
+ * Arcs of a symbol are chains, the newest first, as sprof prints them. Time is linear in bins,
+ * arcs and symbols. */
 #include "base/map.h"
 #include "base/vec.h"
 #include "objfile/object.h"
@@ -51,6 +62,7 @@ struct sprof_tables {
 
 /* --- counting -------------------------------------------------------------------------------- */
 
+/* Of two at one address: sprof's own order of preference. */
 static bool sprof_is_better(const struct object_symbol *new, const struct object_symbol *old)
 {
     bool is_plain = new->name[0] != '_', was_plain = old->name[0] != '_';
@@ -160,15 +172,16 @@ static void sprof_count(struct object *o, const struct profile *p, struct sprof_
     out->tick = h->rate ? 1.0 / h->rate : 0;
     out->dimension = h->dimension;
     for (size_t i = 0; i < p->arcs.len; i++) {
-        uint32_t callee = sprof_find(out, p->arcs.at[i].self);
-        uint32_t caller = p->arcs.at[i].from ? sprof_find(out, p->arcs.at[i].from) : NONE;
+        const struct arc *arc = &p->arcs.at[i];
+        uint32_t callee = sprof_find(out, arc->self);
+        uint32_t caller = arc->from ? sprof_find(out, arc->from) : NONE;
         if (callee != NONE) {
-            out->symbols.at[callee].calls =
-                add_saturating(out->symbols.at[callee].calls, p->arcs.at[i].count);
-            sprof_add_arc(out, callee, true, caller, !p->arcs.at[i].from, p->arcs.at[i].count);
+            struct sprof_symbol *s = &out->symbols.at[callee];
+            s->calls = add_saturating(s->calls, arc->count);
+            sprof_add_arc(out, callee, true, caller, !arc->from, arc->count);
         }
         if (caller != NONE)
-            sprof_add_arc(out, caller, false, callee, false, p->arcs.at[i].count);
+            sprof_add_arc(out, caller, false, callee, false, arc->count);
     }
     sprof_find_merged(out, p);
 }
@@ -182,6 +195,7 @@ static const struct sprof_symbol *sprof_row(const void *at)
     return *(const struct sprof_symbol *const *)at;
 }
 
+/* By ticks and calls, both descending, then by name; addresses make the order complete. */
 static int sprof_by_ticks(const void *a, const void *b)
 {
     const struct sprof_symbol *s = sprof_row(a), *t = sprof_row(b);
@@ -202,6 +216,7 @@ static double sprof_time(const struct sprof_tables *t, uint32_t symbol)
     return symbol == NONE ? 0 : t->tick * (double)t->symbols.at[symbol].ticks;
 }
 
+/* sprof does not say how often something without a symbol was called in all. */
 static void sprof_print_callee(struct out *out, const struct sprof_tables *t,
                                const struct sprof_arc *arc)
 {
@@ -224,13 +239,12 @@ static void sprof_print_graph(struct out *out, const struct sprof_tables *t)
         if (s->froms == NONE && s->tos == NONE)
             continue;
         for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next) {
+            const struct sprof_arc *arc = &t->arcs.at[a];
             out_printf(out, "            %8.2f%8.2f%9" PRIu64 "/%-9" PRIu64 "   %s",
-                       sprof_time(t, t->arcs.at[a].symbol), 0.0, t->arcs.at[a].count, s->calls,
-                       t->arcs.at[a].symbol == NONE
-                           ? "<UNKNOWN>"
-                           : t->symbols.at[t->arcs.at[a].symbol].named->name);
-            if (t->arcs.at[a].symbol != NONE)
-                out_printf(out, " [%" PRIu32 "]", t->arcs.at[a].symbol);
+                       sprof_time(t, arc->symbol), 0.0, arc->count, s->calls,
+                       arc->symbol == NONE ? "<UNKNOWN>" : t->symbols.at[arc->symbol].named->name);
+            if (arc->symbol != NONE)
+                out_printf(out, " [%" PRIu32 "]", arc->symbol);
             out_char(out, '\n');
         }
         int width = 7 - snprintf(index, sizeof index, "[%" PRIu32 "]", i);
@@ -353,6 +367,7 @@ static void print(struct out *out, const struct sprof_tables *t, unsigned mode)
         sprof_print_pairs(out, t);
 }
 
+/* Opens the object, finds and reads its profile, and prints. */
 static bool show(const char *path, const char *named, unsigned mode, struct out *out,
                  struct out *complaints, struct err *e)
 {
