@@ -47,7 +47,7 @@ def main():
         pieces.append(piece)
     pieces.append(html)
     pieces = [piece.replace("@STYLE@", css).replace("@SCRIPT@", script) for piece in pieces]
-    text = ["/* Made by tools/embed_page.py out of assets/page. */", '#include "page/shell.h"', ""]
+    text = ["/* Made by tools/embed_page.py out of assets/page. */", '#include "page/page_private.h"', ""]
     text += [f"static const char PIECE_{i}[] =\n{as_c(piece)};\n" for i, piece in enumerate(pieces)]
     text.append("const struct page_shell page_shell[PAGE_PIECES] = {")
     text += [f"    {{PIECE_{i}, sizeof PIECE_{i} - 1}}," for i in range(len(pieces))]

@@ -1,120 +1,424 @@
-/* Columns beside those of the functions, and the functions that are no longer there. */
-#include "page/base_data.h"
+/* An older measurement beside this one: functions, lines, and what became of covered lines.
+ *
+ * Functions are matched as `monarc diff` matches them (profile/analysis/compare), so that page and
+ * diff never disagree about which are the same.
+ *
+ * Lines are shown by today's numbers. A line of the base is today's where the patch says so.
+ * Without a patch it follows its function: where that extends over as many lines as it did, the
+ * line is as far behind the function's first line as it was. Code of functions that are not there,
+ * or were not measured, stays where it is if no other function of the source has moved. What cannot
+ * be placed so is summed up as "elsewhere": a time that is shown on the wrong line is worse than
+ * one that is shown on none. Sources are the same if their names are, else if their last components
+ * are, and no others' are.
+ *
+ * Covered lines have the classes of coverage/analysis/coverage_change.h (gained, lost, ...), by the
+ * patch where there is one. */
+#include "page/page_private.h"
 
-#include "page/columns.h"
+#include "base/path.h"
+#include "base/sort.h"
+#include "coverage/analysis/coverage_change.h"
 #include "profile/analysis/compare/comparison.h"
 
 #include <string.h>
 
-struct base {
-    const struct page_rows *rows;
-    const struct page_profile *profile; /* the base's */
-    struct arena arena;
-    struct flat flat;
-    struct names names;
-    struct match match;
-    uint32_t *row_of; /* per function of the base: its row of the flat profile, or UINT32_MAX */
-    bool *is_taken;   /* per row */
-};
+/* --- functions ------------------------------------------------------------------------------- */
 
-static void index_base(struct base *b)
+static void base_amount(struct json *j, const struct flat_row *row, double amount)
 {
-    struct filter all = {0};
-    struct view_rules rules = {.sort = BY_SELF, .shows_all = false, .filter = &all};
-    struct identities old, new;
-    names_init(&b->names, b->profile->functions, b->profile->demangle, &b->arena);
-    flat_make(&b->flat, b->profile->summary, b->profile->graph, &b->names, &rules, &b->arena);
-    identities_of(&old, b->profile->functions, NULL, &b->arena);
-    identities_of(&new, b->rows->names.functions, NULL, &b->arena);
-    match_identities(&b->match, &old, &new, &b->arena);
-    b->row_of = ARENA_NEW(&b->arena, uint32_t, old.len);
-    memset(b->row_of, -1, old.len * sizeof *b->row_of);
-    for (uint32_t i = 0; i < b->flat.len; i++)
-        b->row_of[b->flat.rows[i].function] = i;
-    b->is_taken = ARENA_NEW(&b->arena, bool, b->flat.len);
+    if (row)
+        column_samples(j, amount);
+    else
+        json_none(j);
 }
 
-static const struct flat_row *base_row(struct base *b, const struct page_row *row)
+/* Rows that are NULL have no counterpart: null in each column. */
+static void base_rows_data(struct json *j, const struct flat_row **rows, size_t len)
 {
-    uint32_t old = b->match.old_of[row->function];
-    uint32_t found = old == NO_FUNCTION ? UINT32_MAX : b->row_of[old];
-    if (found == UINT32_MAX)
-        return NULL;
-    b->is_taken[found] = true;
-    return &b->flat.rows[found];
-}
-
-static void row_amounts(struct json *j, const char *key, const struct flat_row **rows, size_t len,
-                        double (*get)(const struct flat_row *))
-{
-    column_begin(j, key);
-    for (size_t i = 0; i < len; i++) {
-        if (rows[i])
-            column_samples(j, get(rows[i]));
-        else
-            json_none(j);
-    }
-    json_end(j);
-}
-
-static double self_of(const struct flat_row *r)
-{
-    return r->self;
-}
-
-static double total_of(const struct flat_row *r)
-{
-    return r->total;
-}
-
-static double calls_of(const struct flat_row *r)
-{
-    return (double)r->calls;
-}
-
-static void rows_data(struct json *j, const struct flat_row **rows, size_t len)
-{
-    row_amounts(j, "self", rows, len, self_of);
-    row_amounts(j, "total", rows, len, total_of);
-    row_amounts(j, "calls", rows, len, calls_of);
-}
-
-static void gone_data(struct json *j, struct base *b)
-{
-    const struct flat_row **gone = ARENA_NEW(&b->arena, const struct flat_row *, b->flat.len);
-    size_t len = 0;
-    for (uint32_t i = 0; i < b->flat.len; i++)
-        if (!b->is_taken[i])
-            gone[len++] = &b->flat.rows[i];
-    json_key(j, "gone"), json_begin(j, '{');
-    column_begin(j, "name");
-    for (size_t i = 0; i < len; i++)
-        json_str(j, names_get(&b->names, gone[i]->function));
-    json_end(j);
-    rows_data(j, gone, len);
-    json_end(j);
+    COLUMN(j, "self", len, base_amount(j, rows[i], rows[i] ? rows[i]->self : 0));
+    COLUMN(j, "total", len, base_amount(j, rows[i], rows[i] ? rows[i]->total : 0));
+    COLUMN(j, "calls", len, base_amount(j, rows[i], rows[i] ? (double)rows[i]->calls : 0));
 }
 
 void base_data(struct json *j, const struct page_rows *r)
 {
-    struct base b = {.rows = r, .profile = r->profile->base};
+    const struct page_profile *base = r->profile->base;
     json_key(j, "base");
-    if (!b.profile) {
+    if (!base) {
         json_none(j);
         return;
     }
-    index_base(&b);
-    const struct flat_row **rows = ARENA_NEW(&b.arena, const struct flat_row *, r->measured);
-    for (uint32_t i = 0; i < r->measured; i++)
-        rows[i] = base_row(&b, &r->all.at[i]);
+    struct arena a = {0};
+    struct names names;
+    struct flat flat;
+    struct filter all = {0};
+    struct view_rules rules = {.sort = BY_SELF, .shows_all = false, .filter = &all};
+    names_init(&names, base->functions, base->demangle, &a);
+    flat_make(&flat, base->summary, base->graph, &names, &rules, &a);
+
+    /* Which function of the base is which of today's, and its row of the base's flat profile. */
+    struct identities old, new;
+    struct match match;
+    identities_of(&old, base->functions, NULL, &a);
+    identities_of(&new, r->names.functions, NULL, &a);
+    match_identities(&match, &old, &new, &a);
+    uint32_t *row_of = ARENA_NEW(&a, uint32_t, old.len);
+    memset(row_of, -1, old.len * sizeof *row_of);
+    for (uint32_t i = 0; i < flat.len; i++)
+        row_of[flat.rows[i].function] = i;
+
+    const struct flat_row **rows = ARENA_NEW(&a, const struct flat_row *, r->measured);
+    bool *is_taken = ARENA_NEW(&a, bool, flat.len);
+    for (uint32_t i = 0; i < r->measured; i++) {
+        uint32_t function = match.old_of[r->all.at[i].function];
+        uint32_t row = function == NO_FUNCTION ? UINT32_MAX : row_of[function];
+        if (row == UINT32_MAX)
+            continue;
+        rows[i] = &flat.rows[row];
+        is_taken[row] = true;
+    }
+    const struct flat_row **gone = ARENA_NEW(&a, const struct flat_row *, flat.len);
+    size_t gone_len = 0;
+    for (uint32_t i = 0; i < flat.len; i++)
+        if (!is_taken[i])
+            gone[gone_len++] = &flat.rows[i];
+
     json_begin(j, '{');
-    json_pair_str(j, "profile", b.profile->summary->profiles[0]);
-    json_pair_double(j, "samples", b.profile->summary->samples);
-    json_pair_double(j, "effective", b.profile->summary->effective);
-    json_pair_double(j, "rate", b.profile->summary->rate);
-    json_pair_str(j, "dimension", b.profile->summary->dimension);
-    rows_data(j, rows, r->measured);
-    gone_data(j, &b);
+    json_pair_str(j, "profile", base->summary->profiles[0]);
+    json_pair_double(j, "samples", base->summary->samples);
+    json_pair_double(j, "effective", base->summary->effective);
+    json_pair_double(j, "rate", base->summary->rate);
+    json_pair_str(j, "dimension", base->summary->dimension);
+    base_rows_data(j, rows, r->measured);
+    json_key(j, "gone"), json_begin(j, '{');
+    COLUMN(j, "name", gone_len, json_str(j, names_get(&names, gone[i]->function)));
+    base_rows_data(j, gone, gone_len);
     json_end(j);
-    arena_deinit(&b.arena);
+    json_end(j);
+    arena_deinit(&a);
+}
+
+/* --- covered lines --------------------------------------------------------------------------- */
+
+/* As the page knows them; compare.js has the words. */
+static const char *const CHANGE_KEYS[CHANGES] = {
+    "none",           "still_runs",  "still_missed",  "gained",         "lost",
+    "new_runs",       "new_missed",  "counted_runs",  "counted_missed", "dropped_ran",
+    "dropped_missed", "deleted_ran", "deleted_missed"};
+
+void sources_before_make(struct sources_before *b, const struct page_coverage *c,
+                         const struct measured_sources *files)
+{
+    *b = (struct sources_before){0};
+    b->of = ARENA_NEW(&b->arena, struct source_before, files->all.len + 1);
+    for (size_t i = 0; i < files->all.len; i++)
+        b->of[i] = (struct source_before){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    if (!c)
+        return;
+    /* From sources of either result to their number on the page. */
+    uint32_t *number = ARENA_NEW(&b->arena, uint32_t, c->result->sources.len + 1);
+    for (uint32_t i = 0; i < files->all.len; i++)
+        if (files->all.at[i].coverage != UINT32_MAX)
+            number[files->all.at[i].coverage] = i;
+    uint32_t *old = ARENA_NEW(&b->arena, uint32_t, c->base ? c->base->sources.len + 1 : 1);
+    for (uint32_t i = 0; c->change && i < c->change->sources.len; i++) {
+        const struct source_change *s = &c->change->sources.at[i];
+        if (s->new == NO_SOURCE || s->old == NO_SOURCE)
+            continue;
+        b->of[number[s->new]].base = s->old;
+        b->of[number[s->new]].change = i;
+        old[s->old] = number[s->new] + 1;
+    }
+    for (uint32_t i = 0; c->diff && i < c->diff->files.len; i++)
+        if (c->diff->files.at[i].source < c->result->sources.len)
+            b->of[number[c->diff->files.at[i].source]].patched = i;
+    for (uint32_t i = 0; c->base && c->patch_lines && i < c->patch_lines->old_files.len; i++) {
+        const struct patch_old_file *o = &c->patch_lines->old_files.at[i];
+        uint32_t source = patch_source(c->base, o->path, o->whole_path);
+        if (source < c->base->sources.len && old[source])
+            b->of[old[source] - 1].patched_old = i;
+    }
+}
+
+void sources_before_deinit(struct sources_before *b)
+{
+    arena_deinit(&b->arena);
+}
+
+/* Tells `take` of each line of a source that the base or the patch knows, and its class. */
+static void changes_walk(const struct page_coverage *c, uint32_t coverage,
+                         const struct source_before *f, line_change_taker *take, void *context)
+{
+    const struct result_source *now =
+        coverage == UINT32_MAX ? NULL : &c->result->sources.at[coverage];
+    const struct result_source *then = f->base == UINT32_MAX ? NULL : &c->base->sources.at[f->base];
+    const struct source_change *s =
+        f->change == UINT32_MAX ? NULL : &c->change->sources.at[f->change];
+    struct patched_source patched = {.patch = c->patch_lines};
+    if (f->patched != UINT32_MAX)
+        patched.now = &c->patch_lines->files.at[f->patched];
+    if (f->patched_old != UINT32_MAX)
+        patched.old = &c->patch_lines->old_files.at[f->patched_old];
+    if (c->patch_lines || !s || !now || s->compared == now->lines) {
+        line_changes_each(c->result, now, c->base, then, &patched, take, context);
+        return;
+    }
+    /* No patch, and the source has other lines with code by now: what is sure. */
+    for (uint32_t i = 0; i < s->lost; i++)
+        take(c->change->lost.at[s->first_lost + i].line, CHANGE_LOST, context);
+    for (uint32_t i = 0; i < s->gained; i++)
+        take(c->change->gained.at[s->first_gained + i].line, CHANGE_GAINED, context);
+}
+
+static void changes_count(uint32_t line, enum line_change change, void *context)
+{
+    uint64_t *counts = context;
+    (void)line;
+    counts[change]++;
+}
+
+void change_counts_data(struct json *j, const struct page_coverage *c,
+                        const struct measured_sources *files, const struct sources_before *before)
+{
+    struct arena scratch = {0};
+    uint64_t *counts = ARENA_NEW(&scratch, uint64_t, files->all.len * CHANGES + 1);
+    for (size_t i = 0; i < files->all.len; i++)
+        changes_walk(c, files->all.at[i].coverage, &before->of[i], changes_count,
+                     &counts[i * CHANGES]);
+    json_key(j, "changes"), json_begin(j, '{');
+    for (int change = 1; change < CHANGES; change++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < files->all.len; i++)
+            sum += counts[i * CHANGES + (size_t)change];
+        if (!sum)
+            continue;
+        column_begin(j, CHANGE_KEYS[change]);
+        for (size_t i = 0; i < files->all.len; i++)
+            json_u64(j, counts[i * CHANGES + (size_t)change]);
+        json_end(j);
+    }
+    json_end(j);
+    arena_deinit(&scratch);
+}
+
+struct changed_lines {
+    VEC(uint32_t) lines;
+    VEC(uint8_t) changes;
+};
+
+static void changes_keep(uint32_t line, enum line_change change, void *context)
+{
+    struct changed_lines *all = context;
+    if (change < CHANGE_GAINED || change >= CHANGE_DELETED_RAN)
+        return;
+    vec_push(&all->lines, line);
+    vec_push(&all->changes, (uint8_t)change);
+}
+
+void changed_lines_data(struct json *j, const struct page_coverage *c,
+                        const struct measured_sources *files, const struct sources_before *before,
+                        uint32_t number)
+{
+    struct changed_lines all = {0};
+    json_key(j, "base");
+    if (!c->base) {
+        json_none(j);
+        return;
+    }
+    changes_walk(c, files->all.at[number].coverage, &before->of[number], changes_keep, &all);
+    json_begin(j, '{');
+    COLUMN(j, "line", all.lines.len, json_u64(j, all.lines.at[i]));
+    COLUMN(j, "change", all.changes.len, json_str(j, CHANGE_KEYS[all.changes.at[i]]));
+    json_end(j);
+    vec_free(&all.lines);
+    vec_free(&all.changes);
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+/* Lines of a function, now and in the base. */
+struct function_extent {
+    uint32_t source, first, last;
+    uint32_t old_first, old_last; /* 0: the base has no such function */
+};
+
+/* From lines of the base to those of today. */
+struct line_mapper {
+    const struct page_input *in;
+    struct measured_sources *files;
+    const struct sources_before *before;
+    struct intern scopes;
+    struct map extent_of; /* source, scope -> extents */
+    VEC(struct function_extent) extents;
+    bool *has_moved; /* by source: one of its functions begins elsewhere */
+    struct intern names;
+    VEC(uint32_t) of_name; /* by last component of a name: the source, or AMBIGUOUS */
+};
+
+enum { AMBIGUOUS = UINT32_MAX };
+
+/* Of a name in the base's debug information; UINT32_MAX: it is not on the page. */
+static uint32_t base_source(struct line_mapper *p, const char *recorded)
+{
+    uint32_t source = measured_source_of(p->files, recorded);
+    if (source != UINT32_MAX)
+        return source;
+    const char *name = path_base_name(recorded);
+    uint32_t number = intern_find(&p->names, name, strlen(name));
+    return number == INTERN_NONE ? UINT32_MAX : p->of_name.at[number];
+}
+
+static struct function_extent *base_extent(struct line_mapper *p, uint32_t source,
+                                           const char *scope, bool *is_new)
+{
+    uint32_t name = intern_kept(&p->scopes, scope, strlen(scope));
+    uint32_t at = map_index(&p->extent_of, source, name, p->extents.len, is_new);
+    if (*is_new)
+        vec_push(&p->extents, ((struct function_extent){.source = source}));
+    return &p->extents.at[at];
+}
+
+static void base_widen(uint32_t *first, uint32_t *last, const struct source_extent *by)
+{
+    *first = !*first || by->first < *first ? by->first : *first;
+    *last = by->last > *last ? by->last : *last;
+}
+
+static void base_take_extents(struct line_mapper *p, const struct source_lines *lines, bool is_old)
+{
+    bool is_new;
+    for (size_t i = 0; i < lines->extents.len; i++) {
+        const struct source_extent *found = &lines->extents.at[i];
+        uint32_t source = base_source(p, found->file);
+        if (source == UINT32_MAX)
+            continue;
+        struct function_extent *e = base_extent(p, source, found->scope, &is_new);
+        if (is_old)
+            base_widen(&e->old_first, &e->old_last, found);
+        else
+            base_widen(&e->first, &e->last, found);
+    }
+}
+
+/* Today's number of a line of the base; 0: it cannot be told. */
+static uint32_t base_line_by_function(struct line_mapper *p, uint32_t source,
+                                      const struct source_row *row)
+{
+    bool is_new;
+    static const struct function_extent NONE;
+    const struct function_extent *e =
+        row->scope ? base_extent(p, source, row->scope, &is_new) : &NONE;
+    if (!e->first || !e->old_first)
+        return p->has_moved[source] ? 0 : row->line;
+    if (e->last - e->first != e->old_last - e->old_first || row->line < e->old_first)
+        return 0;
+    return row->line - e->old_first + e->first;
+}
+
+static uint32_t base_line(struct line_mapper *p, uint32_t source, const struct source_row *row)
+{
+    const struct page_coverage *c = p->in->coverage;
+    const struct source_before *f = &p->before->of[source];
+    struct patched_source patched = {0};
+    if (!c || !c->patch_lines || f->patched == UINT32_MAX)
+        return base_line_by_function(p, source, row);
+    patched.patch = c->patch_lines;
+    patched.now = &c->patch_lines->files.at[f->patched];
+    if (f->patched_old != UINT32_MAX)
+        patched.old = &c->patch_lines->old_files.at[f->patched_old];
+    return patch_new_line(&patched, row->line);
+}
+
+static int base_by_line(const void *left, const void *right)
+{
+    const struct base_line *l = left, *r = right;
+    return (l->line > r->line) - (l->line < r->line);
+}
+
+/* Ascending, each line once. */
+static void base_source_order(struct base_source *s)
+{
+    size_t kept = 0;
+    if (s->lines.len)
+        qsort(s->lines.at, s->lines.len, sizeof *s->lines.at, base_by_line);
+    for (size_t i = 0; i < s->lines.len; i++) {
+        struct base_line *line = &s->lines.at[i], *last = kept ? &s->lines.at[kept - 1] : NULL;
+        if (!last || last->line != line->line) {
+            s->lines.at[kept++] = *line;
+            continue;
+        }
+        last->self += line->self;
+        last->calls = add_saturating(last->calls, line->calls);
+    }
+    s->lines.len = kept;
+}
+
+void base_lines_make(struct base_lines *b, const struct page_input *in,
+                     struct measured_sources *files, const struct sources_before *before)
+{
+    const struct page_profile *now = in->profile, *then = now ? now->base : NULL;
+    struct line_mapper p = {.in = in, .files = files, .before = before};
+    *b = (struct base_lines){0};
+    if (!then || !then->lines || !now->lines)
+        return;
+    b->len = files->all.len;
+    b->of = ARENA_NEW(&b->arena, struct base_source, b->len + 1);
+    p.has_moved = ARENA_NEW(&b->arena, bool, b->len + 1);
+    for (uint32_t i = 0; i < files->all.len; i++) {
+        const char *name = path_base_name(files->all.at[i].shown);
+        uint32_t number = intern_kept(&p.names, name, strlen(name));
+        if (number == p.of_name.len)
+            vec_push(&p.of_name, i);
+        else
+            p.of_name.at[number] = AMBIGUOUS;
+    }
+    base_take_extents(&p, now->lines, false);
+    base_take_extents(&p, then->lines, true);
+    for (size_t i = 0; i < p.extents.len; i++) {
+        const struct function_extent *e = &p.extents.at[i];
+        if (e->first && e->old_first && (e->first != e->old_first || e->last != e->old_last))
+            p.has_moved[e->source] = true;
+    }
+    for (size_t i = 0; i < then->lines->files.len; i++) {
+        const struct source_listed_file *file = &then->lines->files.at[i];
+        uint32_t source = base_source(&p, file->recorded);
+        for (uint32_t k = 0; source != UINT32_MAX && k < file->rows; k++) {
+            const struct source_row *row = &then->lines->rows.at[file->first + k];
+            uint32_t line = row->self > 0 || row->calls ? base_line(&p, source, row) : 0;
+            if (line)
+                vec_push(&b->of[source].lines, ((struct base_line){line, row->self, row->calls}));
+            else
+                b->of[source].elsewhere += row->self;
+        }
+    }
+    for (size_t i = 0; i < b->len; i++)
+        base_source_order(&b->of[i]);
+    intern_deinit(&p.scopes);
+    intern_deinit(&p.names);
+    map_deinit(&p.extent_of);
+    vec_free(&p.extents);
+    vec_free(&p.of_name);
+}
+
+void base_lines_deinit(struct base_lines *b)
+{
+    for (size_t i = 0; i < b->len; i++)
+        vec_free(&b->of[i].lines);
+    arena_deinit(&b->arena);
+}
+
+void base_lines_data(struct json *j, const struct base_lines *b, uint32_t number)
+{
+    json_key(j, "before");
+    if (!b->of) {
+        json_none(j);
+        return;
+    }
+    const struct base_source *s = &b->of[number];
+    json_begin(j, '{');
+    COLUMN(j, "line", s->lines.len, json_u64(j, s->lines.at[i].line));
+    COLUMN(j, "self", s->lines.len, column_samples(j, s->lines.at[i].self));
+    COLUMN(j, "calls", s->lines.len, column_count(j, s->lines.at[i].calls));
+    json_key(j, "elsewhere"), column_samples(j, s->elsewhere);
+    json_end(j);
 }

@@ -1,8 +1,16 @@
-/* Totals, what was read and left out, gates, and the lines of a patch. */
-#include "page/coverage_data.h"
+/* Coverage as the page wants it, but for its sources.
+ *
+ * Totals are the ratios of the result, so that the page says what `monarc cover` says. The list of
+ * covered functions is a block of its own: a large program has more functions than anybody reads at
+ * first. Who wrote the lines, and how old they are, is summed up where git was asked: an author's
+ * covered and uncovered lines, and the same by age, in the steps that genhtml has and one of a
+ * year. */
+#include "page/page_private.h"
 
-#include "page/blame_data.h"
-#include "page/columns.h"
+#include "base/search.h"
+#include "base/sort.h"
+
+/* --- totals, inputs, gates, the patch -------------------------------------------------------- */
 
 static void ratio(struct json *j, const char *key, const struct coverage_ratio *r)
 {
@@ -20,24 +28,6 @@ static void totals_data(struct json *j, const char *key, const struct coverage_r
     ratio(j, "functions", &s->functions);
     ratio(j, "branches", &s->branches);
     ratio(j, "conditions", &s->conditions);
-    json_end(j);
-}
-
-static void inputs_data(struct json *j, const struct page_coverage *c)
-{
-    const struct coverage_result *r = c->result;
-    json_key(j, "inputs"), json_begin(j, '{');
-    json_pair_u64(j, "objects", c->objects);
-    json_pair_u64(j, "unrun", c->unrun);
-    json_pair_u64(j, "counters", c->counters);
-    json_pair_u64(j, "tracefiles", c->traces);
-    json_end(j);
-    json_key(j, "left_out"), json_begin(j, '{');
-    json_pair_u64(j, "lines", r->left_out.lines);
-    json_pair_u64(j, "functions", r->left_out.functions);
-    json_pair_u64(j, "branches", r->left_out.branches);
-    json_pair_u64(j, "exception_branches", r->left_out.exception_branches);
-    json_pair_u64(j, "compilers_branches", r->left_out.hidden_branches);
     json_end(j);
 }
 
@@ -60,28 +50,6 @@ static void problems_data(struct json *j, const struct page_coverage *c)
     json_end(j);
 }
 
-static void gates_data(struct json *j, const struct page_coverage *c)
-{
-    column_begin(j, "gates");
-    for (size_t i = 0; i < c->gates_len; i++) {
-        json_begin(j, '{');
-        json_pair_str(j, "name", c->gates[i].name);
-        json_pair_double(j, "limit", c->gates[i].limit);
-        json_pair_double(j, "percent", c->gates[i].percent);
-        json_key(j, "has_failed"), json_bool(j, c->gates[i].has_failed);
-        json_end(j);
-    }
-    json_end(j);
-}
-
-static uint32_t file_of_source(const struct measured_sources *files, uint32_t source)
-{
-    for (uint32_t i = 0; i < files->all.len; i++)
-        if (source != UINT32_MAX && files->all.at[i].coverage == source)
-            return i;
-    return UINT32_MAX;
-}
-
 static void diff_data(struct json *j, const struct page_coverage *c,
                       const struct measured_sources *files)
 {
@@ -99,7 +67,11 @@ static void diff_data(struct json *j, const struct page_coverage *c,
         const struct diff_file *f = &c->diff->files.at[i];
         json_begin(j, '{');
         json_pair_str(j, "path", f->path);
-        json_key(j, "file"), column_index(j, file_of_source(files, f->source));
+        uint32_t file = UINT32_MAX;
+        for (uint32_t k = 0; k < files->all.len && f->source != UINT32_MAX; k++)
+            if (files->all.at[k].coverage == f->source)
+                file = k;
+        json_key(j, "file"), column_index(j, file);
         json_pair_u64(j, "added", f->added);
         ratio(j, "lines", &f->lines);
         column_begin(j, "changed");
@@ -112,15 +84,223 @@ static void diff_data(struct json *j, const struct page_coverage *c,
     json_end(j);
 }
 
+/* --- who wrote it ---------------------------------------------------------------------------- */
+
+enum { DAY = 24 * 60 * 60 };
+
+/* As genhtml has them, and a year. */
+static const struct {
+    int64_t days;
+    const char *name;
+} BLAME_AGES[] = {{7, "up to 7 days"},
+                  {30, "7 to 30 days"},
+                  {180, "30 to 180 days"},
+                  {365, "180 days to a year"},
+                  {INT64_MAX, "more than a year"}};
+enum { AGES = sizeof BLAME_AGES / sizeof *BLAME_AGES };
+
+struct blame_sums {
+    const struct page_coverage *c;
+    struct intern authors;
+    VEC(struct coverage_ratio) of_author;
+    struct coverage_ratio of_age[AGES], unknown; /* unknown: git does not know the line */
+};
+
+static void blame_add(struct coverage_ratio *sum, const struct result_line *l)
+{
+    sum->all++;
+    sum->hit += l->state == RESULT_HIT;
+    sum->unknown += l->state == RESULT_UNKNOWN;
+}
+
+static void blame_add_line(struct blame_sums *s, const struct blame *b, const struct result_line *l)
+{
+    const struct blame_commit *commit =
+        l->line && l->line <= b->lines.len ? &b->commits.at[b->lines.at[l->line - 1]] : NULL;
+    if (!commit || commit->author == INTERN_NONE) {
+        blame_add(&s->unknown, l);
+        return;
+    }
+    const char *name = intern_text(&b->authors, commit->author);
+    uint32_t author = intern(&s->authors, name, strlen(name));
+    if (author == s->of_author.len)
+        vec_push(&s->of_author, (struct coverage_ratio){0});
+    blame_add(&s->of_author.at[author], l);
+    int64_t days = commit->time < s->c->blamed_at ? (s->c->blamed_at - commit->time) / DAY : 0;
+    int age = 0;
+    while (days > BLAME_AGES[age].days)
+        age++;
+    blame_add(&s->of_age[age], l);
+}
+
+static void blame_ratio(struct json *j, const char *name, const struct coverage_ratio *r)
+{
+    json_begin(j, '{');
+    json_pair_str(j, "name", name);
+    json_pair_u64(j, "all", r->all);
+    json_pair_u64(j, "hit", r->hit);
+    json_pair_u64(j, "unknown", r->unknown);
+    json_end(j);
+}
+
+/* The member "blame": sums by author and by age; null where it was not asked for. */
+static void blame_sums_data(struct json *j, const struct page_coverage *c)
+{
+    const struct coverage_result *r = c->result;
+    struct blame_sums sums = {.c = c};
+    json_key(j, "blame");
+    if (!c->blames) {
+        json_none(j);
+        return;
+    }
+    for (uint32_t i = 0; i < r->sources.len; i++) {
+        const struct result_source *s = &r->sources.at[i];
+        for (uint32_t k = 0; k < s->lines; k++)
+            blame_add_line(&sums, &c->blames[i], &r->lines.at[s->first_line + k]);
+    }
+    json_begin(j, '{');
+    /* Authors with most lines that never ran first. */
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, sums.of_author.len + 1);
+    for (uint32_t i = 0; i < sums.of_author.len; i++) {
+        const struct coverage_ratio *a = &sums.of_author.at[i];
+        order[i] = (struct keyed){UINT64_MAX - (a->all - a->unknown - a->hit), i};
+    }
+    sort_keyed(order, sums.of_author.len);
+    COLUMN(j, "authors", sums.of_author.len,
+           blame_ratio(j, intern_text(&sums.authors, order[i].item),
+                       &sums.of_author.at[order[i].item]));
+    arena_deinit(&scratch);
+    column_begin(j, "ages");
+    for (int i = 0; i < AGES; i++)
+        if (sums.of_age[i].all)
+            blame_ratio(j, BLAME_AGES[i].name, &sums.of_age[i]);
+    json_end(j);
+    json_pair_u64(j, "unknown", sums.unknown.all);
+    json_end(j);
+    vec_free(&sums.of_author);
+    intern_deinit(&sums.authors);
+}
+
+/* Calls for each line that has another commit than the one before. */
+#define BLAME_COLUMN(j, b, key, write)                                              \
+    do {                                                                            \
+        column_begin(j, key);                                                       \
+        for (size_t i = 0; i < (b)->lines.len; i++) {                               \
+            if (i && (b)->lines.at[i] == (b)->lines.at[i - 1])                      \
+                continue;                                                           \
+            const struct blame_commit *commit = &(b)->commits.at[(b)->lines.at[i]]; \
+            (void)commit;                                                           \
+            write;                                                                  \
+        }                                                                           \
+        json_end(j);                                                                \
+    } while (0)
+
+void blame_lines_data(struct json *j, const struct page_coverage *c,
+                      const struct measured_source *f)
+{
+    const struct blame *b = c->blames ? &c->blames[f->coverage] : NULL;
+    json_key(j, "blame");
+    if (!b || !b->lines.len) {
+        json_none(j);
+        return;
+    }
+    json_begin(j, '{');
+    BLAME_COLUMN(j, b, "line", json_u64(j, i + 1));
+    BLAME_COLUMN(j, b, "author", column_index(j, commit->author));
+    BLAME_COLUMN(j, b, "time", json_i64(j, commit->time));
+    COLUMN(j, "authors", b->authors.texts.len, json_str(j, intern_text(&b->authors, (uint32_t)i)));
+    json_end(j);
+}
+
+/* --- functions ------------------------------------------------------------------------------- */
+
+struct covered_function {
+    uint32_t file; /* of the page */
+    const struct result_function *function;
+    struct coverage_ratio lines;
+};
+
+/* From a function's first to its last line, where that is known: all that ran in any of the
+ * functions there, if this one did. */
+static struct coverage_ratio covered_lines(const struct coverage_result *r,
+                                           const struct result_source *s,
+                                           const struct result_function *f)
+{
+    struct coverage_ratio sum = {0};
+    const struct result_line *lines = vec_from(&r->lines, s->first_line);
+    uint32_t first = PARTITION_POINT(s->lines, i, lines[i].line < f->start_line);
+    for (uint32_t i = first; i < s->lines && lines[i].line <= f->end_line; i++) {
+        sum.all++;
+        sum.hit += lines[i].state == RESULT_HIT && f->state != RESULT_MISSED;
+        sum.unknown += lines[i].state == RESULT_UNKNOWN;
+    }
+    return sum;
+}
+
+void covered_functions_data(struct json *j, const struct coverage_result *r,
+                            const struct measured_sources *files)
+{
+    /* In the order of the sources on the page, then of lines. */
+    struct arena scratch = {0};
+    struct covered_function *all =
+        ARENA_NEW(&scratch, struct covered_function, r->functions.len + 1);
+    size_t len = 0;
+    for (uint32_t i = 0; i < files->all.len; i++) {
+        if (files->all.at[i].coverage == UINT32_MAX)
+            continue;
+        const struct result_source *s = &r->sources.at[files->all.at[i].coverage];
+        for (uint32_t k = 0; k < s->functions; k++) {
+            const struct result_function *f = &r->functions.at[s->first_function + k];
+            all[len++] = (struct covered_function){i, f, covered_lines(r, s, f)};
+        }
+    }
+    json_begin(j, '{');
+    COLUMN(j, "name", len, json_str(j, all[i].function->name));
+    COLUMN(j, "file", len, json_u64(j, all[i].file));
+    COLUMN(j, "line", len, json_u64(j, all[i].function->start_line));
+    COLUMN(j, "state", len, json_u64(j, all[i].function->state));
+    COLUMN(j, "count", len, column_count(j, all[i].function->count));
+    COLUMN(j, "all", len, json_u64(j, all[i].lines.all));
+    COLUMN(j, "hit", len, json_u64(j, all[i].lines.hit));
+    COLUMN(j, "unknown", len, json_u64(j, all[i].lines.unknown));
+    json_end(j);
+    arena_deinit(&scratch);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
 void coverage_data(struct json *j, const struct page_coverage *c,
                    const struct measured_sources *files)
 {
-    totals_data(j, "totals", &c->result->sums);
+    const struct coverage_result *r = c->result;
+    totals_data(j, "totals", &r->sums);
     if (c->base)
         totals_data(j, "base", &c->base->sums);
-    inputs_data(j, c);
+    json_key(j, "inputs"), json_begin(j, '{');
+    json_pair_u64(j, "objects", c->objects);
+    json_pair_u64(j, "unrun", c->unrun);
+    json_pair_u64(j, "counters", c->counters);
+    json_pair_u64(j, "tracefiles", c->traces);
+    json_end(j);
+    json_key(j, "left_out"), json_begin(j, '{');
+    json_pair_u64(j, "lines", r->left_out.lines);
+    json_pair_u64(j, "functions", r->left_out.functions);
+    json_pair_u64(j, "branches", r->left_out.branches);
+    json_pair_u64(j, "exception_branches", r->left_out.exception_branches);
+    json_pair_u64(j, "compilers_branches", r->left_out.hidden_branches);
+    json_end(j);
     problems_data(j, c);
-    gates_data(j, c);
+    column_begin(j, "gates");
+    for (size_t i = 0; i < c->gates_len; i++) {
+        json_begin(j, '{');
+        json_pair_str(j, "name", c->gates[i].name);
+        json_pair_double(j, "limit", c->gates[i].limit);
+        json_pair_double(j, "percent", c->gates[i].percent);
+        json_key(j, "has_failed"), json_bool(j, c->gates[i].has_failed);
+        json_end(j);
+    }
+    json_end(j);
     blame_sums_data(j, c);
     diff_data(j, c, files);
 }

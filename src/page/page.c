@@ -1,19 +1,30 @@
-/* The order of things: what is measured, sources, then the page from its start to its end. */
+/* The HTML report from its start to its end.
+ *
+ * Everything is analysed when this begins; here it becomes text. First come the lists that all the
+ * rest refers to by number: sources (bridge/measured_sources.h) and functions (page_rows). Then the
+ * blocks of data are made, those of sources by several threads, each into a buffer of its own, so
+ * that the page is the same however many there are. Writing puts the blocks between the pieces of
+ * the page's own program.
+ *
+ * Blocks are raw deflate in base64. That needs no escaping, neither in a script element nor in a
+ * string of JavaScript, and every browser unpacks it (DecompressionStream). Names and sources are
+ * never markup: whatever they contain, they can only be text. Of a source beside the page a block
+ * is a script of one statement, because a page opened from disk may load scripts, but no data. */
 #include "page/page.h"
+
+#include "page/page_private.h"
 
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/path.h"
-#include "page/columns.h"
-#include "page/covered_functions.h"
-#include "page/coverage_data.h"
-#include "page/plain_table.h"
-#include "page/profile_data.h"
-#include "page/shell.h"
-#include "page/source_data.h"
+#include "base/utf8.h"
+#include "output/pack.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct page {
     const struct page_input *in;
@@ -25,8 +36,142 @@ struct page {
     struct base_lines base_lines;
     struct source_data sources;
     struct out *source_blocks; /* one a source */
-    struct out main_block, calls_block, covered_block;
+    struct out main_block;     /* what the first view needs */
+    struct out calls_block;    /* of a profile */
+    struct out covered_block;  /* of coverage */
 };
+
+/* --- columns and blocks ---------------------------------------------------------------------- */
+
+void column_count(struct json *j, uint64_t count)
+{
+    char digits[24];
+    if (count <= UINT64_C(1) << 53) {
+        json_u64(j, count);
+        return;
+    }
+    snprintf(digits, sizeof digits, "%" PRIu64, count);
+    json_str(j, digits);
+}
+
+void column_samples(struct json *j, double samples)
+{
+    if (samples == floor(samples) && fabs(samples) < 1e15)
+        json_i64(j, (int64_t)samples);
+    else
+        json_double(j, samples);
+}
+
+void column_part(struct json *j, double samples)
+{
+    if (samples >= 0 && samples < 1e9)
+        json_millionths(j, (uint64_t)(samples * 1e6 + 0.5));
+    else
+        column_samples(j, samples);
+}
+
+void column_index(struct json *j, uint32_t index)
+{
+    if (index == UINT32_MAX)
+        json_i64(j, -1);
+    else
+        json_u64(j, index);
+}
+
+void column_begin(struct json *j, const char *key)
+{
+    json_key(j, key);
+    json_begin(j, '[');
+}
+
+/* Packs `text`, and takes it: what is left in `text` is the block in base64. */
+static void block_pack(struct out *text)
+{
+    struct bytes packed = deflate_raw((struct bytes){(const uint8_t *)text->at, text->len});
+    text->len = 0;
+    base64_write(text, packed);
+    free((void *)packed.at);
+}
+
+/* --- tables for readers without scripts ------------------------------------------------------ */
+
+enum { MOST_ROWS = 200 }; /* of the flat profile */
+
+void html_text(struct out *out, const char *text)
+{
+    size_t left = strlen(text);
+    for (const uint8_t *at = (const uint8_t *)text; left;) {
+        size_t len = utf8_length(at, left);
+        bool is_control = *at < ' ' || *at == 0x7f;
+        if (!len || is_control)
+            out_str(out, "\xef\xbf\xbd");
+        else if (*at == '<')
+            out_str(out, "&lt;");
+        else if (*at == '>')
+            out_str(out, "&gt;");
+        else if (*at == '&')
+            out_str(out, "&amp;");
+        else if (*at == '"')
+            out_str(out, "&quot;");
+        else if (*at == '\'')
+            out_str(out, "&#39;");
+        else
+            out_bytes(out, (const char *)at, len);
+        at += len ? len : 1;
+        left -= len ? len : 1;
+    }
+}
+
+static void flat_table(struct out *out, const struct page_rows *r)
+{
+    const struct summary *s = r->profile->summary;
+    out_str(out, "<table>\n<caption>Functions by self time</caption>\n<tr><th>self %<th>samples"
+                 "<th>total %<th>calls<th>function\n");
+    for (uint32_t i = 0; i < r->measured && i < MOST_ROWS; i++) {
+        const struct flat_row *f = r->all.at[i].flat;
+        out_printf(out, "<tr><td>%.2f<td>%.2f<td>%.2f<td>", 100 * summary_share(s, f->self),
+                   f->self, 100 * summary_share(s, f->total));
+        out_u64(out, f->calls, 0);
+        out_str(out, "<td>");
+        html_text(out, names_text((struct names *)&r->names, f->function));
+        out_char(out, '\n');
+    }
+    out_str(out, "</table>\n");
+    if (r->measured > MOST_ROWS)
+        out_printf(out, "<p>... and %u more.</p>\n", r->measured - MOST_ROWS);
+}
+
+static void coverage_table(struct out *out, const struct page_input *in)
+{
+    const struct coverage_result *r = in->coverage->result;
+    out_str(out, "<table>\n<caption>Sources by name</caption>\n<tr><th>lines %<th>run<th>of"
+                 "<th>unknown<th>source\n");
+    for (size_t i = 0; i < r->sources.len; i++) {
+        const struct coverage_ratio *l = &r->sources.at[i].sums.lines;
+        out_printf(out, "<tr><td>%.1f<td>", ratio_percent(l));
+        out_u64(out, l->hit, 0);
+        out_str(out, "<td>");
+        out_u64(out, l->all, 0);
+        out_str(out, "<td>");
+        out_u64(out, l->unknown, 0);
+        out_str(out, "<td>");
+        html_text(out, r->sources.at[i].path);
+        out_char(out, '\n');
+    }
+    out_str(out, "</table>\n");
+}
+
+/* `rows` is NULL without a profile. */
+static void plain_tables(struct out *out, const struct page_input *in, const struct page_rows *rows)
+{
+    out_str(out, "<h1>");
+    html_text(out, in->title);
+    out_str(out, "</h1>\n<p>This page needs JavaScript for its views; these are its tables.</p>\n");
+    if (rows)
+        flat_table(out, rows);
+    if (in->coverage)
+        coverage_table(out, in);
+}
 
 /* --- making ---------------------------------------------------------------------------------- */
 
@@ -67,22 +212,6 @@ static void page_make_source_block(size_t i, void *context)
     progress_step(p->progress);
 }
 
-static void page_make_calls_block(struct page *p)
-{
-    struct json j = {.out = &p->calls_block, .is_compact = true};
-    out_init(&p->calls_block, -1);
-    calls_data(&j, &p->rows);
-    block_pack(&p->calls_block);
-}
-
-static void page_make_covered_block(struct page *p)
-{
-    struct json j = {.out = &p->covered_block, .is_compact = true};
-    out_init(&p->covered_block, -1);
-    covered_functions_data(&j, p->in->coverage->result, &p->files);
-    block_pack(&p->covered_block);
-}
-
 struct page *page_new(const struct page_input *in, struct progress *progress)
 {
     struct page *p = calloc(1, sizeof *p);
@@ -106,10 +235,18 @@ struct page *page_new(const struct page_input *in, struct progress *progress)
     out_init(&p->main_block, -1);
     page_main_text(p, &p->main_block);
     block_pack(&p->main_block);
-    if (in->profile)
-        page_make_calls_block(p);
-    if (in->coverage)
-        page_make_covered_block(p);
+    if (in->profile) {
+        struct json j = {.out = &p->calls_block, .is_compact = true};
+        out_init(&p->calls_block, -1);
+        calls_data(&j, &p->rows);
+        block_pack(&p->calls_block);
+    }
+    if (in->coverage) {
+        struct json j = {.out = &p->covered_block, .is_compact = true};
+        out_init(&p->covered_block, -1);
+        covered_functions_data(&j, in->coverage->result, &p->files);
+        block_pack(&p->covered_block);
+    }
     p->source_blocks = ARENA_NEW(&p->files.arena, struct out, p->files.all.len);
     progress_phase(progress, "writing sources", p->files.all.len);
     parallel_for(p->files.all.len, 0, page_make_source_block, p);
@@ -148,6 +285,7 @@ size_t page_bytes(const struct page *p)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* A piece of the program that shows the page, as it was embedded when monarc was built. */
 static void page_put_piece(struct out *out, enum page_piece piece)
 {
     out_bytes(out, page_shell[piece].at, page_shell[piece].len);
@@ -178,31 +316,6 @@ static bool page_write_beside(const char *beside, const char *id, const struct o
     return ok;
 }
 
-static bool page_write_sources(const struct page *p, struct out *out, const char *beside,
-                               struct err *e)
-{
-    char id[16];
-    for (uint32_t i = 0; i < p->files.all.len; i++) {
-        snprintf(id, sizeof id, "s%u", i);
-        if (!beside)
-            page_write_block(out, id, &p->source_blocks[i]);
-        else if (!page_write_beside(beside, id, &p->source_blocks[i], e))
-            return false;
-    }
-    return true;
-}
-
-/* Where the page finds its sources: the folder's name, as an element that scripts can ask. */
-static void page_write_folder(struct out *out, const char *beside)
-{
-    struct arena scratch = {0};
-    char *folder = arena_copy(&scratch, beside, strlen(beside) - 1);
-    out_str(out, "<meta name=\"monarc-sources\" content=\"");
-    html_text(out, path_base_name(folder));
-    out_str(out, "\">\n");
-    arena_deinit(&scratch);
-}
-
 bool page_write(const struct page *p, struct out *out, const char *beside, struct err *e)
 {
     page_put_piece(out, PIECE_START);
@@ -213,16 +326,30 @@ bool page_write(const struct page *p, struct out *out, const char *beside, struc
     page_put_piece(out, PIECE_TITLE);
     plain_tables(out, p->in, p->in->profile ? &p->rows : NULL);
     page_put_piece(out, PIECE_PLAIN);
-    if (beside)
-        page_write_folder(out, beside);
+    if (beside) {
+        /* Where the page finds its sources: the folder's name, as an element that scripts can ask.
+         */
+        struct arena scratch = {0};
+        char *folder = arena_copy(&scratch, beside, strlen(beside) - 1);
+        out_str(out, "<meta name=\"monarc-sources\" content=\"");
+        html_text(out, path_base_name(folder));
+        out_str(out, "\">\n");
+        arena_deinit(&scratch);
+    }
     page_write_block(out, "data", &p->main_block);
     page_put_piece(out, PIECE_SCRIPT);
     if (p->in->profile)
         page_write_block(out, "calls", &p->calls_block);
     if (p->in->coverage)
         page_write_block(out, "covered", &p->covered_block);
-    if (!page_write_sources(p, out, beside, e))
-        return false;
+    for (uint32_t i = 0; i < p->files.all.len; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "s%u", i);
+        if (!beside)
+            page_write_block(out, id, &p->source_blocks[i]);
+        else if (!page_write_beside(beside, id, &p->source_blocks[i], e))
+            return false;
+    }
     page_put_piece(out, PIECE_END);
     return true;
 }

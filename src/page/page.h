@@ -9,7 +9,67 @@
 
 #include "output/out.h"
 #include "output/progress.h"
-#include "page/input.h"
+#include "coverage/analysis/coverage_change.h"
+#include "coverage/analysis/coverage_result.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/stacks.h"
+#include "profile/analysis/source_lines.h"
+#include "profile/analysis/tables.h"
+#include "source/blame.h"
+#include "source/search.h"
+
+/* A program with its profiles, or a recording. */
+struct page_profile {
+    const struct page_profile *base; /* an older one, to compare with; or NULL */
+    const struct summary *summary;
+    struct graph *graph;
+    const struct functions *functions;
+    const char *demangle;                  /* as names_init() takes it */
+    struct object *const *objects;         /* by function.object; NULL elements: not to be had */
+    const struct diagnosis *diagnosis;     /* NULL: none was made */
+    const struct source_lines *lines;      /* NULL: the program has no line numbers */
+    const struct space *space;             /* of a recording; else NULL */
+    const struct named_frames *named;      /* likewise, if inlined functions are named */
+    const struct recording_choice *choice; /* likewise */
+    const double *weights;                 /* likewise, samples per node of the run */
+    const struct annotated *code;          /* machine code of its lines; NULL: not wanted */
+    const struct lines_table *inlines;     /* with chains of inlined code; NULL: not wanted */
+    const char *method;                    /* how it was measured, in words */
+    int64_t measured_at;                   /* seconds since 1970; 0: unknown */
+};
+
+struct page_gate {
+    const char *name;
+    double limit, percent;
+    bool has_failed;
+};
+
+struct page_coverage {
+    const struct coverage_result *base; /* an older one, to compare with; or NULL */
+    const struct coverage_result *result;
+    const struct problems *problems;
+    const struct patch_coverage *diff;    /* NULL: no patch was named */
+    const char *patch;                    /* its name */
+    const struct patch *patch_lines;      /* what is in it, if there is one */
+    const struct coverage_change *change; /* since the base, if there is one */
+    const struct blame *blames; /* by source of the result, those that are not known are empty;
+                                   NULL: not asked for */
+    int64_t blamed_at;          /* what lines are old at; seconds since 1970 */
+    uint64_t objects, unrun, counters, traces;
+    const struct page_gate *gates;
+    size_t gates_len;
+    bool ignores_markers; /* comments that leave lines out */
+    int64_t measured_at;
+};
+
+struct page_input {
+    const char *title;
+    const struct page_profile *profile;   /* NULL: there is none */
+    const struct page_coverage *coverage; /* likewise */
+    const struct source_search *search;   /* where sources are read */
+    const char *folder;                   /* names of sources below it are shown without it */
+};
 
 struct page;
 

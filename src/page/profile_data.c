@@ -1,29 +1,123 @@
-/* Summary, functions, calls and call paths as columns. Figures are in samples; the page divides by
- * the rate, as reports do. */
-#include "page/profile_data.h"
+/* A profile as the page wants it: which functions there are, and in columns what is known of them.
+ *
+ * Functions come first (page_rows): the flat profile by self time, then what only call paths have.
+ * All else names them by number. Two kinds of paths exist. A recording has stacks, and its tree of
+ * calls is measured. A profile with calls alone has a model of paths (analysis/exchange), which
+ * marks what is estimated, and draws nothing below a twentieth of a percent, since the number of
+ * paths grows without end while their shares shrink.
+ *
+ * Over time, samples of one slice, thread, state and path are one row. What the profile beside them
+ * leaves out (another event, part or thread; what --drop took) is left out here as well, so that
+ * the lanes of the timeline add up to the functions' figures. */
+#include "page/page_private.h"
 
-#include "page/base_data.h"
-#include "page/columns.h"
-#include "page/timeline_data.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* --- functions ------------------------------------------------------------------------------- */
+
+/* Of all samples: what a path of the model must have to be drawn by itself. */
+#define LEAST_SHARE 0.0005
+
+static bool has_arcs(const struct graph *g, uint32_t function)
+{
+    return g->callers.start[function] != g->callers.start[function + 1] ||
+           g->callees.start[function] != g->callees.start[function + 1];
+}
+
+/* Rows of the flat profile: all functions with time, calls or a place in the graph. */
+static void take_measured(struct page_rows *r)
+{
+    const struct page_profile *p = r->profile;
+    struct filter all = {0};
+    struct view_rules rules = {.sort = BY_SELF, .shows_all = true, .filter = &all};
+    flat_make(&r->flat, p->summary, p->graph, &r->names, &rules, &r->arena);
+    for (uint32_t i = 0; i < r->flat.len; i++) {
+        const struct flat_row *f = &r->flat.rows[i];
+        if (f->self <= 0 && f->total <= 0 && !f->calls && !has_arcs(p->graph, f->function))
+            continue;
+        r->of[f->function] = (uint32_t)r->all.len;
+        vec_push(&r->all,
+                 (struct page_row){f->is_profiler                             ? ROW_PROFILER
+                                   : p->functions->at[f->function].is_inlined ? ROW_INLINED
+                                                                              : ROW_FUNCTION,
+                                   f->function, f});
+    }
+    r->measured = (uint32_t)r->all.len;
+}
+
+/* The recording's stacks as a tree of functions, inlined ones by name. */
+static void make_frames(struct page_rows *r)
+{
+    const struct page_profile *p = r->profile;
+    struct call_frames_input in = {.recording = p->space->recording,
+                                   .functions = p->functions,
+                                   .function = p->space->function,
+                                   .is_piece = p->space->is_piece,
+                                   .files = NULL};
+    if (p->named)
+        r->frames = *p->named;
+    else
+        named_frames_make(&r->frames, &in, &r->arena);
+    r->merged = ARENA_NEW(&r->arena, uint32_t, p->space->recording->nodes.len);
+    call_tree_init_merged(&r->tree, p->space->recording, p->weights, &r->frames.frames, r->merged);
+}
+
+void page_rows_make(struct page_rows *r, const struct page_profile *p)
+{
+    *r = (struct page_rows){.profile = p, .has_stacks = p->summary->stacks != NULL};
+    if (r->has_stacks)
+        make_frames(r);
+    names_init(&r->names, r->has_stacks ? &r->frames.functions : p->functions, p->demangle,
+               &r->arena);
+    r->of = ARENA_NEW(&r->arena, uint32_t, r->names.functions->len);
+    for (uint32_t i = 0; i < r->names.functions->len; i++)
+        r->of[i] = UINT32_MAX;
+    take_measured(r);
+    for (uint32_t i = 1; i < r->tree.len; i++) { /* what only stands in stacks */
+        uint32_t function = r->tree.nodes[i].function;
+        if (r->of[function] != UINT32_MAX)
+            continue;
+        bool is_inlined = function >= r->frames.first_inlined;
+        r->of[function] = (uint32_t)r->all.len;
+        vec_push(&r->all,
+                 (struct page_row){is_inlined ? ROW_INLINED : ROW_UNKNOWN, function, NULL});
+    }
+    r->first_cycle = (uint32_t)r->all.len;
+    for (uint32_t i = 0; i < r->profile->graph->cycles; i++)
+        vec_push(&r->all, (struct page_row){ROW_CYCLE, i + 1, NULL});
+    r->small = (uint32_t)r->all.len;
+    vec_push(&r->all, (struct page_row){ROW_SMALL, 0, NULL});
+    if (!r->has_stacks && p->summary->samples > 0)
+        model_paths_make(&r->model, p->graph, LEAST_SHARE * p->summary->samples);
+    bool *is_shown = ARENA_NEW(&r->arena, bool, r->names.functions->len);
+    for (size_t i = 0; i < r->all.len; i++)
+        if (r->all.at[i].kind != ROW_CYCLE && r->all.at[i].kind != ROW_SMALL)
+            is_shown[r->all.at[i].function] = true;
+    names_shorten(&r->names, is_shown);
+}
+
+void page_rows_deinit(struct page_rows *r)
+{
+    call_tree_deinit(&r->tree);
+    model_paths_deinit(&r->model);
+    vec_free(&r->all);
+    arena_deinit(&r->arena);
+}
+
+/* The row of a frame of r->model. */
+static uint32_t page_row_of_node(const struct page_rows *r, uint32_t node)
+{
+    if (node == MODEL_SMALL)
+        return r->small;
+    if (graph_is_cycle(r->profile->graph, node))
+        return r->first_cycle + r->profile->graph->nodes[node].cycle - 1;
+    return r->of[node];
+}
+
 /* --- the summary ----------------------------------------------------------------------------- */
-
-static void profile_list(struct json *j, const char *key, const char *const *texts, size_t len)
-{
-    column_begin(j, key);
-    for (size_t i = 0; i < len; i++)
-        json_str(j, texts[i]);
-    json_end(j);
-}
-
-static void profile_pair_bool(struct json *j, const char *key, bool value)
-{
-    json_key(j, key);
-    json_bool(j, value);
-}
 
 static void profile_run_data(struct json *j, const struct recording_summary *r)
 {
@@ -36,7 +130,7 @@ static void profile_run_data(struct json *j, const struct recording_summary *r)
     json_pair_u64(j, "processes", r->processes);
     json_pair_u64(j, "samples_taken", r->weights->taken);
     json_pair_double(j, "whole", r->whole);
-    profile_pair_bool(j, "has_cpu", r->has_cpu);
+    json_key(j, "has_cpu"), json_bool(j, r->has_cpu);
     json_pair_u64(j, "accounted_ns", r->accounted_ns);
     json_pair_u64(j, "cpu_ns", r->cpu_ns);
     json_end(j);
@@ -47,13 +141,13 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     const struct summary *s = p->summary;
     json_key(j, "summary"), json_begin(j, '{');
     json_pair_str(j, "program", s->program);
-    profile_list(j, "profiles", s->profiles, s->profiles_len);
-    profile_list(j, "notes", s->notes, s->notes_len);
+    COLUMN(j, "profiles", s->profiles_len, json_str(j, s->profiles[i]));
+    COLUMN(j, "notes", s->notes_len, json_str(j, s->notes[i]));
     json_pair_str(j, "mismatch", s->was_forced ? s->mismatch : NULL);
     json_pair_str(j, "method", p->method);
     json_key(j, "measured_at"), json_i64(j, p->measured_at);
-    profile_pair_bool(j, "has_samples", s->has_samples);
-    profile_pair_bool(j, "has_stacks", s->stacks != NULL);
+    json_key(j, "has_samples"), json_bool(j, s->has_samples);
+    json_key(j, "has_stacks"), json_bool(j, s->stacks != NULL);
     json_pair_double(j, "samples", s->samples);
     json_pair_double(j, "unattributed", s->unattributed);
     json_pair_double(j, "profiler", s->profiler);
@@ -100,10 +194,7 @@ static const char *profile_name_of(const struct page_rows *r, const struct page_
 static void profile_names_data(struct json *j, const struct page_rows *r)
 {
     struct names *names = (struct names *)&r->names;
-    column_begin(j, "name");
-    for (size_t i = 0; i < r->all.len; i++)
-        json_str(j, profile_name_of(r, &r->all.at[i]));
-    json_end(j);
+    COLUMN(j, "name", r->all.len, json_str(j, profile_name_of(r, &r->all.at[i])));
     column_begin(j, "whole");
     for (size_t i = 0; i < r->all.len; i++) {
         const struct page_row *row = &r->all.at[i];
@@ -147,10 +238,7 @@ static void profile_order_data(struct json *j, const struct page_rows *r)
     for (uint32_t i = 0; i < r->measured; i++)
         rows[i] = (struct named_row){profile_name_of(r, &r->all.at[i]), i};
     qsort(rows, r->measured, sizeof *rows, profile_compare_names);
-    column_begin(j, "by_name");
-    for (uint32_t i = 0; i < r->measured; i++)
-        json_u64(j, rows[i].row);
-    json_end(j);
+    COLUMN(j, "by_name", r->measured, json_u64(j, rows[i].row));
     arena_deinit(&scratch);
 }
 
@@ -165,10 +253,7 @@ static void profile_object_data(struct json *j, const struct page_rows *r)
         column_index(j, label ? intern(&labels, label, strlen(label)) : UINT32_MAX);
     }
     json_end(j);
-    column_begin(j, "objects");
-    for (size_t i = 0; i < labels.texts.len; i++)
-        json_str(j, labels.texts.at[i]);
-    json_end(j);
+    COLUMN(j, "objects", labels.texts.len, json_str(j, labels.texts.at[i]));
     intern_deinit(&labels);
 }
 
@@ -195,32 +280,9 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
             line[row] = f->at[i].line;
         file[row] = path ? measured_source_of(files, path) : UINT32_MAX;
     }
-    column_begin(j, "file");
-    for (size_t i = 0; i < r->all.len; i++)
-        column_index(j, file[i]);
-    json_end(j);
-    column_begin(j, "line");
-    for (size_t i = 0; i < r->all.len; i++)
-        json_u64(j, line[i]);
-    json_end(j);
+    COLUMN(j, "file", r->all.len, column_index(j, file[i]));
+    COLUMN(j, "line", r->all.len, json_u64(j, line[i]));
     arena_deinit(&scratch);
-}
-
-enum amount { AMOUNT_SELF, AMOUNT_TOTAL, AMOUNT_LOW, AMOUNT_HIGH };
-
-static void profile_amount_data(struct json *j, const struct page_rows *r, const char *key,
-                                enum amount which)
-{
-    column_begin(j, key);
-    for (uint32_t i = 0; i < r->measured; i++) {
-        const struct flat_row *f = r->all.at[i].flat;
-        const double amounts[] = {[AMOUNT_SELF] = f->self,
-                                  [AMOUNT_TOTAL] = f->total,
-                                  [AMOUNT_LOW] = f->interval.low,
-                                  [AMOUNT_HIGH] = f->interval.high};
-        column_samples(j, amounts[which]);
-    }
-    json_end(j);
 }
 
 static void profile_functions_data(struct json *j, const struct page_rows *r,
@@ -228,26 +290,17 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
 {
     json_key(j, "functions"), json_begin(j, '{');
     json_pair_u64(j, "measured", r->measured);
-    column_begin(j, "kind");
-    for (size_t i = 0; i < r->all.len; i++)
-        json_u64(j, r->all.at[i].kind);
-    json_end(j);
+    COLUMN(j, "kind", r->all.len, json_u64(j, r->all.at[i].kind));
     profile_names_data(j, r);
     profile_order_data(j, r);
     profile_object_data(j, r);
     profile_place_data(j, r, files);
-    profile_amount_data(j, r, "self", AMOUNT_SELF);
-    profile_amount_data(j, r, "total", AMOUNT_TOTAL);
-    profile_amount_data(j, r, "low", AMOUNT_LOW);
-    profile_amount_data(j, r, "high", AMOUNT_HIGH);
-    column_begin(j, "calls");
-    for (uint32_t i = 0; i < r->measured; i++)
-        column_count(j, r->all.at[i].flat->calls);
-    json_end(j);
-    column_begin(j, "recursive");
-    for (uint32_t i = 0; i < r->measured; i++)
-        column_count(j, r->all.at[i].flat->recursive_calls);
-    json_end(j);
+    COLUMN(j, "self", r->measured, column_samples(j, r->all.at[i].flat->self));
+    COLUMN(j, "total", r->measured, column_samples(j, r->all.at[i].flat->total));
+    COLUMN(j, "low", r->measured, column_samples(j, r->all.at[i].flat->interval.low));
+    COLUMN(j, "high", r->measured, column_samples(j, r->all.at[i].flat->interval.high));
+    COLUMN(j, "calls", r->measured, column_count(j, r->all.at[i].flat->calls));
+    COLUMN(j, "recursive", r->measured, column_count(j, r->all.at[i].flat->recursive_calls));
     column_begin(j, "cycle");
     for (size_t i = 0; i < r->all.len; i++) {
         const struct page_row *row = &r->all.at[i];
@@ -261,92 +314,153 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-#define ARC_COLUMN(j, r, key, write)                                     \
-    do {                                                                 \
-        column_begin(j, key);                                            \
-        for (uint32_t i = 0; i < (r)->profile->graph->arcs_len; i++) {   \
-            const struct graph_arc *arc = &(r)->profile->graph->arcs[i]; \
-            write;                                                       \
-        }                                                                \
-        json_end(j);                                                     \
-    } while (0)
-
-/* How many there are: what the page must know of them before it needs them. */
-static void profile_arcs_data(struct json *j, const struct page_rows *r)
-{
-    json_key(j, "arcs"), json_begin(j, '{');
-    json_pair_u64(j, "all", r->profile->graph->arcs_len);
-    json_end(j);
-}
-
 void calls_data(struct json *j, const struct page_rows *r)
 {
+    const struct graph *g = r->profile->graph;
     json_begin(j, '{');
-    profile_pair_bool(j, "is_measured", r->profile->graph->is_measured);
-    ARC_COLUMN(j, r, "caller", column_index(j, r->of[arc->caller]));
-    ARC_COLUMN(j, r, "callee", column_index(j, r->of[arc->callee]));
-    ARC_COLUMN(j, r, "count", column_count(j, arc->count));
-    ARC_COLUMN(j, r, "self", column_part(j, arc->self));
-    ARC_COLUMN(j, r, "children", column_part(j, arc->children));
+    json_key(j, "is_measured"), json_bool(j, g->is_measured);
+    COLUMN(j, "caller", g->arcs_len, column_index(j, r->of[g->arcs[i].caller]));
+    COLUMN(j, "callee", g->arcs_len, column_index(j, r->of[g->arcs[i].callee]));
+    COLUMN(j, "count", g->arcs_len, column_count(j, g->arcs[i].count));
+    COLUMN(j, "self", g->arcs_len, column_part(j, g->arcs[i].self));
+    COLUMN(j, "children", g->arcs_len, column_part(j, g->arcs[i].children));
     json_end(j);
 }
 
-/* --- paths ----------------------------------------------------------------------------------- */
+/* --- over time ------------------------------------------------------------------------------- */
 
-static void profile_stack_paths(struct json *j, const struct page_rows *r)
+/* What a thread did: the innermost frame tells. */
+enum timeline_state { STATE_USER, STATE_KERNEL, STATE_WAITING };
+
+struct timeline_row {
+    uint32_t slice, thread, state, path;
+    double samples;
+};
+
+struct timeline {
+    const struct page_rows *rows;
+    const struct recording *recording;
+    double *kept; /* per node: which part of its samples is in the profile */
+    VEC(struct timeline_row) all;
+    struct map known;
+};
+
+static enum timeline_state state_of(const struct recording *r, uint32_t node)
 {
-    column_begin(j, "parent");
-    for (uint32_t i = 0; i < r->tree.len; i++)
-        json_u64(j, r->tree.nodes[i].parent);
+    uint32_t object = r->nodes.at[node].object;
+    if (object == RECORDING_NONE)
+        return STATE_USER;
+    if (r->objects.at[object].kind == RECORDING_OBJECT_WAIT)
+        return STATE_WAITING;
+    return r->objects.at[object].kind == RECORDING_OBJECT_KERNEL ? STATE_KERNEL : STATE_USER;
+}
+
+/* Sums samples that agree in slice, thread, state and path. */
+static void gather(struct timeline *t)
+{
+    const struct recording_choice *c = t->rows->profile->choice;
+    double period =
+        c->event < t->recording->events.len ? (double)t->recording->events.at[c->event].period : 1;
+    period = period > 0 ? period : 1;
+    for (size_t i = 0; i < t->recording->samples.len; i++) {
+        const struct recording_sample *s = &t->recording->samples.at[i];
+        double samples = (double)s->weight / period * t->kept[s->node];
+        if (samples <= 0 || !recording_choice_admits(t->rows->profile->choice, t->recording, s))
+            continue;
+        uint32_t state = state_of(t->recording, s->node);
+        uint32_t path = t->rows->has_stacks ? t->rows->merged[s->node] : UINT32_MAX;
+        bool is_new;
+        uint32_t at = map_index(&t->known, map_two(s->slice, s->thread), map_two(path, state),
+                                t->all.len, &is_new);
+        if (is_new)
+            vec_push(&t->all, (struct timeline_row){s->slice, s->thread, state, path, 0});
+        t->all.at[at].samples += samples;
+    }
+}
+
+static void threads_data(struct json *j, const struct recording *r)
+{
+    json_key(j, "processes"), json_begin(j, '{');
+    COLUMN(j, "pid", r->processes.len, json_u64(j, r->processes.at[i].pid));
+    COLUMN(j, "name", r->processes.len,
+           json_str(j, recording_program_name(r, &r->processes.at[i])));
     json_end(j);
-    column_begin(j, "function");
-    for (uint32_t i = 0; i < r->tree.len; i++)
-        column_index(j, i ? r->of[r->tree.nodes[i].function] : UINT32_MAX);
+    json_key(j, "threads"), json_begin(j, '{');
+    COLUMN(j, "process", r->threads.len, json_u64(j, r->threads.at[i].process));
+    COLUMN(j, "tid", r->threads.len, json_u64(j, r->threads.at[i].tid));
+    COLUMN(j, "name", r->threads.len, json_str(j, r->threads.at[i].name));
+    COLUMN(j, "start", r->threads.len, json_u64(j, r->threads.at[i].start_ns));
+    COLUMN(j, "end", r->threads.len, json_u64(j, r->threads.at[i].end_ns));
     json_end(j);
-    column_begin(j, "self");
-    for (uint32_t i = 0; i < r->tree.len; i++)
-        column_samples(j, r->tree.nodes[i].self);
+    json_key(j, "marks"), json_begin(j, '{');
+    COLUMN(j, "at", r->marks.len, json_u64(j, r->marks.at[i].at_ns));
+    COLUMN(j, "kind", r->marks.len, json_u64(j, r->marks.at[i].kind));
+    COLUMN(j, "process", r->marks.len, json_u64(j, r->marks.at[i].process));
+    COLUMN(j, "name", r->marks.len, json_str(j, r->marks.at[i].name));
     json_end(j);
 }
 
-static void profile_model_paths(struct json *j, const struct page_rows *r)
+/* The member "timeline": null where there is no recording. */
+static void timeline_data(struct json *j, const struct page_rows *r)
 {
-    const struct model_paths *m = &r->model;
-    column_begin(j, "parent");
-    for (size_t i = 0; i < m->frames.len; i++)
-        json_u64(j, m->frames.at[i].parent);
+    struct arena scratch = {0};
+    struct timeline t = {.rows = r,
+                         .recording = r->profile->space ? r->profile->space->recording : NULL};
+    json_key(j, "timeline");
+    if (!t.recording || (!t.recording->length_ns &&
+                         t.recording->threads.len < 2)) { /* files of others have no times */
+        json_none(j);
+        return;
+    }
+    struct recording_weights all;
+    recording_weigh(&all, t.recording, r->profile->choice, &scratch);
+    t.kept = ARENA_NEW(&scratch, double, t.recording->nodes.len);
+    for (size_t i = 0; i < t.recording->nodes.len; i++)
+        t.kept[i] = all.node[i] > 0 ? r->profile->weights[i] / all.node[i] : 0;
+    gather(&t);
+    json_begin(j, '{');
+    json_pair_u64(j, "slice_ns", t.recording->slice_ns);
+    json_pair_u64(j, "length_ns", t.recording->length_ns);
+    threads_data(j, t.recording);
+    json_key(j, "samples"), json_begin(j, '{');
+    COLUMN(j, "slice", t.all.len, json_u64(j, t.all.at[i].slice));
+    COLUMN(j, "thread", t.all.len, json_u64(j, t.all.at[i].thread));
+    COLUMN(j, "state", t.all.len, json_u64(j, t.all.at[i].state));
+    COLUMN(j, "path", t.all.len, column_index(j, t.all.at[i].path));
+    COLUMN(j, "samples", t.all.len, column_samples(j, t.all.at[i].samples));
     json_end(j);
-    column_begin(j, "function");
-    for (size_t i = 0; i < m->frames.len; i++)
-        column_index(j, i ? page_row_of_node(r, m->frames.at[i].node) : UINT32_MAX);
     json_end(j);
-    column_begin(j, "self");
-    for (size_t i = 0; i < m->frames.len; i++)
-        column_samples(j, m->frames.at[i].self);
-    json_end(j);
-    column_begin(j, "estimate");
-    for (size_t i = 0; i < m->frames.len; i++)
-        json_u64(j, m->frames.at[i].is_estimate);
-    json_end(j);
+    map_deinit(&t.known);
+    vec_free(&t.all);
+    arena_deinit(&scratch);
 }
 
-static void profile_paths_data(struct json *j, const struct page_rows *r)
-{
-    json_key(j, "paths"), json_begin(j, '{');
-    if (r->has_stacks)
-        profile_stack_paths(j, r);
-    else
-        profile_model_paths(j, r);
-    json_end(j);
-}
+/* --- all of it -------------------------------------------------------------------------------- */
 
 void profile_data(struct json *j, const struct page_rows *r, struct measured_sources *files)
 {
     profile_summary_data(j, r->profile);
     profile_doctor_data(j, r->profile->diagnosis);
     profile_functions_data(j, r, files);
-    profile_arcs_data(j, r);
-    profile_paths_data(j, r);
+    /* Of calls, how many there are: what the page must know of them before it needs them. */
+    json_key(j, "arcs"), json_begin(j, '{');
+    json_pair_u64(j, "all", r->profile->graph->arcs_len);
+    json_end(j);
+    json_key(j, "paths"), json_begin(j, '{');
+    if (r->has_stacks) {
+        COLUMN(j, "parent", r->tree.len, json_u64(j, r->tree.nodes[i].parent));
+        COLUMN(j, "function", r->tree.len,
+               column_index(j, i ? r->of[r->tree.nodes[i].function] : UINT32_MAX));
+        COLUMN(j, "self", r->tree.len, column_samples(j, r->tree.nodes[i].self));
+    } else {
+        const struct model_paths *m = &r->model;
+        COLUMN(j, "parent", m->frames.len, json_u64(j, m->frames.at[i].parent));
+        COLUMN(j, "function", m->frames.len,
+               column_index(j, i ? page_row_of_node(r, m->frames.at[i].node) : UINT32_MAX));
+        COLUMN(j, "self", m->frames.len, column_samples(j, m->frames.at[i].self));
+        COLUMN(j, "estimate", m->frames.len, json_u64(j, m->frames.at[i].is_estimate));
+    }
+    json_end(j);
     timeline_data(j, r);
     base_data(j, r);
 }

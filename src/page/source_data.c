@@ -1,68 +1,165 @@
-/* Lines as columns. Two sources of figures stay apart, each with lines of its own: time from the
- * program's line tables, counts from notes and counters. The page joins them by line number.
+/* Sources: the list of them, and of each a block with its text and all that is known of its lines.
  *
- * A source that cannot be read, or that was changed since, is shown for what it is. */
-#include "page/source_data.h"
+ * Two measurements of a line stay apart, each with lines of its own: time and calls from the
+ * program's line tables, counts from notes and counters of coverage. The page joins them by line
+ * number. So a line table that is wrong about a line cannot spoil its count, and the other way
+ * round. What a line has beyond figures is there for whoever asks: instructions, and the chains of
+ * inlined calls that its code came by.
+ *
+ * A source that cannot be read, or that was changed since, is shown for what it is: the page says
+ * so, and has the figures without the text. Lines of more than LONGEST_LINE bytes are cut, and
+ * their numbers listed; generated code has lines of megabytes. */
+#include "page/page_private.h"
 
+#include "base/path.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "base/utf8.h"
-#include "page/blame_data.h"
-#include "page/changes_data.h"
-#include "page/columns.h"
+#include "profile/analysis/source_lines.h"
+#include "profile/analysis/tables.h"
 #include "source/markers.h"
 #include "source/text.h"
 
-/* Of a line, in bytes: what is longer is cut, and said to be. */
-enum { LONGEST_LINE = 2000 };
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- machine code and inlined code ------------------------------------------------------------ */
+
+void line_details_make(struct line_details *d, const struct page_input *in,
+                       const struct page_rows *rows, struct measured_sources *files)
+{
+    const struct page_profile *p = in->profile;
+    *d = (struct line_details){.in = in, .rows = rows};
+    if (p && p->lines && p->code) {
+        d->code_of = ARENA_NEW(&d->arena, uint32_t, p->lines->files.len);
+        for (uint32_t i = 0; i < p->code->files.len; i++)
+            d->code_of[p->code->files.at[i].file] = i + 1;
+    }
+    if (!p || !p->lines || !p->inlines)
+        return;
+    const struct lines_table *t = p->inlines;
+    d->inlined = ARENA_NEW(&d->arena, struct keyed, t->len + 1);
+    for (uint32_t i = 0; i < t->len; i++) {
+        const char *path = t->functions.at[t->rows[i].function].file;
+        uint32_t file =
+            path && t->rows[i].chains_len ? measured_source_of(files, path) : UINT32_MAX;
+        if (file != UINT32_MAX)
+            d->inlined[d->inlined_len++] = (struct keyed){file, i};
+    }
+    sort_keyed(d->inlined, d->inlined_len);
+}
+
+void line_details_deinit(struct line_details *d)
+{
+    arena_deinit(&d->arena);
+}
+
+/* Where a jump or call goes: "function+0x12", or "" where the instruction goes nowhere. */
+static void details_target(struct json *j, const struct annotated_instruction *i)
+{
+    struct arena scratch = {0};
+    if (!i->target)
+        json_str(j, "");
+    else if (!i->target_offset)
+        json_str(j, i->target);
+    else
+        json_str(j, arena_printf(&scratch, "%s+0x%" PRIx64, i->target, i->target_offset));
+    arena_deinit(&scratch);
+}
+
+static void details_address(struct json *j, uint64_t address)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIx64, address);
+    json_str(j, digits);
+}
+
+/* `write` for each instruction `i` of each `line` of a file. */
+#define CODE_COLUMN(j, d, files, f, key, write)                                              \
+    do {                                                                                     \
+        const struct annotated *code = (d)->in->profile->code;                               \
+        column_begin(j, key);                                                                \
+        for (uint32_t n = (f)->first_listed; n != UINT32_MAX; n = (files)->next_listed[n]) { \
+            const struct annotated_file *file =                                              \
+                (d)->code_of[n] ? &code->files.at[(d)->code_of[n] - 1] : NULL;               \
+            for (uint32_t l = 0; file && l < file->lines; l++) {                             \
+                const struct annotated_line *line = &code->lines.at[file->first + l];        \
+                for (uint32_t k = 0; k < line->instructions; k++) {                          \
+                    const struct annotated_instruction *i =                                  \
+                        &code->instructions.at[line->first + k];                             \
+                    (void)i;                                                                 \
+                    write;                                                                   \
+                }                                                                            \
+            }                                                                                \
+        }                                                                                    \
+        json_end(j);                                                                         \
+    } while (0)
+
+static void details_code_data(struct json *j, const struct line_details *d,
+                              const struct measured_sources *files, const struct measured_source *f)
+{
+    json_key(j, "code");
+    if (!d->code_of || f->first_listed == UINT32_MAX) {
+        json_none(j);
+        return;
+    }
+    json_begin(j, '{');
+    CODE_COLUMN(j, d, files, f, "line", json_u64(j, line->line));
+    CODE_COLUMN(j, d, files, f, "address", details_address(j, i->address));
+    CODE_COLUMN(j, d, files, f, "text", json_str(j, i->text));
+    CODE_COLUMN(j, d, files, f, "target", details_target(j, i));
+    CODE_COLUMN(j, d, files, f, "self", column_part(j, i->self));
+    CODE_COLUMN(j, d, files, f, "function", column_index(j, d->rows->of[i->function]));
+    CODE_COLUMN(j, d, files, f, "gap", json_u64(j, i->is_after_gap));
+    json_end(j);
+}
+
+static void details_frame(struct json *j, const struct line_details *d,
+                          const struct object_frame *frame)
+{
+    const char *style = d->in->profile->demangle;
+    char *readable = frame->function && style ? demangle(frame->function, style) : NULL;
+    json_str(j, readable ? readable : frame->function ? frame->function : "?");
+    json_str(j, frame->file ? path_base_name(frame->file) : "?");
+    json_u64(j, frame->line);
+    free(readable);
+}
+
+/* A row a chain: its line, its samples, and the frames from the inside to the outside in threes. */
+static void details_inlined_data(struct json *j, const struct line_details *d, uint32_t number)
+{
+    const struct lines_table *t = d->in->profile ? d->in->profile->inlines : NULL;
+    uint32_t first = PARTITION_POINT(d->inlined_len, i, d->inlined[i].key < number);
+    column_begin(j, "inlined");
+    for (uint32_t i = first; i < d->inlined_len && d->inlined[i].key == number; i++) {
+        const struct lines_row *row = &t->rows[d->inlined[i].item];
+        for (uint32_t c = 0; c < row->chains_len; c++) {
+            if (!row->chains[c].len)
+                continue;
+            json_begin(j, '[');
+            json_u64(j, t->functions.at[row->function].line);
+            column_samples(j, row->chains[c].self);
+            for (uint32_t k = 0; k < row->chains[c].len; k++)
+                details_frame(j, d, &row->chains[c].frames[k]);
+            json_end(j);
+        }
+    }
+    json_end(j);
+}
 
 /* --- the list -------------------------------------------------------------------------------- */
 
-static const struct coverage_ratios *source_sums_of(const struct source_data *s,
-                                                    const struct measured_source *f)
+/* The ratio at `offset` within struct coverage_ratios; nothing of nothing without coverage. */
+static const struct coverage_ratio *source_ratio(const struct source_data *s, size_t number,
+                                                 size_t offset)
 {
-    static const struct coverage_ratios NONE;
-    return f->coverage == UINT32_MAX ? &NONE
-                                     : &s->in->coverage->result->sources.at[f->coverage].sums;
-}
-
-typedef const struct coverage_ratio *ratio_getter(const struct coverage_ratios *r);
-
-static const struct coverage_ratio *source_lines_of(const struct coverage_ratios *r)
-{
-    return &r->lines;
-}
-
-static const struct coverage_ratio *source_functions_of(const struct coverage_ratios *r)
-{
-    return &r->functions;
-}
-
-static const struct coverage_ratio *source_branches_of(const struct coverage_ratios *r)
-{
-    return &r->branches;
-}
-
-static const struct coverage_ratio *source_conditions_of(const struct coverage_ratios *r)
-{
-    return &r->conditions;
-}
-
-static void source_ratio_columns(struct json *j, const struct source_data *s, const char *key,
-                                 ratio_getter *get)
-{
-    json_key(j, key), json_begin(j, '{');
-    column_begin(j, "all");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        json_u64(j, get(source_sums_of(s, &s->files->all.at[i]))->all);
-    json_end(j);
-    column_begin(j, "hit");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        json_u64(j, get(source_sums_of(s, &s->files->all.at[i]))->hit);
-    json_end(j);
-    column_begin(j, "unknown");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        json_u64(j, get(source_sums_of(s, &s->files->all.at[i]))->unknown);
-    json_end(j);
-    json_end(j);
+    static const struct coverage_ratio NONE;
+    uint32_t source = s->files->all.at[number].coverage;
+    if (source == UINT32_MAX)
+        return &NONE;
+    const struct coverage_ratios *sums = &s->in->coverage->result->sources.at[source].sums;
+    return (const void *)((const char *)sums + offset);
 }
 
 /* Lines of the same sources in the base: -1 where it has none. */
@@ -90,36 +187,41 @@ static void source_base_columns(struct json *j, const struct source_data *s)
 void source_list_data(struct json *j, const struct source_data *s)
 {
     json_key(j, "files"), json_begin(j, '{');
-    column_begin(j, "name");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        json_str(j, s->files->all.at[i].shown);
-    json_end(j);
-    column_begin(j, "self");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        column_samples(j, s->files->all.at[i].self);
-    json_end(j);
-    column_begin(j, "here");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        json_u64(j, s->files->all.at[i].path != NULL);
-    json_end(j);
-    column_begin(j, "covered");
-    for (size_t i = 0; i < s->files->all.len; i++)
-        json_u64(j, s->files->all.at[i].coverage != UINT32_MAX);
-    json_end(j);
+    COLUMN(j, "name", s->files->all.len, json_str(j, s->files->all.at[i].shown));
+    COLUMN(j, "self", s->files->all.len, column_samples(j, s->files->all.at[i].self));
+    COLUMN(j, "here", s->files->all.len, json_u64(j, s->files->all.at[i].path != NULL));
+    COLUMN(j, "covered", s->files->all.len,
+           json_u64(j, s->files->all.at[i].coverage != UINT32_MAX));
     if (s->in->coverage && s->in->coverage->base) {
         source_base_columns(j, s);
         change_counts_data(j, s->in->coverage, s->files, s->before);
     }
     if (s->in->coverage) {
-        source_ratio_columns(j, s, "lines", source_lines_of);
-        source_ratio_columns(j, s, "functions", source_functions_of);
-        source_ratio_columns(j, s, "branches", source_branches_of);
-        source_ratio_columns(j, s, "conditions", source_conditions_of);
+        static const struct {
+            const char *key;
+            size_t offset;
+        } RATIOS[] = {{"lines", offsetof(struct coverage_ratios, lines)},
+                      {"functions", offsetof(struct coverage_ratios, functions)},
+                      {"branches", offsetof(struct coverage_ratios, branches)},
+                      {"conditions", offsetof(struct coverage_ratios, conditions)}};
+        for (size_t k = 0; k < sizeof RATIOS / sizeof *RATIOS; k++) {
+            json_key(j, RATIOS[k].key), json_begin(j, '{');
+            COLUMN(j, "all", s->files->all.len,
+                   json_u64(j, source_ratio(s, i, RATIOS[k].offset)->all));
+            COLUMN(j, "hit", s->files->all.len,
+                   json_u64(j, source_ratio(s, i, RATIOS[k].offset)->hit));
+            COLUMN(j, "unknown", s->files->all.len,
+                   json_u64(j, source_ratio(s, i, RATIOS[k].offset)->unknown));
+            json_end(j);
+        }
     }
     json_end(j);
 }
 
 /* --- the text -------------------------------------------------------------------------------- */
+
+/* Of a line, in bytes: what is longer is cut, and said to be. */
+enum { LONGEST_LINE = 2000 };
 
 /* All lines with \n between them, long ones cut; their numbers are a column. */
 static void source_text_data(struct json *j, const struct source_text *t)
@@ -137,10 +239,7 @@ static void source_text_data(struct json *j, const struct source_text *t)
             out_char(&text, '\n');
     }
     json_key(j, "text"), json_str_n(j, text.at ? text.at : "", text.len);
-    column_begin(j, "cut");
-    for (size_t i = 0; i < cut.len; i++)
-        json_u64(j, cut.at[i]);
-    json_end(j);
+    COLUMN(j, "cut", cut.len, json_u64(j, cut.at[i]));
     vec_free(&cut);
     out_deinit(&text);
 }
@@ -329,6 +428,7 @@ void source_block(struct out *out, const struct source_data *s, uint32_t number)
     source_time_data(&j, s, f);
     base_lines_data(&j, s->base_lines, number);
     source_coverage_lines_data(&j, s, f);
-    line_details_data(&j, s->details, s->files, number);
+    details_code_data(&j, s->details, s->files, f);
+    details_inlined_data(&j, s->details, number);
     json_end(&j);
 }

@@ -34,6 +34,8 @@ DONE = {
                             "% of static functions called once": 52},
     "src/coverage/model": {"% of lines that are comment": 8,
                            "% of static functions called once": 52},
+    "src/page": {"% of lines that are comment": 8,
+                 "% of static functions called once": 64},
 }
 # Of a room: at least so much (the first two), or at most. A room with one or two sources has no
 # median worth the name and is held to the rest.
