@@ -10,7 +10,7 @@
 #include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/tables.h"
 #include "profile/report/report_header.h"
-#include "profile/report/reports.h"
+#include "profile/report/report.h"
 #include "session/session.h"
 #include "session/report_inputs.h"
 
@@ -20,7 +20,7 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 /* How a report is printed, apart from what it says. */
 struct print_options {
-    const char *format;     /* a name in profile/report/reports.h; NULL: text */
+    const char *format;     /* a name in profile/report/report.h; NULL: text */
     bool has_linkage_names; /* behind demangled ones */
     bool is_wide;           /* all columns, whatever the width */
     bool no_pager;

@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "profile/analysis/exchange/exchange.h"
 #include "profile/export/exports.h"
-#include "profile/report/layout.h"
+#include "profile/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

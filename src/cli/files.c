@@ -17,7 +17,6 @@
 #include "coverage/report/arcs_info.h"
 #include "profile/format/recording_file.h"
 #include "profile/report/info.h"
-#include "profile/report/recording_info.h"
 #include "session/arcs_file.h"
 #include "session/arcs_profile.h"
 #include "session/imported.h"

@@ -15,8 +15,7 @@
 #include "base/sort.h"
 #include "cli/cli.h"
 #include "profile/analysis/exchange/exchange.h"
-#include "profile/report/call_tree.h"
-#include "profile/report/flame.h"
+#include "profile/report/report.h"
 
 #include <string.h>
 

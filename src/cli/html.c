@@ -13,7 +13,7 @@
 #include "base/parallel.h"
 #include "base/path.h"
 #include "profile/analysis/diagnosis.h"
-#include "profile/report/recording_head.h"
+#include "profile/report/report_header.h"
 #include "session/coverage.h"
 #include "session/imported.h"
 #include "session/session.h"

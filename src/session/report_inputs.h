@@ -5,7 +5,7 @@
 #include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/tables.h"
 #include "profile/analysis/source_lines.h"
-#include "profile/report/call_tree.h"
+#include "profile/report/report.h"
 #include "session/session.h"
 #include "source/search.h"
 

@@ -168,7 +168,7 @@ class Annotate(Program):
         self.assertTrue(lines[7]["is_inferred"])
         self.assertNotIn("executions", lines[1])
         text = self.annotate("--all", "prog", "blocks.gmon")
-        self.assertRegex(text, r" 25/2 +10  ")
+        self.assertRegex(text, r" 25 +2 +10  ")
         self.assertRegex(text, r" ~7 +7  ")
 
     def test_colour(self):

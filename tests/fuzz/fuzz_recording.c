@@ -8,7 +8,7 @@
 #include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/report/recording_info.h"
+#include "profile/report/info.h"
 #include "monarc/sidecar.h"
 
 #include <jansson.h>

@@ -1,180 +1,133 @@
-/* Source with numbers to its left. The columns are a table: what has nothing to show is left out.
- */
-#include "profile/report/annotate.h"
+/* Source with numbers to its left: lines with what was measured on them, and the machine code of
+ * each below it where that was asked for.
+ *
+ * Numbers stand in columns, of which those are shown that have data. Lines come in regions: where
+ * one begins in the middle of a function, a line of dots names it; of a source that is missing only
+ * the lines with numbers are listed. A line of source is printed as a terminal may have it: tabs as
+ * spaces, so that columns behind them stand still, control characters by text_name(), cut where it
+ * gets absurd (minified sources have lines of megabytes).
+ *
+ * JSON (docs/schema/annotate.schema.json) has the same lines with all numbers. */
+#include "profile/report/writers.h"
 
 #include "base/path.h"
 #include "base/utf8.h"
-#include "profile/report/summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { LONGEST_LINE = 400, TAB = 8, LINE_NUMBER = 6 };
 
-void text_source(struct out *out, struct bytes line)
-{
-    size_t len = utf8_cut(line.at, line.len, LONGEST_LINE), column = 0;
-    for (size_t i = 0; i < len; i++) {
-        uint8_t c = line.at[i];
-        if (c == '\t') {
-            size_t spaces = TAB - column % TAB;
-            out_spaces(out, spaces);
-            column += spaces;
-            continue;
-        }
-        out_char(out, c < ' ' || c == 127 ? '?' : (char)c);
-        column += (c & 0xc0) != 0x80;
-    }
-    if (len < line.len)
-        out_printf(out, " [%zu more bytes]", line.len - len);
-}
+/* --- columns ---------------------------------------------------------------------------------- */
 
-/* --- columns -------------------------------------------------------------------------------------
- */
-
-/* What a line or an instruction has to show. */
-struct cells {
-    const struct summary *summary;
-    const struct text_style *style;
-    double self;
-    uint64_t calls, executions;
-    uint32_t blocks;
-    bool has_calls, has_count, is_inferred;
+enum {
+    LINE_SELF_SAMPLES,
+    LINE_SELF_TIME,
+    LINE_SELF_SHARE,
+    LINE_HEAT,
+    LINE_TIME,
+    LINE_SAMPLES,
+    LINE_FUNCTION,
+    LINE_CALLS,
+    LINE_EXECUTIONS,
+    LINE_COUNT,
+    LINE_BLOCKS,
+    LINE_INFERRED,
+    ANNOTATE_COLUMNS
 };
-
-struct column {
-    const char *head;
-    int width;
-    bool (*is_there)(const struct annotated *t);
-    void (*print)(struct out *out, const struct cells *c, int width);
+static const struct column columns[ANNOTATE_COLUMNS] = {
+    [LINE_SELF_SAMPLES] = {"self_samples", "samples on the line, or in the instruction"},
+    [LINE_SELF_TIME] = {"self_time", "in units of the dimension; null: the rate is not known"},
+    [LINE_SELF_SHARE] = {"self_share", "of all samples, 0 to 1"},
+    [LINE_HEAT] = {NULL, "the line's share of all samples", "self%", FORM_HEAT, true},
+    [LINE_TIME] = {NULL, "the line's time", "self ?", FORM_NONZERO, true},
+    [LINE_SAMPLES] = {NULL, "where no time is known: the line's samples", "samples", FORM_NONZERO,
+                      true},
+    [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
+    [LINE_CALLS] = {"calls", "of a function that begins on the line; null: none does", "calls",
+                    FORM_NUMBER, true},
+    [LINE_EXECUTIONS] = {"executions",
+                         "the sum of the counts of its blocks; null: no block is known"},
+    [LINE_COUNT] = {NULL, "executions; ~ before it: taken from the block before", "count",
+                    FORM_TEXT, true},
+    [LINE_BLOCKS] = {"blocks", "basic blocks that begin on the line; text: where there are several",
+                     "blocks", FORM_NUMBER, true},
+    [LINE_INFERRED] = {"is_inferred",
+                       "no block begins on the line: the count is that of the one before"},
 };
+const struct column_table annotate_columns = {"annotate", "lines", columns, ANNOTATE_COLUMNS};
 
 static bool annotate_has_samples(const struct annotated *t)
 {
     return t->summary->has_samples && t->summary->samples > 0;
 }
 
-static bool annotate_has_time(const struct annotated *t)
+static struct text_columns text_layout(const struct annotated *t, const struct text_style *style)
 {
-    return annotate_has_samples(t) && t->summary->rate > 0;
-}
-
-static bool annotate_has_no_time(const struct annotated *t)
-{
-    return annotate_has_samples(t) && !annotate_has_time(t);
-}
-
-static bool annotate_has_calls(const struct annotated *t)
-{
-    return t->summary->calls;
-}
-
-static bool annotate_has_counts(const struct annotated *t)
-{
-    return t->source->has_blocks;
-}
-
-static void annotate_print_share(struct out *out, const struct cells *c, int width)
-{
-    double share = summary_share(c->summary, c->self);
-    if (c->self <= 0) {
-        out_spaces(out, (size_t)width);
-        return;
+    const struct summary *s = t->summary;
+    struct text_columns l = {.columns = columns,
+                             .len = ANNOTATE_COLUMNS,
+                             .style = style,
+                             .unit = s->abbreviation ? s->abbreviation : '?'};
+    if (annotate_has_samples(t)) {
+        text_column(&l, LINE_HEAT, 6, 2);
+        text_column(&l, s->rate > 0 ? LINE_TIME : LINE_SAMPLES, 9,
+                    s->rate > 0 ? text_time_decimals(s) : 2);
     }
-    text_heat_on(out, c->style, share);
-    out_fixed(out, 100 * share, width, 2);
-    text_heat_off(out, c->style, share);
+    if (s->calls)
+        text_column(&l, LINE_CALLS, 10, 0);
+    if (t->source->has_blocks) {
+        text_column(&l, LINE_COUNT, 12, 0);
+        text_column(&l, LINE_BLOCKS, 6, 0);
+    }
+    return l;
 }
 
-static void annotate_print_time(struct out *out, const struct cells *c, int width)
+/* The columns and the space behind them. */
+static size_t text_width(const struct text_columns *l)
 {
-    if (c->self > 0)
-        out_fixed(out, summary_time(c->summary, c->self), width, text_time_decimals(c->summary));
-    else
-        out_spaces(out, (size_t)width);
+    size_t width = (size_t)text_columns_width(l);
+    return width ? width + 1 : 0;
 }
 
-static void annotate_print_samples(struct out *out, const struct cells *c, int width)
+/* What is on a line, or NULL, or of an instruction `self` and `count`. */
+static void text_fields(struct out *out, const struct text_columns *l, const struct summary *s,
+                        double self, const struct source_row *r, const uint64_t *count)
 {
-    if (c->self > 0)
-        out_fixed(out, c->self, width, 2);
-    else
-        out_spaces(out, (size_t)width);
-}
-
-static void annotate_print_calls(struct out *out, const struct cells *c, int width)
-{
-    if (c->has_calls)
-        out_u64(out, c->calls, width);
-    else
-        out_spaces(out, (size_t)width);
-}
-
-/* `1500/2` is the sum of two blocks; `~100` comes from the block before. */
-static void annotate_print_count(struct out *out, const struct cells *c, int width)
-{
-    char text[48] = "";
-    if (c->has_count)
-        snprintf(text, sizeof text, c->blocks > 1 ? "%s%" PRIu64 "/%" PRIu32 : "%s%" PRIu64,
-                 c->is_inferred ? "~" : "", c->executions, c->blocks);
-    bool is_never = c->has_count && !c->executions && c->style->has_colour;
-    size_t len = strlen(text);
-    out_spaces(out, len < (size_t)width ? (size_t)width - len : 0);
-    if (is_never)
-        out_str(out, "\033[31m");
-    out_str(out, text);
-    if (is_never)
-        out_str(out, "\033[0m");
-}
-
-/* Coverage will be one more row. */
-static const struct column COLUMNS[] = {
-    {"self%", 6, annotate_has_samples, annotate_print_share},
-    {"self", 9, annotate_has_time, annotate_print_time},
-    {"samples", 9, annotate_has_no_time, annotate_print_samples},
-    {"calls", 10, annotate_has_calls, annotate_print_calls},
-    {"count", 12, annotate_has_counts, annotate_print_count},
-};
-enum { TIME_COLUMN = 1, COLUMNS_LEN = sizeof COLUMNS / sizeof *COLUMNS };
-
-static void annotate_print_cells(struct out *out, const struct annotated *t, const struct cells *c)
-{
-    for (size_t i = 0; i < COLUMNS_LEN; i++)
-        if (COLUMNS[i].is_there(t)) {
-            COLUMNS[i].print(out, c, COLUMNS[i].width);
-            out_char(out, ' ');
+    struct field fields[ANNOTATE_COLUMNS] = {0};
+    char inferred[32];
+    if (self > 0) {
+        fields[LINE_HEAT] = field_double(summary_share(s, self));
+        fields[LINE_TIME] = field_double(summary_time(s, self));
+        fields[LINE_SAMPLES] = field_double(self);
+    }
+    if (r && r->has_entry)
+        fields[LINE_CALLS] = field_u64(r->calls);
+    if (count) {
+        fields[LINE_COUNT] = field_u64(*count);
+        if (r && r->is_inferred) {
+            snprintf(inferred, sizeof inferred, "~%" PRIu64, *count);
+            fields[LINE_COUNT] = field_text(inferred);
         }
+        fields[LINE_COUNT].is_bad = !*count;
+    }
+    if (count && r && r->blocks > 1)
+        fields[LINE_BLOCKS] = field_u64(r->blocks);
+    text_columns_row(out, l, fields, true);
+    out_spaces(out, text_width(l) - (size_t)text_columns_width(l));
 }
 
-static void annotate_print_head(struct out *out, const struct annotated *t)
-{
-    char self[] = "self ?", unit = t->summary->abbreviation;
-    self[5] = unit > ' ' && unit <= '~' ? unit : '?';
-    for (size_t i = 0; i < COLUMNS_LEN; i++)
-        if (COLUMNS[i].is_there(t))
-            out_printf(out, "%*s ", COLUMNS[i].width, i == TIME_COLUMN ? self : COLUMNS[i].head);
-    out_printf(out, "%*s\n", LINE_NUMBER, "line");
-}
-
-static size_t annotate_cells_width(const struct annotated *t)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < COLUMNS_LEN; i++)
-        width += COLUMNS[i].is_there(t) ? (size_t)COLUMNS[i].width + 1 : 0;
-    return width;
-}
-
-/* --- lines ---------------------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* Where a region begins in the middle of a function, its name. */
 static void annotate_print_gap(struct out *out, const struct annotated *t,
-                               const struct annotated_line *line, bool is_first)
+                               const struct annotated_line *line, const struct text_columns *layout,
+                               bool is_first)
 {
     const struct annotated_line *end = t->lines.at + t->lines.len;
     if (is_first && line->line == 1)
         return;
-    out_spaces(out, annotate_cells_width(t));
+    out_spaces(out, text_width(layout));
     out_printf(out, "%*s", LINE_NUMBER, "...");
     for (const struct annotated_line *l = line; l < end && (l == line || !l->begins_region); l++) {
         const struct source_row *r = l->row == NO_ROW ? NULL : &t->source->rows.at[l->row];
@@ -195,39 +148,33 @@ static void annotate_print_gap(struct out *out, const struct annotated *t,
  * the function that the line itself is in. */
 static void annotate_print_code_gap(struct out *out, const struct annotated *t,
                                     const struct annotated_line *line, uint32_t function,
-                                    uint32_t before, const struct text_style *style,
+                                    uint32_t before, const struct text_columns *layout,
                                     struct names *names)
 {
     const char *scope = t->source->rows.at[line->row].scope;
     bool is_own = scope && !strcmp(scope, names->functions->at[function].name);
     if (before == NO_FUNCTION && is_own)
         return;
-    out_spaces(out, annotate_cells_width(t) + LINE_NUMBER + 4);
+    out_spaces(out, text_width(layout) + LINE_NUMBER + 4);
     out_str(out, "...");
     if (function != before) {
         out_str(out, "  in ");
-        text_function(out, names, function, style);
+        text_function(out, names, function, layout->style);
     }
     out_char(out, '\n');
 }
 
 static void annotate_print_instructions(struct out *out, const struct annotated *t,
                                         const struct annotated_line *line,
-                                        const struct text_style *style, struct names *names)
+                                        const struct text_columns *layout, struct names *names)
 {
     uint32_t function = NO_FUNCTION;
     for (uint32_t i = line->first; i < line->first + line->instructions; i++) {
         const struct annotated_instruction *x = &t->instructions.at[i];
-        struct cells c = {.summary = t->summary,
-                          .style = style,
-                          .self = x->self,
-                          .has_count = x->has_block,
-                          .executions = x->executions,
-                          .blocks = 1};
         if (x->function != function || (x->is_after_gap && i > line->first))
-            annotate_print_code_gap(out, t, line, x->function, function, style, names);
+            annotate_print_code_gap(out, t, line, x->function, function, layout, names);
         function = x->function;
-        annotate_print_cells(out, t, &c);
+        text_fields(out, layout, t->summary, x->self, NULL, x->has_block ? &x->executions : NULL);
         out_spaces(out, LINE_NUMBER);
         out_printf(out, "    %8" PRIx64 ":  ", x->address);
         text_name(out, x->text);
@@ -244,20 +191,33 @@ static void annotate_print_instructions(struct out *out, const struct annotated 
 
 static void annotate_print_line(struct out *out, const struct annotated *t,
                                 const struct annotated_file *f, const struct annotated_line *line,
-                                const struct text_style *style)
+                                const struct text_columns *layout)
 {
     const struct source_row *r = line->row == NO_ROW ? NULL : &t->source->rows.at[line->row];
-    struct cells c = {.summary = t->summary, .style = style};
-    if (r)
-        c = (struct cells){t->summary, style,        r->self,      r->calls,      r->executions,
-                           r->blocks,  r->has_entry, r->has_count, r->is_inferred};
-    annotate_print_cells(out, t, &c);
+    const struct text_style *style = layout->style;
+    text_fields(out, layout, t->summary, r ? r->self : 0, r,
+                r && r->has_count ? &r->executions : NULL);
     out_u64(out, line->line, LINE_NUMBER);
     out_str(out, line->has_text && line->text.len ? "  " : "");
     double share = r ? summary_share(t->summary, r->self) : 0;
     text_heat_on(out, style, share);
+    size_t shown = line->has_text ? utf8_cut(line->text.at, line->text.len, LONGEST_LINE) : 0;
+    for (size_t i = 0, column = 0; i < shown;) {
+        const char *at = (const char *)line->text.at + i;
+        size_t tab = 0;
+        while (i + tab < shown && at[tab] != '\t')
+            column += ((uint8_t)at[tab++] & 0xc0) != 0x80;
+        text_name_n(out, at, tab);
+        i += tab;
+        if (i < shown) { /* a tab */
+            out_spaces(out, TAB - column % TAB);
+            column += TAB - column % TAB;
+            i++;
+        }
+    }
     if (line->has_text) {
-        text_source(out, line->text);
+        if (shown < line->text.len)
+            out_printf(out, " [%zu more bytes]", line->text.len - shown);
     } else if (r && r->scope) {
         out_str(out, f->why ? "  (in " : "  (behind the end of the file; in ");
         text_name(out, r->scope);
@@ -267,8 +227,7 @@ static void annotate_print_line(struct out *out, const struct annotated *t,
     out_char(out, '\n');
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void annotate_print_missing(struct out *out, const struct annotated_file *f,
                                    const char *recorded)
@@ -316,17 +275,18 @@ static void annotate_print_file_head(struct out *out, const struct annotated *t,
 }
 
 static void annotate_print_file(struct out *out, const struct annotated *t,
-                                const struct annotated_file *f, const struct text_style *style,
+                                const struct annotated_file *f, const struct text_columns *layout,
                                 struct names *names)
 {
-    annotate_print_file_head(out, t, f, style);
-    annotate_print_head(out, t);
+    annotate_print_file_head(out, t, f, layout->style);
+    text_columns_head(out, layout);
+    out_printf(out, "%s%*s\n", text_width(layout) ? " " : "", LINE_NUMBER, "line");
     for (uint32_t i = f->first; i < f->first + f->lines; i++) {
         const struct annotated_line *line = &t->lines.at[i];
         if (line->begins_region && !f->why)
-            annotate_print_gap(out, t, line, i == f->first);
-        annotate_print_line(out, t, f, line, style);
-        annotate_print_instructions(out, t, line, style, names);
+            annotate_print_gap(out, t, line, layout, i == f->first);
+        annotate_print_line(out, t, f, line, layout);
+        annotate_print_instructions(out, t, line, layout, names);
     }
 }
 
@@ -364,62 +324,42 @@ void annotate_text(struct out *out, const struct report_input *in)
 {
     const struct annotated *t = in->annotated;
     struct names *names = in->names;
-    const struct text_style *style = &in->style;
+    struct text_columns layout = text_layout(t, &in->style);
     text_summary_brief(out, t->summary);
-    if (annotate_has_counts(t))
+    if (t->source->has_blocks)
         out_printf(out, "Blocks   %zu in %" PRIu32 " function%s\n", t->source->blocks.len,
                    t->source->instrumented, t->source->instrumented == 1 ? "" : "s");
     for (size_t i = 0; i < t->files.len; i++)
-        annotate_print_file(out, t, &t->files.at[i], style, names);
+        annotate_print_file(out, t, &t->files.at[i], &layout, names);
     if (!t->files.len)
         out_str(out, "\nNo line to show: no samples, calls or counts on lines of source.\n");
     annotate_print_rest(out, t);
 }
 
-/* --- JSON ----------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
-static void annotate_json_self(struct json *j, const struct summary *s, double self)
+static void self_fields(struct field *fields, const struct summary *s, double self)
 {
-    json_pair_double(j, "self_samples", self);
-    json_key(j, "self_time");
-    if (s->rate > 0)
-        json_double(j, summary_time(s, self));
-    else
-        json_none(j);
-    json_pair_double(j, "self_share", summary_share(s, self));
+    fields[LINE_SELF_SAMPLES] = field_double(self);
+    fields[LINE_SELF_TIME] = field_known(s->rate > 0, field_double(summary_time(s, self)));
+    fields[LINE_SELF_SHARE] = field_double(summary_share(s, self));
 }
 
 static void annotate_json_instruction(struct json *j, const struct annotated *t,
                                       const struct annotated_instruction *i, struct names *names)
 {
+    struct field fields[ANNOTATE_COLUMNS] = {0};
     json_begin(j, '{');
     json_pair_address(j, "address", i->address);
     json_pair_str(j, "function", names->functions->at[i->function].name);
     json_pair_str(j, "text", i->text);
     if (i->target)
         json_pair_str(j, "target", i->target), json_pair_u64(j, "target_offset", i->target_offset);
-    annotate_json_self(j, t->summary, i->self);
+    self_fields(fields, t->summary, i->self);
     if (i->has_block)
-        json_pair_u64(j, "executions", i->executions);
+        fields[LINE_EXECUTIONS] = field_u64(i->executions);
+    columns_json(j, columns, ANNOTATE_COLUMNS, fields);
     json_end(j);
-}
-
-static void annotate_json_row(struct json *j, const struct source_row *r)
-{
-    json_pair_str(j, "function", r->scope);
-    json_key(j, "calls");
-    if (r->has_entry)
-        json_u64(j, r->calls);
-    else
-        json_none(j);
-    json_key(j, "executions");
-    if (r->has_count)
-        json_u64(j, r->executions);
-    else
-        json_none(j);
-    json_pair_u64(j, "blocks", r->blocks);
-    json_key(j, "is_inferred"), json_bool(j, r->is_inferred);
 }
 
 static void annotate_json_line(struct json *j, const struct annotated *t,
@@ -436,8 +376,14 @@ static void annotate_json_line(struct json *j, const struct annotated *t,
     json_key(j, "has_code"), json_bool(j, r);
     json_key(j, "is_hot"), json_bool(j, line->is_hot);
     if (r) {
-        annotate_json_self(j, t->summary, r->self);
-        annotate_json_row(j, r);
+        struct field fields[ANNOTATE_COLUMNS] = {
+            [LINE_FUNCTION] = field_text(r->scope),
+            [LINE_CALLS] = field_known(r->has_entry, field_u64(r->calls)),
+            [LINE_EXECUTIONS] = field_known(r->has_count, field_u64(r->executions)),
+            [LINE_BLOCKS] = field_u64(r->blocks),
+            [LINE_INFERRED] = field_bool(r->is_inferred)};
+        self_fields(fields, t->summary, r->self);
+        columns_json(j, columns, ANNOTATE_COLUMNS, fields);
     }
     if (t->has_code && r) {
         json_key(j, "instructions"), json_begin(j, '[');
@@ -458,7 +404,9 @@ static void annotate_json_file(struct json *j, const struct annotated *t,
     json_pair_str(j, "problem", f->why);
     json_key(j, "is_newer"), json_bool(j, f->is_newer);
     json_key(j, "is_short"), json_bool(j, !f->why && f->asks_line > f->has_lines);
-    annotate_json_self(j, t->summary, s->self);
+    struct field fields[ANNOTATE_COLUMNS] = {0};
+    self_fields(fields, t->summary, s->self);
+    columns_json(j, columns, ANNOTATE_COLUMNS, fields);
     json_pair_u64(j, "calls", s->calls);
     json_key(j, "lines"), json_begin(j, '[');
     for (uint32_t i = f->first; i < f->first + f->lines; i++)

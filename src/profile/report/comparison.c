@@ -1,10 +1,10 @@
 /* A comparison as JSON (docs/schema/diff.schema.json) and CSV, and the phrases of those for people.
  */
-#include "profile/report/comparison.h"
+#include "profile/report/writers.h"
 
 #include "base/path.h"
 #include "output/json.h"
-#include "profile/report/recording_head.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Lines with block counts, blocks, and what was never executed. */
-#include "profile/report/counts.h"
+#include "profile/report/writers.h"
 
 #include "base/sort.h"
 #include "output/json.h"
-#include "profile/report/summary.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Findings, worst first, each with evidence and remedy. */
-#include "profile/report/doctor.h"
+#include "profile/report/writers.h"
 
-#include "profile/report/summary.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * Colour says how much of all time a function spent in itself: five steps of one hue, each darker
  * than the one before, so that they stay apart in grey and for people who cannot tell hues. */
-#include "profile/report/flame.h"
+#include "profile/report/writers.h"
 
 #include "output/text.h"
 

@@ -1,27 +1,175 @@
-/* The flat profile as JSON and CSV. */
-#include "profile/report/flat.h"
+/* The flat profile as text, JSON (docs/schema/flat.schema.json) and CSV.
+ *
+ * One list of columns serves the three. Text shows those of which there are data, as many as fit
+ * the width: no figure is rounded or cut to make room, but whole columns are left out, the least
+ * telling first (sums down the table and amounts a call before totals that were measured), and a
+ * line below the table names them. Behind the columns of this event stand those of the others, and
+ * the name.
+ *
+ * Below the rows of functions stand two that make the sum whole, in text and in CSV: what filters
+ * and limits kept out, and what is in no function. */
+#include "profile/report/writers.h"
 
-#include "output/json.h"
-#include "profile/report/base.h"
-#include "profile/report/summary.h"
-
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-/* --- JSON ------------------------------------------------------------------------------------ */
+enum {
+    FLAT_KIND = FUNCTION_FIELDS,
+    FLAT_INLINED,
+    FLAT_SHARE,
+    FLAT_SHARE_BETWEEN,
+    FLAT_LOW,
+    FLAT_HIGH,
+    FLAT_SAMPLES,
+    FLAT_TIME,
+    FLAT_BETWEEN,
+    FLAT_TIME_LOW,
+    FLAT_TIME_HIGH,
+    FLAT_SHARED,
+    FLAT_CUMULATIVE,
+    FLAT_TOTAL_SHARE,
+    FLAT_TOTAL,
+    FLAT_TOTAL_SAMPLES,
+    FLAT_TOTAL_TIME,
+    FLAT_TOTAL_LOW,
+    FLAT_TOTAL_HIGH,
+    FLAT_MODEL,
+    FLAT_MODEL_ERROR,
+    FLAT_MODEL_SAMPLES,
+    FLAT_MODEL_TIME,
+    FLAT_CALLS,
+    FLAT_RECURSIVE,
+    FLAT_SELF_PER_CALL,
+    FLAT_TOTAL_PER_CALL,
+    FLAT_BASE_SHARE,
+    FLAT_BASE_CHANGE,
+    FLAT_BASE_TOTAL,
+    FLAT_BASE_CALLS,
+    FLAT_COLUMNS
+};
 
-static void json_time(struct json *j, const struct summary *s, const char *samples_key,
-                      const char *time_key, double samples)
+static const char IN_UNITS[] = "in units of the dimension; null: the rate is not known";
+static const char WILSON[] = "95 % confidence (Wilson)";
+static const char OF_TOTAL[] =
+    "of the total time's share, where stacks measured it: 95 % confidence";
+
+static const struct column columns[FLAT_COLUMNS] = {
+    COLUMNS_OF_FUNCTION,
+    [FLAT_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
+    [FLAT_INLINED] = {"is_inlined", "its code where it was inlined; a function of the same name "
+                                    "without it is code of its own"},
+    [FLAT_SHARE] = {"self_share", "of all samples, 0 to 1", "self%", FORM_HEAT},
+    [FLAT_SHARE_BETWEEN] = {NULL,
+                            "the true share is within so many points of self%, with 95 % "
+                            "confidence",
+                            "+-", FORM_PERCENT, true},
+    [FLAT_LOW] = {"self_share_low", WILSON},
+    [FLAT_HIGH] = {"self_share_high", WILSON},
+    [FLAT_SAMPLES] = {"self_samples", "samples in the function itself", "samples", FORM_NUMBER},
+    [FLAT_TIME] = {"self_time", IN_UNITS, "self ?", FORM_NUMBER},
+    [FLAT_BETWEEN] = {NULL, "of a series: the mean run's time is within so much of self", "+-",
+                      FORM_NUMBER},
+    [FLAT_TIME_LOW] = {"self_time_low", "only of a series of runs: the 95 % interval of the mean "
+                                        "run's time, by how the runs differ"},
+    [FLAT_TIME_HIGH] = {"self_time_high", "the interval's other end"},
+    [FLAT_SHARED] = {"shared_samples",
+                     "only of profiles of bins: samples in bins shared with others, all of which "
+                     "may be of this row or none; self_share_low and self_share_high have room "
+                     "for both"},
+    [FLAT_CUMULATIVE] = {NULL, "self of this row and of all above it", "cumulative", FORM_NUMBER},
+    [FLAT_TOTAL_SHARE] = {NULL, "the share with callees, where stacks measured it", "total%",
+                          FORM_PERCENT},
+    [FLAT_TOTAL] = {NULL, "with callees: samples that have it on the stack", "total ?",
+                    FORM_NUMBER},
+    [FLAT_TOTAL_SAMPLES] = {"total_samples", "with callees; the model's estimate"},
+    [FLAT_TOTAL_TIME] = {"total_time", IN_UNITS},
+    [FLAT_TOTAL_LOW] = {"total_share_low", OF_TOTAL},
+    [FLAT_TOTAL_HIGH] = {"total_share_high", OF_TOTAL},
+    [FLAT_MODEL] = {NULL, "what the model of the call graph makes of total", "model ?",
+                    FORM_NUMBER},
+    [FLAT_MODEL_ERROR] = {NULL, "model less total", "off by", FORM_SIGNED},
+    [FLAT_MODEL_SAMPLES] = {"model_total_samples",
+                            "only with call stacks, from which total_samples "
+                            "comes then: the estimate"},
+    [FLAT_MODEL_TIME] = {"model_total_time", "the same in units of the dimension"},
+    [FLAT_CALLS] = {"calls", "all, recursive ones too", "calls", FORM_NONZERO},
+    [FLAT_RECURSIVE] = {"recursive_calls", "of them by itself"},
+    [FLAT_SELF_PER_CALL] = {NULL, "self time by calls", "self/call", FORM_TEXT},
+    [FLAT_TOTAL_PER_CALL] = {NULL, "total time by calls from others", "total/call", FORM_TEXT},
+    [FLAT_BASE_SHARE] = {"base_self_share", "only with --base: self_share there", "was%",
+                         FORM_PERCENT},
+    [FLAT_BASE_CHANGE] = {NULL, "points that the share has grown by since", "change", FORM_POINTS},
+    [FLAT_BASE_TOTAL] = {"base_total_share", "only with --base: the share with callees there"},
+    [FLAT_BASE_CALLS] = {"base_calls", "only with --base: calls there", "was", FORM_NUMBER},
+};
+const struct column_table flat_columns = {"flat", "functions", columns, FLAT_COLUMNS};
+
+static const char CSV_COLUMNS[] =
+    "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,self_samples,"
+    "self_time,total_samples,total_time,calls,recursive_calls,object";
+
+/* What all forms print of a row. A figure in units of the dimension is known where the rate is, and
+ * where the model says anything: it does not of inlined functions, whose calls are not counted. */
+static void row_fields(struct field *fields, const struct report_input *in,
+                       const struct flat_row *r)
 {
-    json_pair_double(j, samples_key, samples);
-    json_key(j, time_key);
-    if (s->rate > 0 && samples >= 0)
-        json_double(j, summary_time(s, samples));
-    else
-        json_none(j);
+    const struct summary *s = in->flat->summary;
+    const struct change *was = in->base ? baseline_change(in->base, r->function) : NULL;
+    fields[FLAT_SHARE] = field_double(summary_share(s, r->self));
+    fields[FLAT_SAMPLES] = field_double(r->self);
+    fields[FLAT_TIME] =
+        field_known(s->rate > 0 && r->self >= 0, field_double(summary_time(s, r->self)));
+    fields[FLAT_CALLS] = field_u64(r->calls);
+    if (!was || was->old == NO_FUNCTION)
+        return;
+    fields[FLAT_BASE_SHARE] = field_double(was->self.old);
+    fields[FLAT_BASE_CHANGE] = field_double(was->self.new - was->self.old);
+    fields[FLAT_BASE_TOTAL] = field_double(was->total.old);
+    fields[FLAT_BASE_CALLS] = field_double(was->old_calls);
 }
 
-/* How much of the total came from callers that are not known, by reason. */
-static void json_cut(struct json *j, const struct summary *s, uint32_t function)
+/* What programs get besides. */
+static void row_data(struct field *fields, const struct report_input *in, const struct flat_row *r)
+{
+    const struct summary *s = in->flat->summary;
+    bool has_rate = s->rate > 0;
+    row_fields(fields, in, r);
+    function_fields(fields, in->names, r->function);
+    fields[FLAT_KIND] = field_text(r->is_profiler ? "profiler" : "function");
+    fields[FLAT_INLINED] = field_bool(in->names->functions->at[r->function].is_inlined);
+    fields[FLAT_LOW] = field_double(r->interval.low);
+    fields[FLAT_HIGH] = field_double(r->interval.high);
+    fields[FLAT_TOTAL_SAMPLES] = field_double(r->total);
+    fields[FLAT_TOTAL_TIME] =
+        field_known(has_rate && r->total >= 0, field_double(summary_time(s, r->total)));
+    fields[FLAT_RECURSIVE] = field_u64(r->recursive_calls);
+    if (s->measured && s->measured->self_between && has_rate) {
+        double self = summary_time(s, r->self);
+        double half = summary_time(s, s->measured->self_between[r->function]);
+        fields[FLAT_TIME_LOW] = field_double(fmax(0, self - half));
+        fields[FLAT_TIME_HIGH] = field_double(self + half);
+    }
+    if (s->sharing)
+        fields[FLAT_SHARED] =
+            field_double(s->sharing->most[r->function] - s->sharing->least[r->function]);
+    if (!s->stacks)
+        return;
+    struct interval total = summary_total_interval(s, r->function, r->total);
+    fields[FLAT_TOTAL_LOW] = field_double(total.low);
+    fields[FLAT_TOTAL_HIGH] = field_double(total.high);
+    if (r->model >= 0) {
+        fields[FLAT_MODEL_SAMPLES] = field_double(r->model);
+        fields[FLAT_MODEL_TIME] = field_known(has_rate, field_double(summary_time(s, r->model)));
+    }
+}
+
+/* --- JSON and CSV ----------------------------------------------------------------------------- */
+
+/* Members behind the columns: how much of the total came from callers that are not known, by
+ * reason; the other events; the base. */
+static void json_details(struct json *j, const struct summary *s, uint32_t function)
 {
     static const char *const reasons[RECORDING_CUTS] = {
         [RECORDING_CUT_DEEP] = "too_deep",
@@ -30,20 +178,15 @@ static void json_cut(struct json *j, const struct summary *s, uint32_t function)
         [RECORDING_CUT_BROKEN] = "broken",
         [RECORDING_CUT_TOO_MANY] = "too_many_frames",
         [RECORDING_CUT_NO_STACK] = "not_recorded"};
-    if (!s->stacks || !s->stacks->cut)
-        return;
-    json_key(j, "unknown_callers"), json_begin(j, '{');
-    for (uint32_t why = 0; why < RECORDING_CUTS; why++)
-        if (s->stacks->cut[function].samples[why] > 0)
-            json_pair_double(j, reasons[why], s->stacks->cut[function].samples[why]);
-    json_end(j);
-}
-
-static void json_others(struct json *j, const struct summary *s, uint32_t function)
-{
-    if (!s->others.len)
-        return;
-    json_key(j, "events"), json_begin(j, '[');
+    if (s->stacks && s->stacks->cut) {
+        json_key(j, "unknown_callers"), json_begin(j, '{');
+        for (uint32_t why = 0; why < RECORDING_CUTS; why++)
+            if (s->stacks->cut[function].samples[why] > 0)
+                json_pair_double(j, reasons[why], s->stacks->cut[function].samples[why]);
+        json_end(j);
+    }
+    if (s->others.len)
+        json_key(j, "events"), json_begin(j, '[');
     for (size_t i = 0; i < s->others.len; i++) {
         const struct other_measure *other = &s->others.at[i];
         json_begin(j, '{');
@@ -52,44 +195,8 @@ static void json_others(struct json *j, const struct summary *s, uint32_t functi
         json_pair_double(j, "self_samples", other->self[function]);
         json_end(j);
     }
-    json_end(j);
-}
-
-static void json_row(struct json *j, const struct flat *t, const struct flat_row *r,
-                     const struct report_input *in)
-{
-    struct names *names = in->names;
-    const struct summary *s = t->summary;
-    json_begin(j, '{');
-    json_pair_function(j, names, r->function);
-    json_pair_str(j, "kind", r->is_profiler ? "profiler" : "function");
-    json_key(j, "is_inlined"), json_bool(j, names->functions->at[r->function].is_inlined);
-    json_pair_double(j, "self_share", summary_share(s, r->self));
-    json_pair_double(j, "self_share_low", r->interval.low);
-    json_pair_double(j, "self_share_high", r->interval.high);
-    json_time(j, s, "self_samples", "self_time", r->self);
-    if (s->measured && s->measured->self_between && s->rate > 0) {
-        double half = summary_time(s, s->measured->self_between[r->function]);
-        json_pair_double(j, "self_time_low", fmax(0, summary_time(s, r->self) - half));
-        json_pair_double(j, "self_time_high", summary_time(s, r->self) + half);
-    }
-    if (s->sharing)
-        json_pair_double(j, "shared_samples",
-                         s->sharing->most[r->function] - s->sharing->least[r->function]);
-    json_time(j, s, "total_samples", "total_time", r->total);
-    if (s->stacks) {
-        struct interval total = summary_total_interval(s, r->function, r->total);
-        json_pair_double(j, "total_share_low", total.low);
-        json_pair_double(j, "total_share_high", total.high);
-    }
-    if (s->stacks && r->model >= 0) /* no call of an inlined function is counted */
-        json_time(j, s, "model_total_samples", "model_total_time", r->model);
-    json_pair_u64(j, "calls", r->calls);
-    json_pair_u64(j, "recursive_calls", r->recursive_calls);
-    json_cut(j, s, r->function);
-    json_others(j, s, r->function);
-    base_json(j, in->base, r->function, true);
-    json_end(j);
+    if (s->others.len)
+        json_end(j);
 }
 
 void flat_json(struct out *out, const struct report_input *in)
@@ -98,8 +205,15 @@ void flat_json(struct out *out, const struct report_input *in)
     struct json j = {.out = out};
     json_report_begin(&j, "flat", t->summary);
     json_key(&j, "functions"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++)
-        json_row(&j, t, &t->rows[i], in);
+    for (uint32_t i = 0; i < t->len; i++) {
+        struct field fields[FLAT_COLUMNS] = {0};
+        row_data(fields, in, &t->rows[i]);
+        json_begin(&j, '{');
+        columns_json(&j, columns, FLAT_BASE_SHARE, fields); /* the base is an object */
+        json_details(&j, t->summary, t->rows[i].function);
+        base_json(&j, in->base, t->rows[i].function, true);
+        json_end(&j);
+    }
     json_end(&j);
     json_key(&j, "omitted"), json_begin(&j, '{');
     json_pair_u64(&j, "functions", t->omitted.functions);
@@ -109,85 +223,220 @@ void flat_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-/* --- CSV ------------------------------------------------------------------------------------- */
-
-static void csv_base(struct csv *c, const struct baseline *base, uint32_t function)
+/* A line, with the shares of the other events and the base behind it; `r` NULL: of no function. */
+static void csv_row(struct csv_columns *c, const struct report_input *in,
+                    const struct field *fields, const struct flat_row *r)
 {
-    const struct change *was = baseline_change(base, function);
-    if (!was || was->old == NO_FUNCTION) {
-        csv_none(c), csv_none(c), csv_none(c);
-        return;
+    const struct other_measures *others = &in->flat->summary->others;
+    csv_columns_fields(c, fields);
+    for (size_t i = 0; i < others->len; i++)
+        csv_double(&c->csv, r ? other_share(&others->at[i], others->at[i].self[r->function]) : NAN);
+    for (int i = 0; i < 3 && in->base; i++) {
+        static const int BASE[] = {FLAT_BASE_SHARE, FLAT_BASE_TOTAL, FLAT_BASE_CALLS};
+        csv_double(&c->csv, fields[BASE[i]].kind == FIELD_DOUBLE ? fields[BASE[i]].amount : NAN);
     }
-    csv_double(c, was->self.old);
-    csv_double(c, was->total.old);
-    csv_double(c, was->old_calls);
-}
-
-static void csv_row(struct csv *c, const struct summary *s, const struct flat_row *r,
-                    const struct report_input *in)
-{
-    struct names *names = in->names;
-    const struct function *f = &names->functions->at[r->function];
-    csv_str(c, r->is_profiler ? "profiler" : "function");
-    csv_str(c, names_get(names, r->function));
-    csv_str(c, f->name);
-    csv_address(c, function_link_address(names->functions, r->function));
-    csv_double(c, summary_share(s, r->self));
-    csv_double(c, r->interval.low);
-    csv_double(c, r->interval.high);
-    csv_samples(c, s, r->self);
-    csv_samples(c, s, r->total);
-    csv_u64(c, r->calls);
-    csv_u64(c, r->recursive_calls);
-    csv_str(c, function_object_label(names->functions, r->function));
-    for (size_t i = 0; i < s->others.len; i++)
-        csv_double(c, other_share(&s->others.at[i], s->others.at[i].self[r->function]));
-    if (in->base)
-        csv_base(c, in->base, r->function);
-    csv_end(c);
-}
-
-static void csv_rest(struct csv *c, const struct summary *s, const char *kind, double self,
-                     uint64_t calls, bool has_base)
-{
-    csv_str(c, kind);
-    csv_none(c), csv_none(c), csv_none(c);
-    csv_double(c, summary_share(s, self));
-    csv_none(c), csv_none(c);
-    csv_samples(c, s, self);
-    csv_none(c), csv_none(c);
-    csv_u64(c, calls);
-    csv_none(c), csv_none(c);
-    for (size_t i = 0; i < s->others.len; i++)
-        csv_none(c);
-    if (has_base)
-        csv_none(c), csv_none(c), csv_none(c);
-    csv_end(c);
-}
-
-/* Other events, and other dimensions, have a column each, by their names. */
-static void csv_head(struct csv *c, const struct summary *s, bool has_base)
-{
-    struct arena scratch = {0};
-    const char *head = "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,"
-                       "self_samples,self_time,total_samples,total_time,calls,recursive_calls,"
-                       "object";
-    for (size_t i = 0; i < s->others.len; i++)
-        head = arena_printf(&scratch, "%s,self_share of %s", head, s->others.at[i].name);
-    if (has_base)
-        head = arena_printf(&scratch, "%s,base_self_share,base_total_share,base_calls", head);
-    csv_header(c, head);
-    arena_deinit(&scratch);
+    csv_end(&c->csv);
 }
 
 void flat_csv(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;
     const struct summary *s = t->summary;
-    struct csv c = {.out = out};
-    csv_head(&c, s, in->base != NULL);
-    for (uint32_t i = 0; i < t->len; i++)
-        csv_row(&c, s, &t->rows[i], in);
-    csv_rest(&c, s, "omitted", t->omitted.self, t->omitted.calls, in->base != NULL);
-    csv_rest(&c, s, "unattributed", s->unattributed, s->unknown_callees, in->base != NULL);
+    const struct {
+        const char *kind;
+        double self;
+        uint64_t calls;
+    } rests[] = {{"omitted", t->omitted.self, t->omitted.calls},
+                 {"unattributed", s->unattributed, s->unknown_callees}};
+    struct csv_columns c;
+    csv_columns_begin(&c, out, columns, FLAT_COLUMNS, CSV_COLUMNS);
+    for (size_t i = 0; i < s->others.len; i++) {
+        /* Names of events go into the head as they are: two commas in one would be two columns. */
+        out_printf(out, ",self_share of %s", s->others.at[i].name);
+    }
+    for (int i = FLAT_BASE_SHARE; i < FLAT_COLUMNS && in->base; i++)
+        if (columns[i].name)
+            csv_str(&c.csv, columns[i].name);
+    csv_end(&c.csv);
+    for (uint32_t i = 0; i < t->len; i++) {
+        struct field fields[FLAT_COLUMNS] = {0};
+        row_data(fields, in, &t->rows[i]);
+        csv_row(&c, in, fields, &t->rows[i]);
+    }
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+        struct field fields[FLAT_COLUMNS] = {
+            [FLAT_KIND] = field_text(rests[i].kind),
+            [FLAT_SHARE] = field_double(summary_share(s, rests[i].self)),
+            [FLAT_SAMPLES] = field_double(rests[i].self),
+            [FLAT_TIME] = field_known(s->rate > 0, field_double(summary_time(s, rests[i].self))),
+            [FLAT_CALLS] = field_u64(rests[i].calls)};
+        csv_row(&c, in, fields, NULL);
+    }
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* All columns of which there are data. */
+static struct text_columns text_layout(const struct report_input *in)
+{
+    const struct flat *t = in->flat;
+    const struct summary *s = t->summary;
+    bool has_time = s->has_samples && s->rate > 0;
+    struct text_columns l = {.columns = columns,
+                             .len = FLAT_COLUMNS,
+                             .style = &in->style,
+                             .unit = has_time ? s->abbreviation ? s->abbreviation : '?' : 0};
+    int decimals = text_time_decimals(s);
+    int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
+    if (s->has_samples) {
+        text_column(&l, FLAT_SHARE, 6, 2);
+        text_column(&l, FLAT_SHARE_BETWEEN, 5, 2);
+        text_column(&l, FLAT_SAMPLES,
+                    text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0),
+                    t->has_fractions ? 2 : 0);
+    }
+    if (has_time) {
+        text_column(&l, FLAT_TIME, time, decimals);
+        if (s->measured && s->measured->self_between)
+            text_column(&l, FLAT_BETWEEN, time, decimals);
+        text_column(&l, FLAT_CUMULATIVE, time, decimals);
+    }
+    if (s->stacks) {
+        text_column(&l, FLAT_TOTAL_SHARE, 6, 2);
+        text_column(&l, FLAT_TOTAL, time, decimals);
+    }
+    if (t->shows_model) {
+        text_column(&l, FLAT_MODEL, time, decimals);
+        text_column(&l, FLAT_MODEL_ERROR, time + 1, decimals);
+    }
+    if (s->calls)
+        text_column(&l, FLAT_CALLS, text_digits(s->calls), 0);
+    if (s->calls && has_time) {
+        text_column(&l, FLAT_SELF_PER_CALL, 8, 0);
+        text_column(&l, FLAT_TOTAL_PER_CALL, 8, 0);
+    }
+    if (in->base && in->base->old.has_samples) {
+        text_column(&l, FLAT_BASE_SHARE, 6, 2);
+        text_column(&l, FLAT_BASE_CHANGE, 7, 2);
+    }
+    if (in->base && in->base->old.has_calls)
+        text_column(&l, FLAT_BASE_CALLS, text_digits(in->base->old.calls), 0);
+    return l;
+}
+
+/* Leaves out columns so that most names are whole, up to a length from which they lose their
+ * middle.
+ */
+static void text_fit(struct text_columns *l, const struct report_input *in, int besides)
+{
+    static const uint8_t WITH_TOTALS[] = {FLAT_CUMULATIVE, FLAT_SAMPLES, FLAT_TOTAL_PER_CALL,
+                                          FLAT_SELF_PER_CALL};
+    static const uint8_t WITHOUT[] = {FLAT_SAMPLES, FLAT_CUMULATIVE};
+    enum { ENOUGH = 32, LOOKED_AT = 50 };
+    const struct flat *t = in->flat;
+    int wanted = NAME_ROOM;
+    if (!in->style.width)
+        return;
+    for (uint32_t i = 0; i < t->len && i < LOOKED_AT && wanted < ENOUGH; i++) {
+        int width = text_function_width(in->names, t->rows[i].function, &in->style);
+        wanted = width > wanted ? width : wanted;
+    }
+    wanted = wanted < ENOUGH ? wanted : ENOUGH;
+    if (t->summary->stacks)
+        text_columns_fit(l, WITH_TOTALS, sizeof WITH_TOTALS, besides, wanted);
+    else
+        text_columns_fit(l, WITHOUT, sizeof WITHOUT, besides, wanted);
+}
+
+/* "12.34 us", or nothing where there was no call. */
+static struct field amount_per_call(char *into, size_t size, const struct summary *s,
+                                    double samples)
+{
+    if (samples < 0)
+        return (struct field){0};
+    text_amount(into, size, summary_time(s, samples), s->abbreviation);
+    return field_text(into);
+}
+
+static void text_row(struct out *out, const struct text_columns *l, const struct report_input *in,
+                     const struct flat_row *r, int used)
+{
+    const struct summary *s = in->flat->summary;
+    const struct stacks *m = s->measured;
+    double unit = l->unit ? s->rate : 1; /* totals are in samples where there is no rate */
+    char self[32], total[32];
+    struct field fields[FLAT_COLUMNS] = {0};
+    row_fields(fields, in, r);
+    if (s->samples > 0)
+        fields[FLAT_SHARE_BETWEEN] = field_double((r->interval.high - r->interval.low) / 2);
+    if (m && m->self_between && m->self_between[r->function] >= 0)
+        fields[FLAT_BETWEEN] = field_double(summary_time(s, m->self_between[r->function]));
+    fields[FLAT_CUMULATIVE] = field_double(summary_time(s, r->running));
+    fields[FLAT_TOTAL_SHARE] = field_double(summary_share(s, r->total));
+    fields[FLAT_TOTAL] = field_double(r->total / unit);
+    fields[FLAT_MODEL] = field_double(r->model / unit);
+    fields[FLAT_MODEL_ERROR] = field_double((r->model - r->total) / unit);
+    fields[FLAT_SELF_PER_CALL] = amount_per_call(self, sizeof self, s, flat_self_per_call(r));
+    fields[FLAT_TOTAL_PER_CALL] = amount_per_call(total, sizeof total, s, flat_total_per_call(r));
+    text_columns_row(out, l, fields, s->samples > 0);
+    for (size_t i = 0; i < s->others.len; i++)
+        others_share(out, &s->others.at[i], s->others.at[i].self[r->function]);
+    out_str(out, "  ");
+    text_function_behind(out, in->names, r->function, l->style, used);
+    out_char(out, '\n');
+}
+
+/* A row that stands for what is in no row, up to its words. */
+static void text_rest(struct out *out, const struct text_columns *l, const struct summary *s,
+                      double self, double running, uint64_t calls)
+{
+    struct field fields[FLAT_COLUMNS] = {[FLAT_SHARE] = field_double(summary_share(s, self)),
+                                         [FLAT_SAMPLES] = field_double(self),
+                                         [FLAT_TIME] = field_double(summary_time(s, self)),
+                                         [FLAT_CUMULATIVE] = field_double(summary_time(s, running)),
+                                         [FLAT_CALLS] = field_u64(calls)};
+    text_columns_row(out, l, fields, false);
+    out_spaces(out, 2 + (size_t)others_width(&s->others));
+}
+
+void flat_text(struct out *out, const struct report_input *in)
+{
+    const struct flat *t = in->flat;
+    const struct summary *s = t->summary;
+    struct text_columns l = text_layout(in);
+    /* Without samples the first column is that of calls, and stands two columns off the margin. */
+    int indent = !s->has_samples && text_columns_width(&l) ? 2 : 0;
+    int besides = indent + others_width(&s->others) + 2;
+    double running = t->len ? t->rows[t->len - 1].running : 0;
+    text_fit(&l, in, besides);
+    text_summary(out, s);
+    text_notes(out, s);
+    out_printf(out, "\n%*s", indent, "");
+    text_columns_head(out, &l);
+    others_head(out, &s->others);
+    out_str(out, "  function\n");
+    int used = text_columns_width(&l) + besides;
+    for (uint32_t i = 0; i < t->len; i++) {
+        out_spaces(out, (size_t)indent);
+        text_row(out, &l, in, &t->rows[i], used);
+    }
+    if (!t->len && t->omitted.functions)
+        out_str(out, "No function is left: none that was measured passes --focus, --ignore and "
+                     "--min-percent.\n");
+    if (t->omitted.functions) {
+        running += t->omitted.self;
+        out_spaces(out, (size_t)indent);
+        text_rest(out, &l, s, t->omitted.self, running, t->omitted.calls);
+        out_printf(out, "[%" PRIu32 " more function%s, not shown]\n", t->omitted.functions,
+                   t->omitted.functions == 1 ? "" : "s");
+    }
+    if (s->unattributed != 0 || s->unknown_callees) {
+        running += s->unattributed;
+        out_spaces(out, (size_t)indent);
+        text_rest(out, &l, s, s->unattributed, running, s->unknown_callees);
+        out_str(out, "[unattributed] in no function\n");
+    }
+    if (s->has_samples && s->samples > 0 && t->len)
+        text_interval_legend(out, s);
+    text_columns_left_out(out, &l);
 }

@@ -2,7 +2,7 @@
  *
  * Colour says how much of all time a function spent in itself, width of an arrow how much flowed
  * along it. What has no entry is left out, and the caption says how much that is. */
-#include "profile/report/graph.h"
+#include "profile/report/writers.h"
 
 #include "base/map.h"
 #include "output/text.h"

@@ -2,9 +2,12 @@
  * Both forms print the same facts. */
 #include "profile/report/info.h"
 
+#include "output/text.h"
+
 #include "profile/model/check.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { MOST_LINES = 100 }; /* of one list in text; JSON has all */
 

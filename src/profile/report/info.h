@@ -1,9 +1,13 @@
-/* What a profile file holds, by record, as text or JSON (docs/schema/info.schema.json). */
+/* What `monarc info` says of a profile file or of a recording, as text or as an element of the
+ * array that is open in `j` (docs/schema/info.schema.json). Nothing is resolved: a list is printed
+ * as the file has it, in text its first hundred rows. An empty line goes before all but the first.
+ */
 #ifndef MONARC_PROFILE_REPORT_INFO_H
 #define MONARC_PROFILE_REPORT_INFO_H
 
-#include "profile/model/profile.h"
 #include "output/json.h"
+#include "profile/model/profile.h"
+#include "profile/model/recording.h"
 
 struct file_info {
     const char *name;
@@ -13,10 +17,11 @@ struct file_info {
     const struct profile *found; /* what was complete */
 };
 
-/* One file; an empty line goes before all but the first. */
 void info_text(struct out *out, const struct file_info *file, bool is_first);
-
-/* One element of the array that is open in `j`. */
 void info_json(struct json *j, const struct file_info *file);
+
+void recording_info_text(struct out *out, const char *folder, const struct recording *r,
+                         bool is_first);
+void recording_info_json(struct json *j, const char *folder, const struct recording *r);
 
 #endif

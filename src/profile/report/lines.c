@@ -1,10 +1,18 @@
-/* Three forms of one table of lines. */
-#include "profile/report/lines.h"
+/* The line profile as text, JSON (docs/schema/lines.schema.json) and CSV.
+ *
+ * A row is a line of source with the function it is in; what was inlined there is part of it, and
+ * below it, where asked for, the chains of calls that brought it there. Debug information has paths
+ * as the compiler was given them: --path-map maps them in all forms, and text shows the last part
+ * alone where that names one file. Which paths share their last part is found by sorting the paths
+ * of all rows by it, once: O(n log n) of the files, not of the rows.
+ *
+ * The columns are those of the flat profile; text leaves out what the width has no room for. */
+#include "profile/report/writers.h"
 
 #include "base/map.h"
 #include "base/path.h"
 #include "output/json.h"
-#include "profile/report/summary.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -93,168 +101,157 @@ static const char *lines_shown_path(const struct shown_paths *s, const char *pat
     return s->shown.at[*map_find(&s->number, map_pointer(path), 0)];
 }
 
-/* --- text ------------------------------------------------------------------------------------ */
+/* --- columns ---------------------------------------------------------------------------------- */
 
-struct layout {
-    const struct summary *summary;
-    const struct shown_paths *paths;
-    struct names *names;
-    const struct text_style *style;
-    bool has_samples, has_time, has_total, has_calls, has_running, shows_samples;
-    int samples, sample_decimals, time, time_decimals, running, calls, place;
+enum {
+    LINE_KIND = FUNCTION_FIELDS,
+    LINE_FILE,
+    LINE_LINE,
+    LINE_SHARE,
+    LINE_BETWEEN,
+    LINE_SHARED,
+    LINE_LOW,
+    LINE_HIGH,
+    LINE_SAMPLES,
+    LINE_TIME,
+    LINE_CUMULATIVE,
+    LINE_TOTAL_SHARE,
+    LINE_TOTAL,
+    LINE_TOTAL_SAMPLES,
+    LINE_TOTAL_TIME,
+    LINE_CALLS,
+    LINE_ENTERED,
+    LINE_COLUMNS
 };
 
-static const char CUMULATIVE[] = "cumulative";
+static const char IN_UNITS[] = "in units of the dimension; null: the rate is not known";
+static const char WILSON[] = "95 % confidence (Wilson)";
 
-static int lines_at_least(int width, int least)
+static const struct column columns[LINE_COLUMNS] = {
+    COLUMNS_OF_FUNCTION,
+    [LINE_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
+    [LINE_FILE] = {"file", "as debug information has it, after --path-map; null: no line numbers"},
+    [LINE_LINE] = {"line", "null: the code has no line"},
+    [LINE_SHARE] = {"self_share", "of all samples, 0 to 1", "self%", FORM_HEAT},
+    [LINE_BETWEEN] = {NULL,
+                      "the true share is within so many points of self%, with 95 % confidence",
+                      "+-", FORM_PERCENT, true},
+    [LINE_SHARED] = {"shared_samples",
+                     "only of profiles of bins: samples in bins shared with other lines, all of "
+                     "which may be of this one or none"},
+    [LINE_LOW] = {"self_share_low", WILSON},
+    [LINE_HIGH] = {"self_share_high", WILSON},
+    [LINE_SAMPLES] = {"self_samples", "samples on the line itself", "samples", FORM_NUMBER},
+    [LINE_TIME] = {"self_time", IN_UNITS, "self ?", FORM_NUMBER},
+    [LINE_CUMULATIVE] = {NULL, "self of this row and of all above it", "cumulative", FORM_NUMBER},
+    [LINE_TOTAL_SHARE] = {NULL, "the share with the code that was inlined here", "total%",
+                          FORM_PERCENT},
+    [LINE_TOTAL] = {NULL, "with the code that was inlined here", "total ?", FORM_NUMBER},
+    [LINE_TOTAL_SAMPLES] = {"total_samples",
+                            "with the code that was inlined here; each sample counts once"},
+    [LINE_TOTAL_TIME] = {"total_time", IN_UNITS},
+    [LINE_CALLS] = {"calls", "made from this line", "calls", FORM_NONZERO},
+    [LINE_ENTERED] = {"entered", "calls of functions that begin on this line", "entered",
+                      FORM_NONZERO},
+};
+const struct column_table lines_columns = {"lines", "lines", columns, LINE_COLUMNS};
+
+/* What all forms print of an amount of self time. */
+static void self_fields(struct field *fields, const struct summary *s, double self)
 {
-    return width > least ? width : least;
+    fields[LINE_SHARE] = field_double(summary_share(s, self));
+    fields[LINE_SAMPLES] = field_double(self);
+    fields[LINE_TIME] = field_known(s->rate > 0, field_double(summary_time(s, self)));
 }
+
+/* --- text ------------------------------------------------------------------------------------- */
 
 static const char NO_LINE[] = "(no line)";
 enum { SHORTEST_PLACE = 12, WIDEST_PLACE = 40, NARROW_PLACE = 24 };
 
-/* Columns of a place as lines_text_place() prints it. */
-static int lines_place_width(const struct layout *l, const char *file, uint32_t line)
+struct lines_layout {
+    struct text_columns columns;
+    const struct shown_paths *paths;
+    struct names *names;
+    int place;      /* columns of file and line */
+    bool is_narrow; /* places are cut to that */
+};
+
+/* Columns of a place as put_place() prints it. */
+static int place_width(const struct lines_layout *l, const char *file, uint32_t line)
 {
     return file ? (int)strlen(lines_shown_path(l->paths, file)) + 1 + text_digits(line)
                 : (int)strlen(NO_LINE);
 }
 
-/* Columns in front of the place. */
-static int lines_columns_used(const struct layout *l)
-{
-    return (l->has_samples ? 14 : 0) + (l->shows_samples ? 2 + l->samples : 0) +
-           (l->has_time ? 2 + l->time : 0) + (l->has_time && l->has_running ? 2 + l->running : 0) +
-           (l->has_total ? 10 + l->time : 0) + (l->has_calls ? 2 * (l->calls + 2) : 0);
-}
-
-/* Leaves out what the user can do without where all does not fit. */
-static void lines_fit_columns(struct layout *l)
-{
-    int most = l->style->width - l->place - 2 - NAME_ROOM;
-    if (!l->style->width)
-        return;
-    l->has_running &= lines_columns_used(l) <= most;
-    l->shows_samples &= lines_columns_used(l) <= most || !l->has_time;
-}
-
-static struct layout lines_lay_out(struct lines_table *t, const struct shown_paths *paths,
+static struct lines_layout lay_out(struct lines_table *t, const struct shown_paths *paths,
                                    const struct text_style *style)
 {
+    static const uint8_t LEFT_OUT[] = {LINE_CUMULATIVE, LINE_SAMPLES};
     const struct summary *s = t->summary;
-    struct layout l = {.summary = s,
-                       .paths = paths,
-                       .names = &t->names,
-                       .style = style,
-                       .has_samples = s->has_samples,
-                       .has_time = s->has_samples && s->rate > 0,
-                       .has_total = s->has_samples && t->has_inlines,
-                       .has_calls = s->calls > 0,
-                       .has_running = s->has_samples && s->rate > 0,
-                       .shows_samples = s->has_samples,
-                       .sample_decimals = t->has_fractions ? 2 : 0,
-                       .time_decimals = text_time_decimals(s)};
-    l.samples = lines_at_least(text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0), 7);
-    l.time =
-        lines_at_least(text_digits((uint64_t)summary_time(s, s->samples)) + l.time_decimals + 1, 7);
-    l.running = lines_at_least(l.time, (int)strlen(CUMULATIVE));
-    l.calls = lines_at_least(text_digits(s->calls), 7);
-    l.place = 5;
+    bool has_time = s->has_samples && s->rate > 0;
+    int decimals = text_time_decimals(s);
+    int time = text_digits((uint64_t)summary_time(s, s->samples)) + decimals + 1;
+    struct lines_layout l = {.columns = {.columns = columns,
+                                         .len = LINE_COLUMNS,
+                                         .style = style,
+                                         .unit = !has_time         ? 0
+                                                 : s->abbreviation ? s->abbreviation
+                                                                   : '?'},
+                             .paths = paths,
+                             .names = &t->names,
+                             .place = 5,
+                             .is_narrow = style->width && !paths->paths->is_full};
+    struct text_columns *c = &l.columns;
+    time = time < 7 ? 7 : time;
+    if (s->has_samples) {
+        int samples = text_digits((uint64_t)s->samples) + (t->has_fractions ? 3 : 0);
+        text_column(c, LINE_SHARE, 6, 2);
+        text_column(c, LINE_BETWEEN, 5, 2);
+        text_column(c, LINE_SAMPLES, samples, t->has_fractions ? 2 : 0);
+    }
+    if (has_time) {
+        text_column(c, LINE_TIME, time, decimals);
+        text_column(c, LINE_CUMULATIVE, time, decimals);
+    }
+    if (s->has_samples && t->has_inlines) {
+        text_column(c, LINE_TOTAL_SHARE, 6, 2);
+        text_column(c, LINE_TOTAL, time, decimals);
+    }
+    if (s->calls) {
+        int calls = text_digits(s->calls) < 7 ? 7 : text_digits(s->calls);
+        text_column(c, LINE_CALLS, calls, 0);
+        text_column(c, LINE_ENTERED, calls, 0);
+    }
     for (uint32_t i = 0; i < t->len; i++) {
         const struct function *f = &t->functions.at[t->rows[i].function];
-        int width = lines_place_width(&l, f->file, f->line);
-        int most = style->width && !paths->paths->is_full ? NARROW_PLACE : WIDEST_PLACE;
-        width = width > most && most == NARROW_PLACE ? most : width;
+        int width = place_width(&l, f->file, f->line);
+        int most = l.is_narrow ? NARROW_PLACE : WIDEST_PLACE;
+        width = width > most && l.is_narrow ? most : width;
         l.place = width > l.place && width <= most ? width : l.place;
     }
-    lines_fit_columns(&l);
+    if (has_time) /* samples tell the same as times; without these they stay */
+        text_columns_fit(c, LEFT_OUT, sizeof LEFT_OUT, 2, l.place + 2 + NAME_ROOM);
     return l;
 }
 
-static void lines_text_head(struct out *out, const struct layout *l)
+/* Columns in front of the place, with the gap. */
+static int columns_used(const struct lines_layout *l)
 {
-    char self[8] = "self ?";
-    char unit = l->summary->abbreviation;
-    self[5] = unit > ' ' && unit <= '~' ? unit : '?';
-    if (l->has_samples)
-        out_printf(out, "%6s %5s", "self%", "+-");
-    if (l->shows_samples)
-        out_printf(out, "  %*s", l->samples, "samples");
-    if (l->has_time)
-        out_printf(out, "  %*s", l->time, self);
-    if (l->has_time && l->has_running)
-        out_printf(out, "  %*s", l->running, CUMULATIVE);
-    if (l->has_total)
-        out_printf(out, "  %6s  %*s", "total%", l->time, l->has_time ? "total s" : "total");
-    out_spaces(out, l->has_samples ? 2 : 0);
-    if (l->has_calls)
-        out_printf(out, "%*s  %*s  ", l->calls, "calls", l->calls, "entered");
-    out_printf(out, "%-*s  function\n", l->place, "line");
+    int width = text_columns_width(&l->columns);
+    return width ? width + 2 : 0;
 }
 
-static void lines_text_time(struct out *out, const struct layout *l, double self,
-                            const struct interval *interval, double running)
+static void put_fields(struct out *out, const struct lines_layout *l, const struct field *fields,
+                       bool is_hot)
 {
-    double share = summary_share(l->summary, self);
-    if (l->has_samples) {
-        double heat = interval ? share : 0; /* a row for the rest is no hot spot */
-        text_heat_on(out, l->style, heat);
-        out_fixed(out, 100 * share, 6, 2);
-        text_heat_off(out, l->style, heat);
-        out_spaces(out, interval ? 1 : 6);
-        if (interval)
-            out_fixed(out, 50 * (interval->high - interval->low), 5, 2);
-    }
-    if (l->shows_samples) {
-        out_spaces(out, 2);
-        if (l->sample_decimals)
-            out_fixed(out, self, l->samples, l->sample_decimals);
-        else
-            out_u64(out, (uint64_t)llrint(self), l->samples);
-    }
-    if (!l->has_time)
-        return;
-    out_spaces(out, 2);
-    out_fixed(out, summary_time(l->summary, self), l->time, l->time_decimals);
-    if (!l->has_running)
-        return;
-    out_spaces(out, running >= 0 ? 2 : 2 + (size_t)l->running);
-    if (running >= 0)
-        out_fixed(out, summary_time(l->summary, running), l->running, l->time_decimals);
-}
-
-static void lines_text_count(struct out *out, const struct layout *l, uint64_t count)
-{
-    if (count)
-        out_u64(out, count, l->calls);
-    else
-        out_spaces(out, (size_t)l->calls);
-    out_spaces(out, 2);
-}
-
-/* The columns between times and place, empty ones where there is no row. */
-static void lines_text_middle(struct out *out, const struct layout *l, const struct lines_row *r)
-{
-    double unit = l->has_time ? l->summary->rate : 1;
-    if (l->has_total && r) {
-        out_spaces(out, 2);
-        out_fixed(out, 100 * summary_share(l->summary, r->total), 6, 2);
-        out_spaces(out, 2);
-        out_fixed(out, r->total / unit, l->time, l->time_decimals);
-    } else if (l->has_total) {
-        out_spaces(out, (size_t)l->time + 10);
-    }
-    out_spaces(out, l->has_samples ? 2 : 0);
-    if (l->has_calls) {
-        lines_text_count(out, l, r ? r->calls : 0);
-        lines_text_count(out, l, r ? r->entered : 0);
-    }
+    text_columns_row(out, &l->columns, fields, is_hot);
+    out_spaces(out, columns_used(l) ? 2 : 0);
 }
 
 /* file:line in `room` columns, or as near to that as its ends allow; returns how many it took. */
-static int lines_text_place(struct out *out, const struct layout *l, const char *file,
-                            uint32_t line, int room)
+static int put_place(struct out *out, const struct lines_layout *l, const char *file, uint32_t line,
+                     int room)
 {
     const char *path = file ? lines_shown_path(l->paths, file) : NO_LINE;
     int len = (int)strlen(path), behind = file ? 1 + text_digits(line) : 0;
@@ -268,11 +265,12 @@ static int lines_text_place(struct out *out, const struct layout *l, const char 
 }
 
 /* `  inlined into b at f.c:12, into main at f.c:40` under its row. */
-static void lines_text_chain(struct out *out, const struct layout *l,
-                             const struct line_chain *chain)
+static void put_chain(struct out *out, const struct lines_layout *l, const struct summary *s,
+                      const struct line_chain *chain)
 {
-    lines_text_time(out, l, chain->self, NULL, -1);
-    lines_text_middle(out, l, NULL);
+    struct field fields[LINE_COLUMNS] = {0};
+    self_fields(fields, s, chain->self);
+    put_fields(out, l, fields, false);
     out_str(out, "  ");
     for (uint32_t i = 0; i < chain->len; i++) {
         const struct object_frame *f = &chain->frames[i];
@@ -283,60 +281,58 @@ static void lines_text_chain(struct out *out, const struct layout *l,
         free(shown);
         out_str(out, " at ");
         const char *file = f->line ? f->file : NULL;
-        lines_text_place(out, l, file, f->line, lines_place_width(l, file, f->line));
+        put_place(out, l, file, f->line, place_width(l, file, f->line));
     }
     if (!chain->len)
         out_str(out, "not inlined");
     out_char(out, '\n');
 }
 
-static void lines_text_row(struct out *out, const struct layout *l, const struct lines_row *r)
+static void put_row(struct out *out, const struct lines_layout *l, const struct summary *s,
+                    const struct lines_row *r)
 {
     const struct function *f = &l->names->functions->at[r->function];
-    lines_text_time(out, l, r->self, l->summary->samples > 0 ? &r->interval : NULL, r->running);
-    lines_text_middle(out, l, r);
-    int width = lines_place_width(l, f->file, f->line);
-    width = lines_text_place(out, l, f->file, f->line,
-                             l->style->width && !l->paths->paths->is_full ? l->place : width);
+    double unit = l->columns.unit ? s->rate : 1;
+    struct field fields[LINE_COLUMNS] = {0};
+    self_fields(fields, s, r->self);
+    if (s->samples > 0)
+        fields[LINE_BETWEEN] = field_double((r->interval.high - r->interval.low) / 2);
+    fields[LINE_CUMULATIVE] = field_double(summary_time(s, r->running));
+    fields[LINE_TOTAL_SHARE] = field_double(summary_share(s, r->total));
+    fields[LINE_TOTAL] = field_double(r->total / unit);
+    fields[LINE_CALLS] = field_u64(r->calls);
+    fields[LINE_ENTERED] = field_u64(r->entered);
+    put_fields(out, l, fields, s->samples > 0);
+    int width = l->is_narrow ? l->place : place_width(l, f->file, f->line);
+    width = put_place(out, l, f->file, f->line, width);
     out_spaces(out, width < l->place ? (size_t)(l->place - width) + 2 : 2);
-    text_function_behind(out, l->names, r->function, l->style,
-                         lines_columns_used(l) + 2 + (width < l->place ? l->place : width));
+    text_function_behind(out, l->names, r->function, l->columns.style,
+                         columns_used(l) + 2 + (width < l->place ? l->place : width));
     out_char(out, '\n');
     for (uint32_t i = 0; i < r->chains_len; i++)
-        lines_text_chain(out, l, &r->chains[i]);
+        put_chain(out, l, s, &r->chains[i]);
 }
 
-static void lines_text_rest(struct out *out, const struct lines_table *t, const struct layout *l)
+/* A row that stands for what is in no row, up to its words. */
+static void put_rest(struct out *out, const struct lines_layout *l, const struct summary *s,
+                     double self, double running)
 {
+    struct field fields[LINE_COLUMNS] = {0};
+    self_fields(fields, s, self);
+    fields[LINE_CUMULATIVE] = field_double(summary_time(s, running));
+    put_fields(out, l, fields, false);
+}
+
+void lines_text(struct out *out, const struct report_input *in)
+{
+    struct lines_table *t = in->lines;
     const struct summary *s = t->summary;
+    struct arena scratch = {0};
+    struct shown_paths shown = {.paths = in->paths, .arena = &scratch};
     double running = t->len ? t->rows[t->len - 1].running : 0;
-    if (t->omitted.lines) {
-        running += t->omitted.self;
-        lines_text_time(out, l, t->omitted.self, NULL, running);
-        lines_text_middle(out, l, NULL);
-        out_printf(out, "[%" PRIu32 " more line%s, not shown]\n", t->omitted.lines,
-                   t->omitted.lines == 1 ? "" : "s");
-    }
-    if (s->unattributed != 0) {
-        running += s->unattributed;
-        lines_text_time(out, l, s->unattributed, NULL, running);
-        lines_text_middle(out, l, NULL);
-        out_str(out, "[unattributed] in no function\n");
-    }
-}
-
-static void lines_text_left_out(struct out *out, const struct summary *s, const struct layout *l)
-{
-    bool has_time = s->has_samples && s->rate > 0;
-    if (s->has_samples && s->samples > 0)
-        text_interval_legend(out, s);
-    if (has_time && !l->has_running)
-        out_printf(out, "Left out to fit the width: %scumulative (--wide shows all)\n",
-                   l->shows_samples ? "" : "samples, ");
-}
-
-static void lines_text_lineless(struct out *out, const struct lines_table *t)
-{
+    lines_gather_paths(&shown, t);
+    struct lines_layout l = lay_out(t, &shown, &in->style);
+    text_summary_brief(out, s);
     for (size_t i = 0; i < t->lineless_len; i++) {
         out_str(out, "no line numbers: ");
         text_name(out, t->lineless[i]);
@@ -345,117 +341,108 @@ static void lines_text_lineless(struct out *out, const struct lines_table *t)
                     ? " (compile it with -g, or name the folder of its debug file: --debug-dir)\n"
                     : "\n");
     }
-}
-
-void lines_text(struct out *out, const struct report_input *in)
-{
-    struct lines_table *t = in->lines;
-    const struct line_paths *paths = in->paths;
-    const struct text_style *style = &in->style;
-    struct arena scratch = {0};
-    struct shown_paths shown = {.paths = paths, .arena = &scratch};
-    lines_gather_paths(&shown, t);
-    struct layout l = lines_lay_out(t, &shown, style);
-    text_summary_brief(out, t->summary);
-    lines_text_lineless(out, t);
     out_char(out, '\n');
-    lines_text_head(out, &l);
+    text_columns_head(out, &l.columns);
+    out_printf(out, "%s%-*s  function\n", columns_used(&l) ? "  " : "", l.place, "line");
     for (uint32_t i = 0; i < t->len; i++)
-        lines_text_row(out, &l, &t->rows[i]);
+        put_row(out, &l, s, &t->rows[i]);
     if (!t->len && t->omitted.lines)
         out_str(out, "No line is left: none that was measured passes --focus, --ignore and "
                      "--min-percent.\n");
-    lines_text_rest(out, t, &l);
-    lines_text_left_out(out, t->summary, &l);
+    if (t->omitted.lines) {
+        running += t->omitted.self;
+        put_rest(out, &l, s, t->omitted.self, running);
+        out_printf(out, "[%" PRIu32 " more line%s, not shown]\n", t->omitted.lines,
+                   t->omitted.lines == 1 ? "" : "s");
+    }
+    if (s->unattributed != 0) {
+        running += s->unattributed;
+        put_rest(out, &l, s, s->unattributed, running);
+        out_str(out, "[unattributed] in no function\n");
+    }
+    if (s->has_samples && s->samples > 0)
+        text_interval_legend(out, s);
+    text_columns_left_out(out, &l.columns);
     vec_free(&shown.shown);
     map_deinit(&shown.number);
     arena_deinit(&scratch);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------ */
+/* --- JSON and CSV ----------------------------------------------------------------------------- */
 
-static void lines_json_time(struct json *j, const struct summary *s, const char *samples_key,
-                            const char *time_key, double samples)
+static void place_fields(struct field *fields, const struct line_paths *paths, const char *file,
+                         uint32_t line, struct arena *a)
 {
-    json_pair_double(j, samples_key, samples);
-    json_key(j, time_key);
-    if (s->rate > 0)
-        json_double(j, summary_time(s, samples));
-    else
-        json_none(j);
+    fields[LINE_FILE] = field_text(file ? lines_mapped(paths, file, a) : NULL);
+    fields[LINE_LINE] = field_known(file && line, field_u64(line));
 }
 
-static void lines_json_place(struct json *j, const struct line_paths *paths, const char *file,
-                             uint32_t line, struct arena *a)
+static void row_fields(struct field *fields, struct lines_table *t, const struct lines_row *r,
+                       const struct line_paths *paths, struct arena *a)
 {
-    json_pair_str(j, "file", file ? lines_mapped(paths, file, a) : NULL);
-    json_key(j, "line");
-    if (file && line)
-        json_u64(j, line);
-    else
-        json_none(j);
+    const struct function *f = &t->functions.at[r->function];
+    const struct summary *s = t->summary;
+    function_fields(fields, &t->names, r->function);
+    fields[LINE_KIND] = field_text(r->is_profiler ? "profiler" : "function");
+    place_fields(fields, paths, f->file, f->line, a);
+    self_fields(fields, s, r->self);
+    fields[LINE_LOW] = field_double(r->interval.low);
+    fields[LINE_HIGH] = field_double(r->interval.high);
+    fields[LINE_TOTAL_SAMPLES] = field_double(r->total);
+    fields[LINE_TOTAL_TIME] = field_known(s->rate > 0, field_double(summary_time(s, r->total)));
+    fields[LINE_CALLS] = field_u64(r->calls);
+    fields[LINE_ENTERED] = field_u64(r->entered);
 }
 
-static void lines_json_chain(struct json *j, const struct lines_table *t,
-                             const struct line_chain *chain, const struct line_paths *paths,
-                             struct arena *a)
+static void json_chain(struct json *j, const struct lines_table *t, const struct line_chain *chain,
+                       const struct line_paths *paths, struct arena *a)
 {
+    struct field fields[LINE_COLUMNS] = {0};
+    self_fields(fields, t->summary, chain->self);
+    fields[LINE_SHARE].kind = FIELD_ABSENT;
     json_begin(j, '{');
-    lines_json_time(j, t->summary, "self_samples", "self_time", chain->self);
+    columns_json(j, columns, LINE_COLUMNS, fields);
     json_key(j, "inlined_into"), json_begin(j, '[');
     for (uint32_t i = 0; i < chain->len; i++) {
         const struct object_frame *f = &chain->frames[i];
+        struct field frame[LINE_COLUMNS] = {0};
         char *shown = f->function && t->names.style ? demangle(f->function, t->names.style) : NULL;
-        json_begin(j, '{');
-        json_pair_str(j, "name", shown ? shown : f->function);
-        json_pair_str(j, "linkage_name", f->function);
-        lines_json_place(j, paths, f->file, f->line, a);
-        json_end(j);
+        frame[FUNCTION_NAME] = field_text(shown ? shown : f->function);
+        frame[FUNCTION_LINKAGE] = field_text(f->function);
+        place_fields(frame, paths, f->file, f->line, a);
+        columns_json_row(j, columns, LINE_COLUMNS, frame);
         free(shown);
     }
     json_end(j);
     json_end(j);
 }
 
-static void lines_json_row(struct json *j, struct lines_table *t, const struct lines_row *r,
-                           const struct line_paths *paths, struct arena *a)
-{
-    const struct function *f = &t->functions.at[r->function];
-    const struct summary *s = t->summary;
-    json_begin(j, '{');
-    json_pair_function(j, &t->names, r->function);
-    json_pair_str(j, "kind", r->is_profiler ? "profiler" : "function");
-    lines_json_place(j, paths, f->file, f->line, a);
-    json_pair_double(j, "self_share", summary_share(s, r->self));
-    if (t->sharing.least)
-        json_pair_double(j, "shared_samples",
-                         t->sharing.most[r->function] - t->sharing.least[r->function]);
-    json_pair_double(j, "self_share_low", r->interval.low);
-    json_pair_double(j, "self_share_high", r->interval.high);
-    lines_json_time(j, s, "self_samples", "self_time", r->self);
-    if (t->has_inlines)
-        lines_json_time(j, s, "total_samples", "total_time", r->total);
-    json_pair_u64(j, "calls", r->calls);
-    json_pair_u64(j, "entered", r->entered);
-    if (t->has_inlines) {
-        json_key(j, "chains"), json_begin(j, '[');
-        for (uint32_t i = 0; i < r->chains_len; i++)
-            lines_json_chain(j, t, &r->chains[i], paths, a);
-        json_end(j);
-    }
-    json_end(j);
-}
-
 void lines_json(struct out *out, const struct report_input *in)
 {
     struct lines_table *t = in->lines;
-    const struct line_paths *paths = in->paths;
     struct arena scratch = {0};
     struct json j = {.out = out};
     json_report_begin(&j, "lines", t->summary);
     json_key(&j, "lines"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++)
-        lines_json_row(&j, t, &t->rows[i], paths, &scratch);
+    for (uint32_t i = 0; i < t->len; i++) {
+        const struct lines_row *r = &t->rows[i];
+        struct field fields[LINE_COLUMNS] = {0};
+        row_fields(fields, t, r, in->paths, &scratch);
+        if (t->sharing.least)
+            fields[LINE_SHARED] =
+                field_double(t->sharing.most[r->function] - t->sharing.least[r->function]);
+        if (!t->has_inlines)
+            fields[LINE_TOTAL_SAMPLES].kind = fields[LINE_TOTAL_TIME].kind = FIELD_ABSENT;
+        json_begin(&j, '{');
+        columns_json(&j, columns, LINE_COLUMNS, fields);
+        if (t->has_inlines) {
+            json_key(&j, "chains"), json_begin(&j, '[');
+            for (uint32_t k = 0; k < r->chains_len; k++)
+                json_chain(&j, t, &r->chains[k], in->paths, &scratch);
+            json_end(&j);
+        }
+        json_end(&j);
+    }
     json_end(&j);
     json_key(&j, "omitted"), json_begin(&j, '{');
     json_pair_u64(&j, "lines", t->omitted.lines);
@@ -472,55 +459,29 @@ void lines_json(struct out *out, const struct report_input *in)
     arena_deinit(&scratch);
 }
 
-/* --- CSV ------------------------------------------------------------------------------------- */
-
-static void lines_csv_row(struct csv *c, struct lines_table *t, const struct lines_row *r,
-                          const struct line_paths *paths, struct arena *a)
-{
-    const struct function *f = &t->functions.at[r->function];
-    csv_str(c, r->is_profiler ? "profiler" : "function");
-    csv_str(c, f->file ? lines_mapped(paths, f->file, a) : NULL);
-    if (f->file)
-        csv_u64(c, f->line);
-    else
-        csv_none(c);
-    csv_str(c, names_get(&t->names, r->function));
-    csv_str(c, f->name);
-    csv_address(c, function_link_address(&t->functions, r->function));
-    csv_double(c, summary_share(t->summary, r->self));
-    csv_double(c, r->interval.low);
-    csv_double(c, r->interval.high);
-    csv_samples(c, t->summary, r->self);
-    csv_samples(c, t->summary, r->total);
-    csv_u64(c, r->calls);
-    csv_u64(c, r->entered);
-    csv_str(c, function_object_label(&t->functions, r->function));
-    csv_end(c);
-}
-
-static void lines_csv_rest(struct csv *c, const struct summary *s, const char *kind, double self)
-{
-    csv_str(c, kind);
-    csv_none(c), csv_none(c), csv_none(c), csv_none(c), csv_none(c);
-    csv_double(c, summary_share(s, self));
-    csv_none(c), csv_none(c);
-    csv_samples(c, s, self);
-    csv_none(c), csv_none(c), csv_none(c), csv_none(c), csv_none(c);
-    csv_end(c);
-}
-
 void lines_csv(struct out *out, const struct report_input *in)
 {
     struct lines_table *t = in->lines;
-    const struct line_paths *paths = in->paths;
+    const char *const kinds[] = {"omitted", "unattributed"};
+    const double rests[] = {t->omitted.self, t->summary->unattributed};
     struct arena scratch = {0};
-    struct csv c = {.out = out};
-    csv_header(&c, "kind,file,line,name,linkage_name,address,self_share,self_share_low,"
-                   "self_share_high,self_samples,self_time,total_samples,total_time,calls,entered,"
-                   "object");
-    for (uint32_t i = 0; i < t->len; i++)
-        lines_csv_row(&c, t, &t->rows[i], paths, &scratch);
-    lines_csv_rest(&c, t->summary, "omitted", t->omitted.self);
-    lines_csv_rest(&c, t->summary, "unattributed", t->summary->unattributed);
+    struct csv_columns c;
+    csv_columns_begin(&c, out, columns, LINE_COLUMNS,
+                      "kind,file,line,name,linkage_name,address,self_share,self_share_low,"
+                      "self_share_high,self_samples,self_time,total_samples,total_time,calls,"
+                      "entered,object");
+    csv_end(&c.csv);
+    for (uint32_t i = 0; i < t->len; i++) {
+        const struct function *f = &t->functions.at[t->rows[i].function];
+        struct field fields[LINE_COLUMNS] = {0};
+        row_fields(fields, t, &t->rows[i], in->paths, &scratch);
+        fields[LINE_LINE] = field_known(f->file, field_u64(f->line)); /* 0 in code without a line */
+        csv_columns_row(&c, fields);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct field fields[LINE_COLUMNS] = {[LINE_KIND] = field_text(kinds[i])};
+        self_fields(fields, t->summary, rests[i]);
+        csv_columns_row(&c, fields);
+    }
     arena_deinit(&scratch);
 }

@@ -1,5 +1,5 @@
 /* The head of a report on a recording. */
-#include "profile/report/recording_head.h"
+#include "profile/report/report_header.h"
 
 #include "output/text.h"
 
@@ -178,7 +178,7 @@ static void recording_text_stacks(struct out *out, const struct recording_summar
                    100 * s->whole);
 }
 
-void recording_doubts_text(struct out *out, const struct recording_summary *s)
+void recording_caveats_text(struct out *out, const struct recording_summary *s)
 {
     enum { MOST_OF_IT = 95 }; /* percent */
     recording_text_parts(out, s);

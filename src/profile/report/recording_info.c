@@ -1,10 +1,9 @@
 /* The lists of a run as they are, nothing resolved. Text shows the first MOST_LINES of a list, JSON
  * all; of stacks, symbols and samples both give numbers. */
-#include "profile/report/recording_info.h"
+#include "profile/report/info.h"
 
 #include "profile/analysis/recording/excerpts.h"
-#include "profile/report/recording_head.h"
-#include "profile/report/summary.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <string.h>

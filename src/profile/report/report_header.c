@@ -2,8 +2,7 @@
 #include "profile/report/report_header.h"
 
 #include "base/path.h"
-#include "profile/report/other_events.h"
-#include "profile/report/recording_head.h"
+#include "output/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -243,7 +242,134 @@ void text_summary_brief(struct out *out, const struct summary *s)
     head_text_samples(out, s);
     others_summary(out, &s->others);
     if (s->run)
-        recording_doubts_text(out, s->run);
+        recording_caveats_text(out, s->run);
     head_text_inlined(out, s);
     head_text_reasons(out, s);
+}
+
+/* Columns of other events and dimensions. */
+
+static int others_column(const struct other_measure *other)
+{
+    int width = (int)strlen(other->name) + 1;
+    return width < 6 ? 6 : width;
+}
+
+int others_width(const struct other_measures *others)
+{
+    int width = 0;
+    for (size_t i = 0; i < others->len; i++)
+        width += 2 + others_column(&others->at[i]);
+    return width;
+}
+
+void others_head(struct out *out, const struct other_measures *others)
+{
+    for (size_t i = 0; i < others->len; i++) {
+        const struct other_measure *other = &others->at[i];
+        out_spaces(out, 2 + (size_t)others_column(other) - strlen(other->name) - 1);
+        text_name(out, other->name);
+        out_char(out, '%');
+    }
+}
+
+void others_summary(struct out *out, const struct other_measures *others)
+{
+    for (size_t i = 0; i < others->len; i++) {
+        out_str(out, i ? ", " : "Beside   ");
+        text_name(out, others->at[i].name);
+        out_printf(out, ": %.6g samples", others->at[i].samples);
+    }
+    out_str(out, others->len ? "\n" : "");
+}
+
+void others_share(struct out *out, const struct other_measure *other, double samples)
+{
+    out_printf(out, "  %*.2f", others_column(other), 100 * other_share(other, samples));
+}
+
+/* What all native JSON reports on a profile begin with, and what the tables share. */
+
+void function_fields(struct field *fields, struct names *names, uint32_t function)
+{
+    fields[FUNCTION_NAME] = field_text(names_get(names, function));
+    fields[FUNCTION_LINKAGE] = field_text(names->functions->at[function].name);
+    fields[FUNCTION_ADDRESS] = field_address(function_link_address(names->functions, function));
+    fields[FUNCTION_OBJECT] = field_text_if(function_object_label(names->functions, function));
+    fields[FUNCTION_SOURCE] = field_text_if(names_file(names, function));
+}
+
+void json_pair_function(struct json *j, struct names *names, uint32_t function)
+{
+    static const struct column columns[] = {COLUMNS_OF_FUNCTION};
+    struct field fields[FUNCTION_FIELDS];
+    function_fields(fields, names, function);
+    columns_json(j, columns, FUNCTION_FIELDS, fields);
+}
+
+static void json_abbreviation(struct json *j, char abbreviation)
+{
+    json_key(j, "abbreviation");
+    json_str_n(j, &abbreviation, abbreviation ? 1 : 0);
+}
+
+void json_report_begin(struct json *j, const char *report, const struct summary *s)
+{
+    json_document_begin(j, report);
+    json_pair_str(j, "program", s->program);
+    json_key(j, "profiles"), json_begin(j, '[');
+    for (size_t i = 0; i < s->profiles_len; i++)
+        json_str(j, s->profiles[i]);
+    json_end(j);
+    json_key(j, "summary"), json_begin(j, '{');
+    json_key(j, "has_samples"), json_bool(j, s->has_samples);
+    json_pair_double(j, "samples", s->samples);
+    json_pair_double(j, "samples_per_unit", s->rate);
+    json_pair_str(j, "dimension", s->dimension);
+    json_abbreviation(j, s->abbreviation);
+    json_pair_double(j, "unattributed_samples", s->unattributed);
+    json_pair_double(j, "profiler_samples", s->profiler);
+    if (s->sharing) {
+        json_pair_double(j, "shared_samples", s->sharing->samples);
+        json_pair_u64(j, "separating_bin_bytes", s->sharing->separating_bytes);
+    }
+    if (s->stacks)
+        json_pair_double(j, "stack_samples", s->stacks->samples);
+    json_pair_u64(j, "arcs", s->arcs);
+    json_pair_u64(j, "calls", s->calls);
+    json_pair_u64(j, "calls_from_unknown", s->unknown_callers);
+    json_pair_u64(j, "calls_to_unknown", s->unknown_callees);
+    if (s->run)
+        json_pair_str(j, "inlined", s->has_hosts ? "in_hosts" : s->inlined ? "named" : "none");
+    json_pair_str(j, "mismatch", s->mismatch);
+    if (s->run)
+        recording_head_json(j, s->run);
+    if (s->notes_len) {
+        json_key(j, "notes"), json_begin(j, '[');
+        for (size_t i = 0; i < s->notes_len; i++)
+            json_str(j, s->notes[i]);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+/* The member "base" of rows and entries. */
+
+void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self)
+{
+    const struct change *was = base ? baseline_change(base, function) : NULL;
+    if (!base)
+        return;
+    json_key(j, "base");
+    if (!was || was->old == NO_FUNCTION) {
+        json_none(j);
+        return;
+    }
+    json_begin(j, '{');
+    json_pair_str(j, "linkage_name", base->old.ids.at[was->old].name);
+    if (has_self)
+        json_pair_double(j, "self_share", was->self.old);
+    json_pair_double(j, "total_share", was->total.old);
+    json_pair_double(j, "calls", was->old_calls);
+    json_end(j);
 }

@@ -1,10 +1,14 @@
-/* What the native reports on a profile begin with, as text, and how they write a function. */
+/* What the reports on a profile have in common: their head, how they write a function, the columns
+ * of what was measured besides, and what an older measurement has of the same function. */
 #ifndef MONARC_PROFILE_REPORT_REPORT_HEADER_H
 #define MONARC_PROFILE_REPORT_REPORT_HEADER_H
 
+#include "output/columns.h"
+#include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
-#include "output/text.h"
+
+/* --- functions -------------------------------------------------------------------------------- */
 
 /* A function's name, its linkage name in braces if wanted and different, and what it is. */
 void text_function(struct out *out, struct names *names, uint32_t function,
@@ -19,6 +23,32 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
 /* The columns of what text_function() prints. */
 int text_function_width(struct names *names, uint32_t function, const struct text_style *style);
 
+/* The first columns of every table of functions, and their fields: the name is shown, linkage name
+ * and address identify. */
+enum {
+    FUNCTION_NAME,
+    FUNCTION_LINKAGE,
+    FUNCTION_ADDRESS,
+    FUNCTION_OBJECT,
+    FUNCTION_SOURCE,
+    FUNCTION_FIELDS
+};
+#define COLUMNS_OF_FUNCTION                                                                 \
+    [FUNCTION_NAME] = {"name", "demangled, unless --no-demangle"},                          \
+    [FUNCTION_LINKAGE] = {"linkage_name", "as the program's symbol table has it"},          \
+    [FUNCTION_ADDRESS] = {"address", "where the function begins, as linked"},               \
+    [FUNCTION_OBJECT] = {"object",                                                          \
+                         "only of recordings: the library it is in; none: the executable"}, \
+    [FUNCTION_SOURCE] = {"source",                                                          \
+                         "only of static functions that share their name: the file they are in"}
+
+void function_fields(struct field *fields, struct names *names, uint32_t function);
+
+/* The members of an open object. */
+void json_pair_function(struct json *j, struct names *names, uint32_t function);
+
+/* --- the head --------------------------------------------------------------------------------- */
+
 /* Decimals of a time column, so that one sample is never lost in rounding: 3 to 6. */
 int text_time_decimals(const struct summary *s);
 
@@ -26,7 +56,7 @@ int text_time_decimals(const struct summary *s);
  */
 void text_interval_legend(struct out *out, const struct summary *s);
 
-/* The lines above a table: what was measured, and what of it to doubt. */
+/* The lines above a table: what was measured, and what of it cannot be trusted. */
 void text_summary(struct out *out, const struct summary *s);
 
 /* What of these every further report on the same profile should say again: what it is of, and what
@@ -36,5 +66,50 @@ void text_notes(struct out *out, const struct summary *s);
 
 /* Of these the program and the profile alone. */
 void text_files(struct out *out, const struct summary *s);
+
+/* Opens the document of a report and writes program, profiles and summary. */
+void json_report_begin(struct json *j, const char *report, const struct summary *s);
+
+/* --- of recordings: what ran, how much of its CPU time is accounted for, stacks, cost --------- */
+
+/* The first two lines: program and recording. */
+void recording_head_text(struct out *out, const struct recording_summary *s,
+                         const char *const *folders, size_t folders_len);
+
+/* Lines behind that of the samples; those of them that say what is missing. */
+void recording_account_text(struct out *out, const struct recording_summary *s);
+void recording_caveats_text(struct out *out, const struct recording_summary *s);
+
+/* The member "recording" of a summary. */
+void recording_head_json(struct json *j, const struct recording_summary *s);
+
+/* A member "runs", of a recording of several; see `monarc run --repeat`. */
+void recording_parts_json(struct json *j, const struct recording *r);
+
+/* A member "losses"; the name of a kind of loss there. */
+void recording_losses_json(struct json *j, const struct recording *r);
+const char *recording_loss_name(uint32_t kind);
+
+/* "perf", "ptrace", ...: how samples were taken. */
+const char *recording_method_name(uint32_t method);
+
+/* --- beside the chosen event or dimension: the shares of the others, in percent --------------- */
+
+/* Of all columns, with the space before each. */
+int others_width(const struct other_measures *others);
+
+void others_head(struct out *out, const struct other_measures *others);
+
+/* A line for what was measured besides: what it is called and how much there is. */
+void others_summary(struct out *out, const struct other_measures *others);
+
+/* One column. */
+void others_share(struct out *out, const struct other_measure *other, double samples);
+
+/* --- an older measurement beside this one ----------------------------------------------------- */
+
+/* The member "base" of an open object: none without a base, null of what is new. Rows of functions
+ * have self times, entries of a graph have none. */
+void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self);
 
 #endif

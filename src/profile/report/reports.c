@@ -1,17 +1,7 @@
 /* The table of reports. */
-#include "profile/report/reports.h"
+#include "profile/report/writers.h"
 
-#include "profile/report/annotate.h"
-#include "profile/report/call_tree.h"
-#include "profile/report/comparison.h"
-#include "profile/report/counts.h"
-#include "profile/report/doctor.h"
-#include "profile/report/flame.h"
-#include "profile/report/flat.h"
-#include "profile/report/graph.h"
-#include "profile/report/layout.h"
-#include "profile/report/lines.h"
-#include "profile/report/shares.h"
+#include "profile/report/writers.h"
 
 #include <string.h>
 
@@ -74,4 +64,20 @@ const struct report *report_find(enum report_table table, const char *format)
         if (reports[i].needs == table && !strcmp(reports[i].format, name))
             return &reports[i];
     return NULL;
+}
+
+const struct column_table *const report_columns[] = {&flat_columns, &lines_columns,
+                                                     &annotate_columns};
+const size_t report_columns_len = sizeof report_columns / sizeof *report_columns;
+
+bool report_columns_help(struct out *out, const char *command)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < report_columns_len; i++)
+        if (!strcmp(report_columns[i]->report, command)) {
+            out_str(out, has_any ? "\n" : "");
+            columns_help(out, report_columns[i]);
+            has_any = true;
+        }
+    return has_any;
 }

@@ -1,8 +1,8 @@
 /* Three forms of one table. */
-#include "profile/report/shares.h"
+#include "profile/report/writers.h"
 
 #include "output/json.h"
-#include "profile/report/summary.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <stdio.h>

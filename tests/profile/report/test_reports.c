@@ -1,7 +1,7 @@
 /* Every row of the table of reports can be found, and docs/reports.md says what prints it and which
  * golden or test holds it. */
 #include "base/file.h"
-#include "profile/report/reports.h"
+#include "profile/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

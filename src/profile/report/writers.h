@@ -1,11 +1,27 @@
-/* Two sides of a profile compared, as text, JSON, CSV and Markdown. */
-#ifndef MONARC_PROFILE_REPORT_COMPARISON_H
-#define MONARC_PROFILE_REPORT_COMPARISON_H
+/* What files of this room share: the writers that reports.c lists, the tables of their columns, and
+ * the phrases of a comparison. */
+#ifndef MONARC_PROFILE_REPORT_WRITERS_H
+#define MONARC_PROFILE_REPORT_WRITERS_H
 
-#include "profile/analysis/compare/comparison.h"
-#include "profile/report/input.h"
+#include "profile/report/report.h"
+#include "profile/report/report_header.h"
 
+report_writer annotate_text, annotate_json;
+report_writer call_tree_text, call_tree_json, call_tree_csv;
 report_writer comparison_text, comparison_json, comparison_csv, comparison_markdown;
+report_writer counts_text, counts_json, counts_csv;
+report_writer doctor_text, doctor_json;
+report_writer flame_svg;
+report_writer flat_text, flat_json, flat_csv;
+report_writer graph_text, graph_json, graph_dot, graph_csv;
+report_writer layout_text, layout_json;
+report_writer lines_text, lines_json, lines_csv;
+report_writer shares_text, shares_json, shares_csv;
+report_writer trees_text, trees_json, trees_csv;
+
+extern const struct column_table annotate_columns, flat_columns, lines_columns;
+
+/* --- phrases of a comparison ------------------------------------------------------------------ */
 
 /* "+12.5 %", or "from none" of what had no calls. 32 bytes. */
 void comparison_growth_text(char *into, size_t size, const struct change *row);
@@ -28,13 +44,14 @@ struct amount_scale {
     int digits;
 };
 struct amount_scale comparison_scale(const struct comparison *c);
+
 /* An old or new total with its unit, "1.234 s"; 32 bytes. */
 void comparison_total_text(char *into, size_t size, const struct total_change *t, double value);
 
 /* "12 of 340 functions: 2 in self time, 10 in calls, 1 new"; no line end. */
 void comparison_sum_text(struct out *out, const struct comparison *c);
 
-/* What of the comparison to doubt, as sentences without full stop; `print` ends none. */
+/* Caveats of the comparison, as sentences without full stop; `print` ends none. */
 void comparison_notes(const struct comparison *c,
                       void (*print)(void *context, const char *sentence), void *context);
 

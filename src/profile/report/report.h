@@ -1,0 +1,170 @@
+/* The reports of a profile: what each is made of, its formats, and what its columns mean.
+ *
+ * A report is printed from a finished table of profile/analysis, in the form of one row of the
+ * table in reports.c. Commands ask for a row by what they have analysed and by the name of the
+ * format, and never what the format is. A new format is a function in this room and a row there. */
+#ifndef MONARC_PROFILE_REPORT_REPORT_H
+#define MONARC_PROFILE_REPORT_REPORT_H
+
+#include "base/path.h"
+#include "output/columns.h"
+#include "profile/analysis/compare/comparison.h"
+#include "profile/analysis/diagnosis.h"
+#include "profile/analysis/layout.h"
+#include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/source_lines.h"
+#include "profile/analysis/tables.h"
+
+/* --- what is printed -------------------------------------------------------------------------- */
+
+/* Execution counts of basic blocks. */
+struct counts_rules {
+    uint64_t limit;  /* rows of the table for people; 0: all */
+    bool by_place;   /* sorted by file and line, not by executions */
+    bool has_blocks; /* each block, not each line */
+    bool only_never; /* only what was never executed */
+};
+
+/* How paths of lines are shown. JSON and CSV have them whole, but mapped. */
+struct line_paths {
+    const struct path_map *maps; /* the last that fits holds */
+    size_t maps_len;
+    bool is_full; /* else the last part, where that names one file */
+};
+
+/* Trees of recorded stacks: one, or one for each function that was asked for; `len` is at least 1.
+ */
+struct call_report {
+    const struct summary *summary;
+    const struct named_frames *frames;
+    struct names *names; /* of the functions of `frames` */
+    const struct call_rows *trees;
+    const uint32_t *functions; /* per tree: whose it is; of all stacks NO_FUNCTION */
+    size_t len;
+    double min_percent; /* what was folded */
+    bool is_percent_of_rows;
+};
+
+/* A flame picture: frames above those that called them, as wide as their time, in one SVG file.
+ *
+ * It shows in a browser, as <img>, and on paper; in a browser it can be searched and zoomed. It
+ * names no other file. What it shows was decided by whoever made the frames. */
+struct flame_frame {
+    const char *name; /* not checked: any bytes */
+    uint32_t depth;   /* from 0: the outermost ones */
+    double total;     /* in samples: the frame's own, and of all above it */
+    double self;
+    bool is_small; /* stands for several that are too small or too deep; the name says so */
+    bool is_inlined;
+    bool is_estimate; /* the model's, not seen */
+};
+
+/* A frame stands before those that it called, and after the one that called it. */
+struct flame {
+    const struct summary *summary;
+    const char *title;
+    const struct flame_frame *frames;
+    size_t len;
+    double covered; /* samples of the outermost frames */
+    bool is_model;  /* paths are a model's, not stacks that were recorded */
+};
+
+/* Finished tables, of which `needs` of a report says which one it prints; the others may be NULL.
+ */
+struct report_input {
+    struct text_style style; /* of text */
+    struct names *names;
+    const struct summary *summary;
+
+    const struct flat *flat;
+    const struct shares *shares;
+    size_t shown_functions; /* of a thread, by text */
+    const struct entries *entries;
+    const struct tree *trees; /* of one profile: they make one report */
+    size_t trees_len;         /* at least 1 */
+    const struct call_report *call_trees;
+    struct lines_table *lines;
+    const struct line_paths *paths;
+    const struct annotated *annotated;
+    const struct source_lines *source_lines;
+    const struct counts_rules *counts;
+    const struct diagnosis *diagnosis;
+    const struct diagnosis_input *diagnosed;
+    const struct layout *layout;
+    const struct layout_gain *gain;
+    const char *layout_path; /* where it went */
+    const struct flame *flame;
+    const struct comparison *comparison;
+    const struct baseline *base; /* an older measurement beside the table; or NULL */
+};
+
+typedef void report_writer(struct out *out, const struct report_input *in);
+
+/* --- the table of reports --------------------------------------------------------------------- */
+
+/* Which table of its input a report needs. */
+enum report_table {
+    REPORT_FLAT,
+    REPORT_SHARES,     /* and names, shown_functions */
+    REPORT_GRAPH,      /* entries */
+    REPORT_TREES,      /* of callers or callees, from pairs */
+    REPORT_CALL_TREES, /* of recorded stacks */
+    REPORT_LINES,      /* and paths */
+    REPORT_ANNOTATED,
+    REPORT_COUNTS, /* source_lines, counts, summary */
+    REPORT_DIAGNOSIS,
+    REPORT_LAYOUT, /* and gain, summary, layout_path */
+    REPORT_FLAME,
+    REPORT_COMPARISON,
+    REPORT_TABLES
+};
+
+extern const char *const report_table_names[REPORT_TABLES];
+
+struct report {
+    enum report_table needs;
+    const char *format; /* "text", "json": unique among reports of one table */
+    report_writer *write;
+    bool is_for_people; /* may be coloured and paged */
+};
+
+/* All of them, those of one table beside each other. */
+extern const struct report reports[];
+extern const size_t reports_len;
+
+/* Every table is printed as text unless an option says otherwise. */
+#define REPORT_TEXT     "text"
+#define REPORT_JSON     "json"
+#define REPORT_CSV      "csv"
+#define REPORT_SVG      "svg"
+#define REPORT_DOT      "dot"
+#define REPORT_MARKDOWN "markdown"
+
+/* The row, or NULL; `format` may be NULL for text. */
+const struct report *report_find(enum report_table table, const char *format);
+
+/* The columns of all reports of a profile, those of one command beside each other. */
+extern const struct column_table *const report_columns[];
+extern const size_t report_columns_len;
+
+/* What the columns of a command's reports mean, as lines for its help: "flat", "graph". False if it
+ * has none. */
+bool report_columns_help(struct out *out, const char *command);
+
+/* --- orders of functions, as files that linkers read ------------------------------------------ */
+
+enum layout_format {
+    LAYOUT_LLD,   /* symbols, for --symbol-ordering-file */
+    LAYOUT_GOLD,  /* sections, for --section-ordering-file */
+    LAYOUT_LD,    /* a fragment of a linker script, for -T */
+    LAYOUT_MOLD,  /* a linker script for `ld -r`, which goes before mold */
+    LAYOUT_NAMES, /* symbols, and nothing else */
+    LAYOUT_FORMATS
+};
+
+extern const char *const layout_format_names[LAYOUT_FORMATS];
+
+void layout_file(struct out *out, const struct layout *t, const struct layout_gain *gain,
+                 enum layout_format format);
+
+#endif
