@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
@@ -55,10 +54,10 @@ void csv_columns_begin(struct csv_columns *c, struct out *out, const struct colu
         while (i < len && (!columns[i].name || strncmp(columns[i].name, names, bytes) ||
                            columns[i].name[bytes]))
             i++;
-        if (i == len || c->len == COLUMNS_MOST)
-            abort();
-        c->pick[c->len++] = (uint8_t)i;
-        csv_str(&c->csv, columns[i].name);
+        if (i < len && c->len < COLUMNS_MOST) {
+            c->pick[c->len++] = (uint8_t)i;
+            csv_str(&c->csv, columns[i].name);
+        }
         names += bytes + (names[bytes] == ',');
     }
 }

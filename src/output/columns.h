@@ -131,8 +131,8 @@ struct csv_columns {
 };
 
 /* Begins the line of heads: `names` are those of columns, with commas between; the caller may add
- * others by csv_str(), and ends the line with csv_end(). A name that no column has ends the
- * program: the tables are constants. */
+ * others by csv_str(), and ends the line with csv_end(). A name that no column has is left out:
+ * both are constants, and a golden of the head holds them together. */
 void csv_columns_begin(struct csv_columns *c, struct out *out, const struct column *columns,
                        size_t len, const char *names);
 
