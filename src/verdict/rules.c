@@ -1,5 +1,15 @@
-/* Parsing rules. */
-#include "verdict/rules.h"
+/* Rules: what a build must fulfil, parsed from options and files.
+ *
+ *     max-calls-growth  ^parse_=5%+100calls      # a limit is a sum of terms with units
+ *     max-time-growth   10%+1%cpu
+ *
+ * A pattern is a POSIX extended regular expression and is compiled when the rule is added: a rule
+ * with a mistake never becomes part of the list. Of the rules of one kind the last one whose
+ * pattern matches counts, so that exceptions stand behind what they are exceptions from; a search
+ * goes backwards through the few there are. Units that a kind of rule does not know are refused by
+ * name.
+ */
+#include "verdict/verdict.h"
 
 #include "profile/analysis/compare/significance.h"
 
@@ -71,6 +81,7 @@ static const struct limit_unit *find_unit(enum rule_kind kind, const char *name,
     return NULL;
 }
 
+/* NUMBER UNIT, then + and more of them; each term goes to what it is a part of. */
 static bool parse_limit(struct rule *rule, const char *value, struct err *e)
 {
     for (const char *at = value;; at++) {
@@ -93,16 +104,6 @@ static bool parse_limit(struct rule *rule, const char *value, struct err *e)
     }
 }
 
-static bool compile(struct rule *rule, struct err *e)
-{
-    int failed = regcomp(&rule->compiled, rule->pattern, REG_EXTENDED | REG_NOSUB);
-    char why[128];
-    if (!failed)
-        return true;
-    regerror(failed, &rule->compiled, why, sizeof why);
-    return err_set(e, "'%s' is not a regular expression: %s", rule->pattern, why);
-}
-
 bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct err *e)
 {
     const char *equals = strrchr(value, '=');
@@ -110,8 +111,14 @@ bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct e
     if (equals)
         rule.pattern = arena_copy(&r->arena, value, (size_t)(equals - value));
     rule.text = arena_printf(&r->arena, "%s", equals ? equals + 1 : value);
-    if (!parse_limit(&rule, rule.text, e) || (rule.pattern && !compile(&rule, e)))
+    if (!parse_limit(&rule, rule.text, e))
         return false;
+    int failed = rule.pattern ? regcomp(&rule.compiled, rule.pattern, REG_EXTENDED | REG_NOSUB) : 0;
+    if (failed) {
+        char why[128];
+        regerror(failed, &rule.compiled, why, sizeof why);
+        return err_set(e, "'%s' is not a regular expression: %s", rule.pattern, why);
+    }
     r->is_asked[kind] = true;
     vec_push(&r->all, rule);
     return true;
@@ -140,6 +147,7 @@ bool rules_set(struct rules *r, const char *name, const char *value, struct err 
     return err_set(e, "there is no rule '%s'", name);
 }
 
+/* NAME VALUE of a line that may be written over; blanks around both go. */
 static bool read_line(struct rules *r, char *line, struct err *e)
 {
     static const char SPACES[] = " \t\r";

@@ -1,5 +1,22 @@
-/* Judging a profile by its comparison with the baseline. */
+/* A verdict: which rules a build breaks, by its comparison with the baseline, and the forms in
+ * which people, GitHub and Jenkins read that.
+ *
+ * A case is a failure, or a rule with all that passed it, or a rule that could not be judged. Three
+ * ways of judging:
+ *
+ *   calls, coverage  are exact: a limit that is exceeded is a failure;
+ *   the whole run    (CPU time, elapsed time, memory) fails if it grew by more than is allowed and
+ *                    the chance that runs of no growth beyond that differ so much is small;
+ *   times, shares    of functions likewise, but of many functions at once: the chances are adjusted
+ *                    (chances_adjust(): Holm's method) so that of all rows together a false alarm
+ *                    has the probability that --confidence leaves.
+ *
+ * A rule that the user asked for and that lacks its data is no pass: the verdict is "not judged".
+ * What only one side has neither grew nor shrank; new functions are counted and said. */
 #include "verdict/verdict.h"
+
+#include "output/columns.h"
+#include "output/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -73,6 +90,7 @@ static void verdict_lacks(struct verdict *v, const struct rules *rules, enum rul
     verdict_add(v, &c);
 }
 
+/* The case of all that passed, unless one failed. `without`: functions that the baseline lacks. */
 static void verdict_summary(struct verdict *v, const struct rules *rules, enum rule_kind kind,
                             uint32_t judged, uint32_t failed, uint32_t without)
 {
@@ -111,14 +129,6 @@ static const struct whole_rule WHOLE_RULES[] = {
     {RULE_MEMORY, "peak_memory", "peak memory is not known on both sides"},
 };
 
-static const struct total_change *verdict_find_total(const struct comparison *c, const char *name)
-{
-    for (size_t i = 0; i < c->totals.len; i++)
-        if (!strcmp(c->totals.at[i].name, name))
-            return &c->totals.at[i];
-    return NULL;
-}
-
 static const char *verdict_amount(struct verdict *v, const struct total_change *t, double value)
 {
     if (t->unit == TOTAL_SECONDS)
@@ -126,13 +136,16 @@ static const char *verdict_amount(struct verdict *v, const struct total_change *
     return arena_printf(&v->arena, "%.1f MB", value / 1e6);
 }
 
+/* The old amount may grow by a part of itself and by a fixed amount on top. */
 static void verdict_whole(struct verdict *v, const struct rules *rules, const struct comparison *c,
                           const struct whole_rule *w)
 {
     const struct rule *rule = rules_find(rules, w->kind, w->total, NULL);
-    const struct total_change *t = verdict_find_total(c, w->total);
+    const struct total_change *t = NULL;
     if (!rule)
         return;
+    for (size_t i = 0; !t && i < c->totals.len; i++)
+        t = strcmp(c->totals.at[i].name, w->total) ? NULL : &c->totals.at[i];
     if (!t || t->verdict == TOTAL_UNJUDGED) {
         verdict_lacks(v, rules, w->kind, true, t ? t->text : w->lacks);
         return;
@@ -155,23 +168,6 @@ static void verdict_whole(struct verdict *v, const struct rules *rules, const st
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-static void verdict_calls_failed(struct verdict *v, const struct comparison *c,
-                                 const struct change *row, const struct rule *rule)
-{
-    struct verdict_case failed = verdict_of(v, c, row, rule);
-    double growth = 100 * change_calls_growth(row);
-    failed.old = row->old_calls;
-    failed.new = row->new_calls;
-    failed.message =
-        isinf(growth)
-            ? arena_printf(&v->arena, "%s was not called in the baseline, and %.0f times now",
-                           failed.subject, failed.new)
-            : arena_printf(&v->arena,
-                           "calls of %s grew by %.2f %%, from %.0f to %.0f; %s are allowed",
-                           failed.subject, growth, failed.old, failed.new, verdict_limit(v, rule));
-    verdict_add(v, &failed);
-}
-
 static void verdict_calls(struct verdict *v, const struct rules *rules, const struct comparison *c)
 {
     uint32_t judged = 0, failed = 0, without = 0;
@@ -187,9 +183,21 @@ static void verdict_calls(struct verdict *v, const struct rules *rules, const st
             continue;
         judged++;
         double allowed = row->old_calls * (1 + rule->limit / 100) + rule->absolute;
+        double growth = 100 * change_calls_growth(row);
+        /* A limit of 2 % of 100 calls lets 102 pass, whatever 100 * 1.02 is as a double. */
         if (!row->calls_differ || !(row->new_calls > allowed * (1 + 1e-12)))
             continue;
-        verdict_calls_failed(v, c, row, rule);
+        struct verdict_case grown = verdict_of(v, c, row, rule);
+        grown.old = row->old_calls;
+        grown.new = row->new_calls;
+        grown.message =
+            isinf(growth)
+                ? arena_printf(&v->arena, "%s was not called in the baseline, and %.0f times now",
+                               grown.subject, grown.new)
+                : arena_printf(&v->arena,
+                               "calls of %s grew by %.2f %%, from %.0f to %.0f; %s are allowed",
+                               grown.subject, growth, grown.old, grown.new, verdict_limit(v, rule));
+        verdict_add(v, &grown);
         failed++;
     }
     verdict_summary(v, rules, RULE_CALLS, judged, failed, without);
@@ -206,6 +214,8 @@ static struct amount verdict_amount_of(const struct run_set *s, uint32_t functio
     return run_set_share(s, function, kind == RULE_SELF ? TIME_SELF : TIME_TOTAL);
 }
 
+/* How much more than `old` the rule lets pass: a share in points, a time in the old side's unit,
+ * with what it may grow by beside its own size: a tenth of 1 ms is no reason to fail a build. */
 static double verdict_allowed(const struct comparison *c, const struct rule *rule, double old)
 {
     double whole = c->old->runs ? c->old->time / c->old->runs : 0;
@@ -241,6 +251,7 @@ static void verdict_time_failed(struct verdict *v, const struct comparison *c,
     verdict_add(v, &failed);
 }
 
+/* Says why times cannot be judged by this kind of rule; false if they can. */
 static bool verdict_time_lacks(struct verdict *v, const struct rules *rules,
                                const struct comparison *c, enum rule_kind kind)
 {
@@ -261,6 +272,7 @@ static bool verdict_time_lacks(struct verdict *v, const struct rules *rules,
     return true;
 }
 
+/* Two passes over the rows: the chance of each is known before all are adjusted together. */
 static void verdict_time(struct verdict *v, const struct rules *rules, const struct comparison *c,
                          enum rule_kind kind)
 {
@@ -322,28 +334,6 @@ void verdict_profile(struct verdict *v, const struct rules *rules, const struct 
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
-static void verdict_source(struct verdict *v, const struct coverage_change *c,
-                           const struct source_change *s, const struct rule *rule)
-{
-    struct verdict_case failed = {.status = CASE_FAILED,
-                                  .rule = rule_names[RULE_COVERAGE],
-                                  .subject = verdict_copy(v, s->path),
-                                  .old = ratio_percent(&s->old_sums.lines),
-                                  .new = ratio_percent(&s->new_sums.lines),
-                                  .limit = rule->limit,
-                                  .chance = -1};
-    failed.file = failed.subject;
-    if (s->lost)
-        failed.line = c->lost.at[s->first_lost].line;
-    failed.message = arena_printf(
-        &v->arena, "line coverage of %s fell by %.2f points, from %.2f to %.2f %%%s", s->path,
-        failed.old - failed.new, failed.old, failed.new,
-        s->lost ? arena_printf(&v->arena, "; line %" PRIu32 "%s no longer run%s", failed.line,
-                               s->lost > 1 ? " and others" : "", s->lost > 1 ? "" : "s")
-                : "");
-    verdict_add(v, &failed);
-}
-
 void verdict_coverage(struct verdict *v, const struct rules *rules, const struct coverage_change *c)
 {
     uint32_t judged = 0, failed = 0;
@@ -357,7 +347,24 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
         judged++;
         if (!(-source_change_points(s) > rule->limit))
             continue;
-        verdict_source(v, c, s, rule);
+        struct verdict_case fallen = {.status = CASE_FAILED,
+                                      .rule = rule_names[RULE_COVERAGE],
+                                      .subject = verdict_copy(v, s->path),
+                                      .old = ratio_percent(&s->old_sums.lines),
+                                      .new = ratio_percent(&s->new_sums.lines),
+                                      .limit = rule->limit,
+                                      .chance = -1};
+        const char *lost = "";
+        fallen.file = fallen.subject;
+        if (s->lost) { /* the first line that no longer runs is where to look */
+            fallen.line = c->lost.at[s->first_lost].line;
+            lost = arena_printf(&v->arena, "; line %" PRIu32 "%s no longer run%s", fallen.line,
+                                s->lost > 1 ? " and others" : "", s->lost > 1 ? "" : "s");
+        }
+        fallen.message = arena_printf(
+            &v->arena, "line coverage of %s fell by %.2f points, from %.2f to %.2f %%%s", s->path,
+            fallen.old - fallen.new, fallen.old, fallen.new, lost);
+        verdict_add(v, &fallen);
         failed++;
     }
     if (failed)
@@ -372,4 +379,200 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
                                   .message = arena_printf(&v->arena, "%" PRIu32 " source%s judged",
                                                           judged, judged == 1 ? "" : "s"),
                                   .chance = -1});
+}
+
+/* --- forms ------------------------------------------------------------------------------------ */
+
+const struct verdict_format verdict_formats[] = {{"text", verdict_text},
+                                                 {"json", verdict_json},
+                                                 {"junit", verdict_junit},
+                                                 {"github", verdict_github},
+                                                 {"markdown", verdict_markdown}};
+const size_t verdict_formats_len = sizeof verdict_formats / sizeof *verdict_formats;
+
+const struct verdict_format *verdict_format_find(const char *name, size_t len)
+{
+    for (size_t i = 0; i < verdict_formats_len; i++)
+        if (strlen(verdict_formats[i].name) == len && !memcmp(verdict_formats[i].name, name, len))
+            return &verdict_formats[i];
+    return NULL;
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+void verdict_text(struct out *out, const struct verdict *v)
+{
+    for (size_t i = 0; i < v->cases.len; i++) {
+        const struct verdict_case *c = &v->cases.at[i];
+        out_printf(out, "%-10s  %s: ", case_status_names[c->status], c->rule);
+        text_name(out, c->message);
+        if (c->file && c->subject != c->file) {
+            out_str(out, " (");
+            text_name(out, c->file);
+            if (c->line)
+                out_printf(out, ":%" PRIu32, c->line);
+            out_char(out, ')');
+        }
+        out_char(out, '\n');
+    }
+    out_printf(out, "%s: %" PRIu32 " failed, %" PRIu32 " passed, %" PRIu32 " not judged\n",
+               verdict_word(v), v->failed, v->passed, v->not_judged);
+}
+
+/* --- JSON: docs/schema/check.schema.json ----------------------------------------------------- */
+
+enum {
+    CHECK_STATUS,
+    CHECK_RULE,
+    CHECK_SUBJECT,
+    CHECK_MESSAGE,
+    CHECK_FILE,
+    CHECK_LINE,
+    CHECK_OLD,
+    CHECK_NEW,
+    CHECK_LIMIT,
+    CHECK_CHANCE,
+    CHECK_COLUMNS
+};
+static const struct column columns[CHECK_COLUMNS] = {
+    [CHECK_STATUS] = {"status", "passed, failed or not judged"},
+    [CHECK_RULE] = {"rule", "the option's name"},
+    [CHECK_SUBJECT] = {"subject", "a function or source; null: the rule as a whole"},
+    [CHECK_MESSAGE] = {"message", "a sentence without full stop"},
+    [CHECK_FILE] = {"file", "null: not known"},
+    [CHECK_LINE] = {"line", "0: not known"},
+    [CHECK_OLD] = {"old", "in the unit of the rule"},
+    [CHECK_NEW] = {"new", "in the unit of the rule"},
+    [CHECK_LIMIT] = {"limit", "in the unit of the rule"},
+    [CHECK_CHANCE] = {"chance", "of growth beyond the limit being chance; null: not asked"},
+};
+const struct column_table verdict_columns = {"check", "cases", columns, CHECK_COLUMNS};
+
+void verdict_json(struct out *out, const struct verdict *v)
+{
+    struct json j = {.out = out};
+    json_document_begin(&j, "check");
+    json_pair_str(&j, "verdict", verdict_word(v));
+    json_pair_u64(&j, "failed", v->failed);
+    json_pair_u64(&j, "passed", v->passed);
+    json_pair_u64(&j, "not_judged", v->not_judged);
+    json_key(&j, "cases"), json_begin(&j, '[');
+    for (size_t i = 0; i < v->cases.len; i++) {
+        const struct verdict_case *c = &v->cases.at[i];
+        struct field fields[CHECK_COLUMNS] = {
+            [CHECK_STATUS] = field_text(case_status_names[c->status]),
+            [CHECK_RULE] = field_text(c->rule),
+            [CHECK_SUBJECT] = field_text(c->subject),
+            [CHECK_MESSAGE] = field_text(c->message),
+            [CHECK_FILE] = field_text(c->file),
+            [CHECK_LINE] = field_u64(c->line),
+            [CHECK_CHANCE] = field_known(c->chance >= 0, field_double(c->chance))};
+        if (c->subject) {
+            fields[CHECK_OLD] = field_double(c->old);
+            fields[CHECK_NEW] = field_double(c->new);
+            fields[CHECK_LIMIT] = field_double(c->limit);
+        }
+        columns_json_row(&j, columns, CHECK_COLUMNS, fields);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+/* --- JUnit ----------------------------------------------------------------------------------- */
+
+static void verdict_junit_case(struct out *out, const struct verdict_case *c)
+{
+    out_str(out, "    <testcase");
+    xml_attribute(out, "classname", c->rule);
+    xml_attribute(out, "name", c->subject ? c->subject : "all others");
+    out_str(out, " time=\"0\"");
+    if (c->status == CASE_PASSED) {
+        out_str(out, "/>\n");
+        return;
+    }
+    bool is_whole = c->status != CASE_FAILED && !c->is_lacking;
+    const char *element = c->status == CASE_FAILED ? "failure" : is_whole ? "skipped" : "error";
+    out_printf(out, ">\n      <%s", element);
+    xml_attribute(out, "message", c->message);
+    if (!is_whole) {
+        xml_attribute(out, "type", c->rule);
+        out_char(out, '>');
+        xml_text(out, c->file ? c->file : "");
+        if (c->file && c->line)
+            out_printf(out, ":%" PRIu32, c->line);
+        out_printf(out, "</%s>\n    </testcase>\n", element);
+    } else {
+        out_str(out, "/>\n    </testcase>\n");
+    }
+}
+
+void verdict_junit(struct out *out, const struct verdict *v)
+{
+    uint32_t errors = 0;
+    for (size_t i = 0; i < v->cases.len; i++)
+        errors += v->cases.at[i].is_lacking;
+    out_printf(out,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+               "<testsuites name=\"monarc check\" tests=\"%zu\" failures=\"%" PRIu32
+               "\" errors=\"%" PRIu32 "\" time=\"0\">\n"
+               "  <testsuite name=\"monarc check\" tests=\"%zu\" failures=\"%" PRIu32
+               "\" errors=\"%" PRIu32 "\" skipped=\"%" PRIu32 "\" time=\"0\">\n",
+               v->cases.len, v->failed, errors, v->cases.len, v->failed, errors,
+               v->not_judged - errors);
+    for (size_t i = 0; i < v->cases.len; i++)
+        verdict_junit_case(out, &v->cases.at[i]);
+    out_str(out, "  </testsuite>\n</testsuites>\n");
+}
+
+/* --- GitHub: workflow commands --------------------------------------------------------------- */
+
+/* Of a message, or with `is_property` of what stands before it. */
+static void github_text(struct out *out, const char *text, bool is_property)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ',')))
+            out_printf(out, "%%%02X", c);
+        else
+            out_char(out, *text);
+    }
+}
+
+void verdict_github(struct out *out, const struct verdict *v)
+{
+    for (size_t i = 0; i < v->cases.len; i++) {
+        const struct verdict_case *c = &v->cases.at[i];
+        if (c->status == CASE_PASSED)
+            continue;
+        bool is_error = c->status == CASE_FAILED || c->is_lacking;
+        out_str(out, is_error ? "::error " : "::notice ");
+        if (c->file) {
+            out_str(out, "file=");
+            github_text(out, c->file, true);
+            if (c->line)
+                out_printf(out, ",line=%" PRIu32, c->line);
+            out_char(out, ',');
+        }
+        out_str(out, "title=");
+        github_text(out, c->rule, true);
+        out_str(out, "::");
+        github_text(out, c->message, false);
+        out_char(out, '\n');
+    }
+}
+
+/* --- Markdown -------------------------------------------------------------------------------- */
+
+void verdict_markdown(struct out *out, const struct verdict *v)
+{
+    out_printf(out, "## monarc check: %s\n\n| | rule | |\n|---|---|---|\n", verdict_word(v));
+    for (size_t i = 0; i < v->cases.len; i++) {
+        const struct verdict_case *c = &v->cases.at[i];
+        const char *bold = c->status == CASE_FAILED ? "**" : "";
+        out_printf(out, "| %s%s%s | %s | ", bold, case_status_names[c->status], bold, c->rule);
+        text_markdown(out, c->message);
+        out_str(out, " |\n");
+    }
+    out_printf(out, "\n%" PRIu32 " failed, %" PRIu32 " passed, %" PRIu32 " not judged\n", v->failed,
+               v->passed, v->not_judged);
 }

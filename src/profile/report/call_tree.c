@@ -1,4 +1,4 @@
-/* Trees of recorded stacks for people.
+/* Trees of recorded stacks as text, JSON (docs/schema/call_tree.schema.json) and CSV.
  *
  * Names of one level stand below each other. A row that alone goes on from its parent stays on the
  * parent's level, with a `>` before it (`<` where the tree goes outwards): so what is sixty calls
@@ -8,121 +8,131 @@
 #include "output/json.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MOST_LEVELS = 30 }; /* that are indented; the depth of deeper rows is in its column */
 
-struct call_layout {
-    const struct call_report *report;
-    const struct text_style *style;
-    bool has_time;
-    int time, decimals, depth;
-};
+/* --- columns ---------------------------------------------------------------------------------- */
 
-static struct call_layout call_lay_out(const struct call_report *r, const struct text_style *style)
+enum {
+    CALL_TREE,
+    CALL_DEPTH,
+    CALL_KIND,
+    CALL_FOLDED,
+    CALL_FUNCTION,
+    CALL_INLINED = CALL_FUNCTION + FUNCTION_FIELDS,
+    CALL_FILE,
+    CALL_LINE,
+    CALL_SHARE,
+    CALL_TOTAL,
+    CALL_SELF,
+    CALL_TOTAL_TIME,
+    CALL_SELF_TIME,
+    CALL_TEXT_DEPTH,
+    CALL_COLUMNS
+};
+static const struct column columns[CALL_COLUMNS] = {
+    [CALL_TREE] = {"tree", "of CSV, which has all trees in one table: from 1"},
+    [CALL_DEPTH] = {"depth", "levels below the first row"},
+    [CALL_KIND] = {"kind", "function; folded: several rows that are too small or too deep"},
+    [CALL_FOLDED] = {"folded", "how many"},
+    COLUMNS_OF_FUNCTION(CALL_FUNCTION),
+    [CALL_INLINED] = {"is_inlined", "its code was inlined into the row above (callers: below)"},
+    [CALL_FILE] = {"file", "where debug information knows it: the function's"},
+    [CALL_LINE] = {"line", "of that file: where the function begins"},
+    [CALL_SHARE] = {"share", "of all samples, 0 to 1", "total%", FORM_HEAT},
+    [CALL_TOTAL] = {"total_samples", "of the stacks with this path"},
+    [CALL_SELF] = {"self_samples", "of those that end in this row: with the function innermost; of "
+                                   "callers, with it outermost"},
+    [CALL_TOTAL_TIME] = {NULL, "total_samples as time", "total ?", FORM_NUMBER, true},
+    [CALL_SELF_TIME] = {NULL, "self_samples as time", "self ?", FORM_NUMBER, true},
+    [CALL_TEXT_DEPTH] = {NULL, "levels below the first row", "depth", FORM_NUMBER, true},
+};
+const struct column_table call_tree_columns = {"graph", "rows", columns, CALL_COLUMNS};
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static struct text_columns lay_out(const struct call_report *r, const struct text_style *style)
 {
     const struct summary *s = r->summary;
-    struct call_layout l = {.report = r, .style = style, .has_time = s->rate > 0, .depth = 5};
-    double most = l.has_time ? summary_time(s, s->samples) : s->samples;
-    l.decimals = l.has_time ? text_time_decimals(s) : 2;
-    l.time = text_digits((uint64_t)most) + l.decimals + 1;
-    l.time = l.time < 7 ? 7 : l.time;
+    bool has_time = s->rate > 0;
+    struct text_columns l = {.columns = columns,
+                             .len = CALL_COLUMNS,
+                             .style = style,
+                             .unit = !has_time         ? 0
+                                     : s->abbreviation ? s->abbreviation
+                                                       : '?'};
+    double most = has_time ? summary_time(s, s->samples) : s->samples;
+    int decimals = has_time ? text_time_decimals(s) : 2;
+    int time = text_digits((uint64_t)most) + decimals + 1;
+    time = time < 7 ? 7 : time;
+    text_column(&l, CALL_SHARE, 6, 2);
+    text_column(&l, CALL_TOTAL_TIME, time, decimals);
+    if (r->trees->direction != CALLS_OUTWARDS)
+        text_column(&l, CALL_SELF_TIME, time, decimals);
+    text_column(&l, CALL_TEXT_DEPTH, 5, 0);
     return l;
 }
 
-static void put_amount(struct out *out, const struct call_layout *l, double samples)
+static void put_row(struct out *out, const struct text_columns *l, const struct call_report *r,
+                    const struct call_row *row, bool is_outwards, uint32_t level)
 {
-    out_char(out, ' ');
-    out_fixed(out, l->has_time ? summary_time(l->report->summary, samples) : samples, l->time,
-              l->decimals);
-}
-
-static void put_row(struct out *out, const struct call_layout *l, const struct call_rows *t,
-                    const struct call_row *row, uint32_t level)
-{
-    const struct summary *s = l->report->summary;
-    double share = summary_share(s, row->total);
-    bool is_outwards = t->direction == CALLS_OUTWARDS, is_chained = row->is_only && row->depth;
-    text_heat_on(out, l->style, share);
-    out_printf(out, "%6.2f", 100 * share);
-    text_heat_off(out, l->style, share);
-    put_amount(out, l, row->total);
-    if (!is_outwards && !row->folded)
-        put_amount(out, l, row->self);
-    else if (!is_outwards)
-        out_spaces(out, 1 + (size_t)l->time);
+    const struct summary *s = r->summary;
+    double unit = l->unit ? s->rate : 1, share = summary_share(s, row->total);
     size_t indent = 2 * (size_t)(level < MOST_LEVELS ? level : MOST_LEVELS);
-    int used = 6 + (is_outwards ? 1 : 2) * (1 + l->time) + 1 + l->depth + 1 + (int)indent + 2;
-    out_char(out, ' ');
-    out_u64(out, row->depth, l->depth);
+    struct field fields[CALL_COLUMNS] = {[CALL_SHARE] = field_double(share),
+                                         [CALL_TOTAL_TIME] = field_double(row->total / unit),
+                                         [CALL_TEXT_DEPTH] = field_u64(row->depth)};
+    if (!row->folded)
+        fields[CALL_SELF_TIME] = field_double(row->self / unit);
+    text_columns_row(out, l, fields, true);
     out_spaces(out, 1 + indent);
-    out_str(out, !is_chained ? "  " : is_outwards ? "< " : "> ");
+    out_str(out, !row->is_only || !row->depth ? "  " : is_outwards ? "< " : "> ");
     if (row->folded)
         out_printf(out, "(+%" PRIu32 " more, %.2g %%)", row->folded, 100 * share);
     else
-        text_function_behind(out, l->report->names, row->function, l->style, used);
+        text_function_behind(out, r->names, row->function, l->style,
+                             text_columns_width(l) + 1 + (int)indent + 2);
     out_char(out, '\n');
 }
 
-static void put_head(struct out *out, const struct call_layout *l, const struct call_rows *t,
-                     uint32_t function)
+static void put_tree(struct out *out, const struct text_columns *l, const struct call_report *r,
+                     size_t number)
 {
-    char total[16], self[16];
-    char unit = l->report->summary->abbreviation;
-    if (unit <= ' ' || unit > '~')
-        unit = '?';
-    snprintf(total, sizeof total, l->has_time ? "total %c" : "total", unit);
-    snprintf(self, sizeof self, l->has_time ? "self %c" : "self", unit);
-    out_printf(out, "\n%6s %*s", "total%", l->time, total);
-    if (t->direction != CALLS_OUTWARDS)
-        out_printf(out, " %*s", l->time, self);
-    out_printf(out, " %*s   ", l->depth, "depth");
+    const struct call_rows *t = &r->trees[number];
+    VEC(uint32_t) level = {0}; /* of indentation, by depth: of the last row there */
+    double rest = summary_share(r->summary, t->whole - t->covered), least = 0.5 / 10000;
+    out_char(out, '\n');
+    text_columns_head(out, l);
+    out_str(out, "   ");
     if (t->direction == CALLS_FROM_ROOT) {
-        out_str(out, "function\n");
-        return;
+        out_str(out, "function");
+    } else {
+        out_str(out, t->direction == CALLS_OUTWARDS ? "callers of " : "callees of ");
+        text_function(out, r->names, r->functions[number], l->style);
     }
-    out_str(out, t->direction == CALLS_OUTWARDS ? "callers of " : "callees of ");
-    text_function(out, l->report->names, function, l->style);
     out_char(out, '\n');
-}
-
-/* Levels of indentation, per depth: of the last row there. */
-static void put_rows(struct out *out, const struct call_layout *l, const struct call_rows *t)
-{
-    VEC(uint32_t) level = {0};
     for (size_t i = 0; i < t->len; i++) {
         const struct call_row *row = &t->rows[i];
         uint32_t above = row->depth ? level.at[row->depth - 1] : 0;
         level.len = row->depth;
         vec_push(&level, above + (row->depth && !row->is_only));
-        put_row(out, l, t, row, level.at[row->depth]);
+        put_row(out, l, r, row, t->direction == CALLS_OUTWARDS, level.at[row->depth]);
     }
     vec_free(&level);
-}
-
-static void put_tree(struct out *out, const struct call_layout *l, const struct call_rows *t,
-                     uint32_t function)
-{
-    put_head(out, l, t, function);
-    put_rows(out, l, t);
     if (!t->len)
         out_str(out, t->direction == CALLS_FROM_ROOT
                          ? "No stacks were recorded: 'monarc flat' shows the time of functions.\n"
                          : "no recorded stack has it\n");
     if (t->is_cut)
         out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
-    double rest = t->whole - t->covered, least = 0.5 / 10000;
-    if (t->direction == CALLS_FROM_ROOT && summary_share(l->report->summary, rest) > least)
-        out_printf(out, "%.2f %% of the samples have no stack\n",
-                   100 * summary_share(l->report->summary, rest));
+    if (t->direction == CALLS_FROM_ROOT && rest > least)
+        out_printf(out, "%.2f %% of the samples have no stack\n", 100 * rest);
 }
 
 void call_tree_text(struct out *out, const struct report_input *in)
 {
     const struct call_report *r = in->call_trees;
-    const struct text_style *style = &in->style;
-    struct call_layout l = call_lay_out(r, style);
+    struct text_columns l = lay_out(r, &in->style);
     char sign = r->trees->direction == CALLS_OUTWARDS ? '<' : '>';
     text_summary_brief(out, r->summary);
     out_printf(
@@ -131,104 +141,75 @@ void call_tree_text(struct out *out, const struct report_input *in)
         "         (+N more): too deep, or each below %.3g %% of %s\n",
         sign, r->min_percent, r->is_percent_of_rows ? "the first line" : "all samples");
     for (size_t i = 0; i < r->len; i++)
-        put_tree(out, &l, &r->trees[i], r->functions[i]);
+        put_tree(out, &l, r, i);
 }
 
-/* Trees of recorded stacks for programs: JSON and CSV. Names are whole. */
+/* --- JSON and CSV: names are whole ------------------------------------------------------------ */
 
-static const char *direction_name(enum call_direction direction)
+static void row_fields(struct field *fields, const struct call_report *r,
+                       const struct call_row *row)
 {
-    static const char *const NAMES[] = {
-        [CALLS_FROM_ROOT] = "tree", [CALLS_BELOW] = "callees", [CALLS_OUTWARDS] = "callers"};
-    return NAMES[direction];
-}
-
-static void json_frame(struct json *j, const struct call_report *r, uint32_t function)
-{
-    const struct function *f = &r->names->functions->at[function];
-    json_pair_function(j, r->names, function);
-    json_key(j, "is_inlined"), json_bool(j, function >= r->frames->first_inlined);
-    if (f->file)
-        json_pair_str(j, "file", f->file);
-    if (f->file && f->line)
-        json_pair_u64(j, "line", f->line);
-}
-
-static void json_row(struct json *j, const struct call_report *r, const struct call_row *row)
-{
-    json_begin(j, '{');
-    json_pair_u64(j, "depth", row->depth);
-    json_pair_str(j, "kind", row->folded ? "folded" : "function");
+    fields[CALL_DEPTH] = field_u64(row->depth);
+    fields[CALL_KIND] = field_text(row->folded ? "folded" : "function");
+    fields[CALL_SHARE] = field_double(summary_share(r->summary, row->total));
+    fields[CALL_TOTAL] = field_double(row->total);
+    fields[CALL_SELF] = field_double(row->self);
     if (row->folded)
-        json_pair_u64(j, "folded", row->folded);
-    else
-        json_frame(j, r, row->function);
-    json_pair_double(j, "share", summary_share(r->summary, row->total));
-    json_pair_double(j, "total_samples", row->total);
-    json_pair_double(j, "self_samples", row->self);
-    json_end(j);
-}
-
-static void json_tree(struct json *j, const struct call_report *r, size_t number)
-{
-    const struct call_rows *t = &r->trees[number];
-    json_begin(j, '{');
-    if (r->functions[number] != NO_FUNCTION)
-        json_pair_function(j, r->names, r->functions[number]);
-    json_pair_double(j, "samples", t->covered);
-    json_key(j, "is_cut"), json_bool(j, t->is_cut);
-    json_key(j, "rows"), json_begin(j, '[');
-    for (size_t i = 0; i < t->len; i++)
-        json_row(j, r, &t->rows[i]);
-    json_end(j);
-    json_end(j);
+        return;
+    const struct function *f = &r->names->functions->at[row->function];
+    function_fields(fields + CALL_FUNCTION, r->names, row->function);
+    fields[CALL_INLINED] = field_bool(row->function >= r->frames->first_inlined);
+    fields[CALL_FILE] = field_text_if(f->file);
+    if (f->file && f->line)
+        fields[CALL_LINE] = field_u64(f->line);
 }
 
 void call_tree_json(struct out *out, const struct report_input *in)
 {
+    static const char *const DIRECTIONS[] = {
+        [CALLS_FROM_ROOT] = "tree", [CALLS_BELOW] = "callees", [CALLS_OUTWARDS] = "callers"};
     const struct call_report *r = in->call_trees;
     struct json j = {.out = out};
     json_report_begin(&j, "call_tree", r->summary);
-    json_pair_str(&j, "direction", direction_name(r->trees->direction));
+    json_pair_str(&j, "direction", DIRECTIONS[r->trees->direction]);
     json_pair_double(&j, "stack_samples", r->trees->whole);
     json_key(&j, "trees"), json_begin(&j, '[');
-    for (size_t i = 0; i < r->len; i++)
-        json_tree(&j, r, i);
-    json_end(&j);
-    json_end(&j);
-}
-
-static void csv_row(struct csv *c, const struct call_report *r, const struct call_row *row)
-{
-    csv_u64(c, row->depth);
-    csv_str(c, row->folded ? "folded" : "function");
-    if (row->folded) {
-        csv_none(c), csv_none(c), csv_none(c), csv_none(c), csv_none(c);
-    } else {
-        const struct functions *f = r->names->functions;
-        csv_str(c, names_get(r->names, row->function));
-        csv_str(c, f->at[row->function].name);
-        csv_address(c, function_link_address(f, row->function));
-        csv_str(c, function_object_label(f, row->function));
-        csv_u64(c, row->function >= r->frames->first_inlined);
+    for (size_t i = 0; i < r->len; i++) {
+        const struct call_rows *t = &r->trees[i];
+        json_begin(&j, '{');
+        if (r->functions[i] != NO_FUNCTION)
+            json_pair_function(&j, r->names, r->functions[i]);
+        json_pair_double(&j, "samples", t->covered);
+        json_key(&j, "is_cut"), json_bool(&j, t->is_cut);
+        json_key(&j, "rows"), json_begin(&j, '[');
+        for (size_t k = 0; k < t->len; k++) {
+            struct field fields[CALL_COLUMNS] = {0};
+            row_fields(fields, r, &t->rows[k]);
+            if (t->rows[k].folded)
+                fields[CALL_FOLDED] = field_u64(t->rows[k].folded);
+            columns_json_row(&j, columns, CALL_COLUMNS, fields);
+        }
+        json_end(&j);
+        json_end(&j);
     }
-    csv_double(c, summary_share(r->summary, row->total));
-    csv_double(c, row->total);
-    csv_double(c, row->self);
-    csv_u64(c, row->folded);
-    csv_end(c);
+    json_end(&j);
+    json_end(&j);
 }
 
 void call_tree_csv(struct out *out, const struct report_input *in)
 {
     const struct call_report *r = in->call_trees;
-    struct csv c = {.out = out};
-    csv_header(&c,
-               "tree,depth,kind,name,linkage_name,address,object,is_inlined,share,total_samples,"
-               "self_samples,folded");
+    struct csv_columns c;
+    csv_columns_begin(&c, out, columns, CALL_COLUMNS,
+                      "tree,depth,kind,name,linkage_name,address,object,is_inlined,share,"
+                      "total_samples,self_samples,folded");
+    csv_end(&c.csv);
     for (size_t i = 0; i < r->len; i++)
         for (size_t k = 0; k < r->trees[i].len; k++) {
-            csv_u64(&c, i + 1);
-            csv_row(&c, r, &r->trees[i].rows[k]);
+            struct field fields[CALL_COLUMNS] = {[CALL_TREE] = field_u64(i + 1),
+                                                 [CALL_FOLDED] =
+                                                     field_u64(r->trees[i].rows[k].folded)};
+            row_fields(fields, r, &r->trees[i].rows[k]);
+            csv_columns_row(&c, fields);
         }
 }

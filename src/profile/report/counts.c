@@ -1,4 +1,10 @@
-/* Lines with block counts, blocks, and what was never executed. */
+/* Execution counts of basic blocks, by line or one by one, as text, JSON
+ * (docs/schema/counts.schema.json) and CSV, and which lines were never executed.
+ *
+ * A count of a line is the sum over the blocks that begin on it; a line in which none begins has
+ * the count of the block before, and says so. Sums of counts stop at the largest number. Rows come
+ * by executions, most first, or by file and line, which is how the analysis lists them. A block is
+ * named by the address as linked, so that two runs of a program that was moved can be compared. */
 #include "profile/report/writers.h"
 
 #include "base/sort.h"
@@ -8,13 +14,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct totals {
+struct counts_totals {
     uint64_t blocks, blocks_executed, lines, lines_executed, executions;
 };
 
-static struct totals counts_add_up(const struct source_lines *s)
+static struct counts_totals counts_add_up(const struct source_lines *s)
 {
-    struct totals t = {.blocks = s->blocks.len};
+    struct counts_totals t = {.blocks = s->blocks.len};
     for (size_t i = 0; i < s->blocks.len; i++) {
         t.blocks_executed += s->blocks.at[i].count != 0;
         t.executions = add_saturating(t.executions, s->blocks.at[i].count);
@@ -26,8 +32,7 @@ static struct totals counts_add_up(const struct source_lines *s)
     return t;
 }
 
-/* --- which rows, in which order
- * -------------------------------------------------------------------- */
+/* --- which rows, in which order --------------------------------------------------------------- */
 
 static int counts_by_executions(uint32_t left, uint32_t right, const void *context)
 {
@@ -76,11 +81,6 @@ static uint32_t *counts_order_blocks(const struct source_lines *s, const struct 
     return order;
 }
 
-static const char *counts_file_of(const struct source_lines *s, const struct source_row *r)
-{
-    return s->files.at[r->file].recorded;
-}
-
 /* A block's function: the inlined one that its line is in, where that is known. */
 static const char *counts_scope_of(const struct source_lines *s, const struct source_block *b,
                                    struct names *names)
@@ -97,99 +97,149 @@ static uint64_t counts_address_of(const struct source_block *b, const struct fun
     return is_moved ? b->address - f->objects[f->at[b->function].object].base : b->address;
 }
 
-/* --- text
- * ------------------------------------------------------------------------------------------ */
+/* --- columns ---------------------------------------------------------------------------------- */
+
+enum {
+    LINE_FILE,
+    LINE_LINE,
+    LINE_FUNCTION,
+    LINE_EXECUTIONS,
+    LINE_BLOCKS,
+    LINE_LEAST,
+    LINE_MOST,
+    LINE_INFERRED,
+    LINE_COLUMNS
+};
+static const struct column line_columns[LINE_COLUMNS] = {
+    [LINE_FILE] = {"file", "as debug information has it"},
+    [LINE_LINE] = {"line", "of that file"},
+    [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
+    [LINE_EXECUTIONS] = {"executions", "the sum of the counts of the line's blocks", "executions",
+                         FORM_NUMBER},
+    [LINE_BLOCKS] = {"blocks", "blocks that begin on the line; text, ~: none does", "blocks",
+                     FORM_NUMBER},
+    [LINE_LEAST] = {"least", "the smallest count of its blocks", "least", FORM_NUMBER},
+    [LINE_MOST] = {"most", "the largest", "most", FORM_NUMBER},
+    [LINE_INFERRED] = {"is_inferred", "no block begins on the line: the count is that of the block "
+                                      "before"},
+};
+const struct column_table counts_line_columns = {"counts", "lines", line_columns, LINE_COLUMNS};
+
+enum {
+    BLOCK_ADDRESS,
+    BLOCK_FUNCTION,
+    BLOCK_FILE,
+    BLOCK_LINE,
+    BLOCK_EXECUTIONS,
+    BLOCK_TEXT_ADDRESS,
+    BLOCK_COLUMNS
+};
+static const struct column block_columns[BLOCK_COLUMNS] = {
+    [BLOCK_ADDRESS] = {"address", "where the block begins, as linked"},
+    [BLOCK_FUNCTION] = {"function", "the linkage name of the function it is in, inlined ones too"},
+    [BLOCK_FILE] = {"file", "null: the code has no line numbers"},
+    [BLOCK_LINE] = {"line", "of that file"},
+    [BLOCK_EXECUTIONS] = {"executions", "how often the block was entered", "executions",
+                          FORM_NUMBER},
+    [BLOCK_TEXT_ADDRESS] = {NULL, "where the block begins, as linked", "address", FORM_NUMBER},
+};
+const struct column_table counts_block_columns = {"counts", "blocks", block_columns, BLOCK_COLUMNS};
+
+static void line_fields(struct field *fields, const struct source_lines *s,
+                        const struct source_row *r)
+{
+    fields[LINE_FILE] = field_text(s->files.at[r->file].recorded);
+    fields[LINE_LINE] = field_u64(r->line);
+    fields[LINE_FUNCTION] = field_text(r->scope);
+    fields[LINE_EXECUTIONS] = field_u64(r->executions);
+    fields[LINE_BLOCKS] = field_u64(r->blocks);
+    fields[LINE_LEAST] = field_u64(r->least);
+    fields[LINE_MOST] = field_u64(r->most);
+    fields[LINE_INFERRED] = field_bool(r->is_inferred);
+}
+
+static void block_fields(struct field *fields, const struct source_lines *s,
+                         const struct source_block *b, struct names *names)
+{
+    const struct source_row *r = b->row == NO_ROW ? NULL : &s->rows.at[b->row];
+    uint64_t address = counts_address_of(b, names->functions);
+    fields[BLOCK_ADDRESS] = fields[BLOCK_TEXT_ADDRESS] = field_address(address);
+    fields[BLOCK_FUNCTION] = field_text(counts_scope_of(s, b, names));
+    fields[BLOCK_FILE] = field_text(r ? s->files.at[r->file].recorded : NULL);
+    fields[BLOCK_LINE] = field_known(r, field_u64(r ? r->line : 0));
+    fields[BLOCK_EXECUTIONS] = field_u64(b->count);
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
 
 static double counts_percent(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0;
 }
 
-static void counts_print_totals(struct out *out, const struct source_lines *s,
-                                const struct totals *t)
+/* `  file:line  function` behind the columns. */
+static void put_place(struct out *out, const struct source_lines *s, const struct source_row *r,
+                      const char *linkage_name, const struct names *names)
 {
-    out_printf(out,
-               "Blocks   %" PRIu64 " in %" PRIu32 " function%s: %" PRIu64
-               " executed (%.2f %%), %" PRIu64 " never\n",
-               t->blocks, s->instrumented, s->instrumented == 1 ? "" : "s", t->blocks_executed,
-               counts_percent(t->blocks_executed, t->blocks), t->blocks - t->blocks_executed);
-    out_printf(out, "         %" PRIu64 " executions in all\n", t->executions);
-    out_printf(out,
-               "Lines    %" PRIu64 " with a count: %" PRIu64 " executed (%.2f %%), %" PRIu64
-               " never\n",
-               t->lines, t->lines_executed, counts_percent(t->lines_executed, t->lines),
-               t->lines - t->lines_executed);
-    if (s->elsewhere.blocks_no_line)
-        out_printf(out, "Note     %" PRIu64 " block%s in code without line numbers\n",
-                   s->elsewhere.blocks_no_line, s->elsewhere.blocks_no_line == 1 ? "" : "s");
-}
-
-static void counts_print_scope(struct out *out, const char *linkage_name, const struct names *names)
-{
+    if (r) {
+        out_str(out, "  ");
+        text_name(out, s->files.at[r->file].recorded);
+        out_char(out, ':');
+        out_u64(out, r->line, 0);
+    } else {
+        out_str(out, "  (no line)");
+    }
     char *shown = names->style && linkage_name ? demangle(linkage_name, NULL) : NULL;
     if (linkage_name) {
         out_str(out, "  ");
         text_name(out, shown ? shown : linkage_name);
     }
     free(shown);
+    out_char(out, '\n');
 }
 
-static void counts_print_place(struct out *out, const struct source_lines *s,
-                               const struct source_row *r)
+static void put_table(struct out *out, const struct report_input *in)
 {
-    out_str(out, "  ");
-    text_name(out, counts_file_of(s, r));
-    out_char(out, ':');
-    out_u64(out, r->line, 0);
-}
-
-static void counts_print_more(struct out *out, uint64_t all, uint64_t limit, const char *what)
-{
-    if (limit && all > limit)
-        out_printf(out, "%" PRIu64 " more %ss (--limit 0 shows all)\n", all - limit, what);
-}
-
-static void counts_print_lines(struct out *out, const struct source_lines *s, struct names *names,
-                               const struct counts_rules *rules)
-{
+    const struct source_lines *s = in->source_lines;
+    const struct counts_rules *rules = in->counts;
     struct arena scratch = {0};
-    uint32_t len, *order = counts_order_lines(s, rules, &len, &scratch);
-    out_str(out, "\n  executions  blocks        least         most  line\n");
+    struct text_columns l = {.style = &in->style};
+    uint32_t len, *order = rules->has_blocks ? counts_order_blocks(s, rules, &len, &scratch)
+                                             : counts_order_lines(s, rules, &len, &scratch);
+    if (rules->has_blocks) {
+        l.columns = block_columns, l.len = BLOCK_COLUMNS;
+        text_column(&l, BLOCK_EXECUTIONS, 12, 0);
+        text_column(&l, BLOCK_TEXT_ADDRESS, 16, 0);
+    } else {
+        l.columns = line_columns, l.len = LINE_COLUMNS;
+        text_column(&l, LINE_EXECUTIONS, 12, 0);
+        text_column(&l, LINE_BLOCKS, 6, 0);
+        text_column(&l, LINE_LEAST, 11, 0);
+        text_column(&l, LINE_MOST, 11, 0);
+    }
+    out_char(out, '\n');
+    text_columns_head(out, &l);
+    out_str(out, "  line\n");
     for (uint32_t i = 0; i < len && (!rules->limit || i < rules->limit); i++) {
+        struct field fields[LINE_COLUMNS + BLOCK_COLUMNS] = {0};
+        if (rules->has_blocks) {
+            const struct source_block *b = &s->blocks.at[order[i]];
+            block_fields(fields, s, b, in->names);
+            text_columns_row(out, &l, fields, false);
+            put_place(out, s, b->row == NO_ROW ? NULL : &s->rows.at[b->row],
+                      counts_scope_of(s, b, in->names), in->names);
+            continue;
+        }
         const struct source_row *r = &s->rows.at[order[i]];
-        out_u64(out, r->executions, 12);
-        if (r->blocks)
-            out_u64(out, r->blocks, 8);
-        else
-            out_str(out, "       ~"); /* what runs on from the block before */
-        out_u64(out, r->least, 13);
-        out_u64(out, r->most, 13);
-        counts_print_place(out, s, r);
-        counts_print_scope(out, r->scope, names);
-        out_char(out, '\n');
+        line_fields(fields, s, r);
+        if (!r->blocks) /* it runs on from the block before */
+            fields[LINE_BLOCKS] = field_text("~");
+        text_columns_row(out, &l, fields, false);
+        put_place(out, s, r, r->scope, in->names);
     }
-    counts_print_more(out, len, rules->limit, "line");
-    arena_deinit(&scratch);
-}
-
-static void counts_print_blocks(struct out *out, const struct source_lines *s, struct names *names,
-                                const struct counts_rules *rules)
-{
-    struct arena scratch = {0};
-    uint32_t len, *order = counts_order_blocks(s, rules, &len, &scratch);
-    out_str(out, "\n  executions           address  line\n");
-    for (uint32_t i = 0; i < len && (!rules->limit || i < rules->limit); i++) {
-        const struct source_block *b = &s->blocks.at[order[i]];
-        out_u64(out, b->count, 12);
-        out_printf(out, "%#18" PRIx64, counts_address_of(b, names->functions));
-        if (b->row != NO_ROW)
-            counts_print_place(out, s, &s->rows.at[b->row]);
-        else
-            out_str(out, "  (no line)");
-        counts_print_scope(out, counts_scope_of(s, b, names), names);
-        out_char(out, '\n');
-    }
-    counts_print_more(out, len, rules->limit, "block");
+    if (rules->limit && len > rules->limit)
+        out_printf(out, "%" PRIu64 " more %ss (--limit 0 shows all)\n", len - rules->limit,
+                   rules->has_blocks ? "block" : "line");
     arena_deinit(&scratch);
 }
 
@@ -241,66 +291,40 @@ static void counts_print_never(struct out *out, const struct source_lines *s)
 void counts_text(struct out *out, const struct report_input *in)
 {
     const struct source_lines *s = in->source_lines;
-    const struct summary *summary = in->summary;
-    struct names *names = in->names;
     const struct counts_rules *rules = in->counts;
-    struct totals t = counts_add_up(s);
-    text_files(out, summary);
-    counts_print_totals(out, s, &t);
-    if (rules->has_blocks)
-        counts_print_blocks(out, s, names, rules);
-    else if (!rules->only_never)
-        counts_print_lines(out, s, names, rules);
+    struct counts_totals t = counts_add_up(s);
+    uint64_t no_line = s->elsewhere.blocks_no_line;
+    text_files(out, in->summary);
+    out_printf(out,
+               "Blocks   %" PRIu64 " in %" PRIu32 " function%s: %" PRIu64
+               " executed (%.2f %%), %" PRIu64 " never\n",
+               t.blocks, s->instrumented, s->instrumented == 1 ? "" : "s", t.blocks_executed,
+               counts_percent(t.blocks_executed, t.blocks), t.blocks - t.blocks_executed);
+    out_printf(out, "         %" PRIu64 " executions in all\n", t.executions);
+    out_printf(out,
+               "Lines    %" PRIu64 " with a count: %" PRIu64 " executed (%.2f %%), %" PRIu64
+               " never\n",
+               t.lines, t.lines_executed, counts_percent(t.lines_executed, t.lines),
+               t.lines - t.lines_executed);
+    if (no_line)
+        out_printf(out, "Note     %" PRIu64 " block%s in code without line numbers\n", no_line,
+                   no_line == 1 ? "" : "s");
+    if (rules->has_blocks || !rules->only_never)
+        put_table(out, in);
     if (!rules->has_blocks)
         counts_print_never(out, s);
 }
 
-/* --- JSON
- * ------------------------------------------------------------------------------------------ */
-
-static void counts_json_line(struct json *j, const struct source_lines *s,
-                             const struct source_row *r)
-{
-    json_begin(j, '{');
-    json_pair_str(j, "file", counts_file_of(s, r));
-    json_pair_u64(j, "line", r->line);
-    json_pair_str(j, "function", r->scope);
-    json_pair_u64(j, "executions", r->executions);
-    json_pair_u64(j, "blocks", r->blocks);
-    json_pair_u64(j, "least", r->least);
-    json_pair_u64(j, "most", r->most);
-    json_key(j, "is_inferred"), json_bool(j, r->is_inferred);
-    json_end(j);
-}
-
-static void counts_json_block(struct json *j, const struct source_lines *s,
-                              const struct source_block *b, struct names *names)
-{
-    const struct source_row *r = b->row == NO_ROW ? NULL : &s->rows.at[b->row];
-    json_begin(j, '{');
-    json_pair_address(j, "address", counts_address_of(b, names->functions));
-    json_pair_str(j, "function", counts_scope_of(s, b, names));
-    json_pair_str(j, "file", r ? counts_file_of(s, r) : NULL);
-    json_key(j, "line");
-    if (r)
-        json_u64(j, r->line);
-    else
-        json_none(j);
-    json_pair_u64(j, "executions", b->count);
-    json_end(j);
-}
+/* --- JSON and CSV ----------------------------------------------------------------------------- */
 
 void counts_json(struct out *out, const struct report_input *in)
 {
     const struct source_lines *s = in->source_lines;
-    const struct summary *summary = in->summary;
-    struct names *names = in->names;
-    const struct counts_rules *rules = in->counts;
     struct arena scratch = {0};
-    struct totals t = counts_add_up(s);
+    struct counts_totals t = counts_add_up(s);
     struct json j = {.out = out};
     uint32_t len, *order;
-    json_report_begin(&j, "counts", summary);
+    json_report_begin(&j, "counts", in->summary);
     json_key(&j, "totals"), json_begin(&j, '{');
     json_pair_u64(&j, "blocks", t.blocks);
     json_pair_u64(&j, "blocks_executed", t.blocks_executed);
@@ -310,75 +334,51 @@ void counts_json(struct out *out, const struct report_input *in)
     json_pair_u64(&j, "no_line_blocks", s->elsewhere.blocks_no_line);
     json_end(&j);
     json_key(&j, "lines"), json_begin(&j, '[');
-    order = counts_order_lines(s, rules, &len, &scratch);
-    for (uint32_t i = 0; i < len; i++)
-        counts_json_line(&j, s, &s->rows.at[order[i]]);
+    order = counts_order_lines(s, in->counts, &len, &scratch);
+    for (uint32_t i = 0; i < len; i++) {
+        struct field fields[LINE_COLUMNS];
+        line_fields(fields, s, &s->rows.at[order[i]]);
+        columns_json_row(&j, line_columns, LINE_COLUMNS, fields);
+    }
     json_end(&j);
-    if (rules->has_blocks) {
+    if (in->counts->has_blocks) {
         json_key(&j, "blocks"), json_begin(&j, '[');
-        order = counts_order_blocks(s, rules, &len, &scratch);
-        for (uint32_t i = 0; i < len; i++)
-            counts_json_block(&j, s, &s->blocks.at[order[i]], names);
+        order = counts_order_blocks(s, in->counts, &len, &scratch);
+        for (uint32_t i = 0; i < len; i++) {
+            struct field fields[BLOCK_COLUMNS];
+            block_fields(fields, s, &s->blocks.at[order[i]], in->names);
+            columns_json_row(&j, block_columns, BLOCK_COLUMNS, fields);
+        }
         json_end(&j);
     }
     json_end(&j);
     arena_deinit(&scratch);
 }
 
-/* --- CSV
- * ------------------------------------------------------------------------------------------- */
-
-static void counts_csv_lines(struct csv *c, const struct source_lines *s,
-                             const struct counts_rules *rules)
-{
-    struct arena scratch = {0};
-    uint32_t len, *order = counts_order_lines(s, rules, &len, &scratch);
-    csv_header(c, "file,line,function,executions,blocks,least,most,is_inferred");
-    for (uint32_t i = 0; i < len; i++) {
-        const struct source_row *r = &s->rows.at[order[i]];
-        csv_str(c, counts_file_of(s, r));
-        csv_u64(c, r->line);
-        csv_str(c, r->scope);
-        csv_u64(c, r->executions);
-        csv_u64(c, r->blocks);
-        csv_u64(c, r->least);
-        csv_u64(c, r->most);
-        csv_str(c, r->is_inferred ? "true" : "false");
-        csv_end(c);
-    }
-    arena_deinit(&scratch);
-}
-
-static void counts_csv_blocks(struct csv *c, const struct source_lines *s, struct names *names,
-                              const struct counts_rules *rules)
-{
-    struct arena scratch = {0};
-    uint32_t len, *order = counts_order_blocks(s, rules, &len, &scratch);
-    csv_header(c, "address,function,file,line,executions");
-    for (uint32_t i = 0; i < len; i++) {
-        const struct source_block *b = &s->blocks.at[order[i]];
-        const struct source_row *r = b->row == NO_ROW ? NULL : &s->rows.at[b->row];
-        csv_address(c, counts_address_of(b, names->functions));
-        csv_str(c, counts_scope_of(s, b, names));
-        csv_str(c, r ? counts_file_of(s, r) : NULL);
-        if (r)
-            csv_u64(c, r->line);
-        else
-            csv_none(c);
-        csv_u64(c, b->count);
-        csv_end(c);
-    }
-    arena_deinit(&scratch);
-}
-
 void counts_csv(struct out *out, const struct report_input *in)
 {
     const struct source_lines *s = in->source_lines;
-    struct names *names = in->names;
-    const struct counts_rules *rules = in->counts;
-    struct csv c = {.out = out};
-    if (rules->has_blocks)
-        counts_csv_blocks(&c, s, names, rules);
+    bool has_blocks = in->counts->has_blocks;
+    struct arena scratch = {0};
+    struct csv_columns c;
+    uint32_t len, *order = has_blocks ? counts_order_blocks(s, in->counts, &len, &scratch)
+                                      : counts_order_lines(s, in->counts, &len, &scratch);
+    if (has_blocks)
+        csv_columns_begin(&c, out, block_columns, BLOCK_COLUMNS,
+                          "address,function,file,line,executions");
     else
-        counts_csv_lines(&c, s, rules);
+        csv_columns_begin(&c, out, line_columns, LINE_COLUMNS,
+                          "file,line,function,executions,blocks,least,most,is_inferred");
+    csv_end(&c.csv);
+    for (uint32_t i = 0; i < len; i++) {
+        struct field fields[LINE_COLUMNS + BLOCK_COLUMNS];
+        if (has_blocks) {
+            block_fields(fields, s, &s->blocks.at[order[i]], in->names);
+        } else {
+            line_fields(fields, s, &s->rows.at[order[i]]);
+            fields[LINE_INFERRED] = field_text(s->rows.at[order[i]].is_inferred ? "true" : "false");
+        }
+        csv_columns_row(&c, fields);
+    }
+    arena_deinit(&scratch);
 }

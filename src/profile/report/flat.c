@@ -56,7 +56,7 @@ static const char OF_TOTAL[] =
     "of the total time's share, where stacks measured it: 95 % confidence";
 
 static const struct column columns[FLAT_COLUMNS] = {
-    COLUMNS_OF_FUNCTION,
+    COLUMNS_OF_FUNCTION(0),
     [FLAT_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
     [FLAT_INLINED] = {"is_inlined", "its code where it was inlined; a function of the same name "
                                     "without it is code of its own"},

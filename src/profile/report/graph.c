@@ -1,7 +1,14 @@
-/* Entries and trees as text.
+/* The call graph: entries, and trees of callers or callees, as text, JSON
+ * (docs/schema/graph.schema.json) and CSV.
  *
- * An entry is laid out as gprof's users know it: callers, the function with its number, callees,
- * a line of dashes. Numbers are those of JSON and CSV, printed with fewer digits. */
+ * An entry is laid out as gprof's users know it: callers, the function with its number, callees, a
+ * line of dashes. Its lines are no rows of one table, so that text writes them itself; programs get
+ * the arcs as rows. Entries are printed on several threads, 64 a piece: a graph of 100,000
+ * functions is some 200 MB of text.
+ *
+ * A tree goes from one function to its callers or callees. Its rows are a table; a name is indented
+ * by its depth. What flows through a pair is measured where stacks were recorded, else split by
+ * call counts, and the head says which. */
 #include "profile/report/writers.h"
 
 #include "output/json.h"
@@ -306,201 +313,253 @@ void graph_text(struct out *out, const struct report_input *in)
                    100 * summary_share(t->summary, t->summary->unattributed));
 }
 
-/* --- trees ----------------------------------------------------------------------------------- */
+/* --- trees of callers or callees: columns ----------------------------------------------------- */
 
-static void text_tree_row(struct out *out, const struct columns *l, const struct tree_row *r)
-{
-    double share = summary_share(l->summary, r->samples);
-    if (l->has_samples) {
-        text_heat_on(out, l->style, share);
-        out_printf(out, "%6.2f", 100 * share);
-        text_heat_off(out, l->style, share);
-        out_char(out, ' ');
-        out_fixed(out, l->has_time ? summary_time(l->summary, r->samples) : r->samples, l->time,
-                  l->decimals);
-        out_str(out, "  ");
-    }
-    if (r->is_static)
-        out_printf(out, "%*s", l->calls, static_word);
-    else if (r->calls)
-        out_u64(out, r->calls, l->calls);
-    else
-        out_spaces(out, (size_t)l->calls);
-    out_spaces(out, 2 + 2 * (size_t)r->depth);
-    int used = (l->has_samples ? l->time + 9 : 0) + (l->has_calls ? l->calls + 2 : 0) +
-               2 * (int)(r->depth < 40 ? r->depth : 40);
-    if (r->node == NO_NODE)
-        out_str(out, "<unknown caller>");
-    else
-        text_node(out, l, r->node, used);
-    if (r->cut)
-        out_printf(out, " (+%" PRIu32 ")", r->cut);
-    out_char(out, '\n');
-}
+enum {
+    TREE_NUMBER,
+    TREE_DEPTH,
+    TREE_KIND,
+    TREE_FUNCTION,
+    TREE_CYCLE = TREE_FUNCTION + FUNCTION_FIELDS,
+    TREE_HEAT,
+    TREE_TIME,
+    TREE_TEXT_SAMPLES,
+    TREE_CALLS,
+    TREE_STATIC,
+    TREE_SHARE,
+    TREE_SAMPLES,
+    TREE_CUT,
+    TREE_COLUMNS
+};
+static const struct column tree_columns[TREE_COLUMNS] = {
+    [TREE_NUMBER] = {"tree", "of CSV, which has all trees in one table: from 1"},
+    [TREE_DEPTH] = {"depth", "levels below the function that was asked for"},
+    [TREE_KIND] = {"kind", "function; cycle: all its members; unknown: callers outside of the "
+                           "program's functions"},
+    COLUMNS_OF_FUNCTION(TREE_FUNCTION),
+    [TREE_CYCLE] = {"cycle", "number of the cycle it is or is in"},
+    [TREE_HEAT] = {NULL, "share of all samples that flow through here", "total%", FORM_HEAT},
+    [TREE_TIME] = {NULL, "the same as time", "total ?", FORM_NUMBER, true},
+    [TREE_TEXT_SAMPLES] = {NULL, "the same as samples, where no time is known", "samples",
+                           FORM_NUMBER, true},
+    [TREE_CALLS] = {"calls", "between this function and the one above it, from everywhere", "calls",
+                    FORM_NONZERO},
+    [TREE_STATIC] = {"static", "the call stands in the code and was never recorded (--static)"},
+    [TREE_SHARE] = {"share", "of all samples, 0 to 1"},
+    [TREE_SAMPLES] = {"samples", "of the first row's, what flows through here"},
+    [TREE_CUT] = {"cut", "callers or callees that are not shown: too deep, or too small"},
+};
+const struct column_table trees_columns = {"graph", "rows", tree_columns, TREE_COLUMNS};
 
-static void text_tree(struct out *out, const struct columns *l, const struct tree *t)
+/* --- trees as text ---------------------------------------------------------------------------- */
+
+static void text_tree(struct out *out, const struct text_columns *table, const struct columns *l,
+                      const struct tree *t)
 {
-    char total[16];
-    const char unit = l->summary->abbreviation > ' ' && l->summary->abbreviation <= '~'
-                          ? l->summary->abbreviation
-                          : '?';
-    snprintf(total, sizeof total, l->has_time ? "total %c" : "samples", unit);
     out_char(out, '\n');
-    if (l->has_samples)
-        out_printf(out, "%6s %*s  ", "total%", l->time, total);
-    out_printf(out, "%*s  %s of ", l->calls, "calls", t->is_upward ? "callers" : "callees");
+    text_columns_head(out, table);
+    out_printf(out, "  %s of ", t->is_upward ? "callers" : "callees");
     text_node(out, l, t->function, 30);
     out_char(out, '\n');
-    for (size_t i = 0; i < t->len; i++)
-        text_tree_row(out, l, &t->rows[i]);
+    for (size_t i = 0; i < t->len; i++) {
+        enum { MOST_INDENTED = 40 };
+        const struct tree_row *r = &t->rows[i];
+        uint32_t depth = r->depth < MOST_INDENTED ? r->depth : MOST_INDENTED;
+        int used = text_columns_width(table) + (l->has_calls ? 2 : -l->calls) + 2 * (int)depth;
+        struct field fields[TREE_COLUMNS] = {
+            [TREE_HEAT] = field_double(summary_share(l->summary, r->samples)),
+            [TREE_TIME] = field_double(summary_time(l->summary, r->samples)),
+            [TREE_TEXT_SAMPLES] = field_double(r->samples),
+            [TREE_CALLS] = r->is_static ? field_text(static_word) : field_u64(r->calls)};
+        text_columns_row(out, table, fields, true);
+        out_spaces(out, 2 + 2 * (size_t)r->depth);
+        if (r->node == NO_NODE)
+            out_str(out, "<unknown caller>");
+        else
+            text_node(out, l, r->node, used);
+        if (r->cut)
+            out_printf(out, " (+%" PRIu32 ")", r->cut);
+        out_char(out, '\n');
+    }
     if (t->is_cut)
         out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
-}
-
-/* What trees are worth. */
-static void text_paths(struct out *out, const struct tree *t)
-{
-    if (t->has_paths)
-        out_str(out,
-                "Model    times of callees are split by call counts, as if every call took equally "
-                "long;\n         paths longer than a pair are an estimate\n");
-    else
-        out_str(out,
-                "Paths    only pairs of callers and callees are known; --model estimates longer "
-                "ones\n");
 }
 
 void trees_text(struct out *out, const struct report_input *in)
 {
     const struct tree *trees = in->trees;
-    size_t len = in->trees_len;
-    struct names *names = in->names;
-    const struct text_style *style = &in->style;
-    struct columns l = graph_columns_of(trees->summary, trees->graph, names, style);
-    text_summary_brief(out, trees->summary);
+    const struct summary *s = trees->summary;
+    struct columns l = graph_columns_of(s, trees->graph, in->names, &in->style);
+    struct text_columns table = {.columns = tree_columns,
+                                 .len = TREE_COLUMNS,
+                                 .style = &in->style,
+                                 .unit = s->abbreviation ? s->abbreviation : '?'};
+    if (l.has_samples) {
+        text_column(&table, TREE_HEAT, 6, 2);
+        text_column(&table, l.has_time ? TREE_TIME : TREE_TEXT_SAMPLES, l.time, l.decimals);
+    }
+    text_column(&table, TREE_CALLS, l.calls, 0);
+    text_summary_brief(out, s);
     if (!trees->has_paths)
         text_origin(out, trees->graph);
-    text_paths(out, trees);
-    for (size_t i = 0; i < len; i++)
-        text_tree(out, &l, &trees[i]);
+    out_str(out, trees->has_paths
+                     ? "Model    times of callees are split by call counts, as if every call took "
+                       "equally long;\n         paths longer than a pair are an estimate\n"
+                     : "Paths    only pairs of callers and callees are known; --model estimates "
+                       "longer ones\n");
+    for (size_t i = 0; i < in->trees_len; i++)
+        text_tree(out, &table, &l, &trees[i]);
 }
 
-/* Entries and trees for programs: JSON and CSV. */
+/* --- entries as JSON and CSV ------------------------------------------------------------------ */
 
-/* --- entries --------------------------------------------------------------------------------- */
+enum {
+    ENTRY_ID,
+    ENTRY_KIND,
+    ENTRY_FUNCTION,
+    ENTRY_CYCLE = ENTRY_FUNCTION + FUNCTION_FIELDS,
+    ENTRY_SHARE,
+    ENTRY_SELF,
+    ENTRY_CALLEES,
+    ENTRY_CALLS,
+    ENTRY_RECURSIVE,
+    ENTRY_COLUMNS
+};
+static const struct column entry_columns[ENTRY_COLUMNS] = {
+    [ENTRY_ID] = {"id", "the number in brackets; null: it has none"},
+    [ENTRY_KIND] = {"kind", "function, or cycle: functions that call each other, as one"},
+    COLUMNS_OF_FUNCTION(ENTRY_FUNCTION),
+    [ENTRY_CYCLE] = {"cycle", "number of the cycle it is or is in"},
+    [ENTRY_SHARE] = {"total_share", "of all samples, 0 to 1"},
+    [ENTRY_SELF] = {"self_samples", "samples in the function itself"},
+    [ENTRY_CALLEES] = {"callees_samples", "samples in what it called"},
+    [ENTRY_CALLS] = {"calls", "by others; of a cycle from outside"},
+    [ENTRY_RECURSIVE] = {"recursive_calls", "by itself; of a cycle between members"},
+};
+const struct column_table entries_columns = {"graph", "entries", entry_columns, ENTRY_COLUMNS};
 
-static const char *graph_kind_name(enum line_kind kind)
+/* Of a line above or below an entry's: in JSON a member of its list, in CSV a row with both ends.
+ */
+enum {
+    ARC_KIND,
+    ARC_ID,
+    ARC_NAME,
+    ARC_CALLER,
+    ARC_CALLER_LINKAGE,
+    ARC_CALLER_ADDRESS,
+    ARC_CALLEE,
+    ARC_CALLEE_LINKAGE,
+    ARC_CALLEE_ADDRESS,
+    ARC_CALLS,
+    ARC_STATIC,
+    ARC_RECURSIVE,
+    ARC_OF_CALLS,
+    ARC_SELF,
+    ARC_CALLEES,
+    ARC_BASE_CALLS,
+    ARC_CALLER_OBJECT,
+    ARC_CALLEE_OBJECT,
+    ARC_COLUMNS
+};
+static const struct column arc_columns[ARC_COLUMNS] = {
+    [ARC_KIND] = {"kind", "arc; internal: within the cycle or recursive, no time flows; "
+                          "spontaneous: no recorded call explains it; unknown: from outside the "
+                          "program's functions; member: of the cycle"},
+    [ARC_ID] = {"id", "of the entry of that function; null: it has none"},
+    [ARC_NAME] = {"name", "of the caller, callee or member"},
+    [ARC_CALLER] = {"caller", "its name; none where the kind says that it is not known"},
+    [ARC_CALLER_LINKAGE] = {"caller_linkage_name", "as the program's symbol table has it"},
+    [ARC_CALLER_ADDRESS] = {"caller_address", "where it begins"},
+    [ARC_CALLEE] = {"callee", "its name"},
+    [ARC_CALLEE_LINKAGE] = {"callee_linkage_name", "as the program's symbol table has it"},
+    [ARC_CALLEE_ADDRESS] = {"callee_address", "where it begins"},
+    [ARC_CALLS] = {"calls", "along this arc"},
+    [ARC_STATIC] = {"static", "the call stands in the code and was never recorded (--static)"},
+    [ARC_RECURSIVE] = {"recursive_calls", "of a member of a cycle: by itself"},
+    [ARC_OF_CALLS] = {"of_calls", "all calls of the callee or its cycle"},
+    [ARC_SELF] = {"self_samples", "of the callee's own samples, those of this arc"},
+    [ARC_CALLEES] = {"callees_samples", "of the samples below the callee, those of this arc"},
+    [ARC_BASE_CALLS] = {"base_calls", "only with --base: along this arc, of an average run"},
+    [ARC_CALLER_OBJECT] = {"caller_object", "only of recordings: the library it is in"},
+    [ARC_CALLEE_OBJECT] = {"callee_object", "only of recordings: the library it is in"},
+};
+const struct column_table arcs_columns = {"graph", "callers", arc_columns, ARC_COLUMNS};
+
+static void arc_fields(struct field *fields, const struct entry_line *line)
 {
-    static const char *const names[] = {[LINE_ARC] = "arc",
+    static const char *const kinds[] = {[LINE_ARC] = "arc",
                                         [LINE_INTERNAL] = "internal",
                                         [LINE_SPONTANEOUS] = "spontaneous",
                                         [LINE_UNKNOWN] = "unknown",
                                         [LINE_MEMBER] = "member"};
-    return names[kind];
+    fields[ARC_KIND] = field_text(kinds[line->kind]);
+    fields[ARC_CALLS] = field_u64(line->calls);
+    fields[ARC_STATIC] = field_bool(line->is_static);
+    fields[ARC_SELF] = field_double(line->self);
+    fields[ARC_CALLEES] = field_double(line->children);
 }
 
-/* What identifies a node: a function, or the number of a cycle. */
-static void graph_json_node(struct json *j, const struct graph *g, uint32_t node,
-                            struct names *names)
-{
-    const struct graph_node *n = &g->nodes[node];
-    if (!graph_is_cycle(g, node))
-        json_pair_function(j, names, node);
-    json_key(j, "cycle");
-    if (n->cycle)
-        json_u64(j, n->cycle);
-    else
-        json_none(j);
-}
-
-static void graph_json_id(struct json *j, uint32_t number)
-{
-    json_key(j, "id");
-    if (number)
-        json_u64(j, number);
-    else
-        json_none(j);
-}
-
-/* What is listed of an entry: callers, or what it calls. */
-struct json_listed {
-    const struct entries *entries;
-    const struct baseline *base;
-    uint32_t node; /* the entry's */
-    bool is_caller;
-    struct names *names;
-};
-
-static void graph_json_line(struct json *j, const struct json_listed *l,
-                            const struct entry_line *line)
-{
-    const struct entries *t = l->entries;
-    struct names *names = l->names;
-    json_begin(j, '{');
-    json_pair_str(j, "kind", graph_kind_name(line->kind));
-    if (line->node != NO_NODE) {
-        graph_json_id(j, t->number[line->node]);
-        json_pair_str(j, "name", names_get(names, line->node));
-    }
-    json_pair_u64(j, "calls", line->calls);
-    if (line->kind == LINE_ARC || line->kind == LINE_INTERNAL)
-        json_key(j, "static"), json_bool(j, line->is_static);
-    if (line->kind == LINE_MEMBER)
-        json_pair_u64(j, "recursive_calls", line->recursive_calls);
-    else
-        json_pair_u64(j, "of_calls", line->of);
-    json_pair_double(j, "self_samples", line->self);
-    json_pair_double(j, "callees_samples", line->children);
-    if (l->base && (line->kind == LINE_ARC || line->kind == LINE_INTERNAL))
-        json_pair_double(j, "base_calls",
-                         baseline_arc_calls(l->base, l->is_caller ? line->node : l->node,
-                                            l->is_caller ? l->node : line->node));
-    json_end(j);
-}
-
-static void graph_json_lines(struct json *j, const struct json_listed *l, const char *key,
-                             const struct entry_lines *lines)
+/* A list of an entry: its callers, or what it calls. */
+static void json_arcs(struct json *j, const struct report_input *in, const struct entry *e,
+                      const char *key, const struct entry_lines *lines, bool is_caller)
 {
     json_key(j, key), json_begin(j, '[');
-    for (size_t i = 0; i < lines->all.len; i++)
-        graph_json_line(j, l, &lines->all.at[i]);
+    for (size_t i = 0; i < lines->all.len; i++) {
+        const struct entry_line *line = &lines->all.at[i];
+        bool is_arc = line->kind == LINE_ARC || line->kind == LINE_INTERNAL;
+        struct field fields[ARC_COLUMNS] = {0};
+        arc_fields(fields, line);
+        if (line->node != NO_NODE) {
+            uint32_t number = in->entries->number[line->node];
+            fields[ARC_ID] = field_known(number, field_u64(number));
+            fields[ARC_NAME] = field_text(names_get(in->names, line->node));
+        }
+        if (!is_arc)
+            fields[ARC_STATIC].kind = FIELD_ABSENT;
+        if (line->kind == LINE_MEMBER)
+            fields[ARC_RECURSIVE] = field_u64(line->recursive_calls);
+        else
+            fields[ARC_OF_CALLS] = field_u64(line->of);
+        if (in->base && is_arc)
+            fields[ARC_BASE_CALLS] = field_double(baseline_arc_calls(
+                in->base, is_caller ? line->node : e->node, is_caller ? e->node : line->node));
+        columns_json_row(j, arc_columns, ARC_COLUMNS, fields);
+    }
     json_end(j);
 }
 
-static void graph_json_others(struct json *j, const struct other_measures *others, uint32_t node)
+static void json_entry(struct json *j, const struct report_input *in, const struct entry *e)
 {
-    if (!others->len)
-        return;
-    json_key(j, "events"), json_begin(j, '[');
+    const struct entries *t = in->entries;
+    const struct other_measures *others = &t->summary->others;
+    uint32_t cycle = t->graph->nodes[e->node].cycle;
+    struct field fields[ENTRY_COLUMNS] = {
+        [ENTRY_ID] = field_known(e->number, field_u64(e->number)),
+        [ENTRY_KIND] = field_text(e->is_cycle ? "cycle" : "function"),
+        [ENTRY_CYCLE] = field_known(cycle, field_u64(cycle)),
+        [ENTRY_SHARE] = field_double(summary_share(t->summary, e->self + e->children)),
+        [ENTRY_SELF] = field_double(e->self),
+        [ENTRY_CALLEES] = field_double(e->children),
+        [ENTRY_CALLS] = field_u64(e->calls),
+        [ENTRY_RECURSIVE] = field_u64(e->recursive_calls)};
+    if (!graph_is_cycle(t->graph, e->node))
+        function_fields(fields + ENTRY_FUNCTION, in->names, e->node);
+    json_begin(j, '{');
+    columns_json(j, entry_columns, ENTRY_COLUMNS, fields);
+    json_arcs(j, in, e, "callers", &e->callers, true);
+    json_arcs(j, in, e, e->is_cycle ? "members" : "callees", &e->below, false);
+    if (others->len)
+        json_key(j, "events"), json_begin(j, '[');
     for (size_t i = 0; i < others->len; i++) {
-        double total = others->at[i].totals[node];
+        double total = others->at[i].totals[e->node];
         json_begin(j, '{');
         json_pair_str(j, "name", others->at[i].name);
         json_pair_double(j, "total_share", other_share(&others->at[i], total));
         json_pair_double(j, "total_samples", total);
         json_end(j);
     }
-    json_end(j);
-}
-
-static void graph_json_entry(struct json *j, const struct entries *t, const struct entry *e,
-                             const struct report_input *in)
-{
-    struct names *names = in->names;
-    struct json_listed callers = {t, in->base, e->node, true, names};
-    struct json_listed below = {t, in->base, e->node, false, names};
-    json_begin(j, '{');
-    graph_json_id(j, e->number);
-    json_pair_str(j, "kind", e->is_cycle ? "cycle" : "function");
-    graph_json_node(j, t->graph, e->node, names);
-    json_pair_double(j, "total_share", summary_share(t->summary, e->self + e->children));
-    json_pair_double(j, "self_samples", e->self);
-    json_pair_double(j, "callees_samples", e->children);
-    json_pair_u64(j, "calls", e->calls);
-    json_pair_u64(j, "recursive_calls", e->recursive_calls);
-    graph_json_lines(j, &callers, "callers", &e->callers);
-    graph_json_lines(j, &below, e->is_cycle ? "members" : "callees", &e->below);
-    graph_json_others(j, &t->summary->others, e->node);
+    if (others->len)
+        json_end(j);
     base_json(j, in->base, e->node, false);
     json_end(j);
 }
@@ -514,7 +573,7 @@ void graph_json(struct out *out, const struct report_input *in)
     json_key(&j, "entries"), json_begin(&j, '[');
     for (uint32_t i = 0; i < t->len; i++) {
         entry_make(t, t->shown[i], &e);
-        graph_json_entry(&j, t, &e, in);
+        json_entry(&j, in, &e);
     }
     json_end(&j);
     json_pair_u64(&j, "omitted_entries", t->omitted);
@@ -523,103 +582,83 @@ void graph_json(struct out *out, const struct report_input *in)
     entry_deinit(&e);
 }
 
-static void graph_csv_function(struct csv *c, const struct graph *g, uint32_t node,
-                               struct names *names)
-{
-    if (node == NO_NODE || graph_is_cycle(g, node)) {
-        csv_none(c), csv_none(c), csv_none(c);
-        return;
-    }
-    csv_str(c, names_get(names, node));
-    csv_str(c, names->functions->at[node].name);
-    csv_address(c, names->functions->at[node].start);
-}
-
-static void graph_csv_object(struct csv *c, const struct graph *g, uint32_t node,
-                             struct names *names)
+/* One end of an arc: three fields beside each other, and the object. Nothing of a cycle. */
+static void end_fields(struct field *fields, const struct graph *g, uint32_t node,
+                       struct names *names, int name, int object)
 {
     if (node == NO_NODE || graph_is_cycle(g, node))
-        csv_none(c);
-    else
-        csv_str(c, function_object_label(names->functions, node));
-}
-
-static void graph_csv_line(struct csv *c, const struct entries *t, const struct entry_line *line,
-                           uint32_t callee, struct names *names)
-{
-    csv_str(c, graph_kind_name(line->kind));
-    graph_csv_function(c, t->graph, line->node, names);
-    graph_csv_function(c, t->graph, callee, names);
-    csv_u64(c, line->calls);
-    csv_double(c, line->self);
-    csv_double(c, line->children);
-    csv_u64(c, line->is_static);
-    graph_csv_object(c, t->graph, line->node, names);
-    graph_csv_object(c, t->graph, callee, names);
-    csv_end(c);
+        return;
+    fields[name] = field_text(names_get(names, node));
+    fields[name + 1] = field_text(names->functions->at[node].name);
+    fields[name + 2] = field_address(names->functions->at[node].start);
+    fields[object] = field_text_if(function_object_label(names->functions, node));
 }
 
 /* One line an arc: the callers of all functions that are shown. */
 void graph_csv(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;
-    struct names *names = in->names;
-    struct csv c = {.out = out};
+    struct csv_columns c;
     struct entry e = {0};
-    csv_header(
-        &c, "kind,caller,caller_linkage_name,caller_address,callee,callee_linkage_name,"
-            "callee_address,calls,self_samples,callees_samples,static,caller_object,callee_object");
+    csv_columns_begin(&c, out, arc_columns, ARC_COLUMNS,
+                      "kind,caller,caller_linkage_name,caller_address,callee,callee_linkage_name,"
+                      "callee_address,calls,self_samples,callees_samples,static,caller_object,"
+                      "callee_object");
+    csv_end(&c.csv);
     for (uint32_t i = 0; i < t->len; i++) {
         if (graph_is_cycle(t->graph, t->shown[i]))
             continue;
         entry_make(t, t->shown[i], &e);
-        for (size_t k = 0; k < e.callers.all.len; k++)
-            graph_csv_line(&c, t, &e.callers.all.at[k], e.node, names);
+        for (size_t k = 0; k < e.callers.all.len; k++) {
+            const struct entry_line *line = &e.callers.all.at[k];
+            struct field fields[ARC_COLUMNS] = {0};
+            arc_fields(fields, line);
+            end_fields(fields, t->graph, line->node, in->names, ARC_CALLER, ARC_CALLER_OBJECT);
+            end_fields(fields, t->graph, e.node, in->names, ARC_CALLEE, ARC_CALLEE_OBJECT);
+            csv_columns_row(&c, fields);
+        }
     }
     entry_deinit(&e);
 }
 
-/* --- trees ----------------------------------------------------------------------------------- */
+/* --- trees as JSON and CSV -------------------------------------------------------------------- */
 
-static const char *graph_row_kind(const struct tree *t, const struct tree_row *r)
+static void tree_fields(struct field *fields, const struct tree *t, const struct tree_row *r,
+                        struct names *names)
 {
-    if (r->node == NO_NODE)
-        return "unknown";
-    return graph_is_cycle(t->graph, r->node) ? "cycle" : "function";
-}
-
-static void graph_json_tree_row(struct json *j, const struct tree *t, const struct tree_row *r,
-                                struct names *names)
-{
-    json_begin(j, '{');
-    json_pair_u64(j, "depth", r->depth);
-    json_pair_str(j, "kind", graph_row_kind(t, r));
-    if (r->node != NO_NODE)
-        graph_json_node(j, t->graph, r->node, names);
-    json_pair_u64(j, "calls", r->calls);
-    json_key(j, "static"), json_bool(j, r->is_static);
-    json_pair_double(j, "share", summary_share(t->summary, r->samples));
-    json_pair_double(j, "samples", r->samples);
-    json_pair_u64(j, "cut", r->cut);
-    json_end(j);
+    bool is_known = r->node != NO_NODE, is_cycle = is_known && graph_is_cycle(t->graph, r->node);
+    fields[TREE_DEPTH] = field_u64(r->depth);
+    fields[TREE_KIND] = field_text(!is_known ? "unknown" : is_cycle ? "cycle" : "function");
+    fields[TREE_CALLS] = field_u64(r->calls);
+    fields[TREE_STATIC] = field_bool(r->is_static);
+    fields[TREE_SHARE] = field_double(summary_share(t->summary, r->samples));
+    fields[TREE_SAMPLES] = field_double(r->samples);
+    fields[TREE_CUT] = field_u64(r->cut);
+    if (!is_known)
+        return;
+    if (!is_cycle)
+        function_fields(fields + TREE_FUNCTION, names, r->node);
+    uint32_t cycle = t->graph->nodes[r->node].cycle;
+    fields[TREE_CYCLE] = field_known(cycle, field_u64(cycle));
 }
 
 void trees_json(struct out *out, const struct report_input *in)
 {
     const struct tree *trees = in->trees;
-    size_t len = in->trees_len;
-    struct names *names = in->names;
     struct json j = {.out = out};
     json_report_begin(&j, trees->is_upward ? "callers" : "callees", trees->summary);
     json_key(&j, "estimates_paths"), json_bool(&j, trees->has_paths);
     json_key(&j, "trees"), json_begin(&j, '[');
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < in->trees_len; i++) {
         json_begin(&j, '{');
-        json_pair_function(&j, names, trees[i].function);
+        json_pair_function(&j, in->names, trees[i].function);
         json_key(&j, "is_cut"), json_bool(&j, trees[i].is_cut);
         json_key(&j, "rows"), json_begin(&j, '[');
-        for (size_t k = 0; k < trees[i].len; k++)
-            graph_json_tree_row(&j, &trees[i], &trees[i].rows[k], names);
+        for (size_t k = 0; k < trees[i].len; k++) {
+            struct field fields[TREE_COLUMNS] = {0};
+            tree_fields(fields, &trees[i], &trees[i].rows[k], in->names);
+            columns_json_row(&j, tree_columns, TREE_COLUMNS, fields);
+        }
         json_end(&j);
         json_end(&j);
     }
@@ -627,37 +666,21 @@ void trees_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-static void graph_csv_tree_row(struct csv *c, const struct tree *t, const struct tree_row *r,
-                               struct names *names)
-{
-    csv_u64(c, r->depth);
-    csv_str(c, graph_row_kind(t, r));
-    graph_csv_function(c, t->graph, r->node, names);
-    if (r->node != NO_NODE && t->graph->nodes[r->node].cycle)
-        csv_u64(c, t->graph->nodes[r->node].cycle);
-    else
-        csv_none(c);
-    csv_u64(c, r->calls);
-    csv_double(c, summary_share(t->summary, r->samples));
-    csv_double(c, r->samples);
-    csv_u64(c, r->cut);
-    csv_u64(c, r->is_static);
-    graph_csv_object(c, t->graph, r->node, names);
-    csv_end(c);
-}
-
 void trees_csv(struct out *out, const struct report_input *in)
 {
-    const struct tree *trees = in->trees;
-    size_t len = in->trees_len;
-    struct names *names = in->names;
-    struct csv c = {.out = out};
-    csv_header(
-        &c,
-        "tree,depth,kind,name,linkage_name,address,cycle,calls,share,samples,cut,static,object");
-    for (size_t i = 0; i < len; i++)
-        for (size_t k = 0; k < trees[i].len; k++) {
-            csv_u64(&c, i + 1);
-            graph_csv_tree_row(&c, &trees[i], &trees[i].rows[k], names);
+    struct csv_columns c;
+    csv_columns_begin(&c, out, tree_columns, TREE_COLUMNS,
+                      "tree,depth,kind,name,linkage_name,address,cycle,calls,share,samples,cut,"
+                      "static,object");
+    csv_end(&c.csv);
+    for (size_t i = 0; i < in->trees_len; i++)
+        for (size_t k = 0; k < in->trees[i].len; k++) {
+            struct field fields[TREE_COLUMNS] = {[TREE_NUMBER] = field_u64(i + 1)};
+            const struct tree_row *r = &in->trees[i].rows[k];
+            tree_fields(fields, &in->trees[i], r, in->names);
+            if (fields[TREE_FUNCTION + FUNCTION_ADDRESS].kind == FIELD_ADDRESS)
+                fields[TREE_FUNCTION + FUNCTION_ADDRESS] =
+                    field_address(in->names->functions->at[r->node].start);
+            csv_columns_row(&c, fields);
         }
 }

@@ -128,7 +128,7 @@ static const char IN_UNITS[] = "in units of the dimension; null: the rate is not
 static const char WILSON[] = "95 % confidence (Wilson)";
 
 static const struct column columns[LINE_COLUMNS] = {
-    COLUMNS_OF_FUNCTION,
+    COLUMNS_OF_FUNCTION(0),
     [LINE_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
     [LINE_FILE] = {"file", "as debug information has it, after --path-map; null: no line numbers"},
     [LINE_LINE] = {"line", "null: the code has no line"},

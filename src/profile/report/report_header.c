@@ -301,7 +301,7 @@ void function_fields(struct field *fields, struct names *names, uint32_t functio
 
 void json_pair_function(struct json *j, struct names *names, uint32_t function)
 {
-    static const struct column columns[] = {COLUMNS_OF_FUNCTION};
+    static const struct column columns[] = {COLUMNS_OF_FUNCTION(0)};
     struct field fields[FUNCTION_FIELDS];
     function_fields(fields, names, function);
     columns_json(j, columns, FUNCTION_FIELDS, fields);

@@ -23,8 +23,8 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
 /* The columns of what text_function() prints. */
 int text_function_width(struct names *names, uint32_t function, const struct text_style *style);
 
-/* The first columns of every table of functions, and their fields: the name is shown, linkage name
- * and address identify. */
+/* Five columns of every table of functions, from column `first` on, and their fields: the name is
+ * shown, linkage name and address identify. */
 enum {
     FUNCTION_NAME,
     FUNCTION_LINKAGE,
@@ -33,14 +33,16 @@ enum {
     FUNCTION_SOURCE,
     FUNCTION_FIELDS
 };
-#define COLUMNS_OF_FUNCTION                                                                 \
-    [FUNCTION_NAME] = {"name", "demangled, unless --no-demangle"},                          \
-    [FUNCTION_LINKAGE] = {"linkage_name", "as the program's symbol table has it"},          \
-    [FUNCTION_ADDRESS] = {"address", "where the function begins, as linked"},               \
-    [FUNCTION_OBJECT] = {"object",                                                          \
-                         "only of recordings: the library it is in; none: the executable"}, \
-    [FUNCTION_SOURCE] = {"source",                                                          \
-                         "only of static functions that share their name: the file they are in"}
+/* clang-format off */
+#define COLUMNS_OF_FUNCTION(first)                                                                 \
+    [(first) + FUNCTION_NAME] = {"name", "demangled, unless --no-demangle"},                       \
+    [(first) + FUNCTION_LINKAGE] = {"linkage_name", "as the program's symbol table has it"},       \
+    [(first) + FUNCTION_ADDRESS] = {"address", "where the function begins, as linked"},            \
+    [(first) + FUNCTION_OBJECT] =                                                                  \
+        {"object", "only of recordings: the library it is in; none: the executable"},              \
+    [(first) + FUNCTION_SOURCE] =                                                                  \
+        {"source", "only of static functions that share their name: the file they are in"}
+/* clang-format on */
 
 void function_fields(struct field *fields, struct names *names, uint32_t function);
 

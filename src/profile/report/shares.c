@@ -1,4 +1,9 @@
-/* Three forms of one table. */
+/* Shares of all samples by object, thread or process, as text, JSON
+ * (docs/schema/shares.schema.json) and CSV.
+ *
+ * Three kinds of rows with the same first columns. Below a thread stand the functions that it ran,
+ * most samples first; CSV has them as rows of the same thread. A process says how it ended, and why
+ * it was not wholly recorded where that is known. */
 #include "profile/report/writers.h"
 
 #include "output/json.h"
@@ -130,137 +135,160 @@ void shares_text(struct out *out, const struct report_input *in)
     }
 }
 
-/* --- JSON ------------------------------------------------------------------------------------ */
+/* --- JSON and CSV ----------------------------------------------------------------------------- */
 
-static void shares_json_functions(struct json *j, const struct share_row *r, struct names *names)
+enum {
+    SHARE_NAME,
+    SHARE_SHARE,
+    SHARE_SAMPLES,
+    SHARE_THREAD,
+    SHARE_PID,
+    SHARE_CPU_NS,
+    SHARE_RUN_NS,
+    SHARE_PARENT_PID,
+    SHARE_START_NS,
+    SHARE_END_NS,
+    SHARE_USER_NS,
+    SHARE_SYSTEM_NS,
+    SHARE_EXIT_STATUS,
+    SHARE_SIGNAL,
+    SHARE_STATUS,
+    SHARE_WHY_UNSEEN,
+    SHARE_CALLS,
+    SHARE_FUNCTION,
+    SHARE_TOTAL_SAMPLES,
+    SHARE_COLUMNS
+};
+static const struct column columns[SHARE_COLUMNS] = {
+    [SHARE_NAME] = {"name", "path of the object, the thread's name, or the program's"},
+    [SHARE_SHARE] = {"self_share", "of all samples, 0 to 1"},
+    [SHARE_SAMPLES] = {"self_samples", "samples in it"},
+    [SHARE_THREAD] = {"thread", "threads: the system's number; 0: several short-lived ones of the "
+                                "process"},
+    [SHARE_PID] = {"pid", "threads and processes: the process"},
+    [SHARE_CPU_NS] = {"cpu_ns", "threads: CPU time"},
+    [SHARE_RUN_NS] = {"run_ns", "threads: from start to end"},
+    [SHARE_PARENT_PID] = {"parent_pid", "processes: who started it"},
+    [SHARE_START_NS] = {"start_ns", "processes: since the start of the recording"},
+    [SHARE_END_NS] = {"end_ns", "processes: likewise; 0: still ran"},
+    [SHARE_USER_NS] = {"user_ns", "processes: CPU time; null: not known"},
+    [SHARE_SYSTEM_NS] = {"system_ns", "processes: CPU time; null: not known"},
+    [SHARE_EXIT_STATUS] = {"exit_status", "processes: null: not known, or a signal ended it"},
+    [SHARE_SIGNAL] = {"signal", "processes: that ended it"},
+    [SHARE_STATUS] = {"status", "processes, of CSV: exit status, SIG and the signal's name, runs, "
+                                "or ? where it is not known"},
+    [SHARE_WHY_UNSEEN] = {"why_unseen", "processes: why it was not, or not wholly, recorded; null: "
+                                        "it was"},
+    [SHARE_CALLS] = {"calls", "objects: calls of its functions"},
+    [SHARE_FUNCTION] = {"function", "threads, of CSV: none in the row of the thread itself"},
+    [SHARE_TOTAL_SAMPLES] = {"total_samples", "with the function anywhere on the stack"},
+};
+const struct column_table shares_columns = {"flat", "rows", columns, SHARE_COLUMNS};
+
+/* What both forms have of a row; `end`: room for the status of a process. */
+static void share_fields(struct field *fields, const struct shares *t, const struct share_row *r,
+                         char *end, size_t end_bytes)
 {
-    json_key(j, "functions"), json_begin(j, '[');
-    for (size_t i = 0; i < r->functions_len; i++) {
-        json_begin(j, '{');
-        json_pair_function(j, names, r->functions[i].function);
-        json_pair_double(j, "self_samples", r->functions[i].self);
-        json_pair_double(j, "total_samples", r->functions[i].total);
-        json_end(j);
+    fields[SHARE_NAME] = field_text(r->name);
+    fields[SHARE_SHARE] = field_double(summary_share(t->summary, r->samples));
+    fields[SHARE_SAMPLES] = field_double(r->samples);
+    if (t->kind == SHARES_OBJECTS)
+        fields[SHARE_CALLS] = field_u64(r->calls);
+    if (t->kind == SHARES_THREADS) {
+        fields[SHARE_THREAD] = field_u64(r->thread);
+        fields[SHARE_PID] = field_u64(r->pid);
+        fields[SHARE_CPU_NS] = field_u64(r->cpu_ns);
+        fields[SHARE_RUN_NS] = field_u64(r->recording_ns);
     }
-    json_end(j);
+    if (t->kind != SHARES_PROCESSES)
+        return;
+    const struct recording_process *p = r->process;
+    shares_process_end(p, end, end_bytes);
+    fields[SHARE_PID] = field_u64(p->pid);
+    fields[SHARE_PARENT_PID] = field_u64(p->parent_pid);
+    fields[SHARE_USER_NS] = field_u64(p->user_ns);
+    fields[SHARE_SYSTEM_NS] = field_u64(p->system_ns);
+    fields[SHARE_WHY_UNSEEN] = field_text(p->why_unseen);
+    fields[SHARE_STATUS] = field_text(end);
 }
 
-static void shares_json_process(struct json *j, const struct recording_process *p)
+/* What JSON says of a process in members of their own. */
+static void process_fields(struct field *fields, const struct recording_process *p)
 {
     bool is_killed = p->has_ended && WIFSIGNALED(p->status);
-    json_pair_u64(j, "pid", p->pid);
-    json_pair_u64(j, "parent_pid", p->parent_pid);
-    json_pair_u64(j, "start_ns", p->start_ns);
-    json_pair_u64(j, "end_ns", p->end_ns);
-    json_key(j, "user_ns"), p->has_cpu ? json_u64(j, p->user_ns) : json_none(j);
-    json_key(j, "system_ns"), p->has_cpu ? json_u64(j, p->system_ns) : json_none(j);
-    json_key(j, "exit_status");
-    if (p->has_ended && !is_killed)
-        json_i64(j, WEXITSTATUS(p->status));
-    else
-        json_none(j);
-    json_key(j, "signal"), is_killed ? json_i64(j, WTERMSIG(p->status)) : json_none(j);
-    json_pair_str(j, "why_unseen", p->why_unseen);
-}
-
-static void shares_json_row(struct json *j, const struct shares *t, const struct share_row *r,
-                            struct names *names)
-{
-    json_begin(j, '{');
-    json_pair_str(j, "name", r->name);
-    json_pair_double(j, "self_share", summary_share(t->summary, r->samples));
-    json_pair_double(j, "self_samples", r->samples);
-    if (t->kind == SHARES_THREADS) {
-        json_pair_u64(j, "thread", r->thread);
-        json_pair_u64(j, "pid", r->pid);
-        json_pair_u64(j, "cpu_ns", r->cpu_ns);
-        json_pair_u64(j, "run_ns", r->recording_ns);
-        shares_json_functions(j, r, names);
-    } else if (t->kind == SHARES_PROCESSES) {
-        shares_json_process(j, r->process);
-    } else {
-        json_pair_u64(j, "calls", r->calls);
-    }
-    json_end(j);
+    fields[SHARE_START_NS] = field_u64(p->start_ns);
+    fields[SHARE_END_NS] = field_u64(p->end_ns);
+    fields[SHARE_USER_NS] = field_known(p->has_cpu, fields[SHARE_USER_NS]);
+    fields[SHARE_SYSTEM_NS] = field_known(p->has_cpu, fields[SHARE_SYSTEM_NS]);
+    fields[SHARE_EXIT_STATUS] =
+        field_known(p->has_ended && !is_killed, field_i64(WEXITSTATUS(p->status)));
+    fields[SHARE_SIGNAL] = field_known(is_killed, field_i64(WTERMSIG(p->status)));
 }
 
 void shares_json(struct out *out, const struct report_input *in)
 {
-    const struct shares *t = in->shares;
-    struct names *names = in->names;
-    struct json j = {.out = out};
     static const char *const names_of[] = {[SHARES_OBJECTS] = "objects",
                                            [SHARES_THREADS] = "threads",
                                            [SHARES_PROCESSES] = "processes"};
+    const struct shares *t = in->shares;
+    struct json j = {.out = out};
     json_report_begin(&j, names_of[t->kind], t->summary);
     json_key(&j, "rows"), json_begin(&j, '[');
-    for (uint32_t i = 0; i < t->len; i++)
-        shares_json_row(&j, t, &t->rows[i], names);
+    for (uint32_t i = 0; i < t->len; i++) {
+        const struct share_row *r = &t->rows[i];
+        struct field fields[SHARE_COLUMNS] = {0};
+        char end[32];
+        share_fields(fields, t, r, end, sizeof end);
+        fields[SHARE_STATUS].kind = FIELD_ABSENT;
+        if (t->kind == SHARES_PROCESSES)
+            process_fields(fields, r->process);
+        json_begin(&j, '{');
+        columns_json(&j, columns, SHARE_COLUMNS, fields);
+        if (t->kind == SHARES_THREADS) {
+            json_key(&j, "functions"), json_begin(&j, '[');
+            for (size_t k = 0; k < r->functions_len; k++) {
+                json_begin(&j, '{');
+                json_pair_function(&j, in->names, r->functions[k].function);
+                json_pair_double(&j, "self_samples", r->functions[k].self);
+                json_pair_double(&j, "total_samples", r->functions[k].total);
+                json_end(&j);
+            }
+            json_end(&j);
+        }
+        json_end(&j);
+    }
     json_end(&j);
     json_pair_double(&j, "unattributed_samples", t->rest);
     json_end(&j);
 }
 
-/* --- CSV ------------------------------------------------------------------------------------- */
-
-/* After a thread's line one for each of its functions, with the same thread. */
-static void shares_csv_functions(struct csv *c, const struct shares *t, const struct share_row *r,
-                                 struct names *names)
-{
-    for (size_t i = 0; i < r->functions_len; i++) {
-        csv_str(c, r->name);
-        csv_double(c, summary_share(t->summary, r->functions[i].self));
-        csv_double(c, r->functions[i].self);
-        csv_u64(c, r->thread);
-        csv_none(c), csv_none(c);
-        csv_str(c, names_get(names, r->functions[i].function));
-        csv_double(c, r->functions[i].total);
-        csv_end(c);
-    }
-}
-
-static void shares_csv_process(struct csv *c, const struct recording_process *p)
-{
-    char end[32];
-    shares_process_end(p, end, sizeof end);
-    csv_u64(c, p->pid), csv_u64(c, p->parent_pid);
-    csv_u64(c, p->user_ns), csv_u64(c, p->system_ns);
-    csv_str(c, end);
-    csv_str(c, p->why_unseen ? p->why_unseen : "");
-}
-
-static void shares_csv_row(struct csv *c, const struct shares *t, const struct share_row *r)
-{
-    csv_str(c, r->name);
-    csv_double(c, summary_share(t->summary, r->samples));
-    csv_double(c, r->samples);
-    if (t->kind == SHARES_THREADS) {
-        csv_u64(c, r->thread);
-        csv_u64(c, r->cpu_ns), csv_u64(c, r->recording_ns);
-        csv_none(c);
-        csv_double(c, r->samples);
-    } else if (t->kind == SHARES_PROCESSES) {
-        shares_csv_process(c, r->process);
-    } else {
-        csv_u64(c, r->calls);
-    }
-    csv_end(c);
-}
-
 void shares_csv(struct out *out, const struct report_input *in)
 {
-    const struct shares *t = in->shares;
-    struct names *names = in->names;
     static const char *const heads[] = {
         [SHARES_OBJECTS] = "name,self_share,self_samples,calls",
         [SHARES_THREADS] =
             "name,self_share,self_samples,thread,cpu_ns,run_ns,function,total_samples",
         [SHARES_PROCESSES] =
             "name,self_share,self_samples,pid,parent_pid,user_ns,system_ns,status,why_unseen"};
-    struct csv c = {.out = out};
-    csv_header(&c, heads[t->kind]);
+    const struct shares *t = in->shares;
+    struct csv_columns c;
+    csv_columns_begin(&c, out, columns, SHARE_COLUMNS, heads[t->kind]);
+    csv_end(&c.csv);
     for (uint32_t i = 0; i < t->len; i++) {
-        shares_csv_row(&c, t, &t->rows[i]);
-        shares_csv_functions(&c, t, &t->rows[i], names);
+        const struct share_row *r = &t->rows[i];
+        struct field fields[SHARE_COLUMNS] = {0};
+        char end[32];
+        share_fields(fields, t, r, end, sizeof end);
+        fields[SHARE_TOTAL_SAMPLES] = fields[SHARE_SAMPLES];
+        csv_columns_row(&c, fields);
+        for (size_t k = 0; k < r->functions_len; k++) {
+            const struct thread_share *f = &r->functions[k];
+            fields[SHARE_CPU_NS] = fields[SHARE_RUN_NS] = (struct field){0};
+            fields[SHARE_SHARE] = field_double(summary_share(t->summary, f->self));
+            fields[SHARE_SAMPLES] = field_double(f->self);
+            fields[SHARE_FUNCTION] = field_text(names_get(in->names, f->function));
+            fields[SHARE_TOTAL_SAMPLES] = field_double(f->total);
+            csv_columns_row(&c, fields);
+        }
     }
 }
