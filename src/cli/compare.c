@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/cover.h"
-#include "coverage/report/change_report.h"
+#include "coverage/report/coverage_report.h"
 #include "profile/analysis/compare/comparison.h"
 #include "session/session.h"
 #include "session/report_inputs.h"

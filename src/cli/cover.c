@@ -17,7 +17,7 @@
 #include "base/path.h"
 #include "base/search.h"
 #include "coverage/analysis/test_coverage.h"
-#include "coverage/report/tests_report.h"
+#include "coverage/report/coverage_report.h"
 #include "objfile/object.h"
 
 #include <inttypes.h>

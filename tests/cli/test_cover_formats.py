@@ -132,6 +132,25 @@ class Formats(unittest.TestCase):
                                               for b in l.get("branches", [])])
         self.assertEqual(len(files), 2)
 
+    def test_gcovr_8(self):
+        """What gcovr 8.6 takes out of a file of its version without asking whether it is there."""
+        report = json.loads(self.written("gcovr@0.15"))
+        self.assertEqual(report["gcovr/format_version"], "0.15")
+        for file in report["files"]:
+            self.assertLessEqual({"file", "lines", "functions"}, file.keys())
+            for function in file["functions"]:
+                self.assertLessEqual({"lineno", "execution_count", "blocks_percent"},
+                                     function.keys())
+                self.assertTrue(0 <= function["blocks_percent"] <= 100)
+                self.assertEqual(function["blocks_percent"] > 0, function["execution_count"] > 0)
+                self.assertFalse("(" in function["name"] and "demangled_name" in function)
+            lines = self.lines[file["file"]]
+            self.assertEqual({l["line_number"]: (l["count"], len(l["branches"]))
+                              for l in file["lines"]},
+                             {n: (l["count"], len(l.get("branches", [])))
+                              for n, l in lines.items()})
+        self.assertEqual(json.loads(self.written("gcovr"))["gcovr/format_version"], "0.3")
+
     @unittest.skipUnless(shutil.which("gcovr"), "gcovr is not installed")
     def test_gcovr_reads_it(self):
         (self.top / "g.json").write_bytes(self.written("gcovr"))

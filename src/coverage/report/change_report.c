@@ -5,8 +5,6 @@
  * the lines that no longer run or run now, as ranges. What is only on one side says so. A limit
  * cuts every list. Numbers come from struct coverage_change alone: nothing is computed here but
  * percentages. */
-#include "coverage/report/change_report.h"
-
 #include "coverage/report/coverage_report.h"
 #include "output/json.h"
 #include "output/text.h"

@@ -270,29 +270,67 @@ void coverage_json(struct out *out, const struct coverage_report *s,
     json_end(&j);
 }
 
-/* --- gcovr's --------------------------------------------------------------------------------- */
+/* --- gcovr's ---------------------------------------------------------------------------------- */
 
-/* gcovr's JSON, format 0.3, as gcovr 5 writes it and reads with --add-tracefile. It has no calls
- * and no conditions; what is unknown stands in no line. */
+/* gcovr reads with --add-tracefile what has exactly the version that it writes: 0.3 is gcovr 5's,
+ * as Debian 12 has it, 0.15 that of gcovr 8.6. Neither has calls; what is unknown stands in no
+ * line.
+ *
+ *     0.3   functions by the name that is shown; lines say that they are neither excluded nor
+ *           without code
+ *     0.15  functions by linkage name, with the shown one beside it and a share of blocks that ran,
+ *           for which lines stand here; conditions with the terms that were not seen
+ *
+ * gcovr asks for a shown name only beside a linkage name without brackets. */
+
+/* Percent of the lines of a function that ran. */
+static double gcovr_lines_percent(const struct coverage_result *r, const struct result_source *s,
+                                  const struct result_function *f)
+{
+    uint32_t all = 0, hit = 0;
+    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
+        const struct result_line *l = &r->lines.at[i];
+        bool is_inside = l->line >= f->start_line && l->line <= f->end_line;
+        all += is_inside && l->state != RESULT_UNKNOWN;
+        hit += is_inside && l->state == RESULT_HIT;
+    }
+    return all ? 100.0 * hit / all : f->count ? 100 : 0;
+}
 
 static void gcovr_functions(struct json *j, const struct coverage_result *r,
-                            const struct result_source *s)
+                            const struct result_source *s, bool is_new)
 {
     json_key(j, "functions"), json_begin(j, '[');
     for (uint32_t i = s->first_function; i < s->first_function + s->functions; i++) {
         const struct result_function *f = &r->functions.at[i];
+        bool has_both = is_new && f->linkage && !strchr(f->linkage, '(');
         if (f->state == RESULT_UNKNOWN)
             continue;
         json_begin(j, '{');
+        if (is_new)
+            json_pair_double(j, "blocks_percent", gcovr_lines_percent(r, s, f));
+        if (has_both)
+            json_pair_str(j, "demangled_name", f->name);
         json_pair_u64(j, "execution_count", f->count);
         json_pair_u64(j, "lineno", f->start_line);
-        json_pair_str(j, "name", f->name);
+        json_pair_str(j, "name", has_both ? f->linkage : f->name);
         json_end(j);
     }
     json_end(j);
 }
 
-static void gcovr_line(struct json *j, const struct coverage_result *r, const struct result_line *l)
+/* Terms that were never true, or never false; `seen`: a bit a term. */
+static void gcovr_terms(struct json *j, const char *key, uint64_t seen, uint32_t terms)
+{
+    json_key(j, key), json_begin(j, '[');
+    for (uint32_t t = 0; t < terms; t++)
+        if (!(seen >> t & 1))
+            json_u64(j, t);
+    json_end(j);
+}
+
+static void gcovr_line(struct json *j, const struct coverage_result *r, const struct result_line *l,
+                       bool is_new)
 {
     json_begin(j, '{');
     json_key(j, "branches"), json_begin(j, '[');
@@ -305,17 +343,31 @@ static void gcovr_line(struct json *j, const struct coverage_result *r, const st
         json_end(j);
     }
     json_end(j);
+    if (is_new && l->conditions)
+        json_key(j, "conditions"), json_begin(j, '[');
+    for (uint32_t k = 0; is_new && k < l->conditions; k++) {
+        const struct result_condition *c = &r->conditions.at[l->first_condition + k];
+        json_begin(j, '{');
+        json_pair_u64(j, "count", 2 * c->terms);
+        json_pair_u64(j, "covered", condition_hit(c));
+        gcovr_terms(j, "not_covered_false", c->off, c->terms);
+        gcovr_terms(j, "not_covered_true", c->on, c->terms);
+        json_end(j);
+    }
+    if (is_new && l->conditions)
+        json_end(j);
     json_pair_u64(j, "count", l->count);
-    json_key(j, "gcovr/excluded"), json_bool(j, false);
-    json_key(j, "gcovr/noncode"), json_bool(j, false);
+    if (!is_new) {
+        json_key(j, "gcovr/excluded"), json_bool(j, false);
+        json_key(j, "gcovr/noncode"), json_bool(j, false);
+    }
     json_pair_u64(j, "line_number", l->line);
     json_end(j);
 }
 
-void coverage_gcovr(struct out *out, const struct coverage_report *s,
-                    const struct coverage_style *style)
+static void gcovr_write(struct out *out, const struct coverage_report *s, const char *version,
+                        bool is_new)
 {
-    (void)style;
     const struct coverage_result *r = s->result;
     struct json j = {.out = out, .is_compact = true};
     json_begin(&j, '{');
@@ -324,17 +376,31 @@ void coverage_gcovr(struct out *out, const struct coverage_report *s,
         const struct result_source *source = &r->sources.at[i];
         json_begin(&j, '{');
         json_pair_str(&j, "file", source->path);
-        gcovr_functions(&j, r, source);
+        gcovr_functions(&j, r, source, is_new);
         json_key(&j, "lines"), json_begin(&j, '[');
         for (uint32_t k = source->first_line; k < source->first_line + source->lines; k++)
             if (r->lines.at[k].state != RESULT_UNKNOWN)
-                gcovr_line(&j, r, &r->lines.at[k]);
+                gcovr_line(&j, r, &r->lines.at[k], is_new);
         json_end(&j);
         json_end(&j);
     }
     json_end(&j);
-    json_pair_str(&j, "gcovr/format_version", "0.3");
+    json_pair_str(&j, "gcovr/format_version", version);
     json_end(&j);
+}
+
+void coverage_gcovr(struct out *out, const struct coverage_report *s,
+                    const struct coverage_style *style)
+{
+    (void)style;
+    gcovr_write(out, s, "0.3", false);
+}
+
+void coverage_gcovr_0_15(struct out *out, const struct coverage_report *s,
+                         const struct coverage_style *style)
+{
+    (void)style;
+    gcovr_write(out, s, "0.15", true);
 }
 
 /* --- Coveralls ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
+#include "coverage/analysis/test_coverage.h"
 #include "coverage/model/coverage.h"
 #include "output/out.h"
 
@@ -51,7 +52,7 @@ typedef void coverage_writer(struct out *out, const struct coverage_report *s,
                              const struct coverage_style *style);
 coverage_writer coverage_text, coverage_markdown, coverage_json, coverage_lcov, coverage_cobertura,
     coverage_codecov, coverage_sonarqube, coverage_jacoco, coverage_clover, coverage_coveralls,
-    coverage_gcovr;
+    coverage_gcovr, coverage_gcovr_0_15;
 
 /* ---- what the forms share */
 
@@ -101,5 +102,56 @@ extern const size_t coverage_formats_len;
 
 /* The row, or NULL with an error that lists the names there are; `e` may be NULL. */
 const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e);
+
+/* --- coverage compared: docs/schema/diff_coverage.schema.json --------------------------------- */
+
+struct change_report {
+    const struct coverage_change *change;
+    const char *old, *new; /* what was named */
+    uint64_t limit;        /* sources; 0: all */
+    bool shows_all;        /* sources that did not change, too */
+};
+
+typedef void change_writer(struct out *out, const struct change_report *r);
+
+/* Rows of the table in change_report.c. */
+change_writer change_text, change_json, change_markdown;
+
+struct change_format {
+    const char *name;
+    change_writer *write;
+    bool is_for_people;
+};
+
+extern const struct change_format change_formats[];
+extern const size_t change_formats_len;
+
+/* The row, or NULL; NULL: text. */
+const struct change_format *change_format_find(const char *name);
+
+/* Line numbers as ranges, "3-5, 9". */
+void changed_lines_text(struct out *out, const struct changed_line *lines, uint32_t len);
+
+/* "new", "gone", or "" */
+const char *source_change_remark(const struct source_change *s);
+
+/* Sources that are different. */
+size_t change_count(const struct coverage_change *c);
+
+/* --- coverage by test: docs/schema/cover_tests.schema.json ------------------------------------ */
+
+struct tests_report {
+    const struct test_coverage *tests;
+
+    const char *place;                      /* FILE:LINE as it was asked for, or NULL */
+    uint32_t line;                          /* of the result, for `place` */
+    const struct test_selection *selection; /* for a patch, or NULL */
+    const char *patch;                      /* its name */
+    uint64_t limit;                         /* rows; 0: all */
+};
+
+typedef void tests_writer(struct out *out, const struct tests_report *r);
+tests_writer tests_text, tests_json;
+tests_writer tests_names; /* nothing but the tests' names, one a line */
 
 #endif

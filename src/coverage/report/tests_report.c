@@ -1,5 +1,5 @@
 /* Tables of tests: all of them, those that ran a line, those to run for a patch. */
-#include "coverage/report/tests_report.h"
+#include "coverage/report/coverage_report.h"
 
 #include "output/json.h"
 #include "output/text.h"
