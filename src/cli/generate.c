@@ -5,6 +5,8 @@
  * besides: paragraphs are filled by man, indented lines stay as they are (.EX). Pages carry no
  * date: the same sources give the same bytes. */
 #include "cli/cli.h"
+#include "profile/report/report.h"
+#include "verdict/verdict.h"
 
 #include <string.h>
 
@@ -118,6 +120,39 @@ static void man_options(const struct command *c, struct out *out)
                  "\\fB\\-\\-help\\-all\\fR\nshow the usual options, or all, and exit.\n");
 }
 
+/* The columns of reports, by number; NULL behind the last one. */
+static const struct column_table *column_table_at(size_t i)
+{
+    return i < report_columns_len    ? report_columns[i]
+           : i == report_columns_len ? &verdict_columns
+                                     : NULL;
+}
+
+/* What the columns of a command's reports mean: headings of text, or names in JSON and CSV. */
+static void man_columns(const struct command *c, struct out *out)
+{
+    bool is_first = true;
+    for (size_t i = 0; column_table_at(i); i++) {
+        const struct column_table *t = column_table_at(i);
+        if (strcmp(t->command, c->name))
+            continue;
+        out_str(out, is_first ? ".SH COLUMNS\nHeadings of text, and names in JSON and CSV.\n" : "");
+        is_first = false;
+        out_printf(out, ".SS %s\n.nf\n.EX\n", t->rows);
+        struct out help;
+        out_init(&help, -1);
+        columns_help(&help, t);
+        for (size_t at = 0, len; at < help.len; at += len + 1) {
+            const char *end = memchr(help.at + at, '\n', help.len - at);
+            len = end ? (size_t)(end - help.at) - at : help.len - at;
+            roff_text(out, help.at + at, len);
+            out_char(out, '\n');
+        }
+        out_deinit(&help);
+        out_str(out, ".EE\n.fi\n");
+    }
+}
+
 static void man_command(const struct command *c, struct out *out)
 {
     struct help_text text = help_text_of(c);
@@ -129,6 +164,7 @@ static void man_command(const struct command *c, struct out *out)
     roff_details(out, text.details);
     if (command_option(c, 0, NULL, NULL) || !c->is_lookalike)
         man_options(c, out);
+    man_columns(c, out);
     if (text.examples.len) {
         out_str(out, ".SH EXAMPLES\n");
         roff_details(out, text.examples);
@@ -396,8 +432,11 @@ int generate(int argc, char **argv, struct out *out, struct err *e)
     } else if (!strcmp(what, "commands")) {
         for (size_t i = 0; i < commands_len; i++)
             out_printf(out, "%s\n", commands[i]->name);
+    } else if (!strcmp(what, "columns")) {
+        for (size_t i = 0; column_table_at(i); i++)
+            columns_list(out, column_table_at(i));
     } else {
-        err_set(e, "--generate takes commands, man [COMMAND], bash, zsh or fish");
+        err_set(e, "--generate takes columns, commands, man [COMMAND], bash, zsh or fish");
         return EXIT_BAD;
     }
     return EXIT_FINE;

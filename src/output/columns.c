@@ -316,7 +316,8 @@ void columns_list(struct out *out, const struct column_table *t)
     for (size_t i = 0; i < t->len; i++) {
         const struct column *c = &t->columns[i];
         const char *heading = c->heading ? c->heading : "";
-        out_printf(out, "%s\t%s\t%s\t%.*s\t%s\n", t->report, t->rows, c->name ? c->name : "",
-                   bare_heading(heading), heading, c->meaning ? c->meaning : "");
+        out_printf(out, "%s\t%s\t%s\t%s\t%.*s\t%s\n", t->command, t->schema, t->rows,
+                   c->name ? c->name : "", bare_heading(heading), heading,
+                   c->meaning ? c->meaning : "");
     }
 }

@@ -187,8 +187,9 @@ void markdown_columns_row(struct out *out, const struct text_columns *t,
 
 /* The table of one kind of row, for those who explain it. */
 struct column_table {
-    const char *report; /* the command, or its option that prints these rows: "flat" */
-    const char *rows;   /* the array of JSON that holds them: "functions" */
+    const char *command; /* that prints these rows: "flat" */
+    const char *schema;  /* of its JSON, in docs/schema: "shares" */
+    const char *rows;    /* the array there that holds them: "rows" */
     const struct column *columns;
     size_t len;
 };
@@ -196,7 +197,8 @@ struct column_table {
 /* A line a column: `heading` or name, then its meaning, wrapped at 78 columns. */
 void columns_help(struct out *out, const struct column_table *t);
 
-/* Lines "report<TAB>rows<TAB>name<TAB>heading<TAB>meaning", for programs that make documents. */
+/* Lines "command<TAB>schema<TAB>rows<TAB>name<TAB>heading<TAB>meaning", for programs that make
+ * documents. */
 void columns_list(struct out *out, const struct column_table *t);
 
 #endif

@@ -421,6 +421,10 @@ void verdict_text(struct out *out, const struct verdict *v)
 
 /* --- JSON: docs/schema/check.schema.json ----------------------------------------------------- */
 
+static const char IN_UNIT[] =
+    "in the unit of the rule: seconds (or events), bytes, calls, or percent of shares and "
+    "coverage";
+
 enum {
     CHECK_STATUS,
     CHECK_RULE,
@@ -441,12 +445,12 @@ static const struct column columns[CHECK_COLUMNS] = {
     [CHECK_MESSAGE] = {"message", "a sentence without full stop"},
     [CHECK_FILE] = {"file", "null: not known"},
     [CHECK_LINE] = {"line", "0: not known"},
-    [CHECK_OLD] = {"old", "in the unit of the rule"},
-    [CHECK_NEW] = {"new", "in the unit of the rule"},
-    [CHECK_LIMIT] = {"limit", "in the unit of the rule"},
+    [CHECK_OLD] = {"old", IN_UNIT},
+    [CHECK_NEW] = {"new", IN_UNIT},
+    [CHECK_LIMIT] = {"limit", IN_UNIT},
     [CHECK_CHANCE] = {"chance", "of growth beyond the limit being chance; null: not asked"},
 };
-const struct column_table verdict_columns = {"check", "cases", columns, CHECK_COLUMNS};
+const struct column_table verdict_columns = {"check", "check", "cases", columns, CHECK_COLUMNS};
 
 void verdict_json(struct out *out, const struct verdict *v)
 {

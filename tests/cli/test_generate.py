@@ -1,14 +1,19 @@
 """Manual pages, completions and help: well formed, complete, and in step with the option tables."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 from harness import ROOT, main, monarc
+
+sys.path.insert(0, str(ROOT / "tools"))
+from describe_columns import row_properties
 
 COMMANDS = monarc("--generate", "commands").stdout.decode().split()
 
@@ -60,6 +65,30 @@ class Pages(unittest.TestCase):
             for option in options_of(command):
                 if option != "help":
                     self.assertIn(f"--{option}", page)
+
+
+class Columns(unittest.TestCase):
+    """What a column means stands in one table, from which the manual and the schemas have it."""
+
+    def tables(self):
+        for line in monarc("--generate", "columns").stdout.decode().splitlines():
+            command, schema, rows, name, heading, meaning = line.split("\t")
+            self.assertTrue(meaning, f"{command}: {name or heading} has no meaning")
+            yield command, schema, rows, name, heading, meaning
+
+    def test_schemas_have_the_meanings(self):
+        wrong = []
+        for _, schema, rows, name, _, meaning in self.tables():
+            path = ROOT / f"docs/schema/{schema}.schema.json"
+            for properties in row_properties(json.loads(path.read_text()), rows):
+                if name in properties and properties[name].get("description") != meaning:
+                    wrong.append(f"{path.name}: {rows}: {name}: {meaning}")
+        self.assertEqual(wrong, [], "tools/describe_columns.py writes them")
+
+    def test_manual_has_them(self):
+        for command, _, _, name, heading, _ in self.tables():
+            page = monarc("--generate", "man", command).stdout.decode().replace("\\-", "-")
+            self.assertIn(heading or name, page[page.index(".SH COLUMNS"):])
 
 
 class Completions(unittest.TestCase):

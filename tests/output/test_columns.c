@@ -19,7 +19,7 @@ static const struct column columns[COLUMNS] = {
     [SEEN] = {"is_seen", "whether it is"},
     [AT] = {"address", "as linked"},
 };
-static const struct column_table table = {"flat", "rows", columns, COLUMNS};
+static const struct column_table table = {"flat", "flat", "rows", columns, COLUMNS};
 
 static const struct field rows[2][COLUMNS] = {
     {{FIELD_TEXT, .text = "a,\x1b|b"},
@@ -151,8 +151,8 @@ static void meanings_stand_once(void **state)
                  "  self (time)               in seconds\n"
                  "  is_seen                   whether it is\n"
                  "  address                   as linked\n");
-    columns_list(&out, &(struct column_table){"flat", "rows", columns + TIME, 2});
-    expect(&out, "flat\trows\ttime\tself\tin seconds\nflat\trows\tcalls\tcalls\t\n");
+    columns_list(&out, &(struct column_table){"flat", "flat", "rows", columns + TIME, 2});
+    expect(&out, "flat\tflat\trows\ttime\tself\tin seconds\nflat\tflat\trows\tcalls\tcalls\t\n");
     out_deinit(&out);
 }
 

@@ -55,7 +55,8 @@ static const struct column columns[ANNOTATE_COLUMNS] = {
     [LINE_INFERRED] = {"is_inferred",
                        "no block begins on the line: the count is that of the one before"},
 };
-const struct column_table annotate_columns = {"annotate", "lines", columns, ANNOTATE_COLUMNS};
+const struct column_table annotate_columns = {"annotate", "annotate", "lines", columns,
+                                              ANNOTATE_COLUMNS};
 
 static bool annotate_has_samples(const struct annotated *t)
 {

@@ -47,7 +47,7 @@ static const struct column columns[CALL_COLUMNS] = {
     [CALL_SELF_TIME] = {NULL, "self_samples as time", "self ?", FORM_NUMBER, true},
     [CALL_TEXT_DEPTH] = {NULL, "levels below the first row", "depth", FORM_NUMBER, true},
 };
-const struct column_table call_tree_columns = {"graph", "rows", columns, CALL_COLUMNS};
+const struct column_table call_tree_columns = {"graph", "call_tree", "rows", columns, CALL_COLUMNS};
 
 /* --- text ------------------------------------------------------------------------------------- */
 

@@ -123,7 +123,8 @@ static const struct column line_columns[LINE_COLUMNS] = {
     [LINE_INFERRED] = {"is_inferred", "no block begins on the line: the count is that of the block "
                                       "before"},
 };
-const struct column_table counts_line_columns = {"counts", "lines", line_columns, LINE_COLUMNS};
+const struct column_table counts_line_columns = {"counts", "counts", "lines", line_columns,
+                                                 LINE_COLUMNS};
 
 enum {
     BLOCK_ADDRESS,
@@ -143,7 +144,8 @@ static const struct column block_columns[BLOCK_COLUMNS] = {
                           FORM_NUMBER},
     [BLOCK_TEXT_ADDRESS] = {NULL, "where the block begins, as linked", "address", FORM_NUMBER},
 };
-const struct column_table counts_block_columns = {"counts", "blocks", block_columns, BLOCK_COLUMNS};
+const struct column_table counts_block_columns = {"counts", "counts", "blocks", block_columns,
+                                                  BLOCK_COLUMNS};
 
 static void line_fields(struct field *fields, const struct source_lines *s,
                         const struct source_row *r)

@@ -104,7 +104,7 @@ static const struct column columns[FLAT_COLUMNS] = {
     [FLAT_BASE_TOTAL] = {"base_total_share", "only with --base: the share with callees there"},
     [FLAT_BASE_CALLS] = {"base_calls", "only with --base: calls there", "was", FORM_NUMBER},
 };
-const struct column_table flat_columns = {"flat", "functions", columns, FLAT_COLUMNS};
+const struct column_table flat_columns = {"flat", "flat", "functions", columns, FLAT_COLUMNS};
 
 static const char CSV_COLUMNS[] =
     "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,self_samples,"

@@ -349,7 +349,7 @@ static const struct column tree_columns[TREE_COLUMNS] = {
     [TREE_SAMPLES] = {"samples", "of the first row's, what flows through here"},
     [TREE_CUT] = {"cut", "callers or callees that are not shown: too deep, or too small"},
 };
-const struct column_table trees_columns = {"graph", "rows", tree_columns, TREE_COLUMNS};
+const struct column_table trees_columns = {"graph", "graph", "rows", tree_columns, TREE_COLUMNS};
 
 /* --- trees as text ---------------------------------------------------------------------------- */
 
@@ -436,7 +436,8 @@ static const struct column entry_columns[ENTRY_COLUMNS] = {
     [ENTRY_CALLS] = {"calls", "by others; of a cycle from outside"},
     [ENTRY_RECURSIVE] = {"recursive_calls", "by itself; of a cycle between members"},
 };
-const struct column_table entries_columns = {"graph", "entries", entry_columns, ENTRY_COLUMNS};
+const struct column_table entries_columns = {"graph", "graph", "entries", entry_columns,
+                                             ENTRY_COLUMNS};
 
 /* Of a line above or below an entry's: in JSON a member of its list, in CSV a row with both ends.
  */
@@ -483,7 +484,7 @@ static const struct column arc_columns[ARC_COLUMNS] = {
     [ARC_CALLER_OBJECT] = {"caller_object", "only of recordings: the library it is in"},
     [ARC_CALLEE_OBJECT] = {"callee_object", "only of recordings: the library it is in"},
 };
-const struct column_table arcs_columns = {"graph", "callers", arc_columns, ARC_COLUMNS};
+const struct column_table arcs_columns = {"graph", "graph", "callers", arc_columns, ARC_COLUMNS};
 
 static void arc_fields(struct field *fields, const struct entry_line *line)
 {

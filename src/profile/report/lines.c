@@ -147,14 +147,15 @@ static const struct column columns[LINE_COLUMNS] = {
     [LINE_TOTAL_SHARE] = {NULL, "the share with the code that was inlined here", "total%",
                           FORM_PERCENT},
     [LINE_TOTAL] = {NULL, "with the code that was inlined here", "total ?", FORM_NUMBER},
-    [LINE_TOTAL_SAMPLES] = {"total_samples",
-                            "with the code that was inlined here; each sample counts once"},
+    [LINE_TOTAL_SAMPLES] =
+        {"total_samples",
+         "only with --inlines: with the code that was inlined here; each sample counts once"},
     [LINE_TOTAL_TIME] = {"total_time", IN_UNITS},
     [LINE_CALLS] = {"calls", "made from this line", "calls", FORM_NONZERO},
     [LINE_ENTERED] = {"entered", "calls of functions that begin on this line", "entered",
                       FORM_NONZERO},
 };
-const struct column_table lines_columns = {"lines", "lines", columns, LINE_COLUMNS};
+const struct column_table lines_columns = {"lines", "lines", "lines", columns, LINE_COLUMNS};
 
 /* What all forms print of an amount of self time. */
 static void self_fields(struct field *fields, const struct summary *s, double self)

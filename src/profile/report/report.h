@@ -147,10 +147,6 @@ const struct report *report_find(enum report_table table, const char *format);
 extern const struct column_table *const report_columns[];
 extern const size_t report_columns_len;
 
-/* What the columns of a command's reports mean, as lines for its help: "flat", "graph". False if it
- * has none. */
-bool report_columns_help(struct out *out, const char *command);
-
 /* --- orders of functions, as files that linkers read ------------------------------------------ */
 
 enum layout_format {

@@ -71,15 +71,3 @@ const struct column_table *const report_columns[] = {
     &arcs_columns,        &trees_columns,       &call_tree_columns, &annotate_columns,
     &counts_line_columns, &counts_block_columns};
 const size_t report_columns_len = sizeof report_columns / sizeof *report_columns;
-
-bool report_columns_help(struct out *out, const char *command)
-{
-    bool has_any = false;
-    for (size_t i = 0; i < report_columns_len; i++)
-        if (!strcmp(report_columns[i]->report, command)) {
-            out_str(out, has_any ? "\n" : "");
-            columns_help(out, report_columns[i]);
-            has_any = true;
-        }
-    return has_any;
-}
