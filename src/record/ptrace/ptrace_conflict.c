@@ -1,8 +1,28 @@
-/* Looking into the file of a program for what tracing would break: what it is linked to and the
- * rights it has. Refuses to know programs by their names. */
+/* Programs that cannot be traced, or not all the time.
+ *
+ * A thread has one tracer, and some programs notice that they have one. What such a program needs
+ * is read out of its file after each exec, never guessed from its name:
+ *
+ *   rights of its file (setuid, ...)   left alone: the kernel refuses them to what is traced
+ *   a leak checker                     left alone: it traces its own threads when it ends
+ *   a call of ptrace()                 recorded until it uses it
+ *
+ * A debugger cannot have the threads that we have, and nothing tells us in time that it wants them
+ * but its call. So the threads of a program with ptrace() in its code, and of what it forks, are
+ * stopped at each system call, before it begins (PTRACE_SYSCALL in place of PTRACE_CONT). At a call
+ * of ptrace() that asks for a thread of ours, that one is let go first, and for good; the caller
+ * waits in its stop until it is. Most such programs only have the call, for a crash that does not
+ * come: they are recorded whole, at the cost of two stops a call, which is reported.
+ *
+ * One that makes more than a few calls is let go, with all others that are watched, as it might ask
+ * for their threads: where stops wake us all the time, looks do not come by chance, and find calls.
+ * Where the kernel does not tell what a stop is at (before Linux 5.3), the program is let go.
+ *
+ * The CPU time of what is left alone is read now and then, and reported as not seen. */
+#include "record/ptrace/ptrace_private.h"
+
 #include "objfile/object.h"
 #include "record/clocks.h"
-#include "record/ptrace/ptrace_private.h"
 
 #include <linux/audit.h>
 #include <signal.h>
@@ -15,59 +35,57 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 64, MOST_KNOWN = 10000 };
+#define WATCHED                                                                                  \
+    "a program with ptrace() in its code was stopped at each system call, to be let go when it " \
+    "uses it: its calls took longer"
 
-/* A sentence that says why it is left alone; NULL: it is not. */
-static const char *conflict_text(enum ptrace_conflict why)
-{
-    static const char *const texts[TRACED_KINDS] = {
-        [TRACED_TRACER] =
-            "a program that another one traces, as debuggers do, or that may trace others "
-            "and makes many calls, was left alone with what it starts; perf events "
-            "would see it",
-        [TRACED_LEAKS] = "a program with a leak checker, which needs ptrace, was left alone; perf "
-                         "events would see it",
-        [TRACED_RIGHTS] = "a program that has other rights than we (setuid, setgid or file "
-                          "capabilities) was left alone; record it as root",
-    };
-    return texts[why];
-}
+enum {
+    PATH_BYTES = 64,
+    MOST_KNOWN = 10000, /* files */
+    LEFT_LOOK_NS = 250000000,
+    PTRACE_OF_I386 = 26, /* the number of the call */
+    NONE_WAITS = -1,     /* of `wanted_by` */
+};
 
-static bool badly_needs_leak_checker(struct object *o)
-{
-    const struct object_facts *facts = object_facts(o);
-    for (size_t i = 0; i < facts->needed_len; i++)
-        if (!strncmp(facts->needed[i], "libasan.", 8) || !strncmp(facts->needed[i], "liblsan.", 8))
-            return true;
-    return object_mentions(o, "__lsan_do_leak_check") || object_mentions(o, "__lsan_init");
-}
+/* What is said of what is left alone. */
+static const char *const conflict_texts[TRACED_KINDS] = {
+    [TRACED_TRACER] =
+        "a program that another one traces, as debuggers do, or that may trace others "
+        "and makes many calls, was left alone with what it starts; perf events "
+        "would see it",
+    [TRACED_LEAKS] = "a program with a leak checker, which needs ptrace, was left alone; perf "
+                     "events would see it",
+    [TRACED_RIGHTS] = "a program that has other rights than we (setuid, setgid or file "
+                      "capabilities) was left alone; record it as root",
+};
 
-static enum ptrace_conflict badly_by_file(const char *path)
-{
-    enum ptrace_conflict why = TRACED_WELL;
-    struct object *o = object_open(path, NULL, NULL, NULL);
-    if (!o)
-        return why;
-    if (badly_needs_leak_checker(o))
-        why = TRACED_LEAKS;
-    else if (object_mentions(o, "ptrace"))
-        why = TRACED_TRACER;
-    object_close(o);
-    return why;
-}
+/* --- what a file says ------------------------------------------------------------------------ */
 
-/* The superuser's programs get their rights even while traced. */
-static bool badly_has_rights(const char *path, const struct stat *file)
+static enum ptrace_conflict conflict_of_file(const char *path, const struct stat *file)
 {
+    /* The superuser's programs get their rights even while traced. */
     struct statvfs system;
-    if (geteuid() == 0 || (!statvfs(path, &system) && system.f_flag & ST_NOSUID))
-        return false;
     bool is_set = (file->st_mode & S_ISUID && file->st_uid != geteuid()) ||
                   (file->st_mode & S_ISGID && file->st_mode & S_IXGRP && file->st_gid != getegid());
-    return is_set || getxattr(path, "security.capability", NULL, 0) > 0;
+    if (geteuid() != 0 && (statvfs(path, &system) || !(system.f_flag & ST_NOSUID)) &&
+        (is_set || getxattr(path, "security.capability", NULL, 0) > 0))
+        return TRACED_RIGHTS;
+    struct object *o = object_open(path, NULL, NULL, NULL);
+    if (!o)
+        return TRACED_WELL;
+    const struct object_facts *facts = object_facts(o);
+    bool has_checker =
+        object_mentions(o, "__lsan_do_leak_check") || object_mentions(o, "__lsan_init");
+    for (size_t i = 0; i < facts->needed_len; i++)
+        has_checker |=
+            !strncmp(facts->needed[i], "libasan.", 8) || !strncmp(facts->needed[i], "liblsan.", 8);
+    bool has_ptrace = object_mentions(o, "ptrace");
+    object_close(o);
+    return has_checker ? TRACED_LEAKS : has_ptrace ? TRACED_TRACER : TRACED_WELL;
 }
 
-/* For the program that a process has just executed. */
+/* For the program that a process has just executed. Files are known by inode and time of change: a
+ * script may start thousands of the same. */
 static enum ptrace_conflict conflict_of(struct traced_files *known, pid_t pid)
 {
     char path[PATH_BYTES];
@@ -82,7 +100,7 @@ static enum ptrace_conflict conflict_of(struct traced_files *known, pid_t pid)
     uint32_t *why = map_at(&known->by_inode, (uint64_t)file.st_ino ^ (uint64_t)file.st_dev << 40,
                            changed, TRACED_WELL, &is_new);
     if (is_new)
-        *why = badly_has_rights(path, &file) ? TRACED_RIGHTS : badly_by_file(path);
+        *why = conflict_of_file(path, &file);
     return *why;
 }
 
@@ -92,28 +110,7 @@ void traced_files_deinit(struct traced_files *known)
     *known = (struct traced_files){0};
 }
 
-/* Deciding what is left alone, and keeping count of the CPU time that is not seen for it. */
-
-#define WATCHED                                                                                  \
-    "a program with ptrace() in its code was stopped at each system call, to be let go when it " \
-    "uses it: its calls took longer"
-
-enum { LEFT_LOOK_NS = 250000000 };
-
-/* The CPU time of a process is unseen once its last thread is. */
-static void conflict_let_go(struct ptrace_source *s, struct ptrace_thread *t,
-                            enum ptrace_conflict why, int number)
-{
-    pid_t pid = t->process->pid;
-    uint64_t cpu = ptrace_leave_over(s, t);
-    if (t->process->has_executed)
-        collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
-    cpu = proc_process_cpu(pid);
-    if (t->process->threads == 1)
-        vec_push(&s->left, (struct ptrace_left){pid, conflict_text(why), cpu, cpu});
-    ptrace(PTRACE_DETACH, t->tid, 0, (long)number);
-    ptrace_threads_remove(&s->threads, t);
-}
+/* --- what is left alone ---------------------------------------------------------------------- */
 
 bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
 {
@@ -128,7 +125,7 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
     uint64_t cpu = proc_process_cpu(pid);
     if (ptrace(PTRACE_DETACH, pid, 0, 0))
         return false;
-    vec_push(&s->left, (struct ptrace_left){pid, conflict_text(why), cpu, cpu});
+    vec_push(&s->left, (struct ptrace_left){pid, conflict_texts[why], cpu, cpu});
     ptrace_threads_remove(&s->threads, t);
     return true;
 }
@@ -159,28 +156,22 @@ void ptrace_report_left(struct ptrace_source *s)
     s->left.len = 0;
 }
 
-/* Programs with ptrace() in their code: recorded until they use it.
- *
- * A thread has one tracer. A debugger cannot have the threads that we have, and nothing tells us in
- * time that it wants them but its call. So the threads of such programs, and of what they fork, are
- * stopped at each system call, before it begins (PTRACE_SYSCALL in place of PTRACE_CONT). At a call
- * of ptrace() that asks for a thread of ours, that one is let go first, and for good; the caller
- * waits in its stop until it is. Most such programs only have the call, for a crash that does not
- * come: they are recorded whole, at the cost of two stops a call, which is said.
- *
- * One that makes more than a few calls is let go, with all others that are watched, as it might ask
- * for their threads: where stops wake us all the time, looks do not come by chance, and find calls.
- *
- * Where the kernel does not tell what a stop is at (before Linux 5.3), the program is let go. */
+/* --- programs that may trace ----------------------------------------------------------------- */
 
-enum { PTRACE_OF_I386 = 26, NOBODY = -1 };
-
-/* Lets a stopped thread go, with a signal or none, and whoever waits for that. */
+/* Lets a stopped thread go, with a signal or none, and the one that waits for that. The CPU time of
+ * a process is unseen once its last thread is. */
 static void watch_let_go(struct ptrace_source *s, struct ptrace_thread *t, int number)
 {
-    pid_t caller = t->wanted_by;
+    pid_t caller = t->wanted_by, pid = t->process->pid;
+    uint64_t cpu = ptrace_leave_over(s, t);
     t->wanted_by = 0;
-    conflict_let_go(s, t, TRACED_TRACER, number);
+    if (t->process->has_executed)
+        collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
+    cpu = proc_process_cpu(pid);
+    if (t->process->threads == 1)
+        vec_push(&s->left, (struct ptrace_left){pid, conflict_texts[TRACED_TRACER], cpu, cpu});
+    ptrace(PTRACE_DETACH, t->tid, 0, (long)number);
+    ptrace_threads_remove(&s->threads, t);
     if (caller > 0)
         ptrace(PTRACE_SYSCALL, caller, 0, 0);
 }
@@ -214,24 +205,19 @@ static bool watch_is_flood(struct ptrace_process *p)
     return now - p->first_call_ns < SHORT_NS;
 }
 
-/* All other threads of watched processes, each at its next stop. */
-static void watch_let_all_go(struct ptrace_source *s, pid_t but)
-{
-    for (size_t i = 0; i < s->threads.at.len; i++) {
-        struct ptrace_thread *t = &s->threads.at.at[i];
-        if (t->process->is_watched && t->tid != but && !t->is_ending && !t->wanted_by &&
-            !ptrace(PTRACE_INTERRUPT, t->tid, 0, 0))
-            t->wanted_by = NOBODY;
-    }
-}
-
 bool ptrace_watch_call(struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct __ptrace_syscall_info call;
     if (!t->process->is_watched || s->is_finished)
         return false;
     if (watch_is_flood(t->process)) {
-        watch_let_all_go(s, t->tid);
+        /* With all other threads of watched processes, each at its next stop. */
+        for (size_t i = 0; i < s->threads.at.len; i++) {
+            struct ptrace_thread *other = &s->threads.at.at[i];
+            if (other->process->is_watched && other != t && !other->is_ending &&
+                !other->wanted_by && !ptrace(PTRACE_INTERRUPT, other->tid, 0, 0))
+                other->wanted_by = NONE_WAITS;
+        }
         watch_let_go(s, t, 0);
         return true;
     }

@@ -8,7 +8,7 @@
  *   less than was asked for             the rest is made, and the sum is the result
  *
  * The thread runs the instruction again and stops on its way into the call and out of it; in
- * between nobody stops it. Then it has its arguments back, and the memory below its stack that held
+ * between it is not stopped. Then it has its arguments back, and the memory below its stack that held
  * some of them. If a signal comes that the program handles, it finds the call as far as it got, as
  * it would have without us. Calls that wait without a limit need no watching: the kernel is told
  * that they ended with ERESTARTNOHAND, and makes them again unless a handler runs.
@@ -36,168 +36,60 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TRIES = 1000 };
+#define SECOND UINT64_C(1000000000)
+enum {
+    MOST_TRIES = 1000, /* of one call */
+    URING_WAITS = 1,   /* IORING_ENTER_GETEVENTS */
+    EVENT_BYTES = 32,  /* struct io_event */
+    FUTEX_COMMAND = 0x7f,
+};
 
-/* --- beginning ------------------------------------------------------------------------------- */
+/* --- calls that end early -------------------------------------------------------------------- */
 
-static uint64_t rest_left_ns(const struct ptrace_rest *rest)
-{
-    uint64_t now = clock_now();
-    if (rest->deadline_ns == UINT64_MAX)
-        return UINT64_MAX;
-    return rest->deadline_ns > now ? rest->deadline_ns - now : 0;
-}
+/* What a result says of which there could be more, and how the rest is asked for. */
+enum form_rest {
+    REST_NONE,     /* all or nothing */
+    REST_BYTES,    /* the address moves on, and the length shrinks, by the result */
+    REST_LENGTH,   /* the length shrinks; the kernel keeps the places */
+    REST_VECTOR,   /* pieces of memory: struct iovec */
+    REST_MESSAGE,  /* one message of such pieces: struct msghdr */
+    REST_MESSAGES, /* several: struct mmsghdr */
+    REST_EVENTS,   /* io_getevents(): at least so many, at most so many */
+    REST_WAIT /* io_uring_enter(): what was handed in was counted, what comes was not awaited */
+};
 
-static void rest_put_scratch(struct ptrace_rest *rest)
-{
-    if (rest->scratch.is_used)
-        ptrace_memory_write(rest->tid, rest->scratch.at, rest->scratch.bytes, FORM_SCRATCH_BYTES);
-    rest->scratch.is_used = false;
-}
+/* When a result that is less than asked for may have come of a stop. Elsewhere there is another
+ * reason for it, and the rest could be waited for in vain. */
+enum form_when {
+    WHEN_ALWAYS,
+    WHEN_ENDLESS,  /* of a device that never has less: /dev/zero and the like */
+    WHEN_STREAM,   /* to a pipe, a socket or a terminal */
+    WHEN_NO_PIPE,  /* to anything but a pipe, which takes what it has room for */
+    WHEN_WAITALL,  /* the flag MSG_WAITALL */
+    WHEN_BLOCKING, /* no flag that says not to wait for all */
+    WHEN_FILLED    /* from a pipe that has more */
+};
 
-/* Sets the thread up to make what is left; false: nothing is, or it cannot. */
-static bool rest_try(struct ptrace_rest *rest)
-{
-    uint64_t arguments[CALL_ARGUMENTS];
-    struct form_scratch next;
-    rest->has_entered = false;
-    memset(&next, 0, sizeof next);
-    if (++rest->tries > MOST_TRIES || !form_rest(rest->form, &rest->call, rest->tid, rest->done,
-                                                 rest_left_ns(rest), arguments, &next))
-        return false;
-    if (next.is_used) {
-        struct form_scratch *kept = &rest->scratch;
-        kept->at = next.at;
-        if (!ptrace_memory_read(rest->tid, next.at, kept->bytes, FORM_SCRATCH_BYTES) ||
-            !ptrace_memory_write(rest->tid, next.at, next.bytes, FORM_SCRATCH_BYTES))
-            return false;
-        kept->is_used = true;
-    }
-    rest->scratch.piece = next.piece;
-    if (ptrace_call_again(rest->tid, &rest->call, arguments))
-        return true;
-    rest_put_scratch(rest);
-    return false;
-}
+/* What a call that has done nothing is to be told when it is made again. */
+enum form_limit {
+    LIMIT_NONE,    /* what it was told before */
+    LIMIT_MS,      /* the milliseconds that are left, where it had not been endless */
+    LIMIT_TIME,    /* the same as a struct timespec of the program's word size */
+    LIMIT_TIME_64, /* and of 64 bits */
+    LIMIT_RECEIVE, /* the same; the limit is SO_RCVTIMEO of its socket, and cannot be shortened */
+    LIMIT_SEND,    /* SO_SNDTIMEO */
+    LIMIT_WORK     /* the same, but it works rather than waits: another stop would undo it again */
+};
 
-/* The time that a call that is made again may take. One that was cut a moment ago, while it was
- * made for the second time, goes on to have the limit of the first. */
-static uint64_t rest_deadline(const struct ptrace_rest *rest, const struct ptrace_call *call,
-                              const struct call_form *form, const struct ptrace_cut *cut)
-{
-    bool goes_on = rest->was_cut && rest->form == form && rest->call.pc == call->pc &&
-                   rest->call.sp == call->sp;
-    if (goes_on)
-        return rest->deadline_ns;
-    uint64_t limit = form_limit_ns(form, call, cut->pid, cut->tid), now = clock_now();
-    if (limit == UINT64_MAX || limit > UINT64_MAX / 4)
-        return UINT64_MAX;
-    bool has_begun = !form_limit_is_sockets(form) && cut->since_ns < limit;
-    return now + limit - (has_begun ? cut->since_ns : 0);
-}
+struct call_form {
+    const char *name;
+    int16_t numbers[CALL_ABIS]; /* -1: there is none */
+    uint8_t rest, when, limit;
+    int8_t fd, address, length, flags, offset, limit_at; /* which arguments; -1: none */
+    uint8_t error; /* that says that it has done nothing and may be made again; 0: none does */
+};
 
-enum rest_way { REST_LEFT, REST_BY_KERNEL, REST_BY_US };
-
-/* How a call that says an error is completed. */
-static enum rest_way rest_of_failure(const struct ptrace_call *call, const struct call_form *form,
-                                     const struct ptrace_cut *cut, bool is_undone,
-                                     uint64_t deadline_ns)
-{
-    if (call->result == CALL_RESTART_BLOCK)
-        return !cut->is_brief && proc_has_filter(cut->tid) ? REST_BY_US : REST_LEFT;
-    if (!is_undone)
-        return REST_LEFT;
-    if (cut->is_brief || (deadline_ns == UINT64_MAX && form->limit != LIMIT_WORK))
-        return REST_BY_KERNEL;
-    return REST_BY_US;
-}
-
-bool ptrace_rest_begin(struct ptrace_rest *rest, const struct ptrace_cut *cut)
-{
-    struct ptrace_call call;
-    bool has_call = ptrace_call_read(cut->tid, &call);
-    const struct call_form *form = has_call ? form_find(&call) : NULL;
-    if (!form || call.result == 0) {
-        rest->was_cut = false;
-        return false;
-    }
-    bool is_failure = call.result < 0;
-    bool is_undone = form->error && call.result == -(int64_t)form->error;
-    uint64_t deadline = is_undone || call.result == CALL_RESTART_BLOCK
-                            ? rest_deadline(rest, &call, form, cut)
-                            : UINT64_MAX;
-    enum rest_way way = REST_LEFT;
-    if (is_undone && form_limit_is_sockets(form) && deadline <= clock_now())
-        ptrace_call_end(cut->tid, &call, -EAGAIN); /* that was its time */
-    else if (is_failure)
-        way = rest_of_failure(&call, form, cut, is_undone, deadline);
-    else if (form_is_short(form, &call, cut->pid, cut->tid))
-        way = REST_BY_US;
-    if (way == REST_BY_KERNEL)
-        ptrace_call_end(cut->tid, &call, CALL_RESTARTNOHAND);
-    *rest = (struct ptrace_rest){.form = form,
-                                 .call = call,
-                                 .done = is_failure ? 0 : (uint64_t)call.result,
-                                 .deadline_ns = deadline};
-    if (way != REST_BY_US)
-        return false;
-    rest->has_registers = ptrace_registers_read(cut->tid, &rest->registers);
-    rest->tid = cut->tid;
-    if (!rest_try(rest))
-        rest->tid = 0;
-    return rest->tid != 0;
-}
-
-/* --- between --------------------------------------------------------------------------------- */
-
-/* The sum, and the arguments as they were. */
-static void rest_end(struct ptrace_rest *rest, int64_t result)
-{
-    rest_put_scratch(rest);
-    ptrace_call_end(rest->tid, &rest->call, result);
-    rest->was_cut = result == -EINTR || result == CALL_RESTART_BLOCK;
-    rest->tid = 0;
-}
-
-/* What a rest that failed leaves is what was done before. recvmmsg() leaves the error that has
- * ended it to the next call on the socket, and that is the rest. */
-static void rest_left(struct ptrace_rest *rest, int64_t result)
-{
-    bool is_old_error = rest->form->rest == REST_MESSAGES && result == CALL_RESTARTSYS;
-    if (result > 0 && rest->form->rest != REST_WAIT)
-        rest->done += (uint64_t)result;
-    rest_put_scratch(rest);
-    bool has_next = rest->scratch.piece && result == (int64_t)rest->scratch.piece;
-    if ((has_next || (is_old_error && rest->tries == 1)) && rest_try(rest))
-        return;
-    rest_end(rest, rest->done ? (int64_t)rest->done : result);
-}
-
-bool ptrace_rest_stopped(struct ptrace_rest *rest, int status)
-{
-    struct ptrace_call now;
-    bool is_call = WIFSTOPPED(status) && status >> 8 == (SIGTRAP | 0x80);
-    if (!is_call)
-        return false;
-    if (!rest->has_entered)
-        rest->has_entered = true;
-    else if (ptrace_call_read(rest->tid, &now))
-        rest_left(rest, now.result);
-    else
-        rest->tid = 0; /* it is gone */
-    return true;
-}
-
-void ptrace_rest_undo(struct ptrace_rest *rest)
-{
-    if (!rest->has_entered)
-        rest_end(rest, rest->call.result);
-    rest->tid = 0;
-}
-
-/* The table, and when its rows apply.
- *
- * While a stop is asked for, signal_pending() is true in the kernel. Calls that wait, or that loop
+/* While a stop is asked for, signal_pending() is true in the kernel. Calls that wait, or that loop
  * over much data, look at it and end: with what they have done so far; with an error of the
  * ERESTART family, after which the kernel makes the call again without the program noticing; or
  * with EINTR. The first and the last are what this table has. Sources: Linux 6.1 to 6.18,
@@ -208,7 +100,6 @@ void ptrace_rest_undo(struct ptrace_rest *rest)
  * It refuses to list calls whose second half is not what the first would have gone on to do, such
  * as read() from a pipe, which is content with what there is, or close(), which is over when it
  * says EINTR. */
-
 /* clang-format off */
 #define NO -1
 static const struct call_form forms[] = {
@@ -272,17 +163,6 @@ const struct call_form *form_find(const struct ptrace_call *call)
 
 /* --- descriptors ----------------------------------------------------------------------------- */
 
-static mode_t form_file_kind(pid_t pid, int fd, dev_t *device)
-{
-    char path[64];
-    struct stat file;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-    if (stat(path, &file))
-        return 0;
-    *device = file.st_rdev;
-    return file.st_mode & S_IFMT;
-}
-
 /* A copy of one of the program's descriptors; -1: not to be had. */
 static int form_copy_fd(pid_t pid, int fd)
 {
@@ -304,35 +184,32 @@ static bool form_has(pid_t pid, int fd, int events)
     return has;
 }
 
-/* The reading end of a pipe that is not empty. */
-static bool form_has_more(pid_t pid, int fd)
-{
-    int copy = form_copy_fd(pid, fd), more = 0;
-    bool has_more = copy >= 0 && (fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY &&
-                    !ioctl(copy, FIONREAD, &more) && more > 0;
-    if (copy >= 0)
-        close(copy);
-    return has_more;
-}
-
-/* /dev/zero, /dev/full, /dev/random and /dev/urandom: a short read of them has no other cause. */
-static bool form_is_endless(mode_t kind, dev_t device)
-{
-    unsigned n = minor(device);
-    return kind == S_IFCHR && major(device) == 1 && (n == 5 || n == 7 || n == 8 || n == 9);
-}
-
+/* Whether a short result may have come of a stop: enum form_when. Looks at descriptors in
+ * /proc/PID, and at copies of them, which it closes. */
 static bool form_applies(const struct call_form *form, const struct ptrace_call *call, pid_t pid)
 {
-    dev_t device = 0;
     int fd = form->fd < 0 ? -1 : (int)call->arguments[form->fd];
     uint64_t flags = form->flags < 0 ? 0 : call->arguments[form->flags];
-    mode_t kind = fd < 0 ? 0 : form_file_kind(pid, fd, &device);
+    char path[64];
+    struct stat file = {0};
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    mode_t kind = fd < 0 || stat(path, &file) ? 0 : file.st_mode & S_IFMT;
     switch ((enum form_when)form->when) {
     case WHEN_ALWAYS: return true;
-    case WHEN_ENDLESS: return form_is_endless(kind, device);
+    case WHEN_ENDLESS: { /* /dev/zero, /dev/full, /dev/random, /dev/urandom: no other cause */
+        unsigned n = minor(file.st_rdev);
+        return kind == S_IFCHR && major(file.st_rdev) == 1 &&
+               (n == 5 || n == 7 || n == 8 || n == 9);
+    }
     case WHEN_NO_PIPE: return kind && kind != S_IFIFO && !form_has(pid, fd, POLLERR | POLLHUP);
-    case WHEN_FILLED: return kind == S_IFIFO && form_has_more(pid, fd);
+    case WHEN_FILLED: { /* the reading end, and not empty */
+        int copy = kind == S_IFIFO ? form_copy_fd(pid, fd) : -1, more = 0;
+        bool has_more = copy >= 0 && (fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY &&
+                        !ioctl(copy, FIONREAD, &more) && more > 0;
+        if (copy >= 0)
+            close(copy);
+        return has_more;
+    }
     case WHEN_STREAM:
         return (kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR) &&
                !form_has(pid, fd, POLLERR);
@@ -472,16 +349,15 @@ static bool form_is_whole_message(const struct call_form *form, const struct ptr
 
 /* --- the rest -------------------------------------------------------------------------------- */
 
-#define SECOND UINT64_C(1000000000)
-enum { URING_WAITS = 1 /* IORING_ENTER_GETEVENTS */, EVENT_BYTES = 32, FUTEX_COMMAND = 0x7f };
-
 static uint64_t form_argument(const struct ptrace_call *call, int i)
 {
     return call->word_bytes == 4 ? (uint32_t)call->arguments[i] : call->arguments[i];
 }
 
-bool form_is_short(const struct call_form *form, const struct ptrace_call *call, pid_t pid,
-                   pid_t tid)
+/* Whether a result above 0 may be short because the thread was to stop, and there is a rest to be
+ * made. */
+static bool form_is_short(const struct call_form *form, const struct ptrace_call *call, pid_t pid,
+                          pid_t tid)
 {
     uint64_t done = (uint64_t)call->result;
     struct form_pieces p;
@@ -510,33 +386,30 @@ bool form_is_short(const struct call_form *form, const struct ptrace_call *call,
     return form_applies(form, call, pid);
 }
 
-bool form_limit_is_sockets(const struct call_form *form)
+static bool form_limit_is_sockets(const struct call_form *form)
 {
     return form->limit == LIMIT_RECEIVE || form->limit == LIMIT_SEND;
 }
 
-static uint64_t form_socket_limit_ns(const struct call_form *form, const struct ptrace_call *call,
-                                     pid_t pid)
-{
-    struct timeval limit = {0};
-    socklen_t size = sizeof limit;
-    int copy = form_copy_fd(pid, (int)call->arguments[form->fd]);
-    int option = form->limit == LIMIT_RECEIVE ? SO_RCVTIMEO : SO_SNDTIMEO;
-    bool is_read = copy >= 0 && !getsockopt(copy, SOL_SOCKET, option, &limit, &size);
-    if (copy >= 0)
-        close(copy);
-    if (!is_read || (!limit.tv_sec && !limit.tv_usec))
-        return UINT64_MAX;
-    return (uint64_t)limit.tv_sec * SECOND + (uint64_t)limit.tv_usec * 1000;
-}
-
-uint64_t form_limit_ns(const struct call_form *form, const struct ptrace_call *call, pid_t pid,
-                       pid_t tid)
+/* The time limit that the call was given, in ns; UINT64_MAX: it waits for ever. futex() has a limit
+ * only for some commands; for others it is a moment, which stays the same. */
+static uint64_t form_limit_ns(const struct call_form *form, const struct ptrace_call *call,
+                              pid_t pid, pid_t tid)
 {
     int64_t wide[2];
     int32_t narrow[2];
-    if (form_limit_is_sockets(form))
-        return form_socket_limit_ns(form, call, pid);
+    if (form_limit_is_sockets(form)) {
+        struct timeval limit = {0};
+        socklen_t size = sizeof limit;
+        int copy = form_copy_fd(pid, (int)call->arguments[form->fd]);
+        int option = form->limit == LIMIT_RECEIVE ? SO_RCVTIMEO : SO_SNDTIMEO;
+        bool is_read = copy >= 0 && !getsockopt(copy, SOL_SOCKET, option, &limit, &size);
+        if (copy >= 0)
+            close(copy);
+        if (!is_read || (!limit.tv_sec && !limit.tv_usec))
+            return UINT64_MAX;
+        return (uint64_t)limit.tv_sec * SECOND + (uint64_t)limit.tv_usec * 1000;
+    }
     if (form->limit_at < 0)
         return UINT64_MAX;
     uint64_t at = form_argument(call, form->limit_at);
@@ -558,6 +431,7 @@ uint64_t form_limit_ns(const struct call_form *form, const struct ptrace_call *c
     return (uint64_t)wide[0] * SECOND + (uint64_t)wide[1];
 }
 
+/* Sets the time limit to what is left of it. */
 static void form_set_limit(const struct call_form *form, const struct ptrace_call *call,
                            uint64_t left_ns, uint64_t *arguments, struct form_scratch *scratch)
 {
@@ -575,9 +449,12 @@ static void form_set_limit(const struct call_form *form, const struct ptrace_cal
     arguments[form->limit_at] = scratch->at + SCRATCH_TIME;
 }
 
-bool form_rest(const struct call_form *form, const struct ptrace_call *call, pid_t tid,
-               uint64_t done, uint64_t left_ns, uint64_t arguments[CALL_ARGUMENTS],
-               struct form_scratch *scratch)
+/* The arguments of the rest, when `done` is what was done so far and `left_ns` what is left of the
+ * time limit. Part of them may be in the scratch memory, which is filled and not written. false:
+ * there is no rest. */
+static bool form_rest(const struct call_form *form, const struct ptrace_call *call, pid_t tid,
+                      uint64_t done, uint64_t left_ns, uint64_t arguments[CALL_ARGUMENTS],
+                      struct form_scratch *scratch)
 {
     memcpy(arguments, call->arguments, sizeof call->arguments);
     scratch->at = (call->sp - 512) & ~UINT64_C(15); /* the red zone is 128 bytes */
@@ -604,4 +481,139 @@ bool form_rest(const struct call_form *form, const struct ptrace_call *call, pid
         return false;
     arguments[form->length] -= done;
     return true;
+}
+
+/* --- making the rest ------------------------------------------------------------------------- */
+
+/* The program's memory as it was. */
+static void rest_put_scratch(struct ptrace_rest *rest)
+{
+    if (rest->scratch.is_used)
+        ptrace_memory_write(rest->tid, rest->scratch.at, rest->scratch.bytes, FORM_SCRATCH_BYTES);
+    rest->scratch.is_used = false;
+}
+
+/* Sets the thread up to make what is left; false: nothing is, or it cannot. */
+static bool rest_try(struct ptrace_rest *rest)
+{
+    uint64_t arguments[CALL_ARGUMENTS];
+    struct form_scratch next;
+    uint64_t now = clock_now(), left_ns = UINT64_MAX;
+    if (rest->deadline_ns != UINT64_MAX)
+        left_ns = rest->deadline_ns > now ? rest->deadline_ns - now : 0;
+    rest->has_entered = false;
+    memset(&next, 0, sizeof next);
+    if (++rest->tries > MOST_TRIES ||
+        !form_rest(rest->form, &rest->call, rest->tid, rest->done, left_ns, arguments, &next))
+        return false;
+    if (next.is_used) {
+        struct form_scratch *kept = &rest->scratch;
+        kept->at = next.at;
+        if (!ptrace_memory_read(rest->tid, next.at, kept->bytes, FORM_SCRATCH_BYTES) ||
+            !ptrace_memory_write(rest->tid, next.at, next.bytes, FORM_SCRATCH_BYTES))
+            return false;
+        kept->is_used = true;
+    }
+    rest->scratch.piece = next.piece;
+    if (ptrace_call_again(rest->tid, &rest->call, arguments))
+        return true;
+    rest_put_scratch(rest);
+    return false;
+}
+
+/* The time that a call that is made again may take. One that was cut a moment ago, while it was
+ * made for the second time, goes on to have the limit of the first. */
+static uint64_t rest_deadline(const struct ptrace_rest *rest, const struct ptrace_call *call,
+                              const struct call_form *form, const struct ptrace_cut *cut)
+{
+    bool goes_on = rest->was_cut && rest->form == form && rest->call.pc == call->pc &&
+                   rest->call.sp == call->sp;
+    if (goes_on)
+        return rest->deadline_ns;
+    uint64_t limit = form_limit_ns(form, call, cut->pid, cut->tid), now = clock_now();
+    if (limit == UINT64_MAX || limit > UINT64_MAX / 4)
+        return UINT64_MAX;
+    bool has_begun = !form_limit_is_sockets(form) && cut->since_ns < limit;
+    return now + limit - (has_begun ? cut->since_ns : 0);
+}
+
+enum rest_way { REST_LEFT, REST_BY_KERNEL, REST_BY_US };
+
+bool ptrace_rest_begin(struct ptrace_rest *rest, const struct ptrace_cut *cut)
+{
+    struct ptrace_call call = {0};
+    bool has_call = ptrace_call_read(cut->tid, &call);
+    const struct call_form *form = has_call ? form_find(&call) : NULL;
+    if (!form || call.result == 0) {
+        rest->was_cut = false;
+        return false;
+    }
+    bool is_failure = call.result < 0;
+    bool is_undone = form->error && call.result == -(int64_t)form->error;
+    uint64_t deadline = is_undone || call.result == CALL_RESTART_BLOCK
+                            ? rest_deadline(rest, &call, form, cut)
+                            : UINT64_MAX;
+    bool is_ours = false; /* to be made by us */
+    if (is_undone && form_limit_is_sockets(form) && deadline <= clock_now())
+        ptrace_call_end(cut->tid, &call, -EAGAIN); /* that was its time */
+    else if (call.result == CALL_RESTART_BLOCK)
+        is_ours = !cut->is_brief && proc_has_filter(cut->tid);
+    else if (is_undone && (cut->is_brief || (deadline == UINT64_MAX && form->limit != LIMIT_WORK)))
+        ptrace_call_end(cut->tid, &call, CALL_RESTARTNOHAND); /* the kernel makes it again */
+    else
+        is_ours = is_undone || (!is_failure && form_is_short(form, &call, cut->pid, cut->tid));
+    *rest = (struct ptrace_rest){.form = form,
+                                 .call = call,
+                                 .done = is_failure ? 0 : (uint64_t)call.result,
+                                 .deadline_ns = deadline};
+    if (!is_ours)
+        return false;
+    rest->has_registers = ptrace_registers_read(cut->tid, &rest->registers);
+    rest->tid = cut->tid;
+    if (!rest_try(rest))
+        rest->tid = 0;
+    return rest->tid != 0;
+}
+
+/* The sum, and the arguments as they were. */
+static void rest_end(struct ptrace_rest *rest, int64_t result)
+{
+    rest_put_scratch(rest);
+    ptrace_call_end(rest->tid, &rest->call, result);
+    rest->was_cut = result == -EINTR || result == CALL_RESTART_BLOCK;
+    rest->tid = 0;
+}
+
+bool ptrace_rest_stopped(struct ptrace_rest *rest, int status)
+{
+    struct ptrace_call now;
+    bool is_call = WIFSTOPPED(status) && status >> 8 == (SIGTRAP | 0x80);
+    if (!is_call)
+        return false;
+    if (!rest->has_entered) {
+        rest->has_entered = true;
+        return true;
+    }
+    if (!ptrace_call_read(rest->tid, &now)) {
+        rest->tid = 0; /* it is gone */
+        return true;
+    }
+    /* What a rest that failed leaves is what was done before. recvmmsg() leaves the error that has
+     * ended it to the next call on the socket, and that is the rest. */
+    int64_t result = now.result;
+    bool is_old_error = rest->form->rest == REST_MESSAGES && result == CALL_RESTARTSYS;
+    if (result > 0 && rest->form->rest != REST_WAIT)
+        rest->done += (uint64_t)result;
+    rest_put_scratch(rest);
+    bool has_next = rest->scratch.piece && result == (int64_t)rest->scratch.piece;
+    if ((!has_next && !(is_old_error && rest->tries == 1)) || !rest_try(rest))
+        rest_end(rest, rest->done ? (int64_t)rest->done : result);
+    return true;
+}
+
+void ptrace_rest_undo(struct ptrace_rest *rest)
+{
+    if (!rest->has_entered)
+        rest_end(rest, rest->call.result);
+    rest->tid = 0;
 }

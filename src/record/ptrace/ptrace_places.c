@@ -1,7 +1,14 @@
 /* A thread that looks, and a list of what it saw.
  *
- * A look takes a thread's registers and stack, and lets go of it. Signals that arrive meanwhile are
- * passed on as they came. It refuses to stop what sleeps, and gives up where it may not trace. */
+ *     plan the next look ─ sleep ─ choose a thread that runs ─ seize, interrupt ─ it stops
+ *                                        registers, stack ─ rest of a call that was cut ─ detach
+ *
+ * The thread is traced only in between, some 50 microseconds, and signals that arrive meanwhile are
+ * passed on as they came. What was seen stands in a list until the monitor takes it: the list of
+ * threads and that of looks are shared with it, under one lock, which is never held while waiting.
+ *
+ * The rate follows what is found: looks are rare where few of them meet a thread in the kernel.
+ * It refuses to stop what sleeps, and gives up where it may not trace. */
 #include "record/ptrace/ptrace_places.h"
 
 #include "record/clocks.h"
@@ -27,7 +34,7 @@ enum {
     LONGEST_WAIT_NS = 250 * 1000,
     LAST_WAITS = 100,
     MOST_REFUSALS = 20,
-    MOST_KEPT = 4000, /* looks that nobody has taken yet */
+    MOST_KEPT = 4000, /* looks that were not taken yet; more are forgotten */
     LOOKS_AT_FULL_RATE = 64,
     LEAST_RATE = 10, /* the lowest rate: one part in so many of the highest */
 };
@@ -64,20 +71,6 @@ struct ptrace_places {
 
 /* --- what was seen --------------------------------------------------------------------------- */
 
-static void places_keep(struct ptrace_places *p, struct places_look *look, size_t stack_len)
-{
-    struct places_looks *seen = &p->seen;
-    if (seen->at.len >= MOST_KEPT)
-        return;
-    look->stack = seen->stacks.len;
-    look->stack_len = stack_len;
-    vec_reserve(&seen->stacks, seen->stacks.len + stack_len);
-    if (stack_len)
-        memcpy(seen->stacks.at + seen->stacks.len, p->looker.stack, stack_len);
-    seen->stacks.len += stack_len;
-    vec_push(&seen->at, *look);
-}
-
 /* Rare where little is found: a program without system calls is hardly ever stopped, and one that
  * sleeps hardly ever looked at. */
 static uint64_t places_period(const struct ptrace_places *p)
@@ -88,6 +81,7 @@ static uint64_t places_period(const struct ptrace_places *p)
     return (uint64_t)((double)p->full_period_ns / (rate > 1 ? 1 : rate));
 }
 
+/* Keeps what a stopped thread shows. Called with the lock held. */
 static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
 {
     struct ptrace_source *s = &p->looker;
@@ -101,8 +95,17 @@ static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
                                .syscall = r.syscall,
                                .registers = r.user};
     bool is_kernel = r.syscall >= 0;
-    size_t len = is_kernel ? ptrace_read_stack(t->tid, r.sp, s->stack, sizeof s->stack) : 0;
-    places_keep(p, &look, len);
+    struct places_looks *seen = &p->seen;
+    if (seen->at.len < MOST_KEPT) {
+        size_t len = is_kernel ? ptrace_read_stack(t->tid, r.sp, s->stack, sizeof s->stack) : 0;
+        look.stack = seen->stacks.len;
+        look.stack_len = len;
+        vec_reserve(&seen->stacks, seen->stacks.len + len);
+        if (len)
+            memcpy(seen->stacks.at + seen->stacks.len, s->stack, len);
+        seen->stacks.len += len;
+        vec_push(&seen->at, look);
+    }
     p->in_kernel += ((is_kernel ? 1 : 0) - p->in_kernel) / LOOKS_AT_FULL_RATE;
     p->looks++;
 }
@@ -117,11 +120,6 @@ static bool places_is_ended(const struct ptrace_places *p, uint64_t wait_ns)
 }
 
 enum places_answer { PLACES_NOTHING_YET, PLACES_DONE };
-
-static bool places_is_group_stop(int status)
-{
-    return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
-}
 
 /* Answers a stop, and lets go, at once or when the rest of a call is made. */
 static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int status)
@@ -144,10 +142,11 @@ static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int
         t->is_asked = false;
     pthread_mutex_unlock(&p->lock);
     bool is_ignored = number && !p->rest.tid && proc_ignores_signal(tid, number);
+    bool is_group_stop = event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
     const struct ptrace_cut cut = {pid, tid, 0, true};
     if (p->rest.tid)
         ptrace_rest_undo(&p->rest);
-    else if ((is_ignored || (!number && !places_is_group_stop(status))) && pid &&
+    else if ((is_ignored || (!number && !is_group_stop)) && pid &&
              ptrace_rest_begin(&p->rest, &cut)) {
         ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
         return PLACES_NOTHING_YET;
@@ -156,14 +155,7 @@ static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int
     return PLACES_DONE;
 }
 
-/* The end of a thread that is traced comes to us first; that of our own child is the monitor's to
- * see. */
-static void places_reap(const struct ptrace_places *p, pid_t tid)
-{
-    if (tid != atomic_load(&p->child))
-        waitpid(tid, NULL, __WALL | __WNOTHREAD | WNOHANG);
-}
-
+/* Takes what a traced thread has to say. Its end comes to us first, too. */
 static enum places_answer places_answer(struct ptrace_places *p)
 {
     siginfo_t info = {0};
@@ -172,10 +164,12 @@ static enum places_answer places_answer(struct ptrace_places *p)
         return PLACES_DONE; /* nothing is traced */
     if (!info.si_pid)
         return PLACES_NOTHING_YET;
-    if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
-        places_reap(p, info.si_pid);
-    else if (waitpid(info.si_pid, &status, __WALL | __WNOTHREAD | WNOHANG) == info.si_pid &&
-             WIFSTOPPED(status))
+    bool is_end =
+        info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+    if (is_end && info.si_pid == atomic_load(&p->child))
+        return PLACES_DONE; /* the monitor's to see */
+    if (waitpid(info.si_pid, &status, __WALL | __WNOTHREAD | WNOHANG) == info.si_pid && !is_end &&
+        WIFSTOPPED(status))
         return places_stopped(p, info.si_pid, status);
     return PLACES_DONE;
 }
@@ -229,16 +223,6 @@ static void *places_run(void *context)
 
 /* --- for the monitor ------------------------------------------------------------------------- */
 
-static bool places_start(struct ptrace_places *p)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = !pthread_create(&p->thread, NULL, places_run, p);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
-}
-
 struct ptrace_places *ptrace_places_new(uint32_t rate)
 {
     struct ptrace_places *p = calloc(1, sizeof *p);
@@ -250,8 +234,15 @@ struct ptrace_places *ptrace_places_new(uint32_t rate)
     p->full_period_ns = p->looker.period_ns;
     p->in_kernel = MUCH_KERNEL;
     p->end = eventfd(0, EFD_CLOEXEC);
-    if (arch_has_stacks(arch_own()) && p->end >= 0 && places_start(p))
-        return p;
+    if (arch_has_stacks(arch_own()) && p->end >= 0) {
+        sigset_t all, before; /* signals are for the monitor */
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        bool ok = !pthread_create(&p->thread, NULL, places_run, p);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (ok)
+            return p;
+    }
     if (p->end >= 0)
         close(p->end);
     free(p);
@@ -294,32 +285,28 @@ void ptrace_places_end(struct ptrace_places *p, pid_t tid)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void places_tell_one(struct collector *c, const struct places_looks *seen, size_t i)
-{
-    const struct places_look *look = &seen->at.at[i];
-    bool is_call = look->syscall >= 0;
-    struct collector_sample sample = {
-        .pid = look->pid,
-        .tid = look->tid,
-        .at_ns = look->at_ns,
-        .weight = look->weight,
-        .where = is_call ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER,
-        .syscall = look->syscall,
-        .registers = is_call ? &look->registers : NULL,
-        .stack = {is_call ? seen->stacks.at + look->stack : NULL, look->stack_len},
-        .is_live = true,
-    };
-    collector_probe(c, &sample, is_call ? COLLECTOR_PROBE_CALL : COLLECTOR_PROBE_USER);
-}
-
 void ptrace_places_tell(struct ptrace_places *p, struct collector *c)
 {
     pthread_mutex_lock(&p->lock);
     struct places_looks seen = p->seen;
     p->seen = (struct places_looks){0};
     pthread_mutex_unlock(&p->lock);
-    for (size_t i = 0; i < seen.at.len; i++)
-        places_tell_one(c, &seen, i);
+    for (size_t i = 0; i < seen.at.len; i++) {
+        const struct places_look *look = &seen.at.at[i];
+        bool is_call = look->syscall >= 0;
+        struct collector_sample sample = {
+            .pid = look->pid,
+            .tid = look->tid,
+            .at_ns = look->at_ns,
+            .weight = look->weight,
+            .where = is_call ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER,
+            .syscall = look->syscall,
+            .registers = is_call ? &look->registers : NULL,
+            .stack = {is_call ? seen.stacks.at + look->stack : NULL, look->stack_len},
+            .is_live = true,
+        };
+        collector_probe(c, &sample, is_call ? COLLECTOR_PROBE_CALL : COLLECTOR_PROBE_USER);
+    }
     vec_free(&seen.at);
     vec_free(&seen.stacks);
 }

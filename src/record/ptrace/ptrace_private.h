@@ -66,7 +66,7 @@ struct ptrace_thread {
     int cpu;            /* that it ran on last; -1: not known */
     bool is_asked;      /* to stop for a sample */
     bool is_moot;       /* ... but ran on before it was told to */
-    bool is_young;      /* has had no sample since its start or its program's */
+    bool is_first;      /* its next sample is the first since its start, or its program's */
     bool is_ending;     /* has told its end, and is not gone yet */
     bool is_ready;      /* ran or could run at the last look */
     bool is_held;       /* in a group stop, as by SIGSTOP */

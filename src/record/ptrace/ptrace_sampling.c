@@ -1,4 +1,4 @@
-/* Choosing what to stop, and what a sample weighs.
+/* When to look, what to stop, and what a sample weighs.
  *
  * Looks come at random times, with exponential distances: no rhythm of the program can fall in step
  * with them. Each waits on one of the CPUs that the program uses, chosen at random: the timer that
@@ -34,11 +34,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define SECOND UINT64_C(1000000000)
+enum {
+    MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
+    LEAST_SLEEP_NS = 20000,
+    PROMPT_NS = 8000,
+    LONGEST_PERIODS = 8, /* between two looks */
+    MOST_FILES = 20000,
+    FILES_OF_OTHERS = 400 /* left for the rest of the program that we are part of */
+};
+
 enum {
     LOOKS = 24,        /* sleeping threads to look at */
     QUIET_AFTER = 64,  /* looks without any activity */
     SHARE_OF_TIME = 16 /* of the time between looks, one part in so many may be looking */
 };
+
+/* --- when to look, and on which CPU
+ * --------------------------------------------------------------- */
 
 /* xorshift64*, by Vigna: good enough to fall in step with nothing. */
 static double sampling_random(struct ptrace_source *s)
@@ -49,6 +62,86 @@ static double sampling_random(struct ptrace_source *s)
     return ((double)(s->random * UINT64_C(0x2545f4914f6cdd1d) >> 11) + 1) * 0x1p-53;
 }
 
+/* Moves us to the CPU that the next look is to be on; returns the mean distance of looks. With more
+ * CPUs in use, looks come more often, up to a limit; with many threads, less often. */
+static uint64_t sampling_choose_cpu(struct ptrace_source *s)
+{
+    int n = CPU_COUNT(&s->used), chosen = (int)((1 - sampling_random(s)) * n);
+    int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
+    for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
+        cpu_set_t one;
+        if (!CPU_ISSET(cpu, &s->used) || chosen--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        break;
+    }
+    uint64_t distance = s->period_ns / (uint64_t)often;
+    uint64_t least = (uint64_t)(s->cost_ns * SHARE_OF_TIME);
+    return distance > least ? distance : least;
+}
+
+/* The next look is at least so far away that we sleep until then: what is sampled is what the timer
+ * takes the CPU from. */
+uint64_t ptrace_plan_next(struct ptrace_source *s)
+{
+    uint64_t distance = sampling_choose_cpu(s), now = clock_now();
+    int cpus = CPU_COUNT(&s->used);
+    s->look_weight_ns = distance * (uint64_t)(cpus > 1 ? cpus : 1);
+    double periods = -log(sampling_random(s));
+    if (periods > LONGEST_PERIODS)
+        periods = LONGEST_PERIODS;
+    s->next_ns += (uint64_t)(periods * (double)distance);
+    if (s->next_ns < now + LEAST_SLEEP_NS)
+        s->next_ns = now + LEAST_SLEEP_NS + (uint64_t)(periods * (double)distance);
+    return s->next_ns - now;
+}
+
+/* Whether we are as soon on the CPU as we can be when the timer ends our sleep. After a longer wait
+ * for it, the thread that gives way has often gone on to the end of a system call. What can be is
+ * learnt: `prompt_ns` stays where one look in fifty is sooner. What the monitor has done on the
+ * CPU since then (waitpid() takes its time with a thousand threads) does not count. */
+bool ptrace_is_prompt(struct ptrace_source *s, uint64_t now)
+{
+    uint64_t since = now - s->next_ns, ran = clock_own_cpu() - s->asleep_cpu_ns;
+    double late = since > ran ? (double)(since - ran) : 0;
+    s->prompt_ns *= late < s->prompt_ns ? 0.9 : 1 + 0.1 / 49;
+    return late <= 2 * s->prompt_ns + PROMPT_NS;
+}
+
+void ptrace_init_looks(struct ptrace_source *s, uint32_t rate)
+{
+    struct rlimit limit = {0};
+    if (getrandom(&s->random, sizeof s->random, GRND_NONBLOCK) != (ssize_t)sizeof s->random)
+        s->random = clock_now() ^ (uint64_t)getpid() << 32;
+    s->random |= 1;
+    s->period_ns = SECOND / (rate && rate < MOST_RATE ? rate : MOST_RATE);
+    s->prompt_ns = PROMPT_NS;
+    /* How many threads may have both of their files open: as many as may be, as else each look
+     * would have to open them again. The program has its own limit by now. */
+    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < MOST_FILES) {
+        limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    s->most_files = FILES_OF_OTHERS / 4;
+    if (limit.rlim_cur > 2 * FILES_OF_OTHERS)
+        s->most_files = (uint32_t)(limit.rlim_cur - FILES_OF_OTHERS) / 2;
+}
+
+void ptrace_prepare_looks(struct ptrace_source *s)
+{
+    sched_getaffinity(0, sizeof s->cpus, &s->cpus);
+    s->self = getpid();
+    s->self_tid = (pid_t)syscall(SYS_gettid);
+    s->next_ns = clock_now();
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
+/* --- whom to stop --------------------------------------------------------------------------------
+ */
+
 /* A thread that lost its CPU so long before us was displaced by something else. */
 #define JUST_NOW_MS 0.03
 
@@ -57,18 +150,13 @@ static bool sampling_is_quiet(const struct ptrace_thread *t)
     return t->quiet_looks >= QUIET_AFTER;
 }
 
-static bool sampling_keeps_files(const struct ptrace_source *s, const struct ptrace_thread *t)
-{
-    return t->files.schedstat >= 0 || s->threads.at.len <= s->most_files ||
-           (!sampling_is_quiet(t) && s->active <= s->most_files);
-}
-
 /* Whether it has run since the last look and could go on. One that has not run is in the state that
  * it was in, or has been woken since. */
 static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times;
-    bool keep = sampling_keeps_files(s, t);
+    bool keep = t->files.schedstat >= 0 || s->threads.at.len <= s->most_files ||
+                (!sampling_is_quiet(t) && s->active <= s->most_files);
     pid_t pid = t->process->pid;
     if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
         return false;
@@ -92,17 +180,14 @@ static bool sampling_look_at(struct ptrace_source *s, struct ptrace_thread *t)
     return has_run && t->is_ready;
 }
 
-static void sampling_count(struct ptrace_source *s, const struct ptrace_thread *t)
+/* CPU time since its last sample, as far as the last look saw it. */
+static uint64_t sampling_unplaced(const struct ptrace_thread *t)
 {
-    bool is_quiet = sampling_is_quiet(t);
-    s->active += !is_quiet;
-    s->quiet += is_quiet;
-    s->unplaced_ns += t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
-    if (!is_quiet && t->cpu >= 0 && t->cpu < CPU_SETSIZE && CPU_ISSET(t->cpu, &s->cpus))
-        CPU_SET(t->cpu, &s->used);
+    return t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
 }
 
-/* Fills s->running. */
+/* Fills s->running, and counts what the next look depends on: threads of either kind, CPUs in use.
+ * Of many threads that have been quiet for long, some LOOKS are looked at, chosen by chance. */
 static void sampling_look_at_all(struct ptrace_source *s)
 {
     double chance = s->quiet <= LOOKS ? 1 : (double)LOOKS / s->quiet;
@@ -116,7 +201,12 @@ static void sampling_look_at_all(struct ptrace_source *s)
         bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || sampling_random(s) <= chance;
         if (!is_out && is_chosen && sampling_look_at(s, t))
             vec_push(&s->running, t->tid);
-        sampling_count(s, t);
+        bool is_quiet = sampling_is_quiet(t);
+        s->active += !is_quiet;
+        s->quiet += is_quiet;
+        s->unplaced_ns += sampling_unplaced(t);
+        if (!is_quiet && t->cpu >= 0 && t->cpu < CPU_SETSIZE && CPU_ISSET(t->cpu, &s->cpus))
+            CPU_SET(t->cpu, &s->used);
     }
 }
 
@@ -155,17 +245,13 @@ static enum ptrace_asked sampling_ask(const struct ptrace_source *s, struct ptra
     return PTRACE_ASKED;
 }
 
-/* When this CPU was given to us, by its own clock: now, less what we have run since we were to
- * sleep. (Asking for our CPU time has just brought the time we last ran up to date.) */
-static double sampling_our_begin(const struct ptrace_source *s, uint64_t own_cpu)
-{
-    return proc_thread_last_run(s->self, s->self_tid) - (double)(own_cpu - s->asleep_cpu_ns) * 1e-6;
-}
-
 enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer)
 {
     uint64_t start = clock_own_cpu();
-    double ours = sampling_our_begin(s, start);
+    /* When this CPU was given to us, by its own clock: now, less what we have run since we were to
+     * sleep. (Asking for our CPU time has just brought the time we last ran up to date.) */
+    double ours =
+        proc_thread_last_run(s->self, s->self_tid) - (double)(start - s->asleep_cpu_ns) * 1e-6;
     sampling_look_at_all(s);
     struct ptrace_thread *t = by_timer ? sampling_displaced(s, ours) : NULL;
     enum ptrace_asked asked = PTRACE_NONE_ASKED;
@@ -177,24 +263,8 @@ enum ptrace_asked ptrace_look(struct ptrace_source *s, bool by_timer)
     return asked;
 }
 
-/* With more CPUs in use, looks come more often, up to a limit; with many threads, less often. */
-static uint64_t sampling_choose_cpu(struct ptrace_source *s)
-{
-    int n = CPU_COUNT(&s->used), chosen = (int)((1 - sampling_random(s)) * n);
-    int often = n < 1 ? 1 : n > MOST_LOOKS_AT_ONCE ? MOST_LOOKS_AT_ONCE : n;
-    for (int cpu = 0; n && cpu < CPU_SETSIZE; cpu++) {
-        cpu_set_t one;
-        if (!CPU_ISSET(cpu, &s->used) || chosen--)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof one, &one);
-        break;
-    }
-    uint64_t distance = s->period_ns / (uint64_t)often;
-    uint64_t least = (uint64_t)(s->cost_ns * SHARE_OF_TIME);
-    return distance > least ? distance : least;
-}
+/* --- what a sample weighs ------------------------------------------------------------------------
+ */
 
 void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
 {
@@ -203,51 +273,57 @@ void ptrace_refresh_maps(struct ptrace_source *s, struct ptrace_process *p)
         collector_read_maps(s->collector, p->pid, now);
 }
 
-/* What the first sample of a thread weighs more: the mean CPU time between samples so far, as far
- * as there is that much that no sample has taken: of ended threads, and half of what the others
- * have had since their last samples, as some of that is still going to be sampled. */
-static uint64_t sampling_first_extra(struct ptrace_source *s, const struct ptrace_thread *t)
+/* What a sample weighs more or less than its thread's own time, by the account of what no sample
+ * has taken: what ended threads have left over, and half of what the others have had since their
+ * last samples, as some of that is still going to be sampled.
+ *
+ * First samples weigh more: the mean CPU time between samples so far, as far as there is that much.
+ * Others weigh less, by at most half, if the account is overdrawn: first samples were given of
+ * their thread's time before it was sampled itself. */
+static int64_t sampling_correction(struct ptrace_source *s, const struct ptrace_thread *t,
+                                   uint64_t weight)
 {
-    uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
+    uint64_t own = sampling_unplaced(t);
     uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
-    int64_t unplaced = s->ends_ns + (int64_t)(of_others / 2);
-    if (unplaced < 0)
-        unplaced = 0;
-    int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
-    int64_t extra = all / (int64_t)(s->samples + 1);
-    if (extra > unplaced)
-        extra = unplaced;
-    s->ends_ns -= extra;
-    return (uint64_t)extra;
+    int64_t unplaced = s->ends_ns + (int64_t)(of_others / 2), more = unplaced;
+    if (t->is_first) {
+        unplaced = unplaced > 0 ? unplaced : 0;
+        int64_t all = (int64_t)(s->period_ns + s->placed_ns) + unplaced;
+        more = all / (int64_t)(s->samples + 1);
+        more = more < unplaced ? more : unplaced;
+    } else {
+        more = more < 0 ? more : 0;
+        more = more > -(int64_t)(weight / 2) ? more : -(int64_t)(weight / 2);
+    }
+    s->ends_ns -= more;
+    return more;
 }
 
-/* What a sample weighs less: what first samples were given of its thread's time before it was
- * sampled itself, as far as neither ends nor half of what is unplaced now make up for it. */
-static uint64_t sampling_repaid(struct ptrace_source *s, const struct ptrace_thread *t,
-                                uint64_t weight)
+void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
 {
-    uint64_t own = t->seen_ns > t->placed_ns ? t->seen_ns - t->placed_ns : 0;
-    uint64_t of_others = s->unplaced_ns > own ? s->unplaced_ns - own : 0;
-    int64_t owed = -s->ends_ns - (int64_t)(of_others / 2);
-    if (owed <= 0)
-        return 0;
-    if (owed > (int64_t)(weight / 2))
-        owed = (int64_t)(weight / 2);
-    s->ends_ns += owed;
-    return (uint64_t)owed;
-}
-
-static void sampling_name(struct ptrace_source *s, struct ptrace_thread *t, uint64_t now)
-{
-    char name[PROC_NAME_BYTES];
-    t->has_name = true;
-    proc_thread_name(t->process->pid, t->tid, name);
-    if (name[0])
-        collector_name(s->collector, t->process->pid, t->tid, name, now);
-}
-
-static void sampling_put(struct ptrace_source *s, const struct ptrace_thread *t, uint64_t weight)
-{
+    struct proc_times times;
+    bool keep = t->files.schedstat >= 0;
+    t->is_asked = false;
+    if (ptrace_thread_rests(t))
+        t->is_moot = false;
+    if (s->is_finished || t->is_moot ||
+        !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
+        times.cpu_ns <= t->placed_ns)
+        return;
+    uint64_t weight = times.cpu_ns - t->placed_ns;
+    weight += (uint64_t)sampling_correction(s, t, weight);
+    t->is_first = false;
+    s->samples++;
+    s->placed_ns += weight;
+    t->placed_ns = t->seen_ns = times.cpu_ns;
+    ptrace_refresh_maps(s, t->process);
+    if (!t->has_name) {
+        char name[PROC_NAME_BYTES];
+        t->has_name = true;
+        proc_thread_name(t->process->pid, t->tid, name);
+        if (name[0])
+            collector_name(s->collector, t->process->pid, t->tid, name, clock_now());
+    }
     struct ptrace_registers r;
     struct collector_sample sample = {
         .pid = t->process->pid,
@@ -274,32 +350,6 @@ static void sampling_put(struct ptrace_source *s, const struct ptrace_thread *t,
     collector_sample(s->collector, &sample);
 }
 
-void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
-{
-    struct proc_times times;
-    bool keep = t->files.schedstat >= 0;
-    t->is_asked = false;
-    if (ptrace_thread_rests(t))
-        t->is_moot = false;
-    if (s->is_finished || t->is_moot ||
-        !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
-        times.cpu_ns <= t->placed_ns)
-        return;
-    uint64_t weight = times.cpu_ns - t->placed_ns;
-    if (t->is_young)
-        weight += sampling_first_extra(s, t);
-    else
-        weight -= sampling_repaid(s, t, weight);
-    t->is_young = false;
-    s->samples++;
-    s->placed_ns += weight;
-    t->placed_ns = t->seen_ns = times.cpu_ns;
-    ptrace_refresh_maps(s, t->process);
-    if (!t->has_name)
-        sampling_name(s, t, clock_now());
-    sampling_put(s, t, weight);
-}
-
 uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times = {.cpu_ns = t->seen_ns};
@@ -308,87 +358,6 @@ uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t)
     if (t->process->has_executed && times.cpu_ns > t->placed_ns)
         s->ends_ns += (int64_t)(times.cpu_ns - t->placed_ns);
     t->placed_ns = t->seen_ns = times.cpu_ns;
-    t->is_young = true;
+    t->is_first = true;
     return times.cpu_ns;
-}
-
-/* When to look, and on which CPU: at random times, far enough apart that looking takes a small part
- * of the time, and only if the timer woke us as soon as it could. */
-
-#define SECOND UINT64_C(1000000000)
-enum {
-    MOST_RATE = 250, /* looks a second: each costs some 100 us of a CPU */
-    LEAST_SLEEP_NS = 20000,
-    PROMPT_NS = 8000,
-    LONGEST_PERIODS = 8, /* between two looks */
-    MOST_FILES = 20000,
-    FILES_OF_OTHERS = 400 /* left for the rest of the program that we are part of */
-};
-
-/* The next look is at least so far away that we sleep until then: see ptrace_sampling.c. */
-uint64_t ptrace_plan_next(struct ptrace_source *s)
-{
-    uint64_t distance = sampling_choose_cpu(s), now = clock_now();
-    int cpus = CPU_COUNT(&s->used);
-    s->look_weight_ns = distance * (uint64_t)(cpus > 1 ? cpus : 1);
-    double periods = -log(sampling_random(s));
-    if (periods > LONGEST_PERIODS)
-        periods = LONGEST_PERIODS;
-    s->next_ns += (uint64_t)(periods * (double)distance);
-    if (s->next_ns < now + LEAST_SLEEP_NS)
-        s->next_ns = now + LEAST_SLEEP_NS + (uint64_t)(periods * (double)distance);
-    return s->next_ns - now;
-}
-
-/* Whether we are as soon on the CPU as we can be when the timer ends our sleep. After a longer wait
- * for it, the thread that gives way has often gone on to the end of a system call. What can be is
- * learnt: `prompt_ns` stays where one look in fifty is sooner. What the monitor has done on the
- * CPU since then (waitpid() takes its time with a thousand threads) does not count. */
-bool ptrace_is_prompt(struct ptrace_source *s, uint64_t now)
-{
-    uint64_t since = now - s->next_ns, ran = clock_own_cpu() - s->asleep_cpu_ns;
-    double late = since > ran ? (double)(since - ran) : 0;
-    s->prompt_ns *= late < s->prompt_ns ? 0.9 : 1 + 0.1 / 49;
-    return late <= 2 * s->prompt_ns + PROMPT_NS;
-}
-
-/* How many threads may have both of their files open. As many as may be: each look would have to
- * open them again. The program has its own limit by now. */
-static uint32_t plan_most_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit))
-        return FILES_OF_OTHERS;
-    if (limit.rlim_cur < MOST_FILES) {
-        limit.rlim_cur = limit.rlim_max < MOST_FILES ? limit.rlim_max : MOST_FILES;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    getrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur > 2 * FILES_OF_OTHERS ? (uint32_t)(limit.rlim_cur - FILES_OF_OTHERS) / 2
-                                                : FILES_OF_OTHERS / 4;
-}
-
-static uint64_t plan_seed(void)
-{
-    uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = clock_now() ^ (uint64_t)getpid() << 32;
-    return seed | 1;
-}
-
-void ptrace_init_looks(struct ptrace_source *s, uint32_t rate)
-{
-    s->random = plan_seed();
-    s->period_ns = SECOND / (rate && rate < MOST_RATE ? rate : MOST_RATE);
-    s->most_files = plan_most_files();
-    s->prompt_ns = PROMPT_NS;
-}
-
-void ptrace_prepare_looks(struct ptrace_source *s)
-{
-    sched_getaffinity(0, sizeof s->cpus, &s->cpus);
-    s->self = getpid();
-    s->self_tid = (pid_t)syscall(SYS_gettid);
-    s->next_ns = clock_now();
-    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }

@@ -1,4 +1,21 @@
-/* Beginning and end of recording by ptrace, and the rounds between them. */
+/* Recording by ptrace: its beginning and end, the rounds between them, and the answers to stops.
+ *
+ * Every thread of the program is seized (PTRACE_SEIZE), and all that it starts after that is traced
+ * from birth. A round looks at the threads when it is time to, and asks one that runs to stop
+ * (ptrace_sampling.c); the answer comes as a stop, through waitpid() of the monitor.
+ *
+ * Stops are answered so that the program runs as it would alone: ptrace(2), "Stopped states" and
+ * "PTRACE_SEIZE". Every stop is answered once: signals are passed on as they came, group stops last
+ * until SIGCONT, all others end at once.
+ *
+ *     SIGTRAP|0x80           a system call: the rest of one that was cut, or a watched program's
+ *     PTRACE_EVENT_STOP      we asked for it, a new thread's first stop, a group stop
+ *     PTRACE_EVENT_EXEC      another program: what is known of the old one ends
+ *     PTRACE_EVENT_EXIT      the thread ends: its clock can still be read
+ *     PTRACE_EVENT_CLONE ... it has made another one
+ *     any other signal       on its way to the program
+ *
+ * It refuses to hold, change or drop a signal. */
 #include "record/ptrace/ptrace_source.h"
 
 #include "record/clocks.h"
@@ -39,16 +56,6 @@ static struct ptrace_thread *stops_follow(struct ptrace_source *s, pid_t tid, pi
     return t;
 }
 
-/* A child may stop before its parent's event tells of it; /proc says whose child it is. */
-static struct ptrace_thread *stops_find(struct ptrace_source *s, pid_t tid)
-{
-    pid_t pid, parent;
-    struct ptrace_thread *t = ptrace_threads_find(&s->threads, tid);
-    if (t || !proc_of_thread(tid, &pid, &parent))
-        return t;
-    return stops_follow(s, tid, pid, parent);
-}
-
 /* A traced thread has made another one. */
 static void stops_born(struct ptrace_source *s, pid_t by, int event)
 {
@@ -87,6 +94,7 @@ static bool stops_executed(struct ptrace_source *s, pid_t pid)
     return !ptrace_leave_if_needed(s, t);
 }
 
+/* The last that is seen of a thread: it is gone, or about to be. */
 static void stops_ending(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
@@ -119,11 +127,6 @@ static bool stops_ended(struct ptrace_source *s, pid_t tid)
     return is_thread;
 }
 
-static bool stops_is_group_stop(int number)
-{
-    return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-}
-
 /* Goes on: into or out of the rest of a call or up to the next one, or where the recording is over,
  * without us. */
 static void stops_go_on(const struct ptrace_source *s, const struct ptrace_thread *t, pid_t tid,
@@ -135,19 +138,6 @@ static void stops_go_on(const struct ptrace_source *s, const struct ptrace_threa
         ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
     else
         ptrace(s->is_finished ? PTRACE_DETACH : PTRACE_CONT, tid, 0, (long)number);
-}
-
-/* How long a thread that has been woken once has slept in the call that it is in: from the first
- * look that saw it asleep there. 0: no look has. */
-static uint64_t stops_slept_ns(struct ptrace_thread *t, uint64_t now)
-{
-    struct proc_times times;
-    bool keep = t->files.schedstat >= 0;
-    if (!t->asleep_ns || !proc_thread_times(&t->files, t->process->pid, t->tid, keep, &times) ||
-        times.runs > t->turns + 1 ||
-        proc_thread_call(&t->files, t->process->pid, t->tid, keep) != t->asleep_in)
-        return 0;
-    return now - t->asleep_ns;
 }
 
 /* Has a call that was cut made to its end. */
@@ -165,7 +155,7 @@ static void stops_complete(const struct ptrace_source *s, struct ptrace_thread *
 /* PTRACE_EVENT_STOP: ours, a new thread's first one, or a group stop and its end. */
 static void stops_plain(struct ptrace_source *s, struct ptrace_thread *t, int number, bool is_ours)
 {
-    t->is_held = stops_is_group_stop(number);
+    t->is_held = number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
     if (is_ours && !t->is_held && !ptrace_thread_rests(t))
         stops_complete(s, t, 0);
     if (t->is_held && !s->is_finished)
@@ -182,9 +172,19 @@ static void stops_signal(struct ptrace_source *s, struct ptrace_thread *t, pid_t
     bool is_in_rest = t && ptrace_thread_rests(t);
     bool is_at_call = t && !is_in_rest && ptrace_call_read(tid, &call) && form_find(&call);
     bool is_ignored = (is_in_rest || is_at_call) && proc_ignores_signal(tid, number);
-    if (is_at_call && is_ignored)
-        stops_complete(s, t, stops_slept_ns(t, clock_now()));
-    else if (is_in_rest && !is_ignored)
+    if (is_at_call && is_ignored) {
+        /* How long it has slept in that call, if this is the first time that it was woken: from the
+         * first look that saw it asleep there. */
+        struct proc_times times;
+        pid_t pid = t->process->pid;
+        uint64_t now = clock_now(), slept_ns = 0;
+        bool keep = t->files.schedstat >= 0;
+        if (t->asleep_ns && proc_thread_times(&t->files, pid, tid, keep, &times) &&
+            times.runs <= t->turns + 1 &&
+            proc_thread_call(&t->files, pid, tid, keep) == t->asleep_in)
+            slept_ns = now - t->asleep_ns;
+        stops_complete(s, t, slept_ns);
+    } else if (is_in_rest && !is_ignored)
         ptrace_rest_undo(t->rest);
     if (t)
         t->asleep_ns = 0;
@@ -199,7 +199,10 @@ static bool source_stopped(struct source *source, pid_t pid, int status)
     if (!WIFSTOPPED(status))
         return stops_ended(s, pid);
     int event = status >> 16, number = WSTOPSIG(status);
-    struct ptrace_thread *t = stops_find(s, pid);
+    struct ptrace_thread *t = ptrace_threads_find(&s->threads, pid);
+    pid_t process, parent; /* a child may stop before its parent's event tells of it */
+    if (!t && proc_of_thread(pid, &process, &parent))
+        t = stops_follow(s, pid, process, parent);
     if (t && (event || number == (SIGTRAP | 0x80)))
         t->asleep_ns = 0; /* stopped is not asleep */
     if (t && ptrace_thread_rests(t) && ptrace_rest_stopped(t->rest, status)) {
@@ -258,17 +261,6 @@ static uint64_t source_round(struct source *base, uint64_t now)
     return wait;
 }
 
-/* Lets go of what runs. Sleepers are not woken for it: they go on without us when the monitor ends,
- * or at their next stop. */
-static void source_let_go(struct ptrace_source *s)
-{
-    for (size_t i = 0; i < s->threads.at.len; i++) {
-        struct ptrace_thread *t = &s->threads.at.at[i];
-        if (!t->is_ending && proc_thread_runs(&t->files, t->process->pid, t->tid, false))
-            ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-    }
-}
-
 /* A thread that makes the rest of a call is not left in the middle of it, with the arguments that
  * are ours: it has a moment to come to the end, and is then woken with what it has done. */
 static void source_end_rest(struct ptrace_source *s, pid_t tid)
@@ -292,17 +284,7 @@ static void source_end_rest(struct ptrace_source *s, pid_t tid)
     }
 }
 
-static void source_end_rests(struct ptrace_source *s)
-{
-    struct proc_tids tids = {0};
-    for (size_t i = 0; i < s->threads.at.len; i++)
-        if (ptrace_thread_rests(&s->threads.at.at[i]))
-            vec_push(&tids.at, s->threads.at.at[i].tid);
-    for (size_t i = 0; i < tids.at.len; i++)
-        source_end_rest(s, tids.at.at[i]);
-    vec_free(&tids.at);
-}
-
+/* Last samples and accounts, then all threads are let go. */
 static void source_finish(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
@@ -325,8 +307,20 @@ static void source_finish(struct source *base, uint64_t now)
     ptrace_report_left(s);
     s->is_finished = true;
     sched_setaffinity(0, sizeof s->cpus, &s->cpus);
-    source_end_rests(s);
-    source_let_go(s);
+    struct proc_tids resting = {0}; /* ending one may change the list */
+    for (size_t i = 0; i < s->threads.at.len; i++)
+        if (ptrace_thread_rests(&s->threads.at.at[i]))
+            vec_push(&resting.at, s->threads.at.at[i].tid);
+    for (size_t i = 0; i < resting.at.len; i++)
+        source_end_rest(s, resting.at.at[i]);
+    vec_free(&resting.at);
+    /* What runs is let go. Sleepers are not woken for it: they go on without us when the monitor
+     * ends, or at their next stop. */
+    for (size_t i = 0; i < s->threads.at.len; i++) {
+        struct ptrace_thread *t = &s->threads.at.at[i];
+        if (!t->is_ending && proc_thread_runs(&t->files, t->process->pid, t->tid, false))
+            ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+    }
 }
 
 static void source_free(struct source *base)
@@ -350,68 +344,33 @@ static bool source_refused(pid_t pid, int why, struct err *e)
                    (int)pid);
 }
 
-/* A thread that is ours now. What it has done before is not part of the recording. */
-static void source_begin_thread(struct ptrace_source *s, pid_t tid, pid_t pid)
-{
-    struct proc_times times;
-    struct ptrace_thread *t = stops_follow(s, tid, pid, 0);
-    if (proc_thread_times(&t->files, pid, tid, false, &times))
-        t->base_ns = t->placed_ns = t->seen_ns = times.cpu_ns;
-}
-
-/* Seizes the threads of the list that are not traced yet; *fresh says how many that were. Those
- * that one of them has started since are traced from birth. */
-static bool source_seize(struct ptrace_source *s, pid_t pid, const struct proc_tids *tids,
-                         size_t *fresh, struct err *e)
-{
-    *fresh = 0;
-    for (size_t i = 0; i < tids->at.len; i++) {
-        pid_t tid = tids->at.at[i];
-        if (ptrace_threads_find(&s->threads, tid))
-            continue;
-        if (!ptrace(PTRACE_SEIZE, tid, 0, (long)s->wake_options)) {
-            source_begin_thread(s, tid, pid);
-            ++*fresh;
-        } else if (!s->threads.at.len && tid == pid) {
-            return source_refused(pid, errno, e);
-        }
-    }
-    return true;
-}
-
+/* Seizes all threads of a process: the list is read until a round finds none that is not traced
+ * yet. Those that one of them has started since are traced from birth. */
 static bool source_attach(struct ptrace_source *s, pid_t pid, struct err *e)
 {
     struct proc_tids tids = {0};
-    size_t fresh = 1;
-    bool ok = true;
-    for (int round = 0; ok && fresh && round < ATTACH_ROUNDS; round++)
-        ok = proc_list_threads(pid, &tids) ? source_seize(s, pid, &tids, &fresh, e)
-                                           : source_refused(pid, ESRCH, e);
+    struct proc_times times;
+    bool is_fresh = true, ok = true;
+    for (int round = 0; ok && is_fresh && round < ATTACH_ROUNDS; round++) {
+        is_fresh = false;
+        if (!proc_list_threads(pid, &tids))
+            ok = source_refused(pid, ESRCH, e);
+        for (size_t i = 0; ok && i < tids.at.len; i++) {
+            pid_t tid = tids.at.at[i];
+            if (ptrace_threads_find(&s->threads, tid))
+                continue;
+            if (!ptrace(PTRACE_SEIZE, tid, 0, (long)s->wake_options)) {
+                struct ptrace_thread *t = stops_follow(s, tid, pid, 0);
+                if (proc_thread_times(&t->files, pid, tid, false, &times)) /* not recorded */
+                    t->base_ns = t->placed_ns = t->seen_ns = times.cpu_ns;
+                is_fresh = true;
+            } else if (!s->threads.at.len && tid == pid) {
+                ok = source_refused(pid, errno, e);
+            }
+        }
+    }
     vec_free(&tids.at);
     return ok;
-}
-
-static bool source_begin(struct ptrace_source *s, const struct source_options *o, struct err *e)
-{
-    if (!source_attach(s, o->program, e))
-        return false;
-    struct ptrace_thread *t = ptrace_threads_find(&s->threads, o->program);
-    if (!t)
-        return source_refused(o->program, ESRCH, e);
-    t->process->has_executed = o->is_attached;
-    if (!o->is_attached)
-        return true;
-    proc_thread_name(o->program, o->program, t->process->name);
-    collector_name(s->collector, o->program, o->program, t->process->name, clock_now());
-    ptrace_refresh_maps(s, t->process);
-    return true;
-}
-
-static int source_wake_options(bool no_follow)
-{
-    int always =
-        PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
-    return no_follow ? always : always | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 }
 
 bool ptrace_source_new(struct source **out, struct collector *c, const struct source_options *o,
@@ -428,13 +387,26 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     s->collector = c;
     s->no_stacks = o->no_stacks;
     s->no_follow = o->no_follow;
-    s->wake_options = source_wake_options(o->no_follow);
+    s->wake_options =
+        PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
+    if (!o->no_follow)
+        s->wake_options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
     ptrace_init_looks(s, o->rate);
     ptrace_prepare_looks(s);
     ptrace_plan_next(s);
-    if (!source_begin(s, o, e)) {
+    bool ok = source_attach(s, o->program, e);
+    struct ptrace_thread *t = ok ? ptrace_threads_find(&s->threads, o->program) : NULL;
+    if (!t) {
+        if (ok)
+            source_refused(o->program, ESRCH, e);
         source_free(&s->base);
         return false;
+    }
+    t->process->has_executed = o->is_attached;
+    if (o->is_attached) {
+        proc_thread_name(o->program, o->program, t->process->name);
+        collector_name(c, o->program, o->program, t->process->name, clock_now());
+        ptrace_refresh_maps(s, t->process);
     }
     const char *name = o->wants_waits ? "wall" : "cpu";
     s->event = collector_add_event(c, name, RECORDING_UNIT_NS, s->period_ns, false);

@@ -1,5 +1,16 @@
-/* A dense list for scanning and a map for finding. The map cannot forget; it is built anew when
- * most of its entries are of threads that are gone. */
+/* What is kept of traced threads: the list, their processes' mappings, and their waits.
+ *
+ * The list is dense, for scanning, with a map beside it, for finding. The map cannot forget: an
+ * entry is right if the thread at its index has its tid, and the map is built anew when most of its
+ * entries are of threads that are gone. A thread that is removed gives its place to the last one,
+ * so that pointers into the list do not outlive a change.
+ *
+ * Mappings are not understood here, that is the collector's part: a hash says whether those that
+ * can be executed have changed. Reading them takes at most one part in SHARE_OF_TIME of the time.
+ *
+ * Waits are what the threads' clocks show between stops; nothing is stopped for them. The clocks
+ * are read as often as a twentieth of the monitor's CPU allows: each millisecond at the most, and
+ * less often where all threads run, or go on to wait as they did. */
 #include "record/ptrace/ptrace_private.h"
 
 #include "base/hash.h"
@@ -10,10 +21,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
 #include <unistd.h>
 
-enum { MAP_SLACK = 1024 };
+enum {
+    MAP_SLACK = 1024,
+    SHARE_OF_TIME = 150,
+    MOST_LINE = 4400, /* of /proc/PID/maps: paths end before */
+    LEAST_PAUSE_NS = 4 * 1000 * 1000,
+    SHORT_PAUSE_NS = 1000 * 1000, /* where a thread waits */
+    PAUSE_TO_WORK = 20,
+};
+
+/* --- the list -------------------------------------------------------------------------------- */
 
 void ptrace_threads_deinit(struct ptrace_threads *t)
 {
@@ -36,32 +56,22 @@ static void threads_index(struct ptrace_threads *t, size_t index)
     map_set(&t->by_tid, t->at.at[index].tid, 0, index);
 }
 
-static void threads_index_again(struct ptrace_threads *t)
-{
-    if (t->by_tid.len < 4 * t->at.len + MAP_SLACK)
-        return;
-    map_deinit(&t->by_tid);
-    t->by_tid = (struct map){0};
-    for (size_t i = 0; i < t->at.len; i++)
-        threads_index(t, i);
-}
-
-static struct ptrace_process *threads_new_process(pid_t pid)
-{
-    struct ptrace_process *p = calloc(1, sizeof *p);
-    if (!p)
-        memory_exhausted(sizeof *p);
-    p->pid = pid;
-    return p;
-}
-
 struct ptrace_thread *ptrace_threads_add(struct ptrace_threads *t, pid_t tid,
                                          struct ptrace_process *process)
 {
-    threads_index_again(t);
-    struct ptrace_thread fresh = {.tid = tid, .process = process, .cpu = -1, .is_young = true};
-    if (!process)
-        fresh.process = threads_new_process(tid);
+    if (t->by_tid.len >= 4 * t->at.len + MAP_SLACK) {
+        map_deinit(&t->by_tid);
+        t->by_tid = (struct map){0};
+        for (size_t i = 0; i < t->at.len; i++)
+            threads_index(t, i);
+    }
+    struct ptrace_thread fresh = {.tid = tid, .process = process, .cpu = -1, .is_first = true};
+    if (!process) {
+        fresh.process = calloc(1, sizeof *fresh.process);
+        if (!fresh.process)
+            memory_exhausted(sizeof *fresh.process);
+        fresh.process->pid = tid;
+    }
     fresh.process->threads++;
     proc_thread_init(&fresh.files);
     vec_push(&t->at, fresh);
@@ -104,52 +114,31 @@ void ptrace_threads_remove_others(struct ptrace_threads *t, pid_t pid, pid_t kep
             ptrace_threads_remove(t, &t->at.at[i]);
 }
 
-/* A print of the executable mappings. Refuses to understand them: that is the collector's part. */
+/* --- mappings -------------------------------------------------------------------------------- */
 
-/* Of the time between two readings, one part in so many may be reading. */
-enum { SHARE_OF_TIME = 150, MOST_LINE = 4400 };
-
-static uint64_t maps_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* "start-end rwxp ...": whether the x stands there. */
-static bool maps_line_executes(const char *line, size_t len)
-{
-    const char *space = memchr(line, ' ', len);
-    return space && (size_t)(line + len - space) > 3 && space[3] == 'x';
-}
-
-static uint64_t maps_add_lines(uint64_t print, const char *text, size_t len, size_t *used)
-{
-    const char *at = text, *end = text + len, *newline;
-    for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1)
-        if (maps_line_executes(at, (size_t)(newline - at)))
-            print =
-                print * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(at, (size_t)(newline - at)) + 1;
-    *used = (size_t)(at - text);
-    return print;
-}
-
-/* 0: nothing could be read. */
+/* A hash of the lines "START-END rwxp ..." with an x. A buffer holds some hundred lines; what is
+ * left of the last one is moved to its start. 0: nothing could be read. */
 static uint64_t maps_print(pid_t pid)
 {
     char text[16384];
-    size_t len = 0, used;
+    size_t len = 0;
     uint64_t print = 0;
     snprintf(text, sizeof text, "/proc/%d/maps", (int)pid);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
     for (ssize_t got; (got = read(fd, text + len, sizeof text - len)) > 0;) {
-        print = maps_add_lines(print, text, len + (size_t)got, &used);
-        len = len + (size_t)got - used;
-        if (len > MOST_LINE) /* no such line: paths end before */
+        const char *at = text, *end = text + len + got, *newline;
+        for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
+            const char *rights = memchr(at, ' ', (size_t)(newline - at));
+            if (rights && newline - rights > 3 && rights[3] == 'x')
+                print = print * UINT64_C(0x9e3779b97f4a7c15) +
+                        hash_bytes(at, (size_t)(newline - at)) + 1;
+        }
+        len = (size_t)(end - at);
+        if (len > MOST_LINE)
             break;
-        memmove(text, text + used, len);
+        memmove(text, at, len);
     }
     close(fd);
     return print;
@@ -159,25 +148,15 @@ bool ptrace_maps_changed(struct ptrace_maps *m, pid_t pid, uint64_t now_ns)
 {
     if (now_ns < m->next_ns)
         return false;
-    uint64_t start = maps_clock(), print = maps_print(pid);
-    m->next_ns = now_ns + (maps_clock() - start) * SHARE_OF_TIME;
+    uint64_t start = clock_now(), print = maps_print(pid);
+    m->next_ns = now_ns + (clock_now() - start) * SHARE_OF_TIME;
     if (!print || print == m->print)
         return false;
     m->print = print;
     return true;
 }
 
-/* Waits of traced threads: what their clocks show between stops. Nothing is stopped for it.
- *
- * The threads' clocks are read as often as a twentieth of the monitor's CPU allows: each
- * millisecond at the most, and less often where all threads run, or go on to wait as they did. */
-
-enum {
-    LEAST_PAUSE_NS = 4 * 1000 * 1000,
-    SHORT_PAUSE_NS = 1000 * 1000, /* where a thread waits */
-    PAUSE_TO_WORK = 20,
-};
-
+/* --- waits ----------------------------------------------------------------------------------- */
 void ptrace_observe(struct ptrace_source *s, struct ptrace_thread *t)
 {
     struct proc_times times;
