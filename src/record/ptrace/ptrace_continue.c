@@ -8,10 +8,10 @@
  *   less than was asked for             the rest is made, and the sum is the result
  *
  * The thread runs the instruction again and stops on its way into the call and out of it; in
- * between it is not stopped. Then it has its arguments back, and the memory below its stack that held
- * some of them. If a signal comes that the program handles, it finds the call as far as it got, as
- * it would have without us. Calls that wait without a limit need no watching: the kernel is told
- * that they ended with ERESTARTNOHAND, and makes them again unless a handler runs.
+ * between it is not stopped. Then it has its arguments back, and the memory below its stack that
+ * held some of them. If a signal comes that the program handles, it finds the call as far as it
+ * got, as it would have without us. Calls that wait without a limit need no watching: the kernel is
+ * told that they ended with ERESTARTNOHAND, and makes them again unless a handler runs.
  *
  * Where a filter is installed (seccomp), it may not know restart_syscall(), which the kernel uses
  * for poll(), nanosleep() and futex(), and end the program: there such calls are made again by
