@@ -1,4 +1,17 @@
-/* Choosing lines, reading their text, and disassembling what belongs to them. */
+/* Annotated source: which lines of which files are shown, their text, and the machine code of each.
+ *
+ * 1. A row is hot if its share of the samples reaches a limit. Where one line or function was asked
+ * for, its rows are; where nothing was sampled, those with counts. If no row is hot, the first ten
+ * are.
+ * 2. Files with hot rows are read, and their hot lines shown with some lines around; regions that
+ * touch are one. Lines behind the end of a file that has changed are shown without text.
+ * 3. The stretches of code of the lines that are shown are disassembled in the order of addresses,
+ * with one disassembler for each object, and then sorted to their lines. Samples of an instruction
+ * are its part of the pieces that it lies in, by bytes.
+ *
+ * What is not shown is summed up in `omitted`. Cost: reading the files that are shown;
+ * disassembling the code of functions with samples. Machines that capstone does not know have no
+ * code: is_machine_unknown. */
 #include "profile/analysis/source_lines.h"
 
 #include "base/sort.h"
@@ -8,7 +21,8 @@
 
 enum { FEW_LINES = 10 }; /* shown where none is hot by the rules */
 
-struct making {
+/* An annotated source while it is made. */
+struct annotation {
     struct annotated *out;
     const struct source_lines *s;
     const struct source_input *in;
@@ -18,8 +32,7 @@ struct making {
     uint32_t *line_of; /* by row: in out->lines, or NO_ROW */
 };
 
-/* --- what is hot --------------------------------------------------------------------------------
- */
+/* --- what is hot ----------------------------------------------------------------------------- */
 
 static bool annotate_has_data(const struct source_row *r)
 {
@@ -32,21 +45,8 @@ static int annotate_by_self(uint32_t left, uint32_t right, const void *context)
     return rows[left].self != rows[right].self ? rows[left].self < rows[right].self ? 1 : -1 : 0;
 }
 
-/* None is hot enough: the first few. */
-static void annotate_take_few(struct making *m)
-{
-    struct arena scratch = {0};
-    uint32_t len = (uint32_t)m->s->rows.len;
-    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
-    for (uint32_t i = 0; i < len; i++)
-        order[i] = i;
-    sort_u32(order, len, annotate_by_self, m->s->rows.at);
-    for (uint32_t i = 0; i < len && i < FEW_LINES && m->s->rows.at[order[i]].self > 0; i++)
-        m->is_hot[order[i]] = true;
-    arena_deinit(&scratch);
-}
-
-static void annotate_find_hot(struct making *m)
+/* Marks the rows that are hot. */
+static void annotate_find_hot(struct annotation *m)
 {
     const struct summary *summary = m->out->summary;
     bool has_self = false, any = false;
@@ -63,16 +63,25 @@ static void annotate_find_hot(struct making *m)
                                                : annotate_has_data(r);
         any |= m->is_hot[i];
     }
-    if (!any && !m->rules->only_line)
-        annotate_take_few(m);
+    if (!any && !m->rules->only_line) {
+        /* None is hot enough: the first few. */
+        struct arena scratch = {0};
+        uint32_t len = (uint32_t)m->s->rows.len;
+        uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
+        for (uint32_t i = 0; i < len; i++)
+            order[i] = i;
+        sort_u32(order, len, annotate_by_self, m->s->rows.at);
+        for (uint32_t i = 0; i < len && i < FEW_LINES && m->s->rows.at[order[i]].self > 0; i++)
+            m->is_hot[order[i]] = true;
+        arena_deinit(&scratch);
+    }
 }
 
-/* --- lines ---------------------------------------------------------------------------------------
- */
+/* --- lines ----------------------------------------------------------------------------------- */
 
 /* A walk down one file. */
 struct column {
-    struct making *m;
+    struct annotation *m;
     struct annotated_file *file;
     const struct source_row *rows; /* of the file */
     uint32_t len, next;            /* next: the first row not yet passed */
@@ -80,6 +89,7 @@ struct column {
     uint64_t last; /* line shown last, or 0 */
 };
 
+/* Appends a line of the file, with its row, if it has one. */
 static void annotate_show_line(struct column *c, uint64_t number)
 {
     struct annotated *out = c->m->out;
@@ -109,11 +119,6 @@ static void annotate_show_lines(struct column *c, uint64_t from, uint64_t to)
         annotate_show_line(c, n);
 }
 
-static uint64_t annotate_minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 /* The end of the function that begins with this row, if all of it is wanted: its last row. */
 static uint64_t annotate_last_line_of(const struct column *c, uint32_t row)
 {
@@ -126,29 +131,7 @@ static uint64_t annotate_last_line_of(const struct column *c, uint32_t row)
     return last;
 }
 
-static void annotate_show_hot(struct column *c)
-{
-    for (uint32_t i = 0; i < c->len; i++) {
-        if (!c->m->is_hot[c->first_row + i])
-            continue;
-        uint64_t line = c->rows[i].line, context = c->m->rules->context;
-        uint64_t last = line > c->last ? annotate_last_line_of(c, i) : line;
-        annotate_show_lines(c, annotate_minus(line, context), last);
-        if (line > c->last)
-            annotate_show_line(c, line); /* behind the end of the file, or there is no text */
-        annotate_show_lines(c, last, last + context);
-    }
-}
-
-static void annotate_show_whole(struct column *c)
-{
-    annotate_show_lines(c, 1, c->file->has_lines);
-    for (uint32_t i = 0; i < c->len; i++)
-        if (c->rows[i].line > c->last)
-            annotate_show_line(c, c->rows[i].line);
-}
-
-static bool annotate_is_shown(const struct making *m, const struct source_listed_file *f)
+static bool annotate_is_shown(const struct annotation *m, const struct source_listed_file *f)
 {
     bool is_any = false;
     for (uint32_t i = f->first; i < f->first + f->rows; i++)
@@ -156,7 +139,8 @@ static bool annotate_is_shown(const struct making *m, const struct source_listed
     return is_any;
 }
 
-static void annotate_read_text(struct making *m, struct annotated_file *file,
+/* Finds and reads a file; where that fails, says why. */
+static void annotate_read_text(struct annotation *m, struct annotated_file *file,
                                const struct source_search *search)
 {
     const struct source_listed_file *f = &m->s->files.at[file->file];
@@ -177,7 +161,8 @@ static void annotate_read_text(struct making *m, struct annotated_file *file,
     file->is_newer = o && file->text.changed > object_facts(o)->changed && object_facts(o)->changed;
 }
 
-static void annotate_omit(struct annotated *out, const struct making *m,
+/* Books what of a file is not shown. */
+static void annotate_omit(struct annotated *out, const struct annotation *m,
                           const struct source_listed_file *f)
 {
     bool is_whole = true;
@@ -192,7 +177,8 @@ static void annotate_omit(struct annotated *out, const struct making *m,
     out->omitted.files += is_whole;
 }
 
-static void annotate_show_file(struct making *m, uint32_t file, const struct source_search *search)
+static void annotate_show_file(struct annotation *m, uint32_t file,
+                               const struct source_search *search)
 {
     struct annotated *out = m->out;
     const struct source_listed_file *f = &m->s->files.at[file];
@@ -206,20 +192,32 @@ static void annotate_show_file(struct making *m, uint32_t file, const struct sou
                        .rows = m->s->rows.at + f->first,
                        .len = f->rows,
                        .first_row = f->first};
-    if (m->rules->shows_all)
-        annotate_show_whole(&c);
-    else
-        annotate_show_hot(&c);
+    if (m->rules->shows_all) {
+        annotate_show_lines(&c, 1, c.file->has_lines);
+        for (uint32_t i = 0; i < c.len; i++)
+            if (c.rows[i].line > c.last)
+                annotate_show_line(&c, c.rows[i].line);
+    } else {
+        for (uint32_t i = 0; i < c.len; i++) {
+            if (!c.m->is_hot[c.first_row + i])
+                continue;
+            uint64_t line = c.rows[i].line, context = c.m->rules->context;
+            uint64_t last = line > c.last ? annotate_last_line_of(&c, i) : line;
+            annotate_show_lines(&c, line > context ? line - context : 0, last);
+            if (line > c.last)
+                annotate_show_line(&c, line); /* behind the end of the file, or there is no text */
+            annotate_show_lines(&c, last, last + context);
+        }
+    }
     shown.lines = (uint32_t)out->lines.len - shown.first;
     vec_push(&out->files, shown);
 }
 
-/* --- code ----------------------------------------------------------------------------------------
- */
+/* --- code ------------------------------------------------------------------------------------ */
 
 /* A walk over the stretches, in the order of addresses, with one disassembler an object. */
 struct listing {
-    struct making *m;
+    struct annotation *m;
     struct disassembler **of; /* by object */
     bool *is_tried;
     size_t piece, block;
@@ -227,15 +225,7 @@ struct listing {
     uint32_t last_row;
 };
 
-static struct disassembler *annotate_disassembler_for(struct listing *l, uint32_t object)
-{
-    struct object *o = l->m->in->objects[object];
-    if (!l->is_tried[object] && o)
-        l->of[object] = disassembler_open(o, l->m->rules->is_intel);
-    l->is_tried[object] = true;
-    return l->of[object];
-}
-
+/* Samples in [start, end), by bytes of the pieces there. Calls ask for ascending addresses. */
 static double annotate_samples_within(struct listing *l, uint64_t start, uint64_t end)
 {
     const struct source_lines *s = l->m->s;
@@ -263,12 +253,17 @@ static void annotate_note_block(struct listing *l, uint64_t start, uint64_t end,
     i->executions = s->blocks.at[l->block].count;
 }
 
+/* Disassembles a stretch. */
 static void annotate_list_stretch(struct listing *l, const struct source_stretch *s)
 {
     struct annotated *out = l->m->out;
     const struct functions *f = l->m->in->functions;
     uint32_t object = f->at[s->function].object;
-    struct disassembler *d = annotate_disassembler_for(l, object);
+    struct object *o = l->m->in->objects[object];
+    if (!l->is_tried[object] && o)
+        l->of[object] = disassembler_open(o, l->m->rules->is_intel);
+    l->is_tried[object] = true;
+    struct disassembler *d = l->of[object];
     uint64_t base = f->objects ? f->objects[object].base : 0;
     struct instruction i;
     if (!d) {
@@ -293,8 +288,8 @@ static void annotate_list_stretch(struct listing *l, const struct source_stretch
     }
 }
 
-/* Code of functions that nobody sampled is of no interest, unless asked for. */
-static bool annotate_is_listed(const struct making *m, const struct source_stretch *s)
+/* Code of functions without samples is not listed, unless asked for. */
+static bool annotate_is_listed(const struct annotation *m, const struct source_stretch *s)
 {
     uint32_t line = m->line_of[s->row];
     if (line == NO_ROW)
@@ -303,7 +298,7 @@ static bool annotate_is_listed(const struct making *m, const struct source_stret
 }
 
 /* Instructions stand in `instructions` line by line, those of a line by address. */
-static void annotate_list_code(struct making *m)
+static void annotate_list_code(struct annotation *m)
 {
     struct annotated *out = m->out;
     struct listing l = {.m = m, .end = 0, .last_row = NO_ROW};
@@ -343,7 +338,7 @@ void annotate_make(struct annotated *t, const struct source_lines *s, const stru
                    const struct annotate_rules *rules, struct arena *a)
 {
     *t = (struct annotated){.summary = summary, .source = s, .has_code = rules->has_code};
-    struct making m = {.out = t, .s = s, .in = in, .rules = rules, .arena = a};
+    struct annotation m = {.out = t, .s = s, .in = in, .rules = rules, .arena = a};
     m.line_of = ARENA_NEW(a, uint32_t, s->rows.len);
     for (size_t i = 0; i < s->rows.len; i++)
         m.line_of[i] = NO_ROW;

@@ -1,4 +1,13 @@
-/* The examination of a program, its profile's whereabouts, and whether the two belong together. */
+/* The diagnosis of a program and the profile it left: `monarc doctor`.
+ *
+ * An examination asks one thing after the other, and reports a symptom where something is wrong: of
+ * the program alone (symbols, debug information, instrumentation), of the file alone (missing, cut
+ * off, older than the program), of both together (fit.c), and of what was measured
+ * (diagnosis_measurements.c). Recordings have questions of their own (diagnosis_recording.c).
+ *
+ * A symptom has a name for scripts, which stays, and three sentences for people: what is wrong, how
+ * that shows, what to do. What cannot be had (no program, no profile) is a symptom, and the
+ * questions that need it are left out. */
 #include "profile/analysis/diagnosis.h"
 
 #include "profile/analysis/diagnosis_private.h"
@@ -55,6 +64,7 @@ static bool diagnosis_is_for_coverage(struct object *o)
     return diagnosis_mentioned_of(o, NAMES, sizeof NAMES / sizeof *NAMES) != NULL;
 }
 
+/* Whether the program was compiled and linked so that calls are counted. */
 static void diagnosis_examine_instrumentation(struct examination *x)
 {
     static const char *const starters[] = {"__monstartup", "monstartup", "_monstartup"};
@@ -91,23 +101,18 @@ static void diagnosis_examine_instrumentation(struct examination *x)
                        "give -pg to the compiling commands as well");
 }
 
-/* Functions that have a symbol, and those that only the unwind tables tell apart. */
-static uint32_t diagnosis_named_functions(const struct functions *f, uint32_t *unnamed)
-{
-    uint32_t named = 0;
-    *unnamed = 0;
-    for (uint32_t i = 0; i < f->len; i++) {
-        named += f->at[i].symbol != NO_FUNCTION;
-        *unnamed += f->at[i].is_unwind_range;
-    }
-    return named;
-}
-
+/* Which functions have names. */
 static void diagnosis_examine_symbols(struct examination *x)
 {
     enum object_symbol_source source;
     size_t len;
-    uint32_t unnamed, named = diagnosis_named_functions(x->p->functions, &unnamed);
+    /* Functions that have a symbol, and those that only the unwind tables tell apart. */
+    const struct functions *f = x->p->functions;
+    uint32_t named = 0, unnamed = 0;
+    for (uint32_t i = 0; i < f->len; i++) {
+        named += f->at[i].symbol != NO_FUNCTION;
+        unnamed += f->at[i].is_unwind_range;
+    }
     object_symbols(x->p->object, &len, &source);
     if (!named)
         report_symptom(
@@ -136,6 +141,7 @@ static void diagnosis_examine_symbols(struct examination *x)
             "file with --debug-dir");
 }
 
+/* Debug information that is missing or cannot be read. */
 static void diagnosis_examine_debug_info(struct examination *x)
 {
     struct object_debug_gaps gaps;
@@ -159,26 +165,22 @@ static void diagnosis_examine_debug_info(struct examination *x)
             "makes of them beside the program, as PROGRAM.dwp");
 }
 
-/* Everything needed but libc and the loader, whose time is known to be missing. */
-static const char *diagnosis_libraries(const struct object_facts *facts, struct arena *a)
-{
-    const char *all = NULL;
-    for (size_t i = 0; i < facts->needed_len; i++) {
-        const char *name = facts->needed[i];
-        if (strncmp(name, "libc.", 5) && strncmp(name, "ld-", 3))
-            all = all ? arena_printf(a, "%s, %s", all, name) : name;
-    }
-    return all;
-}
-
+/* What of the process gmon.out does not see. */
 static void diagnosis_examine_surroundings(struct examination *x)
 {
     struct object *o = x->p->object;
-    const char *shared = diagnosis_libraries(object_facts(o), x->arena);
-    if (shared)
+    /* Everything needed but libc and the loader, whose time is known to be missing. */
+    const struct object_facts *facts = object_facts(o);
+    const char *all = NULL; /* names with commas between; NULL: none */
+    for (size_t i = 0; i < facts->needed_len; i++) {
+        const char *name = facts->needed[i];
+        if (strncmp(name, "libc.", 5) && strncmp(name, "ld-", 3))
+            all = all ? arena_printf(x->arena, "%s, %s", all, name) : name;
+    }
+    if (all)
         report_symptom(x, SEVERITY_NOTE, "shared-objects",
                        "time spent in shared objects is in no gmon.out",
-                       arena_printf(x->arena, "it needs %s besides libc", shared),
+                       arena_printf(x->arena, "it needs %s besides libc", all),
                        "link with -static, set LD_PROFILE for one of them, or record with "
                        "'monarc run'");
     if (object_mentions(o, "pthread_create"))
@@ -188,30 +190,15 @@ static void diagnosis_examine_surroundings(struct examination *x)
                        "it mentions pthread_create", "record with 'monarc run', which loses none");
 }
 
-static void diagnosis_examine_program(struct examination *x)
-{
-    const struct diagnosis_input *p = x->p;
-    if (!p->object) {
-        report_symptom(x, SEVERITY_ERROR, "program-unreadable", "the program cannot be read",
-                       p->object_error,
-                       "name the program that was run, not a script that starts it");
-        return;
-    }
-    diagnosis_examine_symbols(x);
-    diagnosis_examine_debug_info(x);
-    if (!p->embedded)
-        diagnosis_examine_instrumentation(x);
-    diagnosis_examine_surroundings(x);
-}
-
 /* --- the file -------------------------------------------------------------------------------- */
 
+/* No file: candidates nearby, or why there may be none. */
 static void diagnosis_examine_missing(struct examination *x)
 {
     const struct diagnosis_input *p = x->p;
     if (!p->candidates && p->object && !object_call_counter(p->object) &&
         diagnosis_is_for_coverage(p->object))
-        return; /* nobody can expect one */
+        return; /* such a program writes none, which is a symptom already */
     if (p->candidates)
         report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no such profile",
                        arena_printf(x->arena, "%s; nearby: %s", p->profile_error, p->candidates),
@@ -224,6 +211,7 @@ static void diagnosis_examine_missing(struct examination *x)
                        "GMON_OUT_PREFIX=/tmp/prog names another place");
 }
 
+/* A file that cannot be read to its end: no profile at all, or one that was cut off. */
 static void diagnosis_examine_truncation(struct examination *x)
 {
     const struct profile *m = x->p->measured;
@@ -244,18 +232,6 @@ static void diagnosis_examine_truncation(struct examination *x)
                        evidence,
                        "run again: the program was ended, or the disk was full, while it wrote; "
                        "or two processes wrote the same file: set GMON_OUT_PREFIX");
-}
-
-static void diagnosis_examine_age(struct examination *x)
-{
-    const struct diagnosis_input *p = x->p;
-    int64_t built = p->object ? object_facts(p->object)->changed : 0;
-    if (p->measured && built && p->profile_changed && p->profile_changed < built)
-        report_symptom(
-            x, SEVERITY_WARNING, "older-than-program", "the profile is older than the program",
-            arena_printf(x->arena, "it was written %" PRId64 " seconds before the program was",
-                         built - p->profile_changed),
-            "run the program again, or report with the program that was run then");
 }
 
 /* --- both ------------------------------------------------------------------------------------ */
@@ -287,12 +263,28 @@ void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names
               struct arena *a)
 {
     struct examination x = {d, p, names, a, false};
-    diagnosis_examine_program(&x);
+    if (p->object) {
+        diagnosis_examine_symbols(&x);
+        diagnosis_examine_debug_info(&x);
+        if (!p->embedded)
+            diagnosis_examine_instrumentation(&x);
+        diagnosis_examine_surroundings(&x);
+    } else {
+        report_symptom(&x, SEVERITY_ERROR, "program-unreadable", "the program cannot be read",
+                       p->object_error,
+                       "name the program that was run, not a script that starts it");
+    }
     if (p->is_missing)
         diagnosis_examine_missing(&x);
     else if (p->profile_error)
         diagnosis_examine_truncation(&x);
-    diagnosis_examine_age(&x);
+    int64_t built = p->object ? object_facts(p->object)->changed : 0;
+    if (p->measured && built && p->profile_changed && p->profile_changed < built)
+        report_symptom(
+            &x, SEVERITY_WARNING, "older-than-program", "the profile is older than the program",
+            arena_printf(x.arena, "it was written %" PRId64 " seconds before the program was",
+                         built - p->profile_changed),
+            "run the program again, or report with the program that was run then");
     diagnosis_examine_fit(&x);
     if (p->measured)
         examine_measurements(&x);

@@ -1,4 +1,9 @@
-/* The examination of what was measured: is it enough, is it possible, is it all there? */
+/* The examination of what was measured: is there enough of it, is it possible, is it all there?
+ *
+ * Questions about functions are asked only if the profile fits the program. Limits are where a
+ * figure begins to mislead: 400 samples know a half to within five points; a tenth of the time that
+ * is not the program's moves every share. The embedded recorder says what it lost itself, and is
+ * asked instead of guessed at. */
 #include "profile/analysis/diagnosis_private.h"
 
 #include "profile/analysis/attribution.h"
@@ -10,22 +15,21 @@
 #include <string.h>
 
 enum {
-    FEW_SAMPLES = 400,     /* one half is known to within five points */
-    MANY_IN_ONE_BIN = 20,  /* samples that all hit one bin by accident: never */
-    OUTSIDE_PERCENT = 10,  /* unattributed */
-    OVERHEAD_PERCENT = 10, /* of the profiler, sampled or estimated */
-    FASTEST_CALL_NS = 1,   /* no machine calls and returns faster */
+    FEW_SAMPLES = 400,      /* one half is known to within five points */
+    MANY_IN_ONE_BIN = 20,   /* so many samples do not hit one bin by chance */
+    OUTSIDE_PERCENT = 10,   /* unattributed */
+    OVERHEAD_PERCENT = 10,  /* of the profiler, sampled or estimated */
+    FASTEST_CALL_NS = 1,    /* no machine calls and returns faster */
+    MISLEADS_PERMILLE = 50, /* samples in shared bins */
 };
 
-static const char *numbers_counts(struct examination *x, uint64_t samples, uint64_t calls)
-{
-    return arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
-}
-
+/* Records of which kinds there are. */
 static void numbers_examine_emptiness(struct examination *x, uint64_t samples)
 {
     const struct profile *m = x->p->measured;
-    const char *evidence = numbers_counts(x, samples, profile_calls(m));
+    uint64_t calls = profile_calls(m);
+    const char *evidence =
+        arena_printf(x->arena, "%" PRIu64 " samples, %" PRIu64 " calls", samples, calls);
     if (!m->histograms.len && !m->arcs.len && !m->blocks.len)
         report_symptom(x, SEVERITY_ERROR, "empty", "the profile holds no records", evidence,
                        "the recorder was never started, or was ended at once: call monstartup() "
@@ -60,6 +64,7 @@ static void numbers_examine_rate(struct examination *x)
     }
 }
 
+/* Counters that are full, and hits that all are in one. */
 static void numbers_examine_bins(struct examination *x, uint64_t samples)
 {
     enum { FULL = 65535 };
@@ -102,51 +107,16 @@ static void numbers_examine_plausibility(struct examination *x)
             "run shorter and sum several runs with `monarc merge`");
 }
 
-static void numbers_examine_attribution(struct examination *x)
-{
-    const struct summary *s = x->p->summary;
-    if (!s || !(s->samples > 0) || 100 * summary_share(s, s->unattributed) < OUTSIDE_PERCENT)
-        return;
-    report_symptom(x, SEVERITY_WARNING, "samples-outside",
-                   "many samples are in no function of the program",
-                   arena_printf(x->arena, "%.6g of %.6g samples (%.1f %%)", s->unattributed,
-                                s->samples, 100 * summary_share(s, s->unattributed)),
-                   "they are in code without symbols (stripped objects, assembly, stubs that call "
-                   "shared objects), or the program is another one");
-}
-
-static void numbers_examine_sharing(struct examination *x)
-{
-    enum { MISLEADS_PERMILLE = 50 };
-    const struct summary *s = x->p->summary;
-    const struct sharing *t = s ? s->sharing : NULL;
-    if (!t || !(s->samples > 0) || 1000 * t->samples < SHARING_NOTEWORTHY_PERMILLE * s->samples)
-        return;
-    report_symptom(
-        x, 1000 * t->samples >= MISLEADS_PERMILLE * s->samples ? SEVERITY_WARNING : SEVERITY_NOTE,
-        "shared-bins",
-        "bins lie over several functions, whose samples cannot be told apart: the "
-        "interval of each has room for all of them",
-        sharing_text(t, s->samples, x->arena),
-        "give the recorder smaller bins, or start functions at multiples of a bin "
-        "(-falign-functions)");
-}
-
-static uint32_t numbers_busiest(const struct attribution *t, const struct functions *f)
-{
-    uint32_t top = 0;
-    for (uint32_t i = 1; i < f->len; i++)
-        if (t->self[i] > t->self[top])
-            top = i;
-    return top;
-}
-
+/* Whether the share of the busiest function is known at all. */
 static void numbers_examine_certainty(struct examination *x)
 {
     const struct summary *s = x->p->summary;
     if (!s || !(s->samples > 0) || s->samples >= FEW_SAMPLES || !x->p->functions->len)
         return;
-    uint32_t top = numbers_busiest(x->p->time, x->p->functions);
+    uint32_t top = 0;
+    for (uint32_t i = 1; i < x->p->functions->len; i++)
+        if (x->p->time->self[i] > x->p->time->self[top])
+            top = i;
     double hits = x->p->time->self[top];
     if (hits == 0)
         return;
@@ -161,6 +131,7 @@ static void numbers_examine_certainty(struct examination *x)
                    "halve the interval");
 }
 
+/* What counting the calls took, sampled or, where mcount is in libc and not sampled, estimated. */
 static void numbers_examine_overhead(struct examination *x)
 {
     const struct summary *s = x->p->summary;
@@ -185,23 +156,6 @@ static void numbers_examine_overhead(struct examination *x)
                                     s->calls, estimate, measured, MCOUNT_NANOSECONDS),
                        "do not compare with the run time without -pg; compile small functions "
                        "without -pg, or record with 'monarc run'");
-}
-
-static void numbers_examine_merged_calls(struct examination *x)
-{
-    struct merged_calls m;
-    merged_calls_of(&m, x->p->measured, x->p->functions);
-    if (m.functions)
-        report_symptom(x, SEVERITY_WARNING, "merged-calls",
-                       "calls from outside the object may be counted as another function's: "
-                       "glibc's recorder does not tell functions apart that begin close together",
-                       arena_printf(x->arena,
-                                    "%" PRIu32 " function%s within %d bytes of one that was "
-                                    "called, the first %s beside %s",
-                                    m.functions, m.functions == 1 ? " begins" : "s begin",
-                                    MERGED_CALLS_BYTES, names_get(x->names, m.first),
-                                    names_get(x->names, m.into)),
-                       "compile the object with -falign-functions=32, or record with 'monarc run'");
 }
 
 /* What the model's own check finds and nothing above says better. */
@@ -245,17 +199,53 @@ void examine_measurements(struct examination *x)
     numbers_examine_bins(x, samples);
     numbers_examine_plausibility(x);
     if (x->fits) {
-        numbers_examine_attribution(x);
+        const struct summary *s = x->p->summary;
+        bool has_samples = s && s->samples > 0;
+        if (has_samples && 100 * summary_share(s, s->unattributed) >= OUTSIDE_PERCENT)
+            report_symptom(
+                x, SEVERITY_WARNING, "samples-outside",
+                "many samples are in no function of the program",
+                arena_printf(x->arena, "%.6g of %.6g samples (%.1f %%)", s->unattributed,
+                             s->samples, 100 * summary_share(s, s->unattributed)),
+                "they are in code without symbols (stripped objects, assembly, stubs that call "
+                "shared objects), or the program is another one");
         numbers_examine_certainty(x);
-        numbers_examine_sharing(x);
-        numbers_examine_merged_calls(x);
+        const struct sharing *t = s ? s->sharing : NULL;
+        if (t && has_samples && 1000 * t->samples >= SHARING_NOTEWORTHY_PERMILLE * s->samples)
+            report_symptom(
+                x,
+                1000 * t->samples >= MISLEADS_PERMILLE * s->samples ? SEVERITY_WARNING
+                                                                    : SEVERITY_NOTE,
+                "shared-bins",
+                "bins lie over several functions, whose samples cannot be told apart: the "
+                "interval of each has room for all of them",
+                sharing_text(t, s->samples, x->arena),
+                "give the recorder smaller bins, or start functions at multiples of a bin "
+                "(-falign-functions)");
+        struct merged_calls m;
+        merged_calls_of(&m, x->p->measured, x->p->functions);
+        if (m.functions)
+            report_symptom(
+                x, SEVERITY_WARNING, "merged-calls",
+                "calls from outside the object may be counted as another function's: "
+                "glibc's recorder does not tell functions apart that begin close together",
+                arena_printf(x->arena,
+                             "%" PRIu32 " function%s within %d bytes of one that was "
+                             "called, the first %s beside %s",
+                             m.functions, m.functions == 1 ? " begins" : "s begin",
+                             MERGED_CALLS_BYTES, names_get(x->names, m.first),
+                             names_get(x->names, m.into)),
+                "compile the object with -falign-functions=32, or record with 'monarc run'");
     }
     numbers_examine_overhead(x);
     numbers_examine_oddities(x);
 }
 
-/* The examination of what the embedded recorder says of itself: what a microcontroller's program
- * does wrong is not what a hosted one does. */
+/* --- the embedded recorder
+ * -------------------------------------------------------------------------
+ *
+ * What it says of itself: what a microcontroller's program does wrong is not what a hosted one
+ * does. */
 
 enum { MANY_PERCENT = 10, NEARLY_ALL_PERCENT = 90, FEW_FOR_A_PATTERN = 20 };
 
@@ -264,71 +254,17 @@ static uint64_t percent_of(uint64_t part, uint64_t all)
     return all ? part * 100 / all : 0;
 }
 
-/* More arcs than were kept and lost calls together there cannot be. */
-static void examine_table(struct examination *x, const struct embedded_core *c)
+/* Whether the timer's interrupt hands in what it interrupted. */
+static void examine_interrupt(struct examination *x, const struct embedded *m, uint64_t samples)
 {
-    uint64_t enough = c->used + c->lost_calls;
-    enough += enough / 2;
-    if (!c->lost_calls)
-        return;
-    uint64_t next = 2 * (uint64_t)c->slots;
-    uint64_t suggested = enough < next ? enough : next;
-    report_symptom(
-        x, SEVERITY_WARNING, "arc-table-full",
-        "calls are missing: the table of arcs had no room for all callers",
-        arena_printf(x->arena,
-                     "core %" PRIu32 ": %" PRIu64 " calls lost, %" PRIu32 " of %" PRIu32
-                     " slots used",
-                     c->core, c->lost_calls, c->used, c->slots),
-        arena_printf(x->arena,
-                     "give the recorder %" PRIu64 " bytes more, %" PRIu64
-                     " slots%s; larger bins make room as well",
-                     (suggested - c->slots) * 3 * c->word, suggested,
-                     suggested == enough ? ", which will do" : ": it may take several steps"));
-}
-
-static void examine_losses(struct examination *x, const struct embedded_core *c, uint64_t samples)
-{
-    if (c->nested_calls)
-        report_symptom(
-            x, SEVERITY_NOTE, "calls-in-nmi",
-            "calls were not counted because an NMI came while the table was locked",
-            arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " calls", c->core, c->nested_calls),
-            "compile what NMIs call without -pg, or use a core with LDREX");
-    if (c->saturated_samples)
-        report_symptom(x, SEVERITY_WARNING, "full-bins",
-                       "counters are full: time is missing where most of it was spent",
-                       arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " samples in full bins",
-                                    c->core, c->saturated_samples),
-                       "record shorter, or sample less often, and sum several recordings with "
-                       "`monarc merge`");
-    uint64_t all = samples + c->outside_samples;
-    if (percent_of(c->outside_samples, all) >= MANY_PERCENT)
-        report_symptom(
-            x, SEVERITY_WARNING, "samples-outside-windows",
-            "the program runs where no samples are counted",
-            arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " of %" PRIu64 " samples", c->core,
-                         c->outside_samples, all),
-            "code in RAM, a boot ROM or a second flash needs a window of its own in "
-            "monarc_embedded_setup(); if it is all of them, the interrupt hands in a wrong "
-            "program counter");
-}
-
-/* Samples in the recorder and nowhere else: the handler's own program counter was handed in. */
-static uint64_t samples_in_recorder(const struct examination *x)
-{
+    /* Samples in the recorder and nowhere else: the handler's own program counter was handed in. */
     const struct functions *f = x->p->functions;
     const struct attribution *time = x->p->time;
     double sum = 0;
     for (uint32_t i = 0; f && time && i < f->len; i++)
         if (!strncmp(f->at[i].name, "monarc_embedded_sample", 22))
             sum += time->self[i];
-    return (uint64_t)sum;
-}
-
-static void examine_interrupt(struct examination *x, const struct embedded *m, uint64_t samples)
-{
-    uint64_t own = samples_in_recorder(x);
+    uint64_t own = (uint64_t)sum;
     if (!samples && !embedded_lost_samples(m))
         report_symptom(
             x, SEVERITY_WARNING, "no-timer-interrupt",
@@ -350,17 +286,6 @@ static void examine_interrupt(struct examination *x, const struct embedded *m, u
                        "shares are right all the same; hand in how often the timer interrupts");
 }
 
-static void examine_calls(struct examination *x, const struct embedded *m)
-{
-    if (x->p->measured->arcs.len || embedded_lost_calls(m))
-        return;
-    report_symptom(x, SEVERITY_WARNING, "no-calls", "no calls were counted",
-                   "the table of arcs is empty",
-                   "compile the program, but not the recorder, with -pg (on x86 -mfentry, too) "
-                   "and link the stub of its architecture; where there is none, compile with "
-                   "-finstrument-functions");
-}
-
 void examine_embedded(struct examination *x)
 {
     const struct embedded *m = x->p->embedded;
@@ -373,9 +298,56 @@ void examine_embedded(struct examination *x)
             x, SEVERITY_ERROR, "other-firmware", "the recording was made by another program",
             arena_printf(x->arena, "%s", why.line), "report with the very file that was flashed");
     examine_interrupt(x, m, samples);
-    examine_calls(x, m);
+    if (!x->p->measured->arcs.len && !embedded_lost_calls(m))
+        report_symptom(x, SEVERITY_WARNING, "no-calls", "no calls were counted",
+                       "the table of arcs is empty",
+                       "compile the program, but not the recorder, with -pg (on x86 -mfentry, too) "
+                       "and link the stub of its architecture; where there is none, compile with "
+                       "-finstrument-functions");
     for (size_t i = 0; i < m->cores.len; i++) {
-        examine_table(x, &m->cores.at[i]);
-        examine_losses(x, &m->cores.at[i], samples);
+        /* More arcs than were kept and lost calls together there cannot be. */
+        const struct embedded_core *c = &m->cores.at[i];
+        uint64_t enough = c->used + c->lost_calls;
+        enough += enough / 2;
+        if (c->lost_calls) {
+            uint64_t next = 2 * (uint64_t)c->slots;
+            uint64_t suggested = enough < next ? enough : next;
+            report_symptom(x, SEVERITY_WARNING, "arc-table-full",
+                           "calls are missing: the table of arcs had no room for all callers",
+                           arena_printf(x->arena,
+                                        "core %" PRIu32 ": %" PRIu64 " calls lost, %" PRIu32
+                                        " of %" PRIu32 " slots used",
+                                        c->core, c->lost_calls, c->used, c->slots),
+                           arena_printf(x->arena,
+                                        "give the recorder %" PRIu64 " bytes more, %" PRIu64
+                                        " slots%s; larger bins make room as well",
+                                        (suggested - c->slots) * 3 * c->word, suggested,
+                                        suggested == enough ? ", which will do"
+                                                            : ": it may take several steps"));
+        }
+        if (c->nested_calls)
+            report_symptom(x, SEVERITY_NOTE, "calls-in-nmi",
+                           "calls were not counted because an NMI came while the table was locked",
+                           arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " calls", c->core,
+                                        c->nested_calls),
+                           "compile what NMIs call without -pg, or use a core with LDREX");
+        if (c->saturated_samples)
+            report_symptom(x, SEVERITY_WARNING, "full-bins",
+                           "counters are full: time is missing where most of it was spent",
+                           arena_printf(x->arena,
+                                        "core %" PRIu32 ": %" PRIu64 " samples in full bins",
+                                        c->core, c->saturated_samples),
+                           "record shorter, or sample less often, and sum several recordings with "
+                           "`monarc merge`");
+        uint64_t all = samples + c->outside_samples;
+        if (percent_of(c->outside_samples, all) >= MANY_PERCENT)
+            report_symptom(
+                x, SEVERITY_WARNING, "samples-outside-windows",
+                "the program runs where no samples are counted",
+                arena_printf(x->arena, "core %" PRIu32 ": %" PRIu64 " of %" PRIu64 " samples",
+                             c->core, c->outside_samples, all),
+                "code in RAM, a boot ROM or a second flash needs a window of its own in "
+                "monarc_embedded_setup(); if it is all of them, the interrupt hands in a wrong "
+                "program counter");
     }
 }

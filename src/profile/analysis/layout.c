@@ -1,4 +1,14 @@
-/* Call-chain clustering. Units of functions with one name are numbered by their first function. */
+/* Call-chain clustering (C3): layout.h tells the algorithm and its source. Here in steps:
+ *
+ * 1. What can be moved: functions of the program's .text whose name a linker can be given.
+ * Functions of one name are one unit, numbered by the first of them.
+ * 2. Weights: the calls between units, and their heat, which is samples and calls.
+ * 3. Clusters: units by density, each appended to the cluster of the caller that calls it most.
+ * 4. Places: clusters by density one behind the other, functions aligned as they were.
+ * 5. Names: all symbols at a function's address, since the linker may know it by any of them.
+ *
+ * Which cluster a unit is in is kept by union-find. Cost: sorting units by density, else linear in
+ * functions, calls and symbols, for each of three limits of a cluster's size. */
 #include "profile/analysis/layout.h"
 
 #include "base/map.h"
@@ -34,7 +44,7 @@ struct clustering {
     uint32_t *unit_of;             /* by function: the first function of its unit */
     uint32_t *sibling;             /* by function: the next one in its unit */
     struct unit *units;            /* by first function */
-    double *called, *heat;         /* by function */
+    double *heat;                  /* by function */
     VEC(struct layout_call) calls; /* between functions, in order of discovery */
     uint32_t *sorted, sorted_len;  /* first functions of units that ran */
 };
@@ -59,20 +69,6 @@ static bool layout_can_be_written(const char *name)
     return name[0] != '\0';
 }
 
-static void layout_find_movable(struct clustering *c)
-{
-    const struct functions *f = c->functions;
-    size_t len;
-    const struct object_symbol *symbols = object_symbols(c->rules->file, &len, NULL);
-    c->is_movable = ARENA_NEW(&c->scratch, bool, f->len);
-    for (uint32_t i = 0; i < f->len; i++) {
-        const struct function *at = &f->at[i];
-        c->is_movable[i] = at->object == c->rules->object && at->symbol < len &&
-                           layout_is_in_text(c->rules->file, &symbols[at->symbol]) &&
-                           layout_can_be_written(at->name) && !function_is_profiler(f, i);
-    }
-}
-
 static uint64_t layout_size_of(const struct clustering *c, uint32_t function)
 {
     const struct function *at = &c->functions->at[function];
@@ -81,18 +77,26 @@ static uint64_t layout_size_of(const struct clustering *c, uint32_t function)
     return size && size < limit ? size : limit;
 }
 
+/* Gathers the units of functions that can be moved. */
 static void layout_find_units(struct clustering *c)
 {
     const struct functions *f = c->functions;
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(c->rules->file, &len, NULL);
     struct map newest = {0}; /* of each name */
+    c->is_movable = ARENA_NEW(&c->scratch, bool, f->len);
     c->unit_of = ARENA_NEW(&c->scratch, uint32_t, f->len);
     c->sibling = ARENA_NEW(&c->scratch, uint32_t, f->len);
     c->units = ARENA_NEW(&c->scratch, struct unit, f->len);
     for (uint32_t i = 0; i < f->len; i++) {
+        const struct function *at = &f->at[i];
         c->unit_of[i] = i;
         c->sibling[i] = NO_FUNCTION;
         c->units[i] =
             (struct unit){.best = NO_FUNCTION, .leader = i, .next = NO_FUNCTION, .tail = i};
+        c->is_movable[i] = at->object == c->rules->object && at->symbol < len &&
+                           layout_is_in_text(c->rules->file, &symbols[at->symbol]) &&
+                           layout_can_be_written(at->name) && !function_is_profiler(f, i);
         if (!c->is_movable[i])
             continue;
         bool is_new;
@@ -110,34 +114,45 @@ static void layout_find_units(struct clustering *c)
 
 /* --- weights --------------------------------------------------------------------------------- */
 
-/* How often each function was called, by whomever. */
-static void layout_count_calls(struct clustering *c)
+static void layout_add_call(struct clustering *c, uint32_t caller, uint32_t callee, double count)
 {
-    const struct graph *g = c->graph;
-    c->called = ARENA_NEW(&c->scratch, double, c->functions->len);
-    for (uint32_t i = 0; i < c->functions->len; i++)
-        c->called[i] = (double)(g->nodes[i].calls + g->nodes[i].self_calls);
-    for (size_t i = 0; c->order->calls_are_samples && i < c->calls.len; i++)
-        c->called[c->calls.at[i].callee] += c->calls.at[i].count;
-    for (size_t i = 0; i < c->calls.len; i++) /* who calls was called, if by someone out of sight */
-        if (c->called[c->calls.at[i].caller] <= 0)
-            c->called[c->calls.at[i].caller] = 1;
+    if (caller != callee && count > 0 && c->is_movable[caller] && c->is_movable[callee])
+        vec_push(&c->calls, (struct layout_call){caller, callee, count});
 }
 
-/* Samples say what runs, but a short run has few, and most functions are met by none. So calls
+/* Calls, then how often each function was called, then its heat.
+ *
+ * Samples say what runs, but a short run has few, and most functions are met by none. So calls
  * count as well: all together as much as the samples are uncertain, which is their square root. */
-static void layout_take_heat(struct clustering *c)
+static void layout_weigh(struct clustering *c)
 {
-    double calls = 0, samples = 0;
+    const struct graph *g = c->graph;
+    const struct stacks *stacks = c->rules->stacks;
+    for (uint32_t i = 0; i < g->measured_len; i++)
+        layout_add_call(c, g->arcs[i].caller, g->arcs[i].callee, (double)g->arcs[i].count);
+    if (!c->calls.len && stacks) {
+        for (size_t i = 0; i < stacks->calls_len; i++)
+            layout_add_call(c, stacks->calls[i].caller, stacks->calls[i].callee,
+                            stacks->calls[i].inclusive);
+        c->order->calls_are_samples = c->calls.len > 0;
+    }
+    double *called = ARENA_NEW(&c->scratch, double, c->functions->len), calls = 0, samples = 0;
+    for (uint32_t i = 0; i < c->functions->len; i++)
+        called[i] = (double)(g->nodes[i].calls + g->nodes[i].self_calls);
+    for (size_t i = 0; c->order->calls_are_samples && i < c->calls.len; i++)
+        called[c->calls.at[i].callee] += c->calls.at[i].count;
+    for (size_t i = 0; i < c->calls.len; i++) /* who calls was called, if by someone out of sight */
+        if (called[c->calls.at[i].caller] <= 0)
+            called[c->calls.at[i].caller] = 1;
     for (uint32_t i = 0; i < c->functions->len; i++) {
-        calls += c->called[i];
-        samples += c->is_movable[i] ? c->graph->nodes[i].self : 0;
+        calls += called[i];
+        samples += c->is_movable[i] ? g->nodes[i].self : 0;
     }
     c->order->has_samples = samples > 0;
     double unit = c->order->has_samples && calls > 0 ? sqrt(samples) / calls : 1;
     c->heat = ARENA_NEW(&c->scratch, double, c->functions->len);
     for (uint32_t i = 0; i < c->functions->len; i++) {
-        c->heat[i] = c->graph->nodes[i].self + unit * c->called[i];
+        c->heat[i] = g->nodes[i].self + unit * called[i];
         if (c->is_movable[i]) {
             c->units[c->unit_of[i]].heat += c->heat[i];
         } else if (c->heat[i] > 0 && c->functions->at[i].object == c->rules->object &&
@@ -146,27 +161,6 @@ static void layout_take_heat(struct clustering *c)
             c->order->fixed_heat += c->heat[i];
         }
     }
-}
-
-static void layout_add_call(struct clustering *c, uint32_t caller, uint32_t callee, double count)
-{
-    if (caller != callee && count > 0 && c->is_movable[caller] && c->is_movable[callee])
-        vec_push(&c->calls, (struct layout_call){caller, callee, count});
-}
-
-static void layout_take_calls(struct clustering *c)
-{
-    const struct stacks *stacks = c->rules->stacks;
-    for (uint32_t i = 0; i < c->graph->measured_len; i++) {
-        const struct graph_arc *arc = &c->graph->arcs[i];
-        layout_add_call(c, arc->caller, arc->callee, (double)arc->count);
-    }
-    if (c->calls.len || !stacks)
-        return;
-    for (size_t i = 0; i < stacks->calls_len; i++)
-        layout_add_call(c, stacks->calls[i].caller, stacks->calls[i].callee,
-                        stacks->calls[i].inclusive);
-    c->order->calls_are_samples = c->calls.len > 0;
 }
 
 /* Of each unit, who calls it most. */
@@ -200,6 +194,7 @@ static void layout_find_best_callers(struct clustering *c)
 
 /* --- clusters -------------------------------------------------------------------------------- */
 
+/* Densest first; equals stay in the order of addresses. */
 static void layout_sort_by_density(struct clustering *c)
 {
     struct keyed *keys = ARENA_NEW(&c->scratch, struct keyed, c->sorted_len);
@@ -213,6 +208,7 @@ static void layout_sort_by_density(struct clustering *c)
         c->sorted[i] = keys[i].item;
 }
 
+/* The unit that leads the cluster of `unit`, with path halving. */
 static uint32_t layout_find_leader(struct clustering *c, uint32_t unit)
 {
     while (c->units[unit].leader != unit) {
@@ -222,6 +218,7 @@ static uint32_t layout_find_leader(struct clustering *c, uint32_t unit)
     return unit;
 }
 
+/* Appends the cluster that `unit` leads to that of its best caller, unless layout.h says not to. */
 static void layout_append_to_caller(struct clustering *c, uint32_t unit)
 {
     struct unit *u = &c->units[unit];
@@ -241,6 +238,7 @@ static void layout_append_to_caller(struct clustering *c, uint32_t unit)
     u->leader = leader;
 }
 
+/* Joins units to clusters; `sorted` has their leaders afterwards, the densest first. */
 static void layout_make_clusters(struct clustering *c)
 {
     c->sorted = ARENA_NEW(&c->scratch, uint32_t, c->functions->len);
@@ -264,31 +262,22 @@ static void layout_make_clusters(struct clustering *c)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-static uint64_t layout_first_text_address(const struct clustering *c)
-{
-    for (uint32_t i = 0; i < c->functions->len; i++)
-        if (c->is_movable[i])
-            return c->functions->at[i].start;
-    return 0;
-}
-
-/* What the function was aligned to, as far as its address tells. */
-static uint64_t layout_alignment_of(uint64_t address)
-{
-    uint64_t lowest = address & -address;
-    return lowest && lowest < MAX_ALIGNMENT ? lowest : MAX_ALIGNMENT;
-}
-
+/* Gives every function of the clusters its new address, and calls their places. */
 static void layout_put_down(struct clustering *c, struct arena *a)
 {
     struct layout *t = c->order;
-    uint64_t address = layout_first_text_address(c);
+    uint32_t first = 0;
+    while (first < c->functions->len && !c->is_movable[first])
+        first++;
+    uint64_t address = first < c->functions->len ? c->functions->at[first].start : 0;
     t->places = ARENA_NEW(a, struct layout_place, c->functions->len);
     t->clusters = c->sorted_len;
     for (uint32_t k = 0; k < c->sorted_len; k++)
         for (uint32_t unit = c->sorted[k]; unit != NO_FUNCTION; unit = c->units[unit].next)
             for (uint32_t i = unit; i != NO_FUNCTION; i = c->sibling[i]) {
-                uint64_t alignment = layout_alignment_of(c->functions->at[i].start);
+                /* What the function was aligned to, as far as its address tells. */
+                uint64_t start = c->functions->at[i].start, lowest = start & -start;
+                uint64_t alignment = lowest && lowest < MAX_ALIGNMENT ? lowest : MAX_ALIGNMENT;
                 address = (address + alignment - 1) & -alignment;
                 t->places[t->len++] = (struct layout_place){.function = i,
                                                             .cluster = k,
@@ -301,12 +290,7 @@ static void layout_put_down(struct clustering *c, struct arena *a)
                 t->size += layout_size_of(c, i);
                 t->shared += i != unit;
             }
-}
-
-static void layout_place_calls(struct clustering *c, struct arena *a)
-{
-    struct layout *t = c->order;
-    uint32_t *place = ARENA_NEW(&c->scratch, uint32_t, c->functions->len);
+    uint32_t *place = ARENA_NEW(&c->scratch, uint32_t, c->functions->len); /* plus one */
     for (uint32_t i = 0; i < t->len; i++)
         place[t->places[i].function] = i + 1;
     t->calls = ARENA_NEW(a, struct layout_call, c->calls.len);
@@ -330,6 +314,13 @@ static uint32_t layout_place_of_alias(const struct clustering *c, const struct o
     return is_alias ? place[i] : 0;
 }
 
+static int layout_by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* All names of each function; and whether there is a NAME.cold, into which GCC splits what is
+ * rarely run. */
 static void layout_collect_names(struct clustering *c, struct arena *a)
 {
     struct layout *t = c->order;
@@ -337,6 +328,8 @@ static void layout_collect_names(struct clustering *c, struct arena *a)
     const struct object_symbol *symbols = object_symbols(c->rules->file, &len, NULL);
     uint32_t *place = ARENA_NEW(&c->scratch, uint32_t, c->functions->len);
     uint32_t *alias_of = ARENA_NEW(&c->scratch, uint32_t, len);
+    const char **cold = ARENA_NEW(&c->scratch, const char *, len);
+    size_t cold_len = 0;
     for (uint32_t i = 0; i < t->len; i++) {
         place[t->places[i].function] = i + 1;
         t->places[i].names_len = 1;
@@ -345,11 +338,19 @@ static void layout_collect_names(struct clustering *c, struct arena *a)
         alias_of[k] = layout_place_of_alias(c, &symbols[k], k, place);
         if (alias_of[k])
             t->places[alias_of[k] - 1].names_len++;
+        size_t name = strlen(symbols[k].name);
+        if (name > 5 && !strcmp(symbols[k].name + name - 5, ".cold"))
+            cold[cold_len++] = symbols[k].name;
     }
+    qsort(cold, cold_len, sizeof *cold, layout_by_text);
     for (uint32_t i = 0; i < t->len; i++) {
         t->places[i].names = ARENA_NEW(a, const char *, t->places[i].names_len);
         t->places[i].names[0] = c->functions->at[t->places[i].function].name;
         t->places[i].names_len = 1;
+        const char *part =
+            cold_len ? arena_printf(&c->scratch, "%s.cold", t->places[i].names[0]) : NULL;
+        t->places[i].has_cold_part =
+            part && bsearch(&part, cold, cold_len, sizeof *cold, layout_by_text);
     }
     for (uint32_t k = 0; k < len; k++)
         if (alias_of[k]) {
@@ -358,51 +359,24 @@ static void layout_collect_names(struct clustering *c, struct arena *a)
         }
 }
 
-static int layout_by_text(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* GCC's splitting of functions: what is rarely run of NAME becomes NAME.cold. */
-static void layout_find_cold_parts(struct clustering *c)
-{
-    struct layout *t = c->order;
-    size_t len, cold_len = 0;
-    const struct object_symbol *symbols = object_symbols(c->rules->file, &len, NULL);
-    const char **cold = ARENA_NEW(&c->scratch, const char *, len);
-    for (size_t k = 0; k < len; k++) {
-        size_t name = strlen(symbols[k].name);
-        if (name > 5 && !strcmp(symbols[k].name + name - 5, ".cold"))
-            cold[cold_len++] = symbols[k].name;
-    }
-    qsort(cold, cold_len, sizeof *cold, layout_by_text);
-    for (uint32_t i = 0; i < t->len && cold_len; i++) {
-        const char *part = arena_printf(&c->scratch, "%s.cold", t->places[i].names[0]);
-        t->places[i].has_cold_part = bsearch(&part, cold, cold_len, sizeof *cold, layout_by_text);
-    }
-}
-
 static void layout_make_with_limit(struct layout *t, const struct functions *f,
                                    const struct graph *g, const struct layout_rules *rules,
                                    uint64_t cluster_bytes, struct arena *a)
 {
     *t = (struct layout){.functions = f, .cluster_bytes = cluster_bytes};
     struct clustering c = {.order = t, .functions = f, .graph = g, .rules = rules};
-    layout_find_movable(&c);
     layout_find_units(&c);
-    layout_take_calls(&c);
-    layout_count_calls(&c);
-    layout_take_heat(&c);
+    layout_weigh(&c);
     layout_find_best_callers(&c);
     layout_make_clusters(&c);
     layout_put_down(&c, a);
-    layout_place_calls(&c, a);
     layout_collect_names(&c, a);
-    layout_find_cold_parts(&c);
     vec_free(&c.calls);
     arena_deinit(&c.scratch);
 }
 
+/* Whether one order serves better: by misses of the TLB, or, where those are much the same, by
+ * calls that leave their page. */
 static bool layout_is_better(const struct locality *one, const struct locality *other)
 {
     const double MUCH_THE_SAME = 0.95;

@@ -1,4 +1,13 @@
-/* Pages and TLB entries that a program's hot code takes, before and after it is put in order. */
+/* Pages and TLB entries that a program's hot code takes, before and after it is put in order.
+ *
+ * Heat is spread evenly over a function's bytes, so a page has what its bytes have. A call enters
+ * the page of the callee's entry, and its return a page of the caller, unless both are one page.
+ *
+ * Misses in a TLB of C entries that forgets what was used longest ago are Che's approximation (Che,
+ * Tung, Wang, "Hierarchical Web caching systems", 2002): a page that is entered with the share p of
+ * all entries is still there with the probability 1 - exp(-p T), where T solves sum(1 - exp(-p T))
+ * = C. T is found by halving. Pages are taken as entered independently of each other, which calls
+ * are not: the figures serve to compare two orders of one program. */
 #include "profile/analysis/layout.h"
 
 #include "base/map.h"
@@ -66,17 +75,6 @@ static struct pages heat_of_pages(const struct layout *t, bool is_after, unsigne
     return pages;
 }
 
-/* How many of the hottest pages hold `percent` of all heat. */
-static uint64_t pages_with(const struct keyed *sorted, const struct pages *p, unsigned percent,
-                           double total)
-{
-    double sum = 0;
-    size_t i = 0;
-    while (i < p->amount.len && (percent == 100 || sum < total * percent / 100))
-        sum += p->amount.at[sorted[i++].item];
-    return i;
-}
-
 static void count_pages(const struct layout *t, bool is_after, struct locality *l)
 {
     struct pages pages = heat_of_pages(t, is_after, PAGE_SHIFT);
@@ -85,8 +83,15 @@ static void count_pages(const struct layout *t, bool is_after, struct locality *
     for (uint32_t i = 0; i < pages.amount.len; i++)
         sorted[i] = (struct keyed){sort_descending(pages.amount.at[i]), i};
     sort_keyed(sorted, pages.amount.len);
-    for (int i = 0; i < 4; i++)
-        l->pages[i] = pages_with(sorted, &pages, locality_shares[i], t->heat);
+    for (int i = 0; i < 4; i++) {
+        /* How many of the hottest pages hold `percent` of all heat. */
+        double sum = 0;
+        size_t k = 0;
+        while (k < pages.amount.len &&
+               (locality_shares[i] == 100 || sum < t->heat * locality_shares[i] / 100))
+            sum += pages.amount.at[sorted[k++].item];
+        l->pages[i] = k;
+    }
     arena_deinit(&scratch);
     pages_deinit(&pages);
     pages = heat_of_pages(t, is_after, LARGE_SHIFT);

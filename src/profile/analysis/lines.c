@@ -1,5 +1,20 @@
-/* From code to rows: pieces of code of one place each, then what was measured in each piece, then
- * all pieces of a place together. */
+/* The line profile, in four steps.
+ *
+ * 1. Pieces: the code in which anything was measured is cut at every change of place, a place being
+ * a function, file and line. One walk through the debug information of each object.
+ *
+ *        code      | main:10 | main:11 | get:3 (inlined) | main:11 | (no line) |
+ *        pieces    [    0    ][    1    ][       2        ][   3    ][    4     ]
+ *
+ * 2. Events: samples are booked on pieces as on functions, by bytes; calls on the piece that makes
+ * them, and on the one in which the callee begins. A piece of inlined code has one more event for
+ * each line that it was inlined at.
+ * 3. Rows: events sorted by place, those of one place added up; of inlined code one sum for each
+ * chain of lines that it was inlined along.
+ * 4. The rows that the rules want, in their order; the others are summed up.
+ *
+ * Debug information of code in which nothing was measured is not read, which makes a profile of a
+ * large program cost what was measured of it, not what it is. */
 #include "profile/analysis/tables.h"
 
 #include "base/map.h"
@@ -102,23 +117,6 @@ static void lines_add_place(struct pieces *p, const struct object_place *place, 
     p->reached = end;
 }
 
-/* What of the functions of an object was measured. */
-static void lines_ranges_of(const struct functions *f, uint32_t first, uint32_t end,
-                            const struct measured *m, size_t *next, struct measured *out)
-{
-    for (uint32_t i = first; i < end; i++) {
-        uint64_t low = f->at[i].start, high = f->at[i].last + 1;
-        while (*next < m->ranges.len && m->ranges.at[*next].high <= low)
-            ++*next;
-        for (size_t k = *next; k < m->ranges.len && m->ranges.at[k].low < high; k++) {
-            struct object_range r = m->ranges.at[k];
-            r.low = r.low > low ? r.low : low;
-            r.high = r.high < high ? r.high : high;
-            vec_push(&out->ranges, r);
-        }
-    }
-}
-
 struct place_list {
     VEC(struct object_place) all;
 };
@@ -129,10 +127,11 @@ static void lines_keep_place(const struct object_place *place, void *context)
     vec_push(&list->all, *place);
 }
 
-/* All places of code in the ranges, in one walk. */
-static void lines_list_places(const struct pieces *p, const struct measured *ranges,
-                              struct place_list *list)
+static void lines_walk_object(struct pieces *p, const struct measured *ranges)
 {
+    struct place_list places = {0};
+    size_t next = 0;
+    /* All places of code in the ranges, in one walk. */
     struct object *o = p->in->objects[p->object];
     struct arena scratch = {0};
     size_t len = ranges->ranges.len;
@@ -141,17 +140,10 @@ static void lines_list_places(const struct pieces *p, const struct measured *ran
         linked[i] = (struct object_range){ranges->ranges.at[i].low - p->base,
                                           ranges->ranges.at[i].high - p->base};
     if (o && p->in->has_inlines)
-        object_each_inlining_within(o, linked, len, lines_keep_place, list);
+        object_each_inlining_within(o, linked, len, lines_keep_place, &places);
     else if (o)
-        object_each_place_within(o, linked, len, lines_keep_place, list);
+        object_each_place_within(o, linked, len, lines_keep_place, &places);
     arena_deinit(&scratch);
-}
-
-static void lines_walk_object(struct pieces *p, const struct measured *ranges)
-{
-    struct place_list places = {0};
-    size_t next = 0;
-    lines_list_places(p, ranges, &places);
     for (size_t i = 0; i < ranges->ranges.len; i++) {
         uint64_t end = ranges->ranges.at[i].high;
         p->reached = ranges->ranges.at[i].low;
@@ -162,32 +154,6 @@ static void lines_walk_object(struct pieces *p, const struct measured *ranges)
         lines_fill(p, end);
     }
     vec_free(&places.all);
-}
-
-static void lines_make_pieces(struct pieces *p, const struct measured *m)
-{
-    const struct functions *f = p->in->functions;
-    size_t next = 0;
-    for (uint32_t first = 0, end; first < f->len; first = end) {
-        struct measured ranges = {0};
-        p->object = f->at[first].object;
-        p->base = f->objects ? f->objects[p->object].base : 0;
-        for (end = first; end < f->len && f->at[end].object == p->object;)
-            end++;
-        lines_ranges_of(f, first, end, m, &next, &ranges);
-        lines_walk_object(p, &ranges);
-        measured_deinit(&ranges);
-    }
-}
-
-static struct address_index lines_index_of(const struct pieces *p, struct arena *a)
-{
-    uint32_t len = (uint32_t)p->all.len;
-    struct address_index x = {.at = ARENA_NEW(a, struct indexed_range, len), .len = len};
-    for (uint32_t i = 0; i < len; i++)
-        x.at[i] = (struct indexed_range){p->all.at[i].start, p->all.at[i].last};
-    address_index_build(&x, a);
-    return x;
 }
 
 /* --- what was measured there ----------------------------------------------------------------- */
@@ -225,20 +191,18 @@ static struct event lines_event_of(struct events *e, const struct code_piece *pi
                           .address = piece->start};
 }
 
-static bool lines_is_same_place(const struct object_frame *a, const struct object_frame *b)
-{
-    return a->line == b->line && a->function && b->function && a->file && b->file &&
-           !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
-}
-
 /* Books a piece's samples on the lines that its code was inlined at, on each one once. */
 static void lines_add_inlined(struct events *e, const struct code_piece *piece, double samples,
                               const struct object_frame *frames, size_t len)
 {
     for (size_t i = 1; i < len; i++) {
         bool is_again = !frames[i].file || !frames[i].line || !frames[i].function;
-        for (size_t k = 0; k < i && !is_again; k++)
-            is_again = lines_is_same_place(&frames[k], &frames[i]);
+        for (size_t k = 0; k < i && !is_again; k++) {
+            const struct object_frame *a = &frames[k];
+            const struct object_frame *b = &frames[i];
+            is_again = a->line == b->line && a->function && b->function && a->file && b->file &&
+                       !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
+        }
         if (is_again)
             continue;
         struct event event = lines_event_of(e, piece, EVENT_INLINED);
@@ -490,22 +454,6 @@ static bool lines_passes(struct lines_table *t, const struct lines_row *r,
            filter_admits(rules->filter, &t->names, r->function);
 }
 
-/* Puts the rows in the order of `sorted`, which is used up. There are too many to copy them all. */
-static void lines_reorder(struct lines_row *rows, uint32_t *sorted, uint32_t len)
-{
-    for (uint32_t start = 0; start < len; start++) {
-        struct lines_row first = rows[start];
-        uint32_t to = start;
-        for (uint32_t from = sorted[to]; from != start; from = sorted[to]) {
-            rows[to] = rows[from];
-            sorted[to] = to;
-            to = from;
-        }
-        rows[to] = first;
-        sorted[to] = to;
-    }
-}
-
 static void lines_choose_rows(struct lines_table *t, const struct functions *measured,
                               const struct view_rules *rules)
 {
@@ -517,7 +465,20 @@ static void lines_choose_rows(struct lines_table *t, const struct functions *mea
     for (uint32_t i = 0; i < len; i++)
         sorted[i] = i;
     sort_u32(sorted, len, lines_compare_rows, &(struct lines_sort){t, sort});
-    lines_reorder(t->rows, sorted, len);
+    /* Puts the rows in the order of `sorted`, which is used up. There are too many to copy them
+     * all. */
+    struct lines_row *rows = t->rows;
+    for (uint32_t start = 0; start < len; start++) {
+        struct lines_row first = rows[start];
+        uint32_t to = start;
+        for (uint32_t from = sorted[to]; from != start; from = sorted[to]) {
+            rows[to] = rows[from];
+            sorted[to] = to;
+            to = from;
+        }
+        rows[to] = first;
+        sorted[to] = to;
+    }
     arena_deinit(&scratch);
     double running = 0;
     t->len = 0;
@@ -572,11 +533,38 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     struct pieces p = {.in = in};
     *t = (struct lines_table){.summary = in->summary, .has_inlines = in->has_inlines};
     measured_init(&measured, in->profile, in->functions);
-    lines_make_pieces(&p, &measured);
+    const struct functions *f = p.in->functions;
+    size_t next = 0;
+    for (uint32_t first = 0, end; first < f->len; first = end) {
+        struct measured ranges = {0};
+        p.object = f->at[first].object;
+        p.base = f->objects ? f->objects[p.object].base : 0;
+        for (end = first; end < f->len && f->at[end].object == p.object;)
+            end++;
+        /* What of the functions of an object was measured. */
+        const struct measured *m = &measured;
+        for (uint32_t i = first; i < end; i++) {
+            uint64_t low = f->at[i].start, high = f->at[i].last + 1;
+            while (next < m->ranges.len && m->ranges.at[next].high <= low)
+                ++next;
+            for (size_t k = next; k < m->ranges.len && m->ranges.at[k].low < high; k++) {
+                struct object_range r = m->ranges.at[k];
+                r.low = r.low > low ? r.low : low;
+                r.high = r.high < high ? r.high : high;
+                vec_push(&ranges.ranges, r);
+            }
+        }
+        lines_walk_object(&p, &ranges);
+        measured_deinit(&ranges);
+    }
     measured_deinit(&measured);
 
     struct attribution time;
-    struct address_index index = lines_index_of(&p, &scratch);
+    uint32_t len = (uint32_t)p.all.len;
+    struct address_index index = {.at = ARENA_NEW(&scratch, struct indexed_range, len), .len = len};
+    for (uint32_t i = 0; i < len; i++)
+        index.at[i] = (struct indexed_range){p.all.at[i].start, p.all.at[i].last};
+    address_index_build(&index, &scratch);
     attribute_native(&time, in->profile, &index, &scratch);
     struct events events = {
         .in = in, .pieces = p.all.at, .index = &index, .arena = a, .paths.arena = a};

@@ -1,9 +1,20 @@
-/* Shortening of names as libiberty spells them. This is no parser of C++: it knows which brackets
- * belong together, where words begin, and what stands between two colons.
+/* Short forms of names as libiberty spells them. This is not a parser of C++: it knows which
+ * brackets belong together, where words begin, and what stands between two colons.
  *
- * First each bracket finds its partner. A `<` is one only where a template's arguments can begin,
- * and is given up when a closing bracket of another kind comes first: it was a comparison. Then the
- * name is copied from left to right, and what it does not need is left out. */
+ * First each bracket finds its partner. A `<` counts as one only where a template's arguments can
+ * begin, and is given up when a closing bracket of another kind comes first: then it was a
+ * comparison.
+ *
+ *     std::map<int, std::less<int> >::at(int const&) const
+ *             ^--------------------^    ^----------^
+ *     std::map<int>::at
+ *
+ * Then the name is copied from left to right, and what it does not need is left out: return type
+ * and parameters, qualifiers, default arguments of the standard library's templates, inline
+ * namespaces, ABI tags, Rust's hashes. What is deeper than two templates becomes `<...>`.
+ *
+ * What holds: the result is never longer than the name, and is the name where brackets do not
+ * match. Linear in the length; recursion ends with the second template. */
 #include "profile/analysis/names.h"
 
 #include <string.h>
@@ -148,14 +159,6 @@ static size_t short_trim(const struct shortening *s, size_t start, size_t end)
     return end;
 }
 
-/* The end of the argument that begins at `at`: a comma outside of brackets, or `end`. */
-static size_t short_argument_end(const struct shortening *s, size_t at, size_t end)
-{
-    while (at < end && s->name[at] != ',')
-        at = s->partner[at] ? s->partner[at] + 1 : at + 1;
-    return at;
-}
-
 struct range {
     size_t start, end;
 };
@@ -198,7 +201,10 @@ static size_t short_kept_end(const struct shortening *s, size_t start, size_t en
     struct range first = {start, 0};
     size_t kept = end;
     for (size_t at = start; at <= end;) {
-        size_t comma = short_argument_end(s, at, end);
+        /* The end of the argument that begins at `at`: a comma outside of brackets, or `end`. */
+        size_t comma = at;
+        while (comma < end && s->name[comma] != ',')
+            comma = s->partner[comma] ? s->partner[comma] + 1 : comma + 1;
         struct range argument = {at, short_trim(s, at, comma)};
         if (at == start)
             first.end = argument.end;

@@ -1,5 +1,21 @@
-/* One walk over the code of all functions that matter, in the order of addresses, meeting samples
- * and blocks on the way. */
+/* What was measured, line by line: one walk over the code of all functions that matter, in the
+ * order of addresses, meeting samples and blocks on the way.
+ *
+ * Pieces of bins, blocks and places of the line table are all sorted by address, so that each is
+ * looked at once. Between two places there may be code without a line: the walk advances to the
+ * start of the next one, books what lies before it on no line, then to its end, and books that on
+ * its row:
+ *
+ *     places     [ line 4  ]     [ line 5 ][ line 4 ]
+ *     reached    ^         ^     ^         ^        ^
+ *     booked on      4      none     5         4
+ *
+ * What a function adds to a row is tallied per function first, because counts that run on from one
+ * block to the next line are no blocks of that line: a row with blocks of its own takes none of
+ * them.
+ *
+ * Files are told apart by tidied paths. Cost: the line tables of functions with samples, calls or
+ * blocks; a map entry for each row. */
 #include "profile/analysis/source_lines.h"
 
 #include "base/intern.h"
@@ -18,6 +34,7 @@ struct tally {
     bool runs_on;
 };
 
+/* The walk, from function to function. */
 struct walk {
     struct source_lines *out;
     const struct source_input *in;
@@ -44,9 +61,11 @@ struct walk {
     VEC(struct tally) tallies;
 };
 
-/* --- whom we look for ---------------------------------------------------------------------------
+/* --- what was asked for ------------------------------------------------------------------------
  */
 
+/* Whether the function was asked for, by the names that people give it; remembered by pointer,
+ * since line tables repeat few names often. */
 static bool source_is_wanted(struct walk *w, const char *linkage_name)
 {
     bool is_new;
@@ -60,6 +79,7 @@ static bool source_is_wanted(struct walk *w, const char *linkage_name)
     return *answer;
 }
 
+/* Whether the file was asked for: by the end of its path, as it is written or tidied. */
 static bool source_file_is_wanted(const struct walk *w, const char *recorded, const char *tidy)
 {
     const char *wanted = w->in->only_file;
@@ -75,8 +95,7 @@ static bool source_file_is_wanted(const struct walk *w, const char *recorded, co
     return false;
 }
 
-/* --- files and rows -----------------------------------------------------------------------------
- */
+/* --- files and rows -------------------------------------------------------------------------- */
 
 enum { UNWANTED_FILE = UINT32_MAX };
 
@@ -116,8 +135,7 @@ static uint32_t source_row_of(struct walk *w, const char *file_path, uint32_t li
     return row;
 }
 
-/* --- samples and blocks
- * --------------------------------------------------------------------------- */
+/* --- samples and blocks ---------------------------------------------------------------------- */
 
 static void source_keep_piece(const struct sampled_piece *piece, void *context)
 {
@@ -126,22 +144,6 @@ static void source_keep_piece(const struct sampled_piece *piece, void *context)
         w->out->elsewhere.unattributed += piece->samples;
     else
         vec_push(&w->out->pieces, *piece);
-}
-
-/* Several histograms, or objects, need not come in the order of addresses. */
-static void source_sort_pieces(struct source_lines *s)
-{
-    struct arena scratch = {0};
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->pieces.len);
-    struct sampled_piece *copy = ARENA_NEW(&scratch, struct sampled_piece, s->pieces.len);
-    for (size_t i = 0; i < s->pieces.len; i++) {
-        copy[i] = s->pieces.at[i];
-        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
-    }
-    sort_keyed(order, s->pieces.len);
-    for (size_t i = 0; i < s->pieces.len; i++)
-        s->pieces.at[i] = copy[order[i].item];
-    arena_deinit(&scratch);
 }
 
 /* By address, each address once. */
@@ -191,6 +193,7 @@ static void source_take_samples(struct walk *w, uint64_t end, uint32_t row, bool
     }
 }
 
+/* What the walked function adds to a row. */
 static struct tally *source_tally_of(struct walk *w, uint32_t row)
 {
     bool is_new;
@@ -200,6 +203,8 @@ static struct tally *source_tally_of(struct walk *w, uint32_t row)
     return &w->tallies.at[tally];
 }
 
+/* Books the blocks before `end` on a row. A line without a block that is reached from the block
+ * before it was executed as often, if every block was recorded. */
 static void source_take_blocks(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
     struct source_lines *s = w->out;
@@ -244,6 +249,7 @@ static bool source_has_something(const struct walk *w, uint64_t end)
            (w->piece < s->pieces.len && s->pieces.at[w->piece].low < end);
 }
 
+/* Widens what is known of a function's first and last line. */
 static void source_take_extent(struct walk *w, const struct object_place *place)
 {
     bool is_new;
@@ -260,6 +266,8 @@ static void source_take_extent(struct walk *w, const struct object_place *place)
     e->last = place->line > e->last ? place->line : e->last;
 }
 
+/* A place of the line table, in the order of addresses; those within the code that was reached are
+ * cut. */
 static void source_visit_place(const struct object_place *place, void *context)
 {
     struct walk *w = context;
@@ -284,46 +292,9 @@ static void source_visit_place(const struct object_place *place, void *context)
     source_advance(w, end, row, false);
 }
 
-/* --- functions
- * ------------------------------------------------------------------------------------ */
+/* --- functions ------------------------------------------------------------------------------- */
 
-static void source_add_tallies(struct walk *w)
-{
-    for (size_t i = 0; i < w->tallies.len; i++) {
-        const struct tally *t = &w->tallies.at[i];
-        struct source_row *r = &w->out->rows.at[t->row];
-        if (!t->blocks && !t->runs_on)
-            continue;
-        uint64_t least = t->blocks ? t->least : t->running, most = t->blocks ? t->most : t->running;
-        r->least = !r->has_count || least < r->least ? least : r->least;
-        r->most = most > r->most ? most : r->most;
-        r->executions = add_saturating(r->executions, t->blocks ? t->executions : t->running);
-        r->blocks += t->blocks;
-        r->has_count = true;
-    }
-    w->tallies.len = 0;
-    map_deinit(&w->tally_of);
-    w->tally_of = (struct map){0};
-}
-
-/* Calls belong to the line of the function's first instruction. */
-static void source_add_calls(struct walk *w, struct object *o)
-{
-    const struct graph_node *n = &w->in->graph->nodes[w->function];
-    uint64_t calls = add_saturating(n->calls, n->self_calls);
-    const char *file;
-    uint32_t line;
-    if (!o || !w->is_wanted ||
-        !object_line(o, w->in->functions->at[w->function].start - w->base, &file, &line) || !line)
-        return;
-    uint32_t row = source_row_of(w, file, line, w->in->functions->at[w->function].name);
-    if (row == NO_ROW)
-        return;
-    struct source_row *r = &w->out->rows.at[row];
-    r->calls = add_saturating(r->calls, calls);
-    r->has_entry = true;
-}
-
+/* Walks one function; what its places leave is on no line. */
 static void source_walk_function(struct walk *w, uint32_t function)
 {
     const struct functions *f = w->in->functions;
@@ -344,11 +315,36 @@ static void source_walk_function(struct walk *w, uint32_t function)
     w->has_running = w->is_instrumented;
     w->running = w->is_instrumented ? w->out->blocks.at[w->block].count : 0;
     w->out->instrumented += w->is_instrumented;
-    source_add_calls(w, o);
+    /* Calls belong to the line of the function's first instruction. */
+    const struct graph_node *n = &w->in->graph->nodes[function];
+    uint64_t calls = add_saturating(n->calls, n->self_calls);
+    const char *file;
+    uint32_t line;
+    if (o && w->is_wanted && object_line(o, at->start - w->base, &file, &line) && line) {
+        uint32_t row = source_row_of(w, file, line, at->name);
+        if (row != NO_ROW) {
+            w->out->rows.at[row].calls = add_saturating(w->out->rows.at[row].calls, calls);
+            w->out->rows.at[row].has_entry = true;
+        }
+    }
     if (o)
         object_each_place(o, at->start - w->base, end - w->base, source_visit_place, w);
     source_advance(w, end, NO_ROW, w->is_wanted);
-    source_add_tallies(w);
+    for (size_t i = 0; i < w->tallies.len; i++) {
+        const struct tally *t = &w->tallies.at[i];
+        struct source_row *r = &w->out->rows.at[t->row];
+        if (!t->blocks && !t->runs_on)
+            continue;
+        uint64_t least = t->blocks ? t->least : t->running, most = t->blocks ? t->most : t->running;
+        r->least = !r->has_count || least < r->least ? least : r->least;
+        r->most = most > r->most ? most : r->most;
+        r->executions = add_saturating(r->executions, t->blocks ? t->executions : t->running);
+        r->blocks += t->blocks;
+        r->has_count = true;
+    }
+    w->tallies.len = 0;
+    map_deinit(&w->tally_of);
+    w->tally_of = (struct map){0};
 }
 
 /* Whether there is anything to say of a function. */
@@ -365,8 +361,7 @@ static bool source_matters(struct walk *w, uint32_t function)
            (w->in->only_function && source_is_wanted(w, w->in->functions->at[whole].name));
 }
 
-/* --- order
- * ---------------------------------------------------------------------------------------- */
+/* --- order ----------------------------------------------------------------------------------- */
 
 static int source_by_weight(uint32_t left, uint32_t right, const void *context)
 {
@@ -378,19 +373,6 @@ static int source_by_weight(uint32_t left, uint32_t right, const void *context)
     if (l->calls != r->calls)
         return l->calls < r->calls ? 1 : -1;
     return strcmp(l->recorded, r->recorded);
-}
-
-static void source_count_files(struct source_lines *s)
-{
-    for (size_t i = 0; i < s->rows.len; i++) {
-        struct source_row *r = &s->rows.at[i];
-        struct source_listed_file *f = &s->files.at[r->file];
-        r->is_inferred = r->has_count && !r->blocks;
-        f->self += r->self;
-        f->calls = add_saturating(f->calls, r->calls);
-        f->executions = add_saturating(f->executions, r->blocks ? r->executions : 0);
-        f->rows++;
-    }
 }
 
 /* Puts files, then the rows of each, in order, and numbers both anew. */
@@ -435,13 +417,32 @@ void source_lines_make(struct source_lines *s, const struct source_input *in, bo
 {
     struct walk w = {.out = s, .in = in, .arena = a};
     attribute_pieces(in->profile, &in->functions->index, source_keep_piece, &w);
-    source_sort_pieces(s);
+    /* Several histograms, or objects, need not come in the order of addresses. */
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->pieces.len);
+    struct sampled_piece *copy = ARENA_NEW(&scratch, struct sampled_piece, s->pieces.len);
+    for (size_t i = 0; i < s->pieces.len; i++) {
+        copy[i] = s->pieces.at[i];
+        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
+    }
+    sort_keyed(order, s->pieces.len);
+    for (size_t i = 0; i < s->pieces.len; i++)
+        s->pieces.at[i] = copy[order[i].item];
+    arena_deinit(&scratch);
     source_gather_blocks(&w);
     for (uint32_t i = 0; i < in->functions->len; i++)
         if (source_matters(&w, i))
             source_walk_function(&w, i);
     s->elsewhere.blocks_no_line += in->only_function ? 0 : s->blocks.len - w.block;
-    source_count_files(s);
+    for (size_t i = 0; i < s->rows.len; i++) {
+        struct source_row *r = &s->rows.at[i];
+        struct source_listed_file *f = &s->files.at[r->file];
+        r->is_inferred = r->has_count && !r->blocks;
+        f->self += r->self;
+        f->calls = add_saturating(f->calls, r->calls);
+        f->executions = add_saturating(f->executions, r->blocks ? r->executions : 0);
+        f->rows++;
+    }
     source_put_in_order(s);
     *found = (!in->only_function || w.found_function) && (!in->only_file || w.found_file);
     vec_free(&w.file_of_path);

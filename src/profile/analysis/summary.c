@@ -1,4 +1,18 @@
-/* Totals, the profiler's own functions, and how sure a share is. */
+/* What a profile or a recording amounts to before it is split up: which samples are meant and what
+ * they weigh, totals, programs, spreads over the runs of a series, and how certain a share is.
+ *
+ * Intervals of shares are Wilson's ("Probable inference, the law of succession, and statistical
+ * inference", 1927), which hold for small shares, where the usual p +- z sqrt(p (1-p) / n) does
+ * not. They are asked for 95 %. The number of samples n that a share rests on is, from what is
+ * known best to what is known least:
+ *
+ *   - as many as have the standard error that stacks_error.c measured;
+ *   - the effective number of samples of unequal weights, (sum w)^2 / sum w^2 (Kish, "Survey
+ * Sampling", 1965, 11.7);
+ *   - the samples.
+ *
+ * Where bins are shared, the interval reaches from the least to the most that may be meant. Spreads
+ * over runs are Student's. Cost: linear in samples and functions. */
 #include "profile/analysis/summary.h"
 
 #include "base/path.h"
@@ -9,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Choosing and weighing samples. */
+/* --- which samples are meant ---------------------------------------------------------------------
+ */
 
 static bool is_within(const struct recording_window *w, const struct recording *r,
                       const struct recording_sample *s)
@@ -56,7 +71,8 @@ void recording_weigh(struct recording_weights *w, const struct recording *r,
     w->effective = w->total * w->total / squares;
 }
 
-/* Summing up a run. */
+/* --- a recording
+ * ------------------------------------------------------------------------------------ */
 
 const char *recording_program_name(const struct recording *r, const struct recording_process *p)
 {
@@ -78,6 +94,7 @@ void recording_dimension(const struct recording_event *event, const char **dimen
             *dimension = event_dimension(i, abbreviation);
 }
 
+/* The arguments with spaces between them. */
 static const char *command_of(const struct recording *r, struct arena *a)
 {
     size_t len = 0;
@@ -160,22 +177,6 @@ struct recording_spread recording_spread_of(const double *values, size_t len)
     return s;
 }
 
-static void spread_parts(struct recording_summary *s)
-{
-    struct arena scratch = {0};
-    size_t len = s->recording->parts.len;
-    double *elapsed = ARENA_NEW(&scratch, double, len), *cpu = ARENA_NEW(&scratch, double, len);
-    for (size_t i = 0; i < len; i++) {
-        elapsed[i] = (double)s->recording->parts.at[i].elapsed_ns / 1e9;
-        cpu[i] = (double)s->recording->parts.at[i].cpu_ns / 1e9;
-    }
-    if (len > 1) {
-        s->elapsed = recording_spread_of(elapsed, len);
-        s->cpu = recording_spread_of(cpu, len);
-    }
-    arena_deinit(&scratch);
-}
-
 void recording_summarize(struct recording_summary *s, const struct recording *r,
                          const struct recording_choice *c, const struct recording_weights *w,
                          const char *chosen, struct arena *a)
@@ -205,7 +206,18 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
     if (r->stacks)
         s->whole = (double)r->whole / (double)r->stacks;
     list_programs(s, c, a);
-    spread_parts(s);
+    struct arena scratch = {0};
+    size_t len = s->recording->parts.len;
+    double *elapsed = ARENA_NEW(&scratch, double, len), *cpu = ARENA_NEW(&scratch, double, len);
+    for (size_t i = 0; i < len; i++) {
+        elapsed[i] = (double)s->recording->parts.at[i].elapsed_ns / 1e9;
+        cpu[i] = (double)s->recording->parts.at[i].cpu_ns / 1e9;
+    }
+    if (len > 1) {
+        s->elapsed = recording_spread_of(elapsed, len);
+        s->cpu = recording_spread_of(cpu, len);
+    }
+    arena_deinit(&scratch);
 }
 
 bool is_profiler(const char *linkage_name)

@@ -1,4 +1,18 @@
-/* Making the comparison: rows of both sides, then chances by what runs differ by, then order. */
+/* A comparison of two sets of runs: rows, probabilities, what is found, its order, and the runs as
+ * a whole.
+ *
+ * 1. Rows: functions that were measured on either side, matched by match.c.
+ * 2. Probabilities: of the four amounts of a row (self and total, as time and as share), each by
+ * the noise that all rows of its kind show together (significance.h), then corrected for how many
+ * were asked about.
+ * 3. Findings: changes that are unlikely to be chance and large enough to matter, and calls that
+ * differ. Totals speak where no self time does; new and gone functions only if calls were counted,
+ * since samples fall into a small function or do not.
+ * 4. Order and limit.
+ * 5. The whole: CPU time, elapsed time, memory, events.
+ *
+ * `baseline` is the same looked up from the new side, for reports that show the old one beside
+ * their rows. */
 #include "profile/analysis/compare/comparison.h"
 
 #include "base/sort.h"
@@ -48,6 +62,7 @@ static bool comparison_has_builds(const struct identity *id)
     return !id->is_made || id->build;
 }
 
+/* How a row's function stands to the other build. */
 static enum change_kind comparison_kind(const struct comparison *c, uint32_t old, uint32_t new)
 {
     static const enum change_kind OF_MATCH[] = {
@@ -59,6 +74,7 @@ static enum change_kind comparison_kind(const struct comparison *c, uint32_t old
     return OF_MATCH[c->match.kind[new]];
 }
 
+/* Whether the calls of any run of one side are more than those of every run of the other. */
 static bool comparison_calls_differ(const struct comparison *c, const struct change *row)
 {
     static const struct run_set_function NOTHING = {0};
@@ -80,18 +96,6 @@ static struct change comparison_row(const struct comparison *c, uint32_t old, ui
                          .new_calls = run_set_calls(c->new, new)};
     row.calls_differ = c->compares_calls && comparison_calls_differ(c, &row);
     return row;
-}
-
-static uint32_t comparison_gather(const struct comparison *c, struct change *rows)
-{
-    uint32_t len = 0;
-    for (uint32_t i = 0; i < c->new->ids.len; i++)
-        if (comparison_is_measured(c, c->match.old_of[i], i))
-            rows[len++] = comparison_row(c, c->match.old_of[i], i);
-    for (uint32_t i = 0; i < c->old->ids.len; i++)
-        if (c->match.new_of[i] == NO_FUNCTION && comparison_is_measured(c, i, NO_FUNCTION))
-            rows[len++] = comparison_row(c, i, NO_FUNCTION);
-    return len;
 }
 
 /* --- chances --------------------------------------------------------------------------------- */
@@ -121,29 +125,7 @@ static struct measured_change *comparison_change_member(struct change *row,
     return (struct measured_change *)((char *)row + m->offset);
 }
 
-/* Only what could be told apart at all is asked about: the rest has a chance of 1 and would make
- * the correction severer for nothing. */
-static void comparison_adjust(struct comparison *c, struct change *rows, uint32_t len,
-                              const struct change_member *m, struct arena *a)
-{
-    double *chances = ARENA_NEW(a, double, len);
-    struct measured_change **asked = ARENA_NEW(a, struct measured_change *, len);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < len; i++) {
-        struct measured_change *s = comparison_change_member(&rows[i], m);
-        if (s->chance < 0 || s->chance >= 1)
-            continue;
-        chances[n] = s->chance;
-        asked[n++] = s;
-    }
-    chances_adjust(chances, n);
-    for (uint32_t i = 0; i < n; i++) {
-        asked[i]->chance = chances[i];
-        asked[i]->is_meant =
-            chances[i] < 1 - c->rules.confidence && fabs(asked[i]->new - asked[i]->old) >= m->least;
-    }
-}
-
+/* Fills one of the four changes of all rows: learns the noise from them, then judges each by it. */
 static void comparison_measure(struct comparison *c, struct change *rows, uint32_t len,
                                const struct change_member *m, struct noise *noise, struct arena *a)
 {
@@ -169,25 +151,23 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
         s->margin = d.margin;
         s->chance = difference_chance(&d);
     }
-    comparison_adjust(c, rows, len, m, a);
-}
-
-static void comparison_judge(struct comparison *c, struct change *rows, uint32_t len,
-                             struct arena *a)
-{
-    bool has_totals = c->compares_samples && c->old->has_stacks && c->new->has_stacks;
-    bool has_time = c->compares_time, has_total_time = has_totals && has_time;
-    double share = c->rules.least, time = c->old->runs ? share * c->old->time / c->old->runs : 0;
-    const struct change_member members[] = {
-        {offsetof(struct change, self_time), run_set_time, TIME_SELF, has_time, time},
-        {offsetof(struct change, total_time), run_set_time, TIME_TOTAL, has_total_time, time},
-        {offsetof(struct change, self), run_set_share, TIME_SELF, c->compares_samples, share},
-        {offsetof(struct change, total), run_set_share, TIME_TOTAL, has_totals, share}};
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        struct noise noise;
-        comparison_measure(c, rows, len, &members[i], &noise, a);
-        if (!i)
-            c->times = noise;
+    /* Only what could be told apart at all is asked about: the rest has a chance of 1 and would
+     * make the correction severer for nothing. */
+    double *chances = ARENA_NEW(a, double, len);
+    struct measured_change **asked = ARENA_NEW(a, struct measured_change *, len);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        struct measured_change *s = comparison_change_member(&rows[i], m);
+        if (s->chance < 0 || s->chance >= 1)
+            continue;
+        chances[n] = s->chance;
+        asked[n++] = s;
+    }
+    chances_adjust(chances, n);
+    for (uint32_t i = 0; i < n; i++) {
+        asked[i]->chance = chances[i];
+        asked[i]->is_meant =
+            chances[i] < 1 - c->rules.confidence && fabs(asked[i]->new - asked[i]->old) >= m->least;
     }
 }
 
@@ -204,21 +184,6 @@ static bool comparison_total_speaks(const struct comparison *c, const struct cha
 {
     const double WHOLE = 0.9;
     return change_total(c, r)->is_meant && (r->total.old < WHOLE || r->total.new < WHOLE);
-}
-
-static void comparison_find(struct comparison *c, struct change *rows, uint32_t len)
-{
-    bool has_self = false;
-    for (uint32_t i = 0; i < len; i++)
-        has_self |= change_self(c, &rows[i])->is_meant;
-    bool asks_totals = !has_self || (c->rules.has_sort && c->rules.sort == BY_TOTAL);
-    for (uint32_t i = 0; i < len; i++) {
-        struct change *r = &rows[i];
-        bool is_other = r->kind == CHANGE_NEW || r->kind == CHANGE_GONE;
-        r->is_found = change_self(c, r)->is_meant || r->calls_differ ||
-                      (asks_totals && comparison_total_speaks(c, r)) ||
-                      (is_other && comparison_is_counted(c, r));
-    }
 }
 
 /* --- order ----------------------------------------------------------------------------------- */
@@ -286,37 +251,6 @@ static int comparison_compare_changes(uint32_t left, uint32_t right, const void 
     return by ? by : strcmp(change_name(c, l), change_name(c, r));
 }
 
-static void comparison_count(struct comparison *c, const struct change *row)
-{
-    c->changed += row->is_found;
-    bool is_other = row->kind == CHANGE_NEW || row->kind == CHANGE_GONE;
-    c->by_kind[row->kind] += !is_other || comparison_is_counted(c, row);
-    c->calls_changed += row->calls_differ;
-    c->self_changed += change_self(c, row)->is_meant;
-    c->total_changed += change_total(c, row)->is_meant;
-    c->found_time += row->self_time.is_meant ? row->self_time.new - row->self_time.old : 0;
-}
-
-static void comparison_choose(struct comparison *c, const struct change *rows, uint32_t len,
-                              struct arena *scratch, struct arena *a)
-{
-    uint32_t *order = ARENA_NEW(scratch, uint32_t, len);
-    for (uint32_t i = 0; i < len; i++)
-        order[i] = i;
-    sort_u32(order, len, comparison_compare_changes, &(struct change_sort){c, rows});
-    c->rows = ARENA_NEW(a, struct change, len);
-    for (uint32_t i = 0; i < len; i++) {
-        const struct change *row = &rows[order[i]];
-        comparison_count(c, row);
-        if (!c->rules.shows_all && !row->is_found)
-            c->unchanged++;
-        else if (c->rules.limit && c->len >= c->rules.limit)
-            c->limited++;
-        else
-            c->rows[c->len++] = *row;
-    }
-}
-
 /* Times of a run that somebody attached to are of the stretch that was recorded. */
 static bool comparison_side_is_part(const struct run_set *s)
 {
@@ -344,10 +278,61 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
     match_identities(&c->match, &old->ids, &new->ids, a);
     c->has_renames = new->is_of_lines || match_similar(&c->match, old, new);
     struct change *rows = ARENA_NEW(&scratch, struct change, (size_t)old->ids.len + new->ids.len);
-    uint32_t len = comparison_gather(c, rows);
-    comparison_judge(c, rows, len, &scratch);
-    comparison_find(c, rows, len);
-    comparison_choose(c, rows, len, &scratch, a);
+    uint32_t len = 0;
+    for (uint32_t i = 0; i < c->new->ids.len; i++)
+        if (comparison_is_measured(c, c->match.old_of[i], i))
+            rows[len++] = comparison_row(c, c->match.old_of[i], i);
+    for (uint32_t i = 0; i < c->old->ids.len; i++)
+        if (c->match.new_of[i] == NO_FUNCTION && comparison_is_measured(c, i, NO_FUNCTION))
+            rows[len++] = comparison_row(c, i, NO_FUNCTION);
+    /* Times are judged by what matters of an average old run, shares by their difference. */
+    bool has_totals = c->compares_samples && c->old->has_stacks && c->new->has_stacks;
+    bool has_time = c->compares_time, has_total_time = has_totals && has_time;
+    double share = c->rules.least, time = c->old->runs ? share * c->old->time / c->old->runs : 0;
+    const struct change_member members[] = {
+        {offsetof(struct change, self_time), run_set_time, TIME_SELF, has_time, time},
+        {offsetof(struct change, total_time), run_set_time, TIME_TOTAL, has_total_time, time},
+        {offsetof(struct change, self), run_set_share, TIME_SELF, c->compares_samples, share},
+        {offsetof(struct change, total), run_set_share, TIME_TOTAL, has_totals, share}};
+    for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
+        struct noise noise;
+        comparison_measure(c, rows, len, &members[k], &noise, &scratch);
+        if (!k)
+            c->times = noise;
+    }
+    /* What is found. */
+    bool has_self = false;
+    for (uint32_t i = 0; i < len; i++)
+        has_self |= change_self(c, &rows[i])->is_meant;
+    bool asks_totals = !has_self || (c->rules.has_sort && c->rules.sort == BY_TOTAL);
+    for (uint32_t i = 0; i < len; i++) {
+        struct change *r = &rows[i];
+        bool is_other = r->kind == CHANGE_NEW || r->kind == CHANGE_GONE;
+        r->is_found = change_self(c, r)->is_meant || r->calls_differ ||
+                      (asks_totals && comparison_total_speaks(c, r)) ||
+                      (is_other && comparison_is_counted(c, r));
+    }
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = i;
+    sort_u32(order, len, comparison_compare_changes, &(struct change_sort){c, rows});
+    c->rows = ARENA_NEW(a, struct change, len);
+    for (uint32_t i = 0; i < len; i++) {
+        const struct change *row = &rows[order[i]];
+        c->changed += row->is_found;
+        bool is_other = row->kind == CHANGE_NEW || row->kind == CHANGE_GONE;
+        c->by_kind[row->kind] += !is_other || comparison_is_counted(c, row);
+        c->calls_changed += row->calls_differ;
+        c->self_changed += change_self(c, row)->is_meant;
+        c->total_changed += change_total(c, row)->is_meant;
+        c->found_time += row->self_time.is_meant ? row->self_time.new - row->self_time.old : 0;
+        if (!c->rules.shows_all && !row->is_found)
+            c->unchanged++;
+        else if (c->rules.limit && c->len >= c->rules.limit)
+            c->limited++;
+        else
+            c->rows[c->len++] = *row;
+    }
     comparison_judge_totals(c, a);
     arena_deinit(&scratch);
 }
@@ -357,7 +342,10 @@ void comparison_deinit(struct comparison *c)
     vec_free(&c->totals);
 }
 
-/* The runs as a whole: did the program get slower, and does it take more memory?
+/* --- the runs as a whole
+ * --------------------------------------------------------------------------------
+ *
+ * Did the program get slower, and does it take more memory?
  *
  * The kernel measures a run's CPU time to the microsecond, so that only what runs differ by stands
  * between two of them. With one run a side that is assumed (rules.noise, and some milliseconds);
@@ -450,6 +438,7 @@ static const char *total_few_runs(uint32_t runs, struct arena *a)
     return arena_printf(a, "%s: at least three are needed to judge elapsed time", has);
 }
 
+/* The verdict on one total, with its text. */
 static void total_judge(struct total_change *t, const struct comparison *c,
                         const struct total_words *w, struct arena *a)
 {
@@ -517,7 +506,8 @@ void comparison_judge_totals(struct comparison *c, struct arena *a)
         comparison_add_total(c, &c->old->totals.at[i], a);
 }
 
-/* Looking a base up. */
+/* --- a baseline looked up
+ * ---------------------------------------------------------------------------- */
 
 void baseline_make(struct baseline *b)
 {

@@ -1,4 +1,16 @@
-/* Matching by name, in passes that ask for less and less. */
+/* Which function of an old build is which of a new one: identities, matches by name, and guesses at
+ * who was renamed.
+ *
+ * Names are matched in passes that ask for less and less besides the name: the object and all of
+ * the source path, the object and the end of the path, the object alone, the file alone, nothing. A
+ * pass lists what is left of the old functions by key, and takes from the lists in the order of the
+ * table.
+ *
+ * What then is left of both may have been renamed. Clones whose suffix the compiler numbers anew
+ * (.isra.0) come first. Of the others every pair is compared: by pairs of letters in the names
+ * (Dice, "Measures of the amount of ecologic association between species", 1945), by callers and
+ * callees in common, by calls, file and size. A pair must be each other's best, and alike enough.
+ * That is quadratic, so more than a million pairs are not compared, and `has_renames` says so. */
 #include "profile/analysis/compare/comparison.h"
 
 #include "base/hash.h"
@@ -9,7 +21,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Identities out of a table of functions. */
+/* --- identities ---------------------------------------------------------------------------------
+ */
 
 /* An address says something within one build only. Files without a build-id are taken for one build
  * where the function has the same size, too. */
@@ -61,6 +74,7 @@ struct matcher {
     uint32_t *next;      /* per old function: the next one of its key */
 };
 
+/* The number of what functions must have in common in a pass; `adds`: also if it is new. */
 static uint32_t match_key(struct matcher *m, const struct identity *id,
                           const struct match_pass *pass, bool adds)
 {
@@ -69,20 +83,6 @@ static uint32_t match_key(struct matcher *m, const struct identity *id,
                      id->build, pass->needs_object && id->object ? id->object : "",
                      pass->parts ? path_tail(id->file, pass->parts) : "");
     return adds ? intern_kept(&m->keys, key, strlen(key)) : intern_find(&m->keys, key, strlen(key));
-}
-
-/* In lists by key, in the order of the table. */
-static void match_list_old(struct matcher *m, const struct match_pass *pass)
-{
-    for (uint32_t i = m->old->len; i-- > 0;) {
-        if (m->match->new_of[i] != NO_FUNCTION)
-            continue;
-        uint32_t key = match_key(m, &m->old->at[i], pass, true);
-        if (key == m->first.len)
-            vec_push(&m->first, NO_FUNCTION);
-        m->next[i] = m->first.at[key];
-        m->first.at[key] = i;
-    }
 }
 
 static bool differ(const char *left, const char *right)
@@ -105,10 +105,20 @@ void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kin
     m->kind[new] = (uint8_t)kind;
 }
 
+/* Pairs what it can; returns how many new functions are left. */
 static uint32_t match_in_pass(struct matcher *m, const struct match_pass *pass)
 {
     uint32_t left = 0;
-    match_list_old(m, pass);
+    /* In lists by key, in the order of the table. */
+    for (uint32_t i = m->old->len; i-- > 0;) {
+        if (m->match->new_of[i] != NO_FUNCTION)
+            continue;
+        uint32_t key = match_key(m, &m->old->at[i], pass, true);
+        if (key == m->first.len)
+            vec_push(&m->first, NO_FUNCTION);
+        m->next[i] = m->first.at[key];
+        m->first.at[key] = i;
+    }
     for (uint32_t i = 0; i < m->new->len; i++) {
         if (m->match->old_of[i] != NO_FUNCTION)
             continue;
@@ -151,7 +161,8 @@ void match_identities(struct match *match, const struct identities *old,
     arena_deinit(&scratch);
 }
 
-/* Guessing who was renamed. A pair must be each other's best. */
+/* --- renamed functions
+ * ----------------------------------------------------------------------------- */
 
 /* Of a pair: how alike it is in all that is known of both. */
 static const double LEAST_LIKENESS = 0.65;
@@ -169,11 +180,13 @@ struct similar {
 
 /* --- candidates ------------------------------------------------------------------------------ */
 
+/* Whether a function may have been renamed: measured, and named by the program's source. */
 static bool similar_is_candidate(const struct run_set *s, uint32_t i)
 {
     return s->functions[i].shown && !s->ids.at[i].is_made && !s->functions[i].is_profiler;
 }
 
+/* What is left of both sides. */
 static void similar_candidates(struct similar *t)
 {
     const uint32_t *taken[2] = {t->match->new_of, t->match->old_of};
@@ -192,6 +205,7 @@ static size_t similar_bare_length(const char *name)
     return dot ? (size_t)(dot - name) : strlen(name);
 }
 
+/* Pairs those that differ in the compiler's suffix alone. */
 static void similar_match_clones(struct similar *t)
 {
     struct intern names = {0};
@@ -294,6 +308,7 @@ static double similar_numbers(double old, double new)
     return fmax(old, new) > 0 ? fmin(old, new) / fmax(old, new) : 1;
 }
 
+/* The weighted mean of what is known of both: 0 to 1. */
 static double similar_likeness(const struct similar *t, uint32_t old, uint32_t new)
 {
     const struct identity *o = &t->sides[0]->ids.at[old], *n = &t->sides[1]->ids.at[new];
@@ -320,6 +335,7 @@ struct best {
     double likeness;
 };
 
+/* Compares each with each, and pairs those that are each other's best. */
 static void similar_match_all(struct similar *t)
 {
     struct best *best[2];

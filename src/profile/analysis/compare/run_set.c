@@ -1,5 +1,16 @@
-/* Adding runs up: of each function its time in every run with the variance that sampling has, so
- * that what is left of the scatter is what runs differ by. */
+/* The runs on one side of a comparison, added up: of each function its time in every run with the
+ * variance that sampling has, so that what is left of the scatter is what runs differ by.
+ *
+ * Functions of a run are matched with those of the runs before as those of two builds are, and get
+ * a number of their own where they are new. Sums are kept of values and of their squares; variances
+ * of sampling add up. Texts are copied, so nothing of the runs stays open.
+ *
+ * What the kernel says of a recorded run as a whole (CPU time, elapsed time, memory, events) is
+ * kept by name. Runs of a series have been summed up already: their times are divided by their
+ * number.
+ *
+ * Lines are added as if they were functions: an entry for each place in the source, known by its
+ * distance from the function's first line. */
 #include "profile/analysis/compare/comparison.h"
 
 #include "base/path.h"
@@ -14,30 +25,6 @@ static const char *run_set_copy(struct run_set *s, const char *text)
     return text ? arena_copy(&s->arena, text, strlen(text)) : NULL;
 }
 
-static struct identity run_set_identity(struct run_set *s, const struct identity *from)
-{
-    struct identity id = *from;
-    id.name = run_set_copy(s, from->name);
-    id.object = run_set_copy(s, from->object);
-    id.file = run_set_copy(s, from->file);
-    return id;
-}
-
-/* Room for functions that earlier runs did not have. */
-static void run_set_grow(struct run_set *s, uint32_t more)
-{
-    uint32_t len = s->ids.len;
-    struct identity *ids = ARENA_NEW(&s->arena, struct identity, (size_t)len + more);
-    struct run_set_function *functions =
-        ARENA_NEW(&s->arena, struct run_set_function, (size_t)len + more);
-    if (len) {
-        memcpy(ids, s->ids.at, len * sizeof *ids);
-        memcpy(functions, s->functions, len * sizeof *functions);
-    }
-    s->ids.at = ids;
-    s->functions = functions;
-}
-
 /* The side's number of each function of a run. */
 static uint32_t *run_set_numbers(struct run_set *s, const struct identities *recording,
                                  struct arena *a)
@@ -47,13 +34,29 @@ static uint32_t *run_set_numbers(struct run_set *s, const struct identities *rec
     match_identities(&match, &s->ids, recording, a);
     for (uint32_t i = 0; i < recording->len; i++)
         more += match.old_of[i] == NO_FUNCTION;
-    if (more)
-        run_set_grow(s, more);
+    if (more) {
+        /* Room for functions that earlier runs did not have. */
+        uint32_t len = s->ids.len;
+        struct identity *ids = ARENA_NEW(&s->arena, struct identity, (size_t)len + more);
+        struct run_set_function *functions =
+            ARENA_NEW(&s->arena, struct run_set_function, (size_t)len + more);
+        if (len) {
+            memcpy(ids, s->ids.at, len * sizeof *ids);
+            memcpy(functions, s->functions, len * sizeof *functions);
+        }
+        s->ids.at = ids;
+        s->functions = functions;
+    }
     for (uint32_t i = 0; i < recording->len; i++) {
         if (match.old_of[i] != NO_FUNCTION)
             continue;
         match.old_of[i] = s->ids.len;
-        s->ids.at[s->ids.len++] = run_set_identity(s, &recording->at[i]);
+        const struct identity *from = &recording->at[i];
+        struct identity id = *from;
+        id.name = run_set_copy(s, from->name);
+        id.object = run_set_copy(s, from->object);
+        id.file = run_set_copy(s, from->file);
+        s->ids.at[s->ids.len++] = id;
     }
     return match.old_of;
 }
@@ -79,6 +82,7 @@ static double run_set_sampling_variance(const struct summary *s, double samples)
            s->samples;
 }
 
+/* Adds one run's samples of a function, as a time and as a share, with the variance of sampling. */
 static void run_set_add_time(struct run_times *t, const struct summary *s, double samples,
                              double variance)
 {
@@ -101,14 +105,7 @@ static double run_set_variance(const struct summary *s, double samples, const do
     return errors[function] * errors[function];
 }
 
-static void run_set_add_calls(struct run_set_function *f, uint64_t calls)
-{
-    f->least_calls = f->runs && f->least_calls < calls ? f->least_calls : calls;
-    f->most_calls = f->most_calls > calls ? f->most_calls : calls;
-    f->calls += calls;
-    f->runs++;
-}
-
+/* Adds function `from` of a run to function `into` of the set. */
 static void run_set_add_function(struct run_set *s, const struct analysed_run *recording,
                                  uint32_t from, uint32_t into)
 {
@@ -117,7 +114,10 @@ static void run_set_add_function(struct run_set *s, const struct analysed_run *r
     const struct summary *summary = recording->summary;
     double total = summary->stacks ? summary->stacks->inclusive[from] : n->self + n->children;
     uint64_t calls = n->calls + n->self_calls;
-    run_set_add_calls(f, calls);
+    f->least_calls = f->runs && f->least_calls < calls ? f->least_calls : calls;
+    f->most_calls = f->most_calls > calls ? f->most_calls : calls;
+    f->calls += calls;
+    f->runs++;
     if (n->self == 0 && total == 0 && !calls)
         return;
     const struct stacks *m = summary->measured;
@@ -133,19 +133,7 @@ static void run_set_add_function(struct run_set *s, const struct analysed_run *r
 
 /* --- a run ----------------------------------------------------------------------------------- */
 
-static void run_set_add_arcs(struct run_set *s, const struct graph *g, const uint32_t *numbers)
-{
-    for (uint32_t i = 0; i < g->measured_len; i++) {
-        const struct graph_arc *arc = &g->arcs[i];
-        bool is_new;
-        uint32_t caller = numbers[arc->caller], callee = numbers[arc->callee];
-        uint32_t at = map_index(&s->arc_of, caller, callee, s->arcs.len, &is_new);
-        if (is_new)
-            vec_push(&s->arcs, (struct run_set_arc){caller, callee, 0});
-        s->arcs.at[at].calls += arc->count;
-    }
-}
-
+/* The total of a name, new or old. */
 static struct run_total *run_set_total_named(struct run_set *s, const char *name)
 {
     for (size_t i = 0; i < s->totals.len; i++)
@@ -164,13 +152,6 @@ static void run_set_add_total(struct run_set *s, const char *name, enum total_un
     t->most = t->runs && t->most > value ? t->most : value;
     t->runs++;
     run_set_sums_add(&t->values, value, 0);
-}
-
-static void run_set_add_event(struct run_set *s, const struct recording *r, uint32_t event)
-{
-    if (r->events.at[event].unit == RECORDING_UNIT_COUNT)
-        run_set_add_total(s, r->events.at[event].name, TOTAL_COUNT,
-                          (double)recording_weight(r, event));
 }
 
 /* What the kernel says of a recorded run. One that was attached to has no whole to speak of. */
@@ -204,13 +185,15 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
         run_set_add_total(s, "elapsed_time", TOTAL_SECONDS,
                           (double)elapsed_ns / 1e9 / (double)runs);
     for (uint32_t i = 0; i < r->events.len; i++)
-        run_set_add_event(s, r, i);
+        if (r->events.at[i].unit == RECORDING_UNIT_COUNT)
+            run_set_add_total(s, r->events.at[i].name, TOTAL_COUNT, (double)recording_weight(r, i));
     if (recording_peak_bytes(r))
         run_set_add_total(s, "peak_memory", TOTAL_BYTES, (double)recording_peak_bytes(r));
     if (is_watched)
         run_set_add_total(s, "processes", TOTAL_COUNT, from->processes);
 }
 
+/* Adds what a run is as a whole; what all runs must have in common is kept while they do. */
 static void run_set_add_summary(struct run_set *s, const struct summary *recording)
 {
     for (size_t i = 0; i < recording->profiles_len; i++)
@@ -261,7 +244,15 @@ void run_set_add_identified(struct run_set *s, const struct analysed_run *record
     const uint32_t *numbers = run_set_numbers(s, ids, &scratch);
     for (uint32_t i = 0; i < ids->len; i++)
         run_set_add_function(s, recording, i, numbers[i]);
-    run_set_add_arcs(s, recording->graph, numbers);
+    for (uint32_t k = 0; k < recording->graph->measured_len; k++) {
+        const struct graph_arc *arc = &recording->graph->arcs[k];
+        bool is_new;
+        uint32_t caller = numbers[arc->caller], callee = numbers[arc->callee];
+        uint32_t at = map_index(&s->arc_of, caller, callee, s->arcs.len, &is_new);
+        if (is_new)
+            vec_push(&s->arcs, (struct run_set_arc){caller, callee, 0});
+        s->arcs.at[at].calls += arc->count;
+    }
     run_set_add_summary(s, recording->summary);
     arena_deinit(&scratch);
 }
@@ -335,52 +326,14 @@ double run_set_calls(const struct run_set *s, uint32_t function)
     return s->runs ? (double)run_set_at(s, function)->calls / s->runs : 0;
 }
 
-/* Lines as identities: a table of lines has one entry of functions for each row. */
+/* --- lines
+ * ------------------------------------------------------------------------------------------ */
 
 /* The first lines of functions by name, as far as they have code of their own. */
 struct first_lines {
     struct intern names;
     VEC(uint32_t) line; /* 0: not known */
 };
-
-static void lines_find_first(struct first_lines *first, const struct lines_table *t,
-                             const struct lines_input *from)
-{
-    for (uint32_t i = 0; i < t->functions.len; i++)
-        if (intern(&first->names, t->functions.at[i].name, strlen(t->functions.at[i].name)) ==
-            first->line.len)
-            vec_push(&first->line, 0);
-    for (uint32_t i = 0; i < from->functions->len; i++) {
-        const struct function *f = &from->functions->at[i];
-        uint32_t name = intern_find(&first->names, f->name, strlen(f->name)), line;
-        struct object *object = f->is_made ? NULL : from->objects[f->object];
-        const char *file;
-        if (name != INTERN_NONE && object &&
-            object_line(object, function_link_address(from->functions, i), &file, &line))
-            first->line.at[name] = line;
-    }
-}
-
-static void lines_identify(struct identities *ids, const struct lines_table *t,
-                           const struct lines_input *from, struct arena *a)
-{
-    struct first_lines first = {0};
-    lines_find_first(&first, t, from);
-    ids->len = t->functions.len;
-    ids->at = ARENA_NEW(a, struct identity, ids->len);
-    for (uint32_t i = 0; i < ids->len; i++) {
-        const struct function *f = &t->functions.at[i];
-        uint32_t start = first.line.at[intern_find(&first.names, f->name, strlen(f->name))];
-        ids->at[i] = (struct identity){.name = f->name,
-                                       .object = function_object_label(&t->functions, i),
-                                       .file = f->file,
-                                       .line = f->line,
-                                       .within = f->file ? (int64_t)f->line - start : 0,
-                                       .is_made = !f->file};
-    }
-    intern_deinit(&first.names);
-    vec_free(&first.line);
-}
 
 /* "FILE:LINE NAME" */
 static const char **lines_shown(struct lines_table *t, struct arena *a)
@@ -411,7 +364,34 @@ void run_set_add_lines(struct run_set *s, struct lines_table *t, const struct li
     summary.stacks = &stacks;
     summary.measured = NULL; /* its errors are of functions */
     s->is_of_lines = true;
-    lines_identify(&ids, t, from, &scratch);
+    struct first_lines first = {0};
+    for (uint32_t i = 0; i < t->functions.len; i++)
+        if (intern(&first.names, t->functions.at[i].name, strlen(t->functions.at[i].name)) ==
+            first.line.len)
+            vec_push(&first.line, 0);
+    for (uint32_t i = 0; i < from->functions->len; i++) {
+        const struct function *f = &from->functions->at[i];
+        uint32_t name = intern_find(&first.names, f->name, strlen(f->name)), line;
+        struct object *object = f->is_made ? NULL : from->objects[f->object];
+        const char *file;
+        if (name != INTERN_NONE && object &&
+            object_line(object, function_link_address(from->functions, i), &file, &line))
+            first.line.at[name] = line;
+    }
+    ids.len = t->functions.len;
+    ids.at = ARENA_NEW(&scratch, struct identity, ids.len);
+    for (uint32_t i = 0; i < ids.len; i++) {
+        const struct function *f = &t->functions.at[i];
+        uint32_t start = first.line.at[intern_find(&first.names, f->name, strlen(f->name))];
+        ids.at[i] = (struct identity){.name = f->name,
+                                      .object = function_object_label(&t->functions, i),
+                                      .file = f->file,
+                                      .line = f->line,
+                                      .within = f->file ? (int64_t)f->line - start : 0,
+                                      .is_made = !f->file};
+    }
+    intern_deinit(&first.names);
+    vec_free(&first.line);
     run_set_add_identified(s,
                            &(struct analysed_run){.summary = &summary,
                                                   .graph = &graph,

@@ -1,4 +1,15 @@
-/* Tests on amounts that were measured in one or several runs. */
+/* Tests on amounts that were measured in one or several runs; significance.h and docs/comparing.md
+ * tell the model. In the order of this file:
+ *
+ *   - Student's t by the incomplete beta function (Abramowitz and Stegun 26.5, 26.7);
+ *   - the level of noise, learnt from all rows together, and how much rows differ in it (Smyth,
+ * "Linear models and empirical Bayes methods for assessing differential expression in microarray
+ * experiments", 2004);
+ *   - one pair: Welch's difference of two means ("The generalization of 'Student's' problem when
+ * several different population variances are involved", 1947), its variances moderated by the
+ * level;
+ *   - many pairs at once (Holm, "A simple sequentially rejective multiple test procedure", 1979).
+ */
 #include "profile/analysis/compare/significance.h"
 
 #include "base/arena.h"
@@ -34,6 +45,7 @@ static double significance_beta_fraction(double a, double b, double x)
     return value;
 }
 
+/* The regularised incomplete beta function I_x(a, b), by whichever fraction converges. */
 static double significance_incomplete_beta(double a, double b, double x)
 {
     if (x <= 0 || x >= 1)
@@ -96,6 +108,7 @@ static double significance_amount_variance(const struct amount *m, double level,
     return m->sampling + level * level * m->base * m->base + floor * floor;
 }
 
+/* Degrees of freedom that the runs of a pair have themselves. */
 static double significance_pair_freedom(const struct amount *old, const struct amount *new)
 {
     return (old->runs ? old->runs - 1 : 0) + (new->runs ? new->runs - 1 : 0);
@@ -157,16 +170,6 @@ static double significance_digamma(double x)
     return sum + log(x) - 1 / (2 * x) - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
 }
 
-static double significance_trigamma_inverse(double value)
-{
-    double low = 1e-4, high = 1e8;
-    for (int i = 0; i < 200 && high > low * (1 + 1e-9); i++) {
-        double middle = sqrt(low * high);
-        *(significance_trigamma(middle) > value ? &low : &high) = middle;
-    }
-    return high;
-}
-
 /* Rows with fewer hits in a run have squares whose logarithm says more of rounding than of runs. */
 enum { LEAST_RUN_HITS = 5, LEAST_ROWS = 4 };
 
@@ -207,7 +210,13 @@ static void significance_noise_learn_scale(struct noise *n, const struct noise_p
         n->scale = exp(mean);
         return;
     }
-    double half = significance_trigamma_inverse(excess);
+    /* Of the rows' own law: the value whose trigamma is the excess, by halving on a logarithmic
+     * scale. */
+    double low = 1e-4, half = 1e8;
+    for (int i = 0; i < 200 && half > low * (1 + 1e-9); i++) {
+        double middle = sqrt(low * half);
+        *(significance_trigamma(middle) > excess ? &low : &half) = middle;
+    }
     n->freedom = 2 * half;
     n->scale = exp(mean + significance_digamma(half) - log(half));
 }
@@ -226,6 +235,7 @@ void noise_learn(struct noise *n, const struct noise_pair *pairs, size_t len)
 
 /* --- one pair -------------------------------------------------------------------------------- */
 
+/* Of a side's mean: never less than what sampling alone leaves. */
 static double significance_side_error_squared(const struct amount *m, double variance)
 {
     return m->runs ? fmax(variance, m->sampling) / m->runs : 0;
@@ -269,18 +279,6 @@ static struct standard_error significance_error_measured(const struct amount *ol
     return (struct standard_error){sqrt(o + w), own + lent};
 }
 
-static struct standard_error significance_error_assumed(const struct amount *old,
-                                                        const struct amount *new,
-                                                        const struct noise *n, enum noise_kind kind)
-{
-    double level = n->assumed[kind], floor = n->floor[kind];
-    double o =
-        significance_side_error_squared(old, significance_amount_variance(old, level, floor));
-    double w =
-        significance_side_error_squared(new, significance_amount_variance(new, level, floor));
-    return (struct standard_error){sqrt(o + w), INFINITY};
-}
-
 /* Few runs know their spread badly, so that three could say less than one of which it is assumed.
  * As long as they do not differ by more than was assumed, the assumption may therefore speak as
  * well; that there are two tests to choose from doubles the probability of the better one. */
@@ -294,8 +292,14 @@ void difference_make(struct difference *d, const struct amount *old, const struc
     if (has_spread)
         d->by[d->tests++] = significance_error_measured(old, new, n, kind);
     if (!has_spread || (n->level[kind] <= n->assumed[kind] &&
-                        significance_pair_ratio(old, new, n->assumed[kind], n->floor[kind]) <= 1))
-        d->by[d->tests++] = significance_error_assumed(old, new, n, kind);
+                        significance_pair_ratio(old, new, n->assumed[kind], n->floor[kind]) <= 1)) {
+        double level = n->assumed[kind], floor = n->floor[kind];
+        double o =
+            significance_side_error_squared(old, significance_amount_variance(old, level, floor));
+        double w =
+            significance_side_error_squared(new, significance_amount_variance(new, level, floor));
+        d->by[d->tests++] = (struct standard_error){sqrt(o + w), INFINITY};
+    }
     d->margin = INFINITY;
     for (int i = 0; i < d->tests; i++) {
         double above = (1 - n->confidence) / 2 / d->tests;
@@ -303,6 +307,8 @@ void difference_make(struct difference *d, const struct amount *old, const struc
     }
 }
 
+/* The probability of more than `beyond` by chance, upwards: of two tests the better one, counted
+ * twice. */
 static double significance_difference_above(const struct difference *d, double beyond)
 {
     double least = 1;

@@ -1,4 +1,15 @@
-/* What was measured is gathered by place, put on instructions, and shared out in whole numbers. */
+/* Where in the code the figures of an exchange come from.
+ *
+ * What was measured is gathered as hits, each at a place and for an owner: a function's samples at
+ * the nodes of stacks or in bins, an arc's calls at their call sites. All places are then put on
+ * instructions, in the order of addresses, so that code is disassembled and debug information read
+ * once. Last, the hits of one owner are joined by instruction, and the owner's amount is shared out
+ * among them in whole numbers.
+ *
+ * A call was recorded by the address it returns to; the instruction before that made it. Where
+ * counted calls and an arc's calls do not agree, as with calls from code that is in no function,
+ * the whole amount is at the owner's entry. Cost: sorting hits; disassembling functions that have
+ * some, up to their last. */
 #include "profile/analysis/exchange/exchange.h"
 
 #include "base/search.h"
@@ -25,7 +36,8 @@ struct code_owner {
     uint64_t calls, cost;
 };
 
-struct code_making {
+/* All hits of one kind, and their owners. */
+struct code_hits {
     struct exchange_code *c;
     const struct exchange *x;
     const struct exchange_code_input *in;
@@ -37,9 +49,10 @@ struct code_making {
 
 /* --- gathering ------------------------------------------------------------------------------- */
 
+/* A piece_visitor: samples of bins. */
 static void code_add_piece(const struct sampled_piece *piece, void *context)
 {
-    struct code_making *m = context;
+    struct code_hits *m = context;
     bool is_code = piece->function != NO_RANGE_THERE;
     uint32_t owner = is_code ? m->x->function_of[piece->function] : EXCHANGE_NOWHERE;
     if (owner == EXCHANGE_NOWHERE)
@@ -52,7 +65,7 @@ static void code_add_piece(const struct sampled_piece *piece, void *context)
 }
 
 /* Objects that are lists of names have no code at their addresses. */
-static struct code_hit code_hit_at(const struct code_making *m, uint32_t node, uint32_t owner,
+static struct code_hit code_hit_at(const struct code_hits *m, uint32_t node, uint32_t owner,
                                    double weight)
 {
     const struct recording_node *n = &m->in->recording->nodes.at[node];
@@ -63,32 +76,17 @@ static struct code_hit code_hit_at(const struct code_making *m, uint32_t node, u
 }
 
 /* The frame that runs at a node, 0 for the root. */
-static uint32_t code_frame_of(const struct code_making *m, uint32_t node)
+static uint32_t code_frame_of(const struct code_hits *m, uint32_t node)
 {
     return m->x->frame_of[m->in->merged[node]];
 }
 
 /* What a node has itself, as far as it is exported. */
-static double code_weight_of(const struct code_making *m, uint32_t node)
+static double code_weight_of(const struct code_hits *m, uint32_t node)
 {
     bool is_out = m->in->merged ? !m->x->frames.at[code_frame_of(m, node)].self
                                 : space_is_cut(m->in->from->space, node);
     return is_out ? 0 : m->in->weights[node];
-}
-
-static void code_add_nodes(struct code_making *m)
-{
-    const struct recording *r = m->in->recording;
-    for (uint32_t i = 1; i < r->nodes.len; i++) {
-        double weight = code_weight_of(m, i);
-        if (weight <= 0)
-            continue;
-        uint32_t owner = m->in->merged
-                             ? m->x->frames.at[code_frame_of(m, i)].function
-                             : m->x->function_of[space_function_of(m->in->from->space, i)];
-        if (owner != EXCHANGE_NOWHERE)
-            vec_push(&m->hits, code_hit_at(m, i, owner, weight));
-    }
 }
 
 /* The arc's number, or EXCHANGE_NOWHERE. */
@@ -101,32 +99,10 @@ static uint32_t code_arc(const struct exchange *x, uint32_t caller, uint32_t cal
     return is_there ? (uint32_t)at : EXCHANGE_NOWHERE;
 }
 
-/* A call was made just before the address it returns to. */
-static void code_add_counted(struct code_making *m)
-{
-    const struct functions *f = m->in->functions;
-    const struct profile *p = m->in->profile;
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        const struct arc *arc = &p->arcs.at[i];
-        uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
-        if (caller == NO_FUNCTION || callee == NO_FUNCTION)
-            continue;
-        uint32_t owner = code_arc(m->x, m->x->function_of[functions_whole(f, caller)],
-                                  m->x->function_of[functions_whole(f, callee)]);
-        bool is_first = arc->from == f->at[caller].start;
-        if (owner != EXCHANGE_NOWHERE)
-            vec_push(&m->hits, (struct code_hit){.place = arc->from - !is_first,
-                                                 .end = arc->from + is_first,
-                                                 .calls = arc->count,
-                                                 .owner = owner,
-                                                 .object = f->at[caller].object});
-    }
-}
-
 /* The calls that lead to a node: from its parent's instruction, and, where code was inlined, from
  * one function to the other at its own. As costs are: of the outermost frame of a function alone.
  */
-static void code_add_callers(struct code_making *m, uint32_t node, double total)
+static void code_add_callers(struct code_hits *m, uint32_t node, double total)
 {
     const struct exchange_frame *frames = m->x->frames.at;
     uint32_t parent = m->in->recording->nodes.at[node].parent;
@@ -144,54 +120,26 @@ static void code_add_callers(struct code_making *m, uint32_t node, double total)
     }
 }
 
-static void code_add_stacks(struct code_making *m)
-{
-    const struct recording *r = m->in->recording;
-    double *total = ARENA_NEW(&m->scratch, double, r->nodes.len);
-    for (uint32_t i = (uint32_t)r->nodes.len; i-- > 1;) {
-        total[i] += code_weight_of(m, i);
-        total[r->nodes.at[i].parent] += total[i];
-    }
-    for (uint32_t i = 1; i < r->nodes.len; i++)
-        if (total[i] > 0)
-            code_add_callers(m, i, total[i]);
-}
-
 /* --- instructions ---------------------------------------------------------------------------- */
 
 /* A walk over the code, in the order of places. */
 struct code_walk {
-    const struct code_making *m;
+    const struct code_hits *m;
     struct disassembler *d;
     struct object *file; /* of the disassembler */
     uint32_t function;
     uint64_t at, next; /* the instruction that was read last is [at, next) */
 };
 
-static struct object *code_file(const struct code_making *m, uint32_t object)
+static struct object *code_file(const struct code_hits *m, uint32_t object)
 {
     return object < m->in->from->objects_len ? m->in->from->objects[object] : NULL;
 }
 
-static uint64_t code_base(const struct code_making *m, uint32_t object)
+static uint64_t code_base(const struct code_hits *m, uint32_t object)
 {
     const struct functions *f = m->in->functions;
     return f->objects ? f->objects[object].base : 0;
-}
-
-static void code_enter(struct code_walk *w, uint32_t function)
-{
-    const struct functions *f = w->m->in->functions;
-    struct object *file = code_file(w->m, f->at[function].object);
-    if (file != w->file) {
-        disassembler_close(w->d);
-        w->d = file ? disassembler_open(file, false) : NULL;
-        w->file = file;
-    }
-    if (w->d)
-        disassembler_compressed(w->d, function_is_compressed(f, function, file));
-    w->function = function;
-    w->at = w->next = f->at[function].start;
 }
 
 /* The first instruction that begins in [place, end); if there is none, the one around the place. */
@@ -202,8 +150,18 @@ static uint64_t code_instruction(struct code_walk *w, uint64_t place, uint64_t e
     struct instruction i;
     if (function == NO_FUNCTION || !function_has_code(&f->at[function]))
         return place;
-    if (function != w->function)
-        code_enter(w, function);
+    if (function != w->function) {
+        struct object *file = code_file(w->m, f->at[function].object);
+        if (file != w->file) {
+            disassembler_close(w->d);
+            w->d = file ? disassembler_open(file, false) : NULL;
+            w->file = file;
+        }
+        if (w->d)
+            disassembler_compressed(w->d, function_is_compressed(f, function, file));
+        w->function = function;
+        w->at = w->next = f->at[function].start;
+    }
     uint64_t base = code_base(w->m, f->at[function].object);
     while (w->next <= place) {
         if (!w->d || !disassemble(w->d, w->next - base, f->at[function].last + 1 - base, &i))
@@ -215,7 +173,7 @@ static uint64_t code_instruction(struct code_walk *w, uint64_t place, uint64_t e
 }
 
 /* Of code that was inlined: the line it was inlined at, in the function itself. */
-static uint32_t code_line(const struct code_making *m, const struct exchange_function *f,
+static uint32_t code_line(const struct code_hits *m, const struct exchange_function *f,
                           uint64_t address)
 {
     struct object_frame frames[MOST_FRAMES];
@@ -229,7 +187,7 @@ static uint32_t code_line(const struct code_making *m, const struct exchange_fun
 }
 
 /* In the order of places, so that debug information is read once; behind that, by owner. */
-static void code_place_hits(struct code_making *m, struct keyed *order)
+static void code_place_hits(struct code_hits *m, struct keyed *order)
 {
     struct code_walk w = {.m = m, .function = NO_FUNCTION};
     size_t len = m->hits.len;
@@ -255,34 +213,6 @@ struct code_group {
     double *weight;
     size_t len;
 };
-
-static void code_join(const struct code_making *m, const struct keyed *order, size_t len,
-                      struct code_group *g)
-{
-    g->len = 0;
-    for (size_t i = 0; i < len; i++) {
-        const struct code_hit *hit = &m->hits.at[order[i].item];
-        if (!g->len || g->spots[g->len - 1].address != hit->address) {
-            g->spots[g->len] = (struct exchange_spot){.address = hit->address, .line = hit->line};
-            g->weight[g->len++] = 0;
-        }
-        g->spots[g->len - 1].calls += hit->calls;
-        g->weight[g->len - 1] += hit->weight;
-    }
-}
-
-/* Counted calls have no other places than those they were counted at. */
-static void code_keep_counted(struct code_group *g)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < g->len; i++) {
-        if (!g->spots[i].calls)
-            continue;
-        g->spots[kept] = g->spots[i];
-        g->weight[kept++] = g->weight[i];
-    }
-    g->len = kept;
-}
 
 /* By calls, if stacks say nothing. */
 static double code_weigh(struct code_group *g)
@@ -321,11 +251,22 @@ static uint64_t code_calls(const struct code_group *g)
     return calls;
 }
 
-static void code_share_out(struct code_making *m, const struct code_owner *o, struct code_group *g,
+/* Makes spots of an owner's hits, which are joined by instruction. Where they do not have all of
+ * its calls, its entry has everything. */
+static void code_share_out(struct code_hits *m, const struct code_owner *o, struct code_group *g,
                            struct exchange_spots *out)
 {
-    if (o->calls)
-        code_keep_counted(g);
+    if (o->calls) {
+        /* Counted calls have no other places than those they were counted at. */
+        size_t kept = 0;
+        for (size_t i = 0; i < g->len; i++) {
+            if (!g->spots[i].calls)
+                continue;
+            g->spots[kept] = g->spots[i];
+            g->weight[kept++] = g->weight[i];
+        }
+        g->len = kept;
+    }
     if (!g->len || code_calls(g) != o->calls) {
         g->len = 1;
         g->spots[0] = (struct exchange_spot){.address = m->c->entry[o->function],
@@ -340,7 +281,7 @@ static void code_share_out(struct code_making *m, const struct code_owner *o, st
 }
 
 /* Hits become spots of their owners. */
-static void code_settle(struct code_making *m, struct exchange_spots *out, struct arena *a)
+static void code_make_spots(struct code_hits *m, struct exchange_spots *out, struct arena *a)
 {
     size_t len = m->hits.len, next = 0;
     struct keyed *order = ARENA_NEW(&m->scratch, struct keyed, len);
@@ -352,7 +293,16 @@ static void code_settle(struct code_making *m, struct exchange_spots *out, struc
         size_t from = next;
         while (next < len && order[next].key == i)
             next++;
-        code_join(m, order + from, next - from, &g);
+        g.len = 0;
+        for (size_t k = from; k < next; k++) {
+            const struct code_hit *hit = &m->hits.at[order[k].item];
+            if (!g.len || g.spots[g.len - 1].address != hit->address) {
+                g.spots[g.len] = (struct exchange_spot){.address = hit->address, .line = hit->line};
+                g.weight[g.len++] = 0;
+            }
+            g.spots[g.len - 1].calls += hit->calls;
+            g.weight[g.len - 1] += hit->weight;
+        }
         code_share_out(m, &m->owners[i], &g, out);
         out->first[i + 1] = map_value(out->all.len);
     }
@@ -361,60 +311,74 @@ static void code_settle(struct code_making *m, struct exchange_spots *out, struc
 
 /* --- all ------------------------------------------------------------------------------------- */
 
-static void code_make_self(struct code_making *m, struct arena *a)
-{
-    m->owners_len = (uint32_t)m->x->functions.len;
-    m->owners = ARENA_NEW(&m->scratch, struct code_owner, m->owners_len);
-    for (uint32_t i = 0; i < m->owners_len; i++)
-        m->owners[i] = (struct code_owner){.function = i, .cost = m->x->functions.at[i].self};
-    if (m->in->recording)
-        code_add_nodes(m);
-    else
-        attribute_pieces(m->in->profile, &m->in->functions->index, code_add_piece, m);
-    code_settle(m, &m->c->self, a);
-}
-
-static void code_make_calls(struct code_making *m, struct arena *a)
-{
-    m->owners_len = (uint32_t)m->x->arcs.len;
-    m->owners = ARENA_NEW(&m->scratch, struct code_owner, m->owners_len);
-    for (uint32_t i = 0; i < m->owners_len; i++) {
-        const struct exchange_arc *arc = &m->x->arcs.at[i];
-        m->owners[i] = (struct code_owner){arc->caller, arc->calls, arc->cost};
-    }
-    code_add_counted(m);
-    if (m->in->merged)
-        code_add_stacks(m);
-    code_settle(m, &m->c->calls, a);
-}
-
-static void code_find_entries(struct code_making *m, struct arena *a)
-{
-    const struct functions *f = m->in->functions;
-    m->c->entry = ARENA_NEW(a, uint64_t, m->x->functions.len);
-    for (uint32_t i = 0; i < f->len; i++)
-        if (m->x->function_of[i] != EXCHANGE_NOWHERE && function_has_code(&f->at[i]))
-            m->c->entry[m->x->function_of[i]] = function_link_address(f, i);
-}
-
-/* Inlined functions begin where the first of them was seen. */
-static void code_find_inlined_entries(struct code_making *m)
-{
-    const struct exchange_spots *self = &m->c->self;
-    for (uint32_t i = 0; i < m->x->functions.len; i++)
-        if (m->x->functions.at[i].is_inlined && self->first[i] < self->first[i + 1])
-            m->c->entry[i] = self->all.at[self->first[i]].address;
-}
-
 void exchange_code_make(struct exchange_code *c, const struct exchange *x,
                         const struct exchange_code_input *in, struct arena *a)
 {
-    struct code_making m = {.c = c, .x = x, .in = in};
+    struct code_hits m = {.c = c, .x = x, .in = in};
     *c = (struct exchange_code){0};
-    code_find_entries(&m, a);
-    code_make_self(&m, a);
-    code_find_inlined_entries(&m);
-    code_make_calls(&m, a);
+    const struct functions *f = in->functions;
+    c->entry = ARENA_NEW(a, uint64_t, x->functions.len);
+    for (uint32_t i = 0; i < f->len; i++)
+        if (x->function_of[i] != EXCHANGE_NOWHERE && function_has_code(&f->at[i]))
+            c->entry[x->function_of[i]] = function_link_address(f, i);
+    m.owners_len = (uint32_t)x->functions.len;
+    m.owners = ARENA_NEW(&m.scratch, struct code_owner, m.owners_len);
+    for (uint32_t i = 0; i < m.owners_len; i++)
+        m.owners[i] = (struct code_owner){.function = i, .cost = x->functions.at[i].self};
+    if (in->recording) {
+        const struct recording *r = in->recording;
+        for (uint32_t i = 1; i < r->nodes.len; i++) {
+            double weight = code_weight_of(&m, i);
+            if (weight <= 0)
+                continue;
+            uint32_t owner = in->merged ? x->frames.at[code_frame_of(&m, i)].function
+                                        : x->function_of[space_function_of(in->from->space, i)];
+            if (owner != EXCHANGE_NOWHERE)
+                vec_push(&m.hits, code_hit_at(&m, i, owner, weight));
+        }
+    } else
+        attribute_pieces(in->profile, &in->functions->index, code_add_piece, &m);
+    code_make_spots(&m, &c->self, a);
+    /* Inlined functions begin where the first of them was seen. */
+    const struct exchange_spots *self = &c->self;
+    for (uint32_t i = 0; i < x->functions.len; i++)
+        if (x->functions.at[i].is_inlined && self->first[i] < self->first[i + 1])
+            c->entry[i] = self->all.at[self->first[i]].address;
+    m.owners_len = (uint32_t)x->arcs.len;
+    m.owners = ARENA_NEW(&m.scratch, struct code_owner, m.owners_len);
+    for (uint32_t i = 0; i < m.owners_len; i++) {
+        const struct exchange_arc *arc = &x->arcs.at[i];
+        m.owners[i] = (struct code_owner){arc->caller, arc->calls, arc->cost};
+    }
+    /* A call was made just before the address it returns to. */
+    const struct profile *p = in->profile;
+    for (size_t i = 0; i < p->arcs.len; i++) {
+        const struct arc *arc = &p->arcs.at[i];
+        uint32_t caller = functions_find(f, arc->from), callee = functions_find(f, arc->self);
+        if (caller == NO_FUNCTION || callee == NO_FUNCTION)
+            continue;
+        uint32_t owner = code_arc(x, x->function_of[functions_whole(f, caller)],
+                                  x->function_of[functions_whole(f, callee)]);
+        bool is_first = arc->from == f->at[caller].start;
+        if (owner != EXCHANGE_NOWHERE)
+            vec_push(&m.hits, (struct code_hit){.place = arc->from - !is_first,
+                                                .end = arc->from + is_first,
+                                                .calls = arc->count,
+                                                .owner = owner,
+                                                .object = f->at[caller].object});
+    }
+    if (in->merged) {
+        const struct recording *r = in->recording;
+        double *total = ARENA_NEW(&m.scratch, double, r->nodes.len);
+        for (uint32_t i = (uint32_t)r->nodes.len; i-- > 1;) {
+            total[i] += code_weight_of(&m, i);
+            total[r->nodes.at[i].parent] += total[i];
+        }
+        for (uint32_t i = 1; i < r->nodes.len; i++)
+            if (total[i] > 0)
+                code_add_callers(&m, i, total[i]);
+    }
+    code_make_spots(&m, &c->calls, a);
     vec_free(&m.hits);
     arena_deinit(&m.scratch);
 }

@@ -1,9 +1,16 @@
-/* What calls cost: by the graph of the model, or of recorded stacks so that nothing counts twice.
+/* What calls cost, and which thread spent it.
  *
- * Of a stack, a sample is booked once on each function: on the call that made its outermost frame.
- * So the calls of a function add up to its time, recursion or not, which is what readers of
- * such files add up. What was not called by anyone known is called from [outside] where the
- * function has other callers as well. */
+ * Calls cost what the graph of the model says, or what recorded stacks say so that nothing counts
+ * twice: of a stack, a sample is booked once on each function, on the call that made its outermost
+ * frame. So the calls of a function add up to its time, recursion or not, which is what readers of
+ * such files add up.
+ *
+ * Readers take what callers account for as all there is, once there is a caller. What was not
+ * called by anyone known is therefore called from [outside], where the function has other callers
+ * as well.
+ *
+ * Threads: each frame's own amount is split among those that were there, in whole numbers that add
+ * up. */
 #include "profile/analysis/exchange/exchange.h"
 
 #include "base/map.h"
@@ -12,12 +19,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct costs_making {
+/* The arcs of an exchange while they are added up. */
+struct call_costs {
     struct exchange *x;
     struct map by_pair;
 };
 
-static struct exchange_arc *costs_arc(struct costs_making *m, uint32_t caller, uint32_t callee)
+/* The arc of a pair, new or old. */
+static struct exchange_arc *costs_arc(struct call_costs *m, uint32_t caller, uint32_t callee)
 {
     bool is_new;
     uint32_t at = map_index(&m->by_pair, caller, callee, m->x->arcs.len, &is_new);
@@ -26,35 +35,17 @@ static struct exchange_arc *costs_arc(struct costs_making *m, uint32_t caller, u
     return &m->x->arcs.at[at];
 }
 
-/* Self of each frame with all below it. */
-static uint64_t *costs_totals(const struct exchange *x, struct arena *a)
+/* Follows the frames and knows of every function on how many frames around it is. */
+static void costs_walk(struct call_costs *m, struct arena *a)
 {
+    const struct exchange *x = m->x;
+    /* Self of each frame with all below it. */
     uint64_t *total = ARENA_NEW(a, uint64_t, x->frames.len);
     for (size_t i = x->frames.len; i-- > 0;) {
         total[i] += x->frames.at[i].self;
         if (i)
             total[x->frames.at[i].parent] += total[i];
     }
-    return total;
-}
-
-/* The outermost frame of a function alone is booked. */
-static void costs_book(struct costs_making *m, uint64_t total, const struct exchange_frame *f)
-{
-    struct exchange_function *function = &m->x->functions.at[f->function];
-    function->self += f->self;
-    if (!f->is_outermost)
-        return;
-    function->total += total;
-    if (f->depth > 1)
-        costs_arc(m, m->x->frames.at[f->parent].function, f->function)->cost += total;
-}
-
-/* Follows the frames and knows of every function on how many frames around it is. */
-static void costs_walk(struct costs_making *m, struct arena *a)
-{
-    const struct exchange *x = m->x;
-    const uint64_t *total = costs_totals(x, a);
     uint32_t *path = ARENA_NEW(a, uint32_t, x->frames.len + 1);
     uint32_t *around = ARENA_NEW(a, uint32_t, x->functions.len + 1);
     uint32_t depth = 0;
@@ -65,12 +56,19 @@ static void costs_walk(struct costs_making *m, struct arena *a)
         depth = f->depth;
         path[depth] = f->function;
         f->is_outermost = !around[f->function]++;
-        costs_book(m, total[i], f);
+        /* The outermost frame of a function alone is booked. */
+        struct exchange_function *function = &m->x->functions.at[f->function];
+        function->self += f->self;
+        if (!f->is_outermost)
+            continue;
+        function->total += total[i];
+        if (f->depth > 1)
+            costs_arc(m, m->x->frames.at[f->parent].function, f->function)->cost += total[i];
     }
 }
 
 /* Readers take what callers account for as all there is, if there is a caller. */
-static void costs_from_outside(struct costs_making *m, const bool *is_member)
+static void costs_from_outside(struct call_costs *m, const bool *is_member)
 {
     struct exchange *x = m->x;
     struct arena scratch = {0};
@@ -107,7 +105,7 @@ static int costs_compare(const void *left, const void *right)
 }
 
 /* Without pairs that cost nothing and were not counted. */
-static void costs_finish(struct costs_making *m)
+static void costs_finish(struct call_costs *m)
 {
     struct exchange *x = m->x;
     size_t kept = 0;
@@ -125,7 +123,7 @@ static void costs_finish(struct costs_making *m)
 void exchange_measured_costs(const struct exchange_costs *c)
 {
     struct arena scratch = {0};
-    struct costs_making m = {.x = c->x};
+    struct call_costs m = {.x = c->x};
     costs_walk(&m, &scratch);
     for (uint32_t i = 0; i < c->graph->measured_len; i++) {
         const struct graph_arc *arc = &c->graph->arcs[i];
@@ -138,6 +136,7 @@ void exchange_measured_costs(const struct exchange_costs *c)
     arena_deinit(&scratch);
 }
 
+/* Samples in whole units. */
 static uint64_t costs_whole(const struct exchange_costs *c, double samples)
 {
     return samples > 0 ? (uint64_t)llround(samples * c->scale) : 0;
@@ -146,7 +145,7 @@ static uint64_t costs_whole(const struct exchange_costs *c, double samples)
 void exchange_model_costs(const struct exchange_costs *c)
 {
     struct arena scratch = {0};
-    struct costs_making m = {.x = c->x};
+    struct call_costs m = {.x = c->x};
     bool *is_member = ARENA_NEW(&scratch, bool, c->x->functions.len + 1); /* of a cycle */
     const struct graph *g = c->graph;
     for (uint32_t i = 0; i < g->len; i++) {
@@ -173,7 +172,8 @@ void exchange_model_costs(const struct exchange_costs *c)
     arena_deinit(&scratch);
 }
 
-/* Whose time it was: each frame's own amount, split among threads in whole numbers. */
+/* --- threads
+ * ----------------------------------------------------------------------------------------- */
 
 void exchange_thread_shares(struct exchange_input *in, const struct exchange_samples *from,
                             struct arena *a)

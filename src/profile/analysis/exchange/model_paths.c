@@ -1,4 +1,9 @@
-/* Breadth first over the graph without its cycles: a queue instead of recursion. */
+/* Call paths out of a graph that knows pairs alone; exchange.h tells the model.
+ *
+ * Breadth first from the roots, over the graph without its cycles, which ends. A queue replaces
+ * recursion. There may be exponentially many paths: a frame with less than `least` is added to its
+ * parent's frame for all that is small, so that no more than samples / least frames stand at one
+ * depth. */
 #include "profile/analysis/exchange/exchange.h"
 
 #include "base/map.h"
@@ -9,7 +14,8 @@ struct waiting {
     double weight; /* its self time and callees' */
 };
 
-struct making {
+/* The tree of paths while it grows. */
+struct path_tree {
     struct model_paths *out;
     const struct graph *g;
     double least;
@@ -28,14 +34,15 @@ static double total_of(const struct graph *g, uint32_t node)
     return g->nodes[node].self + g->nodes[node].children;
 }
 
-static uint32_t add(struct making *m, uint32_t parent, uint32_t node, double self, bool is_estimate)
+static uint32_t add(struct path_tree *m, uint32_t parent, uint32_t node, double self,
+                    bool is_estimate)
 {
     vec_push(&m->out->frames, (struct model_frame){parent, node, self, is_estimate});
     return (uint32_t)m->out->frames.len - 1;
 }
 
 /* A frame, or a part of `small`, which the caller adds up. */
-static void add_callee(struct making *m, uint32_t parent, uint32_t node, double weight,
+static void add_callee(struct path_tree *m, uint32_t parent, uint32_t node, double weight,
                        double *small)
 {
     if (weight < m->least) {
@@ -47,7 +54,7 @@ static void add_callee(struct making *m, uint32_t parent, uint32_t node, double 
     vec_push(&m->queue, (struct waiting){frame, node, weight});
 }
 
-static void add_small(struct making *m, uint32_t parent, double small)
+static void add_small(struct path_tree *m, uint32_t parent, double small)
 {
     if (small > 0)
         add(m, parent, MODEL_SMALL, small, true);
@@ -64,7 +71,8 @@ struct callees {
     struct map by_node;
 };
 
-static void gather(const struct making *m, uint32_t function, struct callees *c)
+/* Adds up what flows to each callee of a function. */
+static void gather(const struct path_tree *m, uint32_t function, struct callees *c)
 {
     const struct graph *g = m->g;
     for (uint32_t i = g->callees.start[function]; i < g->callees.start[function + 1]; i++) {
@@ -80,7 +88,9 @@ static void gather(const struct making *m, uint32_t function, struct callees *c)
     }
 }
 
-static void expand(struct making *m, const struct waiting *w)
+/* Gives a frame its self time, and its callees frames. Members of a cycle are frames below the
+ * cycle's. */
+static void expand(struct path_tree *m, const struct waiting *w)
 {
     const struct graph *g = m->g;
     struct callees callees = {0};
@@ -104,16 +114,17 @@ static void expand(struct making *m, const struct waiting *w)
     vec_free(&callees.all);
 }
 
-/* Callers of heads, and what is left of a head's time when its callers have theirs. */
-static void look_at_callers(struct making *m, struct arena *a)
+void model_paths_make(struct model_paths *p, const struct graph *g, double least)
 {
-    const struct graph *g = m->g;
+    struct arena scratch = {0};
+    struct path_tree m = {.out = p, .g = g, .least = least};
+    /* Callers of heads, and what is left of a head's time when its callers have theirs. */
     struct map seen = {0};
-    m->callers = ARENA_NEW(a, uint32_t, g->len);
-    m->unexplained = ARENA_NEW(a, double, g->len);
+    m.callers = ARENA_NEW(&scratch, uint32_t, g->len);
+    m.unexplained = ARENA_NEW(&scratch, double, g->len);
     for (uint32_t i = 0; i < g->len; i++)
         if (g->nodes[i].head == i)
-            m->unexplained[i] = total_of(g, i);
+            m.unexplained[i] = total_of(g, i);
     for (uint32_t i = 0; i < g->arcs_len; i++) {
         const struct graph_arc *arc = &g->arcs[i];
         if (graph_arc_is_internal(g, arc) || graph_arc_is_static(g, arc))
@@ -121,32 +132,20 @@ static void look_at_callers(struct making *m, struct arena *a)
         bool is_new;
         uint32_t head = g->nodes[arc->callee].head;
         map_at(&seen, g->nodes[arc->caller].head, head, 0, &is_new);
-        m->callers[head] += is_new;
-        m->unexplained[head] -= flow_of(arc);
+        m.callers[head] += is_new;
+        m.unexplained[head] -= flow_of(arc);
     }
     map_deinit(&seen);
-}
-
-static void add_roots(struct making *m)
-{
+    add(&m, 0, MODEL_SMALL, 0, false);
     const double rounding = 1e-9;
     double small = 0;
-    for (uint32_t i = 0; i < m->g->len; i++) {
-        if (m->unexplained[i] <= rounding * (1 + total_of(m->g, i)))
+    for (uint32_t i = 0; i < g->len; i++) {
+        if (m.unexplained[i] <= rounding * (1 + total_of(g, i)))
             continue;
-        m->callers[i]++;
-        add_callee(m, 0, i, m->unexplained[i], &small);
+        m.callers[i]++;
+        add_callee(&m, 0, i, m.unexplained[i], &small);
     }
-    add_small(m, 0, small);
-}
-
-void model_paths_make(struct model_paths *p, const struct graph *g, double least)
-{
-    struct arena scratch = {0};
-    struct making m = {.out = p, .g = g, .least = least};
-    look_at_callers(&m, &scratch);
-    add(&m, 0, MODEL_SMALL, 0, false);
-    add_roots(&m);
+    add_small(&m, 0, small);
     for (size_t i = 0; i < m.queue.len; i++) {
         struct waiting w = m.queue.at[i];
         expand(&m, &w);

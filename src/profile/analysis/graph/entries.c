@@ -1,4 +1,13 @@
-/* Making the entries of the call graph. */
+/* The call graph as entries, and as trees of callers or callees.
+ *
+ * An entry is a function or a cycle with a line for each caller above and each callee below, as
+ * gprof lays it out. The lines of a cycle's callers are added up over its members. What of an
+ * entry's time no arc carries away is the line of an unknown or spontaneous caller, so that the
+ * callers account for all of it.
+ *
+ * A tree splits the time at each step again, as the model splits it: by calls towards callers, by
+ * time towards callees. Cycles are one node, so each branch ends; a stack of branches that wait for
+ * their turn replaces recursion. Rows cost what they have callers or callees. */
 #include "profile/analysis/tables.h"
 
 #include "base/sort.h"
@@ -19,6 +28,7 @@ uint64_t graph_unknown_calls(const struct graph *g, uint32_t function)
 
 /* --- one entry ------------------------------------------------------------------------------- */
 
+/* The line of an arc in the entry of one of its ends; `other` is the other one. */
 static struct entry_line entries_arc_line(const struct graph *g, const struct graph_arc *arc,
                                           uint32_t other)
 {
@@ -103,29 +113,6 @@ static int entries_by_weight(const void *left, const void *right)
     return entries_by_node(left, right);
 }
 
-/* Sums the lines of one caller, whichever members it calls. */
-static void entries_sum_by_caller(struct entry_lines *lines)
-{
-    size_t kept = 0;
-    if (lines->all.len)
-        qsort(lines->all.at, lines->all.len, sizeof *lines->all.at, entries_by_node);
-    for (size_t i = 0; i < lines->all.len; i++) {
-        const struct entry_line *line = &lines->all.at[i];
-        struct entry_line *last = kept ? &lines->all.at[kept - 1] : NULL;
-        if (last && last->node == line->node) {
-            last->is_static &= line->is_static;
-            last->calls += line->calls;
-            last->self += line->self;
-            last->children += line->children;
-        } else {
-            lines->all.at[kept++] = *line;
-        }
-    }
-    lines->all.len = kept;
-    if (kept)
-        qsort(lines->all.at, kept, sizeof *lines->all.at, entries_by_weight);
-}
-
 void entry_make(const struct entries *t, uint32_t node, struct entry *e)
 {
     const struct graph *g = t->graph;
@@ -157,7 +144,26 @@ void entry_make(const struct entries *t, uint32_t node, struct entry *e)
             unknown += graph_unknown_calls(g, m);
         }
         entries_add_outside_caller(g, e, unknown);
-        entries_sum_by_caller(&e->callers);
+        /* Sums the lines of one caller, whichever members it calls. */
+        struct entry_lines *lines = &e->callers;
+        size_t kept = 0;
+        if (lines->all.len)
+            qsort(lines->all.at, lines->all.len, sizeof *lines->all.at, entries_by_node);
+        for (size_t i = 0; i < lines->all.len; i++) {
+            const struct entry_line *line = &lines->all.at[i];
+            struct entry_line *last = kept ? &lines->all.at[kept - 1] : NULL;
+            if (last && last->node == line->node) {
+                last->is_static &= line->is_static;
+                last->calls += line->calls;
+                last->self += line->self;
+                last->children += line->children;
+            } else {
+                lines->all.at[kept++] = *line;
+            }
+        }
+        lines->all.len = kept;
+        if (kept)
+            qsort(lines->all.at, kept, sizeof *lines->all.at, entries_by_weight);
     } else {
         entries_add_outside_caller(g, e, graph_unknown_calls(g, e->node));
         graph_sort_callers(g, e->node, &e->scratch);
@@ -199,6 +205,7 @@ static bool entries_is_in_others(const struct summary *s, uint32_t node)
     return false;
 }
 
+/* Whether nothing was measured of a node: not even calls that it made. */
 static bool entries_is_idle(const struct entries *t, uint32_t node)
 {
     const struct graph *g = t->graph;
@@ -277,8 +284,10 @@ void entries_make(struct entries *t, const struct summary *s, struct graph *g, s
     }
 }
 
-/* Trees of callers and callees, walked with a stack of their own. */
+/* --- trees
+ * --------------------------------------------------------------------------------------------- */
 
+/* A caller or callee of the node at hand, and what flows there. */
 struct branch {
     uint32_t node;
     uint64_t calls;
@@ -295,6 +304,7 @@ struct pending {
     uint32_t depth;
 };
 
+/* A tree while it is walked: branches that wait for their turn, the next one on top. */
 struct walk {
     struct tree *t;
     const struct tree_rules *rules;
@@ -322,27 +332,6 @@ static int by_weight(const void *left, const void *right)
     if (l->calls != r->calls)
         return l->calls < r->calls ? -1 : 1;
     return -by_node(left, right);
-}
-
-static void sum_by_node(struct branches *b)
-{
-    size_t kept = 0;
-    if (b->all.len)
-        qsort(b->all.at, b->all.len, sizeof *b->all.at, by_node);
-    for (size_t i = 0; i < b->all.len; i++) {
-        const struct branch *branch = &b->all.at[i];
-        struct branch *last = kept ? &b->all.at[kept - 1] : NULL;
-        if (last && last->node == branch->node) {
-            last->is_static &= branch->is_static;
-            last->calls += branch->calls;
-            last->samples += branch->samples;
-        } else {
-            b->all.at[kept++] = *branch;
-        }
-    }
-    b->all.len = kept;
-    if (kept)
-        qsort(b->all.at, kept, sizeof *b->all.at, by_weight);
 }
 
 /* Fills w->next, from the least important. */
@@ -383,7 +372,23 @@ static void find_next(struct walk *w, const struct branch *from)
         }
         m = is_cycle ? g->nodes[m].next_member : NO_NODE;
     }
-    sum_by_node(&w->next);
+    size_t kept = 0;
+    if (w->next.all.len)
+        qsort(w->next.all.at, w->next.all.len, sizeof *w->next.all.at, by_node);
+    for (size_t i = 0; i < w->next.all.len; i++) {
+        const struct branch *branch = &w->next.all.at[i];
+        struct branch *last = kept ? &w->next.all.at[kept - 1] : NULL;
+        if (last && last->node == branch->node) {
+            last->is_static &= branch->is_static;
+            last->calls += branch->calls;
+            last->samples += branch->samples;
+        } else {
+            w->next.all.at[kept++] = *branch;
+        }
+    }
+    w->next.all.len = kept;
+    if (kept)
+        qsort(w->next.all.at, kept, sizeof *w->next.all.at, by_weight);
 }
 
 void tree_make(struct tree *t, const struct summary *s, const struct graph *g, uint32_t function,

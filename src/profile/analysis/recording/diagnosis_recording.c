@@ -1,5 +1,9 @@
 /* The examination of a recording: files that have changed since, code without symbols, stacks that
- * are not whole, time that is in no sample, processes that were not seen. */
+ * are not whole, time that is in no sample, processes that were not seen.
+ *
+ * Most symptoms weigh what part of the samples they concern: from 1 % on they are worth a note,
+ * from 10 % on they mislead. Names and remedies are those of the manual's table; a recording says
+ * itself what it lost, by kind, with an amount. Cost: linear in nodes and functions. */
 #include "profile/analysis/diagnosis_private.h"
 
 #include <inttypes.h>
@@ -30,22 +34,9 @@ static void diagnosis_report(struct recording_examination *r, enum severity seve
     report_symptom(&r->x, severity, name, finding, evidence, remedy);
 }
 
-static const char *diagnosis_percent_text(struct recording_examination *r, const char *what,
-                                          double part)
-{
-    return arena_printf(r->x.arena, "%s has %.1f %% of the samples", what, 100 * part);
-}
-
-static void diagnosis_sum_objects(struct recording_examination *r)
-{
-    const struct functions *f = r->p->functions;
-    r->by_object = ARENA_NEW(r->x.arena, double, r->p->space->len);
-    for (uint32_t i = 0; i < f->len; i++)
-        r->by_object[f->at[i].object] += r->p->stacks->self[i];
-}
-
 /* --- files ----------------------------------------------------------------------------------- */
 
+/* Whether the file of an object is there, and the one that was recorded. */
 static void diagnosis_examine_file(struct recording_examination *r, uint32_t i)
 {
     const struct space_object *o = &r->p->space->objects[i];
@@ -64,11 +55,12 @@ static void diagnosis_examine_file(struct recording_examination *r, uint32_t i)
             r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
             o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
                                     : "a file that was recorded is not there any more",
-            diagnosis_percent_text(r, path, part),
+            arena_printf(r->x.arena, "%s has %.1f %% of the samples", path, 100 * part),
             "'monarc symbols --from DIR', with a folder where the file is now, puts its "
             "names into the recording; --debuginfod asks a server for them");
 }
 
+/* Samples in code of an object that no symbol names. */
 static void diagnosis_examine_symbols_of(struct recording_examination *r, uint32_t i)
 {
     const struct functions *f = r->p->functions;
@@ -91,18 +83,6 @@ static void diagnosis_examine_symbols_of(struct recording_examination *r, uint32
                      100 * part, o->recorded->path),
         "'monarc symbols --debuginfod', or --from with a folder of debug files (packages "
         "-dbgsym, -debuginfo), puts its names into the recording; or link it without -s");
-}
-
-static void diagnosis_examine_files(struct recording_examination *r)
-{
-    for (uint32_t i = 0; i < r->p->space->len; i++) {
-        const struct space_object *o = &r->p->space->objects[i];
-        if (o->recorded->kind != RECORDING_OBJECT_FILE || !o->is_used || space_is_recorder(o))
-            continue;
-        diagnosis_examine_file(r, i);
-        if (o->file)
-            diagnosis_examine_symbols_of(r, i);
-    }
 }
 
 /* --- where the time is ----------------------------------------------------------------------- */
@@ -197,6 +177,7 @@ static double *diagnosis_cut_by_object(struct recording_examination *r, double *
     return objects;
 }
 
+/* Stacks that end early hide who called; names the objects in which most of them end. */
 static void diagnosis_examine_stacks(struct recording_examination *r)
 {
     double whole = 1;
@@ -259,6 +240,7 @@ static const struct loss_row LOSS_ROWS[RECORDING_LOSSES] = {
                               SEVERITY_NOTE},
 };
 
+/* What the recorder itself says that it lost. */
 static void diagnosis_examine_losses(struct recording_examination *r)
 {
     const struct recording *recording = r->p->space->recording;
@@ -279,18 +261,7 @@ static void diagnosis_examine_losses(struct recording_examination *r)
     }
 }
 
-static void diagnosis_examine_account(struct recording_examination *r)
-{
-    const struct recording_summary *s = r->p->run;
-    if (!s->has_cpu || (double)s->accounted_ns >= ACCOUNTED * (double)s->cpu_ns)
-        return;
-    diagnosis_report(r, SEVERITY_WARNING, "unaccounted",
-                     "much of the CPU time that was used is in no sample",
-                     arena_printf(r->x.arena, "%.3f s of %.3f s are accounted for",
-                                  (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
-                     "the other findings say where the rest is, as far as that is known");
-}
-
+/* Processes that ran and were not, or not wholly, recorded. */
 static void diagnosis_examine_processes(struct recording_examination *r)
 {
     const struct recording *recording = r->p->space->recording;
@@ -312,6 +283,7 @@ static void diagnosis_examine_processes(struct recording_examination *r)
                      "'monarc flat --by-process' lists them, with the reasons");
 }
 
+/* How samples were taken, where that makes them coarse. */
 static void diagnosis_examine_method(struct recording_examination *r)
 {
     uint32_t method = r->p->space->recording->method;
@@ -331,10 +303,26 @@ static void diagnosis_examine_method(struct recording_examination *r)
 void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a)
 {
     struct recording_examination r = {.x = {.d = d, .arena = a}, .p = p};
-    diagnosis_sum_objects(&r);
-    diagnosis_examine_files(&r);
+    const struct functions *f = r.p->functions;
+    r.by_object = ARENA_NEW(r.x.arena, double, r.p->space->len);
+    for (uint32_t i = 0; i < f->len; i++)
+        r.by_object[f->at[i].object] += r.p->stacks->self[i];
+    for (uint32_t i = 0; i < r.p->space->len; i++) {
+        const struct space_object *o = &r.p->space->objects[i];
+        if (o->recorded->kind != RECORDING_OBJECT_FILE || !o->is_used || space_is_recorder(o))
+            continue;
+        diagnosis_examine_file(&r, i);
+        if (o->file)
+            diagnosis_examine_symbols_of(&r, i);
+    }
     diagnosis_examine_samples(&r);
-    diagnosis_examine_account(&r);
+    const struct recording_summary *s = r.p->run;
+    if (s->has_cpu && (double)s->accounted_ns < ACCOUNTED * (double)s->cpu_ns)
+        diagnosis_report(&r, SEVERITY_WARNING, "unaccounted",
+                         "much of the CPU time that was used is in no sample",
+                         arena_printf(r.x.arena, "%.3f s of %.3f s are accounted for",
+                                      (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
+                         "the other findings say where the rest is, as far as that is known");
     diagnosis_examine_losses(&r);
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);

@@ -1,9 +1,13 @@
-/* From the frames of a run to requests for excerpts.
+/* From the frames of a recording to excerpts of the files they lie in.
  *
  * Every address is one of three: code that ran (a node with samples of its own, or a counted
  * block), which wants all lines of its function; a caller or an end of a call, which wants its own
  * place; the start of a function, whose line tells functions of one name apart. Weights are the
- * samples below a node, so that what matters most is asked for first. */
+ * samples below a node, so that what matters most is asked for first, should the time that is given
+ * not suffice for all.
+ *
+ * Needs are sorted by object once; excerpts of different objects are then made by several threads.
+ * Cost: the symbols of each object, and debug information of the functions that are asked for. */
 #include "profile/analysis/recording/excerpts.h"
 
 #include "base/intern.h"
