@@ -1,4 +1,5 @@
-/* Samples booked on functions: the self time of everything. */
+/* Attribution: samples and calls booked on functions, and what the recorder's coarse counters leave
+ * open. */
 #ifndef MONARC_PROFILE_ANALYSIS_ATTRIBUTION_H
 #define MONARC_PROFILE_ANALYSIS_ATTRIBUTION_H
 
@@ -7,6 +8,10 @@
 #include "objfile/object.h"
 #include "profile/analysis/functions.h"
 #include "profile/model/profile.h"
+
+/* --- self time ---------------------------------------------------------------------------------
+ *
+ * Samples booked on functions: the self time of everything. */
 
 /* All amounts are in samples; divide by `rate` for the dimension's unit. A function's share of a
  * bin it does not fill is a fraction of a sample. */
@@ -45,12 +50,14 @@ void attribute_pieces(const struct profile *p, const struct address_index *x, pi
 void attribute_native(struct attribution *t, const struct profile *p, const struct address_index *x,
                       struct arena *a);
 
-/* What bins cannot tell apart.
+/* --- shared bins -------------------------------------------------------------------------------
+ *
+ * What bins cannot tell apart.
  *
  * A bin that lies over code of several owners counts the hits of all of them in one number. It is
  * booked by bytes, which is a guess: any part of it may be any owner's. So an owner's samples are
  * at least those of the bins that are its alone, and at most those and all of the shared ones. An
- * owner is a function, or a line; code between them (padding) is nobody's and takes no part. */
+ * owner is a function, or a line; code between them (padding) has no owner and takes no part. */
 
 /* The law: least <= what a finer histogram of the same hits has <= most, for each owner. */
 struct sharing {
@@ -69,13 +76,15 @@ void sharing_find(struct sharing *s, const struct profile *p, const struct addre
 void sharing_of_functions(struct sharing *s, const struct profile *p, const struct functions *f,
                           struct arena *a);
 
-/* What is worth a word: less changes no figure that anybody reads. */
+/* Sharing is reported from this part of the samples on: less moves no figure by a printed digit. */
 enum { SHARING_NOTEWORTHY_PERMILLE = 5 };
 
 /* How much of the samples is shared, and what would tell, as a sentence. */
 const char *sharing_text(const struct sharing *s, double samples, struct arena *a);
 
-/* Calls that glibc's recorder of shared objects (LD_PROFILE) books on a neighbour.
+/* --- merged calls ------------------------------------------------------------------------------
+ *
+ * Calls that glibc's recorder of shared objects (LD_PROFILE) books on a neighbour.
  *
  * It finds an arc by its caller and the 32 bytes of code in which the callee begins. Callers
  * outside of the object are all 0, so that two functions that begin in the same 32 bytes have one
@@ -99,7 +108,9 @@ void merged_calls_find(struct merged_calls *m, const struct profile *p, const st
 /* The same of a table of functions. */
 void merged_calls_of(struct merged_calls *m, const struct profile *p, const struct functions *f);
 
-/* The addresses that a profile says something about. */
+/* --- measured addresses ------------------------------------------------------------------------
+ *
+ * The addresses that a profile says something about. */
 
 /* Ascending, disjoint, not touching. */
 struct measured {

@@ -236,29 +236,6 @@ static void diagnosis_examine_truncation(struct examination *x)
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-static void diagnosis_examine_fit(struct examination *x)
-{
-    const struct diagnosis_input *p = x->p;
-    struct fit fit;
-    if (!p->object || !p->measured)
-        return;
-    fit_judge(&fit, p->measured, p->object, p->functions);
-    x->fits = fit.kind == FIT_WELL;
-    if (x->fits)
-        return;
-    const char *evidence = fit_evidence(&fit, p->measured, p->object, x->arena);
-    if (fit.kind == FIT_BIASED)
-        report_symptom(x, SEVERITY_ERROR, "load-bias",
-                       "the profile has load addresses of a position-independent program", evidence,
-                       "link with -no-pie, or run under `setarch -R` with a recorder that "
-                       "subtracts the bias, as glibc's and monarc's do");
-    else
-        report_symptom(x, SEVERITY_ERROR, "other-program",
-                       "the profile was not recorded by this program", evidence,
-                       "report with the very file that was run, from before it was built anew; "
-                       "--force of the other commands reports all the same");
-}
-
 void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names *names,
               struct arena *a)
 {
@@ -285,7 +262,25 @@ void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names
             arena_printf(x.arena, "it was written %" PRId64 " seconds before the program was",
                          built - p->profile_changed),
             "run the program again, or report with the program that was run then");
-    diagnosis_examine_fit(&x);
+    struct fit fit = {.kind = FIT_WELL};
+    if (p->object && p->measured) {
+        fit_judge(&fit, p->measured, p->object, p->functions);
+        x.fits = fit.kind == FIT_WELL;
+    }
+    if (fit.kind != FIT_WELL) {
+        const char *evidence = fit_evidence(&fit, p->measured, p->object, x.arena);
+        if (fit.kind == FIT_BIASED)
+            report_symptom(&x, SEVERITY_ERROR, "load-bias",
+                           "the profile has load addresses of a position-independent program",
+                           evidence,
+                           "link with -no-pie, or run under `setarch -R` with a recorder that "
+                           "subtracts the bias, as glibc's and monarc's do");
+        else
+            report_symptom(&x, SEVERITY_ERROR, "other-program",
+                           "the profile was not recorded by this program", evidence,
+                           "report with the very file that was run, from before it was built anew; "
+                           "--force of the other commands reports all the same");
+    }
     if (p->measured)
         examine_measurements(&x);
     if (p->measured && p->embedded)

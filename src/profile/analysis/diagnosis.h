@@ -56,14 +56,18 @@ struct diagnosis_input {
     const struct summary *summary;
 };
 
-/* Why is a profile empty or strange? Everything a program and its profile give away, as a table of
+/* --- a profile ---------------------------------------------------------------------------------
+ *
+ * Why is a profile empty or strange? Everything a program and its profile give away, as a table of
  * symptoms with the evidence and what to do about it. */
 
 /* Texts live in `a`; the list itself is freed with diagnosis_deinit(). Errors come first. */
 void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names *names,
               struct arena *a);
 
-/* What there is to doubt in a recording. */
+/* --- a recording -------------------------------------------------------------------------------
+ *
+ * The caveats of a recording. */
 
 struct recording_diagnosis_input {
     const struct space *space;
@@ -79,7 +83,9 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
 /* A recording that cannot be used. */
 void diagnose_unreadable(struct diagnosis *d, const char *why);
 
-/* Whether a profile was recorded by this program: files do not say, so it is judged by what cannot
+/* --- whether program and profile fit -----------------------------------------------------------
+ *
+ * Whether a profile was recorded by this program: files do not say, so it is judged by what cannot
  * be true otherwise.
  *
  *   - pointer size and byte order are the program's;
@@ -121,7 +127,9 @@ void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
 const char *fit_evidence(const struct fit *fit, const struct profile *p, const struct object *o,
                          struct arena *a);
 
-/* Whether a recording of the embedded recorder stood in this very program: by the sum over its text
+/* --- whether firmware fits ---------------------------------------------------------------------
+ *
+ * Whether a recording of the embedded recorder stood in this very program: by the sum over its text
  * that the recorder took on the machine. */
 
 enum firmware_match {

@@ -50,20 +50,6 @@ static void numbers_examine_emptiness(struct examination *x, uint64_t samples)
                        "is not sampled");
 }
 
-static void numbers_examine_rate(struct examination *x)
-{
-    const struct profile *m = x->p->measured;
-    for (size_t i = 0; i < m->histograms.len; i++) {
-        if (m->histograms.at[i].rate)
-            continue;
-        report_symptom(x, SEVERITY_WARNING, "no-rate",
-                       "the sampling rate is 0: samples cannot be turned into time",
-                       arena_printf(x->arena, "histogram %zu", i),
-                       "shares are right all the same; make the recorder write its rate");
-        return;
-    }
-}
-
 /* Counters that are full, and hits that all are in one. */
 static void numbers_examine_bins(struct examination *x, uint64_t samples)
 {
@@ -88,23 +74,6 @@ static void numbers_examine_bins(struct examination *x, uint64_t samples)
                        arena_printf(x->arena, "%" PRIu64 " samples in one bin", samples),
                        "this is right for one tight loop only; otherwise the range or the scale "
                        "that profil() was given is wrong");
-}
-
-/* A counter that went round leaves fewer samples than the calls must have taken. */
-static void numbers_examine_plausibility(struct examination *x)
-{
-    const struct summary *s = x->p->summary;
-    if (!s || !s->has_samples || !(s->rate > 0) || strcmp(s->dimension, "seconds"))
-        return;
-    double least = (double)s->calls * FASTEST_CALL_NS * 1e-9;
-    double measured = summary_time(s, s->samples);
-    if (s->samples > 0 && least > measured + 1)
-        report_symptom(
-            x, SEVERITY_WARNING, "wrapped-bins",
-            "there are fewer samples than so many calls take: counters of 16 bits went "
-            "round, or the clock stood still for a part of the run",
-            arena_printf(x->arena, "%" PRIu64 " calls in %.3f seconds", s->calls, measured),
-            "run shorter and sum several runs with `monarc merge`");
 }
 
 /* Whether the share of the busiest function is known at all. */
@@ -194,12 +163,32 @@ void examine_measurements(struct examination *x)
     uint64_t samples = profile_samples(x->p->measured);
     if (!x->p->embedded) { /* whose recorder tells more */
         numbers_examine_emptiness(x, samples);
-        numbers_examine_rate(x);
+        const struct profile *m = x->p->measured;
+        for (size_t i = 0; i < m->histograms.len; i++) {
+            if (m->histograms.at[i].rate)
+                continue;
+            report_symptom(x, SEVERITY_WARNING, "no-rate",
+                           "the sampling rate is 0: samples cannot be turned into time",
+                           arena_printf(x->arena, "histogram %zu", i),
+                           "shares are right all the same; make the recorder write its rate");
+            break;
+        }
     }
     numbers_examine_bins(x, samples);
-    numbers_examine_plausibility(x);
+    /* A counter that went round leaves fewer samples than the calls must have taken. */
+    const struct summary *s = x->p->summary;
+    if (s && s->has_samples && s->rate > 0 && !strcmp(s->dimension, "seconds")) {
+        double least = (double)s->calls * FASTEST_CALL_NS * 1e-9;
+        double measured = summary_time(s, s->samples);
+        if (s->samples > 0 && least > measured + 1)
+            report_symptom(
+                x, SEVERITY_WARNING, "wrapped-bins",
+                "there are fewer samples than so many calls take: counters of 16 bits went "
+                "round, or the clock stood still for a part of the run",
+                arena_printf(x->arena, "%" PRIu64 " calls in %.3f seconds", s->calls, measured),
+                "run shorter and sum several runs with `monarc merge`");
+    }
     if (x->fits) {
-        const struct summary *s = x->p->summary;
         bool has_samples = s && s->samples > 0;
         if (has_samples && 100 * summary_share(s, s->unattributed) >= OUTSIDE_PERCENT)
             report_symptom(

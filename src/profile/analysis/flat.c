@@ -56,25 +56,6 @@ static bool is_tie(const struct flat_row *l, const struct flat_row *r, enum view
     return key_of(l, by) == key_of(r, by) && l->self == r->self && l->calls == r->calls;
 }
 
-/* Ties go to self, calls, then name: names are compared last, and only where all else is equal. */
-static void sort_rows(struct keyed *sorted, uint32_t len, const struct flat_sort *o,
-                      enum view_sort by)
-{
-    uint64_t ties = 0;
-    if (by != BY_NAME) {
-        sort_rows_by(sorted, len, o->rows, BY_CALLS);
-        sort_rows_by(sorted, len, o->rows, BY_SELF);
-    }
-    if (by == BY_TOTAL || by == BY_CALLS)
-        sort_rows_by(sorted, len, o->rows, by);
-    for (uint32_t i = 0; i < len; i++) {
-        if (i && by != BY_NAME)
-            ties += !is_tie(&o->rows[sorted[i - 1].item], &o->rows[sorted[i].item], by);
-        sorted[i].key = ties;
-    }
-    sort_equals(sorted, len, by_name, o);
-}
-
 /* Books a row that is not shown, unless nothing was measured of it. */
 static void omit(struct flat *t, const struct flat_row *r)
 {
@@ -124,7 +105,21 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     for (uint32_t i = 0; i < kept; i++)
         sorted[i].item = i;
     enum view_sort sort = rules->has_sort ? rules->sort : s->has_samples ? BY_SELF : BY_CALLS;
-    sort_rows(sorted, kept, &(struct flat_sort){rows, names}, sort);
+    /* Ties go to self, calls, then name: names are compared last, and only where all else is equal.
+     */
+    uint64_t ties = 0;
+    if (sort != BY_NAME) {
+        sort_rows_by(sorted, kept, rows, BY_CALLS);
+        sort_rows_by(sorted, kept, rows, BY_SELF);
+    }
+    if (sort == BY_TOTAL || sort == BY_CALLS)
+        sort_rows_by(sorted, kept, rows, sort);
+    for (uint32_t i = 0; i < kept; i++) {
+        if (i && sort != BY_NAME)
+            ties += !is_tie(&rows[sorted[i - 1].item], &rows[sorted[i].item], sort);
+        sorted[i].key = ties;
+    }
+    sort_equals(sorted, kept, by_name, &(struct flat_sort){rows, names});
 
     t->rows = ARENA_NEW(a, struct flat_row, kept);
     double running = 0;

@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which of many ranges of addresses holds an address.
+/* --- ranges of addresses -----------------------------------------------------------------------
+ *
+ * Which of many ranges of addresses holds an address.
  *
  * Ranges are sorted by start and starts are unique. They may overlap: what is at an address is then
  * the last one that starts there or before. What a range stands for (a function, a piece of code of
@@ -146,7 +148,7 @@ uint32_t functions_find(const struct functions *f, uint64_t address);
 /* Whether its code is Thumb, MIPS16 or microMIPS code, by the object that it is in. */
 bool function_is_compressed(const struct functions *f, uint32_t function, struct object *o);
 
-/* Makes the lookup tables; whoever fills a table calls it. */
+/* Makes the look-up index; to be called when `at` is filled. */
 void functions_index(struct functions *f, struct arena *a);
 
 #endif

@@ -46,6 +46,7 @@ static const char *lines_tidied(const char *path, struct arena *a)
     return arena_printf(a, "./%s", path_tidy(path + 2, a));
 }
 
+/* The tidied path of `path`, the same string for the same one. */
 static const char *lines_tidy_path(struct tidy_paths *t, const char *path)
 {
     bool is_new;
@@ -67,6 +68,7 @@ struct code_piece {
     uint32_t line, object;
 };
 
+/* The pieces so far, and where the walk stands. */
 struct pieces {
     const struct lines_input *in;
     VEC(struct code_piece) all; /* by address */
@@ -127,6 +129,7 @@ static void lines_keep_place(const struct object_place *place, void *context)
     vec_push(&list->all, *place);
 }
 
+/* Cuts the measured code of one object into pieces. */
 static void lines_walk_object(struct pieces *p, const struct measured *ranges)
 {
     struct place_list places = {0};
@@ -180,6 +183,7 @@ struct events {
     VEC(struct event) all;
 };
 
+/* An event on the place of a piece. */
 static struct event lines_event_of(struct events *e, const struct code_piece *piece,
                                    enum event_kind kind)
 {
@@ -214,6 +218,7 @@ static void lines_add_inlined(struct events *e, const struct code_piece *piece, 
     }
 }
 
+/* Books the samples of a piece. */
 static void lines_add_samples(struct events *e, uint32_t number, double samples)
 {
     const struct code_piece *piece = &e->pieces[number];
@@ -238,6 +243,7 @@ static void lines_add_samples(struct events *e, uint32_t number, double samples)
     vec_push(&e->all, event);
 }
 
+/* Books calls on the piece that holds an address. */
 static void lines_add_calls(struct events *e, uint64_t address, enum event_kind kind,
                             uint64_t count)
 {
@@ -249,23 +255,6 @@ static void lines_add_calls(struct events *e, uint64_t address, enum event_kind 
     vec_push(&e->all, event);
 }
 
-/* A call was made just before the address it returns to. */
-static void lines_gather(struct events *e, const struct attribution *time)
-{
-    for (uint32_t i = 0; i < e->index->len; i++)
-        if (time->self[i] != 0)
-            lines_add_samples(e, i, time->self[i]);
-    const struct profile *p = e->in->profile;
-    for (size_t i = 0; i < p->arcs.len; i++) {
-        const struct arc *arc = &p->arcs.at[i];
-        if (arc->from)
-            lines_add_calls(e, arc->from - 1, EVENT_CALLS, arc->count);
-        uint32_t callee = functions_find(e->in->functions, arc->self);
-        if (callee != NO_FUNCTION)
-            lines_add_calls(e, e->in->functions->at[callee].start, EVENT_ENTERED, arc->count);
-    }
-}
-
 /* --- rows ------------------------------------------------------------------------------------ */
 
 static int lines_compare_texts(const char *left, const char *right)
@@ -275,6 +264,7 @@ static int lines_compare_texts(const char *left, const char *right)
     return strcmp(left, right);
 }
 
+/* By file, line, function, object; code without a file first. */
 static int lines_compare_places(const struct event *l, const struct event *r)
 {
     int by = lines_compare_texts(l->file, r->file);
@@ -287,6 +277,7 @@ static int lines_compare_places(const struct event *l, const struct event *r)
     return by;
 }
 
+/* By frames from the innermost; a chain before those that go on from it. */
 static int lines_compare_chains(const struct event *l, const struct event *r)
 {
     for (uint32_t i = 0; i < l->chain_len && i < r->chain_len; i++) {
@@ -318,7 +309,8 @@ static int lines_by_samples(const void *left, const void *right)
     return (l->self < r->self) - (l->self > r->self);
 }
 
-struct making {
+/* Rows while events are added up. */
+struct row_maker {
     struct lines_table *table;
     const struct event *events;
     const uint32_t *order;
@@ -327,7 +319,9 @@ struct making {
     VEC(struct line_chain) chains; /* of the row that is being made */
 };
 
-static void lines_book(struct making *m, struct lines_row *row, const struct event *e,
+/* Adds an event to its row, and samples to the chain they came along. `before`: the row's event
+ * before. */
+static void lines_book(struct row_maker *m, struct lines_row *row, const struct event *e,
                        const struct event *before)
 {
     struct function *f = &m->table->functions.at[row->function];
@@ -344,7 +338,8 @@ static void lines_book(struct making *m, struct lines_row *row, const struct eve
         vec_push(&m->chains, ((struct line_chain){e->chain, e->chain_len, e->samples}));
 }
 
-static void lines_keep_chains(struct making *m, struct lines_row *row)
+/* Gives a finished row its chains, unless all of its code stands in its own function. */
+static void lines_keep_chains(struct row_maker *m, struct lines_row *row)
 {
     bool is_plain = m->chains.len == 1 && !m->chains.at[0].len;
     if (m->table->has_inlines && m->chains.len && !is_plain) {
@@ -355,23 +350,6 @@ static void lines_keep_chains(struct making *m, struct lines_row *row)
         row->chains_len = (uint32_t)m->chains.len;
     }
     m->chains.len = 0;
-}
-
-static struct lines_row *lines_start_row(struct making *m, const struct event *e)
-{
-    struct lines_table *t = m->table;
-    uint32_t number = t->functions.len++;
-    t->functions.at[number] = (struct function){.start = e->address,
-                                                .last = e->address,
-                                                .name = e->function,
-                                                .file = e->file,
-                                                .line = e->file ? e->line : 0,
-                                                .symbol = number,
-                                                .object = e->object,
-                                                .is_function = true};
-    t->rows[number] = (struct lines_row){
-        .function = number, .is_profiler = function_is_profiler(&t->functions, number)};
-    return &t->rows[number];
 }
 
 /* Rows of all places, in the order of places. */
@@ -387,7 +365,7 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
     t->functions = (struct functions){.at = ARENA_NEW(a, struct function, len),
                                       .is_located = true,
                                       .objects = e->in->functions->objects};
-    struct making m = {
+    struct row_maker m = {
         .table = t, .events = e->all.at, .order = order, .row_of = row_of, .arena = a};
     struct lines_row *row = NULL;
     const struct event *before = NULL;
@@ -396,7 +374,18 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
         if (!before || lines_compare_places(before, event)) {
             if (row)
                 lines_keep_chains(&m, row);
-            row = lines_start_row(&m, event);
+            uint32_t number = t->functions.len++;
+            t->functions.at[number] = (struct function){.start = event->address,
+                                                        .last = event->address,
+                                                        .name = event->function,
+                                                        .file = event->file,
+                                                        .line = event->file ? event->line : 0,
+                                                        .symbol = number,
+                                                        .object = event->object,
+                                                        .is_function = true};
+            t->rows[number] = (struct lines_row){
+                .function = number, .is_profiler = function_is_profiler(&t->functions, number)};
+            row = &t->rows[number];
             before = NULL;
         }
         lines_book(&m, row, event, before);
@@ -454,6 +443,7 @@ static bool lines_passes(struct lines_table *t, const struct lines_row *r,
            filter_admits(rules->filter, &t->names, r->function);
 }
 
+/* Sorts the rows, drops those that the rules do not want, and says how sure the others are. */
 static void lines_choose_rows(struct lines_table *t, const struct functions *measured,
                               const struct view_rules *rules)
 {
@@ -504,27 +494,6 @@ static void lines_choose_rows(struct lines_table *t, const struct functions *mea
 
 /* --- code without lines ---------------------------------------------------------------------- */
 
-static void lines_find_lineless(struct lines_table *t, const struct lines_input *in,
-                                struct arena *a)
-{
-    struct arena scratch = {0};
-    bool *has_lines = ARENA_NEW(&scratch, bool, in->objects_len);
-    double *without = ARENA_NEW(&scratch, double, in->objects_len);
-    for (uint32_t i = 0; i < t->len; i++) {
-        const struct function *f = &t->functions.at[t->rows[i].function];
-        has_lines[f->object] |= f->file != NULL;
-        without[f->object] += f->file ? 0 : t->rows[i].self;
-        t->without_line += f->file ? 0 : t->rows[i].self;
-    }
-    const char **names = ARENA_NEW(a, const char *, in->objects_len);
-    const struct function_object *known = in->functions->objects;
-    for (uint32_t i = 0; i < in->objects_len; i++)
-        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder))
-            names[t->lineless_len++] = in->object_names[i];
-    t->lineless = names;
-    arena_deinit(&scratch);
-}
-
 void lines_make(struct lines_table *t, const struct lines_input *in, const struct view_rules *rules,
                 struct arena *a)
 {
@@ -568,7 +537,20 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     attribute_native(&time, in->profile, &index, &scratch);
     struct events events = {
         .in = in, .pieces = p.all.at, .index = &index, .arena = a, .paths.arena = a};
-    lines_gather(&events, &time);
+    /* A call was made just before the address it returns to. */
+    for (uint32_t i = 0; i < events.index->len; i++)
+        if (time.self[i] != 0)
+            lines_add_samples(&events, i, time.self[i]);
+    const struct profile *profile = events.in->profile;
+    for (size_t i = 0; i < profile->arcs.len; i++) {
+        const struct arc *arc = &profile->arcs.at[i];
+        if (arc->from)
+            lines_add_calls(&events, arc->from - 1, EVENT_CALLS, arc->count);
+        uint32_t callee = functions_find(events.in->functions, arc->self);
+        if (callee != NO_FUNCTION)
+            lines_add_calls(&events, events.in->functions->at[callee].start, EVENT_ENTERED,
+                            arc->count);
+    }
     uint32_t *row_of = ARENA_NEW(&scratch, uint32_t, index.len);
     memset(row_of, -1, index.len * sizeof *row_of);
     lines_make_rows(t, &events, row_of, a);
@@ -579,7 +561,22 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     map_deinit(&events.paths.number);
     vec_free(&p.all);
     names_init(&t->names, &t->functions, in->demangle, a);
-    lines_find_lineless(t, in, a);
+    /* Objects of which all code is without lines. */
+    bool *has_lines = ARENA_NEW(&scratch, bool, in->objects_len);
+    double *without = ARENA_NEW(&scratch, double, in->objects_len);
+    for (uint32_t i = 0; i < t->len; i++) {
+        const struct function *at = &t->functions.at[t->rows[i].function];
+        double self = at->file ? 0 : t->rows[i].self;
+        has_lines[at->object] |= at->file != NULL;
+        without[at->object] += self;
+        t->without_line += self;
+    }
+    const char **lineless = ARENA_NEW(a, const char *, in->objects_len);
+    const struct function_object *known = in->functions->objects;
+    for (uint32_t i = 0; i < in->objects_len; i++)
+        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder))
+            lineless[t->lineless_len++] = in->object_names[i];
+    t->lineless = lineless;
     lines_choose_rows(t, in->functions, rules);
     arena_deinit(&scratch);
 }

@@ -47,7 +47,9 @@ static inline const char *names_text(struct names *n, uint32_t function)
     return n->brief && n->brief[function] ? n->brief[function] : names_get(n, function);
 }
 
-/* Demangled names as people say them: std::vector<int>::push_back for
+/* --- short forms -------------------------------------------------------------------------------
+ *
+ * Demangled names as people say them: std::vector<int>::push_back for
  * std::vector<int, std::allocator<int> >::push_back(int&&). */
 
 /* The short form of a demangled C++ or Rust name: without return type, parameters, qualifiers of
@@ -61,7 +63,9 @@ const char *names_short(const char *demangled, struct arena *a);
 /* The same with the parameters, for functions that differ in nothing else. */
 const char *names_short_call(const char *demangled, struct arena *a);
 
-/* Which functions a view shows: by regular expressions on their names, and by places in sources.
+/* --- filters -----------------------------------------------------------------------------------
+ *
+ * Which functions a view shows: by regular expressions on their names, and by places in sources.
  *
  * POSIX extended expressions (regex(7)), tried on the demangled and on the linkage name; a match of
  * either counts. A function is shown if it matches one of `focus` (or there are none) and none of

@@ -103,9 +103,12 @@ void source_lines_make(struct source_lines *s, const struct source_input *in, bo
                        struct arena *a);
 void source_lines_deinit(struct source_lines *s);
 
-/* Source with what was measured beside it: which lines of which files are shown, with their text,
+/* --- annotated source --------------------------------------------------------------------------
+ *
+ * Source with what was measured beside it: which lines of which files are shown, with their text,
  * and the machine code between them. A plain table that every form of the report prints. */
 
+/* What is shown. */
 struct annotate_rules {
     double min_percent; /* of all samples: from there on a line is hot */
     uint64_t context;   /* lines shown around a hot one */
@@ -115,6 +118,7 @@ struct annotate_rules {
     bool has_code, is_intel; /* instructions, and how they are spelled */
 };
 
+/* An instruction of a line that is shown. */
 struct annotated_instruction {
     uint64_t address; /* as linked */
     const char *text;
@@ -127,6 +131,7 @@ struct annotated_instruction {
     uint64_t executions;
 };
 
+/* A line that is shown, with its instructions: `first` up to first + instructions. */
 struct annotated_line {
     uint64_t line;
     uint32_t row; /* or NO_ROW: there is no code */
@@ -137,6 +142,7 @@ struct annotated_line {
     uint32_t first, instructions;
 };
 
+/* A file with lines that are shown: `first` up to first + lines. */
 struct annotated_file {
     uint32_t file;      /* in the source lines */
     const char *path;   /* where it was found, or NULL */
@@ -155,13 +161,16 @@ struct annotated {
     VEC(struct annotated_file) files;
     VEC(struct annotated_line) lines;
     VEC(struct annotated_instruction) instructions;
-    bool has_code, is_machine_unknown; /* the latter: no instructions, since nobody can read them */
+    bool has_code, is_machine_unknown; /* the latter: no instructions, since the machine's code
+                                          cannot be read */
     struct {
         uint32_t files, lines; /* with samples or counts, not hot enough to show */
         double self;
     } omitted;
 };
 
+/* Texts live in `a`, in the names and in the files, which annotate_deinit() closes. A file that
+ * cannot be read is listed with the reason. */
 void annotate_make(struct annotated *t, const struct source_lines *s, const struct summary *summary,
                    const struct source_input *in, const struct source_search *search,
                    const struct annotate_rules *rules, struct arena *a);

@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was measured besides: another event of a recording, another dimension of a profile. Reports
+/* --- other measures ----------------------------------------------------------------------------
+ *
+ * What was measured besides: another event of a recording, another dimension of a profile. Reports
  * show it in columns beside what was chosen. */
 
 struct other_measure {
@@ -32,11 +34,13 @@ static inline double other_share(const struct other_measure *other, double sampl
     return other->samples > 0 ? samples / other->samples : 0;
 }
 
-/* What a run amounts to before it is split up: how much of the CPU time that was used is accounted
+/* --- a recording as a whole --------------------------------------------------------------------
+ *
+ * What a run amounts to before it is split up: how much of the CPU time that was used is accounted
  * for, where the rest is, and which programs took it. */
 
 struct recording_program {
-    uint32_t object; /* of the run, or RUN_NONE: not known */
+    uint32_t object; /* of the run, or RECORDING_NONE: not known */
     const char *name;
     uint32_t processes;
     double samples;

@@ -1,13 +1,23 @@
-/* The flat profile: one row a function, as a plain table that every report prints.
+/* The tables that reports print of a profile: flat rows, shares, entries of the call graph, trees,
+ * lines.
  *
- * The law: self of all rows + omitted.self + unattributed == samples of the summary, and likewise
- * for calls: rows + omitted + unknown callees == calls read. Amounts of time are in samples. */
+ * Each table is plain data: what it points to lives in the arena given to its X_make(), in the
+ * summary and in the names; nothing here fails. Amounts of time are in samples; summary_time() and
+ * summary_share() make seconds and shares of them. What rules and limits leave out is summed up in
+ * `omitted`, so that every form of a report can say what it does not show. */
 #ifndef MONARC_PROFILE_ANALYSIS_TABLES_H
 #define MONARC_PROFILE_ANALYSIS_TABLES_H
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
+
+/* --- the flat profile --------------------------------------------------------------------------
+ *
+ * The flat profile: one row a function, as a plain table that every report prints.
+ *
+ * The law: self of all rows + omitted.self + unattributed == samples of the summary, and likewise
+ * for calls: rows + omitted + unknown callees == calls read. Amounts of time are in samples. */
 
 struct flat_row {
     uint32_t function;
@@ -31,10 +41,11 @@ struct flat {
         double self;
         uint64_t calls;
     } omitted;
-    bool has_fractions; /* some self is no whole number of samples */
+    bool has_fractions; /* some self is not a whole number of samples */
     bool shows_model;
 };
 
+/* What rows are sorted by; ties go to self time, calls, then name. */
 enum view_sort { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
 
 /* What of a table is wanted, and in which order; for the flat profile and the graph. */
@@ -48,6 +59,7 @@ struct view_rules {
     const struct filter *filter;
 };
 
+/* Rows of all functions of the graph that pass the filter, sorted, and cut at the limit. */
 void flat_make(struct flat *t, const struct summary *s, const struct graph *g, struct names *names,
                const struct view_rules *rules, struct arena *a);
 
@@ -64,7 +76,9 @@ static inline double flat_total_per_call(const struct flat_row *r)
     return entered ? r->total / (double)entered : -1;
 }
 
-/* How the samples of a recording are shared among its objects, threads or processes. */
+/* --- shares ------------------------------------------------------------------------------------
+ *
+ * How the samples of a recording are shared among its objects, threads or processes. */
 
 /* A function's samples in one thread. */
 struct thread_share {
@@ -94,6 +108,8 @@ struct shares {
     double rest;
 };
 
+/* By object: self samples and calls of its functions. By thread: its samples, and what it ran. By
+ * process: its samples and CPU time. */
 void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
                       const struct graph *g, struct arena *a);
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
@@ -101,13 +117,16 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
 void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
                        struct arena *a);
 
-/* The call graph as entries: a function or a cycle, its callers above, its callees below.
+/* --- entries of the call graph -----------------------------------------------------------------
  *
- * Amounts of time are in samples. Times along arcs are measured (graph_measured.h) or the model's
- * estimate: a callee's time is split among its callers by call counts, and what flows in is what
- * flows out. The callers of an entry, with LINE_SPONTANEOUS and LINE_UNKNOWN, account for all its
- * time and calls. */
+ * The call graph as entries: a function or a cycle, its callers above, its callees below.
+ *
+ * Amounts of time are in samples. Times along arcs are measured (graph_build_measured()) or the
+ * model's estimate: a callee's time is split among its callers by call counts, and what flows in is
+ * what flows out. The callers of an entry, with LINE_SPONTANEOUS and LINE_UNKNOWN, account for all
+ * its time and calls. */
 
+/* What a line of an entry stands for. */
 enum line_kind {
     LINE_ARC,
     LINE_INTERNAL,    /* calls of itself or within the cycle: no time flows along them */
@@ -116,6 +135,7 @@ enum line_kind {
     LINE_MEMBER,      /* of the cycle that the entry is */
 };
 
+/* A line of an entry: one caller, callee or member. */
 struct entry_line {
     enum line_kind kind;
     bool is_static;           /* the call stands in the code, and none was recorded */
@@ -151,17 +171,21 @@ struct entries {
     uint32_t omitted;
 };
 
-/* Ranks the graph's nodes if nobody has. */
+/* Ranks the graph's nodes if that has not been done. */
 void entries_make(struct entries *t, const struct summary *s, struct graph *g, struct names *names,
                   const struct view_rules *rules, struct arena *a);
 
+/* Fills the entry of a node with its lines, in the order in which they are printed: callers from
+ * the least important, callees from the most. */
 void entry_make(const struct entries *t, uint32_t node, struct entry *e);
 void entry_deinit(struct entry *e);
 
 /* Calls of a function whose callers are in no function of the program. */
 uint64_t graph_unknown_calls(const struct graph *g, uint32_t function);
 
-/* Callers or callees of one function as a tree, level by level.
+/* --- trees of the model ------------------------------------------------------------------------
+ *
+ * Callers or callees of one function as a tree, level by level.
  *
  * The call graph holds pairs, not paths: what is deeper than one level is the model's estimate,
  * made by splitting time by call counts again at each step, and may never have run. (What ran is in
@@ -188,16 +212,20 @@ struct tree {
     bool is_cut; /* the limit of rows was reached */
 };
 
+/* Where branches are cut. */
 struct tree_rules {
     uint32_t depth;     /* levels below the root */
     uint64_t limit;     /* rows */
     double min_percent; /* of all samples */
 };
 
+/* Rows in the order in which they are printed: depth first, the most important branch first. */
 void tree_make(struct tree *t, const struct summary *s, const struct graph *g, uint32_t function,
                bool is_upward, const struct tree_rules *rules, struct arena *a);
 
-/* The line profile: one row a (function, file, line) in which something was measured.
+/* --- lines -------------------------------------------------------------------------------------
+ *
+ * The line profile: one row a (function, file, line) in which something was measured.
  *
  * The function is the one whose source the line is in: for inlined code the inlined one. Samples of
  * a bin are split among the code in it by bytes, exactly as among functions, so that the law is the

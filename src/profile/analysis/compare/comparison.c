@@ -56,7 +56,7 @@ static bool comparison_is_measured(const struct comparison *c, uint32_t old, uin
            (new != NO_FUNCTION && c->new->functions[new].shown);
 }
 
-/* Rows that stand for what is no function have no builds to be new in. */
+/* Rows that stand for something other than a function have no build to be new in. */
 static bool comparison_has_builds(const struct identity *id)
 {
     return !id->is_made || id->build;
@@ -151,8 +151,8 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
         s->margin = d.margin;
         s->chance = difference_chance(&d);
     }
-    /* Only what could be told apart at all is asked about: the rest has a chance of 1 and would
-     * make the correction severer for nothing. */
+    /* Only what could be told apart at all is asked about: the rest has a probability of 1
+     * and would only make the correction stricter. */
     double *chances = ARENA_NEW(a, double, len);
     struct measured_change **asked = ARENA_NEW(a, struct measured_change *, len);
     uint32_t n = 0;

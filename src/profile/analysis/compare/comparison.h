@@ -1,9 +1,7 @@
-/* Two sides compared, the whole first, then function by function: plain tables that every report
- * prints.
+/* Comparing: functions of two builds matched, runs of each added up, and what changed between them.
  *
- * Calls are exact. Times and shares come with the probability that chance alone makes them differ
- * as much, by the model of docs/comparing.md, corrected for the number of functions that were asked
- * about. Totals that a model of the call graph estimates have no such probability. */
+ * run_set_add() adds a run to the old or the new set; comparison_make() compares both. Sets copy
+ * what they need, so the runs may be closed. docs/comparing.md tells the model for readers. */
 #ifndef MONARC_PROFILE_ANALYSIS_COMPARE_COMPARISON_H
 #define MONARC_PROFILE_ANALYSIS_COMPARE_COMPARISON_H
 
@@ -14,7 +12,9 @@
 #include "profile/analysis/summary.h"
 #include "profile/analysis/tables.h"
 
-/* What a function is known by, whichever build it is of: the basis of every comparison. */
+/* --- identities --------------------------------------------------------------------------------
+ *
+ * What a function is known by, whichever build it is of: the basis of every comparison. */
 
 struct identity {
     const char *name;   /* linkage name */
@@ -37,7 +37,9 @@ struct identities {
 void identities_of(struct identities *ids, const struct functions *f, struct object *const *objects,
                    struct arena *a);
 
-/* Which function of an old build is which of a new one.
+/* --- matches -----------------------------------------------------------------------------------
+ *
+ * Which function of an old build is which of a new one.
  *
  * Functions are the same if their linkage names, objects and source files are; of several that
  * share a name those in files whose paths end alike. One whose name is left alone in another file
@@ -58,7 +60,9 @@ void match_identities(struct match *m, const struct identities *old, const struc
 /* Books a pair; both must be free. */
 void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kind);
 
-/* One side of a comparison: what one or several runs measured, added up function by function and
+/* --- sets of runs ------------------------------------------------------------------------------
+ *
+ * One side of a comparison: what one or several runs measured, added up function by function and
  * copied, so that nothing of the runs need stay open. */
 
 /* Values of runs, added up. */
@@ -159,7 +163,9 @@ const struct run_total *run_set_total(const struct run_set *s, const char *name)
 /* Calls of an average run. */
 double run_set_calls(const struct run_set *s, uint32_t function);
 
-/* Runs added to a side line by line: its rows are places in the source instead of functions. */
+/* --- lines -------------------------------------------------------------------------------------
+ *
+ * Runs added to a side line by line: its rows are places in the source instead of functions. */
 
 /* `table` has all lines that were measured, and was made with inlines: what a line took in total is
  * its own time and that of the code that was inlined there. A line is known by its function and by
@@ -169,12 +175,23 @@ double run_set_calls(const struct run_set *s, uint32_t function);
 void run_set_add_lines(struct run_set *s, struct lines_table *table,
                        const struct lines_input *from);
 
-/* Functions that have another name now: of those that are gone and those that are new, the pairs
+/* --- renamed functions -------------------------------------------------------------------------
+ *
+ * Functions that have another name now: of those that are gone and those that are new, the pairs
  * that resemble each other in name, size, file, calls and in whom they call and are called by. */
 
 /* Books pairs into `m`. False: there are too many to compare each with each, and none was booked
  * but clones that differ in the compiler's suffix. */
 bool match_similar(struct match *m, const struct run_set *old, const struct run_set *new);
+
+/* --- the comparison ----------------------------------------------------------------------------
+ *
+ * Two sides compared, the whole first, then function by function: plain tables that every report
+ * prints.
+ *
+ * Calls are exact. Times and shares come with the probability that chance alone makes them differ
+ * as much, by the model of docs/comparing.md, corrected for the number of functions that were asked
+ * about. Totals that a model of the call graph estimates have no such probability. */
 
 /* How a function of one build stands to the other build. */
 enum change_kind { CHANGE_KEPT, CHANGE_NEW, CHANGE_GONE, CHANGE_MOVED, CHANGE_RENAMED };
@@ -222,6 +239,7 @@ struct total_change {
     const char *text; /* the verdict in words */
 };
 
+/* How it is judged, and what is shown. */
 struct comparison_rules {
     double confidence; /* 0 to 1 */
     double least;      /* change that matters, as a part of the old side's whole, 0 to 1 */
@@ -290,7 +308,9 @@ const char *change_name(const struct comparison *c, const struct change *row);
 /* Calls in parts of the old ones: 0.03 are 3 % more. INFINITY where there were none. */
 double change_calls_growth(const struct change *row);
 
-/* A comparison looked up from its new side, for reports that show the old one beside their rows. */
+/* --- a baseline --------------------------------------------------------------------------------
+ *
+ * A comparison looked up from its new side, for reports that show the old one beside their rows. */
 
 struct baseline {
     struct run_set old, new;

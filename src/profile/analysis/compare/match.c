@@ -105,39 +105,6 @@ void match_pair(struct match *m, uint32_t old, uint32_t new, enum match_kind kin
     m->kind[new] = (uint8_t)kind;
 }
 
-/* Pairs what it can; returns how many new functions are left. */
-static uint32_t match_in_pass(struct matcher *m, const struct match_pass *pass)
-{
-    uint32_t left = 0;
-    /* In lists by key, in the order of the table. */
-    for (uint32_t i = m->old->len; i-- > 0;) {
-        if (m->match->new_of[i] != NO_FUNCTION)
-            continue;
-        uint32_t key = match_key(m, &m->old->at[i], pass, true);
-        if (key == m->first.len)
-            vec_push(&m->first, NO_FUNCTION);
-        m->next[i] = m->first.at[key];
-        m->first.at[key] = i;
-    }
-    for (uint32_t i = 0; i < m->new->len; i++) {
-        if (m->match->old_of[i] != NO_FUNCTION)
-            continue;
-        uint32_t key = match_key(m, &m->new->at[i], pass, false);
-        uint32_t old = key == INTERN_NONE ? NO_FUNCTION : m->first.at[key];
-        if (old == NO_FUNCTION) {
-            left++;
-            continue;
-        }
-        m->first.at[key] = m->next[old];
-        match_pair(m->match, old, i, match_kind_of(&m->old->at[old], &m->new->at[i]));
-    }
-    intern_deinit(&m->keys);
-    m->keys = (struct intern){0};
-    vec_free(&m->first);
-    arena_deinit(&m->arena);
-    return left;
-}
-
 static uint32_t *match_none(uint32_t len, struct arena *a)
 {
     uint32_t *none = ARENA_NEW(a, uint32_t, len);
@@ -155,9 +122,36 @@ void match_identities(struct match *match, const struct identities *old,
                             .kind = ARENA_NEW(a, uint8_t, new->len)};
     struct matcher m = {
         .match = match, .old = old, .new = new, .next = ARENA_NEW(&scratch, uint32_t, old->len)};
-    uint32_t left = new->len;
-    for (size_t i = 0; left && i < sizeof PASSES / sizeof *PASSES; i++)
-        left = match_in_pass(&m, &PASSES[i]);
+    uint32_t left = new->len; /* new functions without a partner */
+    for (size_t i = 0; left && i < sizeof PASSES / sizeof *PASSES; i++) {
+        left = 0;
+        /* In lists by key, in the order of the table. */
+        for (uint32_t k = m.old->len; k-- > 0;) {
+            if (m.match->new_of[k] != NO_FUNCTION)
+                continue;
+            uint32_t key = match_key(&m, &m.old->at[k], &PASSES[i], true);
+            if (key == m.first.len)
+                vec_push(&m.first, NO_FUNCTION);
+            m.next[k] = m.first.at[key];
+            m.first.at[key] = k;
+        }
+        for (uint32_t k = 0; k < m.new->len; k++) {
+            if (m.match->old_of[k] != NO_FUNCTION)
+                continue;
+            uint32_t key = match_key(&m, &m.new->at[k], &PASSES[i], false);
+            uint32_t partner = key == INTERN_NONE ? NO_FUNCTION : m.first.at[key];
+            if (partner == NO_FUNCTION) {
+                left++;
+                continue;
+            }
+            m.first.at[key] = m.next[partner];
+            match_pair(m.match, partner, k, match_kind_of(&m.old->at[partner], &m.new->at[k]));
+        }
+        intern_deinit(&m.keys);
+        m.keys = (struct intern){0};
+        vec_free(&m.first);
+        arena_deinit(&m.arena);
+    }
     arena_deinit(&scratch);
 }
 

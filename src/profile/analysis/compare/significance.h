@@ -7,7 +7,7 @@
  * measured where a side has several runs, over all rows together, and each row's own spread moves
  * its variance away from what the level predicts by as much as rows are seen to differ in that
  * (Smyth, "Linear models and empirical Bayes methods", 2004). Where all sides have one run, the
- * level is assumed, and whoever prints a verdict says so. */
+ * level is assumed, and a printed verdict says so. */
 #ifndef MONARC_PROFILE_ANALYSIS_COMPARE_SIGNIFICANCE_H
 #define MONARC_PROFILE_ANALYSIS_COMPARE_SIGNIFICANCE_H
 

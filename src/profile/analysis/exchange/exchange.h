@@ -1,9 +1,9 @@
 /* A profile as other tools want it: functions, calls and call paths with whole numbers that meet.
  *
  * Paths are those of recorded stacks, or, where calls alone were counted, gprof's model carried on
- * (model_paths.h): then `is_model` holds, and what is no certainty is marked. Amounts are whole
- * numbers of `unit`. They are rounded along the order of the frames, so that the sum of any frame
- * with all below it is off by less than one, however many there are.
+ * (model_paths_make()): then `is_model` holds, and what is no certainty is marked. Amounts are
+ * whole numbers of `unit`. They are rounded along the order of the frames, so that the sum of any
+ * frame with all below it is off by less than one, however many there are.
  *
  * The laws: the frames' self amounts add up to `total`, and where threads are told apart the parts
  * of a frame to its self amount; the calls of a function that is called
@@ -76,7 +76,7 @@ struct exchange {
     VEC(struct exchange_arc) arcs;    /* by caller, then callee */
     const uint32_t *function_of;      /* per function and cycle of the input, or EXCHANGE_NOWHERE */
     const uint32_t *frame_of;         /* per node of the tree, 0: none; NULL unless asked for */
-    const struct exchange_code *code; /* NULL unless whoever made the exchange made that, too */
+    const struct exchange_code *code; /* NULL unless exchange_code_make() was called, too */
 };
 
 /* Weight of one thread's samples that hit a node of the tree. */
@@ -133,7 +133,9 @@ struct exchange_costs {
 void exchange_measured_costs(const struct exchange_costs *c);
 void exchange_model_costs(const struct exchange_costs *c);
 
-/* Call paths made of a call graph that knows pairs alone: gprof's model carried on from the roots.
+/* --- paths of the model ------------------------------------------------------------------------
+ *
+ * Call paths made of a call graph that knows pairs alone: gprof's model carried on from the roots.
  *
  * A function's time is split among its callees as the graph splits it, whoever called it; so each
  * function's self time, summed over all paths, is what was measured, and so are the times along
@@ -158,7 +160,9 @@ struct model_paths {
 void model_paths_make(struct model_paths *p, const struct graph *g, double least);
 void model_paths_deinit(struct model_paths *p);
 
-/* Where in the code the figures of an exchange come from: what functions spent, by instruction, and
+/* --- code --------------------------------------------------------------------------------------
+ *
+ * Where in the code the figures of an exchange come from: what functions spent, by instruction, and
  * calls, by the instruction that makes them. It stands beside an exchange, for those who ask.
  *
  * The laws: the spots of a function cost its `self` together, those of an arc its `cost`, and they

@@ -229,20 +229,6 @@ static double code_weigh(struct code_group *g)
     return whole;
 }
 
-/* Each spot gets what lies between the sum before it and behind. */
-static void code_share(struct code_group *g, uint64_t cost)
-{
-    double whole = code_weigh(g), sum = 0;
-    uint64_t given = 0;
-    for (size_t i = 0; i < g->len; i++) {
-        sum += g->weight[i];
-        uint64_t until = i + 1 == g->len ? cost : (uint64_t)llround((double)cost * (sum / whole));
-        until = until > cost ? cost : until < given ? given : until;
-        g->spots[i].cost = until - given;
-        given = until;
-    }
-}
-
 static uint64_t code_calls(const struct code_group *g)
 {
     uint64_t calls = 0;
@@ -274,7 +260,17 @@ static void code_share_out(struct code_hits *m, const struct code_owner *o, stru
                                              .line = m->x->functions.at[o->function].line};
         g->weight[0] = 1;
     }
-    code_share(g, o->cost);
+    /* Each spot gets what lies between the sum before it and behind. */
+    uint64_t cost = o->cost;
+    double whole = code_weigh(g), sum = 0;
+    uint64_t given = 0;
+    for (size_t i = 0; i < g->len; i++) {
+        sum += g->weight[i];
+        uint64_t until = i + 1 == g->len ? cost : (uint64_t)llround((double)cost * (sum / whole));
+        until = until > cost ? cost : until < given ? given : until;
+        g->spots[i].cost = until - given;
+        given = until;
+    }
     for (size_t i = 0; i < g->len; i++)
         if (g->spots[i].calls || g->spots[i].cost)
             vec_push(&out->all, g->spots[i]);

@@ -80,7 +80,7 @@ static void costs_from_outside(struct call_costs *m, const bool *is_member)
         is_called[x->arcs.at[i].callee] = true;
     }
     for (uint32_t i = 0; i < known; i++) {
-        /* By one for each caller, rounding of a model makes differences that are none. */
+        /* A model's rounding may differ by one for each caller. */
         uint64_t total = x->functions.at[i].total, rounding = x->is_model ? x->arcs.len : 0;
         if (!is_called[i] || is_member[i] || total <= explained[i] + rounding)
             continue;

@@ -1,11 +1,5 @@
-/* The call graph: arcs between functions, cycles, and time passed from callees to callers.
- *
- * gprof's model: a callee's time is split among its callers by how often each called it. Members of
- * a cycle (functions that call each other around) share one entry to which outside callers attach;
- * nothing flows between members. Amounts of time are in samples.
- *
- * Nodes 0 .. functions-1 are the functions of the table; node functions+c-1 is cycle c. Everything
- * lives in the arena given to graph_build(). */
+/* The call graph: calls that stand in the code, arcs that were counted, cycles, and times passed
+ * from callees to callers, by gprof's model or as stacks measured them. */
 #ifndef MONARC_PROFILE_ANALYSIS_GRAPH_GRAPH_H
 #define MONARC_PROFILE_ANALYSIS_GRAPH_GRAPH_H
 
@@ -16,7 +10,9 @@
 #include "profile/analysis/recording/stacks.h"
 #include "profile/model/profile.h"
 
-/* The static call graph: calls that stand in the code, whether or not they were made.
+/* --- static calls ------------------------------------------------------------------------------
+ *
+ * The static call graph: calls that stand in the code, whether or not they were made.
  *
  * They are direct calls, and direct jumps to the entry of another function (tail calls), anywhere
  * in the program; other rules may take less. */
@@ -47,6 +43,17 @@ MUST_CHECK bool static_calls_find(struct static_calls *calls, const struct funct
                                   struct object *o, const struct static_call_rules *rules,
                                   struct arena *a);
 
+/* --- the graph ---------------------------------------------------------------------------------
+ *
+ * The call graph: arcs between functions, cycles, and time passed from callees to callers.
+ *
+ * gprof's model: a callee's time is split among its callers by how often each called it. Members of
+ * a cycle (functions that call each other around) share one entry to which outside callers attach;
+ * nothing flows between members. Amounts of time are in samples.
+ *
+ * Nodes 0 .. functions-1 are the functions of the table; node functions+c-1 is cycle c. Everything
+ * lives in the arena given to graph_build(). */
+
 #define NO_NODE UINT32_MAX
 
 /* Calls from one function to another, all call sites together. */
@@ -56,6 +63,7 @@ struct graph_arc {
     double self, children; /* the callee's time, and its callees', that flow along this arc */
 };
 
+/* A function, or a cycle. */
 struct graph_node {
     uint64_t calls;      /* from other functions; of a cycle: from outside it */
     uint64_t self_calls; /* from itself; of a cycle: between its members */
@@ -206,7 +214,9 @@ static inline bool graph_arc_is_internal(const struct graph *g, const struct gra
     return arc->caller == arc->callee || (cycle && cycle == g->cycle_of[arc->callee]);
 }
 
-/* The call graph with times that were measured: whole call stacks say how much of a function's time
+/* --- times of stacks ---------------------------------------------------------------------------
+ *
+ * The call graph with times that were measured: whole call stacks say how much of a function's time
  * belongs to which of its callers, so that nothing is split by call counts and functions that call
  * each other around keep times of their own.
  *
@@ -219,7 +229,9 @@ void graph_build_measured(struct graph *g, struct functions *f, const struct pro
                           const struct attribution *t, const struct stacks *stacks,
                           struct arena *a);
 
-/* Cycles of the call graph and its topological order. Internal to the graph. */
+/* --- cycles ------------------------------------------------------------------------------------
+ *
+ * Cycles of the call graph and its topological order. Internal to the graph. */
 
 /* Sets `order`, `cycle`, `head` and `next_member` of all functions, and g->cycles with a node for
  * each, appended to g->nodes (which must have room for half as many nodes again as functions).

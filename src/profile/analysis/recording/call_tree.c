@@ -86,20 +86,6 @@ static uint32_t inlined_function(struct inlining *m, const struct place *p,
     return m->in->functions->len + found;
 }
 
-/* The last frame is the function that the node has already. */
-static void find_inlined(struct inlining *m, struct place *p)
-{
-    struct object_frame frames[MOST_INLINED];
-    struct object *file = p->object == RECORDING_NONE ? NULL : m->in->files[p->object];
-    p->start = (uint32_t)m->chain.len;
-    if (!file || p->function == NO_FUNCTION)
-        return;
-    size_t len = object_frames(file, p->address, frames, MOST_INLINED);
-    while (len > 1)
-        vec_push(&m->chain, inlined_function(m, p, &frames[--len - 1]));
-    p->len = (uint32_t)m->chain.len - p->start;
-}
-
 void named_frames_make(struct named_frames *out, const struct call_frames_input *in,
                        struct arena *a)
 {
@@ -119,8 +105,19 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
         }
         sort_by(order, places, address);
         sort_by(order, places, object);
-        for (size_t i = 0; i < places; i++)
-            find_inlined(&m, &m.places.at[order[i].item]);
+        for (size_t i = 0; i < places; i++) {
+            /* The last frame is the function that the node has already. */
+            struct place *p = &m.places.at[order[i].item];
+            struct object_frame frames[MOST_INLINED];
+            struct object *file = p->object == RECORDING_NONE ? NULL : m.in->files[p->object];
+            p->start = (uint32_t)m.chain.len;
+            if (!file || p->function == NO_FUNCTION)
+                continue;
+            size_t len = object_frames(file, p->address, frames, MOST_INLINED);
+            while (len > 1)
+                vec_push(&m.chain, inlined_function(&m, p, &frames[--len - 1]));
+            p->len = (uint32_t)m.chain.len - p->start;
+        }
         arena_deinit(&scratch);
     }
     uint32_t *start = ARENA_NEW(a, uint32_t, m.places.len + 1), len = 0;

@@ -1,15 +1,22 @@
-/* The tree of call stacks, frame by frame: what ran below what, as it was seen.
+/* Stacks as trees: the frames of a recording's nodes, the tree of calls by function, and rows of
+ * it.
  *
- * A recording's nodes are addresses; here calls from several places of one function are one, and a
- * node whose code was inlined is several frames. Each way from the root is a stack that was
- * recorded, and nothing else is. What a frame is called is not this file's business: callers bring
- * the frames of each node. */
+ * named_frames_make() finds the frames, call_tree_init() merges the nodes, call_rows_make() walks
+ * the tree. */
 #ifndef MONARC_PROFILE_ANALYSIS_RECORDING_CALL_TREE_H
 #define MONARC_PROFILE_ANALYSIS_RECORDING_CALL_TREE_H
 
 #include "base/arena.h"
 #include "profile/analysis/functions.h"
 #include "profile/model/recording.h"
+
+/* --- the tree ----------------------------------------------------------------------------------
+ *
+ * The tree of call stacks, frame by frame: what ran below what, as it was seen.
+ *
+ * A recording's nodes are addresses; here calls from several places of one function are one, and a
+ * node whose code was inlined is several frames. Each way from the root is a stack that was
+ * recorded, and nothing else is. Frames are numbers here; their names are the caller's. */
 
 /* The frames that the nodes of a run stand for: one, or several where code was inlined, or none for
  * the root. A frame is the number of a function; equal functions have equal numbers, inlined and
@@ -54,7 +61,9 @@ void call_tree_deinit(struct call_tree *t);
  * counts once, however often the function is on it. */
 void call_tree_inclusive(const struct call_tree *t, double *inclusive);
 
-/* The functions that the nodes of a run stand for, those among them whose code was inlined.
+/* --- frames ------------------------------------------------------------------------------------
+ *
+ * The functions that the nodes of a run stand for, those among them whose code was inlined.
  *
  * What is called what outside of inlining is decided elsewhere (functions of objects, kernel,
  * generated code, why a stack is cut): callers bring one function for each node. Here the chains of
@@ -83,7 +92,9 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
 /* Whether two numbers are one function of one object, inlined or not. */
 bool named_frames_same(const struct named_frames *n, uint32_t left, uint32_t right);
 
-/* A tree of calls as rows to print: from the outermost frames inwards, below one function, or from
+/* --- rows --------------------------------------------------------------------------------------
+ *
+ * A tree of calls as rows to print: from the outermost frames inwards, below one function, or from
  * one function outwards.
  *
  * Of a stack with several calls of the function, the outermost one counts: so each stack counts

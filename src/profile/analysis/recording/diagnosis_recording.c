@@ -142,21 +142,6 @@ static void diagnosis_examine_kernel(struct recording_examination *r)
             "perf-map-agent or -XX:+DumpPerfMapAtExit)");
 }
 
-static void diagnosis_examine_samples(struct recording_examination *r)
-{
-    const struct recording_weights *w = r->p->weights;
-    const char *evidence = arena_printf(r->x.arena, "%" PRIu64 " samples", w->taken);
-    const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
-                         "runs: four times the samples halve the uncertainty";
-    if (!w->weight && r->p->run->recording->rate)
-        diagnosis_report(r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
-                         remedy);
-    else if (w->taken && w->effective < FEW_SAMPLES)
-        diagnosis_report(r, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
-                         "few-samples", "there are too few samples to tell small differences",
-                         evidence, remedy);
-}
-
 /* --- stacks ---------------------------------------------------------------------------------- */
 
 /* Samples below a cut, by the object of the frame whose caller is not known. */
@@ -283,23 +268,6 @@ static void diagnosis_examine_processes(struct recording_examination *r)
                      "'monarc flat --by-process' lists them, with the reasons");
 }
 
-/* How samples were taken, where that makes them coarse. */
-static void diagnosis_examine_method(struct recording_examination *r)
-{
-    uint32_t method = r->p->space->recording->method;
-    if (method == RECORDING_METHOD_PTRACE)
-        diagnosis_report(
-            r, SEVERITY_NOTE, "coarse-method",
-            "samples were taken by stopping threads, since perf events were refused",
-            "the recording says so",
-            "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
-            "finer ones");
-    if (r->p->weights->taken && !r->p->stacks->has_callers)
-        diagnosis_report(r, SEVERITY_NOTE, "no-callers", "no callers are known",
-                         "no stack is deeper than one frame",
-                         "record with stacks (without --no-stacks)");
-}
-
 void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a)
 {
     struct recording_examination r = {.x = {.d = d, .arena = a}, .p = p};
@@ -315,7 +283,17 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
         if (o->file)
             diagnosis_examine_symbols_of(&r, i);
     }
-    diagnosis_examine_samples(&r);
+    const struct recording_weights *w = r.p->weights;
+    const char *evidence = arena_printf(r.x.arena, "%" PRIu64 " samples", w->taken);
+    const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
+                         "runs: four times the samples halve the uncertainty";
+    if (!w->weight && r.p->run->recording->rate)
+        diagnosis_report(&r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
+                         remedy);
+    else if (w->taken && w->effective < FEW_SAMPLES)
+        diagnosis_report(&r, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
+                         "few-samples", "there are too few samples to tell small differences",
+                         evidence, remedy);
     const struct recording_summary *s = r.p->run;
     if (s->has_cpu && (double)s->accounted_ns < ACCOUNTED * (double)s->cpu_ns)
         diagnosis_report(&r, SEVERITY_WARNING, "unaccounted",
@@ -327,7 +305,19 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
     diagnosis_examine_kernel(&r);
-    diagnosis_examine_method(&r);
+    /* How samples were taken, where that makes them coarse. */
+    uint32_t method = r.p->space->recording->method;
+    if (method == RECORDING_METHOD_PTRACE)
+        diagnosis_report(
+            &r, SEVERITY_NOTE, "coarse-method",
+            "samples were taken by stopping threads, since perf events were refused",
+            "the recording says so",
+            "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
+            "finer ones");
+    if (r.p->weights->taken && !r.p->stacks->has_callers)
+        diagnosis_report(&r, SEVERITY_NOTE, "no-callers", "no callers are known",
+                         "no stack is deeper than one frame",
+                         "record with stacks (without --no-stacks)");
     diagnosis_sort(d);
 }
 

@@ -190,7 +190,7 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
         stacks_enter(&tree, i, t);
     }
     t->samples = tree.at[0].samples;
-    /* Calls of stacks that were not chosen are none. */
+    /* Calls on stacks that were not chosen do not count. */
     t->calls = ARENA_NEW(a, struct stack_call, tree.calls.len);
     for (size_t k = 0; k < tree.calls.len; k++)
         if (tree.calls.at[k].inclusive > 0)

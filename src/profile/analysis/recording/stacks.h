@@ -1,9 +1,10 @@
-/* Self and inclusive times as measured: in how many samples did a function run, and in how many was
- * it anywhere on the stack?
+/* Recorded stacks: which samples are meant, the one address space that all objects share, and the
+ * times that stacks have.
  *
- * The latter is what gprof's model estimates from call counts. Recursion counts once; the members
- * of a cycle have times of their own. Callers that are not known are functions of their own
- * (space_is_cut_function()), which have inclusive times and calls, and no self time. */
+ * The order of use: a choice of samples, weighed (recording_weigh); a space, laid out over the
+ * recording (space_lay_out), with files where they are to be had, and its functions
+ * (space_functions); then times (stacks_measure) and how sure they are. Everything lives in the
+ * arenas given, and points into the recording, which may not change meanwhile. */
 #ifndef MONARC_PROFILE_ANALYSIS_RECORDING_STACKS_H
 #define MONARC_PROFILE_ANALYSIS_RECORDING_STACKS_H
 
@@ -14,14 +15,17 @@
 
 #include <stdint.h>
 
-/* Which samples of a run are meant: an event, threads, windows of time; and their weights. */
+/* --- which samples are meant -------------------------------------------------------------------
+ *
+ * Which samples of a run are meant: an event, threads, windows of time; and their weights. */
 
 /* A stretch of the run's time. */
 struct recording_window {
     uint64_t from_ns, to_ns;
-    uint32_t process; /* RUN_NONE: all */
+    uint32_t process; /* RECORDING_NONE: all */
 };
 
+/* Which samples: of one event, and where threads or windows are given, of these alone. */
 struct recording_choice {
     uint32_t event;
     const bool *threads; /* per thread of the run; NULL: all */
@@ -43,10 +47,13 @@ struct recording_weights {
     double aside;     /* taken out of `node` and `total`: of code that only counts calls for us */
 };
 
+/* Weighs the chosen samples of all nodes. Waits are in `node` and `total`, but are not samples. */
 void recording_weigh(struct recording_weights *w, const struct recording *r,
                      const struct recording_choice *c, struct arena *a);
 
-/* The objects of a run side by side, in one address space of ours, and the functions in it.
+/* --- the space of all objects ------------------------------------------------------------------
+ *
+ * The objects of a run side by side, in one address space of ours, and the functions in it.
  *
  * Each object file gets a range of its own, the main program that of its link addresses. So all
  * functions are in one table, and whatever reads a profile of one program reads that of a whole
@@ -69,7 +76,7 @@ struct space {
     const struct recording *recording;
     struct space_object *objects; /* as in the run */
     uint32_t len;
-    uint32_t main;     /* the main program, or RUN_NONE */
+    uint32_t main;     /* the main program, or RECORDING_NONE */
     uint64_t end;      /* all objects lie below */
     bool keeps_pieces; /* as functions of their own: .cold, .part */
     /* By space_functions(): */
@@ -114,6 +121,15 @@ struct profile;
 
 /* The calls and blocks of the run, at their places; ends that are in no object as 0. */
 void space_add_calls(const struct space *s, struct profile *p);
+
+/* --- times of stacks ---------------------------------------------------------------------------
+ *
+ * Self and inclusive times as measured: in how many samples did a function run, and in how many was
+ * it anywhere on the stack?
+ *
+ * The latter is what gprof's model estimates from call counts. Recursion counts once; the members
+ * of a cycle have times of their own. Callers that are not known are functions of their own
+ * (space_is_cut()), which have inclusive times and calls, and no self time. */
 
 /* Samples in whose stack the caller's frame is the callee's next one out; `self`: those of them
  * that hit the callee itself. However often the pair is on a stack, that counts once. */
