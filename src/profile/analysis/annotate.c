@@ -177,6 +177,8 @@ static void annotate_omit(struct annotated *out, const struct annotation *m,
     out->omitted.files += is_whole;
 }
 
+/* Shows what the rules want of a file: all of it, or its hot lines with some around. Files without
+ * such lines are not read at all. */
 static void annotate_show_file(struct annotation *m, uint32_t file,
                                const struct source_search *search)
 {
@@ -241,6 +243,7 @@ static double annotate_samples_within(struct listing *l, uint64_t start, uint64_
     return sum;
 }
 
+/* Notes the block that begins in [start, end). Calls ask for ascending addresses. */
 static void annotate_note_block(struct listing *l, uint64_t start, uint64_t end,
                                 struct annotated_instruction *i)
 {
@@ -308,6 +311,8 @@ static void annotate_list_code(struct annotation *m)
             objects = m->in->functions->at[i].object + 1;
     l.of = ARENA_NEW(m->arena, struct disassembler *, objects);
     l.is_tried = ARENA_NEW(m->arena, bool, objects);
+    /* Stretches come by address, lines by number: instructions are listed in the one order and then
+     * sorted into the other, which keeps those of a line by address. */
     VEC(struct keyed) order = {0};
     for (size_t k = 0; k < m->s->stretches.len; k++) {
         const struct source_stretch *s = &m->s->stretches.at[k];

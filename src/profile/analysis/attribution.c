@@ -107,6 +107,7 @@ void attribute_pieces(const struct profile *p, const struct address_index *x, pi
     }
 }
 
+/* A piece_visitor that adds up self times. */
 static void book(const struct sampled_piece *piece, void *context)
 {
     struct attribution *t = context;

@@ -99,6 +99,7 @@ static bool fit_find_bias(struct fit *fit, const struct code *c, struct object *
     return false;
 }
 
+/* The first thing that does not fit. */
 static enum fit_kind fit_judge_program(struct fit *fit, const struct code *c,
                                        const struct profile *p, struct object *o,
                                        const struct functions *f)
@@ -130,6 +131,7 @@ void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
     struct code code = {0};
     *fit = (struct fit){0};
     fit_find_code(&code, o);
+    /* Where code is. */
     fit->code_low = code.at.len ? UINT64_MAX : 0;
     for (size_t i = 0; i < code.at.len; i++) {
         if (code.at.at[i].low < fit->code_low)
@@ -137,6 +139,7 @@ void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
         if (code.at.at[i].high > fit->code_high)
             fit->code_high = code.at.at[i].high;
     }
+    /* Where samples were taken, and how many of them hit code. */
     fit->range_low = p->histograms.len ? UINT64_MAX : 0;
     for (size_t k = 0; k < p->histograms.len; k++) {
         const struct histogram *h = &p->histograms.at[k];

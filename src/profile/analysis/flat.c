@@ -138,6 +138,8 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
 /* --- shares -------------------------------------------------------------------------------------
  */
 
+/* Most samples first, then most calls; equals by name and number, so that the order is the same
+ * each time. */
 static int shares_by_samples(const void *left, const void *right)
 {
     const struct share_row *l = left, *r = right;
@@ -231,6 +233,7 @@ static void shares_count_stack(struct thread_walk *w, const struct thread_node *
     }
 }
 
+/* Most self samples first, then most with callees, then by address. */
 static int shares_by_self(const void *left, const void *right)
 {
     const struct thread_share *l = left, *r = right;

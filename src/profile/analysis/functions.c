@@ -334,6 +334,7 @@ void functions_native(struct functions *f, struct object *o, struct arena *a)
     sort_keyed(order, candidates);
     sort_equals(order, candidates, functions_by_merit, symbols);
 
+    /* Functions, in the order of addresses: room for one of each section besides. */
     size_t sections_len;
     object_sections(o, &sections_len);
     *f = (struct functions){.at = ARENA_NEW(a, struct function, candidates + sections_len),

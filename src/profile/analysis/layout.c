@@ -200,6 +200,7 @@ static void layout_sort_by_density(struct clustering *c)
     struct keyed *keys = ARENA_NEW(&c->scratch, struct keyed, c->sorted_len);
     for (uint32_t i = 0; i < c->sorted_len; i++) {
         const struct unit *u = &c->units[c->sorted[i]];
+        /* heat by byte */
         double density = u->cluster_heat / (double)u->cluster_size;
         keys[i] = (struct keyed){sort_descending(density), c->sorted[i]};
     }
@@ -359,6 +360,7 @@ static void layout_collect_names(struct clustering *c, struct arena *a)
         }
 }
 
+/* All steps, with one limit on the size of clusters. */
 static void layout_make_with_limit(struct layout *t, const struct functions *f,
                                    const struct graph *g, const struct layout_rules *rules,
                                    uint64_t cluster_bytes, struct arena *a)

@@ -26,6 +26,7 @@ struct pages {
     VEC(double) amount;
 };
 
+/* Books an amount on a page, a new one if it was not met before. */
 static void add_to_page(struct pages *p, uint64_t page, double amount)
 {
     bool is_new;
@@ -66,6 +67,7 @@ static uint64_t address_of(const struct layout *t, uint32_t place, bool is_after
 
 /* --- pages ----------------------------------------------------------------------------------- */
 
+/* What each page has of the heat of all functions. */
 static struct pages heat_of_pages(const struct layout *t, bool is_after, unsigned shift)
 {
     struct pages pages = {.shift = shift};
@@ -75,6 +77,7 @@ static struct pages heat_of_pages(const struct layout *t, bool is_after, unsigne
     return pages;
 }
 
+/* Counts the pages that hold most of the heat, hottest first, and the large pages. */
 static void count_pages(const struct layout *t, bool is_after, struct locality *l)
 {
     struct pages pages = heat_of_pages(t, is_after, PAGE_SHIFT);

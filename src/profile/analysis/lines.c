@@ -371,6 +371,7 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
     const struct event *before = NULL;
     for (uint32_t i = 0; i < len; i++) {
         const struct event *event = &e->all.at[order[i]];
+        /* A place that is new ends the row before. */
         if (!before || lines_compare_places(before, event)) {
             if (row)
                 lines_keep_chains(&m, row);
@@ -528,6 +529,7 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     }
     measured_deinit(&measured);
 
+    /* Samples are booked on pieces as on functions. */
     struct attribution time;
     uint32_t len = (uint32_t)p.all.len;
     struct address_index index = {.at = ARENA_NEW(&scratch, struct indexed_range, len), .len = len};

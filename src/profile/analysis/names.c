@@ -256,6 +256,7 @@ static bool is_name_of(struct names *names, uint32_t function, const char *name)
            (!strncmp(shown, name, len) && (!shown[len] || shown[len] == '('));
 }
 
+/* Whether a function is in one of the places; true if none was named. */
 static bool is_in_places(const struct filter *f, struct names *names, uint32_t function)
 {
     const struct function *at = &names->functions->at[function];

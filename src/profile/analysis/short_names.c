@@ -125,6 +125,7 @@ static void short_open_bracket(struct shortening *s, size_t at, uint32_t *open)
     *open = (uint32_t)at + 1;
 }
 
+/* Finds the partner of each bracket; false: they do not match, and the name is left alone. */
 static bool short_match_brackets(struct shortening *s)
 {
     uint32_t open = 0; /* its place + 1 */
@@ -342,6 +343,7 @@ static size_t short_without_hash(const struct shortening *s)
     return s->len - HASH;
 }
 
+/* What may stand behind parameters and says nothing of the name. */
 static size_t short_skip_qualifiers(const struct shortening *s, size_t at, size_t end)
 {
     static const char *const WORDS[] = {" const", " volatile", " restrict", " &&",
@@ -432,6 +434,8 @@ static struct range short_inside_declarator(const struct shortening *s, struct r
     return name;
 }
 
+/* Copies a function's name. What stood before a space outside of brackets was its return type, and
+ * is taken back; `kept` bytes of a prefix stay. */
 static void short_put_function(struct shortening *s, struct range name, size_t kept)
 {
     for (size_t at = name.start; at < name.end;) {
@@ -463,6 +467,7 @@ static void short_put_function(struct shortening *s, struct range name, size_t k
     }
 }
 
+/* Names of usual length are shortened on the stack: a report has 10^5 of them. */
 static const char *short_shorten(const char *demangled, bool has_parameters, struct arena *a)
 {
     enum { USUAL = 1024 };

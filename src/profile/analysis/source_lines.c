@@ -137,6 +137,7 @@ static uint32_t source_row_of(struct walk *w, const char *file_path, uint32_t li
 
 /* --- samples and blocks ---------------------------------------------------------------------- */
 
+/* A piece_visitor: keeps the pieces that are in functions. */
 static void source_keep_piece(const struct sampled_piece *piece, void *context)
 {
     struct walk *w = context;
@@ -363,6 +364,7 @@ static bool source_matters(struct walk *w, uint32_t function)
 
 /* --- order ----------------------------------------------------------------------------------- */
 
+/* Most samples first, then most executions, then calls, then by path. */
 static int source_by_weight(uint32_t left, uint32_t right, const void *context)
 {
     const struct source_listed_file *files = context, *l = &files[left], *r = &files[right];

@@ -188,6 +188,8 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
                                     .command = command_of(r, a),
                                     .chosen = chosen,
                                     .whole = -1};
+    /* Samples of CPU time account for what the kernel says was used; those of other events cannot.
+     */
     bool is_cpu = s->event && s->event->unit == RECORDING_UNIT_NS && strcmp(s->event->name, "wall");
     s->cpu_ns = recording_used_ns(r);
     s->has_cpu = is_cpu && !chosen && s->cpu_ns;

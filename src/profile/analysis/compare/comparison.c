@@ -87,6 +87,7 @@ static bool comparison_calls_differ(const struct comparison *c, const struct cha
     return n->most_calls < least_old || o->most_calls < least_new;
 }
 
+/* A row of what is exact: its kind, and its calls. */
 static struct change comparison_row(const struct comparison *c, uint32_t old, uint32_t new)
 {
     struct change row = {.old = old,
@@ -137,6 +138,7 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
                                        m->of(c->new, rows[i].new, m->measure), kind};
         has_waits |= !strncmp(change_identity(c, &rows[i])->name, "[waiting", 8);
     }
+    /* Totals hold what callees waited for, so with waits all of them are as noisy as the kernel. */
     for (uint32_t i = 0; i < len && has_waits && m->measure == TIME_TOTAL; i++)
         pairs[i].kind = NOISE_KERNEL; /* callees wait in it, for whatever others do */
     noise_assume(noise, c->rules.noise, c->rules.confidence);
@@ -213,6 +215,7 @@ static double comparison_change_size(const struct measured_change *s)
     return fabs(s->new - s->old);
 }
 
+/* The order without a sort option: by class, and within it by the change that put the row there. */
 static int comparison_by_importance(const struct comparison *c, const struct change *l,
                                     const struct change *r)
 {
@@ -231,6 +234,7 @@ static int comparison_by_importance(const struct comparison *c, const struct cha
     return by ? by : comparison_larger_first(total, other_total);
 }
 
+/* Larger changes first, equals by name, so that the order is the same each time. */
 static int comparison_compare_changes(uint32_t left, uint32_t right, const void *context)
 {
     const struct change_sort *s = context;
@@ -272,6 +276,7 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
                              .compares_samples = old->samples > 0 && new->samples > 0,
                              .compares_calls = old->has_calls &&new->has_calls,
                              .is_assumed = old->runs < 2 && new->runs < 2};
+    /* Times are compared of one dimension alone, and of whole runs. */
     c->compares_time = c->compares_samples && old->has_time && new->has_time &&is_one_dimension &&
                        !comparison_side_is_part(old) && !comparison_side_is_part(new);
     c->by_share = rules->by_share || !c->compares_time;
@@ -391,6 +396,7 @@ static struct total_words total_words_of(const char *name)
                                 "more", "fewer"};
 }
 
+/* A total as the tests want it: it was not sampled, so all of its variance is that of the runs. */
 static struct amount total_amount(const struct run_total *t)
 {
     double mean = t->values.sum / t->runs;
@@ -417,6 +423,7 @@ static const char *total_change_text(const struct total_change *t, const struct 
     return arena_printf(a, "%s by %.*f %% +- %.*f", word, digits, percent, digits, margin);
 }
 
+/* How large a change would have to be to be seen: the one that was measured and its margin. */
 static const char *total_unseen_text(const struct total_change *t, struct arena *a)
 {
     double most = fabs(t->new - t->old) + t->difference.margin;
@@ -450,6 +457,7 @@ static void total_judge(struct total_change *t, const struct comparison *c,
                             : t->unit == TOTAL_BYTES ? FLOOR_BYTES
                                                      : 0;
     difference_make(&t->difference, &old, &new, &noise, w->noise);
+    /* In this order: not judged, exact, within what runs differ by, beyond it. */
     bool is_more = t->new > t->old;
     if (w->needs_runs && runs < LEAST_RUNS_ELAPSED) {
         t->verdict = TOTAL_UNJUDGED;
@@ -478,6 +486,7 @@ static void total_judge(struct total_change *t, const struct comparison *c,
         t->text = arena_printf(a, "%s, which is below --min-change", t->text);
 }
 
+/* Judges a total that both sides know of all their runs. */
 static void comparison_add_total(struct comparison *c, const struct run_total *old, struct arena *a)
 {
     const struct run_total *new = run_set_total(c->new, old->name);

@@ -143,6 +143,7 @@ static struct run_total *run_set_total_named(struct run_set *s, const char *name
     return &s->totals.at[s->totals.len - 1];
 }
 
+/* Adds a run's value of a total. Its variance of sampling is 0: the kernel measured it. */
 static void run_set_add_total(struct run_set *s, const char *name, enum total_unit unit,
                               double value)
 {
@@ -172,6 +173,7 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
         .cpus = r->cpus,
         .is_part = is_watched && !*from->command};
     vec_push(&s->facts, f);
+    /* A part of a run has no totals that another run's could be compared with. */
     if (f.is_part || from->chosen)
         return;
     uint64_t elapsed_ns = r->length_ns, runs = recording_count(r); /* merged: a sum of runs */
@@ -206,6 +208,7 @@ static void run_set_add_summary(struct run_set *s, const struct summary *recordi
     }
     if (s->rate != recording->rate)
         s->rate = 0;
+    /* Times add up only while all runs have one dimension. */
     s->has_time &= recording->rate > 0 && recording->dimension && s->dimension &&
                    !strcmp(recording->dimension, s->dimension);
     s->runs++;

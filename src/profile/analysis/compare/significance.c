@@ -203,6 +203,8 @@ static void significance_noise_learn_scale(struct noise *n, const struct noise_p
     n->scale = 1;
     if (rows < LEAST_ROWS)
         return;
+    /* What the logarithms scatter by beyond what the freedom of the ratios explains is the rows'
+     * own. */
     double mean = sum / (double)rows;
     double excess = (squares - mean * sum) / (double)(rows - 1) - significance_trigamma(own / 2);
     if (excess <= 0) {
@@ -254,6 +256,8 @@ static double significance_lent_freedom(const struct amount *old, const struct a
                  (new->runs ? new->runs - 1 : 0) * new->base *new->base;
     if (!(n->freedom > 0) || !(n->level_weight[kind] > 0))
         return 0;
+    /* Degrees of freedom of a sum of variances add up as Satterthwaite has it: by the squares of
+     * their parts. */
     double unsure = 1 / n->freedom;
     if (all > 0)
         unsure += of_level * of_level / (all * all) / n->level_freedom[kind];
@@ -300,6 +304,7 @@ void difference_make(struct difference *d, const struct amount *old, const struc
             significance_side_error_squared(new, significance_amount_variance(new, level, floor));
         d->by[d->tests++] = (struct standard_error){sqrt(o + w), INFINITY};
     }
+    /* The narrower interval, each with half of what it may miss. */
     d->margin = INFINITY;
     for (int i = 0; i < d->tests; i++) {
         double above = (1 - n->confidence) / 2 / d->tests;
@@ -359,6 +364,8 @@ void chances_adjust(double *chances, uint32_t len)
     for (uint32_t i = 0; i < len; i++)
         order[i] = i;
     sort_u32(order, len, significance_by_chance, chances);
+    /* The least probability times all, the next times all but one, and so on; never less than the
+     * one before. */
     double least = 0;
     for (uint32_t i = 0; i < len; i++) {
         least = fmax(least, fmin(1, chances[order[i]] * (len - i)));

@@ -274,6 +274,7 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     }
     if (in->tree && (in->shares_len || in->keeps_frames))
         m.frame_of = ARENA_NEW(a, uint32_t, in->tree->len);
+    /* From here on frames have their numbers, and amounts are whole. */
     exchange_order_frames(&m);
     x->function_of = m.of;
     x->frame_of = m.frame_of;

@@ -317,6 +317,7 @@ void exchange_code_make(struct exchange_code *c, const struct exchange *x,
     for (uint32_t i = 0; i < f->len; i++)
         if (x->function_of[i] != EXCHANGE_NOWHERE && function_has_code(&f->at[i]))
             c->entry[x->function_of[i]] = function_link_address(f, i);
+    /* What functions spent. */
     m.owners_len = (uint32_t)x->functions.len;
     m.owners = ARENA_NEW(&m.scratch, struct code_owner, m.owners_len);
     for (uint32_t i = 0; i < m.owners_len; i++)
@@ -340,6 +341,7 @@ void exchange_code_make(struct exchange_code *c, const struct exchange *x,
     for (uint32_t i = 0; i < x->functions.len; i++)
         if (x->functions.at[i].is_inlined && self->first[i] < self->first[i + 1])
             c->entry[i] = self->all.at[self->first[i]].address;
+    /* What calls cost. */
     m.owners_len = (uint32_t)x->arcs.len;
     m.owners = ARENA_NEW(&m.scratch, struct code_owner, m.owners_len);
     for (uint32_t i = 0; i < m.owners_len; i++) {

@@ -47,6 +47,7 @@ static uint32_t head_of(struct search *s, uint32_t node)
     return node;
 }
 
+/* Enters a function: it is its own head until a call closes a circle above it. */
 static void push(struct search *s, uint32_t node)
 {
     s->g->nodes[node].order = BUSY;
@@ -88,6 +89,7 @@ static void pop(struct search *s)
         s->g->nodes[m].order = s->numbered;
 }
 
+/* Searches from one root: whatever it reaches is numbered when it ends. */
 static void visit(struct search *s, uint32_t root)
 {
     push(s, root);

@@ -182,6 +182,7 @@ static uint32_t *build_arc_place(struct arc_finder *f, uint32_t caller, uint32_t
     return newest;
 }
 
+/* Adds calls to the arc of a pair, a new one if it has none. */
 static void build_add_calls(struct arc_finder *f, struct end_pair pair, uint64_t count, size_t most)
 {
     struct graph *g = f->g;
@@ -235,6 +236,8 @@ static void build_add_static_arcs(struct graph *g, const struct static_calls *ca
     arena_deinit(&scratch);
 }
 
+/* Reads the arcs of a profile in their order. Calls within a function, to none, or from none make
+ * no arc, and are counted apart. */
 static void build_read_arcs(struct graph *g, const struct profile *p, struct graph_rules rules,
                             struct arena *a)
 {

@@ -161,6 +161,7 @@ void graph_sort_callees(const struct graph *g, uint32_t function, struct arc_lis
     }
 }
 
+/* Most time first, then most calls. */
 static int by_member_time(uint32_t left, uint32_t right, const void *context)
 {
     const struct graph *g = context;
@@ -198,6 +199,8 @@ struct ranking {
     uint32_t len;
 };
 
+/* The keys of a node. Cycles are not sorted by calls and names: they stand in the order of their
+ * numbers. */
 static void build_add_node(struct ranking *r, const struct graph *g, uint32_t node)
 {
     const struct graph_node *n = &g->nodes[node];
@@ -208,6 +211,7 @@ static void build_add_node(struct ranking *r, const struct graph *g, uint32_t no
     r->total[node] = sort_descending(n->shown_self + n->shown_children);
 }
 
+/* The keys of a run of unlisted entries: its owner's name, and nothing measured. */
 static void build_add_unlisted(struct ranking *r, const struct graph *g, uint32_t run,
                                uint32_t owner)
 {

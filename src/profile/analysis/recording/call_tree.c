@@ -120,6 +120,7 @@ void named_frames_make(struct named_frames *out, const struct call_frames_input 
         }
         arena_deinit(&scratch);
     }
+    /* The frames of each place: its function, then what was inlined there, outermost first. */
     uint32_t *start = ARENA_NEW(a, uint32_t, m.places.len + 1), len = 0;
     uint32_t *frame = ARENA_NEW(a, uint32_t, m.places.len + m.chain.len);
     for (size_t i = 0; i < m.places.len; i++) {

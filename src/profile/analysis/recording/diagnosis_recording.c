@@ -114,6 +114,7 @@ static const char *diagnosis_dearest(struct recording_examination *r, uint32_t k
     return text;
 }
 
+/* What part of the samples hit objects of a kind. */
 static double diagnosis_share_of_kind(const struct recording_examination *r, uint32_t kind)
 {
     double samples = 0;
@@ -123,6 +124,7 @@ static double diagnosis_share_of_kind(const struct recording_examination *r, uin
     return diagnosis_share(r, samples);
 }
 
+/* Time that no change of the program's own code makes less, or that has no names. */
 static void diagnosis_examine_kernel(struct recording_examination *r)
 {
     double kernel = diagnosis_share_of_kind(r, RECORDING_OBJECT_KERNEL);

@@ -30,6 +30,7 @@
 #define PAGE     UINT64_C(4096)
 #define MOST_END (UINT64_C(1) << 62) /* no object lies above */
 
+/* What an object is called in tables. */
 static const char *space_label_of(const struct recording_object *o)
 {
     static const char *const labels[RECORDING_OBJECT_KINDS] = {[RECORDING_OBJECT_VDSO] = "vdso",
@@ -213,6 +214,7 @@ static void space_functions_of_file(struct gathering *g, uint32_t object)
     bool has_names = false;
     for (uint32_t i = 0; i < all.len && !has_names; i++)
         has_names = !all.at[i].is_unwind_range;
+    /* Unwind ranges alone are no names: then what the recording knows comes first. */
     if (!has_names) /* the recording may know more than a stripped file */
         space_functions_of_symbols(f, g->space, object, g->arena);
     if (!f->len) {
@@ -266,6 +268,7 @@ static const char *space_call_name(struct gathering *g, uint32_t object, uint64_
                 : arena_printf(g->arena, "%s system call %" PRIu64, group, number);
 }
 
+/* Why a stack ends, as the name of the function that stands for its unknown callers. */
 static const char *space_cut_name(uint64_t why)
 {
     static const char *const names[RECORDING_CUTS] = {

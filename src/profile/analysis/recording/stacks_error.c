@@ -201,6 +201,7 @@ struct moments {
     double sum, squares, by_total;
 };
 
+/* Adds one run: what functions have in it, and how that goes along with the run's length. */
 static void moments_add(struct moments *m, uint32_t len, const double *samples, double total)
 {
     for (uint32_t i = 0; i < len; i++) {
@@ -243,6 +244,7 @@ void stacks_measure_between(struct stacks *t, const struct space *s, const struc
         total_squares += times.samples * times.samples;
         arena_deinit(&one);
     }
+    /* Errors are widened so that a bound of the normal law is one of Student's. */
     double larger = student_quantile(0.025, n - 1) / normal * sqrt(n / (n - 1));
     t->self_between = ARENA_NEW(a, double, f->len);
     struct {
