@@ -119,7 +119,9 @@ static void annotate_show_lines(struct column *c, uint64_t from, uint64_t to)
         annotate_show_line(c, n);
 }
 
-/* The end of the function that begins with this row, if all of it is wanted: its last row. */
+/* The end of the function that begins with this row, if all of it is wanted: its last row.
+ * Rows of a function stand together in its file, but those of code that was inlined into it may lie
+ * between; `scope` tells them apart. */
 static uint64_t annotate_last_line_of(const struct column *c, uint32_t row)
 {
     uint64_t last = c->rows[row].line;

@@ -255,6 +255,7 @@ void merged_calls_find(struct merged_calls *m, const struct profile *p, const st
     struct arena scratch = {0};
     bool *has_own = ARENA_NEW(&scratch, bool, len);
     *m = (struct merged_calls){0};
+    /* The recorder counts its groups of 32 bytes from the start of the text. */
     uint64_t low = p->histograms.len ? p->histograms.at[0].low : 0;
     for (size_t i = 0; p->format == PROFILE_SPROF && i < p->arcs.len; i++) {
         const struct arc *arc = &p->arcs.at[i];

@@ -23,6 +23,7 @@ void report_symptom(struct examination *x, enum severity severity, const char *n
     vec_push(&x->d->all, (struct symptom){name, severity, finding, evidence, remedy});
 }
 
+/* By insertion: a diagnosis has few symptoms, and those of one severity keep their order. */
 void diagnosis_sort(struct diagnosis *d)
 {
     for (size_t i = 1; i < d->all.len; i++) {

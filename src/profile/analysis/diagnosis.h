@@ -1,5 +1,10 @@
 /* Symptoms of a profile that is empty or strange, with the evidence and what to do about each; and
- * what an examination has to find them in. */
+ * what an examination has to find them in.
+ *
+ * diagnose() examines a program with the gmon.out it left, diagnose_run() a recording, and both
+ * fill one kind of list. What cannot be opened is no failure but a symptom, so neither returns an
+ * error. fit_judge() answers one question alone, for commands that refuse a profile of another
+ * program. */
 #ifndef MONARC_PROFILE_ANALYSIS_DIAGNOSIS_H
 #define MONARC_PROFILE_ANALYSIS_DIAGNOSIS_H
 
@@ -29,6 +34,7 @@ struct diagnosis {
     VEC(struct symptom) all;
 };
 
+/* Frees the list; texts are the arena's, or constants. */
 void diagnosis_deinit(struct diagnosis *d);
 
 /* Errors first, otherwise in the order of discovery. */
@@ -120,6 +126,8 @@ struct fit {
 
 enum { PROLOGUE_BYTES = 64 }; /* from a function's start to the return of its call to mcount */
 
+/* Judges a profile with that of the table's object; `f` may be empty, then callees are not asked
+ * about. */
 void fit_judge(struct fit *fit, const struct profile *p, struct object *o,
                const struct functions *f);
 

@@ -55,6 +55,7 @@ static void numbers_examine_bins(struct examination *x, uint64_t samples)
 {
     enum { FULL = 65535 };
     const struct profile *m = x->p->measured;
+    /* Counters of 16 bits stop at their maximum, or, in other recorders, go round to 0. */
     uint64_t full = 0, peak = 0;
     for (size_t i = 0; i < m->histograms.len; i++) {
         const struct histogram *h = &m->histograms.at[i];
@@ -145,6 +146,7 @@ static void numbers_examine_oddities(struct examination *x)
          "times are only right for one rate: report the histograms one by one"},
         {FINDING_MIXED_SCALES, SEVERITY_NOTE, "GNU gprof refuses such files, monarc does not"},
     };
+    /* The laws that every profile fulfils; what they find is told by the finding's own sentence. */
     struct finding_list list = check_profile(x->p->measured);
     for (size_t i = 0; i < list.len; i++)
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

@@ -49,6 +49,7 @@ static void fit_find_code(struct code *c, struct object *o)
                      (struct span){sections[i].address, sections[i].address + sections[i].size});
 }
 
+/* Whether any code lies in [low, high). */
 static bool fit_touches_code(const struct code *c, uint64_t low, uint64_t high)
 {
     for (size_t i = 0; i < c->at.len; i++)

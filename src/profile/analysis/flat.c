@@ -51,11 +51,6 @@ static void sort_rows_by(struct keyed *sorted, uint32_t len, const struct flat_r
     sort_keyed(sorted, len);
 }
 
-static bool is_tie(const struct flat_row *l, const struct flat_row *r, enum view_sort by)
-{
-    return key_of(l, by) == key_of(r, by) && l->self == r->self && l->calls == r->calls;
-}
-
 /* Books a row that is not shown, unless nothing was measured of it. */
 static void omit(struct flat *t, const struct flat_row *r)
 {
@@ -115,8 +110,11 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
     if (sort == BY_TOTAL || sort == BY_CALLS)
         sort_rows_by(sorted, kept, rows, sort);
     for (uint32_t i = 0; i < kept; i++) {
-        if (i && sort != BY_NAME)
-            ties += !is_tie(&rows[sorted[i - 1].item], &rows[sorted[i].item], sort);
+        const struct flat_row *r = &rows[sorted[i].item],
+                              *before = &rows[sorted[i ? i - 1 : 0].item];
+        if (sort != BY_NAME)
+            ties += key_of(before, sort) != key_of(r, sort) || before->self != r->self ||
+                    before->calls != r->calls;
         sorted[i].key = ties;
     }
     sort_equals(sorted, kept, by_name, &(struct flat_sort){rows, names});
@@ -264,6 +262,9 @@ static void shares_take_functions(struct thread_walk *w, struct share_row *row, 
     row->functions_len = w->shares.len;
 }
 
+/* Pairs of thread and stack are sorted by thread, and threads come by number, so that one pass
+ * takes both. Threads that have ended without a sample are listed, too; a number of 0 stands for
+ * several together, which are listed only if they have samples. */
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
                       const struct functions *f, const struct recording_choice *c, struct arena *a)
 {

@@ -76,6 +76,7 @@ struct function_object {
 
 struct measured;
 
+/* The table. What depends on it (attribution, graph, names) goes by a function's number in `at`. */
 struct functions {
     struct function *at;
     uint32_t len;

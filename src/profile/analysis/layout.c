@@ -4,6 +4,9 @@
  * Functions of one name are one unit, numbered by the first of them.
  * 2. Weights: the calls between units, and their heat, which is samples and calls.
  * 3. Clusters: units by density, each appended to the cluster of the caller that calls it most.
+ *        calls      main -90-> parse -70-> next      by density: next, parse, main
+ *                   main --2-> usage                 [main parse next] [usage]
+ *
  * 4. Places: clusters by density one behind the other, functions aligned as they were.
  * 5. Names: all symbols at a function's address, since the linker may know it by any of them.
  *

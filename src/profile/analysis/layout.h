@@ -9,7 +9,10 @@
  * are put down from the densest on.
  *
  * Linkers move sections by name, so that functions of one name (static ones of several files) move
- * together: they are one unit here. */
+ * together: they are one unit here.
+ *
+ * What an order gains is estimated for the old and the new one by the same rule
+ * (layout_locality()), so that the two figures can be compared, whatever the machine. */
 #ifndef MONARC_PROFILE_ANALYSIS_LAYOUT_H
 #define MONARC_PROFILE_ANALYSIS_LAYOUT_H
 
@@ -75,9 +78,10 @@ struct layout_gain {
     struct locality before, after;
 };
 
-/* Everything lives in `a`. The names of `f` are in order. Without a limit, clusters of a page, of
- * sixteen and of a large page are tried, and those are kept after which the TLB misses least, or,
- * where that is much the same, fewest calls leave their page. */
+/* Orders the functions of the rules' file. Everything lives in `a`. The names of `f` are in order.
+ * Without a limit, clusters of a page, of sixteen and of a large page are tried, and those are kept
+ * after which the TLB misses least, or, where that is much the same, fewest calls leave their page.
+ */
 void layout_make(struct layout *t, struct layout_gain *gain, const struct functions *f,
                  const struct graph *g, const struct layout_rules *rules, struct arena *a);
 

@@ -125,6 +125,8 @@ void names_shorten(struct names *n, const bool *is_shown)
     arena_deinit(&scratch);
 }
 
+/* Functions of one name have one place in the order of names, so counting them takes no
+ * comparisons. */
 void names_tell_apart(struct names *n, struct object *const *objects, const bool *is_shown)
 {
     const struct functions *f = n->functions;

@@ -17,6 +17,7 @@ struct names {
     struct arena *arena;
 };
 
+/* The names of `f`, which must outlive them, as must the arena that their texts live in. */
 void names_init(struct names *n, const struct functions *f, const char *style, struct arena *a);
 
 /* Makes all names at once: after that names_get() may be called from several threads. */

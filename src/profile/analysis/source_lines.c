@@ -173,7 +173,9 @@ static void source_gather_blocks(struct walk *w)
     arena_deinit(&scratch);
 }
 
-/* Books what lies before `end` on a row, or on none: pieces are cut there. */
+/* Books what lies before `end` on a row, or on none: pieces are cut there.
+ * Pieces that reach beyond `end` stay for what follows: `piece` moves on only behind what was
+ * reached. */
 static void source_take_samples(struct walk *w, uint64_t end, uint32_t row, bool is_shown)
 {
     struct source_lines *s = w->out;

@@ -10,7 +10,10 @@
  * recorded, of which counts of 0 are the sign: without any, nothing is inferred.
  *
  * The law: self of all files + elsewhere.no_line + elsewhere.not_shown + elsewhere.unattributed are
- * the samples read. */
+ * the samples read.
+ *
+ * source_lines_make() finds rows and files; annotate_make() then chooses the lines to show, reads
+ * their text and disassembles their code. */
 #ifndef MONARC_PROFILE_ANALYSIS_SOURCE_LINES_H
 #define MONARC_PROFILE_ANALYSIS_SOURCE_LINES_H
 
@@ -97,7 +100,10 @@ struct source_input {
     bool keeps_extents;
 };
 
-/* On return *found says whether the function or file that was asked for has any code (true: nothing
+/* `s` is zeroed before; its lists are freed with source_lines_deinit(), also where nothing was
+ * found. The profile, graph and names are read alone; objects read debug information on the way.
+ *
+ * On return *found says whether the function or file that was asked for has any code (true: nothing
  * in particular was asked for). */
 void source_lines_make(struct source_lines *s, const struct source_input *in, bool *found,
                        struct arena *a);

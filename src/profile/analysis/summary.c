@@ -159,6 +159,7 @@ static void list_programs(struct recording_summary *s, const struct recording_ch
     arena_deinit(&scratch);
 }
 
+/* Two passes, since the sum of squares of large, similar values would lose their differences. */
 struct recording_spread recording_spread_of(const double *values, size_t len)
 {
     struct recording_spread s = {.least = values[0], .most = values[0]};
@@ -222,6 +223,7 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
     arena_deinit(&scratch);
 }
 
+/* Asked of every function of a program: the first letter decides for nearly all. */
 bool is_profiler(const char *linkage_name)
 {
     static const char *const names[] = {

@@ -1,7 +1,11 @@
 /* What a profile amounts to before it is split up: the head of every native report.
  *
  * The law: functions + unattributed == samples, where `functions` is the self time of all
- * functions, the profiler's own among them. */
+ * functions, the profiler's own among them.
+ *
+ * Shares are parts of `samples`, 0 to 1. Times are in the unit of the dimension: seconds, or
+ * events. Every interval is one of 95 %, and all reports print those made here, so that they agree.
+ */
 #ifndef MONARC_PROFILE_ANALYSIS_SUMMARY_H
 #define MONARC_PROFILE_ANALYSIS_SUMMARY_H
 
@@ -86,6 +90,8 @@ void recording_dimension(const struct recording_event *event, const char **dimen
 /* What a program is called: the last part of its path, or the command's name. */
 const char *recording_program_name(const struct recording *r, const struct recording_process *p);
 
+/* Filled in two steps: names, notes and what a recording has when the profile is opened; then, by
+ * summary_count(), the totals. Nothing in it is owned. */
 struct summary {
     const char *program;
     const char *const *profiles;

@@ -86,6 +86,7 @@ struct thread_share {
     double self, total;
 };
 
+/* An object, a thread or a process; of which the other fields are 0. */
 struct share_row {
     const char *name;
     double samples;
@@ -192,6 +193,7 @@ uint64_t graph_unknown_calls(const struct graph *g, uint32_t function);
  * profile/analysis/recording/call_tree.h, where there are stacks.) The graph is one by calls, not a
  * measured one. Cycles are one node, so that every branch ends. */
 
+/* A node of a tree, which may stand in it several times. */
 struct tree_row {
     uint32_t node; /* NO_NODE: callers outside of the program's functions */
     uint32_t depth;
@@ -240,6 +242,7 @@ struct line_chain {
     double self;
 };
 
+/* One place: a function, file and line. */
 struct lines_row {
     uint32_t function; /* index into `functions` of the table, which has file and line, too */
     bool is_profiler;
@@ -270,6 +273,7 @@ struct lines_table {
     bool has_fractions, has_inlines;
 };
 
+/* What is asked about; the table points into all of it. */
 struct lines_input {
     const struct functions *functions; /* native */
     struct object *const *objects;     /* by function.object; NULL elements: not to be had */

@@ -120,6 +120,7 @@ struct change_member {
     double least;
 };
 
+/* The change that a member describes, in a row. */
 static struct measured_change *comparison_change_member(struct change *row,
                                                         const struct change_member *m)
 {

@@ -54,6 +54,7 @@ struct match {
     uint8_t *kind;    /* per new function: enum match_kind */
 };
 
+/* Matches by name alone; match_similar() goes on where that leaves functions of both builds. */
 void match_identities(struct match *m, const struct identities *old, const struct identities *new,
                       struct arena *a);
 
@@ -144,7 +145,7 @@ struct analysed_run {
     const char *const *shown;      /* by function; NULL: `names` */
 };
 
-/* `s` is zeroed before the first run. */
+/* Adds a run. `s` is zeroed before the first one; nothing of the run is needed afterwards. */
 void run_set_add(struct run_set *s, const struct analysed_run *run);
 /* The same of functions whose identities are known; `objects` are not looked at. */
 void run_set_add_identified(struct run_set *s, const struct analysed_run *run,

@@ -61,6 +61,7 @@ struct match_pass {
     unsigned parts; /* of the source file's path; 0: none */
 };
 
+/* 64 parts are all of any path. A shorter end of the path lets a source tree be built elsewhere. */
 static const struct match_pass PASSES[] = {
     {true, 64}, {true, 3}, {true, 2}, {true, 1}, {true, 0}, {false, 1}, {false, 0},
 };

@@ -8,7 +8,9 @@
  * The laws: the frames' self amounts add up to `total`, and where threads are told apart the parts
  * of a frame to its self amount; the calls of a function that is called
  * cost its `total` together, recursion or not (of a cycle of the model: that of the whole cycle).
- */
+ *
+ * The order of use: exchange_thread_shares(), if threads are to be told apart; exchange_make();
+ * then exchange_code_make(), for formats that have figures of lines or instructions. */
 #ifndef MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
 #define MONARC_PROFILE_ANALYSIS_EXCHANGE_EXCHANGE_H
 
@@ -112,7 +114,8 @@ struct exchange_samples {
 void exchange_thread_shares(struct exchange_input *in, const struct exchange_samples *from,
                             struct arena *a);
 
-/* Texts live in the arena, the input and the objects. */
+/* Puts an exchange together; exchange_deinit() frees its lists. Texts live in the arena, the input
+ * and the objects, which must outlive it. Cost: linear in frames, functions and arcs. */
 void exchange_make(struct exchange *x, const struct exchange_input *in, struct arena *a);
 void exchange_deinit(struct exchange *x);
 
@@ -156,7 +159,8 @@ struct model_paths {
     VEC(struct model_frame) frames; /* parents stand before their children */
 };
 
-/* `least`: in samples; what has less is put together. */
+/* `p` is zeroed before. `least`: in samples; what has less is put together, so there are no more
+ * than samples / least frames at one depth. */
 void model_paths_make(struct model_paths *p, const struct graph *g, double least);
 void model_paths_deinit(struct model_paths *p);
 
@@ -197,7 +201,8 @@ struct exchange_code_input {
     const uint32_t *merged;            /* likewise: its node of the tree; NULL: of the model */
 };
 
-/* Of an exchange that exchange_make() made with `keeps_frames`. */
+/* Of an exchange that exchange_make() made with `keeps_frames`. Disassembles the functions in which
+ * anything was measured; without their files, everything is at the functions' entries. */
 void exchange_code_make(struct exchange_code *c, const struct exchange *x,
                         const struct exchange_code_input *in, struct arena *a);
 void exchange_code_deinit(struct exchange_code *c);

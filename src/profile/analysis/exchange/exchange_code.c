@@ -229,14 +229,6 @@ static double code_weigh(struct code_group *g)
     return whole;
 }
 
-static uint64_t code_calls(const struct code_group *g)
-{
-    uint64_t calls = 0;
-    for (size_t i = 0; i < g->len; i++)
-        calls += g->spots[i].calls;
-    return calls;
-}
-
 /* Makes spots of an owner's hits, which are joined by instruction. Where they do not have all of
  * its calls, its entry has everything. */
 static void code_share_out(struct code_hits *m, const struct code_owner *o, struct code_group *g,
@@ -253,7 +245,10 @@ static void code_share_out(struct code_hits *m, const struct code_owner *o, stru
         }
         g->len = kept;
     }
-    if (!g->len || code_calls(g) != o->calls) {
+    uint64_t calls = 0;
+    for (size_t i = 0; i < g->len; i++)
+        calls += g->spots[i].calls;
+    if (!g->len || calls != o->calls) {
         g->len = 1;
         g->spots[0] = (struct exchange_spot){.address = m->c->entry[o->function],
                                              .calls = o->calls,

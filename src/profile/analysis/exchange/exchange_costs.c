@@ -221,6 +221,7 @@ static void threads_split_frame(struct exchange *x, const struct exchange_share 
     }
 }
 
+/* Shares are sorted by frame, then thread, so that those of one frame follow each other. */
 void exchange_split(struct exchange *x, const struct exchange_input *in, const uint32_t *frame_of)
 {
     struct arena scratch = {0};

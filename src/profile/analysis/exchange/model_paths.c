@@ -34,6 +34,7 @@ static double total_of(const struct graph *g, uint32_t node)
     return g->nodes[node].self + g->nodes[node].children;
 }
 
+/* Appends a frame, and returns its number. */
 static uint32_t add(struct path_tree *m, uint32_t parent, uint32_t node, double self,
                     bool is_estimate)
 {

@@ -11,6 +11,9 @@
  * yet (Gabow, "Path-based depth-first search for strong and biconnected components", 2000), so the
  * work is linear in arcs and the depth is bounded by memory alone.
  *
+ *     main -> a -> b -> c -> a      c's call of a closes a circle: b and c join a's cycle, in this
+ * order c -> d      d is left first, and has number 1; the cycle has 2, main 3
+ *
  * What holds: a function is UNSEEN, then BUSY while it or its cycle is on the stack, then numbered.
  * A number is higher than those of all callees outside of the cycle, so that passing times on in
  * the order of numbers meets each callee before its callers. */

@@ -31,6 +31,7 @@ struct static_calls {
 MUST_CHECK bool static_calls_native(struct static_calls *calls, const struct functions *f,
                                     struct object *o, struct arena *a);
 
+/* Which code is read, and which of its branches are calls. */
 struct static_call_rules {
     const struct code_range *ranges;  /* of each function, what is read; an empty one is not */
     const struct code_range *targets; /* a call must go into one of them; NULL: anywhere */
@@ -39,6 +40,7 @@ struct static_call_rules {
     bool takes_own_entry; /* those to the entry of the function they are in, too */
 };
 
+/* The same by rules. Several threads decode; the result does not depend on how many. */
 MUST_CHECK bool static_calls_find(struct static_calls *calls, const struct functions *f,
                                   struct object *o, const struct static_call_rules *rules,
                                   struct arena *a);
@@ -79,6 +81,7 @@ struct graph_node {
     bool is_shown;
 };
 
+/* The arcs come first in the order in which the profile has their pairs, then static ones. */
 struct graph {
     const struct functions *functions;
     struct graph_node *nodes;

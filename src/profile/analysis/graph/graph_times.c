@@ -97,6 +97,7 @@ static void build_gather_from_callees(struct graph *g, uint32_t node)
         const struct graph_node *callee = &g->nodes[g->nodes[arc->callee].head];
         if (!callee->calls)
             continue;
+        /* The callee's whole cycle, if it is in one: callers attach to that. */
         double part = (double)arc->count / (double)callee->calls;
         arc->self = callee->self * part;
         arc->children = callee->children * part;
@@ -139,6 +140,7 @@ void graph_propagate(struct graph *g, struct graph_rules rules, struct arena *a)
         if (!graph_is_cycle(g, i))
             g->shown_total += node->self;
     }
+    /* What a cycle takes itself: its members that pass time on. */
     for (uint32_t c = g->functions->len; c < g->len; c++) {
         struct graph_node *cycle = &g->nodes[c];
         for (uint32_t m = cycle->next_member; m != NO_NODE; m = g->nodes[m].next_member)

@@ -170,7 +170,8 @@ struct merging {
     struct map children; /* (node, function) -> node */
 };
 
-/* The child of a tree's node for a function, new or old. */
+/* The child of a tree's node for a function, new or old.
+ * The child of `parent` for a function, new or old. Children are linked newest first. */
 static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t function)
 {
     bool is_new;
@@ -295,7 +296,8 @@ static void call_add_children(struct row_walk *w, uint32_t node)
         call_add_spot(w, i, w->t->nodes[i].total);
 }
 
-/* Puts into `next` where one arrives from a spot; returns what ends there. */
+/* Puts into `next` where one arrives from a spot; returns what ends there.
+ * An outward step from a node of the outermost frames ends there, as it has no caller. */
 static double call_step(struct row_walk *w, const struct spot *s)
 {
     const struct call_node *node = &w->t->nodes[s->node];

@@ -27,13 +27,6 @@ static double diagnosis_share(const struct recording_examination *r, double samp
     return r->p->weights->total > 0 ? samples / r->p->weights->total : 0;
 }
 
-static void diagnosis_report(struct recording_examination *r, enum severity severity,
-                             const char *name, const char *finding, const char *evidence,
-                             const char *remedy)
-{
-    report_symptom(&r->x, severity, name, finding, evidence, remedy);
-}
-
 /* --- files ----------------------------------------------------------------------------------- */
 
 /* Whether the file of an object is there, and the one that was recorded. */
@@ -43,21 +36,20 @@ static void diagnosis_examine_file(struct recording_examination *r, uint32_t i)
     const char *path = o->recorded->path;
     double part = diagnosis_share(r, r->by_object[i]);
     if (!o->file && o->is_other)
-        diagnosis_report(
-            r, SEVERITY_ERROR, "other-build",
+        report_symptom(
+            &r->x, SEVERITY_ERROR, "other-build",
             i == r->p->space->main ? "the program has been built anew since it was recorded"
                                    : "a library is another one than was recorded",
             arena_printf(r->x.arena, "the build-id of %s is not the one in the recording", path),
             "record again, or name the old file with --symbols; 'monarc symbols --from DIR' puts "
             "its names into the recording");
     else if (!o->file && (part >= WORTH_A_NOTE || i == r->p->space->main))
-        diagnosis_report(
-            r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
-            o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
-                                    : "a file that was recorded is not there any more",
-            arena_printf(r->x.arena, "%s has %.1f %% of the samples", path, 100 * part),
-            "'monarc symbols --from DIR', with a folder where the file is now, puts its "
-            "names into the recording; --debuginfod asks a server for them");
+        report_symptom(&r->x, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
+                       o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
+                                               : "a file that was recorded is not there any more",
+                       arena_printf(r->x.arena, "%s has %.1f %% of the samples", path, 100 * part),
+                       "'monarc symbols --from DIR', with a folder where the file is now, puts its "
+                       "names into the recording; --debuginfod asks a server for them");
 }
 
 /* Samples in code of an object that no symbol names. */
@@ -75,8 +67,8 @@ static void diagnosis_examine_symbols_of(struct recording_examination *r, uint32
     double part = diagnosis_share(r, samples);
     if (part < WORTH_A_NOTE)
         return;
-    diagnosis_report(
-        r, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
+    report_symptom(
+        &r->x, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-symbols",
         has_ranges ? "code without symbols: functions have addresses for names"
                    : "code without symbols: functions cannot be told apart",
         arena_printf(r->x.arena, "%.1f %% of the samples are in %s where it has no symbol",
@@ -130,18 +122,17 @@ static void diagnosis_examine_kernel(struct recording_examination *r)
     double kernel = diagnosis_share_of_kind(r, RECORDING_OBJECT_KERNEL);
     double generated = diagnosis_share_of_kind(r, RECORDING_OBJECT_GENERATED);
     if (kernel >= KERNEL_HEAVY)
-        diagnosis_report(
-            r, SEVERITY_NOTE, "kernel-heavy", "much of the time is in the kernel",
+        report_symptom(
+            &r->x, SEVERITY_NOTE, "kernel-heavy", "much of the time is in the kernel",
             diagnosis_dearest(r, RECORDING_OBJECT_KERNEL),
             "'monarc graph --callers' of one of these says who asks for it: fewer and larger "
             "calls, or memory that is used again, make it less");
     if (generated >= WORTH_A_NOTE &&
         strstr(diagnosis_dearest(r, RECORDING_OBJECT_GENERATED), "[generated code]"))
-        diagnosis_report(
-            r, SEVERITY_NOTE, "generated-code", "generated code has no names",
-            diagnosis_dearest(r, RECORDING_OBJECT_GENERATED),
-            "let the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
-            "perf-map-agent or -XX:+DumpPerfMapAtExit)");
+        report_symptom(&r->x, SEVERITY_NOTE, "generated-code", "generated code has no names",
+                       diagnosis_dearest(r, RECORDING_OBJECT_GENERATED),
+                       "let the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
+                       "perf-map-agent or -XX:+DumpPerfMapAtExit)");
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -185,12 +176,12 @@ static void diagnosis_examine_stacks(struct recording_examination *r)
                             space_object_name(r->p->space, most));
         objects[most] = 0;
     }
-    diagnosis_report(r, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE,
-                     "incomplete-stacks",
-                     "some stacks are not whole: totals of outer functions are too low",
-                     arena_printf(r->x.arena, "%.1f %% are whole%s", 100 * whole, text),
-                     "rows [stack cut: ...] in 'monarc graph' say why; code of your own wants "
-                     "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
+    report_symptom(&r->x, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE,
+                   "incomplete-stacks",
+                   "some stacks are not whole: totals of outer functions are too low",
+                   arena_printf(r->x.arena, "%.1f %% are whole%s", 100 * whole, text),
+                   "rows [stack cut: ...] in 'monarc graph' say why; code of your own wants "
+                   "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
 }
 
 /* --- what was not seen ----------------------------------------------------------------------- */
@@ -240,11 +231,10 @@ static void diagnosis_examine_losses(struct recording_examination *r)
             continue;
         const char *amount = l->ns ? arena_printf(r->x.arena, "%.3f s", (double)l->ns / 1e9)
                                    : arena_printf(r->x.arena, "counted %" PRIu64, l->count);
-        diagnosis_report(r, is_large ? SEVERITY_WARNING : row->severity, row->name,
-                         row->finding ? row->finding : l->text,
-                         row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text)
-                                      : amount,
-                         row->remedy);
+        report_symptom(&r->x, is_large ? SEVERITY_WARNING : row->severity, row->name,
+                       row->finding ? row->finding : l->text,
+                       row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text) : amount,
+                       row->remedy);
     }
 }
 
@@ -263,11 +253,11 @@ static void diagnosis_examine_processes(struct recording_examination *r)
     }
     if (!unseen)
         return;
-    diagnosis_report(r, SEVERITY_WARNING, "unseen-processes",
-                     "not all processes were wholly recorded",
-                     arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen,
-                                  recording->processes.len, first),
-                     "'monarc flat --by-process' lists them, with the reasons");
+    report_symptom(&r->x, SEVERITY_WARNING, "unseen-processes",
+                   "not all processes were wholly recorded",
+                   arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen,
+                                recording->processes.len, first),
+                   "'monarc flat --by-process' lists them, with the reasons");
 }
 
 void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a)
@@ -290,19 +280,19 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
                          "runs: four times the samples halve the uncertainty";
     if (!w->weight && r.p->run->recording->rate)
-        diagnosis_report(&r, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
-                         remedy);
+        report_symptom(&r.x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
+                       remedy);
     else if (w->taken && w->effective < FEW_SAMPLES)
-        diagnosis_report(&r, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
-                         "few-samples", "there are too few samples to tell small differences",
-                         evidence, remedy);
+        report_symptom(&r.x, w->effective < VERY_FEW_SAMPLES ? SEVERITY_WARNING : SEVERITY_NOTE,
+                       "few-samples", "there are too few samples to tell small differences",
+                       evidence, remedy);
     const struct recording_summary *s = r.p->run;
     if (s->has_cpu && (double)s->accounted_ns < ACCOUNTED * (double)s->cpu_ns)
-        diagnosis_report(&r, SEVERITY_WARNING, "unaccounted",
-                         "much of the CPU time that was used is in no sample",
-                         arena_printf(r.x.arena, "%.3f s of %.3f s are accounted for",
-                                      (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
-                         "the other findings say where the rest is, as far as that is known");
+        report_symptom(&r.x, SEVERITY_WARNING, "unaccounted",
+                       "much of the CPU time that was used is in no sample",
+                       arena_printf(r.x.arena, "%.3f s of %.3f s are accounted for",
+                                    (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
+                       "the other findings say where the rest is, as far as that is known");
     diagnosis_examine_losses(&r);
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
@@ -310,16 +300,16 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     /* How samples were taken, where that makes them coarse. */
     uint32_t method = r.p->space->recording->method;
     if (method == RECORDING_METHOD_PTRACE)
-        diagnosis_report(
-            &r, SEVERITY_NOTE, "coarse-method",
+        report_symptom(
+            &r.x, SEVERITY_NOTE, "coarse-method",
             "samples were taken by stopping threads, since perf events were refused",
             "the recording says so",
             "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
             "finer ones");
     if (r.p->weights->taken && !r.p->stacks->has_callers)
-        diagnosis_report(&r, SEVERITY_NOTE, "no-callers", "no callers are known",
-                         "no stack is deeper than one frame",
-                         "record with stacks (without --no-stacks)");
+        report_symptom(&r.x, SEVERITY_NOTE, "no-callers", "no callers are known",
+                       "no stack is deeper than one frame",
+                       "record with stacks (without --no-stacks)");
     diagnosis_sort(d);
 }
 

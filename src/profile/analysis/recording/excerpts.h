@@ -31,6 +31,8 @@ struct excerpts_sum {
     size_t objects, functions, places, bytes;
     size_t damaged; /* objects of which they cannot be used */
 };
+/* Opens each object's excerpts once; objects whose excerpts are damaged are counted and left out.
+ */
 void excerpts_add_up(struct excerpts_sum *sum, const struct recording *r);
 
 #endif

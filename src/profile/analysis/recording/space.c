@@ -105,6 +105,8 @@ bool space_lay_out(struct space *s, const struct recording *r, struct arena *a, 
                                               .low = o->low,
                                               .high = o->high};
     }
+    /* The main program stays where it was linked: a recording of it alone has the addresses of its
+     * file. */
     if (s->main != RECORDING_NONE && !space_place_object(&s->objects[s->main], &next, true, e))
         return false;
     for (uint32_t i = 0; i < s->len; i++)
@@ -156,6 +158,7 @@ void space_add_calls(const struct space *s, struct profile *p)
 /* --- functions of files ---------------------------------------------------------------------- */
 
 /* The functions of all objects while they are found, before they have their numbers in the table.
+ * `each` is by object, `local` by node; what stands for no file is in `pseudo`, one for each name.
  */
 struct gathering {
     struct space *space;

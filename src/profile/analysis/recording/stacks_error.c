@@ -45,6 +45,7 @@ struct hits {
     double *greatest; /* mean square of the heaviest sample of each function */
 };
 
+/* Nothing was hit yet; the variances outlive the scratch. */
 static void hits_init(struct hits *h, uint32_t functions, struct arena *a, struct arena *scratch)
 {
     *h = (struct hits){.of = ARENA_NEW(scratch, struct function_hits, functions),
@@ -92,6 +93,7 @@ static void hits_end_stratum(struct hits *h, const struct row *all)
     h->len = 0;
 }
 
+/* From variances to standard errors, with one sample more of each function that was hit. */
 static void hits_finish(struct hits *h, uint32_t functions)
 {
     for (uint32_t i = 0; i < functions; i++)
