@@ -6,7 +6,7 @@
 #include "base/intern.h"
 #include "coverage/analysis/coverage_result.h"
 #include "profile/analysis/source_lines.h"
-#include "source/search.h"
+#include "source/source.h"
 
 struct measured_source {
     const char *shown;     /* as people read it */

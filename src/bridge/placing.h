@@ -20,7 +20,7 @@
 #include "profile/analysis/functions.h"
 #include "bridge/line_counts.h"
 #include "profile/model/profile.h"
-#include "source/search.h"
+#include "source/source.h"
 
 struct placing {
     const struct line_counts *counts; /* settled */

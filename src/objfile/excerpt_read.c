@@ -9,7 +9,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/search.h"
-#include "objfile/excerpt_private.h"
+#include "objfile/private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 
 #include "base/intern.h"
 #include "base/sort.h"
-#include "objfile/excerpt_private.h"
-#include "objfile/scopes.h"
+#include "objfile/private.h"
+#include "objfile/units.h"
 
 #include <stdlib.h>
 #include <string.h>

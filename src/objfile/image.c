@@ -3,9 +3,9 @@
  * Decides nothing about what the contents mean. Specification: the System V gABI, chapter 4. */
 #include "objfile/image.h"
 
+#include "base/arena.h"
 #include "base/cursor.h"
 #include "base/file.h"
-#include "objfile/pe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 /* What a file that is no ELF object is, by its first bytes. */
 static const struct {
@@ -381,3 +382,69 @@ struct bytes image_debug_section(struct image *image, const char *name)
         return (struct bytes){0};
     return image_unpack(image, index) ? image_bytes(image, index) : (struct bytes){0};
 }
+
+/* --- sections packed with zstd ---------------------------------------------------------------- */
+
+#ifdef HAVE_ZSTD
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+enum { MOST_RATIO = 1032 };
+
+/* The section's bytes, to be freed, or NULL. */
+static uint8_t *unpack(struct bytes packed, const GElf_Chdr *claim, size_t header_bytes)
+{
+    if (packed.len <= header_bytes || !claim->ch_size || claim->ch_size / MOST_RATIO > packed.len)
+        return NULL;
+    uint8_t *out = malloc(claim->ch_size);
+    if (!out)
+        memory_exhausted(claim->ch_size);
+    size_t len =
+        ZSTD_decompress(out, claim->ch_size, packed.at + header_bytes, packed.len - header_bytes);
+    if (len == claim->ch_size)
+        return out;
+    free(out);
+    return NULL;
+}
+
+static void replace(Elf_Scn *section, GElf_Shdr header, uint8_t *bytes, size_t len)
+{
+    Elf_Data *views[] = {elf_rawdata(section, NULL), elf_getdata(section, NULL)};
+    for (size_t i = 0; i < 2; i++) {
+        views[i]->d_buf = bytes;
+        views[i]->d_size = len;
+    }
+    header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+    header.sh_size = len;
+    gelf_update_shdr(section, &header);
+}
+
+void image_unpack_zstd(struct image *image)
+{
+    size_t header_bytes = image->elf ? gelf_fsize(image->elf, ELF_T_CHDR, 1, EV_CURRENT) : 0;
+    for (size_t i = 1; i < image->sections_len; i++) {
+        Elf_Scn *section;
+        GElf_Shdr header;
+        GElf_Chdr claim;
+        if (!image_section(image, i, &section, &header) || !(header.sh_flags & SHF_COMPRESSED) ||
+            !gelf_getchdr(section, &claim) || claim.ch_type != ELFCOMPRESS_ZSTD ||
+            !elf_getdata(section, NULL))
+            continue;
+        uint8_t *bytes = unpack(image_bytes(image, i), &claim, header_bytes);
+        if (!bytes)
+            continue;
+        replace(section, header, bytes, claim.ch_size);
+        vec_push(&image->unpacked, bytes);
+    }
+}
+
+#else
+
+void image_unpack_zstd(struct image *image)
+{
+    (void)image;
+}
+
+#endif

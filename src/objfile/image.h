@@ -9,6 +9,7 @@
 #define MONARC_OBJFILE_IMAGE_H
 
 #include "base/vec.h"
+#include "base/writer.h"
 #include "objfile/object.h"
 
 #include <gelf.h>
@@ -77,5 +78,14 @@ static inline bool image_is_big_endian(const struct image *image)
 {
     return image->header.e_ident[EI_DATA] == ELFDATA2MSB;
 }
+
+/* --- pe.c: programs and libraries of Windows -------------------------------------------------- */
+
+bool pe_probe(struct bytes start);
+
+/* Writes to *elf, empty before, an image with the same code, symbols and debug information. Fails
+ * with *why for what begins as a PE image and is none, or is cut short. */
+MUST_CHECK bool pe_to_elf(struct bytes pe, const char *name, struct writer *elf,
+                          enum object_failure *why, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* A sweep over spans in the order of their starts, with the open ones in a heap. */
-#include "objfile/interval_map.h"
+#include "objfile/debug_info.h"
 
 #include "base/search.h"
 #include "base/sort.h"

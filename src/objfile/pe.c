@@ -6,7 +6,7 @@
  * Table"; the System V gABI, chapter 4.
  *
  *     ELF header | program headers of code | the PE file | symbols | names | section headers */
-#include "objfile/pe.h"
+#include "objfile/image.h"
 
 #include "arch/arch.h"
 #include "base/cursor.h"

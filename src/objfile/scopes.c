@@ -4,7 +4,7 @@
  * DEEPEST are not looked at, since finding one's sibling may mean reading all that is below it.
  * Specification: DWARF 5, sections 3.3 and 3.4; where ranges touch or contradict each other, BFD.
  */
-#include "objfile/scopes.h"
+#include "objfile/debug_info.h"
 
 #include <dwarf.h>
 

@@ -1,12 +1,25 @@
-/* Symbol tables: ELF entries to addresses and names, with each machine's conventions removed.
+/* Symbol tables: ELF entries to addresses and names, with each machine's conventions removed; and
+ * the symbol that an address lies in or behind, for code that no debug information names.
  *
- * Chooses no symbols beyond leaving out those that name no place: what is a routine is decided by
- * the analysis. Names are pointers into the string table, which stays as it is in the file.
+ * Reading chooses no symbols beyond leaving out those that name no place: what is a routine is
+ * decided by the analysis. Names are pointers into the string table, which stays as it is in the
+ * file; a table without a last NUL ends at the last one it has. The whole table is converted on the
+ * first question and kept.
+ *
+ * By address, an index of code symbols is sorted once. Of several at one address, the choice is
+ * that of BFD's better_fit() in elf.c of binutils 2.40: one that reaches the address before one
+ * that does not, then functions, then typed ones, then the smaller one.
+ *
  * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch. */
 #include "objfile/private.h"
 
 #include "base/cursor.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "base/vec.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ELFv1 function descriptors: a symbol names 24 bytes in .opd whose first 8 are the code address.
@@ -39,29 +52,6 @@ static Elf_Data *symbols_section_data(const struct image *image, size_t index, G
     return data && data->d_buf ? data : NULL;
 }
 
-/* The string table up to its last NUL. */
-static void symbols_find_names(struct table *t, size_t index)
-{
-    GElf_Shdr header;
-    if (!image_section(t->image, index, NULL, &header) || header.sh_type != SHT_STRTAB)
-        return;
-    struct bytes all = image_bytes(t->image, index);
-    while (all.len && all.at[all.len - 1])
-        all.len--;
-    t->names = (const char *)all.at;
-    t->names_len = all.len;
-}
-
-/* Section indices of 0xff00 and more stand in a table of their own, which points to ours. */
-static void symbols_find_long_indexes(struct table *t, size_t symbols)
-{
-    GElf_Shdr header;
-    for (size_t i = 1; i < t->image->sections_len; i++)
-        if (image_section(t->image, i, NULL, &header) && header.sh_type == SHT_SYMTAB_SHNDX &&
-            header.sh_link == symbols)
-            t->long_indexes = symbols_section_data(t->image, i, &header);
-}
-
 /* The program's section that is section `index` of a separate file: same name, same address. */
 static uint32_t symbols_same_section(const struct object *o, const struct image *image,
                                      size_t index)
@@ -79,30 +69,7 @@ static uint32_t symbols_same_section(const struct object *o, const struct image 
     return header.sh_flags & SHF_ALLOC ? section_at(o, header.sh_addr) : 0;
 }
 
-static void symbols_map_sections(struct table *t, struct arena *a)
-{
-    if (t->image == &t->object->self)
-        return;
-    t->sections = ARENA_NEW(a, uint32_t, t->image->sections_len);
-    for (size_t i = 1; i < t->image->sections_len; i++)
-        t->sections[i] = symbols_same_section(t->object, t->image, i);
-}
-
-static void symbols_find_descriptors(struct table *t)
-{
-    const struct image *self = &t->object->self;
-    struct arch_target target = image_target(self);
-    const struct arch *a = arch_of(&target);
-    if (!a->has_descriptors || !a->has_descriptors(&target) || self->header.e_type == ET_REL)
-        return;
-    size_t index = image_find(self, SHT_PROGBITS, ".opd");
-    GElf_Shdr header;
-    if (!index || !image_section(self, index, NULL, &header))
-        return;
-    t->descriptors.bytes = image_bytes(self, index);
-    t->descriptors.address = header.sh_addr;
-}
-
+/* Finds a table and what belongs to it; false where there is none. */
 static bool symbols_open_table(struct table *t, const struct object *o, const struct image *image,
                                uint32_t type)
 {
@@ -115,8 +82,20 @@ static bool symbols_open_table(struct table *t, const struct object *o, const st
     t->entries = index ? symbols_section_data(image, index, &header) : NULL;
     if (!t->entries)
         return false;
-    symbols_find_names(t, header.sh_link);
-    symbols_find_long_indexes(t, index);
+    GElf_Shdr strings, long_indexes;
+    size_t names = header.sh_link;
+    if (image_section(image, names, NULL, &strings) && strings.sh_type == SHT_STRTAB) {
+        struct bytes all = image_bytes(image, names);
+        while (all.len && all.at[all.len - 1])
+            all.len--; /* up to its last NUL, so that every name ends */
+        t->names = (const char *)all.at;
+        t->names_len = all.len;
+    }
+    /* Section indices of 0xff00 and more stand in a table of their own, which points to ours. */
+    for (size_t i = 1; i < image->sections_len; i++)
+        if (image_section(image, i, NULL, &long_indexes) &&
+            long_indexes.sh_type == SHT_SYMTAB_SHNDX && long_indexes.sh_link == index)
+            t->long_indexes = symbols_section_data(image, i, &long_indexes);
     return t->names_len > 0;
 }
 
@@ -150,15 +129,7 @@ static uint8_t symbols_symbol_binding(const GElf_Sym *sym)
     }
 }
 
-static bool symbols_is_mapping(const struct arch *a, const struct object_symbol *s)
-{
-    if (s->type != SYMBOL_NOTYPE || s->binding != BIND_LOCAL)
-        return false;
-    if (s->name[0] == '.' && s->name[1] == 'L')
-        return true;
-    return s->name[0] == '$' && a->is_mapping && a->is_mapping(s->name);
-}
-
+/* 64-bit PowerPC, ELFv1: from a descriptor to the code, whose address is its first word. */
 static void symbols_follow_descriptor(const struct table *t, struct object_symbol *s)
 {
     const struct descriptors *d = &t->descriptors;
@@ -212,7 +183,9 @@ static bool symbols_convert(const struct table *t, size_t i, struct object_symbo
                                 .is_hidden = GELF_ST_VISIBILITY(sym.st_other) != STV_DEFAULT};
     if (!symbols_place(t, &sym, long_index, s))
         return false;
-    s->is_mapping = symbols_is_mapping(a, s);
+    bool may_be_note = s->type == SYMBOL_NOTYPE && s->binding == BIND_LOCAL;
+    s->is_mapping = may_be_note && ((s->name[0] == '.' && s->name[1] == 'L') ||
+                                    (s->name[0] == '$' && a->is_mapping && a->is_mapping(s->name)));
     if (a->adjust_symbol) {
         struct arch_symbol adjusted = {s->address, .is_function = s->type == SYMBOL_FUNC ||
                                                                   s->type == SYMBOL_IFUNC};
@@ -228,8 +201,22 @@ static bool symbols_convert(const struct table *t, size_t i, struct object_symbo
 /* Appends the table's symbols to o->symbols, which has room. */
 static void symbols_append(struct object *o, struct table *t, struct arena *scratch)
 {
-    symbols_map_sections(t, scratch);
-    symbols_find_descriptors(t);
+    const struct image *self = &o->self;
+    GElf_Shdr header;
+    if (t->image != self) {
+        t->sections = ARENA_NEW(scratch, uint32_t, t->image->sections_len);
+        for (size_t i = 1; i < t->image->sections_len; i++)
+            t->sections[i] = symbols_same_section(o, t->image, i);
+    }
+    struct arch_target target = image_target(self);
+    const struct arch *a = arch_of(&target);
+    bool has_descriptors =
+        a->has_descriptors && a->has_descriptors(&target) && self->header.e_type != ET_REL;
+    size_t opd = has_descriptors ? image_find(self, SHT_PROGBITS, ".opd") : 0;
+    if (opd && image_section(self, opd, NULL, &header)) {
+        t->descriptors.bytes = image_bytes(self, opd);
+        t->descriptors.address = header.sh_addr;
+    }
     size_t len = symbols_entries_in(t);
     uint32_t unit = 0;
     GElf_Sym sym;
@@ -255,17 +242,6 @@ static void symbols_read_tables(struct object *o, struct table *tables, size_t l
     arena_deinit(&scratch);
 }
 
-/* .gnu_debugdata holds what .dynsym does not: together they are the table. */
-static bool symbols_read_mini(struct object *o)
-{
-    struct table tables[2];
-    if (!symbols_open_table(&tables[0], o, mini_debug(o), SHT_SYMTAB))
-        return false;
-    size_t len = 1 + symbols_open_table(&tables[1], o, &o->self, SHT_DYNSYM);
-    symbols_read_tables(o, tables, len, SYMBOLS_GNU_DEBUGDATA);
-    return o->symbols_len;
-}
-
 static bool symbols_read_one(struct object *o, const struct image *image, uint32_t type,
                              enum object_symbol_source source)
 {
@@ -275,12 +251,20 @@ static bool symbols_read_one(struct object *o, const struct image *image, uint32
     return o->symbols_len;
 }
 
+/* The best table that there is, see enum object_symbol_source. */
 static void symbols_read(struct object *o)
 {
-    if (symbols_read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->has_symtab_only)
+    if (symbols_read_one(o, &o->self, SHT_SYMTAB, SYMBOLS_SYMTAB) || o->has_symtab_only ||
+        symbols_read_one(o, debug_file(o), SHT_SYMTAB, SYMBOLS_DEBUG_FILE))
         return;
-    if (symbols_read_one(o, debug_file(o), SHT_SYMTAB, SYMBOLS_DEBUG_FILE) || symbols_read_mini(o))
-        return;
+    struct table tables[2];
+    if (symbols_open_table(&tables[0], o, mini_debug(o), SHT_SYMTAB)) {
+        /* .gnu_debugdata holds what .dynsym does not: together they are the table. */
+        size_t len = 1 + symbols_open_table(&tables[1], o, &o->self, SHT_DYNSYM);
+        symbols_read_tables(o, tables, len, SYMBOLS_GNU_DEBUGDATA);
+        if (o->symbols_len)
+            return;
+    }
     symbols_read_one(o, &o->self, SHT_DYNSYM, SYMBOLS_DYNSYM);
 }
 
@@ -295,4 +279,189 @@ const struct object_symbol *object_symbols(struct object *o, size_t *len,
     if (source)
         *source = o->symbols_source;
     return o->symbols;
+}
+
+/* --- symbols by address ----------------------------------------------------------------------- */
+
+struct nearest {
+    VEC(struct keyed) symbols; /* by address: index into the object's symbols */
+};
+
+static struct nearest *nearest_of(struct object *o)
+{
+    if (o->nearest)
+        return o->nearest;
+    struct nearest *n = o->nearest = calloc(1, sizeof *n);
+    if (!n)
+        memory_exhausted(sizeof *n);
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t i = 0; i < len && i < UINT32_MAX; i++) {
+        const struct object_symbol *s = &symbols[i];
+        if (s->section && !s->is_mapping &&
+            (s->type == SYMBOL_NOTYPE || s->type == SYMBOL_FUNC || s->type == SYMBOL_IFUNC))
+            vec_push(&n->symbols, (struct keyed){s->address, (uint32_t)i});
+    }
+    sort_keyed(n->symbols.at, n->symbols.len);
+    return n;
+}
+
+void nearest_free(struct nearest *n)
+{
+    if (!n)
+        return;
+    vec_free(&n->symbols);
+    free(n);
+}
+
+static size_t symbols_up_to(const struct nearest *n, uint64_t address)
+{
+    return PARTITION_POINT(n->symbols.len, i, n->symbols.at[i].key <= address);
+}
+
+static uint64_t extent(const struct object_symbol *s)
+{
+    return s->size ? s->size : 1;
+}
+
+static bool fits_better(const struct object_symbol *candidate, const struct object_symbol *best,
+                        uint64_t address)
+{
+    uint64_t distance = address - best->address;
+    if (candidate->address != best->address)
+        return candidate->address > best->address;
+    if (extent(best) <= distance)
+        return extent(candidate) > extent(best);
+    if (extent(candidate) <= distance)
+        return false;
+    bool is_function = candidate->type == SYMBOL_FUNC, best_is = best->type == SYMBOL_FUNC;
+    if (is_function != best_is)
+        return is_function;
+    if ((candidate->type == SYMBOL_NOTYPE) != (best->type == SYMBOL_NOTYPE))
+        return best->type == SYMBOL_NOTYPE;
+    return extent(candidate) < extent(best);
+}
+
+const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
+{
+    uint32_t section = section_at(o, address);
+    if (!section)
+        return NULL;
+    size_t end = symbols_up_to(nearest_of(o), address), start = end;
+    const struct object_symbol *symbols = o->symbols, *best = NULL;
+    const struct keyed *at = o->nearest->symbols.at;
+    /* Symbols of other sections can only stand between at the section's very start. */
+    while (start && at[start - 1].key >= o->sections[section].address &&
+           (!best || at[start - 1].key == best->address)) {
+        start--;
+        if (symbols[at[start].item].section == section)
+            best = &symbols[at[start].item];
+    }
+    for (size_t i = start; best && i < end; i++) {
+        const struct object_symbol *s = &symbols[at[i].item];
+        if (s->section == section && fits_better(s, best, address))
+            best = s;
+    }
+    return best;
+}
+
+uint64_t nearest_after(struct object *o, uint64_t address)
+{
+    enum { MOST_AT_ONE_PLACE = 64 };
+    const struct nearest *n = nearest_of(o);
+    const struct keyed *at = n->symbols.at;
+    size_t up_to = symbols_up_to(n, address);
+    uint64_t next = up_to < n->symbols.len ? at[up_to].key : UINT64_MAX;
+    /* Where a section begins or ends, another one's symbols count. */
+    for (uint32_t i = 1; i < o->sections_len; i++) {
+        const struct object_section *s = &o->sections[i];
+        uint64_t end = s->address + s->size;
+        if (!s->is_alloc)
+            continue;
+        if (s->address > address && s->address < next)
+            next = s->address;
+        if (end > address && end < next)
+            next = end;
+    }
+    if (!up_to)
+        return next;
+    /* Of several symbols at one address, the choice changes where one of them ends. Groups so large
+     * that this would take long are made on purpose, and pass for one symbol. */
+    size_t last = up_to - 1, first = last;
+    while (first && at[first - 1].key == at[last].key && last - first < MOST_AT_ONE_PLACE)
+        first--;
+    if (first == last || last - first == MOST_AT_ONE_PLACE)
+        return next;
+    for (size_t i = first; i <= last; i++) {
+        uint64_t end = at[i].key + extent(&o->symbols[at[i].item]);
+        if (end > address && end < next)
+            next = end;
+    }
+    return next;
+}
+
+/* --- letters ---------------------------------------------------------------------------------- */
+
+/* As `nm` prints it. Specification: bfd_decode_symclass() and decode_section_type() of GNU binutils
+ * 2.40, as far as they depend on what object.h keeps: small data ('g', 's') is not told from other
+ * data. */
+char object_symbol_class(const struct object *o, const struct object_symbol *s)
+{
+    if (s->type == SYMBOL_COMMON)
+        return 'C';
+    if (s->type == SYMBOL_IFUNC)
+        return 'i';
+    if (s->binding == BIND_WEAK)
+        return s->type == SYMBOL_OBJECT ? 'V' : 'W';
+    if (s->binding == BIND_UNIQUE)
+        return 'u';
+    if (s->binding == BIND_OTHER)
+        return '?';
+    const struct object_section *in = object_section(o, s->section);
+    char letter = 'n';
+    if (!in)
+        letter = 'a';
+    else if (in->is_code)
+        letter = 't';
+    else if (in->is_alloc && in->has_bytes)
+        letter = in->is_writable ? 'd' : 'r';
+    else if (!in->has_bytes)
+        letter = 'b';
+    else if (!strncmp(in->name, ".debug", 6) || !strncmp(in->name, ".zdebug", 7))
+        letter = 'N';
+    else if (in->is_writable)
+        letter = '?';
+    return s->binding == BIND_GLOBAL ? (char)toupper((unsigned char)letter) : letter;
+}
+
+/* --- mentions --------------------------------------------------------------------------------- */
+
+bool object_mentions(struct object *o, const char *symbol)
+{
+    static const uint32_t TYPES[] = {SHT_DYNSYM, SHT_SYMTAB};
+    for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++) {
+        size_t index = image_find(&o->self, TYPES[i], NULL);
+        GElf_Shdr header;
+        GElf_Sym sym;
+        Elf_Data *data = index ? symbols_section_data(&o->self, index, &header) : NULL;
+        for (int k = 1; data && gelf_getsym(data, k, &sym); k++) {
+            const char *name = elf_strptr(o->self.elf, header.sh_link, sym.st_name);
+            if (name && !strcmp(name, symbol))
+                return true;
+        }
+    }
+    return false;
+}
+
+const char *object_call_counter(struct object *o)
+{
+    static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",
+                                        "__fentry__",   "__gnu_mcount_nc", "__mcount_internal",
+                                        "__gnu_mcount", "_mcount_nc"};
+    if (o->excerpt)
+        return o->excerpt->counts_calls ? NAMES[0] : NULL;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (object_mentions(o, NAMES[i]))
+            return NAMES[i];
+    return NULL;
 }

@@ -1,14 +1,14 @@
-/* The compilation units of a program, found by address. Private to this room. */
+/* The compilation units of a program, found by address. Private to this room.
+ *
+ * All that is read of a unit is read when an address falls into it, and may be forgotten. */
 #ifndef MONARC_OBJFILE_UNITS_H
 #define MONARC_OBJFILE_UNITS_H
 
 #include "base/map.h"
-#include "objfile/interval_map.h"
-#include "objfile/linetable.h"
+#include "objfile/debug_info.h"
 #include "objfile/private.h"
-#include "objfile/scopes.h"
 
-#include <elfutils/libdw.h>
+/* --- units: units.c --------------------------------------------------------------------------- */
 
 struct unit {
     Dwarf_Die die;
@@ -67,5 +67,11 @@ enum { NO_UNIT = UINT32_MAX };
 uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from);
 uint32_t units_find(struct units *u, uint64_t address, struct line_table **table,
                     const struct line_row **row);
+
+/* --- names: places.c -------------------------------------------------------------------------- */
+
+/* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
+ * the source, else NULL. */
+const char *frame_function(struct object *o, struct scopes *s, uint32_t scope);
 
 #endif

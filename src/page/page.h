@@ -17,7 +17,7 @@
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
 #include "source/blame.h"
-#include "source/search.h"
+#include "source/source.h"
 
 /* A program with its profiles, or a recording. */
 struct page_profile {

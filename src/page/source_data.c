@@ -17,8 +17,7 @@
 #include "base/utf8.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
-#include "source/markers.h"
-#include "source/text.h"
+#include "source/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

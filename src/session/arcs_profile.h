@@ -4,7 +4,7 @@
 
 #include "profile/analysis/functions.h"
 #include "session/profiles.h"
-#include "source/search.h"
+#include "source/source.h"
 
 struct arcs_profile_request {
     const char *program;

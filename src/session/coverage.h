@@ -13,7 +13,7 @@
 #include "coverage/model/tracefile.h"
 #include "output/progress.h"
 #include "source/blame.h"
-#include "source/search.h"
+#include "source/source.h"
 
 #include <stdbool.h>
 

@@ -21,7 +21,7 @@
 #include "base/path.h"
 #include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
-#include "source/search.h"
+#include "source/source.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "profile/analysis/source_lines.h"
 #include "profile/report/report.h"
 #include "session/session.h"
-#include "source/search.h"
+#include "source/source.h"
 
 struct sources_options {
     struct session_options session;

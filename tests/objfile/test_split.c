@@ -3,7 +3,7 @@
 #include "workshop.h"
 
 #include "base/file.h"
-#include "objfile/split/package.h"
+#include "objfile/split.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* Markers in comments: kinds, families, ranges, and what does not pair. */
-#include "source/markers.h"
+#include "source/source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* Sources are found where they should be, and their lines are what is in the file, whatever that
  * is. */
-#include "source/search.h"
-#include "source/text.h"
+#include "source/source.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -8,8 +8,7 @@
 
 #include "coverage/analysis/coverage_table.h"
 #include "base/err.h"
-#include "source/search.h"
-#include "source/text.h"
+#include "source/source.h"
 
 /* What is left out of the result. */
 struct result_rules {

@@ -5,7 +5,7 @@
 
 #include "base/sort.h"
 #include "coverage/analysis/coverage_result.h"
-#include "source/markers.h"
+#include "source/source.h"
 
 /* ---- what several tables have of each source (source_parts.c)
  *

@@ -18,7 +18,7 @@
 
 #include "base/search.h"
 #include "coverage/model/coverage.h"
-#include "source/text.h"
+#include "source/source.h"
 
 #include <stdlib.h>
 #include <string.h>

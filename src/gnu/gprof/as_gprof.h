@@ -5,7 +5,7 @@
 #include "gnu/gprof/symspec.h"
 #include "base/err.h"
 #include "output/out.h"
-#include "source/search.h"
+#include "source/source.h"
 
 /* Reports, as bits: GNU's rules for what is printed by default work on them. */
 enum gprof_style {

@@ -24,7 +24,7 @@
 #include "gnu/gnu_compat.h"
 #include "gnu/gprof/gprof_text.h"
 #include "output/digits.h"
-#include "source/text.h"
+#include "source/source.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/sort.h"
-#include "source/search.h"
+#include "source/source.h"
 
 #include <string.h>
 

@@ -21,8 +21,7 @@
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
-#include "source/search.h"
-#include "source/text.h"
+#include "source/source.h"
 
 struct source_row {
     uint32_t file, line;

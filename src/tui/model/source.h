@@ -3,7 +3,7 @@
 #define MONARC_TUI_MODEL_SOURCE_H
 
 #include "bridge/measured_sources.h"
-#include "source/text.h"
+#include "source/source.h"
 #include "tui/model/measurement.h"
 
 /* What became of a line of coverage since the base. */

@@ -2,7 +2,7 @@
  *
  * Expressions, locations and types are passed over. Nothing is followed: an origin is an offset.
  * Specification: DWARF 5, section 7.5; DWARF 4 as GCC's "Fission" extends it. */
-#include "objfile/split/entry.h"
+#include "objfile/split.h"
 
 #include "base/leb.h"
 #include "base/search.h"

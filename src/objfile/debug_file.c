@@ -6,13 +6,19 @@
 #include "objfile/private.h"
 
 #include "base/cursor.h"
+#include "base/vec.h"
+#include "objfile/split.h"
+#include "objfile/units.h"
 
 #include <libgen.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+
+/* --- separate debug files --------------------------------------------------------------------- */
 
 static const char SYSTEM_DIR[] = "/usr/lib/debug";
 
@@ -140,4 +146,118 @@ const struct image *debug_file(struct object *o)
         arena_deinit(&scratch);
     }
     return &o->debug;
+}
+
+/* --- .gnu_debugdata --------------------------------------------------------------------------- */
+
+#ifdef HAVE_LZMA
+
+enum {
+    MOST_BYTES = 128 << 20,
+    ALWAYS_FINE = 16 << 20,
+    MOST_RATIO = 100,
+    DECODER_BYTES = 128 << 20,
+    PIECE = 64 << 10
+};
+
+struct decoded {
+    uint8_t *at;
+    size_t len, cap;
+};
+
+static bool decode(struct bytes in, struct decoded *out)
+{
+    lzma_stream stream = LZMA_STREAM_INIT;
+    if (lzma_stream_decoder(&stream, DECODER_BYTES, 0) != LZMA_OK)
+        return false;
+    stream.next_in = in.at;
+    stream.avail_in = in.len;
+    lzma_ret result = LZMA_OK;
+    size_t most = in.len < MOST_BYTES / MOST_RATIO ? in.len * MOST_RATIO : MOST_BYTES;
+    most = most > ALWAYS_FINE ? most : ALWAYS_FINE;
+    while (result == LZMA_OK && out->len < most) {
+        vec_reserve(out, out->len + PIECE);
+        stream.next_out = out->at + out->len;
+        stream.avail_out = out->cap - out->len;
+        result = lzma_code(&stream, LZMA_FINISH);
+        out->len = out->cap - stream.avail_out;
+    }
+    lzma_end(&stream);
+    return result == LZMA_STREAM_END;
+}
+
+static void open_mini(struct object *o)
+{
+    size_t index = image_find(&o->self, 0, ".gnu_debugdata");
+    struct bytes packed = index ? image_bytes(&o->self, index) : (struct bytes){0};
+    struct decoded decoded = {0};
+    if (!packed.len || !decode(packed, &decoded) ||
+        !image_over((struct bytes){decoded.at, decoded.len}, ".gnu_debugdata", &o->mini, NULL,
+                    NULL)) {
+        free(decoded.at);
+        return;
+    }
+    o->mini.owned = decoded.at;
+}
+
+#else
+
+static void open_mini(struct object *o)
+{
+    (void)o;
+}
+
+#endif
+
+const struct image *mini_debug(struct object *o)
+{
+    if (!o->mini_sought) {
+        o->mini_sought = true;
+        open_mini(o);
+    }
+    return &o->mini;
+}
+
+/* --- what is missing -------------------------------------------------------------------------- */
+
+static void unpack_all(struct image *image)
+{
+    GElf_Shdr header;
+    for (size_t i = 1; i < image->sections_len; i++)
+        if (image_section(image, i, NULL, &header)) {
+            const char *name = image_section_name(image, &header);
+            if (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8))
+                (void)image_unpack(image, i);
+        }
+}
+
+static void count_unit(struct object *o, struct unit *unit, struct object_debug_gaps *out)
+{
+    struct split_skeleton skeleton;
+    struct split_unit split;
+    const struct units *u = o->units;
+    if (!split_skeleton_read(&unit->die, u->addresses, u->address_ranges, &skeleton))
+        return;
+    out->split_units++;
+    if (split_find(o, &skeleton, &split))
+        return;
+    if (!out->missing_units++ && skeleton.name)
+        out->first_missing = arena_copy(&o->arena, skeleton.name, strlen(skeleton.name));
+}
+
+void object_debug_gaps(struct object *o, struct object_debug_gaps *out)
+{
+    *out = (struct object_debug_gaps){0};
+    if (o->excerpt) {
+        out->refused = o->excerpt->refused;
+        return;
+    }
+    struct units *u = units_of(o);
+    unpack_all(&o->self);
+    if (debug_file(o)->elf)
+        unpack_all(&o->debug);
+    for (size_t i = 0; i < u->units.len; i++)
+        count_unit(o, &u->units.at[i], out);
+    if (!object_debug_refused(o, &out->refused))
+        out->refused = NULL;
 }

@@ -1,13 +1,21 @@
-/* Entries of one split unit: what `-gsplit-dwarf` leaves in a .dwo file, or in a .dwp package that
- * was made of several. Private to this room.
+/* Units that `-gsplit-dwarf` split off: what is left of one in the program, where the rest is, its
+ * entries, its functions. Private to this room.
  *
  * elfutils before 0.191 knows no packages and before 0.189 no zstd, so this reader is our own. It
  * reads of an entry what a function is described by, and passes over the rest. */
-#ifndef MONARC_OBJFILE_SPLIT_ENTRY_H
-#define MONARC_OBJFILE_SPLIT_ENTRY_H
+#ifndef MONARC_OBJFILE_SPLIT_H
+#define MONARC_OBJFILE_SPLIT_H
 
 #include "base/cursor.h"
 #include "base/vec.h"
+#include "objfile/private.h"
+#include "objfile/debug_info.h"
+
+#include <elfutils/libdw.h>
+
+/* --- entries: split_entry.c ------------------------------------------------------------------- */
+
+/* Of one unit in a .dwo file, or in a .dwp package that was made of several. */
 
 /* All of it is in memory of others: the file's, the program's. */
 struct split_unit {
@@ -65,5 +73,46 @@ bool split_table_at(struct bytes table, size_t base, uint64_t index, uint8_t siz
 
 /* The bytes of the header that string offsets and range lists have from DWARF 5 on. */
 size_t split_table_header(const struct split_unit *u, struct bytes table, size_t wanted);
+
+/* --- finding units: split_find.c -------------------------------------------------------------- */
+
+/* Sections of a split file, or one unit's shares of them. */
+struct split_sections {
+    struct bytes info, abbrev, str, str_offsets, rnglists;
+};
+
+/* Cuts *s, the sections of the package, down to what the unit with that id has in them. `index` is
+ * .debug_cu_index. False where it has no such unit, or is damaged. */
+bool split_package_find(struct bytes index, bool big_endian, uint64_t id, struct split_sections *s);
+
+/* What the unit that stayed in the program says of the one that was split off. */
+struct split_skeleton {
+    uint64_t id;
+    const char *name, *folder; /* of the .dwo file, and what it is relative to; NULL: unknown */
+    struct bytes addresses, ranges; /* the program's, from the unit's base on */
+    uint64_t low;
+};
+
+/* The unit with that id. False where it is not found, or found and cannot be read (which
+ * object_debug_refused() then says). What *out points to lives as long as the object. */
+bool split_find(struct object *o, const struct split_skeleton *skeleton, struct split_unit *out);
+
+/* The sections of a split file, and of a package its index; empty where there are none. */
+void split_sections_read(struct image *image, struct split_sections *s, struct bytes *index);
+
+void split_files_free(struct split_files *files); /* NULL is fine */
+
+/* Whether the unit was split off; then what it says, with `addresses` and `ranges` cut down from
+ * the program's whole sections. */
+bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes ranges,
+                         struct split_skeleton *out);
+
+/* --- functions and their ranges: split_functions.c -------------------------------------------- */
+
+/* With `as_bfd` a range list given by index is not followed. */
+void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd);
+
+/* The id of a DWARF 4 unit is in its first entry. */
+bool split_unit_id(const struct split_unit *u, uint64_t *id);
 
 #endif

@@ -1,0 +1,277 @@
+/* Source files: where they are, their lines, and the markers in them.
+ *
+ * Finding asks the file system about each candidate, in the order that the header tells. A text is
+ * read whole; its lines are indexed in one pass, when the first is asked for by number. Markers are
+ * found by searching for the two stems that all of them have, and looking around each, so that a
+ * file without any costs two runs of memmem(). Lines are counted only up to where one stands.
+ *
+ * What the system cannot look at is not taken for absent: reading it will say why. */
+#include "source/source.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- finding files ---------------------------------------------------------------------------- */
+
+void source_search_deinit(struct source_search *s)
+{
+    vec_free(&s->dirs);
+    vec_free(&s->maps);
+}
+
+void source_search_add(struct source_search *s, const char *directories)
+{
+    for (const char *at = directories;; at++) {
+        size_t len = strcspn(at, ":");
+        vec_push(&s->dirs, arena_copy(s->arena, at, len));
+        at += len;
+        if (!*at)
+            return;
+    }
+}
+
+bool source_search_map(struct source_search *s, const char *rule, struct err *e)
+{
+    struct path_map map;
+    if (!path_map_parse(rule, s->arena, &map) || !strchr(rule, '=')[1])
+        return err_set(e, "option '--path-map' needs FROM=TO, not '%s'", rule);
+    vec_push(&s->maps, map);
+    return true;
+}
+
+static bool is_there(const char *path)
+{
+    return access(path, R_OK) == 0 || errno_is_trouble(errno);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? S_ISREG(st.st_mode) : errno_is_trouble(errno);
+}
+
+const char *source_find_gnu(const struct source_search *s, const char *recorded)
+{
+    if (is_there(recorded))
+        return recorded;
+    const char *base = path_base_name(recorded);
+    const char *names[] = {recorded[0] == '/' ? NULL : recorded, base > recorded ? base : NULL};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; names[k] && i < s->dirs.len; i++) {
+            const char *path = arena_printf(s->arena, "%s/%s", s->dirs.at[i], names[k]);
+            if (is_there(path))
+                return path;
+        }
+    return NULL;
+}
+
+const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a)
+{
+    const char *tidy = path_tidy(recorded, a);
+    for (size_t i = s->maps.len; i-- > 0;) {
+        const char *path = path_map_apply(&s->maps.at[i], recorded, a);
+        path = path ? path : path_map_apply(&s->maps.at[i], tidy, a);
+        if (path)
+            return path_tidy(path, a);
+    }
+    return tidy;
+}
+
+const char *source_find(const struct source_search *s, const char *recorded)
+{
+    const char *path, *tidy = s->maps.len || s->dirs.len ? path_tidy(recorded, s->arena) : recorded;
+    for (size_t i = s->maps.len; i-- > 0;)
+        for (int k = 0; k < 2; k++) {
+            path = path_map_apply(&s->maps.at[i], k ? tidy : recorded, s->arena);
+            if (path && is_file(path))
+                return path;
+        }
+    if (is_file(recorded))
+        return recorded;
+    for (size_t i = 0; i < s->dirs.len; i++) {
+        const char *dir = *s->dirs.at[i] ? s->dirs.at[i] : ".";
+        for (const char *name = tidy; name; name = strchr(name, '/')) {
+            name += strspn(name, "/");
+            path = arena_printf(s->arena, "%s/%s", dir, name);
+            if (*name && is_file(path))
+                return path;
+        }
+    }
+    return NULL;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+bool source_text_read(struct source_text *t, const char *path, struct err *e)
+{
+    struct stat st;
+    free(t->start);
+    t->start = NULL;
+    t->lines = 0;
+    t->bytes = (struct bytes){0};
+    if (!file_read_regular(path, &t->buffer, e))
+        return false;
+    t->changed = stat(path, &st) ? 0 : st.st_mtime;
+    t->bytes = file_bytes(&t->buffer);
+    return true;
+}
+
+void source_text_deinit(struct source_text *t)
+{
+    file_buffer_deinit(&t->buffer);
+    free(t->start);
+    *t = (struct source_text){0};
+}
+
+void source_text_index(struct source_text *t)
+{
+    if (t->start)
+        return;
+    struct bytes b = t->bytes;
+    const uint8_t *end = b.at + b.len, *newline;
+    t->lines = 0;
+    for (const uint8_t *from = b.at; from < end; from = newline ? newline + 1 : end, t->lines++)
+        newline = memchr(from, '\n', (size_t)(end - from));
+    t->start = malloc((t->lines + 1) * sizeof *t->start);
+    if (!t->start)
+        memory_exhausted((t->lines + 1) * sizeof *t->start);
+    size_t at = 0;
+    for (size_t i = 0; i < t->lines; i++) {
+        newline = memchr(b.at + at, '\n', b.len - at);
+        t->start[i] = at;
+        at = newline ? (size_t)(newline - b.at) + 1 : b.len;
+    }
+    t->start[t->lines] = b.len;
+}
+
+struct bytes source_line(const struct source_text *t, uint64_t number)
+{
+    if (!number || number > t->lines)
+        return (struct bytes){0};
+    size_t from = t->start[number - 1], to = t->start[number];
+    const uint8_t *at = t->bytes.at;
+    if (to > from && at[to - 1] == '\n')
+        to--;
+    if (to > from && at[to - 1] == '\r')
+        to--;
+    return (struct bytes){at + from, to - from};
+}
+
+/* --- markers ---------------------------------------------------------------------------------- */
+
+enum place { PLACE_LINE, PLACE_START, PLACE_STOP, PLACE_NONE };
+
+/* What follows LCOV_EXCL_ and its kind; the longest that fits. */
+static const struct {
+    const char *text;
+    uint8_t place;
+    uint8_t what;
+} WORDS[] = {
+    {"EXCEPTION_BR_LINE", PLACE_LINE, MARKER_EXCEPTIONS},
+    {"EXCEPTION_BR_START", PLACE_START, MARKER_EXCEPTIONS},
+    {"EXCEPTION_BR_STOP", PLACE_STOP, MARKER_EXCEPTIONS},
+    {"BR_LINE", PLACE_LINE, MARKER_BRANCHES},
+    {"BR_START", PLACE_START, MARKER_BRANCHES},
+    {"BR_STOP", PLACE_STOP, MARKER_BRANCHES},
+    {"LINE", PLACE_LINE, MARKER_CODE},
+    {"START", PLACE_START, MARKER_CODE},
+    {"STOP", PLACE_STOP, MARKER_CODE},
+    {"END", PLACE_STOP, MARKER_CODE},
+    {"FUNCTION", PLACE_LINE, MARKER_FUNCTION},
+};
+enum { WORDS_LEN = sizeof WORDS / sizeof *WORDS };
+
+static const char STEMS[2][sizeof "_UNREACHABLE_"] = {"_EXCL_", "_UNREACHABLE_"};
+
+/* A search through one file. */
+struct marker_search {
+    const char *start, *end, *line; /* line: up to where newlines were counted */
+    uint32_t number;                /* of that line */
+    uint32_t open[MARKER_FUNCTION + 1];
+    struct markers *out;
+};
+
+static bool ends_with(const char *start, const char *end, const char *word)
+{
+    size_t len = strlen(word);
+    return (size_t)(end - start) >= len && !memcmp(end - len, word, len);
+}
+
+/* A marker, on the line that was counted up to. */
+static void take_marker(struct marker_search *s, size_t word)
+{
+    uint32_t what = WORDS[word].what, *open = &s->open[what];
+    if (WORDS[word].place == PLACE_LINE) {
+        vec_push(&s->out->ranges, (struct marker){s->number, s->number, what});
+    } else if (WORDS[word].place == PLACE_START) {
+        *open = *open ? *open : s->number;
+    } else if (*open) {
+        vec_push(&s->out->ranges, (struct marker){*open, s->number, what});
+        *open = 0;
+    } else if (!s->out->stray) {
+        s->out->stray = s->number;
+    }
+}
+
+/* Looks at a stem found at `at`; `after` is behind it. */
+static void look_around(struct marker_search *s, const char *at, const char *after)
+{
+    if (!ends_with(s->start, at, "LCOV") && !ends_with(s->start, at, "GCOVR") &&
+        !ends_with(s->start, at, "GCOV"))
+        return;
+    for (size_t i = 0; i < WORDS_LEN; i++) {
+        size_t len = strlen(WORDS[i].text);
+        if ((size_t)(s->end - after) >= len && !memcmp(after, WORDS[i].text, len)) {
+            while ((s->line = memchr(s->line, '\n', (size_t)(at - s->line)))) {
+                s->line++;
+                s->number++;
+            }
+            s->line = at;
+            take_marker(s, i);
+            return;
+        }
+    }
+}
+
+static int by_first_line(const void *left, const void *right)
+{
+    const struct marker *a = left, *b = right;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void markers_find(struct bytes source, struct markers *out)
+{
+    const char *at = (const char *)source.at;
+    if (!source.len)
+        return;
+    struct marker_search s = {
+        .start = at, .end = at + source.len, .line = at, .number = 1, .out = out};
+    const char *next[2];
+    for (int i = 0; i < 2; i++)
+        next[i] = memmem(at, source.len, STEMS[i], strlen(STEMS[i]));
+    while (next[0] || next[1]) {
+        int i = !next[0] || (next[1] && next[1] < next[0]);
+        const char *after = next[i] + strlen(STEMS[i]);
+        look_around(&s, next[i], after);
+        next[i] = memmem(after, (size_t)(s.end - after), STEMS[i], strlen(STEMS[i]));
+    }
+    for (uint32_t what = 0; what <= MARKER_FUNCTION; what++) {
+        if (!s.open[what])
+            continue;
+        out->unclosed = out->unclosed ? out->unclosed : s.open[what];
+        vec_push(&out->ranges, (struct marker){s.open[what], UINT32_MAX, what});
+    }
+    if (out->ranges.len)
+        qsort(out->ranges.at, out->ranges.len, sizeof *out->ranges.at, by_first_line);
+}
+
+void markers_deinit(struct markers *m)
+{
+    vec_free(&m->ranges);
+}
