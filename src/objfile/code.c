@@ -109,21 +109,6 @@ static void find_marks(struct code *c, struct object *o)
     c->marks_len = kept;
 }
 
-static void find_inner_entries(struct code *c, struct object *o)
-{
-    size_t len, kept = 0;
-    const struct object_symbol *all = object_symbols(o, &len, NULL);
-    struct keyed *order = ARENA_NEW(&c->arena, struct keyed, len);
-    for (uint32_t i = 0; i < len; i++)
-        if (all[i].local_entry)
-            order[kept++] = (struct keyed){all[i].address + all[i].local_entry, i};
-    sort_keyed(order, kept);
-    c->inner_entries = ARENA_NEW(&c->arena, struct inner_entry, kept);
-    for (size_t i = 0; i < kept; i++)
-        c->inner_entries[i] = (struct inner_entry){order[i].key, all[order[i].item].address};
-    c->inner_entries_len = kept;
-}
-
 struct code *code_open(struct object *o)
 {
     struct arch_target target = image_target(&o->self);
@@ -140,8 +125,19 @@ struct code *code_open(struct object *o)
     c->mask = object_word(o) == 4 ? UINT32_MAX : UINT64_MAX;
     find_sections(c, o);
     find_marks(c, o);
-    if (a->has_local_entries)
-        find_inner_entries(c, o);
+    if (!a->has_local_entries)
+        return c;
+    size_t len, kept = 0;
+    const struct object_symbol *all = object_symbols(o, &len, NULL);
+    struct keyed *order = ARENA_NEW(&c->arena, struct keyed, len);
+    for (uint32_t i = 0; i < len; i++)
+        if (all[i].local_entry)
+            order[kept++] = (struct keyed){all[i].address + all[i].local_entry, i};
+    sort_keyed(order, kept);
+    c->inner_entries = ARENA_NEW(&c->arena, struct inner_entry, kept);
+    for (size_t i = 0; i < kept; i++)
+        c->inner_entries[i] = (struct inner_entry){order[i].key, all[order[i].item].address};
+    c->inner_entries_len = kept;
     return c;
 }
 

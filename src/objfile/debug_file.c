@@ -1,8 +1,16 @@
-/* Finding the separate debug file of a stripped program, by build-id and by .gnu_debuglink.
+/* Debug information and symbols that are elsewhere than in the program's own sections: in a
+ * separate file, found by build-id and by .gnu_debuglink, and packed in .gnu_debugdata; and what of
+ * it is missing, for a diagnosis, which may take its time.
  *
  * Takes nothing on trust: a file counts only if it carries the program's build-id or, where one of
- * the two has none, if its CRC is the one the link asks for. Asks no network.
- * Specification: "Debugging Information in Separate Files" in GDB's manual. */
+ * the two has none, if its CRC is the one the link asks for. Asks no network. Each is sought on the
+ * first call, once.
+ *
+ * .gnu_debugdata is a small ELF file with the symbols that .dynsym lacks, compressed with xz. What
+ * it decodes to is bounded, because a few kilobytes of xz can stand for gigabytes. Without liblzma
+ * the section is not looked at.
+ *
+ * Specification: "Debugging Information in Separate Files" and "MiniDebugInfo" in GDB's manual. */
 #include "objfile/private.h"
 
 #include "base/cursor.h"
@@ -107,18 +115,6 @@ static bool try_link_from(const struct wanted *w, const char *program, struct ar
             try_each_dir(w, arena_printf(scratch, "%s/%s", dir + 1, w->link), scratch, out));
 }
 
-static bool try_link(const struct wanted *w, struct arena *scratch, struct image *out)
-{
-    if (!w->link)
-        return false;
-    if (try_link_from(w, w->object->path, scratch, out))
-        return true;
-    char *real = realpath(w->object->path, NULL);
-    bool found = real && try_link_from(w, real, scratch, out);
-    free(real);
-    return found;
-}
-
 /* .gnu_debuglink: a file name, its NUL, padding to 4, the CRC in the program's byte order. A name
  * with a directory in it is not one that any tool writes; it is not followed. */
 static void read_link(struct wanted *w)
@@ -141,8 +137,13 @@ const struct image *debug_file(struct object *o)
         struct wanted w = {.object = o, .build_id = image_build_id(&o->self)};
         read_link(&w);
         struct arena scratch = {0};
-        if (!try_build_id(&w, &scratch, &o->debug))
-            try_link(&w, &scratch, &o->debug);
+        if (!try_build_id(&w, &scratch, &o->debug) && w.link &&
+            !try_link_from(&w, o->path, &scratch, &o->debug)) {
+            char *real = realpath(o->path, NULL);
+            if (real)
+                try_link_from(&w, real, &scratch, &o->debug);
+            free(real);
+        }
         arena_deinit(&scratch);
     }
     return &o->debug;
@@ -231,20 +232,6 @@ static void unpack_all(struct image *image)
         }
 }
 
-static void count_unit(struct object *o, struct unit *unit, struct object_debug_gaps *out)
-{
-    struct split_skeleton skeleton;
-    struct split_unit split;
-    const struct units *u = o->units;
-    if (!split_skeleton_read(&unit->die, u->addresses, u->address_ranges, &skeleton))
-        return;
-    out->split_units++;
-    if (split_find(o, &skeleton, &split))
-        return;
-    if (!out->missing_units++ && skeleton.name)
-        out->first_missing = arena_copy(&o->arena, skeleton.name, strlen(skeleton.name));
-}
-
 void object_debug_gaps(struct object *o, struct object_debug_gaps *out)
 {
     *out = (struct object_debug_gaps){0};
@@ -256,8 +243,17 @@ void object_debug_gaps(struct object *o, struct object_debug_gaps *out)
     unpack_all(&o->self);
     if (debug_file(o)->elf)
         unpack_all(&o->debug);
-    for (size_t i = 0; i < u->units.len; i++)
-        count_unit(o, &u->units.at[i], out);
+    for (size_t i = 0; i < u->units.len; i++) {
+        struct split_skeleton skeleton;
+        struct split_unit split;
+        if (!split_skeleton_read(&u->units.at[i].die, u->addresses, u->address_ranges, &skeleton))
+            continue;
+        out->split_units++;
+        if (split_find(o, &skeleton, &split))
+            continue;
+        if (!out->missing_units++ && skeleton.name)
+            out->first_missing = arena_copy(&o->arena, skeleton.name, strlen(skeleton.name));
+    }
     if (!object_debug_refused(o, &out->refused))
         out->refused = NULL;
 }

@@ -17,16 +17,6 @@
 
 enum { MOST_BYTES = 1 << 20, MOST_BACK_REFERENCES = 32 };
 
-/* D is not among libiberty's automatic styles; its names announce themselves by _D and a digit. */
-static int style_bits(const char *name, const char *style)
-{
-    if (!style)
-        return name[0] == '_' && name[1] == 'D' && isdigit((unsigned char)name[2]) ? DMGL_DLANG
-                                                                                   : DMGL_AUTO;
-    enum demangling_styles known = cplus_demangle_name_to_style(style);
-    return known == unknown_demangling || known == no_demangling ? 0 : (int)known;
-}
-
 /* What the demanglers print into. */
 struct page {
     VEC(char) text;
@@ -45,18 +35,15 @@ static void print(const char *piece, size_t len, void *opaque)
     page->text.len += len;
 }
 
-/* Whether Rust's demangler could know the name: _R, or an Itanium name whose last part is a hash of
- * 17 characters. It looks at every name twice to find that out. */
-static bool may_be_rust(const char *name)
-{
-    return name[0] == '_' && (name[1] == 'R' || (name[1] == 'Z' && strstr(name, "17h")));
-}
-
 /* The order of cplus_demangle(), whose own results may be of any size. */
 static bool print_demangled(const char *name, int style, struct page *page)
 {
     enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
-    if (style & (DMGL_RUST | DMGL_AUTO) && may_be_rust(name) &&
+    /* Rust's demangler looks at every name twice to find out whether it knows it: only _R, or an
+     * Itanium name whose last part is a hash of 17 characters, can be. */
+    bool may_be_rust =
+        name[0] == '_' && (name[1] == 'R' || (name[1] == 'Z' && strstr(name, "17h")));
+    if (style & (DMGL_RUST | DMGL_AUTO) && may_be_rust &&
         rust_demangle_callback(name, OPTIONS, print, page))
         return true;
     if (style & (DMGL_GNU_V3 | DMGL_AUTO)) {
@@ -73,8 +60,19 @@ static bool print_safely(const char *name, int style, struct page *page)
     return !setjmp(page->full) && print_demangled(name, style, page);
 }
 
-static char *demangle_printing(const char *name, int style)
+static char *demangle_bare(const char *name, int style)
 {
+    if (style == DMGL_DLANG) {
+        /* D's demangler returns its text whole, so the references back (Q) are counted beforehand.
+         */
+        size_t references = 0;
+        for (const char *at = name; (at = strchr(at, 'Q')); at++)
+            references++;
+        return references > MOST_BACK_REFERENCES ? NULL
+                                                 : dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+    }
+    if (style == DMGL_GNAT)
+        return ada_demangle(name, DMGL_PARAMS | DMGL_ANSI);
     struct page page = {0};
     if (!print_safely(name, style, &page)) {
         vec_free(&page.text);
@@ -84,42 +82,16 @@ static char *demangle_printing(const char *name, int style)
     return page.text.at;
 }
 
-/* D's demangler returns its text whole, so the references back (Q) are counted beforehand. */
-static char *demangle_d(const char *name)
-{
-    size_t references = 0;
-    for (const char *at = name; (at = strchr(at, 'Q')); at++)
-        references++;
-    return references > MOST_BACK_REFERENCES ? NULL : dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
-}
-
-static char *demangle_bare(const char *name, int style)
-{
-    if (style == DMGL_DLANG)
-        return demangle_d(name);
-    if (style == DMGL_GNAT)
-        return ada_demangle(name, DMGL_PARAMS | DMGL_ANSI);
-    return demangle_printing(name, style);
-}
-
-static char *join(const char *prefix, size_t prefix_len, const char *middle, const char *suffix)
-{
-    size_t middle_len = strlen(middle), suffix_len = strlen(suffix);
-    char *whole = malloc(prefix_len + middle_len + suffix_len + 1);
-    if (!whole)
-        memory_exhausted(prefix_len + middle_len + suffix_len + 1);
-    memcpy(whole, prefix, prefix_len);
-    memcpy(whole + prefix_len, middle, middle_len);
-    memcpy(whole + prefix_len + middle_len, suffix, suffix_len + 1);
-    return whole;
-}
-
 char *demangle(const char *linkage_name, const char *style)
 {
     const char *start = linkage_name + strspn(linkage_name, ".$");
-    int bits = style_bits(start, style);
-    if (!bits)
+    int bits = style ? (int)cplus_demangle_name_to_style(style) : DMGL_AUTO;
+    if (bits == unknown_demangling || bits == no_demangling)
         return NULL;
+    /* D is not among libiberty's automatic styles; its names announce themselves by _D and a digit.
+     */
+    if (!style && start[0] == '_' && start[1] == 'D' && isdigit((unsigned char)start[2]))
+        bits = DMGL_DLANG;
     size_t prefix_len = (size_t)(start - linkage_name);
     const char *suffix = strchr(start, '@');
     char *bare = suffix ? strndup(start, (size_t)(suffix - start)) : NULL;
@@ -127,7 +99,14 @@ char *demangle(const char *linkage_name, const char *style)
     free(bare);
     if (!readable || (!prefix_len && !suffix))
         return readable;
-    char *whole = join(linkage_name, prefix_len, readable, suffix ? suffix : "");
+    size_t middle_len = strlen(readable), suffix_len = suffix ? strlen(suffix) : 0;
+    char *whole = malloc(prefix_len + middle_len + suffix_len + 1);
+    if (!whole)
+        memory_exhausted(prefix_len + middle_len + suffix_len + 1);
+    memcpy(whole, linkage_name, prefix_len);
+    memcpy(whole + prefix_len, readable, middle_len + 1);
+    if (suffix)
+        memcpy(whole + prefix_len + middle_len, suffix, suffix_len + 1);
     free(readable);
     return whole;
 }

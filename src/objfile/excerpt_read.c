@@ -299,20 +299,6 @@ static void excerpt_put_places(struct excerpt_reader *from, bool has_several)
     x->scopes_len = from->scopes.len;
 }
 
-/* One section of code around all functions, for those who want symbols to be in one. */
-static void excerpt_make_section(struct object *o)
-{
-    const struct excerpt *x = o->excerpt;
-    o->sections_len = 2;
-    o->sections = ARENA_NEW(&o->arena, struct object_section, 2);
-    o->sections[0].name = "";
-    o->sections[1] = (struct object_section){.name = ".text", .is_alloc = true, .is_code = true};
-    if (!x->functions_len)
-        return;
-    o->sections[1].address = x->starts[0];
-    o->sections[1].size = x->lasts[x->functions_len - 1] + 1 - x->starts[0];
-}
-
 /* Reads all; functions of those alone whose table of symbols is that of the richest. */
 static bool excerpt_read_all(struct excerpt_reader *from, const struct bytes *excerpts, size_t len,
                              struct excerpt_facts *facts, struct err *e)
@@ -367,7 +353,17 @@ struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, co
     if (ok) {
         excerpt_put_functions(&from);
         excerpt_put_places(&from, len > 1);
-        excerpt_make_section(o);
+        /* One section of code around all functions, for those who want symbols to be in one. */
+        const struct excerpt *x = o->excerpt;
+        o->sections_len = 2;
+        o->sections = ARENA_NEW(&o->arena, struct object_section, 2);
+        o->sections[0].name = "";
+        o->sections[1] =
+            (struct object_section){.name = ".text", .is_alloc = true, .is_code = true};
+        if (x->functions_len) {
+            o->sections[1].address = x->starts[0];
+            o->sections[1].size = x->lasts[x->functions_len - 1] + 1 - x->starts[0];
+        }
         o->symbols_source = facts->symbols_source;
         o->excerpt->has_debug_info = facts->has_debug_info;
         facts->functions = o->excerpt->functions_len;
@@ -409,17 +405,14 @@ bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_
     return p;
 }
 
-static const char *excerpt_function_at(const struct excerpt *x, uint64_t address)
-{
-    size_t behind = PARTITION_POINT(x->functions_len, i, x->starts[i] <= address);
-    return behind && x->lasts[behind - 1] >= address ? x->names[behind - 1] : NULL;
-}
-
 size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
 {
     const struct excerpt *x = o->excerpt;
     const struct excerpt_read_place *p = excerpt_place_at(x, address);
-    struct object_frame frame = {.function = excerpt_function_at(x, address)};
+    struct object_frame frame = {.function = NULL};
+    size_t behind = PARTITION_POINT(x->functions_len, i, x->starts[i] <= address);
+    if (behind && x->lasts[behind - 1] >= address)
+        frame.function = x->names[behind - 1];
     if (!p) {
         if (most && frame.function)
             frames[0] = frame;

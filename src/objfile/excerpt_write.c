@@ -30,7 +30,9 @@ struct excerpt_place {
     uint32_t scope, file, line;
 };
 
-struct excerpt_making {
+/* An excerpt being written. Texts and scopes have numbers from 1, in the order of their first use.
+ */
+struct excerpt_writer {
     struct object *o;
     struct writer *w;
     struct intern texts;
@@ -53,7 +55,7 @@ static void excerpt_put_signed(struct writer *w, int64_t value)
 }
 
 /* The number of a text, from 1; 0 for none. Texts of objects stay where they are. */
-static uint32_t excerpt_text(struct excerpt_making *m, const char *text)
+static uint32_t excerpt_text(struct excerpt_writer *m, const char *text)
 {
     bool is_new;
     if (!text)
@@ -66,7 +68,7 @@ static uint32_t excerpt_text(struct excerpt_making *m, const char *text)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-static uint32_t excerpt_scope(struct excerpt_making *m, struct excerpt_scope s)
+static uint32_t excerpt_scope(struct excerpt_writer *m, struct excerpt_scope s)
 {
     bool is_new;
     uint32_t *known = map_at(&m->scope_of_content, map_two(s.name, s.parent),
@@ -77,7 +79,7 @@ static uint32_t excerpt_scope(struct excerpt_making *m, struct excerpt_scope s)
 }
 
 /* The scope of a stretch of code, by the frames around it: the outermost has no call. */
-static uint32_t excerpt_scope_of(struct excerpt_making *m, const struct object_place *place)
+static uint32_t excerpt_scope_of(struct excerpt_writer *m, const struct object_place *place)
 {
     struct object_frame frames[MOST_FRAMES];
     struct excerpt_scope s = {.name = excerpt_text(m, place->function)};
@@ -110,7 +112,7 @@ static uint32_t excerpt_scope_of(struct excerpt_making *m, const struct object_p
 
 static void excerpt_take_place(const struct object_place *place, void *context)
 {
-    struct excerpt_making *m = context;
+    struct excerpt_writer *m = context;
     vec_push(&m->places, ((struct excerpt_place){.start = place->start,
                                                  .end = place->end,
                                                  .scope = excerpt_scope_of(m, place),
@@ -126,7 +128,7 @@ static uint64_t excerpt_now_ns(void)
 }
 
 /* Walks over ranges by their numbers, which are put in order for that. */
-static void excerpt_walk(struct excerpt_making *m, const struct excerpt_request *r,
+static void excerpt_walk(struct excerpt_writer *m, const struct excerpt_request *r,
                          struct keyed *numbers, size_t len)
 {
     struct arena scratch = {0};
@@ -142,7 +144,7 @@ static void excerpt_walk(struct excerpt_making *m, const struct excerpt_request 
 }
 
 /* Returns how many ranges there was no time for. */
-static size_t excerpt_gather(struct excerpt_making *m, const struct excerpt_request *r)
+static size_t excerpt_gather(struct excerpt_writer *m, const struct excerpt_request *r)
 {
     struct arena scratch = {0};
     uint64_t end_ns = excerpt_now_ns() + r->most_ns;
@@ -162,25 +164,9 @@ static size_t excerpt_gather(struct excerpt_making *m, const struct excerpt_requ
     return len - done;
 }
 
-static void excerpt_sort_places(struct excerpt_making *m)
-{
-    struct arena scratch = {0};
-    size_t len = m->places.len;
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
-    struct excerpt_place *copy = ARENA_NEW(&scratch, struct excerpt_place, len);
-    for (size_t i = 0; i < len; i++) {
-        copy[i] = m->places.at[i];
-        order[i] = (struct keyed){copy[i].start, (uint32_t)i};
-    }
-    sort_keyed(order, len);
-    for (size_t i = 0; i < len; i++)
-        m->places.at[i] = copy[order[i].item];
-    arena_deinit(&scratch);
-}
-
 /* --- bytes ----------------------------------------------------------------------------------- */
 
-static void excerpt_put_functions(struct excerpt_making *m, const struct excerpt_request *r)
+static void excerpt_put_functions(struct excerpt_writer *m, const struct excerpt_request *r)
 {
     uint64_t end = 0;
     uint32_t symbol = 0;
@@ -203,7 +189,7 @@ static void excerpt_put_functions(struct excerpt_making *m, const struct excerpt
     }
 }
 
-static void excerpt_put_scopes(struct excerpt_making *m)
+static void excerpt_put_scopes(struct excerpt_writer *m)
 {
     excerpt_put(m->w, m->scopes.len);
     for (size_t i = 0; i < m->scopes.len; i++) {
@@ -217,13 +203,24 @@ static void excerpt_put_scopes(struct excerpt_making *m)
     }
 }
 
-static void excerpt_put_places(struct excerpt_making *m)
+static void excerpt_put_places(struct excerpt_writer *m)
 {
     struct excerpt_place before = {0};
-    size_t kept = 0;
-    for (size_t i = 0; i < m->places.len; i++) /* a walk of another batch may have the same */
-        if (!kept || m->places.at[i].start >= m->places.at[kept - 1].end)
-            m->places.at[kept++] = m->places.at[i];
+    struct arena scratch = {0};
+    size_t len = m->places.len, kept = 0;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct excerpt_place *copy = ARENA_NEW(&scratch, struct excerpt_place, len);
+    for (size_t i = 0; i < len; i++) {
+        copy[i] = m->places.at[i];
+        order[i] = (struct keyed){copy[i].start, (uint32_t)i};
+    }
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++) { /* a walk of another batch may have the same */
+        const struct excerpt_place *p = &copy[order[i].item];
+        if (!kept || p->start >= m->places.at[kept - 1].end)
+            m->places.at[kept++] = *p;
+    }
+    arena_deinit(&scratch);
     excerpt_put(m->w, kept);
     for (size_t i = 0; i < kept; i++) {
         const struct excerpt_place *p = &m->places.at[i];
@@ -242,16 +239,7 @@ static void excerpt_put_places(struct excerpt_making *m)
     }
 }
 
-static void excerpt_put_texts(struct writer *w, const struct excerpt_making *m)
-{
-    excerpt_put(w, m->texts.texts.len);
-    for (size_t i = 0; i < m->texts.texts.len; i++) {
-        excerpt_put(w, m->texts.lengths.at[i]);
-        writer_bytes(w, m->texts.texts.at[i], m->texts.lengths.at[i]);
-    }
-}
-
-static void excerpt_put_facts(struct writer *w, struct excerpt_making *m, size_t left_out)
+static void excerpt_put_facts(struct writer *w, struct excerpt_writer *m, size_t left_out)
 {
     struct object *o = m->o;
     const struct object_facts *facts = object_facts(o);
@@ -282,15 +270,19 @@ static void excerpt_put_facts(struct writer *w, struct excerpt_making *m, size_t
 void excerpt_write(struct writer *w, struct object *o, const struct excerpt_request *r)
 {
     struct writer head = {0}, body = {0};
-    struct excerpt_making m = {.o = o, .w = &body};
+    struct excerpt_writer m = {.o = o, .w = &body};
     size_t left_out = excerpt_gather(&m, r);
-    excerpt_sort_places(&m);
+    /* Texts stand before what uses them and are known only after it: hence two buffers. */
     excerpt_put_functions(&m, r);
     excerpt_put_scopes(&m);
     excerpt_put_places(&m);
     excerpt_put_facts(&head, &m, left_out);
     writer_bytes(w, head.out.at, head.out.len);
-    excerpt_put_texts(w, &m);
+    excerpt_put(w, m.texts.texts.len);
+    for (size_t i = 0; i < m.texts.texts.len; i++) {
+        excerpt_put(w, m.texts.lengths.at[i]);
+        writer_bytes(w, m.texts.texts.at[i], m.texts.lengths.at[i]);
+    }
     writer_bytes(w, body.out.at, body.out.len);
     writer_deinit(&head);
     writer_deinit(&body);

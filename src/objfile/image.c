@@ -1,6 +1,15 @@
-/* Opening ELF files and finding their sections; says in one line why something is not one.
+/* Opening ELF files, finding their sections and unpacking them; says in one line why something is
+ * not an ELF file.
  *
- * Decides nothing about what the contents mean. Specification: the System V gABI, chapter 4. */
+ * Decides nothing about what the contents mean. Programs of Windows become an ELF image in memory
+ * (pe.c), so that nothing else needs to know them.
+ *
+ * Packed sections are unpacked in libelf's descriptor, so that libdw finds them as if they had
+ * never been packed. What one claims to unpack to is bounded, because a megabyte of zlib can stand
+ * for a gigabyte of zeros and a few kilobytes of zstd for as much. zstd is done here, since libelf
+ * before 0.189 does not know it; without libzstd such sections stay packed.
+ *
+ * Specification: the System V gABI, chapter 4, and "Section Compression"; RFC 8878. */
 #include "objfile/image.h"
 
 #include "base/arena.h"

@@ -1,4 +1,14 @@
-/* A sweep over spans in the order of their starts, with the open ones in a heap. */
+/* Which of several overlapping spans counts where: a sweep over them in the order of their starts,
+ * with the open ones in a heap.
+ *
+ *     spans       a |-----------------|         rank 17
+ *                 b     |-----|                 rank 5: counts before a
+ *                 c        |------------|       rank 12
+ *     segments      a   b     c         -
+ *
+ * At each place where a span begins or ends, the first of the heap is what counts from there on.
+ * Spans that ended elsewhere in the heap are dropped when they come first. Sorting is most of the
+ * work: n log n, whatever the spans are. Lookup is a binary search. */
 #include "objfile/debug_info.h"
 
 #include "base/search.h"
@@ -24,6 +34,7 @@ static void swap(uint32_t *left, uint32_t *right)
     *right = kept;
 }
 
+/* Sifts a span up that begins here. */
 static void open_span(struct sweep *s, uint32_t span)
 {
     vec_push(&s->open, span);
@@ -36,6 +47,7 @@ static void open_span(struct sweep *s, uint32_t span)
     }
 }
 
+/* Takes away the span that counts, because it ended. */
 static void drop_first(struct sweep *s)
 {
     uint32_t *heap = s->open.at;
@@ -54,8 +66,11 @@ static void drop_first(struct sweep *s)
     }
 }
 
-static void sort_spans(struct span *spans, size_t len)
+void interval_map_init(struct interval_map *c, struct span *spans, size_t len)
 {
+    *c = (struct interval_map){0};
+    if (!len || len >= UINT32_MAX)
+        return;
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
     struct span *copy = ARENA_NEW(&scratch, struct span, len);
@@ -66,21 +81,6 @@ static void sort_spans(struct span *spans, size_t len)
     for (size_t i = 0; i < len; i++)
         spans[i] = copy[order[i].item];
     arena_deinit(&scratch);
-}
-
-static void emit(struct interval_map *c, uint64_t start, uint32_t id)
-{
-    size_t len = c->segments.len;
-    if (len ? c->segments.at[len - 1].id != id : id != NO_SPAN)
-        vec_push(&c->segments, (struct segment){.start = start, .id = id});
-}
-
-void interval_map_init(struct interval_map *c, struct span *spans, size_t len)
-{
-    *c = (struct interval_map){0};
-    if (!len || len >= UINT32_MAX)
-        return;
-    sort_spans(spans, len);
     struct sweep s = {.spans = spans};
     uint64_t at = spans[0].low;
     for (size_t next = 0; next < len || s.open.len;) {
@@ -88,7 +88,10 @@ void interval_map_init(struct interval_map *c, struct span *spans, size_t len)
             open_span(&s, (uint32_t)next++);
         while (s.open.len && spans[s.open.at[0]].high <= at)
             drop_first(&s);
-        emit(c, at, s.open.len ? spans[s.open.at[0]].id : NO_SPAN);
+        uint32_t id = s.open.len ? spans[s.open.at[0]].id : NO_SPAN;
+        size_t done = c->segments.len;
+        if (done ? c->segments.at[done - 1].id != id : id != NO_SPAN)
+            vec_push(&c->segments, (struct segment){.start = at, .id = id});
         if (s.open.len)
             at = spans[s.open.at[0]].high;
         if (next < len && (!s.open.len || spans[next].low < at))

@@ -1,8 +1,17 @@
-/* The line-number program: header, file table, state machine.
+/* Line programs, and tables of their rows.
+ *
+ * A program is DWARF's way to write a table in a few bytes a row: a state machine with an address,
+ * a line and a file, whose opcodes move them and emit rows. Most rows are special opcodes, which
+ * move address and line at once; those are run in a loop of their own.
  *
  * Written by hand because libdw decodes a unit's whole table into large rows before the first
- * question, and because its assertions are no way to meet a hostile file. Keeps no table: that is
- * linetable.c. Columns, discriminators and statement marks are passed over.
+ * question, and because its assertions are no way to meet a hostile file. Columns, discriminators
+ * and statement marks are passed over.
+ *
+ * A table has the rows of one unit ordered for lookup. Where it contradicts itself, it is read as
+ * BFD reads it, because addr2line is what people compare with: of several rows at one address the
+ * last counts; of overlapping sequences the one that starts first does, and what another has beyond
+ * it.
  *
  * Specification: DWARF 5, section 6.2, and the same section of DWARF 2, 3 and 4. The header:
  *
@@ -126,18 +135,6 @@ static struct line_file lineprogram_read_file(struct cursor *c)
     return file;
 }
 
-/* Before DWARF 5 both tables count from 1; entry 0 is the compilation directory, and no file. */
-static bool lineprogram_read_old_tables(struct line_program *p, struct cursor *c)
-{
-    vec_push(&p->dirs, NULL);
-    vec_push(&p->files, (struct line_file){0});
-    for (const char *dir; *(dir = lineprogram_read_string(c));)
-        vec_push(&p->dirs, dir);
-    for (struct line_file file; *(file = lineprogram_read_file(c)).name;)
-        vec_push(&p->files, file);
-    return !c->failed;
-}
-
 /* Leaves `c` at the directory table and p->code bounded to the program. */
 static bool lineprogram_read_header(struct line_program *p, struct cursor *c)
 {
@@ -187,9 +184,16 @@ bool line_program_open(struct line_program *p, const struct line_sections *secti
     if (!lineprogram_read_header(p, &c))
         return false;
     lineprogram_reset(p);
-    return p->version == 5
-               ? lineprogram_read_entries(p, &c, false) && lineprogram_read_entries(p, &c, true)
-               : lineprogram_read_old_tables(p, &c);
+    if (p->version == 5)
+        return lineprogram_read_entries(p, &c, false) && lineprogram_read_entries(p, &c, true);
+    /* Before, both tables count from 1; entry 0 is the compilation directory, and no file. */
+    vec_push(&p->dirs, NULL);
+    vec_push(&p->files, (struct line_file){0});
+    for (const char *dir; *(dir = lineprogram_read_string(&c));)
+        vec_push(&p->dirs, dir);
+    for (struct line_file file; *(file = lineprogram_read_file(&c)).name;)
+        vec_push(&p->files, file);
+    return !c.failed;
 }
 
 void line_program_close(struct line_program *p)
@@ -209,16 +213,6 @@ static void lineprogram_advance(struct line_program *p, uint64_t operations)
     p->operation = operations % p->max_operations;
 }
 
-static uint64_t lineprogram_read_address(struct cursor *c)
-{
-    switch (cursor_left(c)) {
-    case 2: return cursor_u16(c);
-    case 4: return cursor_u32(c);
-    case 8: return cursor_u64(c);
-    default: c->failed = true; return 0;
-    }
-}
-
 /* True at the end of a sequence. */
 static bool lineprogram_run_extended(struct line_program *p)
 {
@@ -233,7 +227,10 @@ static bool lineprogram_run_extended(struct line_program *p)
     switch (cursor_u8(&c)) {
     case DW_LNE_end_sequence: return true;
     case DW_LNE_set_address:
-        p->row.address = lineprogram_read_address(&c);
+        c.failed |= cursor_left(&c) != 2 && cursor_left(&c) != 4 && cursor_left(&c) != 8;
+        p->row.address = cursor_left(&c) == 2   ? cursor_u16(&c)
+                         : cursor_left(&c) == 4 ? cursor_u32(&c)
+                                                : cursor_u64(&c);
         p->operation = 0;
         break;
     case DW_LNE_define_file: {
@@ -245,12 +242,6 @@ static bool lineprogram_run_extended(struct line_program *p)
     default: break;
     }
     return false;
-}
-
-static void lineprogram_skip_operands(struct line_program *p, uint8_t opcode)
-{
-    for (unsigned i = p->operands[opcode - 1]; i; i--)
-        cursor_uleb(&p->code);
 }
 
 /* Standard opcodes other than DW_LNS_copy. */
@@ -271,15 +262,10 @@ static void lineprogram_run_standard(struct line_program *p, uint8_t opcode)
         p->row.address += cursor_u16(&p->code);
         p->operation = 0;
         break;
-    default: lineprogram_skip_operands(p, opcode);
+    default:
+        for (unsigned i = p->operands[opcode - 1]; i; i--)
+            cursor_uleb(&p->code);
     }
-}
-
-static void lineprogram_run_special(struct line_program *p, uint8_t opcode)
-{
-    uint8_t adjusted = (uint8_t)(opcode - p->opcode_base);
-    lineprogram_advance(p, adjusted / p->line_range);
-    p->row.line += (uint32_t)(p->line_base + adjusted % p->line_range);
 }
 
 enum line_event line_program_next(struct line_program *p, struct line_row *row)
@@ -287,7 +273,9 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
     while (cursor_left(&p->code) && !p->code.failed) {
         uint8_t opcode = cursor_u8(&p->code);
         if (opcode >= p->opcode_base) {
-            lineprogram_run_special(p, opcode);
+            uint8_t adjusted = (uint8_t)(opcode - p->opcode_base);
+            lineprogram_advance(p, adjusted / p->line_range);
+            p->row.line += (uint32_t)(p->line_base + adjusted % p->line_range);
             *row = p->row;
             return LINE_ROW;
         }
@@ -391,19 +379,6 @@ static void end_sequence(struct line_table *t, size_t first, bool is_sorted, uin
         t->rows.len = first;
 }
 
-static void add_row(struct line_table *t, size_t first, const struct line_row *row, bool *is_sorted)
-{
-    if (t->rows.len > first) {
-        struct line_row *last = &t->rows.at[t->rows.len - 1];
-        if (last->address == row->address) {
-            *last = *row;
-            return;
-        }
-        *is_sorted &= last->address < row->address;
-    }
-    vec_push(&t->rows, *row);
-}
-
 /* A program that stops inside a sequence has told us no end for its last row: that row is lost. */
 static void collect(struct line_table *t)
 {
@@ -415,7 +390,12 @@ static void collect(struct line_table *t)
     vec_reserve(&t->rows, cursor_left(&t->program.code) / BYTES_A_ROW + 1);
     while ((event = line_program_next(&t->program, &row)) != LINE_STOP) {
         if (event == LINE_ROW) {
-            add_row(t, first, &row, &is_sorted);
+            struct line_row *last = t->rows.len > first ? &t->rows.at[t->rows.len - 1] : NULL;
+            is_sorted &= !last || last->address <= row.address;
+            if (last && last->address == row.address)
+                *last = row; /* of several at one address the last counts */
+            else
+                vec_push(&t->rows, row);
             t->rows.len += line_program_run(&t->program, &t->rows.at[t->rows.len - 1],
                                             t->rows.cap - t->rows.len);
             continue;

@@ -1,6 +1,14 @@
-/* Opening objects and closing them.
+/* Opening objects and closing them; what their headers, sections and program headers say.
  *
- * Opening reads the headers and nothing else; each question reads what it needs. */
+ * Opening reads the headers and lists the sections, and nothing else; each question reads what it
+ * needs, and keeps it in the object's arena. Whatever has files behind it (units, split units,
+ * excerpts, separate debug files) is freed by the one function at the end of the first part.
+ *
+ * Facts are read from program headers rather than sections, as the kernel and the dynamic linker
+ * do. Sections that say how to unwind are found without section headers too: `.eh_frame_hdr` by its
+ * program header, and `.eh_frame` by the pointer in `.eh_frame_hdr`.
+ *
+ * Specification: gABI chapters 4 and 5; LSB, "The .eh_frame_hdr section". */
 #include "objfile/object.h"
 
 #include "base/cursor.h"
@@ -243,28 +251,24 @@ static bool take_segment(const struct image *image, uint32_t type, uint64_t addr
     return false;
 }
 
-/* The address of `.eh_frame` as `.eh_frame_hdr` has it, in the encoding that linkers write. */
-static bool eh_frame_pointer(struct bytes hdr, uint64_t address, bool is_big_endian, uint64_t *out)
-{
-    enum { VERSION = 1, PCREL_SDATA4 = 0x1b };
-    struct cursor c = cursor_over(hdr, "");
-    c.big_endian = is_big_endian;
-    bool is_known = cursor_u8(&c) == VERSION && cursor_u8(&c) == PCREL_SDATA4;
-    cursor_take(&c, 2);
-    *out = address + 4 + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
-    return is_known && !c.failed;
-}
-
+/* `.eh_frame_hdr` by its program header, and `.eh_frame` by the pointer in it, in the encoding that
+ * linkers write. */
 static bool take_by_headers(const struct image *image, const char *name, struct bytes *out,
                             uint64_t *address)
 {
-    uint64_t start;
+    enum { VERSION = 1, PCREL_SDATA4 = 0x1b };
     bool is_frame = !strcmp(name, ".eh_frame");
     if ((!is_frame && strcmp(name, ".eh_frame_hdr")) ||
         !take_segment(image, PT_GNU_EH_FRAME, 0, out, address))
         return false;
-    return !is_frame || (eh_frame_pointer(*out, *address, image_is_big_endian(image), &start) &&
-                         take_segment(image, PT_LOAD, start, out, address));
+    if (!is_frame)
+        return true;
+    struct cursor c = cursor_over(*out, "");
+    c.big_endian = image_is_big_endian(image);
+    bool is_known = cursor_u8(&c) == VERSION && cursor_u8(&c) == PCREL_SDATA4;
+    cursor_take(&c, 2);
+    uint64_t start = *address + 4 + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
+    return is_known && !c.failed && take_segment(image, PT_LOAD, start, out, address);
 }
 
 struct bytes object_section_bytes(struct object *o, const char *name, uint64_t *address)
@@ -348,20 +352,6 @@ static void read_dynamic(const struct image *image, size_t headers, const GElf_P
     d->strings = loaded_at(image, headers, strings, strings_size);
 }
 
-static void name_needed(struct object *o, const struct dynamic *d)
-{
-    const char **names = ARENA_NEW(&o->arena, const char *, d->needed_len);
-    size_t len = 0;
-    GElf_Dyn entry;
-    for (int i = 0; d->entries && gelf_getdyn(d->entries, i, &entry) && len < d->needed_len; i++) {
-        const char *name = entry.d_tag == DT_NEEDED ? text_at(d->strings, entry.d_un.d_val) : NULL;
-        if (name)
-            names[len++] = name;
-    }
-    o->facts->needed = names;
-    o->facts->needed_len = len;
-}
-
 static void read_segments(struct object *o)
 {
     struct object_facts *f = o->facts;
@@ -381,7 +371,17 @@ static void read_segments(struct object *o)
     }
     f->code = code;
     f->soname = dynamic.soname ? text_at(dynamic.strings, dynamic.soname) : NULL;
-    name_needed(o, &dynamic);
+    f->needed = ARENA_NEW(&o->arena, const char *, dynamic.needed_len);
+    const char **needed = (const char **)f->needed;
+    GElf_Dyn entry;
+    for (int i = 0; dynamic.entries && gelf_getdyn(dynamic.entries, i, &entry) &&
+                    f->needed_len < dynamic.needed_len;
+         i++) {
+        const char *name =
+            entry.d_tag == DT_NEEDED ? text_at(dynamic.strings, entry.d_un.d_val) : NULL;
+        if (name)
+            needed[f->needed_len++] = name;
+    }
     bool is_dyn = o->self.header.e_type == ET_DYN;
     /* libc.so.6 has an interpreter, too. */
     f->is_pie = is_dyn && ((dynamic.flags_1 & DF_1_PIE) || (f->interpreter && !f->soname));

@@ -99,18 +99,6 @@ static bool pe_read_names(struct pe *p, enum object_failure *why, struct err *e)
     return true;
 }
 
-/* "/123" is a place in the string table: names of debug sections have more than 8 characters. */
-static void pe_name_section(const struct pe *p, const uint8_t *field, struct pe_section *s)
-{
-    uint64_t offset = 0;
-    unsigned i = 1;
-    for (; field[0] == '/' && i < 8 && field[i] >= '0' && field[i] <= '9'; i++)
-        offset = offset * 10 + (field[i] - '0');
-    const char *name = i > 1 ? pe_long_name(p, offset) : NULL;
-    s->name = name ? name : (const char *)field;
-    s->name_len = name ? strlen(name) : strnlen((const char *)field, 8);
-}
-
 static bool pe_read_section(struct pe *p, struct cursor *in, enum object_failure *why,
                             struct err *e)
 {
@@ -128,7 +116,15 @@ static bool pe_read_section(struct pe *p, struct cursor *in, enum object_failure
     if (s.has_bytes && (s.offset > p->file.len || in_file > p->file.len - s.offset))
         return pe_cut(p, "its sections are", why, e);
     s.size = !s.has_bytes ? in_memory : in_memory && in_memory < in_file ? in_memory : in_file;
-    pe_name_section(p, field, &s);
+    /* "/123" is a place in the string table: names of debug sections have more than 8 characters.
+     */
+    uint64_t offset = 0;
+    unsigned digits = 1;
+    for (; field[0] == '/' && digits < 8 && field[digits] >= '0' && field[digits] <= '9'; digits++)
+        offset = offset * 10 + (field[digits] - '0');
+    const char *name = digits > 1 ? pe_long_name(p, offset) : NULL;
+    s.name = name ? name : (const char *)field;
+    s.name_len = name ? strlen(name) : strnlen((const char *)field, 8);
     vec_push(&p->sections, s);
     return true;
 }
@@ -237,13 +233,6 @@ static void pe_write_segment(struct pe_output *out, const struct pe_section *s)
     writer_word(w, 16);
 }
 
-static void pe_write_segments(struct pe_output *out)
-{
-    for (size_t i = 0; i < out->pe->sections.len; i++)
-        if (pe_is_code(&out->pe->sections.at[i]))
-            pe_write_segment(out, &out->pe->sections.at[i]);
-}
-
 static void pe_write_symbol(struct pe_output *out, uint32_t name, uint64_t value, uint8_t info,
                             uint16_t section)
 {
@@ -301,21 +290,6 @@ static void pe_write_symbols(struct pe_output *out)
     out->symbols_bytes = out->w->out.len - out->symbols_at;
 }
 
-static Elf64_Shdr pe_section_header(const struct pe_output *out, size_t i, uint32_t name)
-{
-    const struct pe_section *s = &out->pe->sections.at[i];
-    bool is_loaded = !pe_is_debug(s) && !(s->flags & PE_SECTION_DISCARDABLE && !pe_is_code(s));
-    return (Elf64_Shdr){.sh_name = name,
-                        .sh_type = s->has_bytes ? SHT_PROGBITS : SHT_NOBITS,
-                        .sh_flags = (is_loaded ? SHF_ALLOC : 0u) |
-                                    (pe_is_code(s) ? SHF_EXECINSTR : 0u) |
-                                    (s->flags & PE_SECTION_WRITE ? SHF_WRITE : 0u),
-                        .sh_addr = pe_is_debug(s) ? 0 : out->pe->base + s->address,
-                        .sh_offset = out->file_at + s->offset,
-                        .sh_size = s->size,
-                        .sh_addralign = 1};
-}
-
 /* Sections keep their numbers, which symbols use; symbols and names follow. */
 static void pe_write_sections(struct pe_output *out)
 {
@@ -323,8 +297,18 @@ static void pe_write_sections(struct pe_output *out)
     const size_t sections = out->pe->sections.len;
     pe_write_header(w, &(Elf64_Shdr){0});
     for (size_t i = 0; i < sections; i++) {
-        Elf64_Shdr s = pe_section_header(out, i, out->section_names.at[i]);
-        pe_write_header(w, &s);
+        const struct pe_section *s = &out->pe->sections.at[i];
+        bool is_code = pe_is_code(s), is_debug = pe_is_debug(s);
+        bool is_loaded = !is_debug && !(s->flags & PE_SECTION_DISCARDABLE && !is_code);
+        pe_write_header(w, &(Elf64_Shdr){.sh_name = out->section_names.at[i],
+                                         .sh_type = s->has_bytes ? SHT_PROGBITS : SHT_NOBITS,
+                                         .sh_flags = (is_loaded ? SHF_ALLOC : 0u) |
+                                                     (is_code ? SHF_EXECINSTR : 0u) |
+                                                     (s->flags & PE_SECTION_WRITE ? SHF_WRITE : 0u),
+                                         .sh_addr = is_debug ? 0 : out->pe->base + s->address,
+                                         .sh_offset = out->file_at + s->offset,
+                                         .sh_size = s->size,
+                                         .sh_addralign = 1});
     }
     pe_write_header(
         w, &(Elf64_Shdr){.sh_name = out->section_names.at[sections],
@@ -340,17 +324,6 @@ static void pe_write_sections(struct pe_output *out)
                                      .sh_offset = out->names_at,
                                      .sh_size = out->names.len,
                                      .sh_addralign = 1});
-}
-
-static void pe_name_sections(struct pe_output *out)
-{
-    vec_push(&out->names, 0);
-    for (size_t i = 0; i < out->pe->sections.len; i++) {
-        const struct pe_section *s = &out->pe->sections.at[i];
-        vec_push(&out->section_names, pe_add_name(out, s->name, s->name_len));
-    }
-    vec_push(&out->section_names, pe_add_name(out, ".symtab", 7));
-    vec_push(&out->section_names, pe_add_name(out, ".strtab", 7));
 }
 
 /* Where the section headers are is not known yet. */
@@ -386,9 +359,16 @@ static void pe_write(const struct pe *p, struct writer *w)
     uint16_t segments = 0;
     for (size_t i = 0; i < p->sections.len; i++)
         segments += pe_is_code(&p->sections.at[i]);
-    pe_name_sections(&out);
+    vec_push(&out.names, 0);
+    for (size_t i = 0; i < p->sections.len; i++)
+        vec_push(&out.section_names,
+                 pe_add_name(&out, p->sections.at[i].name, p->sections.at[i].name_len));
+    vec_push(&out.section_names, pe_add_name(&out, ".symtab", 7));
+    vec_push(&out.section_names, pe_add_name(&out, ".strtab", 7));
     pe_write_start(&out, segments);
-    pe_write_segments(&out);
+    for (size_t i = 0; i < p->sections.len; i++)
+        if (pe_is_code(&p->sections.at[i]))
+            pe_write_segment(&out, &p->sections.at[i]);
     while (w->out.len < out.file_at)
         writer_u8(w, 0);
     writer_bytes(w, p->file.at, p->file.len);

@@ -1,9 +1,21 @@
-/* All code of a program in the order of addresses, each stretch with its line and function.
+/* Where code comes from: source line, function and the calls that were inlined there; of one
+ * address, and of all code in the order of addresses.
+ *
+ * Puts together what units, line tables and functions say; reads nothing itself. Where debug
+ * information knows no function, or in a language whose names it does not spell as the symbol table
+ * does, the symbol table is asked, as in BFD.
+ *
+ * A walk visits stretches of code with one line of one function:
+ *
+ *     units      |--------------- a ---------------|------- b ---
+ *     rows       | 10     | 11   | 10 | 12         |
+ *     functions  |---- f --------|- g ----|- f ----|
+ *     places     | f 10   | f 11 |g 10|g12| f 12   | ...
  *
  * Units are read when the walk reaches them and may be forgotten behind it, so it takes no more
- * memory for a large program than for its largest unit (unitdata.c). Answers are those of
- * object_frames(): where units overlap, a first pass over all line tables decides whose code it is.
- */
+ * memory for a large program than for its largest unit. Answers are those of object_frames(): where
+ * units overlap, a first pass over all line tables decides whose code it is. Neighbours that say
+ * the same are joined before they are visited. */
 #include "objfile/private.h"
 
 #include "base/sort.h"
@@ -56,12 +68,6 @@ const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
     return named->name;
 }
 
-static const char *symbol_name(struct object *o, uint64_t address)
-{
-    const struct object_symbol *symbol = nearest_symbol(o, address);
-    return symbol ? symbol->name : NULL;
-}
-
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
 {
     if (o->excerpt)
@@ -89,7 +95,8 @@ size_t object_frames(struct object *o, uint64_t address, struct object_frame *fr
             frame.file = line_table_path(table, file, &o->arena);
         scope = s->scopes.at[scope].parent;
     }
-    frame.function = scope != NO_SCOPE ? frame_function(o, s, scope) : symbol_name(o, address);
+    const struct object_symbol *symbol = scope == NO_SCOPE ? nearest_symbol(o, address) : NULL;
+    frame.function = scope != NO_SCOPE ? frame_function(o, s, scope) : symbol ? symbol->name : NULL;
     if (len < most && (frame.function || frame.file))
         frames[len++] = frame;
     return len;
@@ -237,64 +244,39 @@ static void walk_unit(struct walk *w, uint32_t unit, uint64_t low, uint64_t high
         walk_rows(w, t, s, unit, &t->sequences.at[i], low, high);
 }
 
-/* Only what a unit has lines for, of its ranges. */
-static void walk_clip_to_lines(struct units *u, const struct unit_range *r, struct spans *out)
+/* Which unit counts where: the first one that has lines there. Where no units overlap, ranges say
+ * it all; else each is cut down to what its unit has lines for, unit by unit, so that each line
+ * table is read once. */
+static struct interval_map walk_cover_of_units(struct units *u)
 {
-    const struct line_table *t = unit_table(u, r->unit);
-    for (size_t i = line_table_sequence_from(t, r->low);
-         i < t->sequences.len && t->sequences.at[i].low < r->high; i++)
-        vec_push(out, (struct span){.low = walk_later(r->low, t->sequences.at[i].low),
-                                    .high = walk_earlier(r->high, t->sequences.at[i].high),
-                                    .rank = r->unit,
-                                    .id = r->unit});
-}
-
-/* Unit by unit, so that each line table is read once. */
-static void walk_clip_all(struct units *u, struct spans *out)
-{
+    bool do_overlap = false;
+    for (size_t i = 1; i < u->ranges.len && !do_overlap; i++)
+        do_overlap = u->ranges.at[i].low < u->ranges.at[i - 1].reach;
     struct arena scratch = {0};
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, u->ranges.len);
-    for (size_t i = 0; i < u->ranges.len; i++)
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, do_overlap ? u->ranges.len : 0);
+    for (size_t i = 0; i < u->ranges.len && do_overlap; i++)
         order[i] = (struct keyed){u->ranges.at[i].unit, (uint32_t)i};
-    sort_keyed(order, u->ranges.len);
-    for (size_t i = 0; i < u->ranges.len; i++)
-        walk_clip_to_lines(u, &u->ranges.at[order[i].item], out);
-    arena_deinit(&scratch);
-}
-
-static bool walk_units_overlap(const struct units *u)
-{
-    for (size_t i = 1; i < u->ranges.len; i++)
-        if (u->ranges.at[i].low < u->ranges.at[i - 1].reach)
-            return true;
-    return false;
-}
-
-/* Which unit counts where: the first one that has lines there. */
-static struct interval_map walk_coverage_units(struct units *u)
-{
+    sort_keyed(order, do_overlap ? u->ranges.len : 0);
     struct spans spans = {0};
-    if (walk_units_overlap(u))
-        walk_clip_all(u, &spans);
-    else
-        for (size_t i = 0; i < u->ranges.len; i++)
-            vec_push(&spans, (struct span){u->ranges.at[i].low, u->ranges.at[i].high, 0,
-                                           u->ranges.at[i].unit});
+    for (size_t i = 0; i < u->ranges.len; i++) {
+        const struct unit_range *r = &u->ranges.at[do_overlap ? order[i].item : i];
+        if (!do_overlap) {
+            vec_push(&spans, (struct span){r->low, r->high, 0, r->unit});
+            continue;
+        }
+        const struct line_table *t = unit_table(u, r->unit);
+        for (size_t k = line_table_sequence_from(t, r->low);
+             k < t->sequences.len && t->sequences.at[k].low < r->high; k++)
+            vec_push(&spans, (struct span){.low = walk_later(r->low, t->sequences.at[k].low),
+                                           .high = walk_earlier(r->high, t->sequences.at[k].high),
+                                           .rank = r->unit,
+                                           .id = r->unit});
+    }
+    arena_deinit(&scratch);
     struct interval_map cover;
     interval_map_init(&cover, spans.at, spans.len);
     vec_free(&spans);
     return cover;
-}
-
-/* What of one unit's stretch of code lies in the ranges, of which all before *next are passed. */
-static void walk_stretch(struct walk *w, const struct segment *here, uint64_t end,
-                         const struct object_range *ranges, size_t len, size_t *next)
-{
-    while (*next < len && ranges[*next].high <= here->start)
-        ++*next;
-    for (size_t i = *next; i < len && ranges[i].low < end && here->id != NO_SPAN; i++)
-        walk_unit(w, here->id, walk_later(ranges[i].low, here->start),
-                  walk_earlier(ranges[i].high, end));
 }
 
 /* The places of an excerpt in the ranges, each as an inlining of its own. */
@@ -325,13 +307,21 @@ static void walk_ranges(struct walk *w, const struct object_range *ranges, size_
     }
     w->u = units_of(w->o);
     if (!w->u->has_cover)
-        w->u->cover = walk_coverage_units(w->u);
+        w->u->cover = walk_cover_of_units(w->u);
     w->u->has_cover = true;
     const struct interval_map *cover = &w->u->cover;
     size_t from = len ? interval_map_find(cover, ranges[0].low) : 0, next = 0;
-    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len && next < len; i++)
-        walk_stretch(w, &cover->segments.at[i], cover->segments.at[i + 1].start, ranges, len,
-                     &next);
+    for (size_t i = from == SIZE_MAX ? 0 : from; i + 1 < cover->segments.len && next < len; i++) {
+        /* What of this stretch of one unit lies in the ranges, of which all before `next` are
+         * passed. */
+        const struct segment *s = &cover->segments.at[i];
+        uint64_t end = s[1].start;
+        while (next < len && ranges[next].high <= s->start)
+            next++;
+        for (size_t k = next; k < len && ranges[k].low < end && s->id != NO_SPAN; k++)
+            walk_unit(w, s->id, walk_later(ranges[k].low, s->start),
+                      walk_earlier(ranges[k].high, end));
+    }
     walk_flush(w);
 }
 

@@ -1,4 +1,8 @@
-/* Reads the functions of one unit and flattens their ranges.
+/* The functions of one unit, read through libdw, and flattened: which of them an address is in.
+ *
+ * Entries are walked depth first. Each function that has code becomes a scope with its parent, and
+ * each of its ranges a span; the smallest span around an address is the innermost function
+ * (interval_map.c). Names are read when they are asked for, since most never are.
  *
  * Leaves out everything that is no code: types are not descended into. Entries nested deeper than
  * DEEPEST are not looked at, since finding one's sibling may mean reading all that is below it.
@@ -40,17 +44,12 @@ void scope_spans_add(struct scope_spans *spans, size_t first, uint64_t low, uint
     vec_push(spans, (struct span){low, high, high - low, scope});
 }
 
-static bool scopes_has_unread_ranges(const struct reader *r, Dwarf_Die *die)
-{
-    Dwarf_Attribute ranges;
-    return r->as_bfd && dwarf_attr(die, DW_AT_ranges, &ranges) &&
-           dwarf_whatform(&ranges) == DW_FORM_rnglistx;
-}
-
 static void scopes_add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
 {
     enum { MOST_RANGES = 4096 };
-    if (scopes_has_unread_ranges(r, die))
+    Dwarf_Attribute by_index;
+    if (r->as_bfd && dwarf_attr(die, DW_AT_ranges, &by_index) &&
+        dwarf_whatform(&by_index) == DW_FORM_rnglistx)
         return;
     size_t first = r->spans.len;
     Dwarf_Addr base, low, high;
@@ -95,16 +94,6 @@ bool scope_may_hold_functions(int tag)
     }
 }
 
-static uint32_t scopes_visit(struct reader *r, Dwarf_Die *die, int tag, uint32_t parent)
-{
-    switch (tag) {
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_entry_point: return scopes_add_scope(r, die, tag, parent);
-    default: return parent;
-    }
-}
-
 /* Depth first, without recursion. */
 static void scopes_walk(struct reader *r, Dwarf_Die *unit)
 {
@@ -115,7 +104,10 @@ static void scopes_walk(struct reader *r, Dwarf_Die *unit)
     for (;;) {
         struct level *here = &r->path[depth];
         int tag = dwarf_tag(&here->die);
-        uint32_t scope = scopes_visit(r, &here->die, tag, here->parent);
+        bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+                           tag == DW_TAG_entry_point;
+        uint32_t scope =
+            is_function ? scopes_add_scope(r, &here->die, tag, here->parent) : here->parent;
         struct level *below = here + 1;
         if (depth + 1 < DEEPEST && scope_may_hold_functions(tag) &&
             !dwarf_child(&here->die, &below->die)) {

@@ -1,7 +1,15 @@
-/* Reading entries: the unit's header, its table of abbreviations, forms.
+/* Reading entries of a split unit: the unit's header, its table of abbreviations, forms.
  *
- * Expressions, locations and types are passed over. Nothing is followed: an origin is an offset.
- * Specification: DWARF 5, section 7.5; DWARF 4 as GCC's "Fission" extends it. */
+ *     unit      length  version  [5: kind address_size]  abbreviations  [4: address_size]  [5: id]
+ *     abbreviation   code  tag  has_children  { attribute, form }...  0 0
+ *     entry          code  the values of the attributes, as long as their forms say
+ *
+ * A table of abbreviations is read once a unit and ordered by code; then an entry costs its bytes.
+ * A unit may ask for thirty-two attributes a byte and no more, because abbreviations can be made
+ * that take no bytes of an entry. Expressions, locations and types are passed over. Nothing is
+ * followed: an origin is an offset. A form that is not known ends the reading, since what follows
+ * it cannot be found. Specification: DWARF 5, section 7.5; DWARF 4 as GCC's "Fission" extends it.
+ */
 #include "objfile/split.h"
 
 #include "base/leb.h"
@@ -57,26 +65,6 @@ static struct bytes entry_from(struct bytes all, size_t offset)
     return offset < all.len ? (struct bytes){all.at + offset, all.len - offset} : (struct bytes){0};
 }
 
-/* Version 5 has the kind of unit and its id here. */
-static bool entry_read_header(struct split_unit *u, struct cursor *c, uint8_t *kind)
-{
-    u->version = cursor_u16(c);
-    *kind = DW_UT_split_compile;
-    if (u->version >= 5) {
-        *kind = cursor_u8(c);
-        u->address_size = cursor_u8(c);
-    }
-    uint64_t table = entry_take_number(c, u->offset_size);
-    if (u->version < 5)
-        u->address_size = cursor_u8(c);
-    u->has_id = u->version >= 5 && (*kind == DW_UT_split_compile || *kind == DW_UT_skeleton);
-    u->id = u->has_id ? cursor_u64(c) : 0;
-    if (c->failed || table > u->abbrevs.len)
-        return false;
-    u->abbrevs = entry_from(u->abbrevs, (size_t)table);
-    return u->version >= 4 && u->version <= 5 && (u->address_size == 4 || u->address_size == 8);
-}
-
 bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian)
 {
     struct cursor c = cursor_over(*info, "split unit");
@@ -95,24 +83,26 @@ bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian)
     u->info = (struct bytes){info->at, len};
     *info = entry_from(*info, len);
     c.end = c.base + len;
-    uint8_t kind;
-    bool ok = entry_read_header(u, &c, &kind) && kind == DW_UT_split_compile;
-    u->first = cursor_offset(&c);
-    return ok;
-}
-
-/* Passes over a list of attributes; false where it does not end. */
-static bool entry_skip_attributes(struct cursor *c)
-{
-    for (;;) {
-        uint64_t name = cursor_uleb(c), form = cursor_uleb(c);
-        if (form == DW_FORM_implicit_const)
-            cursor_sleb(c);
-        if (c->failed || (!name && !form))
-            return !c->failed;
+    u->version = cursor_u16(&c);
+    uint8_t kind = DW_UT_split_compile;
+    if (u->version >= 5) { /* which has the kind of unit here, and its id behind the rest */
+        kind = cursor_u8(&c);
+        u->address_size = cursor_u8(&c);
     }
+    uint64_t table = entry_take_number(&c, u->offset_size);
+    if (u->version < 5)
+        u->address_size = cursor_u8(&c);
+    u->has_id = u->version >= 5 && (kind == DW_UT_split_compile || kind == DW_UT_skeleton);
+    u->id = u->has_id ? cursor_u64(&c) : 0;
+    u->first = cursor_offset(&c);
+    if (c.failed || table > u->abbrevs.len)
+        return false;
+    u->abbrevs = entry_from(u->abbrevs, (size_t)table);
+    return u->version >= 4 && u->version <= 5 && (u->address_size == 4 || u->address_size == 8) &&
+           kind == DW_UT_split_compile;
 }
 
+/* By code, as nearly all compilers write them. */
 static void entry_order_abbrevs(struct split_reader *r)
 {
     size_t len = r->abbrevs.len;
@@ -147,7 +137,13 @@ void split_reader_init(struct split_reader *r, const struct split_unit *u)
         next.tag = cursor_uleb(&c);
         next.has_children = cursor_u8(&c) == DW_CHILDREN_yes;
         next.attributes = cursor_offset(&c);
-        if (!entry_skip_attributes(&c))
+        for (bool ends = false; !ends && !c.failed;) { /* passes over the list of attributes */
+            uint64_t name = cursor_uleb(&c), form = cursor_uleb(&c);
+            if (form == DW_FORM_implicit_const)
+                cursor_sleb(&c);
+            ends = !name && !form;
+        }
+        if (c.failed)
             break;
         vec_push(&r->abbrevs, next);
     }
@@ -169,28 +165,6 @@ struct value {
 static const char *entry_text_at(const struct split_unit *u, uint64_t offset)
 {
     return offset < u->strings.len ? (const char *)u->strings.at + offset : NULL;
-}
-
-static void entry_read_text_index(const struct split_unit *u, uint64_t index, struct value *v)
-{
-    size_t base = split_table_header(u, u->string_offsets, 4);
-    uint64_t offset;
-    v->is_known =
-        split_table_at(u->string_offsets, base, index, u->offset_size, u->big_endian, &offset);
-    v->text = v->is_known ? entry_text_at(u, offset) : NULL;
-}
-
-static void entry_read_address_index(const struct split_unit *u, uint64_t index, struct value *v)
-{
-    v->is_known =
-        split_table_at(u->addresses, 0, index, u->address_size, u->big_endian, &v->number);
-}
-
-static void entry_read_inline_text(struct cursor *c, struct value *v)
-{
-    const uint8_t *end = memchr(c->at, 0, cursor_left(c));
-    const uint8_t *text = cursor_take(c, end ? (size_t)(end - c->at) + 1 : SIZE_MAX);
-    v->text = (const char *)text;
 }
 
 /* How many bytes a form has whose value is a number in the entry itself; 0: it is another. */
@@ -241,12 +215,6 @@ static uint8_t entry_index_size(uint64_t form)
     }
 }
 
-static bool entry_is_address_index(uint64_t form)
-{
-    return form == DW_FORM_addrx || form == DW_FORM_GNU_addr_index ||
-           (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
-}
-
 /* References within the unit, and constants, are told apart by form alone. */
 static void entry_classify(uint64_t form, struct value *v)
 {
@@ -271,7 +239,11 @@ static void entry_classify(uint64_t form, struct value *v)
 static bool entry_read_other(struct cursor *c, uint64_t form, struct value *v)
 {
     switch (form) {
-    case DW_FORM_string: entry_read_inline_text(c, v); return true;
+    case DW_FORM_string: {
+        const uint8_t *end = memchr(c->at, 0, cursor_left(c));
+        v->text = (const char *)cursor_take(c, end ? (size_t)(end - c->at) + 1 : SIZE_MAX);
+        return true;
+    }
     case DW_FORM_udata:
     case DW_FORM_ref_udata: v->number = cursor_uleb(c); return true;
     case DW_FORM_sdata: v->number = (uint64_t)cursor_sleb(c); return true;
@@ -306,30 +278,21 @@ static bool entry_read_value(const struct split_unit *u, struct cursor *c, uint6
     if (index == 9)
         return entry_read_other(c, form, v) && !c->failed;
     uint64_t which = index ? entry_take_number(c, index) : cursor_uleb(c);
-    if (entry_is_address_index(form))
-        entry_read_address_index(u, which, v);
-    else
-        entry_read_text_index(u, which, v);
+    if (form == DW_FORM_addrx || form == DW_FORM_GNU_addr_index ||
+        (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4)) {
+        v->is_known =
+            split_table_at(u->addresses, 0, which, u->address_size, u->big_endian, &v->number);
+        return !c->failed;
+    }
+    size_t base = split_table_header(u, u->string_offsets, 4);
+    uint64_t offset;
+    v->is_known =
+        split_table_at(u->string_offsets, base, which, u->offset_size, u->big_endian, &offset);
+    v->text = v->is_known ? entry_text_at(u, offset) : NULL;
     return !c->failed;
 }
 
-static void entry_keep_address(struct split_entry *e, uint64_t name, uint64_t form,
-                               const struct value *v)
-{
-    if (name == DW_AT_low_pc && v->is_known) {
-        e->low = v->number;
-        e->has_low = true;
-    } else if (name == DW_AT_high_pc && v->is_known) {
-        e->high = v->number;
-        e->has_high = true;
-        e->high_is_size = v->is_constant;
-    } else if (name == DW_AT_ranges) {
-        e->ranges = v->number;
-        e->has_ranges = form == DW_FORM_sec_offset || v->is_constant || v->is_index;
-        e->ranges_is_index = v->is_index;
-    }
-}
-
+/* What a function is described by. */
 static void entry_keep(struct split_entry *e, uint64_t name, uint64_t form, const struct value *v)
 {
     uint32_t number = v->number <= UINT32_MAX ? (uint32_t)v->number : 0;
@@ -347,32 +310,22 @@ static void entry_keep(struct split_entry *e, uint64_t name, uint64_t form, cons
         e->id = v->number;
         e->has_id = v->is_constant;
         return;
-    default: entry_keep_address(e, name, form, v); return;
+    case DW_AT_low_pc:
+        e->low = v->is_known ? v->number : e->low;
+        e->has_low |= v->is_known;
+        return;
+    case DW_AT_high_pc:
+        e->high = v->is_known ? v->number : e->high;
+        e->has_high |= v->is_known;
+        e->high_is_size = v->is_known ? v->is_constant : e->high_is_size;
+        return;
+    case DW_AT_ranges:
+        e->ranges = v->number;
+        e->has_ranges = form == DW_FORM_sec_offset || v->is_constant || v->is_index;
+        e->ranges_is_index = v->is_index;
+        return;
+    default: return;
     }
-}
-
-/* One attribute of the list; false at its end and where it makes no sense. */
-static bool entry_read_attribute(struct split_reader *r, struct cursor *list, struct cursor *c,
-                                 struct split_entry *out, bool *ok)
-{
-    uint64_t name = cursor_uleb(list), form = cursor_uleb(list);
-    struct value v = {0};
-    if (!name && !form)
-        return false;
-    *ok = r->work_left != 0;
-    r->work_left -= *ok;
-    if (form == DW_FORM_indirect)
-        form = cursor_uleb(c);
-    if (form == DW_FORM_implicit_const) {
-        v = (struct value){.number = (uint64_t)cursor_sleb(list), .is_known = true};
-        entry_classify(form, &v);
-    } else {
-        *ok = *ok && entry_read_value(r->unit, c, form, &v);
-    }
-    *ok = *ok && !list->failed;
-    if (*ok)
-        entry_keep(out, name, form, &v);
-    return *ok;
 }
 
 bool split_entry_read(struct split_reader *r, struct cursor *c, struct split_entry *out)
@@ -391,8 +344,25 @@ bool split_entry_read(struct split_reader *r, struct cursor *c, struct split_ent
     out->has_children = kind->has_children;
     struct cursor list = cursor_over(r->unit->abbrevs, "abbreviations");
     cursor_take(&list, kind->attributes);
-    bool ok = true;
-    while (entry_read_attribute(r, &list, c, out, &ok))
-        continue;
-    return ok;
+    for (;;) {
+        uint64_t name = cursor_uleb(&list), form = cursor_uleb(&list);
+        struct value v = {0};
+        if (!name && !form)
+            return true;
+        if (!r->work_left)
+            return false;
+        r->work_left--;
+        if (form == DW_FORM_indirect)
+            form = cursor_uleb(c);
+        bool ok = true;
+        if (form == DW_FORM_implicit_const) { /* stands in the list, not in the entry */
+            v = (struct value){.number = (uint64_t)cursor_sleb(&list), .is_known = true};
+            entry_classify(form, &v);
+        } else {
+            ok = entry_read_value(r->unit, c, form, &v);
+        }
+        if (!ok || list.failed)
+            return false;
+        entry_keep(out, name, form, &v);
+    }
 }

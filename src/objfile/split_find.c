@@ -1,9 +1,23 @@
-/* Finding split units. Packages come first: PROGRAM.dwp, with the program's name as given and with
- * symbolic links resolved, and that of the separate debug file. Then the .dwo file that the program
- * names: beside the program, and in the folder in which it was compiled.
+/* Finding split units: what is left of one in the program (its skeleton), and where the rest is.
  *
- * A unit counts only if it has the id that the program asks for. Sections are unpacked, zstd
- * included, under the rules of image.c. */
+ * Packages come first: PROGRAM.dwp, with the program's name as given and with symbolic links
+ * resolved, and that of the separate debug file. Then the .dwo file that the program names: beside
+ * the program, and in the folder in which it was compiled. Each file is opened once and kept. A
+ * unit counts only if it has the id that the program asks for. Sections are unpacked, zstd
+ * included, under the rules of image.c.
+ *
+ * A package has a hash table from ids to rows, and two tables with what each row has of each
+ * section:
+ *
+ *     header   version 2 (GNU's, for DWARF 4) or 5, columns, rows, slots
+ *     slots    8 bytes each: ids; a power of two, 0 and row 0: empty
+ *     slots    4 bytes each: rows, from 1 on
+ *     columns  4 bytes each: which section
+ *     rows x columns   4 bytes each: offsets
+ *     rows x columns   4 bytes each: sizes
+ *
+ * Specification: DWARF 5, sections 3.1.2 and 7.3.5; "DWARF Fission, package file format" for
+ * version 2. */
 #include "objfile/split.h"
 
 #include "base/map.h"
@@ -119,15 +133,6 @@ static bool find_row(const struct table *t, uint64_t id, uint32_t *row)
     return false;
 }
 
-/* False where the share is not in the section. */
-static bool cut(struct bytes *section, uint32_t offset, uint32_t size)
-{
-    if (offset > section->len || size > section->len - offset)
-        return false;
-    *section = size ? (struct bytes){section->at + offset, size} : (struct bytes){0};
-    return true;
-}
-
 static struct bytes *section_of(struct split_sections *s, uint32_t number, uint32_t version)
 {
     switch (number) {
@@ -152,8 +157,10 @@ bool split_package_find(struct bytes index, bool big_endian, uint64_t id, struct
         size_t cell = (size_t)row * t.columns + i;
         if (!section)
             continue;
-        if (!cut(section, number_at(&t, t.offsets, cell), number_at(&t, t.sizes, cell)))
+        uint32_t offset = number_at(&t, t.offsets, cell), size = number_at(&t, t.sizes, cell);
+        if (offset > section->len || size > section->len - offset)
             return false;
+        *section = size ? (struct bytes){section->at + offset, size} : (struct bytes){0};
         has_info = has_info || number == INFO;
     }
     return has_info;
@@ -175,38 +182,17 @@ struct split_files {
     bool packages_sought;
 };
 
-static struct bytes find_whole_texts(struct bytes texts)
-{
-    while (texts.len && texts.at[texts.len - 1])
-        texts.len--;
-    return texts;
-}
-
-/* The first section that cannot be unpacked is what object_debug_refused() tells. */
-static void find_keep_refusal(struct object *o, const struct split_file *f)
-{
-    if (f->image.refused_why && !o->split_refused)
-        o->split_refused = arena_printf(&o->arena, "%s: section %s %s", f->path,
-                                        f->image.refused_section, f->image.refused_why);
-}
-
-/* The mapping stays when the descriptor goes: a program can have thousands of .dwo files. */
-static void find_give_descriptor_back(struct image *image)
-{
-    elf_cntl(image->elf, ELF_C_FDDONE);
-    close(image->fd);
-    image->fd = -1;
-}
-
 void split_sections_read(struct image *image, struct split_sections *s, struct bytes *index)
 {
     *s = (struct split_sections){
         .info = image_debug_section(image, "debug_info.dwo"),
         .abbrev = image_debug_section(image, "debug_abbrev.dwo"),
-        .str = find_whole_texts(image_debug_section(image, "debug_str.dwo")),
+        .str = image_debug_section(image, "debug_str.dwo"),
         .str_offsets = image_debug_section(image, "debug_str_offsets.dwo"),
         .rnglists = image_debug_section(image, "debug_rnglists.dwo"),
     };
+    while (s->str.len && s->str.at[s->str.len - 1]) /* up to the last NUL: every text ends */
+        s->str.len--;
     *index = image_debug_section(image, "debug_cu_index");
 }
 
@@ -222,21 +208,15 @@ static bool find_open_file(struct object *o, const char *path, struct split_file
         return false;
     }
     split_sections_read(&f->image, &f->sections, &f->index);
-    find_keep_refusal(o, f);
-    find_give_descriptor_back(&f->image);
+    /* The first section that cannot be unpacked is what object_debug_refused() tells. */
+    if (f->image.refused_why && !o->split_refused)
+        o->split_refused = arena_printf(&o->arena, "%s: section %s %s", f->path,
+                                        f->image.refused_section, f->image.refused_why);
+    /* The mapping stays when the descriptor goes: a program can have thousands of .dwo files. */
+    elf_cntl(f->image.elf, ELF_C_FDDONE);
+    close(f->image.fd);
+    f->image.fd = -1;
     return true;
-}
-
-static struct split_unit find_unit_of(const struct split_sections *s,
-                                      const struct split_skeleton *k)
-{
-    return (struct split_unit){.abbrevs = s->abbrev,
-                               .strings = s->str,
-                               .string_offsets = s->str_offsets,
-                               .lists = s->rnglists,
-                               .addresses = k->addresses,
-                               .ranges = k->ranges,
-                               .low = k->low};
 }
 
 /* Of a .dwo file, most of which have one unit. */
@@ -246,7 +226,13 @@ static bool find_unit_in(const struct split_sections *s, const struct split_skel
     struct bytes left = s->info;
     while (left.len) {
         uint64_t id;
-        *out = find_unit_of(s, k);
+        *out = (struct split_unit){.abbrevs = s->abbrev,
+                                   .strings = s->str,
+                                   .string_offsets = s->str_offsets,
+                                   .lists = s->rnglists,
+                                   .addresses = k->addresses,
+                                   .ranges = k->ranges,
+                                   .low = k->low};
         if (split_unit_open(out, &left, big_endian) && split_unit_id(out, &id) && id == k->id)
             return true;
     }
@@ -263,23 +249,19 @@ static void find_add_package(struct object *o, const char *program)
         vec_push(&o->split->packages, f);
 }
 
-static void find_seek_packages(struct object *o)
-{
-    o->split->packages_sought = true;
-    find_add_package(o, o->path);
-    char *real = realpath(o->path, NULL);
-    if (real && strcmp(real, o->path))
-        find_add_package(o, real);
-    free(real);
-    if (debug_file(o)->elf)
-        find_add_package(o, o->debug_path);
-}
-
 static bool find_in_packages(struct object *o, const struct split_skeleton *k,
                              struct split_unit *out)
 {
-    if (!o->split->packages_sought)
-        find_seek_packages(o);
+    if (!o->split->packages_sought) {
+        o->split->packages_sought = true;
+        find_add_package(o, o->path);
+        char *real = realpath(o->path, NULL);
+        if (real && strcmp(real, o->path))
+            find_add_package(o, real);
+        free(real);
+        if (debug_file(o)->elf)
+            find_add_package(o, o->debug_path);
+    }
     for (size_t i = 0; i < o->split->packages.len; i++) {
         const struct split_file *f = &o->split->packages.at[i];
         struct split_sections shares = f->sections;

@@ -1,7 +1,13 @@
-/* Walks the entries of a split unit for functions and flattens their ranges.
+/* The functions of a split unit, as those of other units: its entries are walked, and the ranges of
+ * functions become spans.
  *
  * The rules are those of scopes.c: types are not descended into, nor entries nested too deeply, and
- * ranges that touch are joined. Specification: DWARF 5, sections 3.3 and 3.4. */
+ * ranges that touch are joined. Names are read at once, because entries cannot be gone back to as
+ * cheaply as libdw does it.
+ *
+ * Range lists of DWARF 5 are in the split file, and each entry of one says what it is; those of
+ * DWARF 4 are in the program, pairs of addresses. Specification: DWARF 5, sections 3.3, 3.4
+ * and 7.25; DWARF 4, section 2.17.3. */
 #include "objfile/split.h"
 
 #include "base/leb.h"
@@ -17,23 +23,22 @@ struct split_ranges {
     uint64_t base;
 };
 
-/* An index counts in the table behind the header, and what stands there counts from it. */
-static bool offset_of_index(const struct split_unit *u, uint64_t index, uint64_t *offset)
-{
-    size_t base = split_table_header(u, u->lists, 8);
-    if (!split_table_at(u->lists, base, index, u->offset_size, u->big_endian, offset))
-        return false;
-    return !__builtin_add_overflow(*offset, base, offset);
-}
-
 /* The ranges of an entry that has some; false where there are none to read. */
 static bool ranges_start(struct split_ranges *r, const struct split_unit *u,
                          const struct split_entry *e)
 {
     struct bytes all = u->version >= 5 ? u->lists : u->ranges;
     uint64_t offset = e->ranges;
-    if (!e->has_ranges || (e->ranges_is_index && !offset_of_index(u, e->ranges, &offset)) ||
-        offset >= all.len)
+    if (!e->has_ranges)
+        return false;
+    if (e->ranges_is_index) {
+        /* It counts in the table behind the header, and what stands there counts from it. */
+        size_t base = split_table_header(u, u->lists, 8);
+        if (!split_table_at(u->lists, base, e->ranges, u->offset_size, u->big_endian, &offset) ||
+            __builtin_add_overflow(offset, base, &offset))
+            return false;
+    }
+    if (offset >= all.len)
         return false;
     *r = (struct split_ranges){.unit = u, .base = u->low, .list = cursor_over(all, "ranges")};
     r->list.big_endian = u->big_endian;
@@ -112,7 +117,7 @@ static bool ranges_next(struct split_ranges *r, uint64_t *low, uint64_t *high)
 
 enum { DEEPEST = 200 };
 
-struct walk {
+struct function_walk {
     struct split_reader reader;
     struct scopes *out;
     struct scope_spans spans;
@@ -121,28 +126,8 @@ struct walk {
     uint32_t parents[DEEPEST]; /* the function that entries at a depth stand in */
 };
 
-/* The names of an entry, its own or those of what it is an instance of. */
-static void find_names(struct walk *w, const struct split_entry *e, struct scope *scope)
-{
-    enum { MOST_HOPS = 16 };
-    const char *linkage_name = e->linkage_name, *name = e->name;
-    uint64_t origin = e->origin;
-    for (int i = 0; origin && !linkage_name && i < MOST_HOPS; i++) {
-        struct cursor c = split_cursor(w->reader.unit, origin);
-        struct split_entry next;
-        if (!split_entry_read(&w->reader, &c, &next))
-            break;
-        linkage_name = next.linkage_name;
-        name = name ? name : next.name;
-        origin = next.origin;
-    }
-    scope->name = linkage_name ? linkage_name : name;
-    scope->is_linkage = linkage_name || w->out->has_plain_names;
-    scope->is_named = true;
-}
-
 /* All ranges of an entry, as spans of the scope that it will be. */
-static void add_ranges(struct walk *w, const struct split_entry *e, uint32_t number)
+static void add_ranges(struct function_walk *w, const struct split_entry *e, uint32_t number)
 {
     enum { MOST_RANGES = 4096 };
     size_t first = w->spans.len;
@@ -161,8 +146,9 @@ static void add_ranges(struct walk *w, const struct split_entry *e, uint32_t num
 }
 
 /* The function's number; `parent` where the entry has no code. */
-static uint32_t add_scope(struct walk *w, const struct split_entry *e, uint32_t parent)
+static uint32_t add_scope(struct function_walk *w, const struct split_entry *e, uint32_t parent)
 {
+    enum { MOST_HOPS = 16 };
     uint32_t number = (uint32_t)w->out->scopes.len;
     size_t first = w->spans.len;
     if (number != NO_SCOPE)
@@ -174,39 +160,27 @@ static uint32_t add_scope(struct walk *w, const struct split_entry *e, uint32_t 
                           .is_inlined = e->tag == DW_TAG_inlined_subroutine,
                           .call_file = e->call_file,
                           .call_line = e->call_line};
-    find_names(w, e, &scope);
+    /* Its names, or those of what it is an instance of. */
+    const char *linkage_name = e->linkage_name, *name = e->name;
+    uint64_t origin = e->origin;
+    for (int i = 0; origin && !linkage_name && i < MOST_HOPS; i++) {
+        struct cursor c = split_cursor(w->reader.unit, origin);
+        struct split_entry next;
+        if (!split_entry_read(&w->reader, &c, &next))
+            break;
+        linkage_name = next.linkage_name;
+        name = name ? name : next.name;
+        origin = next.origin;
+    }
+    scope.name = linkage_name ? linkage_name : name;
+    scope.is_linkage = linkage_name || w->out->has_plain_names;
+    scope.is_named = true;
     vec_push(&w->out->scopes, scope);
     return number;
 }
 
-static uint32_t visit(struct walk *w, const struct split_entry *e, uint32_t parent)
-{
-    switch (e->tag) {
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_entry_point: return add_scope(w, e, parent);
-    default: return parent;
-    }
-}
-
-/* Goes below an entry, or past all that is below it. */
-static void descend(struct walk *w, const struct split_entry *e, uint32_t scope, struct cursor *c)
-{
-    bool is_hidden = w->hidden_from || w->depth + 1 >= DEEPEST ||
-                     (e->tag <= INT32_MAX && !scope_may_hold_functions((int)e->tag));
-    if (is_hidden && e->sibling > cursor_offset(c)) {
-        *c = split_cursor(w->reader.unit, e->sibling);
-        return;
-    }
-    w->depth++;
-    if (!is_hidden)
-        w->parents[w->depth] = scope;
-    else if (!w->hidden_from)
-        w->hidden_from = w->depth;
-}
-
 /* Depth first, in the order of the file. */
-static void walk_entries(struct walk *w, struct cursor *c)
+static void walk_entries(struct function_walk *w, struct cursor *c)
 {
     struct split_entry e;
     w->parents[1] = NO_SCOPE;
@@ -218,18 +192,31 @@ static void walk_entries(struct walk *w, struct cursor *c)
                 w->hidden_from = 0;
             continue;
         }
-        uint32_t scope = NO_SCOPE;
-        if (!w->hidden_from)
-            scope = visit(w, &e, w->parents[w->depth]);
-        if (e.has_children)
-            descend(w, &e, scope, c);
+        uint32_t scope = w->hidden_from ? NO_SCOPE : w->parents[w->depth];
+        if (!w->hidden_from && (e.tag == DW_TAG_subprogram || e.tag == DW_TAG_inlined_subroutine ||
+                                e.tag == DW_TAG_entry_point))
+            scope = add_scope(w, &e, scope);
+        if (!e.has_children)
+            continue;
+        /* Goes below the entry, or past all that is below it. */
+        bool is_hidden = w->hidden_from || w->depth + 1 >= DEEPEST ||
+                         (e.tag <= INT32_MAX && !scope_may_hold_functions((int)e.tag));
+        if (is_hidden && e.sibling > cursor_offset(c)) {
+            *c = split_cursor(w->reader.unit, e.sibling);
+            continue;
+        }
+        w->depth++;
+        if (!is_hidden)
+            w->parents[w->depth] = scope;
+        else if (!w->hidden_from)
+            w->hidden_from = w->depth;
     }
 }
 
 void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd)
 {
     *s = (struct scopes){0};
-    struct walk w = {.out = s, .as_bfd = as_bfd};
+    struct function_walk w = {.out = s, .as_bfd = as_bfd};
     split_reader_init(&w.reader, u);
     struct cursor c = split_cursor(u, u->first);
     struct split_entry whole;

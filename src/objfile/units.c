@@ -1,8 +1,17 @@
-/* The index of compilation units by address.
+/* Units of debug information: an index by address, and what is read of one when an address falls
+ * into it, its line table and its functions.
  *
- * libdw reads the units' first entries for it, not what is below them: that is unitdata.c.
- * Relocatable files have no addresses yet, so they have no index.
- * Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
+ * The index has the ranges that the units' first entries tell, by their starts; `reach` is the
+ * greatest end so far, so that a search backwards from an address knows where to stop although
+ * ranges overlap. libdw reads first entries for it, and nothing below them.
+ *
+ * Tables and functions are kept until there is too much of them, then forgotten all at once.
+ * Callers mostly ask in the order of addresses, so they are not missed; where they are, twice as
+ * much is kept from then on, so that reading again never costs more than reading did.
+ *
+ * Relocatable files have no addresses yet, so they have no index. Bounds: as many ranges as there
+ * are bytes that can hold them, and eight times the line section as programs to decode, since units
+ * may share one. Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
 #include "objfile/units.h"
 
 #include "base/search.h"
@@ -14,15 +23,6 @@
 #include <string.h>
 
 /* --- the index -------------------------------------------------------------------------------- */
-
-/* libdw takes a section that it cannot unpack for no debug information at all. */
-static void units_learn_refusal(struct image *image)
-{
-    static const char *const NAMES[] = {"debug_info", "debug_abbrev", "debug_line", "debug_str",
-                                        "debug_line_str"};
-    for (size_t i = 0; image && i < sizeof NAMES / sizeof *NAMES; i++)
-        (void)image_debug_section(image, NAMES[i]);
-}
 
 static struct bytes units_debug_strings(struct image *image, const char *name)
 {
@@ -47,19 +47,6 @@ static void units_add_table_ranges(struct units *u, uint32_t unit)
             return;
 }
 
-/* Ranges as the unit's entry tells them, else as its line table does. */
-static void units_add_ranges(struct units *u, Dwarf_Die *die, uint32_t unit)
-{
-    size_t before = u->ranges.len;
-    Dwarf_Addr base, low, high;
-    ptrdiff_t next = 0;
-    while ((next = dwarf_ranges(die, next, &base, &low, &high)) > 0)
-        if (!units_add_range(u, low, high, unit))
-            return;
-    if (u->ranges.len == before)
-        units_add_table_ranges(u, unit);
-}
-
 static void units_add_unit(struct units *u, Dwarf_Die *die)
 {
     struct unit unit = {.die = *die};
@@ -71,7 +58,16 @@ static void units_add_unit(struct units *u, Dwarf_Die *die)
     if (dwarf_attr(die, DW_AT_comp_dir, &attribute))
         unit.comp_dir = dwarf_formstring(&attribute);
     vec_push(&u->units, unit);
-    units_add_ranges(u, die, (uint32_t)(u->units.len - 1));
+    /* Ranges as the unit's entry tells them, else as its line table does. */
+    uint32_t number = (uint32_t)(u->units.len - 1);
+    size_t before = u->ranges.len;
+    Dwarf_Addr base, low, high;
+    ptrdiff_t next = 0;
+    while ((next = dwarf_ranges(die, next, &base, &low, &high)) > 0)
+        if (!units_add_range(u, low, high, number))
+            return;
+    if (u->ranges.len == before)
+        units_add_table_ranges(u, number);
 }
 
 static void units_order_ranges(struct units *u)
@@ -135,26 +131,29 @@ static void units_index_units(struct units *u, struct image *image)
     units_order_ranges(u);
 }
 
-static struct image *units_image_with_units(struct object *o)
-{
-    if (o->self.header.e_type == ET_REL)
-        return NULL;
-    if (image_has_debug_info(&o->self))
-        return &o->self;
-    return image_has_debug_info(debug_file(o)) ? &o->debug : NULL;
-}
-
 static struct units *units_new(struct object *o)
 {
+    static const char *const NAMES[] = {"debug_info", "debug_abbrev", "debug_line", "debug_str",
+                                        "debug_line_str"};
     struct units *u = calloc(1, sizeof *u);
     if (!u)
         memory_exhausted(sizeof *u);
-    struct image *image = units_image_with_units(o);
-    if (image)
-        image_unpack_zstd(image);
-    u->dwarf = image ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
+    struct image *image = NULL;
+    if (o->self.header.e_type == ET_REL)
+        return u;
+    if (image_has_debug_info(&o->self))
+        image = &o->self;
+    else if (image_has_debug_info(debug_file(o)))
+        image = &o->debug;
+    else
+        return u;
+    image_unpack_zstd(image);
+    u->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (!u->dwarf) {
-        units_learn_refusal(image);
+        /* libdw takes a section that it cannot unpack for no debug information at all: unpacking
+         * has the image learn why. */
+        for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+            (void)image_debug_section(image, NAMES[i]);
         return u;
     }
     u->sections = (struct line_sections){.line = image_debug_section(image, "debug_line"),
@@ -196,16 +195,11 @@ void units_free(struct units *u)
     free(u);
 }
 
-/* How many ranges start at or below an address. */
-static size_t units_ranges_up_to(const struct units *u, uint64_t address)
-{
-    return PARTITION_POINT(u->ranges.len, i, u->ranges.at[i].low <= address);
-}
-
 uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
 {
     uint32_t first = NO_UNIT;
-    for (size_t i = units_ranges_up_to(u, address); i && u->ranges.at[i - 1].reach > address; i--) {
+    size_t i = PARTITION_POINT(u->ranges.len, k, u->ranges.at[k].low <= address);
+    for (; i && u->ranges.at[i - 1].reach > address; i--) {
         const struct unit_range *r = &u->ranges.at[i - 1];
         if (r->high > address && r->unit >= from && r->unit < first)
             first = r->unit;
@@ -234,29 +228,6 @@ uint32_t units_find(struct units *u, uint64_t address, struct line_table **table
 
 /* --- what is read of a unit ------------------------------------------------------------------- */
 
-static void forget_rows(struct units *u)
-{
-    for (size_t i = 0; i < u->tables.len; i++) {
-        struct line_rows *rows = &u->tables.at[i].rows;
-        if (rows->cap) {
-            rows->len = 0;
-            vec_push(&u->spare, *rows);
-            *rows = (struct line_rows){0};
-        }
-        line_table_forget(&u->tables.at[i]);
-    }
-    u->rows_held = 0;
-}
-
-static void forget_scopes(struct units *u)
-{
-    for (size_t i = 0; i < u->units.len; i++) {
-        scopes_deinit(&u->units.at[i].scopes);
-        u->units.at[i].has_scopes = false;
-    }
-    u->scopes_held = 0;
-}
-
 /* Counts what was read a second time against the limit of what is kept. */
 static void count_again(size_t read, size_t *again, size_t *most)
 {
@@ -272,8 +243,18 @@ static void decode(struct units *u, struct line_table *table, const struct unit 
     bool is_first = !table->is_known;
     if (is_first && !u->program_bytes_left)
         return;
-    if (u->rows_held > u->rows_most)
-        forget_rows(u);
+    if (u->rows_held > u->rows_most) { /* all are forgotten; their room is for the next ones */
+        for (size_t i = 0; i < u->tables.len; i++) {
+            struct line_rows *rows = &u->tables.at[i].rows;
+            if (rows->cap) {
+                rows->len = 0;
+                vec_push(&u->spare, *rows);
+                *rows = (struct line_rows){0};
+            }
+            line_table_forget(&u->tables.at[i]);
+        }
+        u->rows_held = 0;
+    }
     if (u->spare.len && !table->rows.cap)
         table->rows = u->spare.at[--u->spare.len];
     line_table_read(table, &u->sections, unit->program, unit->comp_dir);
@@ -324,29 +305,29 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
     return wanted->sole_path;
 }
 
-/* Of a unit that was split off, the skeleton is what is left where the other part is not found:
- * some compilers repeat inlined functions in it. */
-static void read_scopes(struct units *u, struct unit *unit)
-{
-    struct split_skeleton skeleton;
-    struct split_unit split;
-    if (!unit->die.cu) /* a table without a unit */
-        return;
-    if (split_skeleton_read(&unit->die, u->addresses, u->address_ranges, &skeleton) &&
-        split_find(u->object, &skeleton, &split))
-        split_scopes_init(&unit->scopes, &split, u->sections.as_bfd);
-    else
-        scopes_init(&unit->scopes, &unit->die, u->sections.as_bfd);
-}
-
 struct scopes *unit_scopes(struct units *u, uint32_t unit)
 {
     struct unit *wanted = &u->units.at[unit];
     if (wanted->has_scopes)
         return &wanted->scopes;
-    if (u->scopes_held > u->scopes_most)
-        forget_scopes(u);
-    read_scopes(u, wanted);
+    if (u->scopes_held > u->scopes_most) {
+        for (size_t i = 0; i < u->units.len; i++) {
+            scopes_deinit(&u->units.at[i].scopes);
+            u->units.at[i].has_scopes = false;
+        }
+        u->scopes_held = 0;
+    }
+    /* Of a unit that was split off, the skeleton is what is left where the other part is not found:
+     * some compilers repeat inlined functions in it. A table without a unit has no functions. */
+    struct split_skeleton skeleton;
+    struct split_unit split;
+    bool as_bfd = u->sections.as_bfd;
+    if (wanted->die.cu &&
+        split_skeleton_read(&wanted->die, u->addresses, u->address_ranges, &skeleton) &&
+        split_find(u->object, &skeleton, &split))
+        split_scopes_init(&wanted->scopes, &split, as_bfd);
+    else if (wanted->die.cu)
+        scopes_init(&wanted->scopes, &wanted->die, as_bfd);
     wanted->has_scopes = true;
     u->scopes_held += wanted->scopes.scopes.len;
     if (wanted->had_scopes)

@@ -1,8 +1,13 @@
 /* The evaluator of DWARF expressions in unwind tables.
  *
- * Steps and stack are bounded, so that a program that jumps back ends. Refused: operations that
- * make no sense in call frame information (6.4.2) or that address other objects and spaces.
- * Specification: DWARF 5, 2.5.1. */
+ * Where a CFA or the place of a register is more than a register and an offset, tables have a small
+ * program for it: `breg7 8; deref` reads the word at rsp + 8. It works on a stack of words. PLT
+ * entries, functions that align their stack and the signal frames of the kernel have such.
+ *
+ * Steps and stack are bounded, so that a program that jumps back ends. An operation that lacks a
+ * register or memory says so in the context, as the walk can then try again with all registers.
+ * Refused: operations that make no sense in call frame information (6.4.2) or that address other
+ * objects and spaces. Specification: DWARF 5, 2.5.1. */
 #include "unwind/unwind_private.h"
 
 #include "base/leb.h"
@@ -100,6 +105,7 @@ static void expression_push_register(struct evaluation *e, uint64_t number, int6
     e->is_broken |= !has_value;
 }
 
+/* Memory of the stack; of fewer bytes, the low ones, as all machines are little-endian. */
 static void expression_dereference(struct evaluation *e, unsigned bytes)
 {
     uint64_t word = 0, address = expression_pop(e);
@@ -113,6 +119,7 @@ static void expression_dereference(struct evaluation *e, unsigned bytes)
     expression_push(e, bytes == 8 ? word : word & ((UINT64_C(1) << 8 * bytes) - 1));
 }
 
+/* Within the program alone. */
 static void expression_jump(struct evaluation *e, bool is_taken)
 {
     int16_t distance = (int16_t)cursor_u16(&e->in);
@@ -125,21 +132,7 @@ static void expression_jump(struct evaluation *e, bool is_taken)
         e->in.at += distance;
 }
 
-static void expression_rotate(struct evaluation *e)
-{
-    uint64_t a = expression_pop(e), b = expression_pop(e), c = expression_pop(e);
-    expression_push(e, a);
-    expression_push(e, c);
-    expression_push(e, b);
-}
-
-static void expression_swap(struct evaluation *e)
-{
-    uint64_t a = expression_pop(e), b = expression_pop(e);
-    expression_push(e, a);
-    expression_push(e, b);
-}
-
+/* Signed, and without the trap of the least number by -1. */
 static uint64_t expression_divide(struct evaluation *e, uint64_t a, uint64_t b)
 {
     if (b == UINT64_MAX)
@@ -148,12 +141,7 @@ static uint64_t expression_divide(struct evaluation *e, uint64_t a, uint64_t b)
     return b ? (uint64_t)((int64_t)a / (int64_t)b) : 0;
 }
 
-static uint64_t expression_modulo(struct evaluation *e, uint64_t a, uint64_t b)
-{
-    e->is_broken |= !b;
-    return b ? a % b : 0;
-}
-
+/* By any number of bits, 0 and more than a word has included. */
 static uint64_t expression_shift_right(uint64_t a, uint64_t b, bool is_signed)
 {
     uint64_t sign = is_signed && a >> 63 ? UINT64_MAX : 0;
@@ -174,7 +162,10 @@ static bool expression_run_binary(struct evaluation *e, uint8_t op)
     case OP_AND: value = a & b; break;
     case OP_DIV: value = expression_divide(e, a, b); break;
     case OP_MINUS: value = a - b; break;
-    case OP_MOD: value = expression_modulo(e, a, b); break;
+    case OP_MOD:
+        e->is_broken |= !b;
+        value = b ? a % b : 0;
+        break;
     case OP_MUL: value = a * b; break;
     case OP_OR: value = a | b; break;
     case OP_PLUS: value = a + b; break;
@@ -214,13 +205,26 @@ static bool expression_run_constant(struct evaluation *e, uint8_t op)
 
 static bool expression_run_stack(struct evaluation *e, uint8_t op)
 {
+    uint64_t a, b, c;
     switch (op) {
     case OP_DUP: expression_push(e, expression_peek(e, 0)); return true;
     case OP_DROP: expression_pop(e); return true;
     case OP_OVER: expression_push(e, expression_peek(e, 1)); return true;
     case OP_PICK: expression_push(e, expression_peek(e, cursor_u8(&e->in))); return true;
-    case OP_SWAP: expression_swap(e); return true;
-    case OP_ROT: expression_rotate(e); return true;
+    case OP_SWAP:
+        a = expression_pop(e);
+        b = expression_pop(e);
+        expression_push(e, a);
+        expression_push(e, b);
+        return true;
+    case OP_ROT:
+        a = expression_pop(e);
+        b = expression_pop(e);
+        c = expression_pop(e);
+        expression_push(e, a);
+        expression_push(e, c);
+        expression_push(e, b);
+        return true;
     case OP_DEREF: expression_dereference(e, 8); return true;
     case OP_DEREF_SIZE: expression_dereference(e, cursor_u8(&e->in)); return true;
     default: return false;
