@@ -14,6 +14,7 @@
 const struct arch *const archs[ARCHS] = {ARCH_ROWS(ARCH_ADDRESS)};
 #undef ARCH_ADDRESS
 
+/* A row fits by machine number, and by word size and byte order where it names them. */
 const struct arch *arch_of(const struct arch_target *t)
 {
     static const struct arch unknown = {0};
@@ -29,6 +30,7 @@ const struct arch *arch_of(const struct arch_target *t)
     return &unknown;
 }
 
+/* Kernels have several names for a family of 32-bit CPUs. */
 const struct arch *arch_named(const char *name)
 {
     for (size_t i = 0; i < ARCHS; i++) {

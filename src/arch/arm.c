@@ -33,6 +33,7 @@ static uint64_t thumb_displacement(uint32_t first, uint32_t second)
         sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1, 25);
 }
 
+/* Instructions have two bytes, or four if they begin with 0b11101, 0b11110 or 0b11111. */
 static void decode_thumb(const struct stretch *s, struct code_finding *f)
 {
     size_t len;

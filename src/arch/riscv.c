@@ -29,6 +29,7 @@ static void riscv_branch(const struct riscv *r, uint32_t link, uint64_t from, ui
         found_jump(r->f, from, to);
 }
 
+/* JAL; JALR, if AUIPC has set its register in the instruction before. */
 static void riscv_word(struct riscv *r, uint64_t at, uint32_t w)
 {
     uint32_t link = w >> 7 & 0x1f, base = w >> 15 & 0x1f;
@@ -44,6 +45,7 @@ static void riscv_word(struct riscv *r, uint64_t at, uint32_t w)
     r->page = at + signed_field(w & 0xfffff000, 32);
 }
 
+/* C.J and, on RV32 alone, C.JAL, whose offset is scattered over the instruction. */
 static void riscv_half(struct riscv *r, uint64_t at, uint32_t h)
 {
     uint32_t kind = h & 0xe003;
@@ -56,6 +58,7 @@ static void riscv_half(struct riscv *r, uint64_t at, uint32_t h)
     riscv_branch(r, kind == 0x2001, at, at + signed_field(offset, 12));
 }
 
+/* The lowest bits of an instruction give its length: 2, 4, 6 or 8 bytes. */
 static void decode(const struct stretch *s, struct code_finding *f, bool is_32)
 {
     struct riscv r = {.f = f, .is_32 = is_32};

@@ -59,6 +59,7 @@ struct measure {
     bool is_64, is_wide, has_66, has_67, has_repeat;
 };
 
+/* Legacy prefixes, of which compilers use at most a few. Stops at the opcode, or at REX. */
 static void x86_take_prefixes(struct measure *m)
 {
     for (; m->len < MOST_PREFIXES; m->len++)
@@ -96,6 +97,7 @@ static char x86_vector_kind(struct measure *m)
     return map == 2 ? 'R' : 'B';
 }
 
+/* Moves past prefixes and opcode, and says what follows the opcode. */
 static char x86_opcode_kind(struct measure *m)
 {
     uint8_t byte = m->at[0];
@@ -237,6 +239,8 @@ static size_t x86_ask_capstone(const uint8_t *at, size_t left, uint64_t address,
     return len;
 }
 
+/* Each instruction is measured, by us if we can and else by capstone; of those that branch, where
+ * to. */
 static void x86_decode(const struct stretch *s, struct code_finding *f, bool is_64)
 {
     for (size_t i = 0; i < s->bytes.len;) {

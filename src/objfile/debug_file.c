@@ -38,6 +38,7 @@ struct wanted {
     uint32_t crc;
 };
 
+/* Reads the whole file: the last resort of those without a build-id. */
 static bool crc_matches(const struct image *image, uint32_t expected)
 {
     enum { PIECE = 256 * 1024 };
@@ -52,6 +53,7 @@ static bool crc_matches(const struct image *image, uint32_t expected)
     return n == 0 && crc == expected;
 }
 
+/* Same machine, and the same build-id or the CRC that the link has; and not the program itself. */
 static bool belongs(const struct wanted *w, const struct image *candidate)
 {
     const struct image *self = &w->object->self;
@@ -66,6 +68,7 @@ static bool belongs(const struct wanted *w, const struct image *candidate)
     return w->link && crc_matches(candidate, w->crc);
 }
 
+/* Opens a candidate and keeps it if it belongs to the program. */
 static bool try_path(const struct wanted *w, const char *path, struct image *out)
 {
     if (!image_open(path, out, NULL, NULL))
@@ -91,6 +94,7 @@ static bool try_each_dir(const struct wanted *w, const char *below, struct arena
     return try_path(w, arena_printf(scratch, "%s/%s", SYSTEM_DIR, below), out);
 }
 
+/* DIR/.build-id/ab/cdef....debug, in each directory. */
 static bool try_build_id(const struct wanted *w, struct arena *scratch, struct image *out)
 {
     enum { LONGEST = 64 };
@@ -166,6 +170,7 @@ struct decoded {
     size_t len, cap;
 };
 
+/* xz, piece by piece, so that nothing is set aside for what a header claims. */
 static bool decode(struct bytes in, struct decoded *out)
 {
     lzma_stream stream = LZMA_STREAM_INIT;

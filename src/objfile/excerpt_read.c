@@ -105,6 +105,7 @@ static uint64_t excerpt_read_facts(struct excerpt_reader *from, struct excerpt_f
     return excerpt_take(from);
 }
 
+/* Lengths and bytes; what uses them names them by number, 0 for none. */
 static void excerpt_read_texts(struct excerpt_reader *from)
 {
     size_t len = excerpt_take_count(from, 1);
@@ -121,6 +122,7 @@ static void excerpt_read_texts(struct excerpt_reader *from)
     from->texts_len = len;
 }
 
+/* Gap from the last one's end, size, name, how far the symbol is from the last one, bits. */
 static void excerpt_read_functions(struct excerpt_reader *from)
 {
     size_t len = excerpt_take_count(from, 5);
@@ -148,6 +150,7 @@ static void excerpt_read_functions(struct excerpt_reader *from)
     }
 }
 
+/* A scope comes behind those that it was inlined into, so chains of parents end. */
 static void excerpt_read_scopes(struct excerpt_reader *from)
 {
     size_t len = excerpt_take_count(from, 2);
@@ -165,6 +168,7 @@ static void excerpt_read_scopes(struct excerpt_reader *from)
     }
 }
 
+/* Each place says what differs from the one before. */
 static void excerpt_read_places(struct excerpt_reader *from)
 {
     struct excerpt_read_place p = {0};
@@ -233,6 +237,7 @@ static int excerpt_by_symbol(const void *left, const void *right)
                                     : (l->address > r->address) - (l->address < r->address);
 }
 
+/* Sorts what all excerpts said of functions; where two overlap, the one that starts first stays. */
 static void excerpt_put_functions(struct excerpt_reader *from)
 {
     struct object *o = from->o;

@@ -166,6 +166,7 @@ static size_t excerpt_gather(struct excerpt_writer *m, const struct excerpt_requ
 
 /* --- bytes ----------------------------------------------------------------------------------- */
 
+/* Both ends of a function count from the last one's end; so do symbols. */
 static void excerpt_put_functions(struct excerpt_writer *m, const struct excerpt_request *r)
 {
     uint64_t end = 0;
@@ -189,6 +190,7 @@ static void excerpt_put_functions(struct excerpt_writer *m, const struct excerpt
     }
 }
 
+/* Parents are named by how far back they stand. */
 static void excerpt_put_scopes(struct excerpt_writer *m)
 {
     excerpt_put(m->w, m->scopes.len);
@@ -203,6 +205,7 @@ static void excerpt_put_scopes(struct excerpt_writer *m)
     }
 }
 
+/* In the order of addresses, each by what differs from the one before. */
 static void excerpt_put_places(struct excerpt_writer *m)
 {
     struct excerpt_place before = {0};
@@ -239,6 +242,7 @@ static void excerpt_put_places(struct excerpt_writer *m)
     }
 }
 
+/* What reports ask of a file besides code and names. */
 static void excerpt_put_facts(struct writer *w, struct excerpt_writer *m, size_t left_out)
 {
     struct object *o = m->o;

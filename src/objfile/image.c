@@ -418,6 +418,7 @@ static uint8_t *unpack(struct bytes packed, const GElf_Chdr *claim, size_t heade
     return NULL;
 }
 
+/* libelf has a view of raw bytes and one of converted ones: both get the unpacked section. */
 static void replace(Elf_Scn *section, GElf_Shdr header, uint8_t *bytes, size_t len)
 {
     Elf_Data *views[] = {elf_rawdata(section, NULL), elf_getdata(section, NULL)};

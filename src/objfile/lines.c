@@ -57,6 +57,7 @@ struct field {
     uint64_t number;
 };
 
+/* Forms that directory and file entries may have. False: another, whose length is not known. */
 static bool lineprogram_read_field(struct line_program *p, struct cursor *c, uint64_t form,
                                    struct field *out)
 {
@@ -417,6 +418,8 @@ static int by_range(uint32_t left, uint32_t right, const void *context)
     return (l->high < r->high) - (l->high > r->high); /* the longer one first */
 }
 
+/* By start; what overlaps the ones before is cut off, so that an address is in one sequence at
+ * most. */
 static void order_sequences(struct line_table *t)
 {
     size_t len = t->sequences.len;

@@ -22,6 +22,7 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* Takes the image over. Debug files and symbols are sought when they are asked for. */
 static struct object *object_new(const char *path, const struct image *self,
                                  const struct object_options *options)
 {
@@ -193,6 +194,7 @@ uint32_t section_at(const struct object *o, uint64_t address)
 
 /* --- bytes of a section by its name ----------------------------------------------------------- */
 
+/* A section of that name which is not packed, or could be unpacked. */
 static bool take_section(struct image *image, const char *name, struct bytes *out,
                          uint64_t *address)
 {
@@ -329,6 +331,7 @@ struct dynamic {
     uint64_t flags_1, soname;
 };
 
+/* One pass for the sizes and flags; names need the string table, which may be named last. */
 static void read_dynamic(const struct image *image, size_t headers, const GElf_Phdr *where,
                          struct dynamic *d)
 {
@@ -352,6 +355,7 @@ static void read_dynamic(const struct image *image, size_t headers, const GElf_P
     d->strings = loaded_at(image, headers, strings, strings_size);
 }
 
+/* Everything that program headers lead to. */
 static void read_segments(struct object *o)
 {
     struct object_facts *f = o->facts;

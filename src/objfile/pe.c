@@ -82,6 +82,7 @@ static const char *pe_long_name(const struct pe *p, uint64_t offset)
     return (const char *)p->names.at + offset;
 }
 
+/* COFF's string table stands behind the symbols; stripped programs have neither. */
 static bool pe_read_names(struct pe *p, enum object_failure *why, struct err *e)
 {
     uint64_t bytes = (uint64_t)p->symbols_len * PE_SYMBOL_BYTES;
@@ -99,6 +100,7 @@ static bool pe_read_names(struct pe *p, enum object_failure *why, struct err *e)
     return true;
 }
 
+/* A section may have more bytes in the file than in memory (padding), or none. */
 static bool pe_read_section(struct pe *p, struct cursor *in, enum object_failure *why,
                             struct err *e)
 {
@@ -129,6 +131,8 @@ static bool pe_read_section(struct pe *p, struct cursor *in, enum object_failure
     return true;
 }
 
+/* The DOS header leads to the PE header: machine, sections, symbols, the optional header with the
+ * entry and the base address. */
 static bool pe_read(struct pe *p, enum object_failure *why, struct err *e)
 {
     struct cursor dos = pe_at(p, PE_LFANEW), in = pe_at(p, cursor_u32(&dos));
@@ -353,6 +357,8 @@ static void pe_write_start(struct pe_output *out, uint16_t segments)
     out->file_at = (out->file_at + 15) & ~UINT64_C(15);
 }
 
+/* The ELF image: header, one segment for each section of code, the whole PE file, then symbols,
+ * names and section headers. Offsets of sections lead into the PE file, which is copied once. */
 static void pe_write(const struct pe *p, struct writer *w)
 {
     struct pe_output out = {.pe = p, .w = w};

@@ -54,6 +54,7 @@ const char *object_file(struct object *o, uint64_t address)
     return file;
 }
 
+/* A function's linkage name, or that of the symbol where it starts, if it is one of its own. */
 const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
 {
     struct scope *named = &s->scopes.at[scope];
@@ -139,6 +140,7 @@ static void walk_flush(struct walk *w)
     w->place.end = w->place.start;
 }
 
+/* Joins a stretch to the one before it, or visits that one and begins anew. */
 static void walk_add_place(struct walk *w, const struct object_place *next)
 {
     struct object_place *p = &w->place;
@@ -232,6 +234,7 @@ static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s, ui
     }
 }
 
+/* The code of one unit in [low, high), sequence by sequence. */
 static void walk_unit(struct walk *w, uint32_t unit, uint64_t low, uint64_t high)
 {
     struct line_table *t = unit_table(w->u, unit);
@@ -299,6 +302,7 @@ static void walk_excerpt(struct walk *w, const struct object_range *ranges, size
     walk_flush(w);
 }
 
+/* From the first unit on that lies in the ranges; each unit's lines are decoded once. */
 static void walk_ranges(struct walk *w, const struct object_range *ranges, size_t len)
 {
     if (w->o->excerpt) {

@@ -44,6 +44,7 @@ void scope_spans_add(struct scope_spans *spans, size_t first, uint64_t low, uint
     vec_push(spans, (struct span){low, high, high - low, scope});
 }
 
+/* All ranges of an entry. Entries with thousands are damaged, or made to waste time. */
 static void scopes_add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
 {
     enum { MOST_RANGES = 4096 };

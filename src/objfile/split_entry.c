@@ -18,6 +18,7 @@
 
 #include <dwarf.h>
 
+/* A number of any size that forms have; three bytes are of DWARF 5's strx3 and addrx3. */
 static uint64_t entry_take_number(struct cursor *c, uint8_t size)
 {
     switch (size) {
@@ -263,6 +264,8 @@ static bool entry_read_other(struct cursor *c, uint64_t form, struct value *v)
     }
 }
 
+/* The value of an attribute: a number in the entry, an index into a table, or of a length of its
+ * own. */
 static bool entry_read_value(const struct split_unit *u, struct cursor *c, uint64_t form,
                              struct value *v)
 {

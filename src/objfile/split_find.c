@@ -85,6 +85,7 @@ struct table {
 
 enum section { INFO = 1, ABBREV = 3, STR_OFFSETS = 6, RNGLISTS = 8 };
 
+/* Checks that all its parts are within the section; after that, they are read without checks. */
 static bool open_table(struct table *t, struct bytes index, bool big_endian)
 {
     enum { HEADER = 16, MOST_COLUMNS = 16 };
@@ -196,6 +197,7 @@ void split_sections_read(struct image *image, struct split_sections *s, struct b
     *index = image_debug_section(image, "debug_cu_index");
 }
 
+/* A file for another machine is not taken, whatever its name. */
 static bool find_open_file(struct object *o, const char *path, struct split_file *f)
 {
     *f = (struct split_file){.path = path};
@@ -249,6 +251,8 @@ static void find_add_package(struct object *o, const char *program)
         vec_push(&o->split->packages, f);
 }
 
+/* Packages are opened when the first unit is sought. An id that one does not have is sought in the
+ * next. */
 static bool find_in_packages(struct object *o, const struct split_skeleton *k,
                              struct split_unit *out)
 {
@@ -286,6 +290,7 @@ static bool find_try_single(struct object *o, const struct split_skeleton *k, co
     return false;
 }
 
+/* An absolute name is taken as it is; others are sought in two folders. */
 static bool find_seek_single(struct object *o, const struct split_skeleton *k, struct split_file *f)
 {
     if (!k->name)
@@ -298,6 +303,7 @@ static bool find_seek_single(struct object *o, const struct split_skeleton *k, s
             find_try_single(o, k, arena_printf(&o->arena, "%s/%s", k->folder, k->name), f));
 }
 
+/* Units of one .dwo file share it; one that was not found is not sought again. */
 static bool find_single(struct object *o, const struct split_skeleton *k, struct split_unit *out)
 {
     struct split_files *files = o->split;

@@ -165,6 +165,7 @@ static bool symbols_place(const struct table *t, const GElf_Sym *sym, uint32_t l
     return true;
 }
 
+/* One entry; false if it is no symbol, or names no place. */
 static bool symbols_convert(const struct table *t, size_t i, struct object_symbol *s)
 {
     GElf_Sym sym;
@@ -228,6 +229,7 @@ static void symbols_append(struct object *o, struct table *t, struct arena *scra
     }
 }
 
+/* Room for all entries is set aside at once: most are kept, and the arena cannot give back. */
 static void symbols_read_tables(struct object *o, struct table *tables, size_t len,
                                 enum object_symbol_source source)
 {
@@ -287,6 +289,7 @@ struct nearest {
     VEC(struct keyed) symbols; /* by address: index into the object's symbols */
 };
 
+/* Made on the first question. */
 static struct nearest *nearest_of(struct object *o)
 {
     if (o->nearest)
@@ -324,6 +327,7 @@ static uint64_t extent(const struct object_symbol *s)
     return s->size ? s->size : 1;
 }
 
+/* Whether BFD would take `candidate`, which is at or below the address as `best` is. */
 static bool fits_better(const struct object_symbol *candidate, const struct object_symbol *best,
                         uint64_t address)
 {

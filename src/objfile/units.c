@@ -47,6 +47,7 @@ static void units_add_table_ranges(struct units *u, uint32_t unit)
             return;
 }
 
+/* A unit without a line table tells nothing that is asked for here. */
 static void units_add_unit(struct units *u, Dwarf_Die *die)
 {
     struct unit unit = {.die = *die};
@@ -70,6 +71,7 @@ static void units_add_unit(struct units *u, Dwarf_Die *die)
         units_add_table_ranges(u, number);
 }
 
+/* By start, stable: of two at one address, the unit that comes first in the file stays first. */
 static void units_order_ranges(struct units *u)
 {
     size_t len = u->ranges.len;
@@ -109,6 +111,7 @@ static void units_index_bare_tables(struct units *u)
     }
 }
 
+/* Sets the bounds, then asks libdw for one unit after the other. */
 static void units_index_units(struct units *u, struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
@@ -238,6 +241,7 @@ static void count_again(size_t read, size_t *again, size_t *most)
     *most *= 2;
 }
 
+/* Reads a table's rows, and makes room first if too many are held. */
 static void decode(struct units *u, struct line_table *table, const struct unit *unit)
 {
     bool is_first = !table->is_known;
@@ -280,6 +284,7 @@ struct line_table *unit_table(struct units *u, uint32_t unit)
     return table;
 }
 
+/* Whether all files of the table are one, by their names alone. */
 static const char *sole_path(const struct unit *unit, const struct line_sections *sections,
                              struct arena *a)
 {

@@ -43,6 +43,7 @@ struct range_reading {
     VEC(struct object_range) all;
 };
 
+/* DW_EH_PE_...: the format of an encoded pointer. */
 static uint64_t ranges_read_value(struct cursor *in, uint8_t format)
 {
     switch (format) {
@@ -114,6 +115,7 @@ static bool ranges_are_in_code(struct range_reading *r, uint64_t address)
     return false;
 }
 
+/* Adds the range of an FDE, if its addresses can be read and are code. */
 static void ranges_take(struct range_reading *r, const Dwarf_FDE *fde)
 {
     size_t behind = PARTITION_POINT(r->common.len, i, r->common.at[i].offset <= fde->CIE_pointer);
@@ -159,6 +161,7 @@ static void ranges_keep(struct object *o, struct object_range *all, size_t len)
     o->unwind_ranges_len = kept;
 }
 
+/* One pass over the section by libdw, entry by entry. */
 static void ranges_read(struct object *o)
 {
     struct range_reading r = {.o = o};

@@ -14,6 +14,7 @@ struct blame_text {
     const char *at, *end;
 };
 
+/* The next line without its newline; false at the end of the text. */
 static bool blame_next(struct bytes *in, struct blame_text *line)
 {
     if (!in->len)

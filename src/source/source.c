@@ -71,6 +71,8 @@ const char *source_find_gnu(const struct source_search *s, const char *recorded)
     return NULL;
 }
 
+/* The last rule that fits holds, as with options elsewhere: so a later one can refine an earlier
+ * one. */
 const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a)
 {
     const char *tidy = path_tidy(recorded, a);
@@ -83,6 +85,7 @@ const char *source_mapped(const struct source_search *s, const char *recorded, s
     return tidy;
 }
 
+/* Maps before the name itself: whoever gives one knows better than the debug information. */
 const char *source_find(const struct source_search *s, const char *recorded)
 {
     const char *path, *tidy = s->maps.len || s->dirs.len ? path_tidy(recorded, s->arena) : recorded;
@@ -129,6 +132,7 @@ void source_text_deinit(struct source_text *t)
     *t = (struct source_text){0};
 }
 
+/* Two passes, so that the table has the size that it needs. */
 void source_text_index(struct source_text *t)
 {
     if (t->start)
@@ -150,6 +154,7 @@ void source_text_index(struct source_text *t)
     t->start[t->lines] = b.len;
 }
 
+/* From the start of the line to the start of the next one, less what ends a line. */
 struct bytes source_line(const struct source_text *t, uint64_t number)
 {
     if (!number || number > t->lines)
@@ -245,6 +250,8 @@ static int by_first_line(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* Both stems are searched for at once: the one that comes first is looked at, in the order of the
+ * file, so that lines are counted once. */
 void markers_find(struct bytes source, struct markers *out)
 {
     const char *at = (const char *)source.at;

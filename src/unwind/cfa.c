@@ -85,6 +85,7 @@ static struct column *cfa_column(struct machine_state *m, uint64_t number)
     return number < ARCH_REGISTERS ? &m->row.at[number] : &m->unused;
 }
 
+/* Back to what held at the start of the function. */
 static void cfa_restore(struct machine_state *m, uint64_t number)
 {
     number = arch_column(m->tables->s.arch, number);
@@ -93,6 +94,7 @@ static void cfa_restore(struct machine_state *m, uint64_t number)
         m->row.at[number] = m->initial.at[number];
 }
 
+/* Offsets are written in units of the CIE. */
 static int64_t cfa_factored(const struct machine_state *m, uint64_t value)
 {
     return (int64_t)(value * (uint64_t)m->fde->cie.data_align);
@@ -104,6 +106,7 @@ static void cfa_set_offset(struct machine_state *m, enum column_kind kind, uint6
     *cfa_column(m, number) = (struct column){.kind = kind, .offset = cfa_factored(m, value)};
 }
 
+/* The bytes of an expression, which stay where they are. */
 static struct column cfa_take_expression(struct machine_state *m, enum column_kind kind)
 {
     uint64_t len = cursor_uleb(&m->in);
@@ -182,6 +185,8 @@ static bool cfa_run_other(struct machine_state *m, uint8_t op)
     }
 }
 
+/* Runs the next instruction: those about one register are here. The three most usual ones have
+ * their operand in the opcode. False: unknown. */
 static bool cfa_run_one(struct machine_state *m)
 {
     struct cursor *in = &m->in;
@@ -238,6 +243,7 @@ static bool cfa_run_one(struct machine_state *m)
     }
 }
 
+/* Steps of both programs together are bounded: a program may be as long as its section. */
 static bool cfa_run(struct machine_state *m, struct bytes program)
 {
     m->in = cursor_over(program, "");
@@ -247,6 +253,8 @@ static bool cfa_run(struct machine_state *m, struct bytes program)
     return true;
 }
 
+/* Runs the CIE's program and then the FDE's, up to the first instruction beyond the address. A
+ * restore goes back to what the CIE's program left. */
 bool row_at(const struct unwind_tables *t, const struct fde *fde, uint64_t address, struct row *out)
 {
     struct machine_state m; /* rows are not cleared before they are needed */
@@ -270,6 +278,7 @@ bool row_at(const struct unwind_tables *t, const struct fde *fde, uint64_t addre
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
+/* The register has in the caller the value that it has here. */
 static bool is_kept(const struct column *c)
 {
     return c->kind == COLUMN_UNSET || c->kind == COLUMN_SAME;
@@ -304,6 +313,8 @@ static bool shorten(const struct unwind_tables *t, const struct fde *fde, const 
     return true;
 }
 
+/* What the cache does not have: finds the FDE, runs its program, and keeps what came of it. The
+ * cost of a cold address; a warm one is a look at one cache line. */
 struct rule rule_make(struct unwind_tables *t, uint64_t address)
 {
     struct fde fde;

@@ -95,6 +95,7 @@ static uint64_t expression_peek(struct evaluation *e, uint64_t depth)
     return depth < e->len ? e->stack[e->len - 1 - depth] : 0;
 }
 
+/* A register that is not known fails the evaluation, and the context says so. */
 static void expression_push_register(struct evaluation *e, uint64_t number, int64_t offset)
 {
     const struct unwind_registers *r = e->context->registers;
@@ -184,6 +185,8 @@ static bool expression_run_binary(struct evaluation *e, uint8_t op)
     return true;
 }
 
+/* Operations that push a number out of the program. False: it is none of those, as with all five.
+ */
 static bool expression_run_constant(struct evaluation *e, uint8_t op)
 {
     struct cursor *in = &e->in;
@@ -203,6 +206,7 @@ static bool expression_run_constant(struct evaluation *e, uint8_t op)
     }
 }
 
+/* Operations on the stack itself, and reads of memory at an address from it. */
 static bool expression_run_stack(struct evaluation *e, uint8_t op)
 {
     uint64_t a, b, c;
@@ -231,6 +235,8 @@ static bool expression_run_stack(struct evaluation *e, uint8_t op)
     }
 }
 
+/* Small numbers, registers, and registers with an offset, which is what most programs begin with.
+ */
 static bool expression_run_register(struct evaluation *e, uint8_t op)
 {
     struct cursor *in = &e->in;
@@ -251,6 +257,7 @@ static bool expression_run_register(struct evaluation *e, uint8_t op)
     return true;
 }
 
+/* One operand, jumps, and the operation that does nothing. */
 static bool expression_run_unary(struct evaluation *e, uint8_t op)
 {
     uint64_t a;

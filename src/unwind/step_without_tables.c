@@ -15,6 +15,7 @@
  * guess, which a second one behind it proves. A back chain is an obligation of the ABI. */
 #include "unwind/unwind_private.h"
 
+/* Why a stack ends in this code. */
 static enum unwind_end step_reason(const struct walker *w)
 {
     return w->module.is_generated ? UNWIND_GENERATED : UNWIND_NO_TABLE;
@@ -118,6 +119,7 @@ static bool step_by_ra_register(struct walker *w)
     return true;
 }
 
+/* By LINK_AT_FP or LINK_BELOW_FP: the pair that the frame pointer leads to. */
 static bool step_by_frame_pointer(struct walker *w)
 {
     const struct arch *a = w->arch;
@@ -143,6 +145,9 @@ static bool step_by_frame_pointer(struct walker *w)
     return true;
 }
 
+/* By LINK_BACK_CHAIN. The stack pointer of every frame leads to that of its caller, at every
+ * instruction: no guess, but a leaf has saved no return address, which step_by_ra_register() has
+ * looked for before. */
 static bool step_by_back_chain(struct walker *w)
 {
     uint64_t sp = w->r.at[w->arch->sp], outer, pc;
@@ -186,6 +191,8 @@ bool step_without_tables(struct walker *w)
     return w->arch->link == LINK_BACK_CHAIN ? step_by_back_chain(w) : step_by_frame_pointer(w);
 }
 
+/* The call has left the return address where the machine's calls do, and nothing has happened
+ * since. */
 bool step_from_nowhere(struct walker *w)
 {
     const struct arch *a = w->arch;

@@ -41,6 +41,7 @@ static uint8_t encoded_width(uint8_t encoding, uint8_t address_bytes)
     }
 }
 
+/* The bytes of a pointer, before anything is added to them. */
 static uint64_t read_format(struct cursor *in, uint8_t format, uint8_t address_bytes)
 {
     switch (format) {
@@ -57,6 +58,7 @@ static uint64_t read_format(struct cursor *in, uint8_t format, uint8_t address_b
     }
 }
 
+/* A pointer of 0 that counts from its own place means that there is none, and stays 0. */
 uint64_t encoded_read(struct cursor *in, uint8_t encoding, const struct encoding_bases *b)
 {
     uint64_t here = b->section + cursor_offset(in);
@@ -114,6 +116,7 @@ static bool read_entry(const struct frame_section *f, uint64_t offset, struct en
     return true;
 }
 
+/* Sections tell their two kinds of entries apart by different ids. */
 static bool is_cie(const struct frame_section *f, const struct entry *e)
 {
     if (!f->is_debug)
@@ -152,6 +155,7 @@ static bool read_augmentation(struct cursor *in, const char *letters, struct cie
     return !data.failed;
 }
 
+/* The CIE at an offset. Only its header is read here; its program is run with each FDE's. */
 static bool read_cie(const struct unwind_tables *t, const struct frame_section *f, uint64_t offset,
                      struct cie *out)
 {
@@ -191,6 +195,8 @@ static bool read_cie(const struct unwind_tables *t, const struct frame_section *
     return true;
 }
 
+/* Reads the entry's CIE, too, each time: rules are cached above this, so few entries are read
+ * twice. */
 bool fde_read(const struct unwind_tables *t, const struct frame_section *f, uint64_t offset,
               struct fde *out, uint64_t *next)
 {
@@ -249,6 +255,7 @@ static bool fde_of(const struct unwind_tables *t, size_t i, struct fde *out)
            out->start == p.start;
 }
 
+/* The header names `.eh_frame`, which must be the one that we have, and a sorted table. */
 static bool read_header(struct unwind_tables *t, struct header_table *out)
 {
     struct cursor c = cursor_over(t->s.eh_frame_hdr, "");
@@ -304,6 +311,7 @@ static enum header_answer header_find(const struct unwind_tables *t, uint64_t ad
 
 /* --- an index of our own ---------------------------------------------------------------------- */
 
+/* Heap sort: moves an entry down to where both below it start earlier. */
 static void sink(struct index_entry *at, size_t i, size_t len)
 {
     struct index_entry moving = at[i];
@@ -330,6 +338,7 @@ static void sort(struct index_entry *at, size_t len)
     }
 }
 
+/* All FDEs of a section by their starts, as many as there is room for. */
 static void index_build(const struct unwind_tables *t, const struct frame_section *f,
                         struct frame_index *index)
 {
@@ -372,6 +381,7 @@ enum {
     MOST_SETS_LOG2 = 12,  /* 256 kB */
 };
 
+/* Sets memory aside, which the system provides where it is written to. */
 static void index_open(struct frame_index *index, const struct frame_section *f)
 {
     size_t len = f->bytes.len < UINT32_MAX ? f->bytes.len : UINT32_MAX;
@@ -380,6 +390,8 @@ static void index_open(struct frame_index *index, const struct frame_section *f)
     index->cap = index->at ? cap : 0;
 }
 
+/* Looks at the header and three of its entries; nothing else is read before an address is asked
+ * for. */
 struct unwind_tables *unwind_tables_new(const struct unwind_sections *s)
 {
     struct unwind_tables *t = arch_has_stacks(s->arch) ? calloc(1, sizeof *t) : NULL;

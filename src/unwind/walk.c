@@ -45,6 +45,7 @@ bool walk_changes_stack(struct walker *w, uint64_t cfa)
     return true;
 }
 
+/* Asks the caller of the room, who knows what is mapped. */
 bool walk_is_code(struct walker *w, uint64_t pc, struct unwind_module *module)
 {
     *module = (struct unwind_module){0};
@@ -69,6 +70,8 @@ uint64_t walk_unsigned(struct walker *w, uint64_t address)
 
 /* --- signal frames ---------------------------------------------------------------------------- */
 
+/* Compares the code at pc with what the machine's handlers return to, and takes the registers that
+ * the kernel saved. Nothing changes unless all of them can be read. */
 bool step_by_trampoline(struct walker *w)
 {
     const struct unwind_stack *s = w->stack;
@@ -116,6 +119,7 @@ static bool row_fails(struct step *s)
     return walk_ends(s->w, s->expressions.lacks_memory ? s->w->memory.why : UNWIND_BROKEN);
 }
 
+/* With the CFA on the stack, if it is known: `first`. */
 static bool run_expression(struct step *s, const struct column *c, const uint64_t *first,
                            uint64_t *out)
 {
@@ -207,6 +211,7 @@ static bool step_to_caller(struct step *s, const struct fde *fde, const struct r
     return true;
 }
 
+/* The row is computed anew: rules of this kind are too few for a cache of rows. */
 static bool step_by_row(struct walker *w, struct rule rule, uint64_t address)
 {
     struct unwind_tables *t = w->module.tables;
@@ -272,6 +277,7 @@ static enum unwind_end returns_to_nothing(const struct walker *w)
     return w->has_guessed ? w->guess_end : UNWIND_WHOLE;
 }
 
+/* One step by whatever leads on from this pc: a rule, a row, or neither. */
 static bool step(struct walker *w, uint64_t pc)
 {
     struct unwind_tables *t = w->module.tables;
@@ -320,6 +326,7 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
     return goes_on;
 }
 
+/* Frames until one does not lead on. A return address of 0 is where threads begin. */
 static uint32_t walk(struct walker *w, uint64_t *frames, uint32_t most)
 {
     uint32_t len = 0;
@@ -334,6 +341,7 @@ static uint32_t walk(struct walker *w, uint64_t *frames, uint32_t most)
     return len;
 }
 
+/* Follows three registers first; if a frame needs another one, all of them from the start. */
 uint32_t unwind_walk(const struct unwind_stack *s, const struct arch *arch,
                      const struct unwind_registers *registers, uint64_t *frames, uint32_t most,
                      enum unwind_end *end)

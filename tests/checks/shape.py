@@ -28,6 +28,13 @@ HEADING = re.compile(r"(\w+)\s*\(")
 # Rooms that have been made deep: held to LIMITS from then on, but for the figures named here, which
 # a room has not reached yet and which must not get worse.
 DONE = {
+    # One file a family of CPUs, however little is known of it.
+    "src/arch": {"median lines of .c files": 91, "% of .c files below 60 lines": 46,
+                 "% of lines that are comment": 11},
+    "src/objfile": {"% of lines that are comment": 10,
+                    "% of static functions called once": 53},
+    "src/source": {"% of lines that are comment": 12},
+    "src/unwind": {"% of lines that are comment": 12},
     "src/coverage/analysis": {"% of lines that are comment": 9,
                               "% of static functions called once": 54},
     "src/coverage/format": {"% of lines that are comment": 8,
