@@ -58,8 +58,8 @@ static const struct frameless_code *step_frameless(struct walker *w)
 /* The return address is on the stack, at a place that the instruction at pc tells. */
 static bool step_by_pushed_ra(struct walker *w)
 {
-    uint64_t sp = w->r.at[w->arch->sp], fp, pc;
-    const struct frameless_code *c = is_known(&w->r, w->arch->sp) ? step_frameless(w) : NULL;
+    uint64_t sp = w->r.at[w->sp], fp, pc;
+    const struct frameless_code *c = is_known(&w->r, w->sp) ? step_frameless(w) : NULL;
     return c && memory_word(&w->memory, sp, &fp) && memory_word(&w->memory, sp + c->ra, &pc) &&
            pc && step_go(w, pc, sp + c->ra + 8, c->has_pushed_fp ? &fp : NULL);
 }
@@ -150,8 +150,8 @@ static bool step_by_frame_pointer(struct walker *w)
  * looked for before. */
 static bool step_by_back_chain(struct walker *w)
 {
-    uint64_t sp = w->r.at[w->arch->sp], outer, pc;
-    if (!is_known(&w->r, w->arch->sp))
+    uint64_t sp = w->r.at[w->sp], outer, pc;
+    if (!is_known(&w->r, w->sp))
         return walk_ends(w, step_reason(w));
     if (!walk_word(w, sp, &outer))
         return false;

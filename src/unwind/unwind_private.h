@@ -265,6 +265,8 @@ bool expression_run(struct bytes program, const uint64_t *first, struct expressi
 struct walker {
     const struct unwind_stack *stack;
     const struct arch *arch;
+    uint8_t sp, fp, ra; /* of `arch`, where each step needs them */
+    bool signs_ra;
     struct memory memory;
     struct unwind_registers r;   /* of the frame at hand */
     struct unwind_module module; /* that its pc is in */
@@ -311,7 +313,7 @@ static inline bool walk_ends(struct walker *w, enum unwind_end why)
 /* A register that is needed is not known. */
 static inline bool walk_lacks(struct walker *w, unsigned number)
 {
-    bool is_lost = w->has_lost_sp && number == w->arch->sp;
+    bool is_lost = w->has_lost_sp && number == w->sp;
     w->lacks_register |= !is_lost && !w->keeps_registers;
     return walk_ends(w, is_lost ? UNWIND_NO_TABLE : UNWIND_BROKEN);
 }
@@ -327,7 +329,7 @@ static inline bool walk_word(struct walker *w, uint64_t address, uint64_t *word)
 static inline bool walk_is_popped(const struct walker *w, uint64_t slot)
 {
     uint64_t word;
-    return slot < w->r.at[w->arch->sp] && w->is_interrupted &&
+    return slot < w->r.at[w->sp] && w->is_interrupted &&
            !memory_copied(w->stack, slot, &word, sizeof word);
 }
 
@@ -338,7 +340,7 @@ bool walk_changes_stack(struct walker *w, uint64_t cfa);
  * anything, which at most the innermost one of a stack is. */
 static inline bool walk_moves_on(struct walker *w, uint64_t cfa, bool may_stay)
 {
-    uint64_t sp = w->r.at[w->arch->sp];
+    uint64_t sp = w->r.at[w->sp];
     if (cfa & 7)
         return walk_ends(w, UNWIND_BROKEN);
     return cfa > sp || (cfa == sp && may_stay) || walk_changes_stack(w, cfa);

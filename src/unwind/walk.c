@@ -37,7 +37,7 @@ bool memory_read_beyond(struct memory *m, uint64_t address, uint64_t *word)
 
 bool walk_changes_stack(struct walker *w, uint64_t cfa)
 {
-    uint64_t sp = w->r.at[w->arch->sp], copied = w->stack->address;
+    uint64_t sp = w->r.at[w->sp], copied = w->stack->address;
     bool is_inward = cfa == sp || (cfa >= copied && cfa < sp && sp - copied < w->stack->bytes.len);
     if (is_inward || w->stack_changes++ == MOST_STACK_CHANGES)
         return walk_ends(w, UNWIND_BROKEN);
@@ -77,7 +77,7 @@ bool step_by_trampoline(struct walker *w)
     const struct unwind_stack *s = w->stack;
     const struct arch_trampoline *t = w->arch->trampolines, *end = t + w->arch->trampolines_len;
     uint64_t code[2] = {0};
-    if (!is_known(&w->r, w->arch->sp) || !s->read || !s->read(s->context, w->r.pc, &code[0]))
+    if (!is_known(&w->r, w->sp) || !s->read || !s->read(s->context, w->r.pc, &code[0]))
         return false;
     bool has_second = false;
     for (;; t++) {
@@ -88,7 +88,7 @@ bool step_by_trampoline(struct walker *w)
         if ((t->code_len <= sizeof *code || has_second) && !memcmp(code, t->code, t->code_len))
             break;
     }
-    uint64_t saved = w->r.at[w->arch->sp] + t->registers;
+    uint64_t saved = w->r.at[w->sp] + t->registers;
     struct unwind_registers next = {.known = 0};
     for (unsigned i = 0; i < t->map->len; i++) {
         int number = t->map->at[i];
@@ -212,7 +212,8 @@ static bool step_to_caller(struct step *s, const struct fde *fde, const struct r
 }
 
 /* The row is computed anew: rules of this kind are too few for a cache of rows. */
-static bool step_by_row(struct walker *w, struct rule rule, uint64_t address)
+__attribute__((noinline)) static bool step_by_row(struct walker *w, struct rule rule,
+                                                  uint64_t address)
 {
     struct unwind_tables *t = w->module.tables;
     struct fde fde;
@@ -226,8 +227,8 @@ static bool step_by_row(struct walker *w, struct rule rule, uint64_t address)
     if (w->is_signal_frame && !w->arch->has_true_signal_tables && step_by_trampoline(w))
         return true;
     if (w->arch->pushes_ra) { /* PLT entries compute with their pc */
-        w->r.at[w->arch->ra] = w->r.pc;
-        w->r.known |= register_bit(w->arch->ra);
+        w->r.at[w->ra] = w->r.pc;
+        w->r.known |= register_bit(w->ra);
     }
     struct step s = {
         .w = w, .expressions = {.registers = &w->r, .memory = &w->memory, .bias = w->module.bias}};
@@ -242,13 +243,14 @@ static bool step_by_row(struct walker *w, struct rule rule, uint64_t address)
 /* The step that nine of ten frames take. */
 static inline bool step_by_rule(struct walker *w, struct rule rule)
 {
-    unsigned sp = w->arch->sp, fp = w->arch->fp, ra = w->arch->ra;
+    unsigned sp = w->sp, fp = w->fp, ra = w->ra;
     unsigned base = rule.kind == RULE_SP ? sp : fp;
     if (!is_known(&w->r, base))
         return walk_lacks(w, base);
     uint64_t cfa = w->r.at[base] + (uint64_t)(int64_t)rule.cfa_offset, pc;
     /* The return address is below the CFA if the frame has pushed it; powerpc has it above. */
-    if (!walk_moves_on(w, cfa, !rule.ra_slot || (rule.ra_slot > 0 && w->is_interrupted)))
+    bool may_stay = rule.ra_slot >= 0 && (!rule.ra_slot || w->is_interrupted);
+    if ((cfa & 7 || cfa <= w->r.at[sp]) && !walk_moves_on(w, cfa, may_stay))
         return false;
     if (rule.ra_slot) {
         if (!walk_word(w, cfa + (uint64_t)(rule.ra_slot * INT64_C(8)), &pc))
@@ -321,7 +323,7 @@ static bool walk_one(struct walker *w, uint64_t *frame, uint32_t *len)
     ++*len;
     w->is_interrupted = w->is_signal_frame;
     w->is_innermost = false;
-    if (goes_on && w->arch->signs_ra && !w->is_interrupted)
+    if (goes_on && w->signs_ra && !w->is_interrupted)
         w->r.pc = walk_unsigned(w, w->r.pc);
     return goes_on;
 }
@@ -357,6 +359,10 @@ uint32_t unwind_walk(const struct unwind_stack *s, const struct arch *arch,
         struct walker w;
         w.stack = s;
         w.arch = arch;
+        w.sp = arch->sp;
+        w.fp = arch->fp;
+        w.ra = arch->ra;
+        w.signs_ra = arch->signs_ra;
         w.memory = (struct memory){.stack = s};
         w.r = *registers;
         w.is_innermost = w.is_interrupted = true;
