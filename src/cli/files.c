@@ -14,6 +14,7 @@
  * An output is replaced only when it is complete, and may be one of the inputs. */
 #include "cli/cli.h"
 #include "coverage/format/arcs_convert.h"
+#include "coverage/format/bbg.h"
 #include "coverage/report/arcs_info.h"
 #include "profile/format/recording_file.h"
 #include "profile/report/info.h"
@@ -128,6 +129,27 @@ static bool info_describe_trace(const struct info_target *d, bool *is_one, struc
     return ok;
 }
 
+/* A bb file, which has the lines of a graph of gcc before 3.4: only with the graph beside it can be
+ * told what they are lines of. */
+static bool info_describe_bb(const struct info_target *d, struct err *e)
+{
+    struct arcs_file f = {0};
+    struct arena scratch = {0};
+    struct err why = {0};
+    const char *graph = arcs_path_beside(d->path, "bbg", &scratch);
+    bool ok = arcs_file_load(&f, graph, &why) ||
+              err_set(e, "%s: has lines of a graph that is read with it: %s", d->path, why.line);
+    struct arcs_info info = {.name = d->path,
+                             .format = "bb",
+                             .size_bytes = d->buffer->len,
+                             .error = ok ? NULL : e->line,
+                             .notes = &f.notes};
+    info_write(d, &info_of_arcs, &info);
+    arcs_file_deinit(&f);
+    arena_deinit(&scratch);
+    return ok;
+}
+
 static bool info_describe_file(const struct info_target *d, struct err *e)
 {
     struct profile p = {0};
@@ -138,6 +160,10 @@ static bool info_describe_file(const struct info_target *d, struct err *e)
         /* Not a profile, or one that breaks off. */
         is_other = arcs_kind_of(file_bytes(d->buffer)) != 0;
         ok = is_other ? info_describe_arcs(d, e) : info_describe_trace(d, &is_other, e) && is_other;
+        if (!is_other && bb_lines_probe(file_bytes(d->buffer))) {
+            is_other = true;
+            ok = info_describe_bb(d, e);
+        }
     }
     const struct format *format = p.word ? format_of(&p) : NULL;
     struct file_info file = {.name = d->path,

@@ -26,6 +26,18 @@ class Before34(unittest.TestCase):
     def tearDown(self):
         shutil.rmtree(self.dir)
 
+    def test_info_knows_bb(self):
+        for version in "v32", "v33":
+            status, text, _ = self.shown(version, "info", "t.bb")
+            self.assertEqual(status, 0)
+            self.assertIn(b"t.bb: bb, ", text)
+            self.assertEqual(text.partition(b"\n")[2],
+                             self.shown(version, "info", "t.bbg")[1].partition(b"\n")[2])
+        (self.dir / "v33/t.bbg").unlink()
+        status, text, error = self.shown("v33", "info", "t.bb")
+        self.assertEqual(status, 2)
+        self.assertIn(b"t.bbg: No such file", error)
+
     def make(self, name, bbg, bb, da):
         shutil.copytree(SOURCES, self.dir / name)
         for suffix, data in ("bbg", bbg), ("bb", bb), ("da", da):
