@@ -5,6 +5,7 @@
  * besides: paragraphs are filled by man, indented lines stay as they are (.EX). Pages carry no
  * date: the same sources give the same bytes. */
 #include "cli/cli.h"
+#include "coverage/report/coverage_report.h"
 #include "profile/report/report.h"
 #include "verdict/verdict.h"
 
@@ -123,9 +124,11 @@ static void man_options(const struct command *c, struct out *out)
 /* The columns of reports, by number; NULL behind the last one. */
 static const struct column_table *column_table_at(size_t i)
 {
-    return i < report_columns_len    ? report_columns[i]
-           : i == report_columns_len ? &verdict_columns
-                                     : NULL;
+    static const struct column_table *const others[] = {&tests_columns, &verdict_columns};
+    size_t beyond = i < report_columns_len ? 0 : i - report_columns_len;
+    if (i < report_columns_len)
+        return report_columns[i];
+    return beyond < sizeof others / sizeof *others ? others[beyond] : NULL;
 }
 
 /* What the columns of a command's reports mean: headings of text, or names in JSON and CSV. */

@@ -1,5 +1,8 @@
-/* libgvc is loaded when a picture is drawn: it brings a dozen libraries, for which no other command
- * should wait. */
+/* Drawing by Graphviz' library, loaded when a picture is drawn: it brings a dozen libraries, for
+ * which no other command should wait.
+ *
+ * It stays loaded, since its plugins leave the state of threads and libraries behind. Each name is
+ * looked up before any is called, so that an older or broken library is one message. */
 #include "output/graphviz.h"
 
 #ifdef HAVE_GRAPHVIZ

@@ -1,6 +1,13 @@
-/* A file is "PAR1", pages of values, and a footer in Thrift's compact encoding, its length and
- * "PAR1" again. Columns without missing values and lists need no levels: a page is a header and the
- * values, numbers as eight bytes, texts behind four bytes of length. */
+/* Apache Parquet, as little of it as a table without missing values needs.
+ *
+ *     "PAR1"  { page header, values } for each column of each group of rows
+ *     footer: schema, and of each group the offsets of its columns     length of it  "PAR1"
+ *
+ * Headers and footer are in Thrift's compact encoding: a field is the difference of its number to
+ * the one before and its type in one byte, a number a zigzag varint, a structure ends in 0. Columns
+ * without missing values and lists need no levels: a page is a header and the values, numbers as
+ * eight bytes, texts behind four bytes of length. Groups are written at 4 MB, so that memory does
+ * not grow with the table but by some bytes a group. Nothing is packed. */
 #include "output/parquet.h"
 
 enum { GROUP_BYTES = 4 << 20, MAGIC_BYTES = 4 };

@@ -1,5 +1,10 @@
-/* A thread that sleeps until there is something to say. What it writes are plain characters and
- * carriage returns: no terminal needs to be asked what it can do. */
+/* A thread that sleeps until there is something to say.
+ *
+ * It wakes after a second, then four times a second, and writes one line over the one before, in
+ * one call, so that other lines do not come between. What it writes are plain characters and
+ * carriage returns: no terminal needs to be asked what it can do. The counters are atomic: workers
+ * step them without a lock, and a figure that is a moment old is no harm. Before each line it looks
+ * whether the terminal still belongs to this process group: in the background it stays silent. */
 #include "output/progress.h"
 
 #include <pthread.h>

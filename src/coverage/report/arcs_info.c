@@ -8,6 +8,7 @@
 
 #include "base/intern.h"
 #include "coverage/model/coverage_merge.h"
+#include "output/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,12 +26,6 @@ struct kind_total {
 static const struct arcs_origin *info_origin_of(const struct arcs_info *file)
 {
     return file->notes ? &file->notes->origin : &file->counters->origin;
-}
-
-static void info_text_name(struct out *out, const char *name)
-{
-    for (name = name ? name : "(no name)"; *name; name++)
-        out_char(out, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
 static struct kind_total info_total_of(const struct counters *c, enum counter_kind kind)
@@ -69,7 +64,7 @@ static void info_text_defect(struct out *out, const char *name, uint32_t ident, 
     if (why && (*seen)++ < MOST_LINES) {
         out_str(out, "  ! ");
         if (name)
-            info_text_name(out, name);
+            text_name(out, name);
         else
             out_printf(out, "function %" PRIu32, ident);
         out_printf(out, ": %s\n", arcs_defect_text(why));
@@ -81,7 +76,7 @@ static void info_text_notes(struct out *out, const struct notes *n)
     size_t defects = 0;
     if (n->directory) {
         out_str(out, "  compiled in ");
-        info_text_name(out, n->directory);
+        text_name(out, n->directory);
         out_char(out, '\n');
     }
     out_printf(out,
@@ -159,7 +154,7 @@ void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first
     const struct arcs_origin *o = info_origin_of(file);
     if (!is_first)
         out_char(out, '\n');
-    info_text_name(out, file->name);
+    text_name(out, file->name);
     out_printf(out, ": %s, %" PRIu64 " bytes\n", file->format, file->size_bytes);
     if (o->version) {
         info_text_origin(out, o);
@@ -170,38 +165,33 @@ void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first
     }
     if (file->error) {
         out_str(out, "  broken: ");
-        info_text_name(out, file->error);
+        text_name(out, file->error);
         out_char(out, '\n');
     }
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void info_key_u64(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key), json_u64(j, value);
-}
-
 static void info_json_defect(struct json *j, const char *name, uint32_t ident, uint8_t why)
 {
     if (!why)
         return;
     json_begin(j, '{');
-    json_key(j, "name"), json_str(j, name);
-    info_key_u64(j, "ident", ident);
-    json_key(j, "reason"), json_str(j, arcs_defect_text(why));
+    json_pair_str(j, "name", name);
+    json_pair_u64(j, "ident", ident);
+    json_pair_str(j, "reason", arcs_defect_text(why));
     json_end(j);
 }
 
 static void info_json_notes(struct json *j, const struct notes *n)
 {
-    json_key(j, "directory"), json_str(j, n->directory);
-    info_key_u64(j, "functions", n->functions.len);
-    info_key_u64(j, "blocks", n->blocks);
-    info_key_u64(j, "arcs", n->arcs.len);
-    info_key_u64(j, "instrumented_arcs", info_instrumented(n));
-    info_key_u64(j, "lines", n->lines.len);
-    info_key_u64(j, "conditions", n->conditions.len);
+    json_pair_str(j, "directory", n->directory);
+    json_pair_u64(j, "functions", n->functions.len);
+    json_pair_u64(j, "blocks", n->blocks);
+    json_pair_u64(j, "arcs", n->arcs.len);
+    json_pair_u64(j, "instrumented_arcs", info_instrumented(n));
+    json_pair_u64(j, "lines", n->lines.len);
+    json_pair_u64(j, "conditions", n->conditions.len);
     json_key(j, "sources"), json_begin(j, '[');
     for (size_t i = 0; i < n->files.len; i++)
         json_str(j, n->files.at[i]);
@@ -211,7 +201,7 @@ static void info_json_notes(struct json *j, const struct notes *n)
         info_json_defect(j, n->functions.at[i].name, n->functions.at[i].ident,
                          n->functions.at[i].defect);
     json_end(j);
-    info_key_u64(j, "unknown_records", n->unknown_records);
+    json_pair_u64(j, "unknown_records", n->unknown_records);
 }
 
 static void info_json_summaries(struct json *j, const struct counters *c)
@@ -221,12 +211,12 @@ static void info_json_summaries(struct json *j, const struct counters *c)
         const struct counters_summary *s = &c->summaries.at[i];
         json_begin(j, '{');
         if (c->origin.family == ARCS_GCOV) /* the proposal's do not say */
-            info_key_u64(j, "runs", s->runs);
-        info_key_u64(j, "counters", s->counters);
-        info_key_u64(j, "sum", s->sum);
-        info_key_u64(j, "largest", s->run_max);
+            json_pair_u64(j, "runs", s->runs);
+        json_pair_u64(j, "counters", s->counters);
+        json_pair_u64(j, "sum", s->sum);
+        json_pair_u64(j, "largest", s->run_max);
         if (c->origin.family == ARCS_GCOV)
-            info_key_u64(j, "sum_of_largest", s->sum_max);
+            json_pair_u64(j, "sum_of_largest", s->sum_max);
         json_end(j);
     }
     json_end(j);
@@ -240,12 +230,12 @@ static void info_json_kinds(struct json *j, const struct counters *c)
         if (!t.records)
             continue;
         json_begin(j, '{');
-        json_key(j, "kind"), json_str(j, counter_kind_name(kind));
-        info_key_u64(j, "values", t.values);
-        info_key_u64(j, "zero_values", t.zero_values);
+        json_pair_str(j, "kind", counter_kind_name(kind));
+        json_pair_u64(j, "values", t.values);
+        json_pair_u64(j, "zero_values", t.zero_values);
         if (kind == KIND_ARCS) {
-            info_key_u64(j, "sum", t.sum);
-            info_key_u64(j, "largest", t.largest);
+            json_pair_u64(j, "sum", t.sum);
+            json_pair_u64(j, "largest", t.largest);
         }
         json_end(j);
     }
@@ -255,16 +245,16 @@ static void info_json_kinds(struct json *j, const struct counters *c)
 static void info_json_counters(struct json *j, const struct counters *c)
 {
     info_json_summaries(j, c);
-    info_key_u64(j, "groups", c->groups);
-    info_key_u64(j, "functions", c->functions.len);
+    json_pair_u64(j, "groups", c->groups);
+    json_pair_u64(j, "functions", c->functions.len);
     info_json_kinds(j, c);
     json_key(j, "damaged"), json_begin(j, '[');
     for (size_t i = 0; i < c->functions.len; i++)
         info_json_defect(j, c->functions.at[i].name, c->functions.at[i].ident,
                          c->functions.at[i].defect);
     json_end(j);
-    info_key_u64(j, "unknown_records", c->unknown_records);
-    info_key_u64(j, "trailing_bytes", c->trailing_bytes);
+    json_pair_u64(j, "unknown_records", c->unknown_records);
+    json_pair_u64(j, "trailing_bytes", c->trailing_bytes);
 }
 
 void arcs_info_json(struct json *j, const struct arcs_info *file)
@@ -272,18 +262,18 @@ void arcs_info_json(struct json *j, const struct arcs_info *file)
     const struct arcs_origin *o = info_origin_of(file);
     struct arcs_version_text version = arcs_version_text(o);
     json_begin(j, '{');
-    json_key(j, "name"), json_str(j, file->name);
-    info_key_u64(j, "size_bytes", file->size_bytes);
-    json_key(j, "format"), json_str(j, file->format);
-    json_key(j, "error"), json_str(j, file->error);
+    json_pair_str(j, "name", file->name);
+    json_pair_u64(j, "size_bytes", file->size_bytes);
+    json_pair_str(j, "format", file->format);
+    json_pair_str(j, "error", file->error);
     if (o->version) {
-        json_key(j, "version"), json_str(j, version.text);
-        info_key_u64(j, "version_number", o->number);
+        json_pair_str(j, "version", version.text);
+        json_pair_u64(j, "version_number", o->number);
         json_key(j, "is_clang"), json_bool(j, o->is_llvm);
-        json_key(j, "byte_order"), json_str(j, o->big_endian ? "big" : "little");
-        json_key(j, "length_unit"), json_str(j, o->has_byte_lengths ? "byte" : "word");
-        info_key_u64(j, "stamp", o->stamp);
-        info_key_u64(j, "checksum", o->checksum);
+        json_pair_str(j, "byte_order", o->big_endian ? "big" : "little");
+        json_pair_str(j, "length_unit", o->has_byte_lengths ? "byte" : "word");
+        json_pair_u64(j, "stamp", o->stamp);
+        json_pair_u64(j, "checksum", o->checksum);
         if (file->notes)
             info_json_notes(j, file->notes);
         else

@@ -1,5 +1,9 @@
-/* lcov tracefiles: docs/formats/lcov.md. Branches that are left out of the report are left out
- * here, too; so are unknown lines and functions, of which a tracefile cannot say that they are. */
+/* lcov tracefiles: docs/formats/lcov.md, which also says where versions 1 and 2 of lcov differ.
+ *
+ * A tracefile has one record a source and test, sources in the order of the report. Branches that
+ * are left out of the report are left out here, too; so are unknown lines and functions, of which a
+ * tracefile cannot say that they are. Sources are printed on several threads, into buffers that are
+ * appended in order: the bytes do not depend on the number of threads. */
 #include "coverage/report/coverage_report.h"
 
 #include "output/digits.h"

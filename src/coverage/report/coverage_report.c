@@ -16,11 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t missed(const struct coverage_ratio *r)
-{
-    return r->all - r->hit - r->unknown;
-}
-
 uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort, struct arena *a)
 {
     size_t len = r->sources.len;
@@ -28,7 +23,7 @@ uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort,
     uint32_t *ranking = ARENA_NEW(a, uint32_t, len + 1);
     for (uint32_t i = 0; i < len; i++) {
         const struct coverage_ratio *lines = &r->sources.at[i].sums.lines;
-        uint64_t key = sort == SORT_MISSED    ? ~missed(lines)
+        uint64_t key = sort == SORT_MISSED    ? ~(lines->all - lines->hit - lines->unknown)
                        : sort == SORT_LINES   ? ~lines->all
                        : sort == SORT_PERCENT ? (uint64_t)(ratio_percent(lines) * 1e6)
                                               : i;

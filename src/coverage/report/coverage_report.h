@@ -7,7 +7,7 @@
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/analysis/test_coverage.h"
 #include "coverage/model/coverage.h"
-#include "output/out.h"
+#include "output/columns.h"
 
 struct coverage_gate {
     const char *name; /* "line", "branch", "function", "condition", "diff" */
@@ -153,5 +153,8 @@ struct tests_report {
 typedef void tests_writer(struct out *out, const struct tests_report *r);
 tests_writer tests_text, tests_json;
 tests_writer tests_names; /* nothing but the tests' names, one a line */
+
+/* Their columns. */
+extern const struct column_table tests_columns;
 
 #endif

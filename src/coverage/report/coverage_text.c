@@ -24,12 +24,6 @@ struct page {
     int lines; /* width of the columns of line numbers */
 };
 
-static const char *text_colour_of(const struct coverage_ratio *r)
-{
-    double percent = ratio_percent(r);
-    return percent >= 90 ? "\33[32m" : percent >= 75 ? "\33[33m" : "\33[31m";
-}
-
 static void text_colour(const struct page *p, const char *code)
 {
     if (p->style->has_colour)
@@ -41,8 +35,9 @@ static void text_ratio(const struct page *p, const struct coverage_ratio *r, con
     char percent[16];
     bool has_any = r->all > r->unknown;
     ratio_text(percent, sizeof percent, r);
+    double share = ratio_percent(r);
     if (has_any)
-        text_colour(p, text_colour_of(r));
+        text_colour(p, share >= 90 ? "\33[32m" : share >= 75 ? "\33[33m" : "\33[31m");
     out_printf(p->out, "%6s", percent);
     if (has_any)
         text_colour(p, "\33[0m");
@@ -128,11 +123,6 @@ static void text_notes(struct page *p)
 
 /* ---- functions */
 
-static const char *text_state_word(uint8_t state)
-{
-    return state == RESULT_HIT ? "" : state == RESULT_MISSED ? "never called" : "unknown";
-}
-
 static void text_function(const struct page *p, const struct result_function *f,
                           struct arena *scratch)
 {
@@ -140,7 +130,7 @@ static void text_function(const struct page *p, const struct result_function *f,
         out_u64(p->out, f->count, 12);
     } else {
         text_colour(p, f->state == RESULT_MISSED ? "\33[31m" : "\33[33m");
-        out_printf(p->out, "%12s", text_state_word(f->state));
+        out_printf(p->out, "%12s", f->state == RESULT_MISSED ? "never called" : "unknown");
         text_colour(p, "\33[0m");
     }
     out_str(p->out, "  ");

@@ -1,171 +1,143 @@
-/* Tables of tests: all of them, those that ran a line, those to run for a patch. */
+/* Coverage by test, as text, JSON (docs/schema/cover_tests.schema.json) and bare names: all tests,
+ * those that ran a line, or those to run for a patch.
+ *
+ * A test whose lines are all run by others as well adds nothing, and is said to: all that are
+ * marked may go together. Limits cut text and JSON, never the list of names, which is there to be
+ * run. */
 #include "coverage/report/coverage_report.h"
 
-#include "output/json.h"
-#include "output/text.h"
+#include "output/columns.h"
 
 #include <inttypes.h>
 
-/* --- what the forms share -------------------------------------------------------------------- */
-
-static const char *tests_name(const struct tests_report *r, uint32_t test)
-{
-    return r->tests->tests.at[test].name;
-}
-
-static size_t tests_shown(const struct tests_report *r, size_t len)
-{
-    return r->limit && r->limit < len ? (size_t)r->limit : len;
-}
-
-static size_t tests_useless(const struct test_coverage *t)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < t->tests.len; i++)
-        count += t->tests.at[i].adds_nothing;
-    return count;
-}
+enum {
+    TEST_NAME,
+    TEST_REASON,
+    TEST_LINES,
+    TEST_ALONE,
+    TEST_COUNT,
+    TEST_ADDS_NOTHING,
+    TEST_COLUMNS
+};
+static const struct column columns[TEST_COLUMNS] = {
+    [TEST_NAME] = {"name", "of the test"},
+    [TEST_REASON] = {"reason", "for a patch: what of it the test ran", "ran the", FORM_LEFT},
+    [TEST_LINES] = {"lines", "that it ran; for a patch: of those that it changes", "lines",
+                    FORM_NUMBER, true},
+    [TEST_ALONE] = {"alone", "of them, that no other test ran", "alone", FORM_NUMBER, true},
+    [TEST_COUNT] = {"count", "how often it ran the line that was asked for", "count", FORM_NUMBER},
+    [TEST_ADDS_NOTHING] = {"adds_nothing", "the others run all that it runs"},
+};
+const struct column_table tests_columns = {"cover", "cover_tests", "tests", columns, TEST_COLUMNS};
 
 /* Tests that ran the line. */
-static const struct line_test *tests_of_line(const struct tests_report *r, size_t *len)
+static const struct line_test *tests_of_line(const struct tests_report *r)
 {
-    *len = r->tests->first[r->line + 1] - r->tests->first[r->line];
     return r->tests->hits + r->tests->first[r->line];
 }
 
-/* --- text ------------------------------------------------------------------------------------ */
-
-static void tests_left_out(struct out *out, size_t shown, size_t all)
+/* How many rows there are, whatever the limit. */
+static size_t tests_len(const struct tests_report *r)
 {
-    if (shown < all)
-        out_printf(out, "[%zu more, not shown]\n", all - shown);
+    if (r->selection)
+        return r->selection->tests.len;
+    return r->place ? r->tests->first[r->line + 1] - r->tests->first[r->line] : r->tests->tests.len;
 }
 
-static void tests_text_all(struct out *out, const struct tests_report *r)
+static const char *tests_name(const struct tests_report *r, size_t i)
+{
+    uint32_t test = r->selection ? r->selection->tests.at[i].test
+                    : r->place   ? tests_of_line(r)[i].test
+                                 : (uint32_t)i;
+    return r->tests->tests.at[test].name;
+}
+
+static size_t tests_shown(const struct tests_report *r)
+{
+    size_t len = tests_len(r);
+    return r->limit && r->limit < len ? (size_t)r->limit : len;
+}
+
+static void tests_fields(struct field *fields, const struct tests_report *r, size_t i)
+{
+    fields[TEST_NAME] = field_text(tests_name(r, i));
+    if (r->selection) {
+        const struct chosen_test *c = &r->selection->tests.at[i];
+        fields[TEST_REASON] = field_text(test_reason_names[c->reason]);
+        fields[TEST_LINES] = field_u64(c->lines);
+    } else if (r->place) {
+        fields[TEST_COUNT] = field_u64(tests_of_line(r)[i].count);
+    } else {
+        const struct test_row *row = &r->tests->tests.at[i];
+        fields[TEST_LINES] = field_u64(row->lines);
+        fields[TEST_ALONE] = field_u64(row->alone);
+        fields[TEST_ADDS_NOTHING] = field_bool(row->adds_nothing);
+    }
+}
+
+/* What the table is of, and its columns. */
+static void tests_head(struct out *out, const struct tests_report *r, struct text_columns *l)
 {
     const struct test_coverage *t = r->tests;
-    size_t shown = tests_shown(r, t->tests.len), useless = tests_useless(t);
+    size_t useless = 0;
+    if (r->selection) {
+        const struct test_selection *s = r->selection;
+        out_str(out, "Patch    "), text_name(out, r->patch);
+        out_printf(out, ": concerns %zu of %zu tests\n", s->tests.len, t->tests.len);
+        if (s->unknown_files) {
+            out_printf(out,
+                       "Note     nothing is known of %" PRIu64 " of its files: ", s->unknown_files);
+            text_name(out, s->unknown_file);
+            out_str(out, s->unknown_files > 1 ? ", and others\n" : "\n");
+        }
+        text_column(l, TEST_REASON, 8, 0);
+        text_column(l, TEST_LINES, 10, 0);
+        return;
+    }
+    if (r->place) {
+        out_str(out, "Line     "), text_name(out, r->place);
+        out_printf(out, ": run by %zu of %zu tests\n", tests_len(r), t->tests.len);
+        text_column(l, TEST_COUNT, 12, 0);
+        return;
+    }
+    for (size_t i = 0; i < t->tests.len; i++)
+        useless += t->tests.at[i].adds_nothing;
     out_printf(out, "Tests    %zu", t->tests.len);
     if (useless)
         out_printf(out, "; %zu could go: what they run, the others run, too", useless);
-    out_printf(out, "\n\n%10s %10s  test\n", "lines", "alone");
-    for (size_t i = 0; i < shown; i++) {
-        const struct test_row *row = &t->tests.at[i];
-        out_printf(out, "%10" PRIu64 " %10" PRIu64 "  ", row->lines, row->alone);
-        text_name(out, row->name);
-        out_str(out, row->adds_nothing ? "  (adds nothing)\n" : "\n");
-    }
-    tests_left_out(out, shown, t->tests.len);
-}
-
-static void tests_text_line(struct out *out, const struct tests_report *r)
-{
-    size_t len;
-    const struct line_test *hits = tests_of_line(r, &len);
-    size_t shown = tests_shown(r, len);
-    out_str(out, "Line     "), text_name(out, r->place);
-    out_printf(out, ": run by %zu of %zu tests\n", len, r->tests->tests.len);
-    if (len)
-        out_printf(out, "\n%12s  test\n", "count");
-    for (size_t i = 0; i < shown; i++) {
-        out_printf(out, "%12" PRIu64 "  ", hits[i].count);
-        text_name(out, tests_name(r, hits[i].test));
-        out_char(out, '\n');
-    }
-    tests_left_out(out, shown, len);
-}
-
-static void tests_text_patch(struct out *out, const struct tests_report *r)
-{
-    const struct test_selection *s = r->selection;
-    size_t shown = tests_shown(r, s->tests.len);
-    out_str(out, "Patch    "), text_name(out, r->patch);
-    out_printf(out, ": concerns %zu of %zu tests\n", s->tests.len, r->tests->tests.len);
-    if (s->unknown_files) {
-        out_printf(out,
-                   "Note     nothing is known of %" PRIu64 " of its files: ", s->unknown_files);
-        text_name(out, s->unknown_file);
-        out_str(out, s->unknown_files > 1 ? ", and others\n" : "\n");
-    }
-    if (s->tests.len)
-        out_printf(out, "\n%-8s %10s  test\n", "ran the", "lines");
-    for (size_t i = 0; i < shown; i++) {
-        const struct chosen_test *c = &s->tests.at[i];
-        out_printf(out, "%-8s %10" PRIu64 "  ", test_reason_names[c->reason], c->lines);
-        text_name(out, tests_name(r, c->test));
-        out_char(out, '\n');
-    }
-    tests_left_out(out, shown, s->tests.len);
+    out_char(out, '\n');
+    text_column(l, TEST_LINES, 10, 0);
+    text_column(l, TEST_ALONE, 10, 0);
 }
 
 void tests_text(struct out *out, const struct tests_report *r)
 {
-    if (r->selection)
-        tests_text_patch(out, r);
-    else if (r->place)
-        tests_text_line(out, r);
-    else
-        tests_text_all(out, r);
-}
-
-static void tests_name_line(struct out *out, const struct tests_report *r, uint32_t test)
-{
-    text_name(out, tests_name(r, test));
-    out_char(out, '\n');
+    struct text_style style = {0};
+    struct text_columns l = {.columns = columns, .len = TEST_COLUMNS, .style = &style};
+    size_t shown = tests_shown(r);
+    tests_head(out, r, &l);
+    if (tests_len(r) || (!r->selection && !r->place)) {
+        out_char(out, '\n');
+        text_columns_head(out, &l);
+        out_str(out, "  test\n");
+    }
+    for (size_t i = 0; i < shown; i++) {
+        struct field fields[TEST_COLUMNS] = {0};
+        tests_fields(fields, r, i);
+        text_columns_row(out, &l, fields, false);
+        out_str(out, "  ");
+        text_name(out, tests_name(r, i));
+        out_str(out, fields[TEST_ADDS_NOTHING].u64 ? "  (adds nothing)\n" : "\n");
+    }
+    if (shown < tests_len(r))
+        out_printf(out, "[%zu more, not shown]\n", tests_len(r) - shown);
 }
 
 void tests_names(struct out *out, const struct tests_report *r)
 {
-    size_t len;
-    if (r->selection) {
-        for (size_t i = 0; i < r->selection->tests.len; i++)
-            tests_name_line(out, r, r->selection->tests.at[i].test);
-    } else if (r->place) {
-        const struct line_test *hits = tests_of_line(r, &len);
-        for (size_t i = 0; i < len; i++)
-            tests_name_line(out, r, hits[i].test);
-    } else {
-        for (uint32_t i = 0; i < r->tests->tests.len; i++)
-            tests_name_line(out, r, i);
-    }
-}
-
-/* --- JSON ------------------------------------------------------------------------------------ */
-
-static void tests_json_all(struct json *j, const struct tests_report *r)
-{
-    for (size_t i = 0; i < tests_shown(r, r->tests->tests.len); i++) {
-        const struct test_row *row = &r->tests->tests.at[i];
-        json_begin(j, '{');
-        json_pair_str(j, "name", row->name);
-        json_pair_u64(j, "lines", row->lines);
-        json_pair_u64(j, "alone", row->alone);
-        json_key(j, "adds_nothing"), json_bool(j, row->adds_nothing);
-        json_end(j);
-    }
-}
-
-static void tests_json_line(struct json *j, const struct tests_report *r)
-{
-    size_t len;
-    const struct line_test *hits = tests_of_line(r, &len);
-    for (size_t i = 0; i < tests_shown(r, len); i++) {
-        json_begin(j, '{');
-        json_pair_str(j, "name", tests_name(r, hits[i].test));
-        json_pair_u64(j, "count", hits[i].count);
-        json_end(j);
-    }
-}
-
-static void tests_json_patch(struct json *j, const struct tests_report *r)
-{
-    for (size_t i = 0; i < tests_shown(r, r->selection->tests.len); i++) {
-        const struct chosen_test *c = &r->selection->tests.at[i];
-        json_begin(j, '{');
-        json_pair_str(j, "name", tests_name(r, c->test));
-        json_pair_str(j, "reason", test_reason_names[c->reason]);
-        json_pair_u64(j, "lines", c->lines);
-        json_end(j);
+    for (size_t i = 0; i < tests_len(r); i++) {
+        text_name(out, tests_name(r, i));
+        out_char(out, '\n');
     }
 }
 
@@ -179,12 +151,11 @@ void tests_json(struct out *out, const struct tests_report *r)
     if (r->selection)
         json_pair_u64(&j, "unknown_files", r->selection->unknown_files);
     json_key(&j, "tests"), json_begin(&j, '[');
-    if (r->selection)
-        tests_json_patch(&j, r);
-    else if (r->place)
-        tests_json_line(&j, r);
-    else
-        tests_json_all(&j, r);
+    for (size_t i = 0; i < tests_shown(r); i++) {
+        struct field fields[TEST_COLUMNS] = {0};
+        tests_fields(fields, r, i);
+        columns_json_row(&j, columns, TEST_COLUMNS, fields);
+    }
     json_end(&j);
     json_end(&j);
 }

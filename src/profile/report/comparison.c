@@ -1,5 +1,10 @@
-/* A comparison as JSON (docs/schema/diff.schema.json) and CSV, and the phrases of those for people.
- */
+/* A comparison as JSON (docs/schema/diff.schema.json) and CSV, and the phrases that its forms for
+ * people share.
+ *
+ * Caveats come before figures: what was recorded of the sides in different ways is a reason of its
+ * own to differ, and each such reason is a sentence. Times are printed in a unit in which the
+ * largest has few digits. A chance or margin below 0 is not known: null in JSON, an empty field in
+ * CSV, blank in text. */
 #include "profile/report/writers.h"
 
 #include "base/path.h"

@@ -1,4 +1,9 @@
-/* A comparison for a terminal: the whole, then a table with old and new side by side. */
+/* A comparison for people: a table on the terminal, and a comment on a pull request in Markdown.
+ *
+ * Both begin with the whole (time, memory, calls), then say how many rows changed, then list them
+ * with old and new side by side. What is no chance is marked, by a star or in bold; colour says
+ * that something grew. On a terminal the columns of times with callees but their change go first
+ * where the width is too small; a comment shows 50 rows, as comments have a largest size. */
 #include "profile/report/writers.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
-/* Findings, worst first, each with evidence and remedy. */
+/* A diagnosis as text and JSON (docs/schema/doctor.schema.json): findings, worst first, each with
+ * its evidence and its remedy.
+ *
+ * Texts are broken at spaces to 88 columns, behind a label: a remedy is often a command line, which
+ * a terminal would break anywhere. */
 #include "profile/report/writers.h"
 
 #include "profile/report/report_header.h"

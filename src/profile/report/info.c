@@ -1,5 +1,9 @@
-/* The text is for reading: one line a histogram and a run of records, totals, then all that is odd.
- * Both forms print the same facts. */
+/* What a profile file holds: histograms, arcs, blocks, and the order of its records.
+ *
+ * The text is for reading: one line a histogram and a run of records, totals, then all that is odd,
+ * by the laws that check_profile() holds a profile to. JSON has the same facts and whole lists. The
+ * busiest bin is searched for; everything else is one pass over the lists. A file that breaks off
+ * is described as far as it was complete, and the error says where that is. */
 #include "profile/report/info.h"
 
 #include "output/text.h"
@@ -56,13 +60,6 @@ static uint64_t info_peak_address(const struct histogram *h, uint64_t peak)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* A name that cannot move the cursor or break the line. */
-static void info_text_of_name(struct out *out, const char *name)
-{
-    for (; *name; name++)
-        out_char(out, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
-}
-
 static void info_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
@@ -76,7 +73,7 @@ static void info_text_samples(struct out *out, const struct histogram *h, uint64
     if (!h->rate)
         return;
     out_printf(out, ": %.2f ", (double)samples / h->rate);
-    info_text_of_name(out, h->dimension[0] ? h->dimension : "units");
+    text_name(out, h->dimension[0] ? h->dimension : "units");
     out_printf(out, " (%c)", is_visible ? h->abbreviation : '?');
 }
 
@@ -144,7 +141,7 @@ void info_text(struct out *out, const struct file_info *file, bool is_first)
 {
     const struct profile *p = file->found;
     out_str(out, is_first ? "" : "\n");
-    info_text_of_name(out, file->name);
+    text_name(out, file->name);
     out_str(out, ": ");
     if (file->title)
         out_printf(out, "%s, %d-bit %s-endian, ", file->title, 8 * p->word,
@@ -162,48 +159,29 @@ void info_text(struct out *out, const struct file_info *file, bool is_first)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void info_pair_u64(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_u64(j, value);
-}
-
-static void info_pair_str(struct json *j, const char *key, const char *value)
-{
-    json_key(j, key);
-    json_str(j, value);
-}
-
-static void info_pair_address(struct json *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_address(j, value);
-}
-
 static void info_json_histogram(struct json *j, const struct histogram *h)
 {
     uint64_t peak = histogram_peak(h);
     json_begin(j, '{');
-    info_pair_address(j, "low", h->low);
-    info_pair_address(j, "high", h->high);
-    info_pair_u64(j, "bins", h->bins);
+    json_pair_address(j, "low", h->low);
+    json_pair_address(j, "high", h->high);
+    json_pair_u64(j, "bins", h->bins);
     json_key(j, "bytes_per_bin");
     json_double(j, histogram_bin_bytes(h));
-    info_pair_u64(j, "rate", h->rate);
-    info_pair_str(j, "dimension", h->dimension);
+    json_pair_u64(j, "rate", h->rate);
+    json_pair_str(j, "dimension", h->dimension);
     json_key(j, "abbreviation");
     json_str_n(j, &h->abbreviation, h->abbreviation ? 1 : 0);
-    info_pair_u64(j, "counter_bits", 8 * h->width);
-    info_pair_u64(j, "samples", histogram_total(h));
-    info_pair_u64(j, "peak_samples", peak);
-    info_pair_address(j, "peak_address", peak ? info_peak_address(h, peak) : h->low);
+    json_pair_u64(j, "counter_bits", 8 * h->width);
+    json_pair_u64(j, "samples", histogram_total(h));
+    json_pair_u64(j, "peak_samples", peak);
+    json_pair_address(j, "peak_address", peak ? info_peak_address(h, peak) : h->low);
     json_end(j);
 }
 
 static void info_json_histograms(struct json *j, const struct profile *p)
 {
-    json_key(j, "histograms");
-    json_begin(j, '[');
+    json_key(j, "histograms"), json_begin(j, '[');
     for (size_t i = 0; i < p->histograms.len; i++)
         info_json_histogram(j, &p->histograms.at[i]);
     json_end(j);
@@ -215,34 +193,32 @@ static void info_json_extent(struct json *j, const char *key, size_t len, const 
 {
     json_key(j, key);
     json_begin(j, '{');
-    info_pair_u64(j, "number", len);
-    info_pair_u64(j, total, x->total);
-    info_pair_u64(j, "largest_count", x->largest);
+    json_pair_u64(j, "number", len);
+    json_pair_u64(j, total, x->total);
+    json_pair_u64(j, "largest_count", x->largest);
     if (len) {
-        info_pair_address(j, "lowest", x->lowest);
-        info_pair_address(j, "highest", x->highest);
+        json_pair_address(j, "lowest", x->lowest);
+        json_pair_address(j, "highest", x->highest);
     }
     json_end(j);
 }
 
 static void info_json_runs(struct json *j, const struct profile *p)
 {
-    json_key(j, "records");
-    json_begin(j, '{');
-    info_pair_u64(j, "histogram", p->histogram_records);
-    info_pair_u64(j, "arc", p->arc_records);
-    info_pair_u64(j, "block_list", p->block_records);
+    json_key(j, "records"), json_begin(j, '{');
+    json_pair_u64(j, "histogram", p->histogram_records);
+    json_pair_u64(j, "arc", p->arc_records);
+    json_pair_u64(j, "block_list", p->block_records);
     json_end(j);
-    json_key(j, "layout");
-    json_begin(j, '[');
+    json_key(j, "layout"), json_begin(j, '[');
     for (size_t i = 0; i < p->runs.len; i++) {
         const struct record_run *run = &p->runs.at[i];
         json_begin(j, '{');
-        info_pair_u64(j, "offset", run->offset);
-        info_pair_str(j, "kind", info_kind_name(run->kind));
-        info_pair_u64(j, "length", run->len);
+        json_pair_u64(j, "offset", run->offset);
+        json_pair_str(j, "kind", info_kind_name(run->kind));
+        json_pair_u64(j, "length", run->len);
         if (run->kind == RECORD_HISTOGRAM)
-            info_pair_u64(j, "histogram", run->first);
+            json_pair_u64(j, "histogram", run->first);
         json_end(j);
     }
     json_end(j);
@@ -251,14 +227,13 @@ static void info_json_runs(struct json *j, const struct profile *p)
 static void info_json_findings(struct json *j, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
-    json_key(j, "findings");
-    json_begin(j, '[');
+    json_key(j, "findings"), json_begin(j, '[');
     for (size_t i = 0; i < list.len; i++) {
         bool is_counted;
         json_begin(j, '{');
-        info_pair_str(j, "kind", finding_name(list.at[i].kind));
-        info_pair_u64(j, "count", list.at[i].count);
-        info_pair_str(j, "text", finding_sentence(list.at[i].kind, &is_counted));
+        json_pair_str(j, "kind", finding_name(list.at[i].kind));
+        json_pair_u64(j, "count", list.at[i].count);
+        json_pair_str(j, "text", finding_sentence(list.at[i].kind, &is_counted));
         json_end(j);
     }
     json_end(j);
@@ -267,24 +242,24 @@ static void info_json_findings(struct json *j, const struct profile *p)
 static void info_json_profile(struct json *j, const struct profile *p)
 {
     struct extent arc_extent = info_callees(p), block_extent = info_blocks(p);
-    info_pair_u64(j, "word_bits", 8 * p->word);
-    info_pair_str(j, "byte_order", p->big_endian ? "big" : "little");
+    json_pair_u64(j, "word_bits", 8 * p->word);
+    json_pair_str(j, "byte_order", p->big_endian ? "big" : "little");
     info_json_histograms(j, p);
     info_json_extent(j, "arcs", p->arcs.len, &arc_extent, "calls");
     info_json_extent(j, "blocks", p->blocks.len, &block_extent, "executions");
     info_json_runs(j, p);
-    info_pair_u64(j, "trailing_bytes", p->trailing_bytes);
+    json_pair_u64(j, "trailing_bytes", p->trailing_bytes);
     info_json_findings(j, p);
 }
 
 void info_json(struct json *j, const struct file_info *file)
 {
     json_begin(j, '{');
-    info_pair_str(j, "name", file->name);
-    info_pair_u64(j, "size_bytes", file->size_bytes);
-    info_pair_str(j, "format", file->format);
-    info_pair_str(j, "title", file->title);
-    info_pair_str(j, "error", file->error);
+    json_pair_str(j, "name", file->name);
+    json_pair_u64(j, "size_bytes", file->size_bytes);
+    json_pair_str(j, "format", file->format);
+    json_pair_str(j, "title", file->title);
+    json_pair_str(j, "error", file->error);
     if (file->title)
         info_json_profile(j, file->found);
     json_end(j);

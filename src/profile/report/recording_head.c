@@ -1,4 +1,11 @@
-/* The head of a report on a recording. */
+/* What the head of every report says of a recording: what ran and when, how much of its CPU time is
+ * accounted for, whole stacks, programs, and what recording cost.
+ *
+ * The sum that a reader can check: samples stand for so much CPU time, the kernel says how much
+ * there was, and the losses say where the rest went, each with its reason. A later report on the
+ * same recording repeats of that only what is a caveat: less than 95 % accounted for, stacks that
+ * are not whole, runs that failed. Of a series of runs the mean of one run is given with the
+ * interval of 95 %, in as many digits as the spread leaves a meaning. */
 #include "profile/report/report_header.h"
 
 #include "output/text.h"

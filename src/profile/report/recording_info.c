@@ -1,5 +1,9 @@
-/* The lists of a run as they are, nothing resolved. Text shows the first MOST_LINES of a list, JSON
- * all; of stacks, symbols and samples both give numbers. */
+/* What a recording holds: its facts, then its lists as they are, nothing resolved.
+ *
+ * Text shows the first MOST_LINES of a list and how many more there are; JSON has all. Of stacks,
+ * symbols and samples both give numbers, since a recording of a minute has millions of them. Times
+ * are nanoseconds in the file and JSON, and seconds in text. A figure that this kind of recorder
+ * does not take (CPUs, peak memory, CPU time of a process) is left out of text and null in JSON. */
 #include "profile/report/info.h"
 
 #include "profile/analysis/recording/excerpts.h"

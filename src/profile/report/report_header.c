@@ -1,4 +1,12 @@
-/* The head of a native report, as text. */
+/* What all native reports on a profile share: their head as text and JSON, the name of a function
+ * with all that tells it from others, the columns of other events, and an older measurement of the
+ * same function.
+ *
+ * The head says what a figure is of before any figure: program, profile, samples and what each
+ * stands for, calls; then, as notes, what cannot be trusted: a program and profile that do not
+ * belong together, too few samples, what counting calls cost. Decimals of times follow the rate, so
+ * that one sample is never lost in rounding. A name has its linkage name, file, object and marks
+ * behind it; where the row has too little room, the name itself loses its middle. */
 #include "profile/report/report_header.h"
 
 #include "base/path.h"

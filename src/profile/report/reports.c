@@ -1,4 +1,7 @@
-/* The table of reports. */
+/* The tables of reports: which writer prints which table in which format, and the columns of each.
+ *
+ * A command asks for a row by what it has analysed and by the name of the format. A unit test fails
+ * a row that has no line in docs/reports.md, or that names a test or golden that is not there. */
 #include "profile/report/writers.h"
 
 #include "profile/report/writers.h"
