@@ -234,11 +234,13 @@ struct amount_scale comparison_scale(const struct comparison *c)
     double most = 0;
     for (uint32_t i = 0; i < c->len; i++)
         most = fmax(most, fmax(c->rows[i].self_time.old, c->rows[i].self_time.new));
+    if (is_time && most >= 0.5)
+        return (struct amount_scale){1, "s", 3};
     if (is_time)
-        return most >= 0.5 ? (struct amount_scale){1, "s", 3} : (struct amount_scale){1e3, "ms", 1};
-    return most >= 1e6   ? (struct amount_scale){1e-6, "M", 3}
-           : most >= 1e4 ? (struct amount_scale){1e-3, "k", 3}
-                         : (struct amount_scale){1, "", 0};
+        return (struct amount_scale){1e3, "ms", 1};
+    if (most >= 1e6)
+        return (struct amount_scale){1e-6, "M", 3};
+    return most >= 1e4 ? (struct amount_scale){1e-3, "k", 3} : (struct amount_scale){1, "", 0};
 }
 
 void comparison_total_text(char *into, size_t size, const struct total_change *t, double value)
@@ -297,22 +299,53 @@ static void comparison_json_measured(struct json *j, const char *key,
     json_end(j);
 }
 
-static void comparison_json_total(struct json *j, const struct total_change *t)
+enum {
+    TOTAL_NAME,
+    TOTAL_UNIT,
+    TOTAL_OLD,
+    TOTAL_NEW,
+    TOTAL_GROWTH,
+    TOTAL_MARGIN,
+    TOTAL_CHANCE,
+    TOTAL_VERDICT,
+    TOTAL_FOUND,
+    TOTAL_TEXT,
+    TOTAL_COLUMNS
+};
+static const struct column total_columns[TOTAL_COLUMNS] = {
+    [TOTAL_NAME] =
+        {"name",
+         "cpu_time, elapsed_time, peak_memory (of one process), processes, or an event's name"},
+    [TOTAL_UNIT] = {"unit", "seconds, bytes or count"},
+    [TOTAL_OLD] = {"old", "of an average run"},
+    [TOTAL_NEW] = {"new", "of an average run"},
+    [TOTAL_GROWTH] = {"change", "new less old"},
+    [TOTAL_MARGIN] = {"margin",
+                      "of the change, with the confidence of the summary; null: not judged"},
+    [TOTAL_CHANCE] = {"chance", "probability that two sides of one program differ so much; "
+                                "null: not known"},
+    [TOTAL_VERDICT] = {"verdict", "what the test says"},
+    [TOTAL_FOUND] = {"is_found", "it changed, by least_change or more"},
+    [TOTAL_TEXT] = {"text", "the verdict in words"},
+};
+const struct column_table total_columns_table = {"diff", "diff", "totals", total_columns,
+                                                 TOTAL_COLUMNS};
+
+static void total_fields(struct field *fields, const struct total_change *t)
 {
     static const char *const UNITS[] = {
         [TOTAL_SECONDS] = "seconds", [TOTAL_BYTES] = "bytes", [TOTAL_COUNT] = "count"};
-    json_begin(j, '{');
-    json_pair_str(j, "name", t->name);
-    json_pair_str(j, "unit", UNITS[t->unit]);
-    json_pair_double(j, "old", t->old);
-    json_pair_double(j, "new", t->new);
-    json_pair_double(j, "change", t->new - t->old);
-    comparison_json_known(j, "margin", t->verdict == TOTAL_UNJUDGED ? -1 : t->difference.margin);
-    comparison_json_known(j, "chance", t->chance);
-    json_pair_str(j, "verdict", total_verdict_names[t->verdict]);
-    json_key(j, "is_found"), json_bool(j, t->is_found);
-    json_pair_str(j, "text", t->text);
-    json_end(j);
+    double margin = t->verdict == TOTAL_UNJUDGED ? -1 : t->difference.margin;
+    fields[TOTAL_NAME] = field_text(t->name);
+    fields[TOTAL_UNIT] = field_text(UNITS[t->unit]);
+    fields[TOTAL_OLD] = field_double(t->old);
+    fields[TOTAL_NEW] = field_double(t->new);
+    fields[TOTAL_GROWTH] = field_double(t->new - t->old);
+    fields[TOTAL_MARGIN] = field_known(margin >= 0, field_double(margin));
+    fields[TOTAL_CHANCE] = field_known(t->chance >= 0, field_double(t->chance));
+    fields[TOTAL_VERDICT] = field_text(total_verdict_names[t->verdict]);
+    fields[TOTAL_FOUND] = field_bool(t->is_found);
+    fields[TOTAL_TEXT] = field_text(t->text);
 }
 
 static void comparison_json_identity(struct json *j, const char *key, const struct run_set *s,
@@ -374,8 +407,11 @@ void comparison_json(struct out *out, const struct report_input *in)
     comparison_json_side(&j, "old", c->old);
     comparison_json_side(&j, "new", c->new);
     json_key(&j, "totals"), json_begin(&j, '[');
-    for (size_t i = 0; i < c->totals.len; i++)
-        comparison_json_total(&j, &c->totals.at[i]);
+    for (size_t i = 0; i < c->totals.len; i++) {
+        struct field fields[TOTAL_COLUMNS];
+        total_fields(fields, &c->totals.at[i]);
+        columns_json_row(&j, total_columns, TOTAL_COLUMNS, fields);
+    }
     json_end(&j);
     json_key(&j, "summary"), json_begin(&j, '{');
     json_pair_str(&j, "judged_by", c->by_share ? "share" : "time");
@@ -404,60 +440,98 @@ void comparison_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-/* --- CSV ------------------------------------------------------------------------------------- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
-static void comparison_csv_known(struct csv *csv, double value)
-{
-    if (value < 0)
-        csv_none(csv);
-    else
-        csv_double(csv, value);
-}
+enum {
+    ROW_NAME,
+    ROW_LINKAGE,
+    ROW_OBJECT,
+    ROW_KIND,
+    ROW_OLD_LINKAGE,
+    ROW_SHARE, /* old, new, chance */
+    ROW_TOTAL_SHARE = ROW_SHARE + 3,
+    ROW_OLD_CALLS = ROW_TOTAL_SHARE + 3,
+    ROW_NEW_CALLS,
+    ROW_TIME, /* old, new, margin, chance */
+    ROW_TOTAL_TIME = ROW_TIME + 4,
+    ROW_FOUND = ROW_TOTAL_TIME + 4,
+    ROW_COLUMNS
+};
+static const char OLD_SHARE[] = "of the old side's samples, 0 to 1";
+static const char NEW_SHARE[] = "of the new side's samples, 0 to 1";
+static const char OLD_TIME[] = "of a mean run of the old side";
+static const char NEW_TIME[] = "of a mean run of the new side";
+static const char MARGIN[] = "the change is within so much of this; none: not known";
+static const char CHANCE[] = "the probability that runs that do not differ differ so much";
 
-static void comparison_csv_measured(struct csv *csv, const struct measured_change *s)
-{
-    csv_double(csv, s->old);
-    csv_double(csv, s->new);
-    comparison_csv_known(csv, s->chance);
-}
+static const struct column row_columns[ROW_COLUMNS] = {
+    [ROW_NAME] = {"name", "demangled, unless --no-demangle"},
+    [ROW_LINKAGE] = {"linkage_name", "of the new side, or of what is gone, of the old one"},
+    [ROW_OBJECT] = {"object", "the library it is in; none: the executable"},
+    [ROW_KIND] = {"kind", "kept, new, gone, moved (to another file or object) or renamed"},
+    [ROW_OLD_LINKAGE] = {"old_linkage_name", "none of what is new"},
+    [ROW_SHARE] = {"old_self_share", OLD_SHARE},
+    {"new_self_share", NEW_SHARE},
+    {"self_chance", CHANCE},
+    [ROW_TOTAL_SHARE] = {"old_total_share", OLD_SHARE},
+    {"new_total_share", NEW_SHARE},
+    {"total_chance", CHANCE},
+    [ROW_OLD_CALLS] = {"old_calls", OLD_TIME},
+    [ROW_NEW_CALLS] = {"new_calls", NEW_TIME},
+    [ROW_TIME] = {"old_self_time", OLD_TIME},
+    {"new_self_time", NEW_TIME},
+    {"self_time_margin", MARGIN},
+    {"self_time_chance", CHANCE},
+    [ROW_TOTAL_TIME] = {"old_total_time", OLD_TIME},
+    {"new_total_time", NEW_TIME},
+    {"total_time_margin", MARGIN},
+    {"total_time_chance", CHANCE},
+    [ROW_FOUND] = {"is_found",
+                   "a finding: what is judged (summary.judged_by) changed, or calls did"},
+};
+const struct column_table comparison_columns = {"diff", "diff", "functions", row_columns,
+                                                ROW_COLUMNS};
 
-static void comparison_csv_time(struct csv *csv, const struct measured_change *s, bool is_known)
+/* Old and new, with `has_margin` the margin, and the chance: beside each other. */
+static void measured_fields(struct field *fields, const struct measured_change *s, bool has_margin)
 {
-    if (!is_known) {
-        for (int i = 0; i < 4; i++)
-            csv_none(csv);
-        return;
-    }
-    csv_double(csv, s->old);
-    csv_double(csv, s->new);
-    comparison_csv_known(csv, s->margin);
-    comparison_csv_known(csv, s->chance);
+    fields[0] = field_double(s->old);
+    fields[1] = field_double(s->new);
+    if (has_margin)
+        fields[2] = field_known(s->margin >= 0, field_double(s->margin));
+    fields[2 + has_margin] = field_known(s->chance >= 0, field_double(s->chance));
 }
 
 void comparison_csv(struct out *out, const struct report_input *in)
 {
     const struct comparison *c = in->comparison;
-    struct csv csv = {.out = out};
-    csv_header(&csv, "name,linkage_name,object,kind,old_linkage_name,old_self_share,"
-                     "new_self_share,self_chance,old_total_share,new_total_share,total_chance,"
-                     "old_calls,new_calls,old_self_time,new_self_time,self_time_margin,"
-                     "self_time_chance,old_total_time,new_total_time,total_time_margin,"
-                     "total_time_chance,is_found");
+    struct csv_columns csv;
+    csv_columns_begin(&csv, out, row_columns, ROW_COLUMNS,
+                      "name,linkage_name,object,kind,old_linkage_name,old_self_share,"
+                      "new_self_share,self_chance,old_total_share,new_total_share,total_chance,"
+                      "old_calls,new_calls,old_self_time,new_self_time,self_time_margin,"
+                      "self_time_chance,old_total_time,new_total_time,total_time_margin,"
+                      "total_time_chance,is_found");
+    csv_end(&csv.csv);
     for (uint32_t i = 0; i < c->len; i++) {
         const struct change *row = &c->rows[i];
         const struct identity *id = change_identity(c, row);
-        csv_str(&csv, change_name(c, row));
-        csv_str(&csv, id->name);
-        csv_str(&csv, id->object);
-        csv_str(&csv, change_kind_names[row->kind]);
-        csv_str(&csv, row->old == NO_FUNCTION ? NULL : c->old->ids.at[row->old].name);
-        comparison_csv_measured(&csv, &row->self);
-        comparison_csv_measured(&csv, &row->total);
-        csv_double(&csv, row->old_calls);
-        csv_double(&csv, row->new_calls);
-        comparison_csv_time(&csv, &row->self_time, c->compares_time);
-        comparison_csv_time(&csv, &row->total_time, c->compares_time);
-        csv_u64(&csv, row->is_found);
-        csv_end(&csv);
+        bool is_old = row->old != NO_FUNCTION;
+        struct field fields[ROW_COLUMNS] = {
+            [ROW_NAME] = field_text(change_name(c, row)),
+            [ROW_LINKAGE] = field_text(id->name),
+            [ROW_OBJECT] = field_text(id->object),
+            [ROW_KIND] = field_text(change_kind_names[row->kind]),
+            [ROW_OLD_LINKAGE] = field_text(is_old ? c->old->ids.at[row->old].name : NULL),
+            [ROW_OLD_CALLS] = field_double(row->old_calls),
+            [ROW_NEW_CALLS] = field_double(row->new_calls),
+            [ROW_FOUND] = field_bool(row->is_found)};
+        measured_fields(fields + ROW_SHARE, &row->self, false);
+        measured_fields(fields + ROW_TOTAL_SHARE, &row->total, false);
+        if (c->compares_time) {
+            measured_fields(fields + ROW_TIME, &row->self_time, true);
+            measured_fields(fields + ROW_TOTAL_TIME, &row->total_time, true);
+        }
+        csv_columns_row(&csv, fields);
     }
 }

@@ -49,11 +49,6 @@ static int counts_by_count(uint32_t left, uint32_t right, const void *context)
                : 0;
 }
 
-static bool counts_is_listed(const struct source_row *r, const struct counts_rules *rules)
-{
-    return r->has_count && (!rules->only_never || !r->executions);
-}
-
 /* Lines as (file, line), which is how they come, or by executions. */
 static uint32_t *counts_order_lines(const struct source_lines *s, const struct counts_rules *rules,
                                     uint32_t *len, struct arena *a)
@@ -61,7 +56,7 @@ static uint32_t *counts_order_lines(const struct source_lines *s, const struct c
     uint32_t *order = ARENA_NEW(a, uint32_t, s->rows.len);
     *len = 0;
     for (uint32_t i = 0; i < s->rows.len; i++)
-        if (counts_is_listed(&s->rows.at[i], rules))
+        if (s->rows.at[i].has_count && (!rules->only_never || !s->rows.at[i].executions))
             order[(*len)++] = i;
     if (!rules->by_place)
         sort_u32(order, *len, counts_by_executions, s->rows.at);

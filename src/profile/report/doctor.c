@@ -31,8 +31,7 @@ static void text_paragraph(struct out *out, const char *label, const char *text)
             out_char(out, ' ');
             column++;
         }
-        for (size_t i = 0; i < word; i++)
-            out_char(out, (unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i]);
+        text_name_n(out, text, word);
         column += word;
         text += word + (text[word] == ' ');
     }
@@ -74,6 +73,17 @@ void doctor_text(struct out *out, const struct report_input *in)
         text_symptom(out, &d->all.at[i], style);
 }
 
+enum { FINDING_NAME, FINDING_SEVERITY, FINDING, FINDING_EVIDENCE, FINDING_REMEDY, FINDING_COLUMNS };
+static const struct column columns[FINDING_COLUMNS] = {
+    [FINDING_NAME] = {"name", "for scripts; new ones may appear"},
+    [FINDING_SEVERITY] = {"severity", "error: figures are wrong or missing; warning; note"},
+    [FINDING] = {"finding", "what is wrong, as a sentence"},
+    [FINDING_EVIDENCE] = {"evidence", "the figures it was found by"},
+    [FINDING_REMEDY] = {"remedy", "what to do about it"},
+};
+const struct column_table doctor_columns = {"doctor", "doctor", "findings", columns,
+                                            FINDING_COLUMNS};
+
 void doctor_json(struct out *out, const struct report_input *in)
 {
     const struct diagnosis *d = in->diagnosis;
@@ -84,13 +94,13 @@ void doctor_json(struct out *out, const struct report_input *in)
     json_key(&j, "findings"), json_begin(&j, '[');
     for (size_t i = 0; i < d->all.len; i++) {
         const struct symptom *s = &d->all.at[i];
-        json_begin(&j, '{');
-        json_pair_str(&j, "name", s->name);
-        json_pair_str(&j, "severity", severity_name(s->severity));
-        json_pair_str(&j, "finding", s->finding);
-        json_pair_str(&j, "evidence", s->evidence);
-        json_pair_str(&j, "remedy", s->remedy);
-        json_end(&j);
+        struct field fields[FINDING_COLUMNS] = {[FINDING_NAME] = field_text(s->name),
+                                                [FINDING_SEVERITY] =
+                                                    field_text(severity_name(s->severity)),
+                                                [FINDING] = field_text(s->finding),
+                                                [FINDING_EVIDENCE] = field_text(s->evidence),
+                                                [FINDING_REMEDY] = field_text(s->remedy)};
+        columns_json_row(&j, columns, FINDING_COLUMNS, fields);
     }
     json_end(&j);
     json_end(&j);

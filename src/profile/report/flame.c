@@ -211,14 +211,6 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
                WIDTH - MARGIN, WIDTH - MARGIN - 70, WIDTH - MARGIN);
 }
 
-static double flame_height(const struct flame *f)
-{
-    uint32_t levels = 1;
-    for (size_t i = 0; i < f->len; i++)
-        levels = f->frames[i].depth + 2 > levels ? f->frames[i].depth + 2 : levels;
-    return HEAD + MARGIN + ROW * (double)levels;
-}
-
 /* A frame begins where the one below it does, behind those of its level that are there already. */
 static void flame_put_frames(struct out *out, const struct flame_layout *l)
 {
@@ -242,7 +234,10 @@ static void flame_put_frames(struct out *out, const struct flame_layout *l)
 void flame_svg(struct out *out, const struct report_input *in)
 {
     const struct flame *f = in->flame;
-    struct flame_layout l = {.flame = f, .height = flame_height(f)};
+    uint32_t levels = 1; /* with one above the highest frame, for the root's */
+    for (size_t i = 0; i < f->len; i++)
+        levels = f->frames[i].depth + 2 > levels ? f->frames[i].depth + 2 : levels;
+    struct flame_layout l = {.flame = f, .height = HEAD + MARGIN + ROW * (double)levels};
     if (f->covered > 0)
         l.scale = (WIDTH - 2 * MARGIN) / f->covered;
     flame_put_head(out, &l);

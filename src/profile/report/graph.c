@@ -99,21 +99,6 @@ static void text_was_arc(struct out *out, const struct columns *l, const struct 
     text_was(out, l, calls, -1);
 }
 
-static void text_was_function(struct out *out, const struct columns *l, uint32_t node)
-{
-    const struct change *was = l->base ? baseline_change(l->base, node) : NULL;
-    bool is_known = was && was->old != NO_FUNCTION;
-    text_was(out, l, is_known ? was->old_calls : -1, is_known ? was->total.old : -1);
-}
-
-/* Of functions and cycles with their callees; blank in lines of callers and callees. */
-static void text_others(struct out *out, const struct columns *l, uint32_t node)
-{
-    const struct other_measures *others = &l->summary->others;
-    for (size_t i = 0; i < others->len; i++)
-        others_share(out, &others->at[i], others->at[i].totals[node]);
-}
-
 /* A name, behind `used` columns of its row. */
 static void text_node(struct out *out, const struct columns *l, uint32_t node, int used)
 {
@@ -143,12 +128,6 @@ static void text_times(struct out *out, const struct columns *l, double self, do
     out_fixed(out, children / unit, l->time, l->decimals);
 }
 
-static void text_no_times(struct out *out, const struct columns *l)
-{
-    if (l->has_samples)
-        out_spaces(out, 2 * ((size_t)l->time + 1));
-}
-
 /* `mark` and the second number fill a field of their own. */
 static void text_calls(struct out *out, const struct columns *l, uint64_t calls, char mark,
                        uint64_t second)
@@ -160,14 +139,6 @@ static void text_calls(struct out *out, const struct columns *l, uint64_t calls,
         out_spaces(out, (size_t)l->calls);
     else
         out_u64_left(out, second, l->calls);
-}
-
-/* In place of a number of calls, where the code has one and no call was recorded. */
-static void text_static(struct out *out, const struct columns *l)
-{
-    out_spaces(out, 2 + (size_t)l->calls - strlen(static_word));
-    out_str(out, static_word);
-    out_spaces(out, (size_t)l->calls + 1);
 }
 
 /* Where the times along calls come from. */
@@ -186,13 +157,13 @@ static void text_line(struct out *out, const struct columns *l, const struct ent
                others_width(&l->summary->others) + text_was_width(l) + 6;
     out_spaces(out, (size_t)l->index + (l->has_samples ? 7 : 0));
     if (line->kind == LINE_INTERNAL)
-        text_no_times(out, l);
+        out_spaces(out, l->has_samples ? 2 * ((size_t)l->time + 1) : 0);
     else
         text_times(out, l, line->self, line->children);
     if (!l->has_calls || line->kind == LINE_SPONTANEOUS || line->is_seen)
         out_spaces(out, (size_t)text_calls_width(l));
     else if (line->is_static)
-        text_static(out, l);
+        out_printf(out, "  %*s%*s", l->calls, static_word, l->calls + 1, "");
     else if (line->kind == LINE_INTERNAL)
         text_calls(out, l, line->calls, ' ', 0);
     else if (line->kind == LINE_MEMBER)
@@ -227,8 +198,13 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
         text_calls(out, l, e->calls, e->recursive_calls ? '+' : ' ', e->recursive_calls);
     else
         out_spaces(out, (size_t)text_calls_width(l));
-    text_others(out, l, e->node);
-    text_was_function(out, l, e->node);
+    /* Of functions and cycles with their callees; blank in lines of callers and callees. */
+    const struct other_measures *others = &l->summary->others;
+    for (size_t i = 0; i < others->len; i++)
+        others_share(out, &others->at[i], others->at[i].totals[e->node]);
+    const struct change *was = l->base ? baseline_change(l->base, e->node) : NULL;
+    bool is_known = was && was->old != NO_FUNCTION;
+    text_was(out, l, is_known ? was->old_calls : -1, is_known ? was->total.old : -1);
     out_str(out, "  ");
     text_node(out, l, e->node,
               l->index + (l->has_samples ? 2 * l->time + 9 : 0) + text_calls_width(l) +

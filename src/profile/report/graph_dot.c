@@ -165,14 +165,6 @@ static void dot_all_arrows(const struct dot *d)
 
 /* --- cycles ---------------------------------------------------------------------------------- */
 
-static void dot_count_members(struct dot *d)
-{
-    const struct graph *g = d->table->graph;
-    for (uint32_t c = g->functions->len; c < g->len; c++)
-        for (uint32_t i = g->nodes[c].next_member; i != NO_NODE; i = g->nodes[i].next_member)
-            ++*(d->is_shown[i] ? &d->shown_members[c] : &d->other_members[c]);
-}
-
 /* One box for all members that have none: calls from outside end there. */
 static void dot_other_members(struct dot *d, uint32_t cycle)
 {
@@ -236,7 +228,9 @@ void graph_dot(struct out *out, const struct report_input *in)
                     ARENA_NEW(&scratch, uint32_t, g->len + 1)};
     for (uint32_t i = 0; i < t->len; i++)
         d.is_shown[t->shown[i]] = true;
-    dot_count_members(&d);
+    for (uint32_t c = g->functions->len; c < g->len; c++)
+        for (uint32_t i = g->nodes[c].next_member; i != NO_NODE; i = g->nodes[i].next_member)
+            ++*(d.is_shown[i] ? &d.shown_members[c] : &d.other_members[c]);
     out_str(
         out,
         "digraph \"calls\" {\n"

@@ -113,11 +113,6 @@ void text_interval_legend(struct out *out, const struct summary *s)
                    s->run ? "this run's" : "the");
 }
 
-static const char *head_plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static void head_text_samples(struct out *out, const struct summary *s)
 {
     if (!s->has_samples) {
@@ -158,7 +153,7 @@ static void head_text_calls(struct out *out, const struct summary *s)
     if (!s->arcs)
         return;
     out_printf(out, "Calls    %" PRIu64 " along %" PRIu64 " arc%s\n", s->calls, s->arcs,
-               head_plural(s->arcs));
+               s->arcs == 1 ? "" : "s");
     if (s->unknown_callers)
         out_printf(out, "         %" PRIu64 " of them from no function of the program\n",
                    s->unknown_callers);
@@ -315,12 +310,6 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function)
     columns_json(j, columns, FUNCTION_FIELDS, fields);
 }
 
-static void json_abbreviation(struct json *j, char abbreviation)
-{
-    json_key(j, "abbreviation");
-    json_str_n(j, &abbreviation, abbreviation ? 1 : 0);
-}
-
 void json_report_begin(struct json *j, const char *report, const struct summary *s)
 {
     json_document_begin(j, report);
@@ -334,7 +323,8 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
     json_pair_double(j, "samples", s->samples);
     json_pair_double(j, "samples_per_unit", s->rate);
     json_pair_str(j, "dimension", s->dimension);
-    json_abbreviation(j, s->abbreviation);
+    json_key(j, "abbreviation"); /* empty: the dimension has none */
+    json_str_n(j, &s->abbreviation, s->abbreviation ? 1 : 0);
     json_pair_double(j, "unattributed_samples", s->unattributed);
     json_pair_double(j, "profiler_samples", s->profiler);
     if (s->sharing) {

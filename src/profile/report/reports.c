@@ -70,7 +70,8 @@ const struct report *report_find(enum report_table table, const char *format)
 }
 
 const struct column_table *const report_columns[] = {
-    &flat_columns,        &shares_columns,      &lines_columns,     &entries_columns,
-    &arcs_columns,        &trees_columns,       &call_tree_columns, &annotate_columns,
-    &counts_line_columns, &counts_block_columns};
+    &flat_columns,        &shares_columns,       &lines_columns,       &entries_columns,
+    &arcs_columns,        &trees_columns,        &call_tree_columns,   &annotate_columns,
+    &counts_line_columns, &counts_block_columns, &total_columns_table, &comparison_columns,
+    &doctor_columns};
 const size_t report_columns_len = sizeof report_columns / sizeof *report_columns;

@@ -19,6 +19,7 @@ report_writer lines_text, lines_json, lines_csv;
 report_writer shares_text, shares_json, shares_csv;
 report_writer trees_text, trees_json, trees_csv;
 
+extern const struct column_table comparison_columns, doctor_columns, total_columns_table;
 extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,
     counts_block_columns, counts_line_columns, entries_columns, flat_columns, lines_columns,
     shares_columns, trees_columns;
