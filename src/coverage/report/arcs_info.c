@@ -134,21 +134,6 @@ static void info_text_counters(struct out *out, const struct counters *c)
         out_printf(out, "  %" PRIu64 " bytes behind the end mark\n", c->trailing_bytes);
 }
 
-static void info_text_origin(struct out *out, const struct arcs_origin *o)
-{
-    if (o->is_untagged) {
-        out_printf(out, "  left by gcc %s, whose files name no version\n",
-                   o->version == UNTAGGED_33 ? "3.3" : "before 3.3");
-        return;
-    }
-    out_printf(out, "  version %s (%s %u.%u), %s-endian, lengths in %s", arcs_version_text(o).text,
-               o->is_llvm ? "clang, as gcc" : "gcc", o->number / 100u, o->number % 100u,
-               o->big_endian ? "big" : "little", o->has_byte_lengths ? "bytes" : "words");
-    if (o->family == ARCS_GCOV)
-        out_printf(out, ", stamp 0x%08" PRIx32, o->stamp);
-    out_char(out, '\n');
-}
-
 void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first)
 {
     const struct arcs_origin *o = info_origin_of(file);
@@ -157,7 +142,17 @@ void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first
     text_name(out, file->name);
     out_printf(out, ": %s, %" PRIu64 " bytes\n", file->format, file->size_bytes);
     if (o->version) {
-        info_text_origin(out, o);
+        if (o->is_untagged)
+            out_printf(out, "  left by gcc %s, whose files name no version\n",
+                       o->version == UNTAGGED_33 ? "3.3" : "before 3.3");
+        else
+            out_printf(out, "  version %s (%s %u.%u), %s-endian, lengths in %s",
+                       arcs_version_text(o).text, o->is_llvm ? "clang, as gcc" : "gcc",
+                       o->number / 100u, o->number % 100u, o->big_endian ? "big" : "little",
+                       o->has_byte_lengths ? "bytes" : "words");
+        if (!o->is_untagged && o->family == ARCS_GCOV)
+            out_printf(out, ", stamp 0x%08" PRIx32, o->stamp);
+        out_str(out, o->is_untagged ? "" : "\n");
         if (file->notes)
             info_text_notes(out, file->notes);
         else
@@ -336,18 +331,12 @@ static struct trace_totals trace_totals_of(const struct tracefile *t)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void trace_text_name(struct out *out, const char *name)
-{
-    for (; *name; name++)
-        out_char(out, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
-}
-
 void trace_info_text(struct out *out, const struct trace_info *file, bool is_first)
 {
     const struct tracefile *t = file->found;
     struct trace_totals totals = trace_totals_of(t);
     out_str(out, is_first ? "" : "\n");
-    trace_text_name(out, file->name);
+    text_name(out, file->name);
     out_printf(out, ": %s, %" PRIu64 " bytes\n", file->title, file->size_bytes);
     out_printf(out, "  %" PRIu32 " source%s", totals.sources, totals.sources == 1 ? "" : "s");
     if (totals.tests)

@@ -8,16 +8,17 @@
 
 #include "output/digits.h"
 #include "output/out.h"
-#include "output/text.h"
 
 #include <inttypes.h>
 
-/* Names with line ends would begin a record of their own, and terminals obey other control bytes.
+/* Names with line ends would begin a record of their own. Of a tracefile the reader is a program,
+ * to which a path with unusual letters must stay that path: text_name() would write numbers for
+ * them.
  */
 static void lcov_name(struct out *out, const char *text)
 {
-    if (*text) /* there may be no buffer yet */
-        text_name(out, text);
+    for (; *text; text++)
+        out_char(out, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
 }
 
 /* Records of numbers are written straight into the buffer: most of a tracefile is these. */
@@ -158,15 +159,6 @@ static void lcov_known(struct out *out, const char *key, const struct coverage_r
     lcov_pair(out, key, ratio->all - ratio->unknown, ratio->hit);
 }
 
-static void lcov_head(struct out *out, const char *test, const struct result_source *source)
-{
-    out_str(out, "TN:");
-    lcov_name(out, test);
-    out_str(out, "\nSF:");
-    lcov_name(out, source->whole);
-    out_char(out, '\n');
-}
-
 /* How many functions or lines a stage prints. */
 static uint32_t lcov_items_of(const struct result_source *s, enum stage stage)
 {
@@ -180,8 +172,13 @@ static void lcov_print_records(struct out *out, const struct tracing *t, const s
     const struct result_line *lines = vec_from(&t->r->lines, s->first_line);
     switch (p->stage) {
     case STAGE_FUNCTIONS:
-        if (!p->first)
-            lcov_head(out, t->test, s);
+        if (!p->first) {
+            out_str(out, "TN:");
+            lcov_name(out, t->test);
+            out_str(out, "\nSF:");
+            lcov_name(out, s->whole);
+            out_char(out, '\n');
+        }
         (t->is_lcov2 ? lcov_functions2 : lcov_functions1)(out, functions, p);
         return;
     case STAGE_CALLS:

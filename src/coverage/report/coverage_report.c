@@ -77,17 +77,6 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void say_marked(const struct result_left_out *l, void (*print)(void *, const char *),
-                       void *context)
-{
-    if (l->lines || l->branches || l->functions)
-        say(print, context,
-            "left out by markers in the sources: %" PRIu64 " line%s, %" PRIu64 " function%s, "
-            "%" PRIu64 " branch%s (--no-markers counts them)",
-            l->lines, plural(l->lines), l->functions, plural(l->functions), l->branches,
-            l->branches == 1 ? "" : "es");
-}
-
 void left_out_sentences(const struct coverage_report *s, void (*print)(void *, const char *),
                         void *context)
 {
@@ -108,7 +97,13 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
             " in code that no line of the source asks for (--all-branches counts them)",
             r->left_out.exception_branches, r->left_out.exception_branches == 1 ? "" : "es",
             r->left_out.hidden_branches);
-    say_marked(&r->left_out, print, context);
+    if (r->left_out.lines || r->left_out.branches || r->left_out.functions)
+        say(print, context,
+            "left out by markers in the sources: %" PRIu64 " line%s, %" PRIu64 " function%s, "
+            "%" PRIu64 " branch%s (--no-markers counts them)",
+            r->left_out.lines, plural(r->left_out.lines), r->left_out.functions,
+            plural(r->left_out.functions), r->left_out.branches,
+            r->left_out.branches == 1 ? "" : "es");
     if (s->unrun)
         say(print, context,
             "%" PRIu64 " of %" PRIu64 " object%s left no counters: counted as not covered (it did "
@@ -216,23 +211,17 @@ const struct coverage_format coverage_formats[] = {
 };
 const size_t coverage_formats_len = sizeof coverage_formats / sizeof *coverage_formats;
 
-static bool fail_unknown(const char *name, size_t len, struct err *e)
+const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e)
 {
+    for (size_t i = 0; i < coverage_formats_len; i++)
+        if (strlen(coverage_formats[i].name) == len && !memcmp(coverage_formats[i].name, name, len))
+            return &coverage_formats[i];
     char names[512] = "";
     for (size_t i = 0; i < coverage_formats_len; i++) {
         if (i)
             strncat(names, ", ", sizeof names - strlen(names) - 1);
         strncat(names, coverage_formats[i].name, sizeof names - strlen(names) - 1);
     }
-    return err_set(e, "there is no format '%.*s'; there are %s", (int)len, name, names);
-}
-
-const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e)
-{
-    for (size_t i = 0; i < coverage_formats_len; i++)
-        if (strlen(coverage_formats[i].name) == len && !memcmp(coverage_formats[i].name, name, len))
-            return &coverage_formats[i];
-    if (e)
-        fail_unknown(name, len, e);
+    err_set(e, "there is no format '%.*s'; there are %s", (int)len, name, names);
     return NULL;
 }

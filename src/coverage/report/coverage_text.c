@@ -63,8 +63,9 @@ static void text_row(const struct page *p, const struct coverage_ratios *sums)
         text_ratio(p, &sums->conditions, "      ");
 }
 
-static void text_head(const struct page *p)
+static void text_table(const struct page *p)
 {
+    const struct coverage_result *r = p->s->result;
     out_printf(p->out, "%6s  %*s %*s  ", "lines%", p->lines, "missed", p->lines, "lines");
     if (p->has_unknown)
         out_printf(p->out, "%7s  ", "unknown");
@@ -75,12 +76,6 @@ static void text_head(const struct page *p)
     if (p->has_conditions)
         out_str(p->out, "  conditions%");
     out_str(p->out, "  source\n");
-}
-
-static void text_table(const struct page *p)
-{
-    const struct coverage_result *r = p->s->result;
-    text_head(p);
     for (size_t i = 0; i < p->shown; i++) {
         const struct result_source *s = &r->sources.at[p->ranking[i]];
         text_row(p, &s->sums);
@@ -236,21 +231,6 @@ static void text_excerpt(const struct page *p, const struct result_source *s,
     }
 }
 
-static void text_missed_branches(const struct page *p, const struct result_source *s)
-{
-    const struct coverage_result *r = p->s->result;
-    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
-        const struct result_line *l = &r->lines.at[i];
-        struct out text = {.fd = -1};
-        if (l->state == RESULT_HIT && branches_missed_text(&text, r, l)) {
-            out_printf(p->out, "  line %" PRIu32 ": ", l->line);
-            out_bytes(p->out, text.at, text.len);
-            out_char(p->out, '\n');
-        }
-        out_deinit(&text);
-    }
-}
-
 static void text_missed_conditions(const struct page *p, const struct result_source *s)
 {
     const struct coverage_result *r = p->s->result;
@@ -306,8 +286,17 @@ static void text_missing(const struct page *p)
         } else if (p->style->shows_missing && s->file) {
             out_lacks(p->out, &why);
         }
-        if (p->style->shows_branches)
-            text_missed_branches(p, s);
+        for (uint32_t k = s->first_line; p->style->shows_branches && k < s->first_line + s->lines;
+             k++) {
+            const struct result_line *l = &r->lines.at[k];
+            struct out words = {.fd = -1};
+            if (l->state == RESULT_HIT && branches_missed_text(&words, r, l)) {
+                out_printf(p->out, "  line %" PRIu32 ": ", l->line);
+                out_bytes(p->out, words.at, words.len);
+                out_char(p->out, '\n');
+            }
+            out_deinit(&words);
+        }
         if (p->style->shows_conditions)
             text_missed_conditions(p, s);
     }
@@ -360,18 +349,6 @@ static void text_changes(const struct page *p)
                percent, d->sum.hit, d->sum.all);
 }
 
-static void text_gates(const struct page *p)
-{
-    for (size_t i = 0; i < p->s->gates_len; i++) {
-        const struct coverage_gate *g = &p->s->gates[i];
-        text_colour(p, g->has_failed ? "\33[31m" : "\33[32m");
-        out_printf(p->out, "%s: ", g->has_failed ? "FAILED" : "passed");
-        coverage_gate_text(p->out, g);
-        out_str(p->out, "\n");
-        text_colour(p, "\33[0m");
-    }
-}
-
 void coverage_text(struct out *out, const struct coverage_report *s,
                    const struct coverage_style *style)
 {
@@ -398,7 +375,14 @@ void coverage_text(struct out *out, const struct coverage_report *s,
         text_changes(&p);
     if (s->gates_len)
         out_char(out, '\n');
-    text_gates(&p);
+    for (size_t i = 0; i < p.s->gates_len; i++) {
+        const struct coverage_gate *g = &p.s->gates[i];
+        text_colour(&p, g->has_failed ? "\33[31m" : "\33[32m");
+        out_printf(p.out, "%s: ", g->has_failed ? "FAILED" : "passed");
+        coverage_gate_text(p.out, g);
+        out_str(p.out, "\n");
+        text_colour(&p, "\33[0m");
+    }
     arena_deinit(&scratch);
 }
 
