@@ -79,6 +79,7 @@ void csv_columns_fields(struct csv_columns *c, const struct field *fields)
     }
 }
 
+/* A reader that goes by number of field must never see fewer: absent fields are empty ones. */
 void csv_columns_row(struct csv_columns *c, const struct field *fields)
 {
     csv_columns_fields(c, fields);
@@ -108,6 +109,7 @@ void text_column(struct text_columns *t, size_t column, int width, int decimals)
     t->shape[column].decimals = decimals;
 }
 
+/* The first column has no gap before it. */
 int text_columns_width(const struct text_columns *t)
 {
     int width = 0;
@@ -117,6 +119,7 @@ int text_columns_width(const struct text_columns *t)
     return width;
 }
 
+/* One column after the other goes, until what is left leaves the room. */
 void text_columns_fit(struct text_columns *t, const uint8_t *order, size_t len, int besides,
                       int room)
 {
@@ -128,6 +131,7 @@ void text_columns_fit(struct text_columns *t, const uint8_t *order, size_t len, 
     }
 }
 
+/* In the order of the table, not in that in which they went. */
 void text_columns_left_out(struct out *out, const struct text_columns *t)
 {
     const char *before = "Left out to fit the width: ";
@@ -225,6 +229,7 @@ void text_columns_row(struct out *out, const struct text_columns *t, const struc
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
+/* Texts are aligned to the left and numbers to the right, as on the terminal. */
 void markdown_columns_head(struct out *out, const struct text_columns *t)
 {
     char heading[32];

@@ -12,6 +12,7 @@
 
 enum { DIGITS_ROOM = 352 };
 
+/* How many decimal digits a number has, four a step: most numbers of reports are short. */
 static inline unsigned digits_count(uint64_t value)
 {
     unsigned n = 1;
@@ -20,6 +21,7 @@ static inline unsigned digits_count(uint64_t value)
     return n + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
+/* Two digits are written at once: half the divisions. */
 static const char digits_pairs[] = "00010203040506070809101112131415161718192021222324"
                                    "25262728293031323334353637383940414243444546474849"
                                    "50515253545556575859606162636465666768697071727374"

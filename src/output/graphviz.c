@@ -24,6 +24,7 @@ struct graphviz {
     __typeof__(gvFreeRenderData) *free_data;
 };
 
+/* Pointers to all functions that are called, or false where the library lacks one. */
 static bool find_all(struct graphviz *v)
 {
     void *l = v->library;
@@ -35,6 +36,8 @@ static bool find_all(struct graphviz *v)
            late_find(l, "gvFreeRenderData", &v->free_data);
 }
 
+/* Of an svg, what stands before the element goes: a document type that names a file of another
+ * host, and a comment with the version of Graphviz, which would differ from machine to machine. */
 static void put_picture(struct out *out, const char *data, size_t len, const char *format)
 {
     const char *from = strcmp(format, "svg") ? NULL : strstr(data, "<svg");
@@ -46,6 +49,7 @@ static void put_picture(struct out *out, const char *data, size_t len, const cha
     out_bytes(out, data, len);
 }
 
+/* Reads, lays out and renders; gives back what was had, in reverse order, whatever failed. */
 static bool draw(const struct graphviz *v, struct out *out, const char *dot, const char *format,
                  struct err *e)
 {

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Two spaces a level, as people and line-wise diffs like it; a compact document has no lines. */
 static void json_new_line(struct json *j)
 {
     enum { INDENT = 2 };
@@ -53,6 +54,7 @@ void json_begin(struct json *j, char bracket)
     j->has_items = false;
 }
 
+/* An empty container stays on its line. The outermost one ends the last line of the document. */
 void json_end(struct json *j)
 {
     char closer = j->closers[--j->depth];
@@ -131,6 +133,7 @@ void json_i64(struct json *j, int64_t value)
     out_u64(j->out, value < 0 ? -(uint64_t)value : (uint64_t)value, 0);
 }
 
+/* JSON has no word for infinity or for no number. */
 void json_double(struct json *j, double value)
 {
     if (!isfinite(value)) {
@@ -261,6 +264,7 @@ void csv_none(struct csv *c)
     csv_separate(c);
 }
 
+/* CRLF, as RFC 4180 wants it; spreadsheets and Python's csv take both. */
 void csv_end(struct csv *c)
 {
     out_str(c->out, "\r\n");

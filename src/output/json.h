@@ -72,6 +72,7 @@ void csv_u64(struct csv *c, uint64_t value);
 void csv_double(struct csv *c, double value); /* not finite: empty */
 void csv_address(struct csv *c, uint64_t value);
 void csv_none(struct csv *c);
+/* Ends the line. */
 void csv_end(struct csv *c);
 
 /* Names separated by commas, as they are. */

@@ -38,6 +38,7 @@ void out_deinit(struct out *o)
     *o = (struct out){.fd = -1};
 }
 
+/* A write that is interrupted goes on; one that fails ends all output of this `out`. */
 static void write_all(struct out *o, const char *text, size_t len)
 {
     for (size_t done = 0; done < len && !o->error;) {
@@ -64,6 +65,7 @@ bool out_finish(struct out *o, const char *name, struct err *e)
     return !o->lacking || err_set(e, "%s", o->lacking);
 }
 
+/* The first reason is the one that is told: later ones mostly follow from it. */
 void out_lacks(struct out *o, const struct err *why)
 {
     if (!errno_is_trouble(why->system) || o->lacking)
@@ -73,6 +75,8 @@ void out_lacks(struct out *o, const struct err *why)
         memory_exhausted(strlen(why->line));
 }
 
+/* With a descriptor what is there leaves first, so that the block stays at its size but for a
+ * single text that is larger. */
 void out_room(struct out *o, size_t n)
 {
     if (o->cap - o->len >= n)
@@ -111,6 +115,7 @@ void out_printf(struct out *o, const char *format, ...)
     va_end(args);
 }
 
+/* printf into the block itself: a second time, with room, where the text did not fit the first. */
 void out_vprintf(struct out *o, const char *format, va_list args)
 {
     va_list again;
@@ -152,6 +157,7 @@ void out_fixed(struct out *o, double value, int width, int decimals)
         (size_t)(digits_fixed(o->at + o->len, value, (unsigned)width, (unsigned)decimals) - o->at);
 }
 
+/* 15 digits are enough for most doubles that people meet, 17 for every one. */
 void out_shortest(struct out *o, double value)
 {
     char text[32];

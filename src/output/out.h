@@ -61,6 +61,7 @@ static inline void out_bytes(struct out *o, const char *text, size_t len)
     o->len += len;
 }
 
+/* printf; %s takes any bytes, so that names go through text_name() instead. */
 void out_printf(struct out *o, const char *format, ...) PRINTF_LIKE(2, 3);
 void out_vprintf(struct out *o, const char *format, va_list args);
 
@@ -76,6 +77,7 @@ static inline void out_char(struct out *o, char c)
     o->at[o->len++] = c;
 }
 
+/* For indentation and blank columns. */
 void out_spaces(struct out *o, size_t n);
 
 /* printf's `%*.*f` with 1 to 6 decimals and a width up to 64, to the last digit. */

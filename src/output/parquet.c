@@ -28,6 +28,7 @@ struct thrift {
     int last;
 };
 
+/* Bytes are gathered in lists that keep their room from group to group. */
 static void parquet_put(struct parquet_bytes *to, const void *at, size_t len)
 {
     vec_reserve(&to->all, to->all.len + len);
@@ -36,6 +37,7 @@ static void parquet_put(struct parquet_bytes *to, const void *at, size_t len)
     to->all.len += len;
 }
 
+/* Seven bits a byte, lowest first; the highest bit says that more follow. */
 static void parquet_thrift_varint(struct parquet_bytes *to, uint64_t value)
 {
     for (; value > 0x7f; value >>= 7)
@@ -61,6 +63,7 @@ static void parquet_thrift_text(struct parquet_bytes *to, const char *text)
     parquet_put(to, text, strlen(text));
 }
 
+/* Length and type share a byte up to 14 elements; of more the length follows. */
 static void parquet_thrift_list(struct thrift *t, int field, int type, size_t len)
 {
     enum { SHORT = 15 };
@@ -75,6 +78,7 @@ static struct thrift parquet_thrift_begin(struct parquet_bytes *to)
     return (struct thrift){to, 0};
 }
 
+/* A field of number 0 ends a structure. */
 static void parquet_thrift_end(struct thrift *t)
 {
     vec_push(&t->to->all, 0);
@@ -103,17 +107,20 @@ static void parquet_little(struct parquet_bytes *to, uint64_t value, size_t byte
     parquet_put(to, little, bytes);
 }
 
+/* A signed number of 64 bits holds what is below 2^63; larger ones become the largest. */
 void parquet_number(struct parquet *p, size_t column, uint64_t value)
 {
     parquet_little(&p->values[column], value < INT64_MAX ? value : INT64_MAX, 8);
 }
 
+/* Four bytes of length, then the bytes: PLAIN of a BYTE_ARRAY. */
 void parquet_text(struct parquet *p, size_t column, const char *text, size_t len)
 {
     parquet_little(&p->values[column], len, 4);
     parquet_put(&p->values[column], text, len);
 }
 
+/* Sizes of packed and unpacked values are the same here. */
 static void parquet_page_header(struct parquet_bytes *to, uint64_t size, uint64_t rows)
 {
     struct thrift page = parquet_thrift_begin(to);
@@ -130,6 +137,7 @@ static void parquet_page_header(struct parquet_bytes *to, uint64_t size, uint64_
     parquet_thrift_end(&page);
 }
 
+/* Writes the values of all columns, one after the other, and remembers where each begins. */
 static void parquet_group(struct parquet *p)
 {
     struct parquet_bytes header = {0};
@@ -165,6 +173,8 @@ static int parquet_type_of(const struct parquet_column *c)
     return c->type == PARQUET_TEXT ? TYPE_BYTE_ARRAY : TYPE_INT64;
 }
 
+/* The columns as a tree in depth-first order: a root with as many children as there are columns.
+ * That bytes are text is said twice, for readers before and after version 2.4. */
 static void parquet_schema(struct parquet *p, struct thrift *file)
 {
     parquet_thrift_list(file, 2, THRIFT_STRUCT, p->columns_len + 1);
@@ -192,6 +202,7 @@ static void parquet_schema(struct parquet *p, struct thrift *file)
     }
 }
 
+/* Where one column of one group is, and how its values are written. */
 static void parquet_chunk(struct parquet *p, struct parquet_bytes *to, size_t group, size_t column)
 {
     const struct parquet_chunk *c = &p->chunks.at[group * p->columns_len + column];

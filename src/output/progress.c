@@ -30,12 +30,14 @@ struct progress {
     size_t shown;   /* columns that the line takes; the thread's own */
 };
 
+/* Whether anybody looks at standard error: a dumb terminal would show each line for itself. */
 static bool progress_has_reader(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
 }
 
+/* Asked each time: windows change their size. */
 static size_t progress_columns(void)
 {
     struct winsize size;
@@ -73,6 +75,7 @@ static void progress_say(struct progress *p)
     progress_put(p, text);
 }
 
+/* t + ns, with less than a billion nanoseconds. */
 static struct timespec progress_later(struct timespec t, long ns)
 {
     t.tv_nsec += ns % BILLION;
@@ -81,6 +84,7 @@ static struct timespec progress_later(struct timespec t, long ns)
     return t;
 }
 
+/* The thread: sleeps until the time is up or the end is told. */
 static void *progress_run(void *argument)
 {
     struct progress *p = argument;
@@ -130,6 +134,7 @@ struct progress *progress_start(void)
     return NULL;
 }
 
+/* Pieces are 0 while the name changes, so that no line has the old name with the new number. */
 void progress_phase(struct progress *p, const char *what, size_t pieces)
 {
     if (!p)

@@ -24,6 +24,7 @@ void protobuf_varint(struct protobuf *p, uint64_t value)
     p->out.len += protobuf_encode(p->out.at + p->out.len, value);
 }
 
+/* A field's number, and in the lowest three bits how its value is written. */
 static void protobuf_tag(struct protobuf *p, uint32_t field, unsigned wire)
 {
     protobuf_varint(p, (uint64_t)field << 3 | wire);
@@ -37,6 +38,7 @@ void protobuf_u64(struct protobuf *p, uint32_t field, uint64_t value)
     protobuf_varint(p, value);
 }
 
+/* Little-endian, whatever the machine is. */
 void protobuf_fixed64(struct protobuf *p, uint32_t field, uint64_t value)
 {
     if (!value)
@@ -57,6 +59,7 @@ void protobuf_bytes(struct protobuf *p, uint32_t field, const void *bytes, size_
     p->out.len += len;
 }
 
+/* One byte of room: enough for a message below 128 bytes, as most are. */
 size_t protobuf_begin(struct protobuf *p, uint32_t field)
 {
     protobuf_tag(p, field, WIRE_LENGTH);
@@ -64,6 +67,7 @@ size_t protobuf_begin(struct protobuf *p, uint32_t field)
     return p->out.len;
 }
 
+/* Moves the message where its length needs more than that byte. */
 void protobuf_end(struct protobuf *p, size_t begun)
 {
     uint8_t length[MOST_VARINT];

@@ -62,6 +62,8 @@ static bool is_continued(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
+/* A character counts as one column: wide ones of East Asia and combining marks are rare in names.
+ */
 static int text_columns(const char *name, size_t len)
 {
     int columns = 0;
@@ -82,6 +84,7 @@ static size_t text_byte_of(const char *name, size_t len, int column)
 
 static const char GAP[] = "...";
 
+/* The beginning goes, since files are told apart by what is near them. */
 void text_path_within(struct out *out, const char *path, size_t len, int room)
 {
     int columns = text_columns(path, len), kept = room - (int)sizeof GAP + 1;
@@ -91,6 +94,7 @@ void text_path_within(struct out *out, const char *path, size_t len, int room)
     text_name_n(out, path + from, len - from);
 }
 
+/* The middle goes, since names differ at both ends: namespaces in front, parameters behind. */
 void text_name_within(struct out *out, const char *name, size_t len, int room)
 {
     enum { LEAST = 2 + sizeof GAP };
@@ -107,6 +111,7 @@ void text_name_within(struct out *out, const char *name, size_t len, int room)
 
 /* --- amounts and heat ------------------------------------------------------------------------- */
 
+/* A unit below one thousandth of the dimension is never needed: prefixes go down to femto. */
 void text_amount(char *into, size_t size, double amount, char abbreviation)
 {
     static const char prefixes[] = "fpnum";
@@ -238,6 +243,7 @@ void svg_text_within(struct out *out, const char *text, size_t len, int room)
     out_deinit(&shortened);
 }
 
+/* Hundredths of a pixel are more than any screen shows, and keep pictures small. */
 void svg_length(struct out *out, const char *name, double value)
 {
     const double hundred = 100;

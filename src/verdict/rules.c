@@ -37,6 +37,7 @@ void rules_deinit(struct rules *r)
     arena_deinit(&r->arena);
 }
 
+/* Not negative, finite, and nothing behind it. */
 static bool parse_number(const char *name, const char *value, double *out, struct err *e)
 {
     char *end;
@@ -72,6 +73,7 @@ static const struct limit_unit UNITS[] = {
     {"calls", KIND(RULE_CALLS), 1, false, false},
 };
 
+/* An empty unit is percent, as of old. */
 static const struct limit_unit *find_unit(enum rule_kind kind, const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++)
@@ -124,6 +126,7 @@ bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct e
     return true;
 }
 
+/* Settings and rules have one way in, so that a file can say all that options can. */
 bool rules_set(struct rules *r, const char *name, const char *value, struct err *e)
 {
     if (!strcmp(name, "min-samples"))
@@ -163,6 +166,7 @@ static bool read_line(struct rules *r, char *line, struct err *e)
     return *value ? rules_set(r, name, value, e) : err_set(e, "'%s' needs a value", name);
 }
 
+/* The first line with a mistake ends the reading and is named by its number. */
 bool rules_read(struct rules *r, struct bytes text, const char *file, struct err *e)
 {
     size_t number = 0;
@@ -178,6 +182,7 @@ bool rules_read(struct rules *r, struct bytes text, const char *file, struct err
     return true;
 }
 
+/* Nothing was asked for: limits that a change of noise does not reach. */
 void rules_default(struct rules *r)
 {
     static const struct rule DEFAULTS[] = {
@@ -193,6 +198,7 @@ void rules_default(struct rules *r)
         vec_push(&r->all, DEFAULTS[i]);
 }
 
+/* From the last one backwards: exceptions stand behind what they are exceptions from. */
 const struct rule *rules_find(const struct rules *r, enum rule_kind kind, const char *name,
                               const char *linkage)
 {

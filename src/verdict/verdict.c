@@ -48,6 +48,7 @@ void verdict_deinit(struct verdict *v)
 
 /* --- one function ---------------------------------------------------------------------------- */
 
+/* Texts of the comparison may go before the verdict does. */
 static const char *verdict_copy(struct verdict *v, const char *text)
 {
     return text ? arena_copy(&v->arena, text, strlen(text)) : NULL;
@@ -123,12 +124,14 @@ struct whole_rule {
     const char *total, *lacks;
 };
 
+/* The totals of a comparison that rules know, by the names they have there. */
 static const struct whole_rule WHOLE_RULES[] = {
     {RULE_CPU, "cpu_time", "CPU time of whole runs is not known on both sides"},
     {RULE_ELAPSED, "elapsed_time", "elapsed time of whole runs is not known on both sides"},
     {RULE_MEMORY, "peak_memory", "peak memory is not known on both sides"},
 };
 
+/* In the unit that messages use: seconds, or megabytes of 10^6. */
 static const char *verdict_amount(struct verdict *v, const struct total_change *t, double value)
 {
     if (t->unit == TOTAL_SECONDS)
@@ -168,6 +171,7 @@ static void verdict_whole(struct verdict *v, const struct rules *rules, const st
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
+/* Counts are exact: no statistics, and a build that calls more often than allowed has failed. */
 static void verdict_calls(struct verdict *v, const struct rules *rules, const struct comparison *c)
 {
     uint32_t judged = 0, failed = 0, without = 0;
@@ -224,6 +228,7 @@ static double verdict_allowed(const struct comparison *c, const struct rule *rul
     return old * rule->limit / 100 + rule->absolute + whole * rule->of_whole / 100;
 }
 
+/* Says by how much, of what, and what the chance of that being chance is. */
 static void verdict_time_failed(struct verdict *v, const struct comparison *c,
                                 const struct change *row, const struct rule *rule, double chance)
 {
@@ -318,6 +323,7 @@ static bool verdict_has_rule(const struct rules *rules, enum rule_kind kind)
     return false;
 }
 
+/* Rules on the whole come first in every form: one that fails explains most of the others. */
 void verdict_profile(struct verdict *v, const struct rules *rules, const struct comparison *c)
 {
     static const enum rule_kind TIMES[] = {RULE_TIME, RULE_SELF, RULE_TOTAL};
@@ -334,6 +340,7 @@ void verdict_profile(struct verdict *v, const struct rules *rules, const struct 
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
+/* Of sources that both sides have; what is new or gone neither rose nor fell. */
 void verdict_coverage(struct verdict *v, const struct rules *rules, const struct coverage_change *c)
 {
     uint32_t judged = 0, failed = 0;
@@ -400,6 +407,7 @@ const struct verdict_format *verdict_format_find(const char *name, size_t len)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* A line a case, with the place in the source where the comparison knows one, and the sum. */
 void verdict_text(struct out *out, const struct verdict *v)
 {
     for (size_t i = 0; i < v->cases.len; i++) {
@@ -484,6 +492,8 @@ void verdict_json(struct out *out, const struct verdict *v)
 
 /* --- JUnit ----------------------------------------------------------------------------------- */
 
+/* A failure is a failure, a rule that was asked for and lacks its data an error, and one of the
+ * defaults that lacks them is skipped: Jenkins marks the build by the first two. */
 static void verdict_junit_case(struct out *out, const struct verdict_case *c)
 {
     out_str(out, "    <testcase");
@@ -510,6 +520,7 @@ static void verdict_junit_case(struct out *out, const struct verdict_case *c)
     }
 }
 
+/* One suite; its numbers are those of the cases inside, as readers add them up again. */
 void verdict_junit(struct out *out, const struct verdict *v)
 {
     uint32_t errors = 0;
@@ -542,6 +553,7 @@ static void github_text(struct out *out, const char *text, bool is_property)
     }
 }
 
+/* Annotations on the lines of a pull request. What passed is not said there. */
 void verdict_github(struct out *out, const struct verdict *v)
 {
     for (size_t i = 0; i < v->cases.len; i++) {
@@ -567,6 +579,7 @@ void verdict_github(struct out *out, const struct verdict *v)
 
 /* --- Markdown -------------------------------------------------------------------------------- */
 
+/* A table for a comment on a pull request; failures are bold. */
 void verdict_markdown(struct out *out, const struct verdict *v)
 {
     out_printf(out, "## monarc check: %s\n\n| | rule | |\n|---|---|---|\n", verdict_word(v));

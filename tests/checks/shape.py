@@ -43,6 +43,10 @@ DONE = {
                            "% of static functions called once": 52},
     "src/page": {"% of lines that are comment": 8,
                  "% of static functions called once": 64},
+    "src/output": {"% of lines that are comment": 13},
+    "src/profile/report": {"% of lines that are comment": 5},
+    "src/coverage/report": {"% of lines that are comment": 5},
+    "src/verdict": {"% of lines that are comment": 10},
 }
 # Of a room: at least so much (the first two), or at most. A room with one or two sources has no
 # median worth the name and is held to the rest.
