@@ -15,6 +15,7 @@
 
 /* Coverage compared, for a terminal. */
 
+/* A dash where nothing is counted. */
 static void change_percent(struct out *out, const struct coverage_ratio *r)
 {
     char percent[16];
@@ -22,6 +23,7 @@ static void change_percent(struct out *out, const struct coverage_ratio *r)
     out_printf(out, "%7s", r->all == r->unknown ? "-" : percent);
 }
 
+/* One kind of thing on both sides; none of what neither has. */
 static void change_sum(struct out *out, const char *name, const struct coverage_ratio *old,
                        const struct coverage_ratio *new)
 {
@@ -70,6 +72,7 @@ static void change_row(struct out *out, const struct coverage_change *c,
     change_lines_row(out, "run now:", source_gained(c, s), s->gained);
 }
 
+/* Sums, then a row a source that differs, with its lines below. */
 void change_text(struct out *out, const struct change_report *r)
 {
     const struct coverage_change *c = r->change;
@@ -153,6 +156,7 @@ static void change_json_source(struct json *j, const struct coverage_change *c,
     json_end(j);
 }
 
+/* Whole lists of lines: programs make ranges themselves. */
 void change_json(struct out *out, const struct change_report *r)
 {
     const struct coverage_change *c = r->change;
@@ -233,6 +237,7 @@ static void markdown_sum(struct out *out, const char *name, const struct coverag
         out_str(out, " | |\n");
 }
 
+/* A comment has a largest size, and says what it leaves out. */
 void change_markdown(struct out *out, const struct change_report *r)
 {
     const struct coverage_change *c = r->change;

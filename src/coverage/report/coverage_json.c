@@ -52,6 +52,7 @@ static void json_count(struct json *j, uint64_t value, uint8_t state)
         json_u64(j, value);
 }
 
+/* One line of text a function: files of thousands stay readable and can be compared by lines. */
 static void json_function(struct json *j, const struct result_function *f)
 {
     struct arena scratch = {0};
@@ -76,6 +77,7 @@ static const char *json_name_of(const struct coverage_result *r, uint32_t functi
     return function < r->functions.len ? r->functions.at[function].linkage : NULL;
 }
 
+/* Of an unknown line a branch that was taken is known all the same. */
 static void json_branch(struct json *j, const struct coverage_result *r,
                         const struct result_line *l, const struct result_branch *b)
 {
@@ -91,6 +93,7 @@ static void json_branch(struct json *j, const struct coverage_result *r,
     json_end(j);
 }
 
+/* Of each term whether it was seen true, and false. */
 static void json_condition(struct json *j, const struct result_condition *c)
 {
     json_begin(j, '{');
@@ -107,6 +110,7 @@ static void json_condition(struct json *j, const struct result_condition *c)
     json_end(j);
 }
 
+/* One line of text a line of source, likewise. */
 static void json_line(struct json *j, const struct coverage_result *r, const struct result_line *l)
 {
     json_begin(j, '{');
@@ -133,6 +137,7 @@ static void json_line(struct json *j, const struct coverage_result *r, const str
     j->is_compact = false;
 }
 
+/* Totals first: a reader that wants no more can pass over the rest. */
 static void json_source(struct json *j, const struct coverage_result *r,
                         const struct result_source *s)
 {
@@ -160,6 +165,7 @@ static void json_missed_lines(struct json *j, const struct coverage_report *s,
     }
 }
 
+/* Changed lines by file; null: there was no patch. */
 static void json_diff(struct json *j, const struct coverage_report *s)
 {
     json_key(j, "diff");

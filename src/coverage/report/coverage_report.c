@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Sorted by one number each; equal ones stay in the order of their paths. */
 uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort, struct arena *a)
 {
     size_t len = r->sources.len;
@@ -35,6 +36,7 @@ uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort,
     return ranking;
 }
 
+/* 99.96 is no 100: who reads 100.0 stops looking. */
 void ratio_text(char *into, size_t size, const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
@@ -121,6 +123,7 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
         print(context, r->notes.at[i]);
 }
 
+/* The first eight by number: a switch may have hundreds. */
 bool branches_missed_text(struct out *out, const struct coverage_result *r,
                           const struct result_line *l)
 {

@@ -30,6 +30,7 @@ static void text_colour(const struct page *p, const char *code)
         out_str(p->out, code);
 }
 
+/* Green from 90 %, yellow from 75 %, red below. */
 static void text_ratio(const struct page *p, const struct coverage_ratio *r, const char *after)
 {
     char percent[16];
@@ -44,6 +45,7 @@ static void text_ratio(const struct page *p, const struct coverage_ratio *r, con
     out_str(p->out, after);
 }
 
+/* The columns of a source, or of all. */
 static void text_row(const struct page *p, const struct coverage_ratios *sums)
 {
     text_ratio(p, &sums->lines, "  ");
@@ -98,6 +100,7 @@ static void text_sentence(void *context, const char *text)
     out_char(p->out, '\n');
 }
 
+/* Losses are all told, and in red; of notes the first five. */
 static void text_notes(struct page *p)
 {
     const struct problems *problems = p->s->problems;
@@ -118,6 +121,7 @@ static void text_notes(struct page *p)
 
 /* ---- functions */
 
+/* How often it was called, or in words why there is no number. */
 static void text_function(const struct page *p, const struct result_function *f,
                           struct arena *scratch)
 {
@@ -196,6 +200,7 @@ static bool text_ranges(struct out *out, const struct coverage_result *r,
     return has_any;
 }
 
+/* `at` goes forward with the lines: one pass over a source. */
 static char text_mark_of(const struct coverage_result *r, const struct result_source *s,
                          uint32_t *at, uint32_t number)
 {
@@ -231,6 +236,7 @@ static void text_excerpt(const struct page *p, const struct result_source *s,
     }
 }
 
+/* Which outcomes of which term were never seen: that is the test that is missing. */
 static void text_missed_conditions(const struct page *p, const struct result_source *s)
 {
     const struct coverage_result *r = p->s->result;
@@ -305,6 +311,7 @@ static void text_missing(const struct page *p)
 
 /* ---- the patch */
 
+/* Of a patch's file its changed lines, and which of them did not run. */
 static void text_changed_file(const struct page *p, const struct diff_file *f)
 {
     const struct coverage_result *r = p->s->result;

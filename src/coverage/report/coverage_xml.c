@@ -100,6 +100,7 @@ static void cobertura_lines(const struct xml *x, const struct result_source *s)
     out_str(out, "        </lines>\n");
 }
 
+/* A class is a source: Cobertura knows no functions outside of one. */
 static void cobertura_class(const struct xml *x, const struct result_source *s)
 {
     struct out *out = x->out;
@@ -135,6 +136,7 @@ static void cobertura_package(const struct xml *x, const uint32_t *sources, size
     arena_deinit(&scratch);
 }
 
+/* A package is a folder. */
 static void cobertura_packages(const struct xml *x)
 {
     const struct coverage_result *r = x->s->result;

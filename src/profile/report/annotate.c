@@ -58,11 +58,13 @@ static const struct column columns[ANNOTATE_COLUMNS] = {
 const struct column_table annotate_columns = {"annotate", "annotate", "lines", columns,
                                               ANNOTATE_COLUMNS};
 
+/* A profile of calls or blocks alone has no shares to show. */
 static bool annotate_has_samples(const struct annotated *t)
 {
     return t->summary->has_samples && t->summary->samples > 0;
 }
 
+/* Columns are as wide for every file, so that two files compare at a glance. */
 static struct text_columns text_layout(const struct annotated *t, const struct text_style *style)
 {
     const struct summary *s = t->summary;
@@ -165,6 +167,8 @@ static void annotate_print_code_gap(struct out *out, const struct annotated *t,
     out_char(out, '\n');
 }
 
+/* The code of a line, by address: each with its own share, count of its block, and where it goes.
+ */
 static void annotate_print_instructions(struct out *out, const struct annotated *t,
                                         const struct annotated_line *line,
                                         const struct text_columns *layout, struct names *names)
@@ -190,6 +194,7 @@ static void annotate_print_instructions(struct out *out, const struct annotated 
     }
 }
 
+/* Numbers, line number and text; where the text is missing, the function that the line is in. */
 static void annotate_print_line(struct out *out, const struct annotated *t,
                                 const struct annotated_file *f, const struct annotated_line *line,
                                 const struct text_columns *layout)
@@ -230,6 +235,7 @@ static void annotate_print_line(struct out *out, const struct annotated *t,
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+/* Why there is no source, and the option that would find it. */
 static void annotate_print_missing(struct out *out, const struct annotated_file *f,
                                    const char *recorded)
 {
@@ -248,6 +254,7 @@ static void annotate_print_missing(struct out *out, const struct annotated_file 
     out_char(out, '\n');
 }
 
+/* Path, share, and reasons not to trust the lines below. */
 static void annotate_print_file_head(struct out *out, const struct annotated *t,
                                      const struct annotated_file *f, const struct text_style *style)
 {
@@ -291,6 +298,7 @@ static void annotate_print_file(struct out *out, const struct annotated *t,
     }
 }
 
+/* What no line above shows, so that shares add up to the whole. */
 static void annotate_print_rest(struct out *out, const struct annotated *t)
 {
     const struct source_lines *s = t->source;
@@ -339,6 +347,7 @@ void annotate_text(struct out *out, const struct report_input *in)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
+/* A share of time as the three figures that programs get. */
 static void self_fields(struct field *fields, const struct summary *s, double self)
 {
     fields[LINE_SELF_SAMPLES] = field_double(self);
@@ -346,6 +355,7 @@ static void self_fields(struct field *fields, const struct summary *s, double se
     fields[LINE_SELF_SHARE] = field_double(summary_share(s, self));
 }
 
+/* Instructions have no calls and no blocks of their own: those members are absent. */
 static void annotate_json_instruction(struct json *j, const struct annotated *t,
                                       const struct annotated_instruction *i, struct names *names)
 {

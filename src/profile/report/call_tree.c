@@ -51,6 +51,7 @@ const struct column_table call_tree_columns = {"graph", "call_tree", "rows", col
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+/* Trees of callers have no column of self time: a row says how much came through it. */
 static struct text_columns lay_out(const struct call_report *r, const struct text_style *style)
 {
     const struct summary *s = r->summary;
@@ -73,6 +74,7 @@ static struct text_columns lay_out(const struct call_report *r, const struct tex
     return l;
 }
 
+/* `level`: of indentation, which grows at branches alone. */
 static void put_row(struct out *out, const struct text_columns *l, const struct call_report *r,
                     const struct call_row *row, bool is_outwards, uint32_t level)
 {
@@ -95,6 +97,7 @@ static void put_row(struct out *out, const struct text_columns *l, const struct 
     out_char(out, '\n');
 }
 
+/* A head, the rows, and what is not in them. */
 static void put_tree(struct out *out, const struct text_columns *l, const struct call_report *r,
                      size_t number)
 {
@@ -164,6 +167,7 @@ static void row_fields(struct field *fields, const struct call_report *r,
         fields[CALL_LINE] = field_u64(f->line);
 }
 
+/* Rows stand depth first, each with its depth: a reader builds the tree with one stack. */
 void call_tree_json(struct out *out, const struct report_input *in)
 {
     static const char *const DIRECTIONS[] = {
@@ -196,6 +200,7 @@ void call_tree_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
+/* All trees in one table, numbered. */
 void call_tree_csv(struct out *out, const struct report_input *in)
 {
     const struct call_report *r = in->call_trees;

@@ -17,6 +17,7 @@
 
 /* --- phrases --------------------------------------------------------------------------------- */
 
+/* Small growth has two decimals, large none: four digits or so are enough for any. */
 void comparison_growth_text(char *into, size_t size, const struct change *row)
 {
     double growth = 100 * change_calls_growth(row);
@@ -53,6 +54,7 @@ const char *comparison_remark(const struct comparison *c, const struct change *r
     return arena_printf(a, "was in %s", from);
 }
 
+/* Comparisons of functions and of lines share everything but this word. */
 const char *comparison_row_word(const struct comparison *c)
 {
     return c->new->is_of_lines ? "line" : "function";
@@ -120,6 +122,7 @@ static bool comparison_notes_facts(const struct run_set *s, const struct run_fac
     return *first;
 }
 
+/* The facts that make times of two runs comparable. */
 static bool comparison_facts_are_alike(const struct run_facts *l, const struct run_facts *r)
 {
     return !strcmp(l->event, r->event) && !strcmp(l->processor, r->processor) &&
@@ -184,6 +187,7 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
                 "shares are compared");
 }
 
+/* Why times are compared as they are, or not at all. */
 static void comparison_notes_times(struct notes_printer *to, const struct comparison *c)
 {
     bool has_any = c->old->has_samples || c->new->has_samples;
@@ -211,6 +215,7 @@ static void comparison_notes_times(struct notes_printer *to, const struct compar
                              100 * c->rules.noise));
 }
 
+/* Sides first, then times, then calls: from the general to the particular. */
 void comparison_notes(const struct comparison *c,
                       void (*print)(void *context, const char *sentence), void *context)
 {
@@ -243,6 +248,7 @@ struct amount_scale comparison_scale(const struct comparison *c)
     return most >= 1e4 ? (struct amount_scale){1e-3, "k", 3} : (struct amount_scale){1, "", 0};
 }
 
+/* Both sides in one unit, chosen by the larger, so that they line up. */
 void comparison_total_text(char *into, size_t size, const struct total_change *t, double value)
 {
     double most = fmax(t->old, t->new);
@@ -260,6 +266,7 @@ void comparison_total_text(char *into, size_t size, const struct total_change *t
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* What one side is made of. */
 static void comparison_json_side(struct json *j, const char *key, const struct run_set *s)
 {
     json_key(j, key), json_begin(j, '{');
@@ -286,6 +293,7 @@ static void comparison_json_known(struct json *j, const char *key, double value)
         json_double(j, value);
 }
 
+/* Old, new and change of one figure, with how sure the change is. */
 static void comparison_json_measured(struct json *j, const char *key,
                                      const struct measured_change *s)
 {
@@ -348,6 +356,7 @@ static void total_fields(struct field *fields, const struct total_change *t)
     fields[TOTAL_TEXT] = field_text(t->text);
 }
 
+/* Where one side has the function; null: it does not. */
 static void comparison_json_identity(struct json *j, const char *key, const struct run_set *s,
                                      uint32_t function)
 {
@@ -502,6 +511,7 @@ static void measured_fields(struct field *fields, const struct measured_change *
     fields[2 + has_margin] = field_known(s->chance >= 0, field_double(s->chance));
 }
 
+/* A row a function, with both sides beside each other, as spreadsheets want it. */
 void comparison_csv(struct out *out, const struct report_input *in)
 {
     const struct comparison *c = in->comparison;

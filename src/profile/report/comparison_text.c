@@ -27,6 +27,7 @@ struct comparison_layout {
     struct arena *arena;
 };
 
+/* Wide enough for the largest count on either side. */
 static int comparison_call_digits(const struct comparison *c)
 {
     int width = 4;
@@ -41,6 +42,7 @@ static int comparison_call_digits(const struct comparison *c)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* The whole run: a line a total, with the verdict in words. */
 static void comparison_totals_text(struct out *out, const struct comparison *c)
 {
     if (!c->totals.len)
@@ -64,6 +66,7 @@ static void comparison_totals_text(struct out *out, const struct comparison *c)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
+/* What stands before the name; a function of the same flags as the heads below. */
 static int comparison_width_used(const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
@@ -75,6 +78,7 @@ static int comparison_width_used(const struct comparison_layout *l)
     return used + TIME_WIDTH + 2 + PAIR_WIDTH + 2 + CHANGE_WIDTH + 2 + (l->is_narrow ? 0 : 18);
 }
 
+/* Two lines: what is measured, and old and new of it. */
 static void comparison_heads(struct out *out, const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
@@ -104,6 +108,7 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
     out_printf(out, "%s\n", comparison_row_word(c));
 }
 
+/* Colour says growth alone: what became faster is no reason to look. */
 static void comparison_share_text(struct out *out, const struct comparison_layout *l,
                                   const struct measured_change *s)
 {
@@ -126,6 +131,7 @@ static void comparison_change_text(struct out *out, const struct comparison_layo
     text_heat_off(out, l->style, heat);
 }
 
+/* Self time with its margin, shares, and time with callees. */
 static void comparison_times_text(struct out *out, const struct comparison_layout *l,
                                   const struct change *row)
 {
@@ -191,6 +197,7 @@ static void comparison_note_text(void *context, const char *sentence)
     out_printf(out, "Note     %s\n", sentence);
 }
 
+/* What is not listed, and what the star means. */
 static void comparison_rests(struct out *out, const struct comparison *c)
 {
     const char *word = comparison_row_word(c);
@@ -255,6 +262,7 @@ void comparison_text(struct out *out, const struct report_input *in)
 
 enum { SHOWN = 50 }; /* rows: comments have a largest size */
 
+/* Bold is no chance, as the star on the terminal. */
 static void markdown_share(struct out *out, const struct measured_change *s)
 {
     const char *bold = s->is_meant ? "**" : "";
@@ -274,6 +282,7 @@ static void markdown_time(struct out *out, const struct change *row,
                bold, digits, factor * s->margin, 100 * row->self.old, 100 * row->self.new);
 }
 
+/* The whole run as a table of its own, above that of functions. */
 static void markdown_totals(struct out *out, const struct comparison *c)
 {
     if (!c->totals.len)
@@ -333,6 +342,7 @@ static void markdown_note(void *context, const char *sentence)
     out_char(out, '\n');
 }
 
+/* One column a figure: merged heads are not in Markdown. */
 static void markdown_heads(struct out *out, const struct comparison *c,
                            const struct amount_scale *scale)
 {

@@ -18,6 +18,7 @@ struct counts_totals {
     uint64_t blocks, blocks_executed, lines, lines_executed, executions;
 };
 
+/* Of all blocks and lines, whatever the rules leave out below. */
 static struct counts_totals counts_add_up(const struct source_lines *s)
 {
     struct counts_totals t = {.blocks = s->blocks.len};
@@ -63,6 +64,7 @@ static uint32_t *counts_order_lines(const struct source_lines *s, const struct c
     return order;
 }
 
+/* Blocks by address, which is how they come, or by count. */
 static uint32_t *counts_order_blocks(const struct source_lines *s, const struct counts_rules *rules,
                                      uint32_t *len, struct arena *a)
 {
@@ -267,6 +269,7 @@ static void counts_print_never_of(struct out *out, const struct source_lines *s,
     out_char(out, '\n');
 }
 
+/* A line a file, with the ranges; the heading only if there is any. */
 static void counts_print_never(struct out *out, const struct source_lines *s)
 {
     bool is_any = false;

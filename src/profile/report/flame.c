@@ -67,6 +67,7 @@ static void flame_put_amount(struct out *out, const struct summary *s, double sa
     }
 }
 
+/* Inlined code is said to be that: it is no call. */
 static void flame_put_name(struct out *out, const struct flame_frame *frame)
 {
     svg_text_within(out, frame->name, strlen(frame->name), LONGEST_NAME);

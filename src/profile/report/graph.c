@@ -67,6 +67,7 @@ static int text_calls_width(const struct columns *l)
     return l->has_calls ? 2 * l->calls + 3 : 0;
 }
 
+/* Of the base's columns, with the gaps. */
 static int text_was_width(const struct columns *l)
 {
     return l->base ? (l->was ? l->was + 2 : 0) + (l->base->old.has_samples ? WAS_SHARE + 2 : 0) : 0;
@@ -150,6 +151,8 @@ static void text_origin(struct out *out, const struct graph *g)
         out_str(out, "Model    times of callees are split among callers by call counts\n");
 }
 
+/* A caller above, or a callee or member below the entry's own line. Fields stay at their place
+ * where a line has none: names stand below each other. */
 static void text_line(struct out *out, const struct columns *l, const struct entry *e,
                       const struct entry_line *line, bool is_caller)
 {
@@ -182,6 +185,7 @@ static void text_line(struct out *out, const struct columns *l, const struct ent
     out_char(out, '\n');
 }
 
+/* The entry's own line, with its number, as gprof has it at the margin. */
 static void text_primary(struct out *out, const struct columns *l, const struct entry *e)
 {
     char index[16];
@@ -212,6 +216,7 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     out_char(out, '\n');
 }
 
+/* Headings above the first entry alone. */
 static void text_head(struct out *out, const struct columns *l)
 {
     char self[16], children[24];
@@ -248,6 +253,7 @@ static void text_entry(struct out *out, const struct columns *l, const struct en
     out_str(out, "----------------------------------------------------------------------\n");
 }
 
+/* One piece of the parallel printing: its entries, made and thrown away one by one. */
 static void text_entries(size_t piece, struct out *out, void *context)
 {
     const struct listing *listing = context;
@@ -541,6 +547,7 @@ static void json_entry(struct json *j, const struct report_input *in, const stru
     json_end(j);
 }
 
+/* Entries one after the other: the graph is never in memory as text. */
 void graph_json(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;
@@ -600,6 +607,7 @@ void graph_csv(struct out *out, const struct report_input *in)
 
 /* --- trees as JSON and CSV -------------------------------------------------------------------- */
 
+/* Callers outside of the program have no function; a cycle has a number alone. */
 static void tree_fields(struct field *fields, const struct tree *t, const struct tree_row *r,
                         struct names *names)
 {

@@ -22,6 +22,7 @@ struct dot {
     uint32_t *shown_members, *other_members; /* per cycle: with a box of their own, without */
 };
 
+/* Labels are short, tips whole. */
 static void dot_name(struct out *out, const char *name, int room)
 {
     struct out shortened;

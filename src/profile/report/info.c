@@ -66,6 +66,7 @@ static void info_text_more(struct out *out, size_t len)
         out_printf(out, "  ... and %zu more (--json has all)\n", len - MOST_LINES);
 }
 
+/* Samples, and as time where the rate is known. */
 static void info_text_samples(struct out *out, const struct histogram *h, uint64_t samples)
 {
     bool is_visible = h->abbreviation > ' ' && h->abbreviation <= '~';
@@ -77,6 +78,7 @@ static void info_text_samples(struct out *out, const struct histogram *h, uint64
     out_printf(out, " (%c)", is_visible ? h->abbreviation : '?');
 }
 
+/* A line or two each: range, bins, samples, and where most of them are. */
 static void info_text_histograms(struct out *out, const struct profile *p)
 {
     for (size_t i = 0; i < p->histograms.len && i < MOST_LINES; i++) {
@@ -110,6 +112,7 @@ static void info_text_extents(struct out *out, const struct profile *p)
                    p->blocks.len, x.total, x.lowest, x.highest, x.largest);
 }
 
+/* Records as they stand in the file: runs of one kind, with their offset. */
 static void info_text_runs(struct out *out, const struct profile *p)
 {
     out_printf(out, "  records: %" PRIu64 " histogram, %" PRIu64 " arc, %" PRIu64 " block list\n",
@@ -125,6 +128,7 @@ static void info_text_runs(struct out *out, const struct profile *p)
     info_text_more(out, p->runs.len);
 }
 
+/* What is odd by the laws of profiles, though it could be read. */
 static void info_text_findings(struct out *out, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
@@ -203,6 +207,7 @@ static void info_json_extent(struct json *j, const char *key, size_t len, const 
     json_end(j);
 }
 
+/* Numbers of records, and their layout: who writes such files looks for the order. */
 static void info_json_runs(struct json *j, const struct profile *p)
 {
     json_key(j, "records"), json_begin(j, '{');

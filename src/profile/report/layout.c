@@ -80,6 +80,7 @@ void layout_text(struct out *out, const struct report_input *in)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* The figures of the table above, for one of the two orders. */
 static void json_locality(struct json *j, const char *key, const struct layout *t,
                           const struct locality *l)
 {
@@ -99,6 +100,7 @@ static void json_locality(struct json *j, const char *key, const struct layout *
     json_end(j);
 }
 
+/* A function, where it goes, and the names that move with it. */
 static void json_place(struct json *j, const struct layout *t, const struct layout_place *p,
                        struct names *names)
 {
@@ -187,6 +189,8 @@ static void section(struct out *out, const char *prefix, const char *name, size_
     out_str(out, format == LAYOUT_GOLD ? "\n" : is_quoted ? "\"" : "");
 }
 
+/* All sections that a compiler may have put the function into; what is split off as NAME.cold is in
+ * the rarely run one. */
 static void sections(struct out *out, const char *name, bool has_cold_part,
                      enum layout_format format)
 {

@@ -22,6 +22,7 @@
 
 /* --- paths ----------------------------------------------------------------------------------- */
 
+/* The last --path-map that fits holds, as with compilers' -fdebug-prefix-map. */
 static const char *lines_mapped(const struct line_paths *paths, const char *path, struct arena *a)
 {
     const char *found = NULL;
@@ -83,6 +84,7 @@ static void lines_shorten(struct shown_paths *s)
             *order[i] = path_base_name(*order[i]);
 }
 
+/* Each path once, known by its pointer: debug information has one string for a file. */
 static void lines_gather_paths(struct shown_paths *s, const struct lines_table *t)
 {
     for (uint32_t i = 0; i < t->len; i++) {
@@ -185,6 +187,7 @@ static int place_width(const struct lines_layout *l, const char *file, uint32_t 
                 : (int)strlen(NO_LINE);
 }
 
+/* Widths from the data; a long path does not push all names to the right. */
 static struct lines_layout lay_out(struct lines_table *t, const struct shown_paths *paths,
                                    const struct text_style *style)
 {
@@ -371,6 +374,7 @@ void lines_text(struct out *out, const struct report_input *in)
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
+/* Paths are whole for programs. */
 static void place_fields(struct field *fields, const struct line_paths *paths, const char *file,
                          uint32_t line, struct arena *a)
 {

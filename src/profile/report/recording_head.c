@@ -51,6 +51,7 @@ static double recording_percent(uint64_t part, uint64_t whole)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* In local time: it is for people. */
 static void recording_text_when(struct out *out, uint64_t real_ns)
 {
     time_t at = (time_t)(real_ns / 1000000000);
@@ -176,6 +177,7 @@ static void recording_text_cpu(struct out *out, const struct recording_summary *
         recording_text_losses(out, s);
 }
 
+/* Nearly all whole is as good as all. */
 static void recording_text_stacks(struct out *out, const struct recording_summary *s)
 {
     if (s->whole >= 0 && s->whole < 0.99)
@@ -185,6 +187,7 @@ static void recording_text_stacks(struct out *out, const struct recording_summar
                    100 * s->whole);
 }
 
+/* For the second and later reports on one recording. */
 void recording_caveats_text(struct out *out, const struct recording_summary *s)
 {
     enum { MOST_OF_IT = 95 }; /* percent */
@@ -223,6 +226,7 @@ void recording_losses_json(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* All of them: text stops at eight. */
 static void recording_json_programs(struct json *j, const struct recording_summary *s)
 {
     json_key(j, "programs"), json_begin(j, '[');
@@ -245,6 +249,7 @@ static void recording_json_share(struct json *j, const char *key, bool is_known,
     json_key(j, key), is_known ? json_double(j, value) : json_none(j);
 }
 
+/* What runs differ by, with the interval of the mean. */
 static void recording_json_spread(struct json *j, const char *key, const struct recording_spread *s)
 {
     json_key(j, key), json_begin(j, '{');
@@ -277,6 +282,7 @@ void recording_parts_json(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* What the head of text says, with nothing left out. */
 void recording_head_json(struct json *j, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;

@@ -82,6 +82,7 @@ static void recording_text_texts(struct out *out, const struct recording *r)
     }
 }
 
+/* What ran, how it was sampled, and how much was gathered. */
 static void recording_text_facts(struct out *out, const struct recording *r)
 {
     out_printf(out, "  ran %.3f s", recording_seconds(r->length_ns));
@@ -166,6 +167,7 @@ static void recording_text_objects(struct out *out, const struct recording *r)
     recording_text_more(out, r->objects.len);
 }
 
+/* A line a process: who, how long, how it ended, and why it is not whole. */
 static void recording_text_process(struct out *out, const struct recording_process *p)
 {
     out_printf(out, "    %7" PRIu32 "  parent %7" PRIu32, p->pid, p->parent_pid);
@@ -329,6 +331,7 @@ static void recording_json_objects(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* Processes as they started, then threads of all. */
 static void recording_json_processes(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '[');

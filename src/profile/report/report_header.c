@@ -45,6 +45,7 @@ static struct name_parts head_name_parts_of(struct names *names, uint32_t functi
     return p;
 }
 
+/* Bytes of the name stand for columns: it is a guess for a layout. */
 int text_function_width(struct names *names, uint32_t function, const struct text_style *style)
 {
     struct name_parts p = head_name_parts_of(names, function, style);
@@ -99,6 +100,7 @@ int text_time_decimals(const struct summary *s)
     return decimals;
 }
 
+/* The one thing about +- that must be said: what it is the uncertainty of. */
 void text_interval_legend(struct out *out, const struct summary *s)
 {
     uint32_t runs = s->run ? recording_count(s->run->recording) : 1;
@@ -113,6 +115,7 @@ void text_interval_legend(struct out *out, const struct summary *s)
                    s->run ? "this run's" : "the");
 }
 
+/* How many samples, of what, and how many of them are not the program's own. */
 static void head_text_samples(struct out *out, const struct summary *s)
 {
     if (!s->has_samples) {
@@ -148,6 +151,7 @@ static void head_text_samples(struct out *out, const struct summary *s)
                    100 * summary_share(s, s->profiler));
 }
 
+/* Arcs, and calls that begin or end outside of what is known. */
 static void head_text_calls(struct out *out, const struct summary *s)
 {
     if (!s->arcs)
@@ -228,6 +232,7 @@ static void head_text_inlined(struct out *out, const struct summary *s)
                    s->inlined, s->inlined == 1 ? " is" : "s are");
 }
 
+/* Everything there is to say, in the order of its weight. */
 void text_summary(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
@@ -252,6 +257,7 @@ void text_summary_brief(struct out *out, const struct summary *s)
 
 /* Columns of other events and dimensions. */
 
+/* As wide as its heading, and wide enough for 100.00. */
 static int others_column(const struct other_measure *other)
 {
     int width = (int)strlen(other->name) + 1;
@@ -310,6 +316,7 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function)
     columns_json(j, columns, FUNCTION_FIELDS, fields);
 }
 
+/* The same facts as text_summary(), whole. */
 void json_report_begin(struct json *j, const char *report, const struct summary *s)
 {
     json_document_begin(j, report);
@@ -353,6 +360,7 @@ void json_report_begin(struct json *j, const char *report, const struct summary 
 
 /* The member "base" of rows and entries. */
 
+/* null: the base did not know the function. */
 void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self)
 {
     const struct change *was = base ? baseline_change(base, function) : NULL;

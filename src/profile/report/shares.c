@@ -16,6 +16,7 @@
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* The first columns of all three kinds. */
 static void shares_text_amounts(struct out *out, const struct shares *t, double samples,
                                 const struct text_style *style)
 {
@@ -73,6 +74,7 @@ static void shares_process_end(const struct recording_process *p, char *into, si
         snprintf(into, size, "%s", p->end_ns ? "?" : "runs");
 }
 
+/* CPU time, how long it ran, who it is and how it ended. */
 static void shares_text_process(struct out *out, const struct share_row *r)
 {
     const struct recording_process *p = r->process;
