@@ -503,8 +503,8 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     struct pieces p = {.in = in};
     *t = (struct lines_table){.summary = in->summary, .has_inlines = in->has_inlines};
     measured_init(&measured, in->profile, in->functions);
-    const struct functions *f = p.in->functions;
-    size_t next = 0;
+    const struct functions *f = in->functions;
+    size_t next = 0; /* of what was measured, by address */
     for (uint32_t first = 0, end; first < f->len; first = end) {
         struct measured ranges = {0};
         p.object = f->at[first].object;
@@ -512,13 +512,13 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
         for (end = first; end < f->len && f->at[end].object == p.object;)
             end++;
         /* What of the functions of an object was measured. */
-        const struct measured *m = &measured;
         for (uint32_t i = first; i < end; i++) {
             uint64_t low = f->at[i].start, high = f->at[i].last + 1;
-            while (next < m->ranges.len && m->ranges.at[next].high <= low)
+            while (next < measured.ranges.len && measured.ranges.at[next].high <= low)
                 ++next;
-            for (size_t k = next; k < m->ranges.len && m->ranges.at[k].low < high; k++) {
-                struct object_range r = m->ranges.at[k];
+            for (size_t k = next; k < measured.ranges.len && measured.ranges.at[k].low < high;
+                 k++) {
+                struct object_range r = measured.ranges.at[k];
                 r.low = r.low > low ? r.low : low;
                 r.high = r.high < high ? r.high : high;
                 vec_push(&ranges.ranges, r);
@@ -539,19 +539,16 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
     attribute_native(&time, in->profile, &index, &scratch);
     struct events events = {
         .in = in, .pieces = p.all.at, .index = &index, .arena = a, .paths.arena = a};
-    /* A call was made just before the address it returns to. */
-    for (uint32_t i = 0; i < events.index->len; i++)
+    for (uint32_t i = 0; i < index.len; i++)
         if (time.self[i] != 0)
             lines_add_samples(&events, i, time.self[i]);
-    const struct profile *profile = events.in->profile;
-    for (size_t i = 0; i < profile->arcs.len; i++) {
-        const struct arc *arc = &profile->arcs.at[i];
-        if (arc->from)
+    for (size_t i = 0; i < in->profile->arcs.len; i++) {
+        const struct arc *arc = &in->profile->arcs.at[i];
+        if (arc->from) /* a call was made just before the address it returns to */
             lines_add_calls(&events, arc->from - 1, EVENT_CALLS, arc->count);
-        uint32_t callee = functions_find(events.in->functions, arc->self);
+        uint32_t callee = functions_find(f, arc->self);
         if (callee != NO_FUNCTION)
-            lines_add_calls(&events, events.in->functions->at[callee].start, EVENT_ENTERED,
-                            arc->count);
+            lines_add_calls(&events, f->at[callee].start, EVENT_ENTERED, arc->count);
     }
     uint32_t *row_of = ARENA_NEW(&scratch, uint32_t, index.len);
     memset(row_of, -1, index.len * sizeof *row_of);

@@ -129,13 +129,13 @@ void entry_make(const struct entries *t, uint32_t node, struct entry *e)
         uint64_t unknown = 0;
         for (uint32_t m = g->nodes[e->node].next_member; m != NO_NODE;
              m = g->nodes[m].next_member) {
-            const struct graph_node *k = &g->nodes[m];
+            const struct graph_node *member = &g->nodes[m];
             vec_push(&e->below.all, (struct entry_line){.kind = LINE_MEMBER,
                                                         .node = m,
-                                                        .calls = k->calls,
-                                                        .recursive_calls = k->self_calls,
-                                                        .self = k->self,
-                                                        .children = k->children});
+                                                        .calls = member->calls,
+                                                        .recursive_calls = member->self_calls,
+                                                        .self = member->self,
+                                                        .children = member->children});
             for (uint32_t i = g->callers.start[m]; i < g->callers.start[m + 1]; i++) {
                 const struct graph_arc *arc = &g->arcs[g->callers.arc[i]];
                 if (!graph_arc_is_internal(g, arc))
