@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The table of intervals: how many of the 95 % intervals that monarc gives hold the truth?
 
-    python3 bench/intervals.py [--runs 25] [--methods perf,ptrace] [--loaded] [--only TEXT] build/monarc
+    python3 bench/intervals.py [--runs 25] [--methods perf,ptrace] [--loaded] [--only PATTERN] build/monarc
 
 40 programs (intervals.c) that know by their own threads' clocks what share of their time one function
 has, each recorded so many times. Of N intervals, between 93 and 97 % should hold the truth. Prints a
@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def main():
     parser.add_argument("--runs", type=int, default=25)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--methods", default="perf,ptrace")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a pattern of the names of programs")
     parser.add_argument("--loaded", action="store_true", help="with a busy process for each CPU beside it")
     o = parser.parse_args()
     load = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -69,7 +70,7 @@ def table(o, method, folder):
     held = of = 0
     for program in PROGRAMS:
         name = "%s, %g ms" % (program[0], program[2])
-        if o.only not in name:
+        if not re.search(o.only, name):
             continue
         seen = [record(o.monarc, method, program, o.seconds, folder) for _ in range(o.runs)]
         errors = [100 * (share - truth) for truth, share, _, _ in seen]

@@ -175,6 +175,27 @@ static bool perf_add(struct perf_source *s, uint32_t choice, pid_t pid, uint32_t
     return false;
 }
 
+int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t period, uint64_t *id)
+{
+    struct perf_event_attr attr = perf_attr(s, 0);
+    attr.sample_period = period;
+    attr.sample_type |= PERF_SAMPLE_READ;
+    attr.read_format = 0;
+    attr.inherit = attr.enable_on_exec = attr.context_switch = 0;
+    attr.watermark = 0;
+    attr.wakeup_events =
+        redrawn_clocks_wake(s->options.rate, (uint32_t)(s->rings.len / PERF_RINGS));
+    int fd = perf_open(&attr, tid, (int)cpu), into = -1;
+    for (size_t i = 0; i < s->events.len && into < 0; i++)
+        if (s->events.at[i].ring == PERF_RINGS * cpu + PERF_RING_SAMPLES)
+            into = s->events.at[i].fd;
+    if (fd < 0 ||
+        (!ioctl(fd, PERF_EVENT_IOC_ID, id) && !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, into)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 /* Tasks that take turns exchange their events if both have inherited all of them, and their clocks
  * go with these. The launcher must keep its own: what is changed there is for threads to come. So
  * must the program's first thread, whose clock would start anew with each short thread it waits

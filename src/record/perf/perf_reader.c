@@ -61,7 +61,7 @@ static void reader_empty(struct perf_source *s, size_t number)
     perf_ring_look(ring);
     size_t before = to->bytes.len;
     for (unsigned taken = 1; (record = perf_ring_first(ring)).len; taken++) {
-        perf_backlog_add(to, &s->layout, record);
+        redrawn_clocks_add(&s->redrawn, to, &s->layout, record);
         perf_ring_take(ring, record.len);
         if (taken % RECORDS_A_RELEASE == 0)
             perf_ring_release(ring);
@@ -77,6 +77,7 @@ static size_t reader_empty_all(struct perf_source *s, uint64_t until_ns)
     pthread_mutex_lock(&r->lock);
     for (size_t i = 0; i < s->rings.len; i++)
         reader_empty(s, i);
+    redrawn_clocks_redraw(&s->redrawn);
     r->until_ns = until_ns;
     size_t bytes = r->bytes;
     pthread_mutex_unlock(&r->lock);

@@ -162,6 +162,7 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
 
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
+    redrawn_clocks_end(s, r->tid);
     if (s->places)
         ptrace_places_end(s->places, (pid_t)r->tid);
     if (s->waits)
@@ -228,14 +229,20 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         perf_faulted(s, &sample);
         return;
     }
+    bool is_own = false, counts = true;
+    if (*choice == 0 && s->has_redrawn) {
+        struct perf_thread *t = perf_thread(s, r->tid);
+        counts = redrawn_clocks_admit(s, r, t->ticks, &is_own);
+        t->ticks += !is_own;
+    }
     if (perf_is_counter(&s->choices.at[*choice]))
         sample.weight = s->choices.at[*choice].period;
-    else if (s->choices.at[*choice].period > 1)
+    else if (!is_own && s->choices.at[*choice].period > 1)
         sample.weight =
             periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
     s->interrupts++;
-    s->first_samples += *choice == 0;
-    if (!sample.weight)
+    s->first_samples += *choice == 0 && counts;
+    if (!sample.weight || !counts)
         return;
     s->result->samples++;
     collector_sample(s->collector, &sample);
@@ -252,7 +259,8 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     }
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
-    perf_thread(s, r->pid)->cpu_ns = 0; /* of the program before it */
+    *perf_thread(s, r->pid) = (struct perf_thread){0}; /* of the program before it */
+    redrawn_clocks_end(s, r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
     if (s->places)
         ptrace_places_exec(s->places, (pid_t)r->pid);
@@ -443,6 +451,7 @@ static void perf_free(struct source *source)
     struct perf_source *s = (struct perf_source *)source;
     ptrace_places_free(s->places);
     perf_reader_deinit(s);
+    redrawn_clocks_deinit(&s->redrawn);
     for (size_t i = 0; i < s->backlogs.len; i++)
         perf_backlog_deinit(&s->backlogs.at[i]);
     vec_free(&s->backlogs);
@@ -541,6 +550,10 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         return false;
     }
     source_make_periods(s);
+    s->has_redrawn = s->choices.at[0].is_clock && perf_is_drawn(s, 0);
+    redrawn_clocks_init(&s->redrawn, s->choices.at[0].period,
+                        s->result->user_only || s->choices.at[0].user_only ||
+                            s->choices.at[0].kernel_only);
     for (size_t i = 0; i < s->rings.len; i++)
         vec_push(&s->backlogs, (struct perf_backlog){0});
     if (!o->is_attached)

@@ -10,6 +10,7 @@
 #include "record/perf/perf_ring.h"
 #include "record/perf/perf_source.h"
 #include "record/perf/periods.h"
+#include "record/perf/redrawn_clocks.h"
 #include "record/ptrace/ptrace_places.h"
 #include "record/waits/waits.h"
 
@@ -30,6 +31,7 @@ struct perf_event {
 /* What a thread's counters said at its end or, where the kernel is sampled, its samples. */
 struct perf_thread {
     uint64_t cpu_ns;
+    uint32_t ticks; /* samples of its inherited clocks, of the first choice */
 };
 
 typedef VEC(struct perf_backlog) perf_backlogs;
@@ -56,6 +58,8 @@ struct perf_source {
     VEC(struct perf_event) events;
     VEC(struct perf_ring) rings; /* PERF_RINGS of each CPU; the reader's */
     struct perf_reader reader;
+    bool has_redrawn; /* the first choice is a clock: threads that live long get their own */
+    struct redrawn_clocks redrawn;
     perf_backlogs backlogs;      /* what it has read of each of them */
     uint64_t until_ns;           /* all records before were in these */
     struct map choice_of;        /* id -> choice */
@@ -96,6 +100,11 @@ bool perf_open_all(struct perf_source *s, struct err *e);
 /* A software counter of a fixed period: its samples do not carry it, and none is drawn. */
 bool perf_is_counter(const struct event_choice *c);
 void perf_close(struct perf_source *s);
+
+/* Opens a clock of the first choice on a thread, not enabled, that is not inherited and writes into
+ * the CPU's buffer; -1: it cannot be. */
+int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t period,
+                      uint64_t *id);
 
 /* Makes a task's events its own for as long as it lives. */
 bool perf_keep_apart(struct perf_source *s, pid_t pid);

@@ -1,0 +1,160 @@
+/* Clocks that get new periods, against what the kernel would write of threads whose run is known.
+ */
+#include "record/perf/redrawn_clocks.h"
+
+#include <linux/perf_event.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+enum { NOMINAL = 1000000, ID = 77, STACK = 64 };
+
+/* A sample as the kernel writes it for a clock of these, with the counter's reading. */
+static size_t write_sample(uint64_t *to, uint64_t id, uint64_t time, uint64_t count)
+{
+    size_t n = 0;
+    struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .misc = 2};
+    to[n++] = 0;
+    to[n++] = id;
+    to[n++] = 0x401000;
+    to[n++] = (uint64_t)7 << 32 | 8;
+    to[n++] = time;
+    to[n++] = 3; /* stream */
+    to[n++] = 0; /* CPU */
+    to[n++] = NOMINAL;
+    if (id == ID)
+        to[n++] = count;
+    to[n++] = PERF_SAMPLE_REGS_ABI_NONE;
+    to[n++] = STACK;
+    for (int i = 0; i < STACK / 8; i++)
+        to[n++] = 0xee;
+    to[n++] = 0;
+    header.size = (uint16_t)(8 * n);
+    memcpy(to, &header, sizeof header);
+    return 8 * n;
+}
+
+static void begin(struct redrawn_clocks *c, bool user_only)
+{
+    redrawn_clocks_init(c, NOMINAL, user_only);
+    map_set(&c->of_id, ID, 0, 0);
+    vec_push(&c->clocks, (struct redrawn_clock){.fd = -1, .tid = 7, .id = ID, .period = NOMINAL});
+}
+
+/* Adds a sample and takes it out again: its weight. */
+static uint64_t weight_of(struct redrawn_clocks *c, uint64_t id, uint64_t count)
+{
+    struct perf_layout layout = perf_layout_live(UNWIND_X86_64, true);
+    struct perf_backlog q = {0};
+    uint64_t record[64];
+    size_t len = write_sample(record, id, 5, count);
+    redrawn_clocks_add(c, &q, &layout, (struct bytes){(const uint8_t *)record, len});
+    const struct perf_record *r = perf_backlog_first(&q, &layout);
+    assert_non_null(r);
+    assert_int_equal(r->time, 5);
+    assert_int_equal(r->id, id);
+    assert_int_equal(r->tid, 7);
+    uint64_t weight = r->period;
+    perf_backlog_drop_first(&q);
+    assert_null(perf_backlog_first(&q, &layout));
+    perf_backlog_deinit(&q);
+    return weight;
+}
+
+static void a_sample_weighs_what_ran_since_the_one_before(void **state)
+{
+    struct redrawn_clocks c;
+    (void)state;
+    begin(&c, false);
+    assert_in_range(weight_of(&c, ID, 700000), 700000 + NOMINAL / 2, 700000 + NOMINAL);
+    assert_int_equal(weight_of(&c, ID, 1900000), 1200000);
+    assert_int_equal(weight_of(&c, ID, 7900000), 6000000);
+    assert_int_equal(weight_of(&c, ID + 1, 0), NOMINAL); /* another clock: as it is */
+    assert_int_equal(c.due.len, 1);
+    redrawn_clocks_redraw(&c);
+    assert_int_equal(c.due.len, 0);
+    redrawn_clocks_deinit(&c);
+}
+
+/* Ticks in the kernel leave no record: their time is not that of user code. */
+static void hidden_ticks_keep_their_time(void **state)
+{
+    struct redrawn_clocks c;
+    (void)state;
+    begin(&c, true);
+    weight_of(&c, ID, 1000000);
+    assert_int_equal(weight_of(&c, ID, 2000100), 1000100);
+    assert_int_equal(weight_of(&c, ID, 5000100), NOMINAL);
+    c.clocks.at[0].period = 600000;
+    c.clocks.at[0].is_fresh = true; /* drawn 0.1 ms after the last sample */
+    assert_int_equal(weight_of(&c, ID, 5800100), 800000);
+    c.clocks.at[0].is_fresh = true;
+    assert_int_equal(weight_of(&c, ID, 7100100), 600000);
+    redrawn_clocks_deinit(&c);
+}
+
+/* Of a program with the period `rhythm` that is in one function for 0.3 of it: how often `samples`
+ * ticks find it there, of which every fourth is followed by a new period, some time later. */
+static double share_seen(struct redrawn_clocks *c, double rhythm, int samples, uint64_t *noise)
+{
+    double at = (double)((*noise = *noise * UINT64_C(6364136223846793005) + 1) >> 20);
+    double period = (double)redrawn_clocks_draw(c), in = 0, all = 0;
+    for (int i = 0; i < samples; i++) {
+        double step = period;
+        if (i % 4 == 0) {
+            period = (double)redrawn_clocks_draw(c);
+            *noise = *noise * UINT64_C(6364136223846793005) + 1;
+            step = period + 50000 + (double)(*noise >> 48);
+        }
+        at += step;
+        in += fmod(at, rhythm) < 0.3 * rhythm ? step : 0;
+        all += step;
+    }
+    return in / all;
+}
+
+static void no_rhythm_is_kept_step_with(void **state)
+{
+    static const double rhythms[] = {0.1, 0.3, 0.5, 0.7, 0.9, 1, 1.3, 1.9, 2, 3, 5, 10, 50};
+    enum { RUNS = 1500, SAMPLES = 600 };
+    struct redrawn_clocks c;
+    uint64_t noise = 42;
+    (void)state;
+    redrawn_clocks_init(&c, NOMINAL, false);
+    c.random = 4711;
+    double binomial = sqrt(0.3 * 0.7 / SAMPLES);
+    for (size_t k = 0; k < sizeof rhythms / sizeof *rhythms; k++) {
+        double sum = 0, squares = 0;
+        for (int run = 0; run < RUNS; run++) {
+            double error = share_seen(&c, rhythms[k] * 1e6, SAMPLES, &noise) - 0.3;
+            sum += error;
+            squares += error * error;
+        }
+        double bias = sum / RUNS, scatter = sqrt(squares / RUNS);
+        if (fabs(bias) > 0.003 || scatter > 1.3 * binomial)
+            fail_msg("%g ms: bias %.4f, scatter %.4f of %.4f", rhythms[k], bias, scatter, binomial);
+    }
+    redrawn_clocks_deinit(&c);
+}
+
+static void the_reader_is_not_woken_too_often(void **state)
+{
+    (void)state;
+    assert_int_equal(redrawn_clocks_wake(1000, 2), 4);
+    assert_int_equal(redrawn_clocks_wake(100, 4), 4);
+    assert_int_equal(redrawn_clocks_wake(10000, 2), 40);
+    assert_int_equal(redrawn_clocks_wake(1000, 64), 64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_weighs_what_ran_since_the_one_before),
+        cmocka_unit_test(hidden_ticks_keep_their_time),
+        cmocka_unit_test(no_rhythm_is_kept_step_with),
+        cmocka_unit_test(the_reader_is_not_woken_too_often),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
