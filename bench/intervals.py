@@ -74,7 +74,7 @@ def table(o, method, folder):
             continue
         seen = [record(o.monarc, method, program, o.seconds, folder) for _ in range(o.runs)]
         errors = [100 * (share - truth) for truth, share, _, _ in seen]
-        # A wait's interval has no width; what the process did before main() is not in its truth.
+        # A wait's interval has no width; the program cannot time to the last call what it does itself.
         exact = 0.006 if program[0] == "waits" else 1e-4
         hold = sum(low - exact <= truth <= high + exact for truth, _, low, high in seen)
         held, of = held + hold, of + len(seen)

@@ -179,9 +179,8 @@ int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t p
 {
     struct perf_event_attr attr = perf_attr(s, 0);
     attr.sample_period = period;
-    attr.sample_type |= PERF_SAMPLE_READ;
     attr.read_format = 0;
-    attr.inherit = attr.enable_on_exec = attr.context_switch = 0;
+    attr.enable_on_exec = attr.context_switch = 0;
     attr.watermark = 0;
     attr.wakeup_events =
         redrawn_clocks_wake(s->options.rate, (uint32_t)(s->rings.len / PERF_RINGS));

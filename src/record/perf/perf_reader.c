@@ -77,7 +77,7 @@ static size_t reader_empty_all(struct perf_source *s, uint64_t until_ns)
     pthread_mutex_lock(&r->lock);
     for (size_t i = 0; i < s->rings.len; i++)
         reader_empty(s, i);
-    redrawn_clocks_redraw(&s->redrawn);
+    redrawn_clocks_redraw(&s->redrawn, clock_now());
     r->until_ns = until_ns;
     size_t bytes = r->bytes;
     pthread_mutex_unlock(&r->lock);

@@ -56,7 +56,7 @@ static void perf_mapped(struct perf_source *s, const struct perf_record *r)
         collector_map(s->collector, &m, r->time);
 }
 
-static struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
+struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
 {
     bool is_new;
     uint32_t at = map_index(&s->thread_of, tid, 0, s->threads.len, &is_new);
@@ -230,11 +230,8 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         return;
     }
     bool is_own = false, counts = true;
-    if (*choice == 0 && s->has_redrawn) {
-        struct perf_thread *t = perf_thread(s, r->tid);
-        counts = redrawn_clocks_admit(s, r, t->ticks, &is_own);
-        t->ticks += !is_own;
-    }
+    if (*choice == 0 && s->has_redrawn)
+        counts = redrawn_clocks_admit(s, r, perf_thread(s, r->tid), &is_own);
     if (perf_is_counter(&s->choices.at[*choice]))
         sample.weight = s->choices.at[*choice].period;
     else if (!is_own && s->choices.at[*choice].period > 1)
@@ -259,8 +256,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     }
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
-    *perf_thread(s, r->pid) = (struct perf_thread){0}; /* of the program before it */
-    redrawn_clocks_end(s, r->pid);
+    perf_thread(s, r->pid)->cpu_ns = 0; /* of the program before it */
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
     if (s->places)
         ptrace_places_exec(s->places, (pid_t)r->pid);
@@ -333,6 +329,7 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
     if (s->places)
         ptrace_places_tell(s->places, s->collector);
     perf_take(s);
+    redrawn_clocks_check(s, now_ns);
     return s->waits ? waits_poll(s->waits, now_ns, s->until_ns) : IDLE_NS;
 }
 
@@ -551,9 +548,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
     }
     source_make_periods(s);
     s->has_redrawn = s->choices.at[0].is_clock && perf_is_drawn(s, 0);
-    redrawn_clocks_init(&s->redrawn, s->choices.at[0].period,
-                        s->result->user_only || s->choices.at[0].user_only ||
-                            s->choices.at[0].kernel_only);
+    redrawn_clocks_init(&s->redrawn, s->choices.at[0].period);
     for (size_t i = 0; i < s->rings.len; i++)
         vec_push(&s->backlogs, (struct perf_backlog){0});
     if (!o->is_attached)

@@ -31,7 +31,8 @@ struct perf_event {
 /* What a thread's counters said at its end or, where the kernel is sampled, its samples. */
 struct perf_thread {
     uint64_t cpu_ns;
-    uint32_t ticks; /* samples of its inherited clocks, of the first choice */
+    uint32_t ticks;         /* samples of its inherited clocks, of the first choice */
+    uint32_t refused_ticks; /* as many: until then it gets no other clock */
 };
 
 typedef VEC(struct perf_backlog) perf_backlogs;
@@ -94,6 +95,9 @@ struct perf_source {
     bool tells_lost; /* they are */
 };
 
+/* What is known of a thread, or has just become known. */
+struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid);
+
 /* Opens all events and maps the buffers. */
 bool perf_open_all(struct perf_source *s, struct err *e);
 
@@ -101,8 +105,8 @@ bool perf_open_all(struct perf_source *s, struct err *e);
 bool perf_is_counter(const struct event_choice *c);
 void perf_close(struct perf_source *s);
 
-/* Opens a clock of the first choice on a thread, not enabled, that is not inherited and writes into
- * the CPU's buffer; -1: it cannot be. */
+/* Opens a clock of the first choice on a thread, not enabled, that writes into the CPU's buffer;
+ * -1: it cannot be. */
 int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t period,
                       uint64_t *id);
 

@@ -1,28 +1,33 @@
-/* Clocks whose period is drawn anew all the time, for threads that live long.
+/* Clocks whose period is drawn anew all the time, for programs that live long.
  *
  * A clock that a thread has inherited keeps its period: the kernel lets nobody change it. A program
  * that does something with nearly the same period, or a simple fraction of it, keeps step with such
- * a clock, and each second of its samples is as good as a few of them. So a thread that has lived
- * for BEGIN_SAMPLES periods gets a clock of its own on each CPU that it is met on, opened by number
- * and not inherited. These wake the reader every WAKE_SAMPLES samples, and it gives each clock that
- * has ticked a new period from [P / 2, 3 P / 2], which also starts it anew. In between, the clock
- * goes on with the period it has, which is drawn again long before it could keep step with
- * anything. From then on, what the inherited clock says of that thread on that CPU is left out.
+ * a clock, and each second of its samples is as good as a few of them. So the thread of a process
+ * that has one, and lived for BEGIN_SAMPLES periods, gets a clock of its own on each CPU that it is
+ * met on. These wake the reader every WAKE_SAMPLES samples, and it gives each clock that has ticked
+ * a new period, which also starts it anew. In between, the clock goes on with the period it has,
+ * which is drawn again long before it could keep step with anything. From then on, what the
+ * inherited clock says of that thread on that CPU is left out.
  *
- * A sample weighs what the thread ran since the clock's sample before, as the kernel's counter has
- * it to the nanosecond (PERF_SAMPLE_READ). The field costs the records of these clocks eight bytes,
- * which are removed here: all records of a backlog have one layout, and the period of these is
- * their weight. Where the kernel is not sampled, ticks in it leave no record: then a sample stands
- * for the stretch since its own last tick, which the period tells.
+ * Periods have a triangular law on [P / 4, 7 P / 4]. With a uniform one on [P / 2, 3 P / 2],
+ * programs of 1.3 or 0.7 P meet clocks whose steps follow each other in nearly the same phase, and
+ * scatter by 1.4 and 1.2 times what samples drawn at random do; with this law, by at most 1.2 for
+ * any rhythm. (Simulated: tests/record/test_redrawn_clocks.c.)
  *
- * What a thread runs after its last sample has none to stand for it: the first weighs as much more
- * as is left over on average. A clock that would be opened on a thread that leaves the CPU many
- * times for each sample is not: each turn would set one timer more.
+ * A sample weighs its period and, where that was drawn after the sample before, what passed until
+ * then. Neither depends on what the program does: it may sleep in between. What is run after the
+ * last sample has none to stand for it: the first weighs as much more as is left over on average.
+ *
+ * Threads that take turns on a CPU exchange all their events, which takes the kernel no time, if
+ * they have the same ones by inheritance; else each turn sets all timers. So these clocks are
+ * inherited, too, by what comes later (and what copies of them say is left out), threads of a
+ * process that has several get none, and one is closed only where nothing has inherited it: when a
+ * process with one thread begins to leave the CPU many times in each period.
  *
  * Cost: one more sample each period, an interrupt of the program's CPU each WAKE_SAMPLES samples
- * (or more, as the reader is to be woken at most 1,000 times a second), two timers where there was
- * one. It refuses threads of other rights, whose events the kernel does not open, and does without
- * where descriptors are few: these keep their inherited clocks. */
+ * (or more, as the reader is to be woken at most 1,000 times a second). It refuses processes of
+ * other rights, whose events the kernel does not open, and does without where descriptors are few:
+ * these keep their inherited clocks. */
 #include "record/perf/perf_source_private.h"
 
 #include "record/clocks.h"
@@ -43,20 +48,23 @@ enum {
     FILES_PART = 4,       /* of all descriptors */
     MOST_CLOCKS = 100000, /* in a recording */
     MOST_TURNS = 4,       /* of a thread on the CPU, for each period that it ran */
+    AGAIN_SAMPLES = 256,  /* until it is tried again */
+    CHECK_NS = 20 * 1000 * 1000,
+    MOST_CHECKS = 16, /* of clocks, then */
 };
 
 /* What a clock leaves over after its last sample, in periods: half the mean square of the
  * distances between samples. */
 #define LEFT_OVER 0.547
 
-/* Where in a record what is removed stands: behind header, identifier, ip, pid and tid, time,
- * stream, CPU and period. */
-enum { PERIOD_AT = 7 * 8, COUNT_AT = 8 * 8, FIELD = 8 };
+/* Where the period is in a record: behind header, identifier, ip, pid and tid, time, stream and
+ * CPU. */
+enum { PERIOD_AT = 7 * 8 };
 
-void redrawn_clocks_init(struct redrawn_clocks *c, uint64_t nominal, bool user_only)
+void redrawn_clocks_init(struct redrawn_clocks *c, uint64_t nominal)
 {
     struct rlimit limit;
-    *c = (struct redrawn_clocks){.user_only = user_only, .most_open = MOST_OPEN};
+    *c = (struct redrawn_clocks){.most_open = MOST_OPEN};
     if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / FILES_PART < c->most_open)
         c->most_open = (uint32_t)(limit.rlim_cur / FILES_PART);
     c->nominal = nominal;
@@ -87,84 +95,60 @@ uint32_t redrawn_clocks_wake(uint32_t rate, uint32_t cpus)
 
 void redrawn_clocks_deinit(struct redrawn_clocks *c)
 {
-    for (size_t i = 0; i < c->clocks.len; i++)
-        if (c->clocks.at[i].fd >= 0)
-            close(c->clocks.at[i].fd);
+    for (size_t i = 0; i < c->clocks.len; i++) {
+        if (c->clocks.at[i].is_over)
+            continue;
+        proc_thread_deinit(&c->clocks.at[i].files);
+        close(c->clocks.at[i].fd);
+    }
     vec_free(&c->clocks);
     vec_free(&c->due);
     map_deinit(&c->of_id);
     map_deinit(&c->of_thread);
+    map_deinit(&c->instead_of);
 }
 
 /* --- in the reader, which holds its lock --------------------------------------------------------
  */
 
-/* What a sample stands for, of a clock that has run `ran` since the one before. */
-static uint64_t redrawn_weight(const struct redrawn_clocks *c, const struct redrawn_clock *clock,
-                               uint64_t ran)
-{
-    uint64_t alone = clock->is_fresh ? 2 * clock->period : clock->period + clock->period / 2;
-    uint64_t weight = c->user_only && ran >= alone ? clock->period : ran;
-    if (clock->count == 0)
-        weight += (uint64_t)(LEFT_OVER * (double)c->nominal);
-    return weight;
-}
-
-/* NULL: the record is none of a clock of these. */
-static struct redrawn_clock *redrawn_clock_of(struct redrawn_clocks *c, struct bytes record)
-{
-    struct perf_event_header header;
-    uint64_t id;
-    memcpy(&header, record.at, sizeof header);
-    if (!c->clocks.len || header.type != PERF_RECORD_SAMPLE || record.len < COUNT_AT + FIELD)
-        return NULL;
-    memcpy(&id, record.at + sizeof header, sizeof id);
-    const uint32_t *at = map_find(&c->of_id, id, 0);
-    return at ? &c->clocks.at[*at] : NULL;
-}
-
-/* The record in the backlog loses the field that is not in the others. */
-static void redrawn_shorten(struct perf_backlog *q, size_t start, uint64_t weight)
-{
-    uint8_t *record = q->bytes.at + start, *count = record + COUNT_AT;
-    struct perf_event_header header;
-    memcpy(&header, record, sizeof header);
-    header.size = (uint16_t)(header.size - FIELD);
-    memcpy(record, &header, sizeof header);
-    memcpy(record + PERIOD_AT, &weight, sizeof weight);
-    q->bytes.len -= FIELD;
-    memmove(count, count + FIELD, (size_t)(q->bytes.at + q->bytes.len - count));
-}
-
 void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
                         const struct perf_layout *l, struct bytes record)
 {
-    struct redrawn_clock *clock = redrawn_clock_of(c, record);
-    struct perf_layout own = *l;
+    struct perf_event_header header;
+    struct perf_record r;
     size_t start = q->bytes.len;
-    uint64_t count;
-    own.sample_type |= clock ? PERF_SAMPLE_READ : 0;
-    perf_backlog_add(q, &own, record);
-    if (!clock || q->bytes.len == start)
+    perf_backlog_add(q, l, record);
+    memcpy(&header, record.at, sizeof header);
+    if (!c->clocks.len || header.type != PERF_RECORD_SAMPLE || q->bytes.len == start ||
+        !perf_record_read(l, record, &r) || r.id != r.stream)
         return;
-    memcpy(&count, record.at + COUNT_AT, sizeof count);
-    redrawn_shorten(q, start, redrawn_weight(c, clock, count - clock->count));
+    const uint32_t *at = map_find(&c->of_id, r.id, 0);
+    if (!at)
+        return;
+    struct redrawn_clock *clock = &c->clocks.at[*at];
+    uint64_t weight = clock->period + clock->before_ns;
+    if (!clock->last_ns)
+        weight += (uint64_t)(LEFT_OVER * (double)c->nominal);
+    memcpy(q->bytes.at + start + PERIOD_AT, &weight, sizeof weight);
+    clock->last_ns = r.time;
+    clock->before_ns = 0;
     if (!clock->is_due)
-        vec_push(&c->due, (uint32_t)(clock - c->clocks.at));
+        vec_push(&c->due, *at);
     clock->is_due = true;
-    clock->is_fresh = false;
-    clock->count = count;
 }
 
-void redrawn_clocks_redraw(struct redrawn_clocks *c)
+/* The clock has not ticked since its last sample, or ticked in code that is not sampled. */
+void redrawn_clocks_redraw(struct redrawn_clocks *c, uint64_t now_ns)
 {
     for (size_t i = 0; i < c->due.len; i++) {
         struct redrawn_clock *clock = &c->clocks.at[c->due.at[i]];
+        uint64_t since = now_ns > clock->last_ns ? now_ns - clock->last_ns : 0;
+        uint64_t period = redrawn_clocks_draw(c);
         clock->is_due = false;
-        if (clock->fd < 0)
+        if (clock->is_over || ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &period))
             continue;
-        clock->period = redrawn_clocks_draw(c);
-        clock->is_fresh = !ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &clock->period);
+        clock->before_ns = since < clock->period ? since : clock->period / 2;
+        clock->period = period;
     }
     c->due.len = 0;
 }
@@ -172,52 +156,91 @@ void redrawn_clocks_redraw(struct redrawn_clocks *c)
 /* --- in the monitor -----------------------------------------------------------------------------
  */
 
-static bool redrawn_is_turning(const struct redrawn_clocks *c, pid_t pid, pid_t tid)
+/* Whether a thread has left the CPU more often than is good for it, since it was asked before. */
+static bool redrawn_is_turning(const struct redrawn_clocks *c, struct redrawn_clock *clock)
 {
-    struct proc_thread files;
-    struct proc_times times;
-    proc_thread_init(&files);
-    bool is_known = proc_thread_times(&files, pid, tid, false, &times);
-    proc_thread_deinit(&files);
-    return !is_known || times.runs > MOST_TURNS * (times.cpu_ns / c->nominal + 1);
+    struct proc_times now, before = clock->times;
+    if (!proc_thread_times(&clock->files, (pid_t)clock->pid, (pid_t)clock->tid, true, &now))
+        return true;
+    clock->times = now;
+    uint64_t periods = (now.cpu_ns - before.cpu_ns) / c->nominal + 1;
+    return now.runs - before.runs > MOST_TURNS * periods;
 }
 
-/* What could not be opened has a place in the list all the same, so that it is not tried again. */
-static void redrawn_open(struct perf_source *s, const struct perf_record *r)
+static bool redrawn_is_single(pid_t pid, pid_t tid)
+{
+    struct proc_tids tids = {0};
+    bool is_single = pid == tid && proc_list_threads(pid, &tids) && tids.at.len == 1;
+    vec_free(&tids.at);
+    return is_single;
+}
+
+/* What could not be opened has a place in the list all the same, so that it is tried again only
+ * after a while. */
+static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
 {
     struct redrawn_clocks *c = &s->redrawn;
-    struct redrawn_clock clock = {.fd = -1, .tid = r->tid, .period = redrawn_clocks_draw(c)};
-    if (c->open < c->most_open && !redrawn_is_turning(c, (pid_t)r->pid, (pid_t)r->tid))
+    struct redrawn_clock clock = {
+        .fd = -1, .pid = r->pid, .tid = r->tid, .period = redrawn_clocks_draw(c)};
+    proc_thread_init(&clock.files);
+    if (c->open < c->most_open && redrawn_is_single((pid_t)r->pid, (pid_t)r->tid) &&
+        !redrawn_is_turning(c, &clock))
         clock.fd = perf_open_redrawn(s, (pid_t)r->tid, r->cpu, clock.period, &clock.id);
-    c->open += clock.fd >= 0;
-    clock.from_ns = clock.fd < 0 ? UINT64_MAX : 0;
+    if (clock.fd < 0) {
+        proc_thread_deinit(&clock.files);
+        return false;
+    }
+    c->open++;
+    map_set(&s->choice_of, clock.id, 0, 0);
     pthread_mutex_lock(&s->reader.lock);
     map_set(&c->of_thread, r->tid, r->cpu, c->clocks.len);
-    if (clock.fd >= 0) {
-        map_set(&c->of_id, clock.id, 0, c->clocks.len);
-        map_set(&s->choice_of, clock.id, 0, 0);
-        ioctl(clock.fd, PERF_EVENT_IOC_ENABLE, 0);
-        clock.from_ns = clock_now();
-    }
+    map_set(&c->instead_of, r->stream, 0, c->clocks.len);
+    map_set(&c->of_id, clock.id, 0, c->clocks.len);
+    ioctl(clock.fd, PERF_EVENT_IOC_ENABLE, 0);
+    clock.from_ns = clock_now();
     vec_push(&c->clocks, clock);
     pthread_mutex_unlock(&s->reader.lock);
+    return true;
 }
 
-bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, uint32_t ticks,
+bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
                           bool *is_own)
 {
     struct redrawn_clocks *c = &s->redrawn;
     const uint32_t *at = map_find(&c->of_id, r->id, 0);
     *is_own = at != NULL;
     if (at)
-        return c->clocks.at[*at].tid == r->tid && c->clocks.at[*at].fd >= 0;
-    if (ticks < BEGIN_SAMPLES || c->clocks.len >= MOST_CLOCKS)
-        return true;
-    at = map_find(&c->of_thread, r->tid, r->cpu);
+        return r->id == r->stream && !c->clocks.at[*at].is_over;
+    t->ticks++;
+    at = map_find(&c->instead_of, r->stream, 0);
     if (at && !c->clocks.at[*at].is_over)
         return r->time < c->clocks.at[*at].from_ns;
-    redrawn_open(s, r);
+    if (t->ticks > t->refused_ticks + BEGIN_SAMPLES && c->clocks.len < MOST_CLOCKS &&
+        !redrawn_open(s, r))
+        t->refused_ticks = t->ticks + AGAIN_SAMPLES;
     return true;
+}
+
+void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    if (now_ns - c->checked_ns < CHECK_NS)
+        return;
+    c->checked_ns = now_ns;
+    for (int checks = 0; checks < MOST_CHECKS && c->checked < c->clocks.len; c->checked++) {
+        struct redrawn_clock *clock = &c->clocks.at[c->checked];
+        if (clock->is_over)
+            continue;
+        checks++;
+        if (redrawn_is_turning(c, clock) &&
+            redrawn_is_single((pid_t)clock->pid, (pid_t)clock->tid)) {
+            struct perf_thread *t = perf_thread(s, clock->tid);
+            t->refused_ticks = t->ticks + AGAIN_SAMPLES;
+            redrawn_clocks_end(s, clock->tid);
+        }
+    }
+    if (c->checked >= c->clocks.len)
+        c->checked = 0;
 }
 
 void redrawn_clocks_end(struct perf_source *s, uint32_t tid)
@@ -230,10 +253,10 @@ void redrawn_clocks_end(struct perf_source *s, uint32_t tid)
         if (!clock || clock->is_over)
             continue;
         clock->is_over = true;
-        if (clock->fd >= 0)
-            close(clock->fd);
-        c->open -= clock->fd >= 0;
+        proc_thread_deinit(&clock->files);
+        close(clock->fd);
         clock->fd = -1;
+        c->open--;
     }
     pthread_mutex_unlock(&s->reader.lock);
 }

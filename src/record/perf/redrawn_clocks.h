@@ -9,33 +9,40 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "record/perf/perf_backlog.h"
+#include "record/proc_threads.h"
 
 #include <stdbool.h>
 
 struct perf_source;
+struct perf_thread;
 
 /* Of one thread on one CPU. */
 struct redrawn_clock {
     int fd;       /* -1: not open */
     bool is_over; /* the thread is, or its program */
-    uint32_t tid;
-    uint64_t id, from_ns; /* since when it counts */
+    uint32_t pid, tid;
+    uint64_t id, from_ns;     /* since when it counts */
+    struct proc_thread files; /* of the thread; and what they said */
+    struct proc_times times;
     /* the reader's: */
-    uint64_t period, count; /* how long the thread had run at the last sample */
-    bool is_fresh;          /* the period was drawn since then */
-    bool is_due;            /* for another */
+    uint64_t period;    /* in force */
+    uint64_t last_ns;   /* when the last sample was; 0: there was none */
+    uint64_t before_ns; /* how long after it the period was drawn; 0: before it */
+    bool is_due;        /* for another period */
 };
 
 struct redrawn_clocks {
     uint64_t nominal, random;
-    bool user_only;
     uint32_t open, most_open;
     VEC(struct redrawn_clock) clocks; /* all that there were */
     VEC(uint32_t) due;
     struct map of_id, of_thread; /* id; tid and CPU -> index */
+    struct map instead_of;       /* the inherited clock, by its number -> index */
+    size_t checked;              /* clocks up to this one, this time */
+    uint64_t checked_ns;
 };
 
-void redrawn_clocks_init(struct redrawn_clocks *c, uint64_t nominal, bool user_only);
+void redrawn_clocks_init(struct redrawn_clocks *c, uint64_t nominal);
 void redrawn_clocks_deinit(struct redrawn_clocks *c);
 
 /* A period between a quarter of the nominal one and seven quarters. */
@@ -44,20 +51,23 @@ uint64_t redrawn_clocks_draw(struct redrawn_clocks *c);
 /* How many samples on one CPU wake the reader. */
 uint32_t redrawn_clocks_wake(uint32_t rate, uint32_t cpus);
 
-/* Puts a record from a buffer into the backlog: a sample of these clocks without the field that
- * others do not have, and its weight for its period. */
+/* Puts a record from a buffer into the backlog; a sample of these clocks with its weight for its
+ * period. */
 void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
                         const struct perf_layout *l, struct bytes record);
 
 /* Gives those that have ticked since then another period. */
-void redrawn_clocks_redraw(struct redrawn_clocks *c);
+void redrawn_clocks_redraw(struct redrawn_clocks *c, uint64_t now_ns);
 
-/* Whether a sample counts, of a thread whose inherited clocks have ticked so often before; *is_own:
- * its period is its weight. Opens a clock when it is time. */
-bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, uint32_t ticks,
+/* Whether a sample of this thread counts; *is_own: its period is its weight. Opens a clock when it
+ * is time. */
+bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
                           bool *is_own);
 
-/* The thread has ended, or executed a program, which may have its number from another thread. */
+/* Closes those of threads that have begun to leave the CPU all the time. */
+void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns);
+
+/* The thread has ended. */
 void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
 
 #endif
