@@ -47,7 +47,7 @@ static size_t write_sample(uint64_t *to, uint64_t id, uint64_t stream, uint64_t 
 /* Adds a sample and takes it out again: its weight. */
 static uint64_t weight_of(struct redrawn_clocks *c, uint64_t id, uint64_t stream, uint64_t time)
 {
-    struct perf_layout layout = perf_layout_live(UNWIND_X86_64, true);
+    struct perf_layout layout = perf_layout_live(&arch_x86_64, true);
     struct perf_backlog q = {0};
     uint64_t record[64];
     size_t len = write_sample(record, id, stream, time);
