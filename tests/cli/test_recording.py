@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/corpus"))
 from make import sidecar_file  # noqa: E402
 from run_file import (CUT, DEEP, FAULT, FILE, GENERATED, KERNEL, KERNEL_UNSEEN, NO_TABLE, PERIOD,  # noqa: E402
-                      RECORDS, UNKNOWN, UNSEEN, VDSO, WAIT, Run)
+                      RECORDS, UNKNOWN, UNPLACED, UNSEEN, VDSO, WAIT, Run)
 
 MAIN, ALPHA, WORK, OPEN, PING, PONG, FACT = (0x401000, 0x401040, 0x401080, 0x4010e0, 0x401120, 0x401160,
                                             0x4011a0)
@@ -178,6 +178,20 @@ class Flat(Case):
         self.assertIn("90.0 % are whole", text)
         self.assertIn("sampling took about 0.020 s", text)
         self.assertNotIn("Programs", text)
+
+    def test_intervals_have_room_for_time_without_a_place(self):
+        def intervals(*losses):
+            run = whole_run()
+            run.losses += losses
+            rows = monarc_json("flat", "--force", self.write(run))["functions"]
+            return {f["name"]: [f[key] for key in ("self_share_low", "self_share_high", "total_share_low",
+                                                   "total_share_high")] for f in rows}
+        known, part = intervals(), intervals((UNPLACED, 0, 250 * PERIOD, "while they left a CPU"))
+        for name, (low, high, total_low, total_high) in known.items():
+            wanted = [0.8 * low, 0.8 * high + 0.2, 0.8 * total_low, 0.8 * total_high + 0.2]
+            for is_there, should in zip(part[name], wanted):
+                self.assertAlmostEqual(is_there, should, delta=2e-5, msg=name)
+        self.assertEqual(intervals((RECORDS, 9, 250 * PERIOD, "the buffer was full")), known)
 
     def test_few_and_no_samples(self):
         run = Run("x", user=PERIOD)

@@ -335,20 +335,36 @@ static struct interval interval_by_error(const struct summary *s, double samples
     return share_interval_of(share, error / s->samples);
 }
 
+/* CPU time that no sample says the place of may all be of one function, or none of it: threads that
+ * leave the CPU all the time are sampled where they stay for longer. */
+static struct interval interval_with_unplaced(const struct summary *s, struct interval i)
+{
+    const struct recording *r = s->run && s->run->has_cpu ? s->run->recording : NULL;
+    double placed_ns = 1e9 * summary_time(s, s->samples), unplaced_ns = 0;
+    for (size_t k = 0; r && k < r->losses.len; k++)
+        if (r->losses.at[k].kind == RECORDING_LOST_UNPLACED)
+            unplaced_ns += (double)r->losses.at[k].ns;
+    if (!(unplaced_ns > 0) || !(placed_ns > 0) || strcmp(s->dimension, "seconds") != 0)
+        return i;
+    double unplaced = unplaced_ns / (placed_ns + unplaced_ns);
+    return (struct interval){i.low * (1 - unplaced), i.high * (1 - unplaced) + unplaced};
+}
+
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self)
 {
     if (s->sharing)
         return summary_interval_between(s, s->sharing->least[function], s->sharing->most[function]);
     if (!s->measured || !s->measured->self_error || !(self > 0))
-        return summary_interval(s, self);
-    return interval_by_error(s, self, s->measured->self_error[function]);
+        return interval_with_unplaced(s, summary_interval(s, self));
+    return interval_with_unplaced(s, interval_by_error(s, self, s->measured->self_error[function]));
 }
 
 struct interval summary_total_interval(const struct summary *s, uint32_t function, double total)
 {
     if (!s->measured || !s->measured->inclusive_error || !(total > 0))
-        return summary_interval(s, total);
-    return interval_by_error(s, total, s->measured->inclusive_error[function]);
+        return interval_with_unplaced(s, summary_interval(s, total));
+    return interval_with_unplaced(
+        s, interval_by_error(s, total, s->measured->inclusive_error[function]));
 }
 
 /* With the share q of a function's m samples, a line has the variance m q (1 - q) + q^2 var(m).
@@ -358,10 +374,11 @@ struct interval summary_line_interval(const struct summary *s, uint32_t function
     const struct stacks *m = s->measured;
     if (!m || !m->self_error || function == NO_FUNCTION || !(self > 0) ||
         self > m->self[function] * 1.000001)
-        return summary_interval(s, self);
+        return interval_with_unplaced(s, summary_interval(s, self));
     double error = m->self_error[function], q = fmin(1, self / m->self[function]);
     double weight = s->effective > 0 ? s->samples / s->effective : 1; /* of a sample */
     if (!(error > 0))
-        return share_interval_of(summary_share(s, self), 0);
-    return interval_by_error(s, self, sqrt(weight * self * (1 - q) + q * q * error * error));
+        return interval_with_unplaced(s, share_interval_of(summary_share(s, self), 0));
+    return interval_with_unplaced(
+        s, interval_by_error(s, self, sqrt(weight * self * (1 - q) + q * q * error * error)));
 }

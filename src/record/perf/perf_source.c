@@ -24,6 +24,7 @@ enum {
     IDLE_NS = 64 * 1000 * 1000,
     MOST_CHANCE = 4,
     MOST_DRAWS = 100000,
+    MOST_REDRAWN = 2000,       /* samples a second; with more, twice as many would cost too much */
     EVENLY = 3,                /* how much less young samples vary for that: measured */
     TICK_NS = 4 * 1000 * 1000, /* of usual kernels */
 };
@@ -547,7 +548,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         return false;
     }
     source_make_periods(s);
-    s->has_redrawn = s->choices.at[0].is_clock && perf_is_drawn(s, 0);
+    s->has_redrawn = s->choices.at[0].is_clock && perf_is_drawn(s, 0) && o->rate <= MOST_REDRAWN;
     redrawn_clocks_init(&s->redrawn, s->choices.at[0].period);
     for (size_t i = 0; i < s->rings.len; i++)
         vec_push(&s->backlogs, (struct perf_backlog){0});

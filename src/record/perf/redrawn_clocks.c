@@ -25,9 +25,9 @@
  * process with one thread begins to leave the CPU many times in each period.
  *
  * Cost: one more sample each period, an interrupt of the program's CPU each WAKE_SAMPLES samples
- * (or more, as the reader is to be woken at most 1,000 times a second). It refuses processes of
- * other rights, whose events the kernel does not open, and does without where descriptors are few:
- * these keep their inherited clocks. */
+ * (or more, as the reader is to be woken at most 1,000 times a second). So they are not used above
+ * 2,000 samples a second. Processes of other rights, whose events the kernel does not open, keep
+ * their inherited clocks, and so do all that come when descriptors are few. */
 #include "record/perf/perf_source_private.h"
 
 #include "record/clocks.h"
