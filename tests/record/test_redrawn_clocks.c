@@ -78,14 +78,16 @@ static void a_sample_weighs_its_period_and_what_was_before_it(void **state)
     assert_int_equal(weight_of(&c, ID + 1, ID + 1, 0), NOMINAL); /* other clocks: as it is */
     assert_int_equal(weight_of(&c, ID, ID + 2, 0), NOMINAL);
     assert_int_equal(c.due.len, 1);
-    redrawn_clocks_redraw(&c, 9980000);
+    redrawn_clocks_redraw(&c, 1, 0, 9980000);
     assert_int_equal(c.due.len, 0);
     if (fd >= 0) { /* perf events are permitted */
         period = c.clocks.at[0].period;
         assert_int_equal(weight_of(&c, ID, ID, 11000000), period + 80000);
         assert_int_equal(weight_of(&c, ID, ID, 12000000), period);
-        redrawn_clocks_redraw(&c, 90000000); /* ticks that nobody saw: half a period */
+        redrawn_clocks_redraw(&c, 1, 0, 90000000); /* ticks that are not seen: half a period */
         assert_int_equal(weight_of(&c, ID, ID, 90900000), c.clocks.at[0].period + period / 2);
+        redrawn_clocks_redraw(&c, 0, 90910000, 90950000); /* it gave way to the reader */
+        assert_int_equal(weight_of(&c, ID, ID, 99000000), c.clocks.at[0].period + 10000);
         close(fd);
     }
     c.clocks.at[0].is_over = true;

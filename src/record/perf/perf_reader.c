@@ -14,6 +14,7 @@
 
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -71,13 +72,13 @@ static void reader_empty(struct perf_source *s, size_t number)
 }
 
 /* Returns how much waits. */
-static size_t reader_empty_all(struct perf_source *s, uint64_t until_ns)
+static size_t reader_empty_all(struct perf_source *s, uint64_t woken_ns, uint64_t until_ns)
 {
     struct perf_reader *r = &s->reader;
     pthread_mutex_lock(&r->lock);
     for (size_t i = 0; i < s->rings.len; i++)
         reader_empty(s, i);
-    redrawn_clocks_redraw(&s->redrawn, clock_now());
+    redrawn_clocks_redraw(&s->redrawn, (uint32_t)sched_getcpu(), woken_ns, clock_now());
     r->until_ns = until_ns;
     size_t bytes = r->bytes;
     pthread_mutex_unlock(&r->lock);
@@ -107,7 +108,7 @@ static void *reader_run(void *context)
         if (!s->options.is_attached && reader_has_tasks(s))
             perf_draw_periods(s, false);
         uint64_t now_ns = clock_now();
-        size_t bytes = reader_empty_all(s, now_ns - SETTLED_NS);
+        size_t bytes = reader_empty_all(s, now_ns, now_ns - SETTLED_NS);
         idle_ns = bytes ? 0 : 2 * ns < LONGEST_WAIT_NS ? 2 * ns : LONGEST_WAIT_NS;
         if (bytes < ENOUGH_BYTES && now_ns - told_ns < WAIT_NS)
             continue;
@@ -142,7 +143,7 @@ void perf_reader_stop(struct perf_source *s)
     r->is_running = false;
     (void)!write(r->end, &one, sizeof one); /* cannot fail: the count is 0 */
     pthread_join(r->thread, NULL);
-    reader_empty_all(s, UINT64_MAX);
+    reader_empty_all(s, clock_now(), UINT64_MAX);
 }
 
 void perf_reader_deinit(struct perf_source *s)

@@ -137,12 +137,15 @@ void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
     clock->is_due = true;
 }
 
-/* The clock has not ticked since its last sample, or ticked in code that is not sampled. */
-void redrawn_clocks_redraw(struct redrawn_clocks *c, uint64_t now_ns)
+/* A thread has run since its last sample until now or, on our CPU, until we had that; or the clock
+ * has ticked unseen, in code that is not sampled. */
+void redrawn_clocks_redraw(struct redrawn_clocks *c, uint32_t cpu, uint64_t woken_ns,
+                           uint64_t now_ns)
 {
     for (size_t i = 0; i < c->due.len; i++) {
         struct redrawn_clock *clock = &c->clocks.at[c->due.at[i]];
-        uint64_t since = now_ns > clock->last_ns ? now_ns - clock->last_ns : 0;
+        uint64_t until_ns = clock->cpu == cpu ? woken_ns : now_ns;
+        uint64_t since = until_ns > clock->last_ns ? until_ns - clock->last_ns : 0;
         uint64_t period = redrawn_clocks_draw(c);
         clock->is_due = false;
         if (clock->is_over || ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &period))
@@ -181,7 +184,7 @@ static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
 {
     struct redrawn_clocks *c = &s->redrawn;
     struct redrawn_clock clock = {
-        .fd = -1, .pid = r->pid, .tid = r->tid, .period = redrawn_clocks_draw(c)};
+        .fd = -1, .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .period = redrawn_clocks_draw(c)};
     proc_thread_init(&clock.files);
     if (c->open < c->most_open && redrawn_is_single((pid_t)r->pid, (pid_t)r->tid) &&
         !redrawn_is_turning(c, &clock))

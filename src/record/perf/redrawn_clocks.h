@@ -20,7 +20,7 @@ struct perf_thread;
 struct redrawn_clock {
     int fd;       /* -1: not open */
     bool is_over; /* the thread is, or its program */
-    uint32_t pid, tid;
+    uint32_t pid, tid, cpu;
     uint64_t id, from_ns;     /* since when it counts */
     struct proc_thread files; /* of the thread; and what they said */
     struct proc_times times;
@@ -56,8 +56,10 @@ uint32_t redrawn_clocks_wake(uint32_t rate, uint32_t cpus);
 void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
                         const struct perf_layout *l, struct bytes record);
 
-/* Gives those that have ticked since then another period. */
-void redrawn_clocks_redraw(struct redrawn_clocks *c, uint64_t now_ns);
+/* Gives those that have ticked since then another period; the reader has had this CPU
+ * since it was woken. */
+void redrawn_clocks_redraw(struct redrawn_clocks *c, uint32_t cpu, uint64_t woken_ns,
+                           uint64_t now_ns);
 
 /* Whether a sample of this thread counts; *is_own: its period is its weight. Opens a clock when it
  * is time. */
