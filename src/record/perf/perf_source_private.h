@@ -116,6 +116,19 @@ bool perf_keep_apart(struct perf_source *s, pid_t pid);
 /* Switches events on that no exec does. */
 void perf_enable(struct perf_source *s);
 
+/* --- perf_redrawn.c ------------------------------------------------------------------------- */
+
+/* Whether a sample of this thread counts; *is_own: its period is its weight. Opens a clock when it
+ * is time. */
+bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
+                          bool *is_own);
+
+/* Closes those of threads that have begun to leave the CPU all the time. */
+void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns);
+
+/* The thread has ended. */
+void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
+
 /* --- perf_reader.c -------------------------------------------------------------------------- */
 
 /* Whether samples of the event come at periods that are drawn. */

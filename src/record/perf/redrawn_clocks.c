@@ -3,7 +3,7 @@
  * A clock that a thread has inherited keeps its period: the kernel lets nobody change it. A program
  * that does something with nearly the same period, or a simple fraction of it, keeps step with such
  * a clock, and each second of its samples is as good as a few of them. So the thread of a process
- * that has one, and lived for BEGIN_SAMPLES periods, gets a clock of its own on each CPU that it is
+ * that has one, and lived for some periods, gets a clock of its own on each CPU that it is
  * met on. These wake the reader every WAKE_SAMPLES samples, and it gives each clock that has ticked
  * a new period, which also starts it anew. In between, the clock goes on with the period it has,
  * which is drawn again long before it could keep step with anything. From then on, what the
@@ -28,9 +28,10 @@
  * (or more, as the reader is to be woken at most 1,000 times a second). So they are not used above
  * 2,000 samples a second. Processes of other rights, whose events the kernel does not open, keep
  * their inherited clocks, and so do all that come when descriptors are few. */
-#include "record/perf/perf_source_private.h"
+#include "record/perf/redrawn_clocks.h"
 
 #include "record/clocks.h"
+#include "record/perf/perf_record.h"
 #include "record/proc_threads.h"
 
 #include <linux/perf_event.h>
@@ -40,17 +41,11 @@
 #include <unistd.h>
 
 enum {
-    BEGIN_SAMPLES = 8, /* of a thread's inherited clocks */
-    WAKE_SAMPLES = 4,  /* of one CPU, at */
-    WAKE_RATE = 1000,  /* samples a second */
+    WAKE_SAMPLES = 4, /* of one CPU, at */
+    WAKE_RATE = 1000, /* samples a second */
     WAKE_CPUS = 4,
-    MOST_OPEN = 2048,     /* clocks, as far as descriptors permit */
-    FILES_PART = 4,       /* of all descriptors */
-    MOST_CLOCKS = 100000, /* in a recording */
-    MOST_TURNS = 4,       /* of a thread on the CPU, for each period that it ran */
-    AGAIN_SAMPLES = 256,  /* until it is tried again */
-    CHECK_NS = 20 * 1000 * 1000,
-    MOST_CHECKS = 16, /* of clocks, then */
+    MOST_OPEN = 2048, /* clocks, as far as descriptors permit */
+    FILES_PART = 4,   /* of all descriptors */
 };
 
 /* What a clock leaves over after its last sample, in periods: half the mean square of the
@@ -154,112 +149,4 @@ void redrawn_clocks_redraw(struct redrawn_clocks *c, uint32_t cpu, uint64_t woke
         clock->period = period;
     }
     c->due.len = 0;
-}
-
-/* --- in the monitor -----------------------------------------------------------------------------
- */
-
-/* Whether a thread has left the CPU more often than is good for it, since it was asked before. */
-static bool redrawn_is_turning(const struct redrawn_clocks *c, struct redrawn_clock *clock)
-{
-    struct proc_times now, before = clock->times;
-    if (!proc_thread_times(&clock->files, (pid_t)clock->pid, (pid_t)clock->tid, true, &now))
-        return true;
-    clock->times = now;
-    uint64_t periods = (now.cpu_ns - before.cpu_ns) / c->nominal + 1;
-    return now.runs - before.runs > MOST_TURNS * periods;
-}
-
-static bool redrawn_is_single(pid_t pid, pid_t tid)
-{
-    struct proc_tids tids = {0};
-    bool is_single = pid == tid && proc_list_threads(pid, &tids) && tids.at.len == 1;
-    vec_free(&tids.at);
-    return is_single;
-}
-
-/* What could not be opened has a place in the list all the same, so that it is tried again only
- * after a while. */
-static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
-{
-    struct redrawn_clocks *c = &s->redrawn;
-    struct redrawn_clock clock = {
-        .fd = -1, .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .period = redrawn_clocks_draw(c)};
-    proc_thread_init(&clock.files);
-    if (c->open < c->most_open && redrawn_is_single((pid_t)r->pid, (pid_t)r->tid) &&
-        !redrawn_is_turning(c, &clock))
-        clock.fd = perf_open_redrawn(s, (pid_t)r->tid, r->cpu, clock.period, &clock.id);
-    if (clock.fd < 0) {
-        proc_thread_deinit(&clock.files);
-        return false;
-    }
-    c->open++;
-    map_set(&s->choice_of, clock.id, 0, 0);
-    pthread_mutex_lock(&s->reader.lock);
-    map_set(&c->of_thread, r->tid, r->cpu, c->clocks.len);
-    map_set(&c->instead_of, r->stream, 0, c->clocks.len);
-    map_set(&c->of_id, clock.id, 0, c->clocks.len);
-    ioctl(clock.fd, PERF_EVENT_IOC_ENABLE, 0);
-    clock.from_ns = clock_now();
-    vec_push(&c->clocks, clock);
-    pthread_mutex_unlock(&s->reader.lock);
-    return true;
-}
-
-bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
-                          bool *is_own)
-{
-    struct redrawn_clocks *c = &s->redrawn;
-    const uint32_t *at = map_find(&c->of_id, r->id, 0);
-    *is_own = at != NULL;
-    if (at)
-        return r->id == r->stream && !c->clocks.at[*at].is_over;
-    t->ticks++;
-    at = map_find(&c->instead_of, r->stream, 0);
-    if (at && !c->clocks.at[*at].is_over)
-        return r->time < c->clocks.at[*at].from_ns;
-    if (t->ticks > t->refused_ticks + BEGIN_SAMPLES && c->clocks.len < MOST_CLOCKS &&
-        !redrawn_open(s, r))
-        t->refused_ticks = t->ticks + AGAIN_SAMPLES;
-    return true;
-}
-
-void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns)
-{
-    struct redrawn_clocks *c = &s->redrawn;
-    if (now_ns - c->checked_ns < CHECK_NS)
-        return;
-    c->checked_ns = now_ns;
-    for (int checks = 0; checks < MOST_CHECKS && c->checked < c->clocks.len; c->checked++) {
-        struct redrawn_clock *clock = &c->clocks.at[c->checked];
-        if (clock->is_over)
-            continue;
-        checks++;
-        if (redrawn_is_turning(c, clock) &&
-            redrawn_is_single((pid_t)clock->pid, (pid_t)clock->tid)) {
-            struct perf_thread *t = perf_thread(s, clock->tid);
-            t->refused_ticks = t->ticks + AGAIN_SAMPLES;
-            redrawn_clocks_end(s, clock->tid);
-        }
-    }
-    if (c->checked >= c->clocks.len)
-        c->checked = 0;
-}
-
-void redrawn_clocks_end(struct perf_source *s, uint32_t tid)
-{
-    struct redrawn_clocks *c = &s->redrawn;
-    pthread_mutex_lock(&s->reader.lock);
-    for (uint32_t cpu = 0; c->clocks.len && cpu < s->rings.len / PERF_RINGS; cpu++) {
-        const uint32_t *at = map_find(&c->of_thread, tid, cpu);
-        struct redrawn_clock *clock = at ? &c->clocks.at[*at] : NULL;
-        if (!clock || clock->is_over)
-            continue;
-        clock->is_over = true;
-        proc_thread_deinit(&clock->files);
-        close(clock->fd);
-        clock->fd = -1;
-        c->open--;
-    }
-    pthread_mutex_unlock(&s->reader.lock);
 }

@@ -13,9 +13,6 @@
 
 #include <stdbool.h>
 
-struct perf_source;
-struct perf_thread;
-
 /* Of one thread on one CPU. */
 struct redrawn_clock {
     int fd;       /* -1: not open */
@@ -60,16 +57,5 @@ void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
  * since it was woken. */
 void redrawn_clocks_redraw(struct redrawn_clocks *c, uint32_t cpu, uint64_t woken_ns,
                            uint64_t now_ns);
-
-/* Whether a sample of this thread counts; *is_own: its period is its weight. Opens a clock when it
- * is time. */
-bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
-                          bool *is_own);
-
-/* Closes those of threads that have begun to leave the CPU all the time. */
-void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns);
-
-/* The thread has ended. */
-void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
 
 #endif
