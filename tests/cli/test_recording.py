@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import random
 import re
 import shutil
 import sys
@@ -178,6 +179,24 @@ class Flat(Case):
         self.assertIn("90.0 % are whole", text)
         self.assertIn("sampling took about 0.020 s", text)
         self.assertNotIn("Programs", text)
+
+    def test_errors_of_uneven_weights_are_their_scatter(self):
+        """Strata of few samples, with weights as distances between random looks have: over some recordings, the
+        standard error that is printed is that of drawing each sample."""
+        draw, printed, known = random.Random(21), 0, 0
+        for _ in range(12):
+            run = Run("x")
+            demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+            run.process(7, 1, demo, "demo")
+            run.thread(0, 7)
+            weights = [int(draw.expovariate(1) * PERIOD) + 1 for _ in range(400)]
+            for i, weight in enumerate(weights):
+                run.sample([(demo, MAIN if draw.random() < 0.4 else ALPHA)], 1, slice=i, weight=weight)
+            rows, _ = self.flat(self.write(run))
+            printed += ((rows["main"]["self_share_high"] - rows["main"]["self_share_low"]) / 2 / 1.96) ** 2
+            known += 0.4 * 0.6 * sum(w * w for w in weights) / sum(weights) ** 2
+        self.assertGreater(printed / known, 0.93)
+        self.assertLess(printed / known, 1.15)
 
     def test_intervals_have_room_for_time_without_a_place(self):
         def intervals(*losses):

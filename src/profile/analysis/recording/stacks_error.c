@@ -6,7 +6,9 @@
  * stratified sample of a thread's time (Cochran, Sampling Techniques, 1977, chapter 5): with strata
  * of n samples of weights w, of which those in the function have the share p,
  *
- *     var(sum of w x) = sum over strata of n/(n - 1) * sum of w^2 (x - p)^2
+ *     var(sum of w x) = sum over strata of f * sum of w^2 (x - p)^2
+ *
+ * where f is n/(n - 1) for equal weights, and more for others (stratum_factor()).
  *
  * A stratum is as many slices of the run's time as it takes to have LEAST samples of one thread.
  * Where code alternates within strata, this is the binomial variance of the actual weights; phases
@@ -28,7 +30,7 @@ enum { LEAST = 4 };
 struct row {
     uint32_t node;
     uint32_t count;
-    double weight, squares; /* in samples: sum, and sum of squares */
+    double weight, squares, cubes; /* in samples: sums of weights, their squares, their cubes */
 };
 
 struct function_hits {
@@ -80,15 +82,28 @@ static uint32_t innermost_function(const struct space *s, const struct call_fram
     return has_frames ? frames->frame[frames->start[place + 1] - 1] : space_function_of(s, node);
 }
 
+/* What the squares of differences from the mean of a stratum are multiplied with, so that they are
+ * right on average: p is of the same samples, and the heavier one is, the nearer is p to it. With
+ * v = w / sum of w, the expectation of (x - p)^2 is p (1 - p) (1 - 2 v + sum of v^2). For equal
+ * weights this is n / (n - 1). */
+static double stratum_factor(const struct row *all)
+{
+    enum { MOST = 8 }; /* of strata that are one sample, nearly */
+    double left = 1 - 2 * all->cubes / (all->squares * all->weight) +
+                  all->squares / (all->weight * all->weight);
+    return left > 1.0 / MOST ? 1 / left : MOST;
+}
+
 /* Sum of w^2 (x - p)^2, where x is 1 for the samples of the function and 0 for all others. */
 static void hits_end_stratum(struct hits *h, const struct row *all)
 {
+    double factor = all->count > 1 && all->squares > 0 ? stratum_factor(all) : 0;
     for (uint32_t i = 0; i < h->len; i++) {
         const struct function_hits *of = &h->of[h->touched[i]];
         double p = all->weight > 0 ? fmin(1, of->weight / all->weight) : 1;
-        double sum = of->squares * (1 - 2 * p) + p * p * all->squares, n = all->count;
-        if (n > 1 && p < 1 && sum > 0)
-            h->variance[h->touched[i]] += sum * n / (n - 1);
+        double sum = of->squares * (1 - 2 * p) + p * p * all->squares;
+        if (p < 1 && sum > 0)
+            h->variance[h->touched[i]] += sum * factor;
     }
     h->len = 0;
 }
@@ -154,10 +169,12 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
         for (uint32_t i = start; i < end; i++) {
             const struct recording_sample *sample = &r->samples.at[rows[i].item];
             double weight = (double)sample->weight / (period > 0 ? period : 1);
-            struct row row = {sample->node, sample->count, weight, weight * weight / sample->count};
+            struct row row = {sample->node, sample->count, weight, weight * weight / sample->count,
+                              weight * weight * weight / sample->count / sample->count};
             all.count += row.count;
             all.weight += row.weight;
             all.squares += row.squares;
+            all.cubes += row.cubes;
             uint32_t leaf = innermost_function(s, frames, row.node);
             if (leaf != NO_FUNCTION && !space_is_cut(s, row.node))
                 hits_add(&self, leaf, &row, i, stratum);
