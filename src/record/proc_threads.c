@@ -15,10 +15,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 64, STATUS_BYTES = 4096 };
+enum { PATH_BYTES = 64, STATUS_BYTES = 4096, PAGE_BYTES = 4096, STACK_PARTS = 17 };
 
 void proc_thread_init(struct proc_thread *t)
 {
@@ -212,6 +213,23 @@ uint64_t proc_process_cpu(pid_t pid)
     if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
         return 0;
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* One part a page: the kernel copies whole parts or none, and what lies behind the end of the stack
+ * costs only its own part. */
+size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
+{
+    struct iovec parts[STACK_PARTS], whole = {to, room};
+    size_t n = 0;
+    for (uint64_t at = sp, left = room; left && n < STACK_PARTS && at >= sp; n++) {
+        uint64_t size = PAGE_BYTES - at % PAGE_BYTES;
+        size = size < left ? size : left;
+        parts[n] = (struct iovec){(void *)(uintptr_t)at, size};
+        at += size;
+        left -= size;
+    }
+    ssize_t got = process_vm_readv(tid, &whole, 1, parts, n, 0);
+    return got > 0 ? (size_t)got : 0;
 }
 
 /* sched_setattr(2), which the C library has no name for. */

@@ -68,6 +68,10 @@ bool proc_has_filter(pid_t tid);
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);
 
+/* Copies a thread's stack from `sp` on as far as it goes, at most `room` bytes (64 KiB); returns
+ * how much there is. */
+size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
+
 /* Asks the scheduler, from Linux 6.12 on, for short turns of the calling thread, which begin the
  * sooner. For where being late makes figures worse on a busy machine: threads that are to be looked
  * at now, and periods of threads that begin. It costs who runs in our place; older kernels ignore

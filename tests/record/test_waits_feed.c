@@ -3,6 +3,7 @@
 #include "toy_collector.h"
 
 #include "record/waits/waits.h"
+#include "record/proc_threads.h"
 #include "record/waits/waits_private.h"
 
 #include <malloc.h>
@@ -198,7 +199,7 @@ static void test_what_proc_says(void **state)
     waits_look_at(NOBODY, NOBODY, &look);
     assert_int_equal(look.state, WAITS_GONE);
     uint8_t byte;
-    assert_int_equal(waits_look_stack(NOBODY, 1, &byte, 1), 0);
+    assert_int_equal(proc_read_stack(NOBODY, 1, &byte, 1), 0);
 }
 
 struct sleeper {

@@ -81,6 +81,7 @@ enum form_limit {
     LIMIT_WORK     /* the same, but it works rather than waits: another stop would undo it again */
 };
 
+/* A row: what a call is named and numbered, and which of its arguments mean what. */
 struct call_form {
     const char *name;
     int16_t numbers[CALL_ABIS]; /* -1: there is none */
@@ -245,6 +246,8 @@ struct form_pieces {
     uint8_t header[HEADER_WORDS * 8];
 };
 
+/* Where the pieces of memory of a call are listed, and how many there are. false: that cannot be
+ * read, or there are more than the kernel allows. */
 static bool form_find_pieces(const struct call_form *form, const struct ptrace_call *call,
                              pid_t tid, struct form_pieces *out)
 {
@@ -267,6 +270,7 @@ struct form_place {
     uint64_t whole, index, offset, address, length;
 };
 
+/* Walks the list of pieces, (address, length) each, up to the byte. */
 static bool form_find_place(const struct ptrace_call *call, pid_t tid, const struct form_pieces *p,
                             uint64_t done, struct form_place *out)
 {
@@ -294,7 +298,13 @@ static void form_put_word(const struct ptrace_call *call, uint8_t *to, uint64_t 
     memcpy(to, &word, call->word_bytes);
 }
 
-/* The rest of a piece by itself; then those behind it, where they are. */
+/* The rest of a piece by itself, described in scratch memory; when that is done, those behind it,
+ * where they are:
+ *
+ *     pieces    [ done ][ do|ne not ][ not yet ][ not yet ]
+ *     next               call 1:  not ;  call 2:  the last two
+ *
+ * A message needs a header of its own, as its list of pieces is another. */
 static bool form_rest_of_pieces(const struct call_form *form, const struct ptrace_call *call,
                                 pid_t tid, uint64_t done, uint64_t *arguments,
                                 struct form_scratch *scratch)
@@ -539,6 +549,8 @@ static uint64_t rest_deadline(const struct ptrace_rest *rest, const struct ptrac
 
 enum rest_way { REST_LEFT, REST_BY_KERNEL, REST_BY_US };
 
+/* The four ways of the comment at the top. An error by which nothing was done is one that the row
+ * names; CALL_RESTART_BLOCK is the kernel's own way of going on with what is left of a limit. */
 bool ptrace_rest_begin(struct ptrace_rest *rest, const struct ptrace_cut *cut)
 {
     struct ptrace_call call = {0};

@@ -51,6 +51,7 @@ struct places_look {
     size_t stack, stack_len; /* in `stacks` */
 };
 
+/* Stacks stand one behind the other: a look has its place among them. */
 struct places_looks {
     VEC(struct places_look) at;
     VEC(uint8_t) stacks;
@@ -97,7 +98,7 @@ static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
     bool is_kernel = r.syscall >= 0;
     struct places_looks *seen = &p->seen;
     if (seen->at.len < MOST_KEPT) {
-        size_t len = is_kernel ? ptrace_read_stack(t->tid, r.sp, s->stack, sizeof s->stack) : 0;
+        size_t len = is_kernel ? proc_read_stack(t->tid, r.sp, s->stack, sizeof s->stack) : 0;
         look.stack = seen->stacks.len;
         look.stack_len = len;
         vec_reserve(&seen->stacks, seen->stacks.len + len);
@@ -112,6 +113,7 @@ static void places_sample(struct ptrace_places *p, struct ptrace_thread *t)
 
 /* --- stopping -------------------------------------------------------------------------------- */
 
+/* Sleeps for so long; true: looking is to end. */
 static bool places_is_ended(const struct ptrace_places *p, uint64_t wait_ns)
 {
     struct pollfd end = {p->end, POLLIN, 0};
@@ -121,7 +123,8 @@ static bool places_is_ended(const struct ptrace_places *p, uint64_t wait_ns)
 
 enum places_answer { PLACES_NOTHING_YET, PLACES_DONE };
 
-/* Answers a stop, and lets go, at once or when the rest of a call is made. */
+/* Answers a stop of a thread that was asked to: takes what it shows, and lets go, at once or when
+ * the rest of a call is made. */
 static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int status)
 {
     if (tid == p->rest.tid && ptrace_rest_stopped(&p->rest, status)) {
@@ -193,6 +196,7 @@ static void places_await(struct ptrace_places *p)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
+/* One look: asks a thread to stop, and waits for its answer without the lock. */
 static void places_look(struct ptrace_places *p, bool by_timer)
 {
     struct ptrace_source *s = &p->looker;
@@ -204,6 +208,7 @@ static void places_look(struct ptrace_places *p, bool by_timer)
         places_await(p);
 }
 
+/* The thread. It ends when it is told to, or may trace nothing. */
 static void *places_run(void *context)
 {
     struct ptrace_places *p = context;

@@ -1,5 +1,12 @@
-/* Registers of stopped threads, by PTRACE_GETREGSET with NT_PRSTATUS: struct user_regs_struct of
- * <sys/user.h> and <asm/ptrace.h>. Refuses to change any. */
+/* Registers of stopped threads, and of the calls that they are at the end of.
+ *
+ * All registers come by PTRACE_GETREGSET with NT_PRSTATUS (struct user_regs_struct of <sys/user.h>
+ * and <asm/ptrace.h>) as an array of words; which word is which register is a row of src/arch.
+ *
+ * Calls are made again on x86-64 alone. It keeps the arguments and the number of a call in the
+ * registers of a thread that stops at its end, for programs of both word sizes. (PTRACE_GETREGS
+ * shows a 32-bit program's in the 64-bit layout.) aarch64 and riscv64 have put the result over the
+ * first argument by then and do not say whether the thread has left the call. */
 #include "record/ptrace/ptrace_registers.h"
 
 #include <elf.h>
@@ -7,8 +14,6 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-
-enum { PAGE_BYTES = 4096, STACK_PARTS = 17 };
 
 /* Whether the instruction at an address makes a system call. */
 static bool is_syscall_at(pid_t tid, uint64_t address, const struct arch *a)
@@ -41,39 +46,20 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
         out->user.known |= UINT32_C(1) << number;
     }
     out->sp = out->user.at[a->sp];
-    if (a->syscall_word) {
+    if (a->syscall_word) { /* the kernel tells the number */
         int64_t number = (int64_t)words[a->syscall_word];
         out->syscall = number >= 0 ? number : -1;
         return true;
     }
+    /* It has forgotten whether the thread is in a call: the instruction before the pc says so, or
+     * the one at it where the call will be made again. */
     uint64_t number = out->user.at[a->syscall_register], pc = out->user.pc;
     bool is_call = is_syscall_at(tid, pc - a->syscall_code_len, a) || is_syscall_at(tid, pc, a);
     out->syscall = is_call && number < MOST_SYSCALLS ? (int64_t)number : -1;
     return true;
 }
 
-/* One part a page: what lies behind the end of the stack costs only its own part. */
-size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
-{
-    struct iovec parts[STACK_PARTS], whole = {to, room};
-    size_t n = 0;
-    for (uint64_t at = sp, left = room; left && n < STACK_PARTS; n++) {
-        uint64_t size = PAGE_BYTES - at % PAGE_BYTES;
-        size = size < left ? size : left;
-        parts[n] = (struct iovec){(void *)(uintptr_t)at, size};
-        at += size;
-        left -= size;
-    }
-    ssize_t got = process_vm_readv(tid, &whole, 1, parts, n, 0);
-    return got > 0 ? (size_t)got : 0;
-}
-
-/* The registers of a call, as rows of data.
- *
- * x86-64 keeps the arguments and the number of a call in the registers of a thread that stops at
- * its end, for programs of both word sizes. (PTRACE_GETREGS shows a 32-bit program's in the 64-bit
- * layout.) aarch64 and riscv64 have put the result over the first argument by then and do not say
- * whether the thread has left the call, so a call is never made again there. */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 bool ptrace_memory_read(pid_t tid, uint64_t from, void *to, size_t size)
 {
@@ -166,7 +152,7 @@ void ptrace_call_end(pid_t tid, const struct ptrace_call *call, int64_t result)
     ptrace(PTRACE_SETREGS, tid, 0, &r); /* fails if the thread is gone */
 }
 
-#else
+#else /* no call is made again */
 
 bool ptrace_call_read(pid_t tid, struct ptrace_call *out)
 {

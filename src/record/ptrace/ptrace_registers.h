@@ -23,12 +23,10 @@ struct ptrace_registers {
  * src/arch. */
 bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out);
 
-/* Copies the stack from `sp` on as far as it goes, at most `room` bytes; returns how much. */
-size_t ptrace_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* A system call that a stopped thread is at the end of: what it was asked, what it says, and how it
- * is made again. Machines are data: see ptrace_registers.c. */
-
+ * is made again. */
 enum call_abi { CALL_X86_64, CALL_I386, CALL_ABIS };
 enum { CALL_ARGUMENTS = 6 };
 

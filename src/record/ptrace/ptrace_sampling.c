@@ -344,8 +344,8 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
         sample.where = r.syscall >= 0 ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER;
         sample.syscall = r.syscall >= 0 ? r.syscall : -2;
         if (!s->no_stacks)
-            sample.stack = (struct bytes){
-                s->stack, ptrace_read_stack(t->tid, r.sp, s->stack, sizeof s->stack)};
+            sample.stack =
+                (struct bytes){s->stack, proc_read_stack(t->tid, r.sp, s->stack, sizeof s->stack)};
     }
     collector_sample(s->collector, &sample);
 }

@@ -239,6 +239,8 @@ static bool source_stopped(struct source *source, pid_t pid, int status)
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
+/* struct source: round(). Looks when it is time to, and reads clocks; returns when it is time next.
+ */
 static uint64_t source_round(struct source *base, uint64_t now)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
@@ -323,6 +325,7 @@ static void source_finish(struct source *base, uint64_t now)
     }
 }
 
+/* struct source: free() */
 static void source_free(struct source *base)
 {
     struct ptrace_source *s = (struct ptrace_source *)base;
@@ -334,6 +337,7 @@ static void source_free(struct source *base)
     free(s);
 }
 
+/* Why a process cannot be traced. */
 static bool source_refused(pid_t pid, int why, struct err *e)
 {
     if (why == ESRCH)

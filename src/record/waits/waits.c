@@ -1,7 +1,22 @@
-/* Keeping, for each thread, since when it is off the CPU and where, from what a source tells. */
+/* Keeping, for each thread, since when it is off the CPU and where, from what a source tells.
+ *
+ * A thread is a state machine. What it did until now is counted when it changes its state, up to
+ * `counted_ns`, so that no time counts twice and none is left out:
+ *
+ *     RUNS ──switched out──► WAITS or READY ──switched in──► RUNS
+ *     FOUND (was there before) ──seen or looked at──► RUNS or WAITS
+ *     any ──something was lost──► UNKNOWN: the time until it is seen again is lost
+ *
+ * The place of a wait is what the source saw as the thread left, or what a look from outside has
+ * found meanwhile (waits_look.c); a look after the thread was back does not count. Where switches
+ * are not told, the second part of this file has what clocks show now and then.
+ *
+ * Threads live in slots, which are used again; free slots form a list. Each step costs one look-up
+ * by tid and the ends of a queue. */
 #include "record/waits/waits.h"
 
 #include "record/clocks.h"
+#include "record/proc_threads.h"
 #include "record/waits/waits_private.h"
 
 #include <stdlib.h>
@@ -47,7 +62,7 @@ struct waits_sums waits_sums(const struct waits *w)
 
 /* --- queues ---------------------------------------------------------------------------------- */
 
-void waits_unqueue(struct waits *w, int32_t slot)
+static void waits_unqueue(struct waits *w, int32_t slot)
 {
     struct waiting_thread *t = &w->threads.at[slot];
     if (!t->queue)
@@ -87,20 +102,9 @@ int32_t waits_find(const struct waits *w, pid_t tid)
     return is_valid ? (int32_t)*found : NO_THREAD;
 }
 
-/* The map cannot forget: it is made anew when most of it is out of date. */
-static void waits_renew_map(struct waits *w)
-{
-    if (w->slot_of.len < 2 * w->living + MAP_SLACK)
-        return;
-    map_deinit(&w->slot_of);
-    w->slot_of = (struct map){0};
-    for (size_t i = 0; i < w->threads.len; i++)
-        if (w->threads.at[i].state != WAITS_THREAD_NONE)
-            map_index(&w->slot_of, w->threads.at[i].tid, 0, i, NULL);
-}
-
-int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
-                    uint64_t at_ns)
+/* A slot for a new thread, in the state that it has from then on. */
+static int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
+                           uint64_t at_ns)
 {
     int32_t slot = w->free;
     if (slot == NO_THREAD) {
@@ -112,7 +116,13 @@ int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_sta
     w->threads.at[slot] = (struct waiting_thread){
         .pid = pid, .tid = tid, .state = state, .left_ns = at_ns, .counted_ns = at_ns};
     w->living++;
-    waits_renew_map(w);
+    if (w->slot_of.len >= 2 * w->living + MAP_SLACK) { /* it cannot forget: it is made anew */
+        map_deinit(&w->slot_of);
+        w->slot_of = (struct map){0};
+        for (size_t i = 0; i < w->threads.len; i++)
+            if (w->threads.at[i].state != WAITS_THREAD_NONE)
+                map_index(&w->slot_of, w->threads.at[i].tid, 0, i, NULL);
+    }
     map_set(&w->slot_of, tid, 0, slot);
     if (!w->start_ns)
         w->start_ns = w->piece_ns = at_ns;
@@ -159,7 +169,9 @@ static void waits_give(struct waits *w, struct waiting_thread *t)
     t->unknown_ns = t->ready_ns = 0;
 }
 
-void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns)
+/* Adds time without a place to one of the thread's two sums, which the collector gets from time to
+ * time. The time counts up to counted_ns. */
+static void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns)
 {
     if (!t->unknown_ns && !t->ready_ns)
         t->first_kept_ns = t->counted_ns - ns;
@@ -187,12 +199,26 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
     waits_keep(w, t, is_ready ? &t->ready_ns : &t->unknown_ns, ns);
 }
 
-static void waits_lose(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
+/* Counts what an observed thread has waited: at the place of the look, if it was of that wait. */
+static void observe_count(struct waits *w, struct waiting_thread *t, uint64_t ns)
 {
-    uint64_t ns = until_ns > t->counted_ns ? until_ns - t->counted_ns : 0;
-    t->counted_ns += ns;
-    w->sums.lost_ns += ns;
-    w->losses++;
+    struct collector_sample s = waits_sample(w, t, ns, t->pending_since_ns);
+    t->pending_ns = 0;
+    if (!ns)
+        return;
+    w->sums.placed_ns += t->has_look ? ns : 0;
+    w->sums.unknown_ns += t->has_look ? 0 : ns;
+    if (t->has_look)
+        collector_sample_at(w->collector, &s, t->look);
+    else
+        waits_keep(w, t, &t->unknown_ns, ns);
+}
+
+/* Ends what is known of a thread that is observed. */
+static void observe_end(struct waits *w, struct waiting_thread *t)
+{
+    t->has_look = false; /* whether the wait went on until after it is not known */
+    observe_count(w, t, t->pending_ns);
 }
 
 /* Ends what a thread did until now. */
@@ -201,10 +227,14 @@ static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
     struct waiting_thread *t = &w->threads.at[slot];
     if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY)
         waits_count(w, t, at_ns);
-    else if (t->state == WAITS_THREAD_UNKNOWN)
-        waits_lose(w, t, at_ns);
+    else if (t->state == WAITS_THREAD_UNKNOWN) {
+        uint64_t lost_ns = at_ns > t->counted_ns ? at_ns - t->counted_ns : 0;
+        t->counted_ns += lost_ns;
+        w->sums.lost_ns += lost_ns;
+        w->losses++;
+    }
     if (t->is_observed)
-        waits_observe_end(w, t);
+        observe_end(w, t);
     w->sums.stale_looks += t->has_look && t->looked_ns > at_ns;
     waits_unqueue(w, slot);
     t->has_look = false;
@@ -258,15 +288,6 @@ void waits_exec(struct waits *w, pid_t pid, uint64_t at_ns)
     w->threads.at[slot].has_place = w->threads.at[slot].is_leaving = false;
 }
 
-static void waits_keep_registers(struct waiting_thread *t, const struct unwind_registers *registers)
-{
-    if (!t->registers)
-        t->registers = malloc(sizeof *t->registers);
-    if (!t->registers)
-        memory_exhausted(sizeof *t->registers);
-    *t->registers = *registers;
-}
-
 void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
                    const struct unwind_registers *registers, struct bytes stack)
 {
@@ -278,16 +299,31 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     s.at_ns = at_ns;
     s.registers = registers;
     s.stack = stack;
-    waits_keep_registers(t, registers);
+    if (!t->registers)
+        t->registers = malloc(sizeof *t->registers);
+    if (!t->registers)
+        memory_exhausted(sizeof *t->registers);
+    *t->registers = *registers;
     t->place = collector_place(w->collector, &s);
     t->is_leaving = true;
 }
 
-static void waits_leave(struct waits *w, int32_t slot, uint64_t at_ns, bool is_ready)
+void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out, bool is_ready)
 {
+    int32_t slot = waits_find(w, tid);
+    if (slot == NO_THREAD)
+        slot = waits_begin(w, pid, tid, WAITS_THREAD_RUNS, at_ns);
     struct waiting_thread *t = &w->threads.at[slot];
+    if (!is_out) {
+        if (t->state == WAITS_THREAD_FOUND)
+            t->state = WAITS_THREAD_WAITS; /* all the time so far */
+        waits_end(w, slot, at_ns);
+        t->state = WAITS_THREAD_RUNS;
+        t->has_place = t->is_leaving = false;
+        return;
+    }
     if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY)
-        t->state = WAITS_THREAD_UNKNOWN; /* it was back, and nobody said so */
+        t->state = WAITS_THREAD_UNKNOWN; /* it was back, and that was not told */
     waits_end(w, slot, at_ns);
     t->state = is_ready ? WAITS_THREAD_READY : WAITS_THREAD_WAITS;
     t->left_ns = at_ns;
@@ -296,23 +332,6 @@ static void waits_leave(struct waits *w, int32_t slot, uint64_t at_ns, bool is_r
     if (t->has_place && is_ready)
         t->place = collector_place_as(w->collector, t->place, COLLECTOR_READY);
     waits_queue(w, slot, is_ready || w->options.no_looking ? &w->known : &w->fresh);
-}
-
-void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out, bool is_ready)
-{
-    int32_t slot = waits_find(w, tid);
-    if (slot == NO_THREAD)
-        slot = waits_begin(w, pid, tid, WAITS_THREAD_RUNS, at_ns);
-    if (is_out) {
-        waits_leave(w, slot, at_ns, is_ready);
-        return;
-    }
-    struct waiting_thread *t = &w->threads.at[slot];
-    if (t->state == WAITS_THREAD_FOUND)
-        t->state = WAITS_THREAD_WAITS; /* all the time so far */
-    waits_end(w, slot, at_ns);
-    t->state = WAITS_THREAD_RUNS;
-    t->has_place = t->is_leaving = false;
 }
 
 void waits_lost(struct waits *w, uint64_t at_ns)
@@ -333,7 +352,7 @@ void waits_lost(struct waits *w, uint64_t at_ns)
 bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns)
 {
     struct waiting_thread *t = &w->threads.at[slot];
-    if (w->options.no_looking || (!t->gone_ns && waits_look_lives(t->pid, t->tid)))
+    if (w->options.no_looking || (!t->gone_ns && proc_has_thread(t->pid, t->tid)))
         return false;
     if (!t->gone_ns)
         t->gone_ns = clock_now();
@@ -361,28 +380,12 @@ void waits_finish(struct waits *w, uint64_t now_ns)
     w->losses = 0;
 }
 
-/* Waits of threads whose switches nobody tells: from what their clocks show now and then.
+/* --- observing ------------------------------------------------------------------------------- */
+
+/* Waits of threads whose switches are not told: from what their clocks show now and then.
  *
  * What a thread was neither on a CPU nor short of one, it waited. If its clock stood still between
  * two observations, that was one wait, and a look at the thread in between is its place. */
-
-/* How long the thread has waited since it was first observed. A clock may be late by a tick while
- * the thread runs, so that this may go back. */
-static uint64_t observe_waited(const struct waiting_thread *t, uint64_t at_ns,
-                               const struct waits_clock *clock)
-{
-    uint64_t life = at_ns > t->observed_ns ? at_ns - t->observed_ns : 0;
-    uint64_t busy = clock->cpu_ns - t->first.cpu_ns + clock->ready_ns - t->first.ready_ns;
-    return life > busy ? life - busy : 0;
-}
-
-/* Whether the thread has not come to a CPU since: what it waited was one wait, which may go on. */
-static bool observe_is_one_wait(const struct waits_clock *before, const struct waits_clock *now)
-{
-    if (before->runs != now->runs || before->ready_ns != now->ready_ns)
-        return false;
-    return now->runs || before->cpu_ns == now->cpu_ns;
-}
 
 /* Whether it came to a CPU once and is still there: what it waited before was the same wait. */
 static bool observe_is_back(const struct waits_clock *before, const struct waits_clock *now)
@@ -397,54 +400,6 @@ static bool observe_is_next(const struct waits_clock *before, const struct waits
     return !now->is_running && before->runs && now->runs == before->runs + 1;
 }
 
-static void observe_count(struct waits *w, struct waiting_thread *t, uint64_t ns)
-{
-    struct collector_sample s = waits_sample(w, t, ns, t->pending_since_ns);
-    t->pending_ns = 0;
-    if (!ns)
-        return;
-    w->sums.placed_ns += t->has_look ? ns : 0;
-    w->sums.unknown_ns += t->has_look ? 0 : ns;
-    if (t->has_look)
-        collector_sample_at(w->collector, &s, t->look);
-    else
-        waits_keep(w, t, &t->unknown_ns, ns);
-}
-
-void waits_observe_end(struct waits *w, struct waiting_thread *t)
-{
-    t->has_look = false; /* whether the wait went on until after it is not known */
-    observe_count(w, t, t->pending_ns);
-}
-
-/* The time waited since the last observation. */
-static uint64_t observe_more(struct waiting_thread *t, uint64_t at_ns,
-                             const struct waits_clock *clock)
-{
-    uint64_t waited = observe_waited(t, at_ns, clock);
-    uint64_t more = waited > t->waited_ns ? waited - t->waited_ns : 0;
-    t->waited_ns += more;
-    if (!t->pending_ns)
-        t->pending_since_ns = t->counted_ns;
-    t->counted_ns = at_ns;
-    return more;
-}
-
-/* The first observation: of a thread that was told to be new, its clock began then. Returns whether
- * there is anything to count. */
-static bool observe_begin(struct waits *w, int32_t slot, uint64_t at_ns,
-                          const struct waits_clock *clock)
-{
-    struct waiting_thread *t = &w->threads.at[slot];
-    bool is_new = t->state == WAITS_THREAD_READY;
-    waits_unqueue(w, slot);
-    t->state = WAITS_THREAD_RUNS;
-    t->is_observed = true;
-    t->observed_ns = is_new ? t->counted_ns : at_ns;
-    t->first = t->latest = is_new ? (struct waits_clock){0} : *clock;
-    return is_new;
-}
-
 void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
                    const struct waits_clock *clock)
 {
@@ -452,12 +407,31 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     if (slot == NO_THREAD)
         slot = waits_begin(w, pid, tid, WAITS_THREAD_RUNS, at_ns);
     struct waiting_thread *t = &w->threads.at[slot];
-    if (!t->is_observed && !observe_begin(w, slot, at_ns, clock))
-        return;
-    uint64_t more = observe_more(t, at_ns, clock);
+    if (!t->is_observed) { /* of a thread that was told to be new, its clock began then */
+        bool is_new = t->state == WAITS_THREAD_READY;
+        waits_unqueue(w, slot);
+        t->state = WAITS_THREAD_RUNS;
+        t->is_observed = true;
+        t->observed_ns = is_new ? t->counted_ns : at_ns;
+        t->first = t->latest = is_new ? (struct waits_clock){0} : *clock;
+        if (!is_new)
+            return;
+    }
+    /* How long it has waited since it was first observed, and of that since the last time. A clock
+     * may be late by a tick while the thread runs, so that the sum may go back. */
+    uint64_t life = at_ns > t->observed_ns ? at_ns - t->observed_ns : 0;
+    uint64_t busy = clock->cpu_ns - t->first.cpu_ns + clock->ready_ns - t->first.ready_ns;
+    uint64_t waited = life > busy ? life - busy : 0;
+    uint64_t more = waited > t->waited_ns ? waited - t->waited_ns : 0;
+    t->waited_ns += more;
+    if (!t->pending_ns)
+        t->pending_since_ns = t->counted_ns;
+    t->counted_ns = at_ns;
     bool is_later = clock->ready_ns > t->latest.ready_ns; /* else there was none, or it is wrong */
     uint64_t ready = is_later ? clock->ready_ns - t->latest.ready_ns : 0;
-    bool is_one_wait = observe_is_one_wait(&t->latest, clock);
+    /* It has not come to a CPU since: what it waited was one wait, which may go on. */
+    bool is_one_wait = t->latest.runs == clock->runs && t->latest.ready_ns == clock->ready_ns &&
+                       (clock->runs || t->latest.cpu_ns == clock->cpu_ns);
     bool is_back = observe_is_back(&t->latest, clock);
     bool is_next = observe_is_next(&t->latest, clock);
     t->latest = *clock;

@@ -1,18 +1,27 @@
-/* Reading /proc and the memory of another process. It refuses to interpret what it reads. */
+/* Looking at threads that wait, from outside, and counting waits that go on.
+ *
+ *     /proc/PID/task/TID/syscall    the call, its arguments, the stack pointer and the pc
+ *     process_vm_readv()            the stack from there on
+ *
+ * Neither stops nor wakes the thread. A look takes some 20 microseconds, so a poll has LOOKING_NS
+ * for all of them, the longest waits first, and pauses after one that did not come to the end. Each
+ * wait is looked at once: while it lasts, its place cannot change.
+ *
+ * Waits that go on are counted in pieces, so that they stand in the slices of time in which they
+ * were. Counting takes at most one part in PIECE_TO_COST of a CPU. */
 #include "record/waits/waits_private.h"
 
 #include "base/file.h"
 #include "record/clocks.h"
+#include "record/proc_threads.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { TEXT_BYTES = 512, PAGE_BYTES = 4096, MOST_PAGES = 17 };
+enum { TEXT_BYTES = 512 };
 
 /* Takes one number; false: there is none. */
 static bool look_number(const char **at, int base, uint64_t *out)
@@ -28,7 +37,7 @@ static bool look_number(const char **at, int base, uint64_t *out)
 bool waits_look_read(const char *text, struct waits_look *out)
 {
     enum { NUMBERS = 8 }; /* six arguments, sp, pc */
-    uint64_t number, values[NUMBERS];
+    uint64_t number = 0, values[NUMBERS] = {0};
     *out = (struct waits_look){.state = WAITS_RUNNING, .syscall = -1};
     if (!strcmp(text, "running"))
         return true;
@@ -57,24 +66,6 @@ static bool look_file(pid_t pid, pid_t tid, const char *name, char *text)
     return file_first_line(path, text, TEXT_BYTES);
 }
 
-/* Stopped threads show the call that the stop interrupted. The state follows the name, which may
- * hold any character: `TID (NAME) STATE ...`. */
-static bool look_is_stopped(pid_t pid, pid_t tid)
-{
-    char text[TEXT_BYTES];
-    if (!look_file(pid, tid, "stat", text))
-        return false;
-    const char *end = strrchr(text, ')');
-    return end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
-}
-
-bool waits_look_lives(pid_t pid, pid_t tid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d", (int)pid, (int)tid);
-    return !access(path, F_OK);
-}
-
 void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out)
 {
     char text[TEXT_BYTES];
@@ -86,31 +77,16 @@ void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out)
     }
     if (!waits_look_read(text, out))
         out->state = WAITS_REFUSED;
-    else if (out->state == WAITS_BLOCKED && look_is_stopped(pid, tid))
+    if (out->state != WAITS_BLOCKED || !look_file(pid, tid, "stat", text))
+        return;
+    /* Stopped threads show the call that the stop interrupted. The state follows the name, which
+     * may hold any character: `TID (NAME) STATE ...`. */
+    const char *end = strrchr(text, ')');
+    if (end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't'))
         out->state = WAITS_STOPPED;
 }
 
-/* One piece a page, since the kernel copies whole pieces or none. */
-size_t waits_look_stack(pid_t pid, uint64_t sp, uint8_t *into, size_t bytes)
-{
-    struct iovec theirs[MOST_PAGES], ours = {into, bytes};
-    unsigned long pieces = 0;
-    uint64_t at = sp;
-    for (size_t left = bytes; left && pieces < MOST_PAGES && at >= sp; pieces++) {
-        size_t len = PAGE_BYTES - at % PAGE_BYTES;
-        len = len < left ? len : left;
-        theirs[pieces] = (struct iovec){(void *)(uintptr_t)at, len}; // NOLINT: another's address
-        at += len;
-        left -= len;
-    }
-    ssize_t got = process_vm_readv(pid, &ours, 1, theirs, pieces, 0);
-    return got > 0 ? (size_t)got : 0;
-}
-
-/* Looking at threads that wait, within a share of the monitor's time, and counting waits that go
- * on.
- */
-
+/* --- polling --------------------------------------------------------------------------------- */
 enum {
     LOOKING_NS = 1000 * 1000,         /* in one poll */
     LEAST_PAUSE_NS = 2 * 1000 * 1000, /* between polls */
@@ -119,19 +95,6 @@ enum {
     PIECE_TO_COST = 50,               /* a fiftieth of a CPU */
     LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
-
-/* The registers as far as they are known: all, if the source saw the thread leave at this place. */
-static struct unwind_registers waits_registers(const struct waits *w,
-                                               const struct waiting_thread *t,
-                                               const struct waits_look *look)
-{
-    unsigned sp = w->options.arch ? w->options.arch->sp : 0;
-    struct unwind_registers r = {.pc = look->pc, .known = UINT32_C(1) << sp};
-    r.at[sp] = look->sp;
-    if (t->has_place && t->registers->pc == look->pc && t->registers->at[sp] == look->sp)
-        r = *t->registers;
-    return r;
-}
 
 void waits_look(struct waits *w, int32_t slot)
 {
@@ -142,13 +105,18 @@ void waits_look(struct waits *w, int32_t slot)
     w->sums.refused_looks += look.state == WAITS_REFUSED;
     if (look.state != WAITS_BLOCKED && look.state != WAITS_STOPPED)
         return;
-    struct unwind_registers registers = waits_registers(w, t, &look);
+    /* The registers as far as they are known: all, if the source saw the thread leave here. */
+    unsigned sp = w->options.arch ? w->options.arch->sp : 0;
+    struct unwind_registers registers = {.pc = look.pc, .known = UINT32_C(1) << sp};
+    registers.at[sp] = look.sp;
+    if (t->has_place && t->registers->pc == look.pc && t->registers->at[sp] == look.sp)
+        registers = *t->registers;
     struct collector_sample s = waits_sample(w, t, 0, t->counted_ns);
     s.where = look.state == WAITS_STOPPED ? COLLECTOR_STOPPED : COLLECTOR_WAITING;
     s.syscall = look.syscall;
     s.registers = &registers;
     s.stack =
-        (struct bytes){w->stack, waits_look_stack(t->pid, look.sp, w->stack, WAITS_STACK_BYTES)};
+        (struct bytes){w->stack, proc_read_stack(t->pid, look.sp, w->stack, WAITS_STACK_BYTES)};
     s.is_live = s.is_still = true;
     t->look = collector_place(w->collector, &s);
     t->has_look = true;
@@ -184,6 +152,7 @@ static uint64_t waits_look_at_all(struct waits *w, uint64_t now_ns)
     return UINT64_MAX;
 }
 
+/* How long the pieces are: so that a run has at most PIECES, and counting them stays cheap. */
 static uint64_t waits_piece(const struct waits *w, uint64_t now_ns)
 {
     uint64_t piece = now_ns > w->start_ns ? (now_ns - w->start_ns) / PIECES : 0;
@@ -191,28 +160,23 @@ static uint64_t waits_piece(const struct waits *w, uint64_t now_ns)
     return piece > WAITS_PIECE_NS ? piece : WAITS_PIECE_NS;
 }
 
-/* So that a wait counts in the slices of time in which it was, and a recording that is cut off has
- * it. Waits that were not looked at yet have no place so far. */
-static void waits_count_pieces(struct waits *w, uint64_t told_ns)
-{
-    if (told_ns < w->piece_ns + waits_piece(w, told_ns))
-        return;
-    uint64_t begin = clock_now(), all_told_ns = told_ns;
-    w->piece_ns = told_ns;
-    told_ns -= LATE_NS;
-    for (int32_t next, slot = w->known.first; slot != NO_THREAD; slot = next) {
-        struct waiting_thread *t = &w->threads.at[slot];
-        next = t->next;
-        if (!waits_drop_if_gone(w, slot, all_told_ns) && (!t->has_look || t->looked_ns <= told_ns))
-            waits_count(w, t, told_ns);
-    }
-    w->piece_cost_ns = clock_now() - begin;
-}
-
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)
 {
     uint64_t due = waits_look_at_all(w, now_ns), piece = waits_piece(w, now_ns);
-    waits_count_pieces(w, told_ns);
     due = due < piece ? due : piece;
-    return due > LEAST_PAUSE_NS ? due : LEAST_PAUSE_NS;
+    due = due > LEAST_PAUSE_NS ? due : LEAST_PAUSE_NS;
+    if (told_ns < w->piece_ns + waits_piece(w, told_ns))
+        return due;
+    /* So that a wait counts in the slices of time in which it was, and a recording that is cut off
+     * has it. Waits that were not looked at yet have no place so far. */
+    uint64_t begin = clock_now(), until_ns = told_ns - LATE_NS;
+    w->piece_ns = told_ns;
+    for (int32_t next, slot = w->known.first; slot != NO_THREAD; slot = next) {
+        struct waiting_thread *t = &w->threads.at[slot];
+        next = t->next;
+        if (!waits_drop_if_gone(w, slot, told_ns) && (!t->has_look || t->looked_ns <= until_ns))
+            waits_count(w, t, until_ns);
+    }
+    w->piece_cost_ns = clock_now() - begin;
+    return due;
 }

@@ -1,4 +1,8 @@
-/* What the files about waiting share. */
+/* What the files about waiting share.
+ *
+ *   waits.c        what a source tells: threads, switches, clocks
+ *   waits_look.c   looks at threads that wait, and waits that go on
+ */
 #ifndef MONARC_RECORD_WAITS_WAITS_PRIVATE_H
 #define MONARC_RECORD_WAITS_WAITS_PRIVATE_H
 
@@ -75,12 +79,9 @@ struct waits {
 
 /* The slot of a thread that lives, or NO_THREAD. */
 int32_t waits_find(const struct waits *w, pid_t tid);
-int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
-                    uint64_t at_ns);
 
 /* Puts a thread at the end of a queue, out of that in which it is. */
 void waits_queue(struct waits *w, int32_t slot, struct waiting_queue *queue);
-void waits_unqueue(struct waits *w, int32_t slot);
 
 /* A sample of the thread, without a place, that ends where counting ends; it began at `from_ns`. */
 struct collector_sample waits_sample(const struct waits *w, const struct waiting_thread *t,
@@ -89,21 +90,15 @@ struct collector_sample waits_sample(const struct waits *w, const struct waiting
 /* Counts what a thread has been off the CPU since that was last done. */
 void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns);
 
-/* Adds time without a place to one of the thread's two sums, which the collector gets from time to
- * time. The time counts up to counted_ns. */
-void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns);
-
-/* Ends what is known of a thread that is observed. */
-void waits_observe_end(struct waits *w, struct waiting_thread *t);
-
-/* Forgets a thread that has ended if nobody said so, and nobody will: when is not known. Returns
- * whether it has ended. */
+/* Forgets a thread that has ended if its end was not told, and will not be: when is not known.
+ * Returns whether it has ended. */
 bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns);
 
 /* Looks at a thread from outside, and keeps where it waits if it does. */
 void waits_look(struct waits *w, int32_t slot);
 
-/* Looking at a thread that does not run, from outside, without its noticing. */
+/* --- waits_look.c: looking at a thread that does not run, from outside, without its noticing
+ * ------ */
 
 enum waits_state {
     WAITS_BLOCKED,
@@ -123,12 +118,6 @@ struct waits_look {
  * for none. false: it is none of these. */
 bool waits_look_read(const char *text, struct waits_look *out);
 
-/* Whether there is such a thread, be it a zombie. */
-bool waits_look_lives(pid_t pid, pid_t tid);
-
 void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out);
-
-/* Copies up to `bytes` of a stack from its pointer on; returns how much there is. */
-size_t waits_look_stack(pid_t pid, uint64_t sp, uint8_t *into, size_t bytes);
 
 #endif
