@@ -99,6 +99,9 @@ static bool diff_is_coverage(const struct diff_request *r, bool *is_coverage, st
 /* --- diff: profiles
  * -------------------------------------------------------------------------------- */
 
+/* Compares the two sides function by function, or line by line, and prints what changed. Both
+ * sides are open together, as names and call counts of one are looked up in the other. The
+ * status says whether there are findings. */
 static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
 {
     struct run_set old = {0}, new = {0};
@@ -134,23 +137,8 @@ static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
 /* --- diff: coverage
  * -------------------------------------------------------------------------------- */
 
-static bool diff_open_coverage(struct diff_request *r, struct coverage_session *old,
-                               struct coverage_session *new, struct err *e)
-{
-    struct coverage_options *o = &r->cover.session;
-    struct progress *progress = progress_start();
-    o->read.progress = progress;
-    o->paths = r->old.at;
-    o->paths_len = r->old.len;
-    bool ok = coverage_session_open(old, o, e);
-    o->paths = r->new.at;
-    o->paths_len = r->new.len;
-    ok = ok && coverage_session_open(new, o, e);
-    o->read.progress = NULL;
-    progress_end(progress);
-    return ok;
-}
-
+/* Compares line by line in functions that lie as they did. There is no CSV of it, as rows of
+ * sources and rows of lines are two tables. */
 static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
 {
     struct coverage_session old = {0}, new = {0};
@@ -162,7 +150,20 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
                 r->view.print.format);
         return EXIT_BAD;
     }
-    if (cover_options_finish(&r->cover, e) && diff_open_coverage(r, &old, &new, e)) {
+    struct coverage_options *o = &r->cover.session;
+    bool ok = cover_options_finish(&r->cover, e);
+    if (ok) { /* the old side first, so that an error in it is the one that is reported */
+        o->read.progress = progress_start();
+        o->paths = r->old.at;
+        o->paths_len = r->old.len;
+        ok = coverage_session_open(&old, o, e);
+        o->paths = r->new.at;
+        o->paths_len = r->new.len;
+        ok = ok && coverage_session_open(&new, o, e);
+        progress_end(o->read.progress);
+        o->read.progress = NULL;
+    }
+    if (ok) {
         coverage_change_make(&c, &old.result, &new.result);
         struct terminal terminal = {0};
         struct change_report report = {.change = &c,
@@ -265,6 +266,7 @@ static bool check_take_format(void *target, const struct option_row *row, const 
     return true;
 }
 
+/* The same as --format json: one more output, after those that were named before. */
 static bool check_take_json(void *target, const struct option_row *row, const char *value,
                             struct err *e)
 {
@@ -279,6 +281,8 @@ static bool check_take_rule(void *target, const struct option_row *row, const ch
     return rules_set(&((struct check_request *)target)->rules, row->name, value, e);
 }
 
+/* Rules of a file count from where the option stands: of several rules of a kind the last one
+ * that matches a name decides. */
 static bool check_take_rules(void *target, const struct option_row *row, const char *path,
                              struct err *e)
 {
@@ -325,6 +329,7 @@ static const struct option_row CHECK_OPTIONS[] = {
 /* --- check: sides
  * ----------------------------------------------------------------------------------- */
 
+/* Operands and baselines may be mixed; each is about a profile or about coverage by what it is. */
 static void check_sort_names(struct check_side *s)
 {
     for (size_t i = 0; i < s->names.len; i++) {
@@ -335,6 +340,8 @@ static void check_sort_names(struct check_side *s)
     }
 }
 
+/* Whether the two sides can be judged by each other. A rule whose data is missing on a side must
+ * not pass in silence, so the sides have to match in kind. */
 static bool check_sides(struct check_request *r, char **names, size_t len, struct err *e)
 {
     for (size_t i = 0; i < len; i++)
@@ -365,6 +372,8 @@ static void check_side_free(struct check_side *s)
 /* --- check: judging
  * --------------------------------------------------------------------------------- */
 
+/* All changes are wanted, small ones too: which of them matter is the rules' decision. The
+ * comparison lives as long as the verdict's cases need its names, in the request's arena. */
 static bool check_profiles(struct check_request *r, struct err *e)
 {
     struct run_set old = {0}, new = {0};
@@ -388,6 +397,8 @@ static bool check_profiles(struct check_request *r, struct err *e)
     return ok;
 }
 
+/* One side of coverage. The patch is of the new side alone: it is about lines that are there
+ * now. */
 static bool check_open_coverage(struct check_request *r, struct coverage_session *s,
                                 const struct check_side *side, const char *patch, struct err *e)
 {
@@ -398,6 +409,7 @@ static bool check_open_coverage(struct check_request *r, struct coverage_session
     return coverage_session_open(s, &o, e);
 }
 
+/* Gates are judged as cases among the others, so that every format has them. */
 static void check_gates(struct check_request *r)
 {
     struct coverage_gate gates[GATES];
@@ -416,6 +428,7 @@ static void check_gates(struct check_request *r)
     }
 }
 
+/* Without a baseline only gates are judged. */
 static bool check_coverage(struct check_request *r, struct err *e)
 {
     if (!check_open_coverage(r, &r->covered_new, &r->new, r->cover.session.patch, e))
@@ -428,18 +441,6 @@ static bool check_coverage(struct check_request *r, struct err *e)
     }
     check_gates(r);
     return true;
-}
-
-/* Annotations and links want paths from the current folder on. */
-static void check_shorten_paths(struct check_request *r)
-{
-    const char *here = path_absolute(".", &r->arena);
-    for (size_t i = 0; i < r->verdict.cases.len; i++) {
-        struct verdict_case *c = &r->verdict.cases.at[i];
-        const char *below = c->file ? path_below(c->file, here) : NULL;
-        if (below && below[0] == '/' && below[1])
-            c->file = below + 1;
-    }
 }
 
 /* --- check: the verdict
@@ -459,6 +460,7 @@ static bool check_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
+/* Files first, then text on standard output unless a format took it. */
 static bool check_print(const struct check_request *r, struct out *out, struct err *e)
 {
     bool is_taken = false;
@@ -474,6 +476,7 @@ static bool check_print(const struct check_request *r, struct out *out, struct e
     return true;
 }
 
+/* The case that an error line quotes; NULL if there is none of that status. */
 static const struct verdict_case *check_first(const struct verdict *v, enum case_status status)
 {
     for (size_t i = 0; i < v->cases.len; i++)
@@ -482,6 +485,8 @@ static const struct verdict_case *check_first(const struct verdict *v, enum case
     return NULL;
 }
 
+/* Three outcomes beside success: a rule failed (1); a rule that was asked for lacks its data, or
+ * there was nothing to judge at all (2). The second must not look like success in a pipeline. */
 static int check_judge(struct check_request *r, struct out *out, struct err *e)
 {
     const struct verdict *v = &r->verdict;
@@ -495,7 +500,14 @@ static int check_judge(struct check_request *r, struct out *out, struct err *e)
     progress_end(progress);
     if (!ok)
         return EXIT_BAD;
-    check_shorten_paths(r);
+    /* Annotations and links want paths from the current folder on. */
+    const char *here = path_absolute(".", &r->arena);
+    for (size_t i = 0; i < r->verdict.cases.len; i++) {
+        struct verdict_case *c = &r->verdict.cases.at[i];
+        const char *below = c->file ? path_below(c->file, here) : NULL;
+        if (below && below[0] == '/' && below[1])
+            c->file = below + 1;
+    }
     if (!check_print(r, out, e))
         return EXIT_BAD;
     if (v->failed) {

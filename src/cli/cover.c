@@ -29,6 +29,8 @@
 
 enum { MOST_CONTEXT = 1000, MOST_THREADS = 64, MOST_PERCENT = 100 };
 
+/* Values go to vectors of the session, not to lists of this struct, since sessions are made
+ * without options, too. */
 static bool cover_take_include(void *target, const struct option_row *row, const char *value,
                                struct err *e)
 {
@@ -191,9 +193,14 @@ void cover_options_init(struct cover_options *o)
     o->style.context = 2;
 }
 
-/* Options that contradict each other: only one thing can go to standard output. */
-static bool cover_check(const struct cover_options *o, struct err *e)
+/* What follows from several options together, and from the environment. GCOV_PREFIX is
+ * libgcov's: programs that ran with it wrote their counters elsewhere, and with the same values
+ * now they are found there. Functions are demangled only if a report will show their names. */
+bool cover_options_finish(struct cover_options *o, struct err *e)
 {
+    const char *prefix = getenv("GCOV_PREFIX"), *strip = getenv("GCOV_PREFIX_STRIP");
+    bool has_strip = strip && *strip;
+    uint64_t levels;
     int standard = 0;
     for (size_t i = 0; i < o->outputs.len; i++)
         standard += !strcmp(o->outputs.at[i].path, "-");
@@ -203,16 +210,6 @@ static bool cover_check(const struct cover_options *o, struct err *e)
         return err_set(e, "options '--tests-of' and '--tests-for' are two questions");
     if (o->has_gate[GATE_DIFF] && !o->session.patch)
         return err_set(e, "option '--fail-under-diff' needs '--diff PATCH'");
-    return true;
-}
-
-bool cover_options_finish(struct cover_options *o, struct err *e)
-{
-    const char *prefix = getenv("GCOV_PREFIX"), *strip = getenv("GCOV_PREFIX_STRIP");
-    bool has_strip = strip && *strip;
-    uint64_t levels;
-    if (!cover_check(o, e))
-        return false;
     if (prefix && *prefix)
         o->session.find.prefix = prefix;
     else if (has_strip)
@@ -232,6 +229,7 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     return true;
 }
 
+/* Ratios of nothing are 100 percent, and the gate says that there was nothing. */
 size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
                    struct coverage_gate gates[GATES])
 {
@@ -270,6 +268,8 @@ struct cover {
     struct coverage_report report;
 };
 
+/* Everything that a report says beside the result: what was read, what was left out, what went
+ * wrong. */
 static void cover_fill_report(struct cover *c)
 {
     const struct cover_options *o = c->options;
@@ -299,6 +299,25 @@ static void cover_fill_report(struct cover *c)
     };
 }
 
+/* Problems that made parts of the report unusable. */
+static uint64_t cover_bad(const struct cover *c)
+{
+    const struct problems *p = &c->session.reading.problems;
+    return p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL];
+}
+
+/* The file that a report of nothing would replace: something could not be used, and of no line it
+ * is known whether it ran. NULL: files are written. */
+static const char *cover_kept_file(const struct cover *c)
+{
+    const struct coverage_ratio *lines = &c->session.result.sums.lines;
+    const struct cover_options *o = c->options;
+    for (size_t i = 0; i < o->outputs.len && cover_bad(c) && lines->all == lines->unknown; i++)
+        if (strcmp(o->outputs.at[i].path, "-"))
+            return o->outputs.at[i].path;
+    return NULL;
+}
+
 /* An output_writer. */
 struct cover_writing {
     const struct cover *cover;
@@ -312,10 +331,10 @@ static bool cover_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
-/* The table for people comes last, unless standard output is taken. Files are left as they are if
- * `keeps_files`. */
-static bool cover_print(const struct cover *c, bool keeps_files, struct out *out, struct err *e)
+/* The table for people comes last, unless standard output is taken. */
+static bool cover_print(const struct cover *c, struct out *out, struct err *e)
 {
+    bool keeps_files = cover_kept_file(c) != NULL;
     const struct cover_options *o = c->options;
     bool is_taken = o->is_quiet;
     for (size_t i = 0; i < o->outputs.len; i++) {
@@ -338,23 +357,16 @@ static bool cover_print(const struct cover *c, bool keeps_files, struct out *out
     return true;
 }
 
-/* Files were there, and none could be used. */
-static bool cover_has_nothing(const struct cover *c)
-{
-    const struct problems *p = &c->session.reading.problems;
-    return p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL] > 0 &&
-           !c->session.result.sources.len;
-}
-
 /* The status, with a line that says why it is not 0. */
 static int cover_conclude(const struct cover *c, struct err *e)
 {
     const struct problems *p = &c->session.reading.problems;
-    uint64_t bad = p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL];
-    if (cover_has_nothing(c)) {
-        err_set(e, "nothing could be used: %s%s", p->at.at[0].text,
-                bad > 1 ? ", and more; the report names all" : "");
-        return EXIT_BAD;
+    const char *first = cover_bad(c) ? p->at.at[0].text : NULL, *kept = cover_kept_file(c);
+    const char *more = cover_bad(c) > 1 ? ", and more; the report names all" : "";
+    if (first && (kept || !c->session.result.sources.len)) {
+        err_set(e, "nothing could be used%s%s: %s%s", kept ? ", so nothing was written to " : "",
+                kept ? kept : "", first, more);
+        return c->session.result.sources.len ? EXIT_DIFFERS : EXIT_BAD;
     }
     for (size_t i = 0; i < c->report.gates_len; i++) {
         const struct coverage_gate *g = &c->gates[i];
@@ -363,8 +375,8 @@ static int cover_conclude(const struct cover *c, struct err *e)
             return EXIT_DIFFERS;
         }
     }
-    if (bad) {
-        err_set(e, "%s%s", p->at.at[0].text, bad > 1 ? ", and more; the report names all" : "");
+    if (first) {
+        err_set(e, "%s%s", first, more);
         return EXIT_DIFFERS;
     }
     if (c->session.result.trouble) {
@@ -380,6 +392,7 @@ static int cover_conclude(const struct cover *c, struct err *e)
     return EXIT_FINE;
 }
 
+/* Opens, prints, concludes. The session is closed here whatever happened. */
 static int cover_show(struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover c = {.options = o};
@@ -390,7 +403,7 @@ static int cover_show(struct cover_options *o, struct out *out, struct err *e)
     progress_end(progress);
     if (is_open) {
         cover_fill_report(&c);
-        if (cover_print(&c, cover_has_nothing(&c), out, e))
+        if (cover_print(&c, out, e))
             status = cover_conclude(&c, e);
     }
     coverage_session_close(&c.session);
@@ -409,6 +422,8 @@ struct cover_question {
     struct arena arena;
 };
 
+/* FILE:LINE, where FILE may be the end of a path. A line without code is an error that names the
+ * next one with code, since people mean a statement, not a comment above it. */
 static bool question_find_line(struct cover_question *a, const char *place, struct err *e)
 {
     const struct coverage_result *r = &a->session.result;
@@ -433,6 +448,8 @@ static bool question_find_line(struct cover_question *a, const char *place, stru
     return err_set(e, "%s has no code, nor has a line behind it", a->report.place);
 }
 
+/* One test's section of a tracefile. The session is opened anew with this test alone and closed
+ * again: memory is that of one test. */
 static bool question_trace_test(const struct cover_question *a, const char *test, struct out *out,
                                 struct err *e)
 {
@@ -474,6 +491,7 @@ static bool question_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
+/* As cover_print() does, of tests. */
 static bool question_print(const struct cover_question *a, struct out *out, struct err *e)
 {
     const struct cover_options *o = a->options;
@@ -495,36 +513,33 @@ static bool question_print(const struct cover_question *a, struct out *out, stru
     return true;
 }
 
-static bool question_answer(struct cover_question *a, struct out *out, struct err *e)
-{
-    const struct cover_options *o = a->options;
-    struct coverage_reading *reading = &a->session.reading;
-    test_coverage_build(reading->tables.at, reading->tables.len, &a->session.result, &a->tests);
-    if (!a->tests.tests.len)
-        return err_set(e, "no test is known: name a folder of counters for each, or --runs DIR, or "
-                          "tracefiles");
-    a->report.tests = &a->tests;
-    a->report.limit = o->style.limit;
-    if (o->tests_of && !question_find_line(a, o->tests_of, e))
-        return false;
-    if (o->tests_for) {
-        test_selection_make(&a->tests, &a->session.patch, &a->selection);
-        a->report.selection = &a->selection;
-        a->report.patch = o->tests_for;
-    }
-    return question_print(a, out, e);
-}
-
+/* Sessions here keep counts apart by test; the patch of --tests-for is read by the session as
+ * one of --diff is. */
 static int cover_tests(const struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover_question a = {.options = o, .session_options = o->session};
+    const struct problems *p = &a.session.reading.problems;
     a.session_options.read.by_test = true;
     a.session_options.patch = o->tests_for;
-    int status = EXIT_BAD;
-    if (coverage_session_open(&a.session, &a.session_options, e) && question_answer(&a, out, e))
-        status = EXIT_FINE;
-    const struct problems *p = &a.session.reading.problems;
-    if (status == EXIT_FINE && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL]) {
+    bool ok = coverage_session_open(&a.session, &a.session_options, e);
+    if (ok) {
+        const struct coverage_reading *reading = &a.session.reading;
+        test_coverage_build(reading->tables.at, reading->tables.len, &a.session.result, &a.tests);
+        ok = a.tests.tests.len ||
+             err_set(e, "no test is known: name a folder of counters for each, or --runs DIR, or "
+                        "tracefiles");
+    }
+    a.report.tests = &a.tests;
+    a.report.limit = o->style.limit;
+    ok = ok && (!o->tests_of || question_find_line(&a, o->tests_of, e));
+    if (ok && o->tests_for) {
+        test_selection_make(&a.tests, &a.session.patch, &a.selection);
+        a.report.selection = &a.selection;
+        a.report.patch = o->tests_for;
+    }
+    ok = ok && question_print(&a, out, e);
+    int status = ok ? EXIT_FINE : EXIT_BAD;
+    if (ok && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL]) {
         err_set(e, "%s", p->at.at[0].text);
         status = EXIT_DIFFERS;
     }

@@ -66,6 +66,8 @@ struct exported {
     struct exchange_code code;
 };
 
+/* Frames with inlined functions, their names, and the tree of calls in which nodes of the
+ * recording are merged by function. Shares of threads are made only for formats that tell them. */
 static void export_use_stacks(struct exported *m, const struct export_request *r,
                               struct exchange_input *in)
 {
@@ -97,22 +99,8 @@ static bool export_is_part(const struct export_request *r)
     return r->view.filter.focus.len || r->view.filter.places.len;
 }
 
-/* Inlined functions are among those of the stacks, so places are looked for once more. */
-static const bool *export_choose(struct exported *m, struct export_request *r,
-                                 const struct exchange_input *in)
-{
-    struct filter *f = &r->view.filter;
-    const struct functions *all = in->names->functions;
-    if (!export_is_part(r))
-        return NULL;
-    if (in->tree)
-        filter_locate(f, &m->frames.functions, in->objects);
-    bool *selected = ARENA_NEW(&m->session->arena, bool, all->len);
-    for (uint32_t i = 0; i < all->len; i++)
-        selected[i] = filter_admits(f, in->names, i);
-    return selected;
-}
-
+/* Costs by instruction, of nodes of the recording or bins of the profile, in the order of the
+ * exchange's functions. */
 static void export_make_code(struct exported *m, const struct exchange_input *in,
                              struct exchange *x)
 {
@@ -132,6 +120,8 @@ static void export_make_code(struct exported *m, const struct exchange_input *in
     x->code = &m->code;
 }
 
+/* From the open session to numbers that agree with each other. Without stacks the graph is taken
+ * as it is, and paths are the model's. */
 static void export_make(struct exported *m, struct export_request *r, struct exchange *x)
 {
     struct session *s = m->session;
@@ -145,7 +135,17 @@ static void export_make(struct exported *m, struct export_request *r, struct exc
                                 .keeps_frames = r->has_code};
     if (s->graph.is_measured)
         export_use_stacks(m, r, &in);
-    in.selected = export_choose(m, r, &in);
+    if (export_is_part(r)) {
+        /* Inlined functions are among those of the stacks, so places are looked for once more. */
+        struct filter *f = &r->view.filter;
+        uint32_t len = in.names->functions->len;
+        bool *selected = ARENA_NEW(&s->arena, bool, len);
+        if (in.tree)
+            filter_locate(f, &m->frames.functions, in.objects);
+        for (uint32_t i = 0; i < len; i++)
+            selected[i] = filter_admits(f, in.names, i);
+        in.selected = selected;
+    }
     exchange_make(x, &in, &s->arena);
     if (r->has_code)
         export_make_code(m, &in, x);
@@ -156,6 +156,7 @@ struct export_written {
     const struct export_format *format;
     const struct exchange *exchange;
 };
+/* An output_writer. */
 static bool export_write(void *context, struct out *out, struct err *e)
 {
     const struct export_written *w = context;
@@ -164,6 +165,8 @@ static bool export_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
+/* Refuses what the format cannot hold before anything is written: instructions, calls without
+ * samples, a selection in which nothing was measured. */
 static bool export_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct export_request *r = request;
@@ -275,6 +278,8 @@ static bool order_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
+/* With -o the order goes to the file, and standard output says what it should bring; without,
+ * the order is standard output, and what it brings stands in its comments. */
 static bool order_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const struct order_request *r = request;

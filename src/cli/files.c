@@ -81,6 +81,7 @@ INFO_WRITER(recording, struct named_recording,
             recording_info_json(j, f->folder, f->recording))
 #undef INFO_WRITER
 
+/* Text or JSON, of any kind of file. */
 static void info_write(const struct info_target *d, const struct info_writer *kind,
                        const void *found)
 {
@@ -150,6 +151,9 @@ static bool info_describe_bb(const struct info_target *d, struct err *e)
     return ok;
 }
 
+/* A profile, else counters or notes of arcs, else a tracefile; errors of a file that is none of
+ * these are the profile reader's, which knows most formats. If a format was named, only that is
+ * tried. */
 static bool info_describe_file(const struct info_target *d, struct err *e)
 {
     struct profile p = {0};
@@ -178,6 +182,7 @@ static bool info_describe_file(const struct info_target *d, struct err *e)
     return ok;
 }
 
+/* A folder that 'monarc run' made, or a file of another profiler, read as a recording. */
 static bool info_describe_recording(const struct info_target *d, struct err *e)
 {
     struct recording r = {0};
@@ -192,6 +197,8 @@ static bool info_describe_recording(const struct info_target *d, struct err *e)
     return ok;
 }
 
+/* Every file is described, whatever was wrong with those before it; the first error is the one
+ * that is reported, and makes the status. */
 static int info_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
@@ -288,6 +295,7 @@ static bool merge_recordings(const struct merge_request *request, char *const *p
     return ok;
 }
 
+/* The first input says what is merged: recordings, files of arcs or profiles. Kinds do not mix. */
 static bool merge(const struct merge_request *request, char *const *paths, size_t len,
                   struct err *e)
 {
@@ -428,6 +436,8 @@ static int convert_to_blocks(struct convert_request *request, char *const *paths
     return arcs_profile(blocks, paths, len, e);
 }
 
+/* One file, into the same kind of file in another form. What kind it is, its bytes and --to say:
+ * files of arcs only become a profile in a program, where their lines have addresses. */
 static bool convert(struct convert_request *request, const char *path, struct err *e)
 {
     if (request->to && arcs_kind_of_path(path))
@@ -454,23 +464,6 @@ static bool convert(struct convert_request *request, const char *path, struct er
     return ok;
 }
 
-static int convert_run_request(struct convert_request *r, const struct operands *operands,
-                               struct err *e)
-{
-    bool is_many = r->blocks.program != NULL;
-    if (!r->output || operands->len < 1 || (operands->len > 1 && !is_many)) {
-        err_set(e, "convert needs -o FILE and one input; see 'monarc convert --help'");
-        return EXIT_BAD;
-    }
-    if (is_many)
-        return convert_to_blocks(r, operands->at, operands->len, e);
-    if (r->blocks.adds_calls || r->blocks.maps.maps.len || r->blocks.debug_dir) {
-        err_set(e, "--calls, --path-map and --debug-dir go with --program");
-        return EXIT_BAD;
-    }
-    return convert(r, operands->at[0], e) ? EXIT_FINE : EXIT_BAD;
-}
-
 static int convert_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {
@@ -478,9 +471,17 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
     struct operands operands;
     r.blocks.maps.arena = &r.arena;
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
-    int status = end == OPTIONS_READ     ? convert_run_request(&r, &operands, e)
-                 : end == OPTIONS_HELPED ? EXIT_FINE
-                                         : EXIT_BAD;
+    int status = end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    bool is_many = r.blocks.program != NULL; /* inputs, added up as blocks of a program */
+    bool has_blocks = r.blocks.adds_calls || r.blocks.maps.maps.len || r.blocks.debug_dir;
+    if (end == OPTIONS_READ && (!r.output || operands.len < 1 || (operands.len > 1 && !is_many)))
+        err_set(e, "convert needs -o FILE and one input; see 'monarc convert --help'");
+    else if (end == OPTIONS_READ && is_many)
+        status = convert_to_blocks(&r, operands.at, operands.len, e);
+    else if (end == OPTIONS_READ && has_blocks)
+        err_set(e, "--calls, --path-map and --debug-dir go with --program");
+    else if (end == OPTIONS_READ && convert(&r, operands.at[0], e))
+        status = EXIT_FINE;
     source_search_deinit(&r.blocks.maps);
     arena_deinit(&r.arena);
     return status;

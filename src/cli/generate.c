@@ -77,6 +77,7 @@ static void roff_details(struct out *out, struct help_part part)
         out_str(out, ".EE\n");
 }
 
+/* An entry of a list: the option in bold, its value in italics, its help. */
 static void roff_option(struct out *out, const struct option_row *row)
 {
     bool is_optional = row->value && row->value[0] == '[';
@@ -95,6 +96,7 @@ static void roff_option(struct out *out, const struct option_row *row)
     out_str(out, ".\n");
 }
 
+/* The page has no date: see the beginning of this file. */
 static void roff_head(struct out *out, const char *command)
 {
     out_str(out, ".\\\" Made from the option tables by monarc --generate man.\n.TH MONARC");
@@ -106,6 +108,7 @@ static void roff_head(struct out *out, const char *command)
     out_str(out, " 1 \"\" \"monarc " MONARC_VERSION "\" \"User Commands\"\n.SH NAME\n");
 }
 
+/* Own options first, then each set under its title. */
 static void man_options(const struct command *c, struct out *out)
 {
     const char *heading, *last = "Options";
@@ -156,6 +159,7 @@ static void man_columns(const struct command *c, struct out *out)
     }
 }
 
+/* monarc-COMMAND.1. */
 static void man_command(const struct command *c, struct out *out)
 {
     struct help_text text = help_text_of(c);
@@ -186,6 +190,7 @@ static void man_command(const struct command *c, struct out *out)
     out_str(out, ".SH SEE ALSO\n.BR monarc (1)\n");
 }
 
+/* monarc.1: all commands, and what holds for all of them. */
 static void man_front(struct out *out)
 {
     roff_head(out, NULL);
@@ -217,14 +222,6 @@ static void man_front(struct out *out)
                  "0: fine; 1: findings were made or a gate failed; 2: wrong usage, or data that\n"
                  "could not be used.\n"
                  ".SH SEE ALSO\n.BR gprof (1),\n.BR gcov (1)\n");
-}
-
-static void generate_man(const struct command *c, struct out *out)
-{
-    if (c)
-        man_command(c, out);
-    else
-        man_front(out);
 }
 
 /* --- completions ----------------------------------------------------------------------------- */
@@ -264,6 +261,7 @@ static void out_quoted(struct out *out, const char *text, const char *escaped)
 
 /* --- bash ------------------------------------------------------------------------------------ */
 
+/* What follows an option that takes a value: names of a list, files, or nothing. */
 static void bash_values(const struct command *c, const struct option_row *row, struct out *out)
 {
     enum value_kind kind = option_value_kind(row);
@@ -286,15 +284,7 @@ static void bash_values(const struct command *c, const struct option_row *row, s
     out_str(out, "\n        return ;;\n");
 }
 
-static void bash_options(const struct command *c, struct out *out)
-{
-    out_printf(out, "        %s) words='--help --help-all", c->name);
-    const struct option_row *row;
-    for (size_t i = 0; (row = command_option(c, i, NULL, NULL)); i++)
-        out_printf(out, " --%s", row->name);
-    out_str(out, "' ;;\n");
-}
-
+/* bash splits words at `=', so that `--sort=c' arrives as three words. */
 static void generate_bash(struct out *out)
 {
     const struct option_row *row;
@@ -317,8 +307,12 @@ static void generate_bash(struct out *out)
     out_str(out, "    esac\n"
                  "    if [ \"${cur#-}\" != \"$cur\" ]; then\n"
                  "        case \"${COMP_WORDS[1]}\" in\n");
-    for (size_t i = 0; i < commands_len; i++)
-        bash_options(commands[i], out);
+    for (size_t i = 0; i < commands_len; i++) {
+        out_printf(out, "        %s) words='--help --help-all", commands[i]->name);
+        for (size_t k = 0; (row = command_option(commands[i], k, NULL, NULL)); k++)
+            out_printf(out, " --%s", row->name);
+        out_str(out, "' ;;\n");
+    }
     out_str(out, "        esac\n"
                  "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
                  "        return\n    fi\n"
@@ -328,6 +322,8 @@ static void generate_bash(struct out *out)
 
 /* --- zsh ------------------------------------------------------------------------------------- */
 
+/* One argument of _arguments: exclusive spellings, whether a value may stand apart, help, and
+ * what the value may be. */
 static void zsh_option(const struct option_row *row, struct out *out)
 {
     enum value_kind kind = option_value_kind(row);
@@ -380,6 +376,7 @@ static void generate_zsh(struct out *out)
 
 /* --- fish ------------------------------------------------------------------------------------ */
 
+/* One line of complete, which fish evaluates only when the command was typed. */
 static void fish_option(const struct command *c, const struct option_row *row, struct out *out)
 {
     enum value_kind kind = option_value_kind(row);
@@ -425,7 +422,10 @@ int generate(int argc, char **argv, struct out *out, struct err *e)
     const char *what = argc > 0 ? argv[0] : "";
     const struct command *about = argc > 1 ? command_find(argv[1]) : NULL;
     if (!strcmp(what, "man") && (about || argc == 1)) {
-        generate_man(about, out);
+        if (about)
+            man_command(about, out);
+        else
+            man_front(out);
     } else if (!strcmp(what, "bash")) {
         generate_bash(out);
     } else if (!strcmp(what, "zsh")) {

@@ -64,6 +64,7 @@ static const struct option_row OPTIONS[] = {
     {0, "pdf", NULL, "the same as PDF", FILLS_WITH(struct graph_request, view.print.format, "pdf")},
 };
 
+/* The table is made also if the base could not be opened, as in flat. */
 static bool graph_print_entries(struct session *s, const struct graph_request *r, struct out *out,
                                 struct err *e)
 {
@@ -105,6 +106,8 @@ static bool graph_draw(void *context, struct out *out, struct err *e)
     return ok;
 }
 
+/* A picture of thousands of boxes shows nothing: it has the largest functions unless --limit
+ * says otherwise. */
 static bool graph_report_picture(struct session *s, const struct graph_request *r, struct out *out,
                                  struct err *e)
 {
@@ -173,6 +176,7 @@ static bool graph_report_stacks(struct session *s, const struct graph_request *r
     return ok;
 }
 
+/* Chooses between entries, trees and pictures; see the beginning of this file. */
 static bool graph_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct graph_request *r = request;

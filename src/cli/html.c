@@ -93,12 +93,14 @@ static bool html_data_open(struct html_data *d, struct html_options *o, struct e
 
 /* --- a profile ------------------------------------------------------------------------------- */
 
+/* When a file was last written, in seconds; 0: it is not there. */
 static int64_t html_changed(const char *path)
 {
     struct stat st;
     return stat(path, &st) ? 0 : st.st_mtime;
 }
 
+/* The findings of doctor, which the summary of the page shows. */
 static void html_judge(struct html_data *d, const struct html_options *o)
 {
     struct session *s = &d->session;
@@ -124,16 +126,8 @@ static void html_judge(struct html_data *d, const struct html_options *o)
     diagnose(&d->diagnosis, &in, &s->names, &d->arena);
 }
 
-/* Of lines with time and a few around them, in functions with time. */
-static void html_find_code(struct html_data *d, const struct html_options *o)
-{
-    struct annotate_rules rules = {.context = 5, .has_code = true, .is_intel = o->is_intel};
-    progress_phase(o->view.session.read.progress, "reading machine code", 0);
-    annotate_make(&d->code, &d->lines, &d->session.summary, &d->input, &o->cover.search, &rules,
-                  &d->arena);
-    d->profile.code = &d->code;
-}
-
+/* Of each line with time, where it was inlined and how much of its time was spent in that copy:
+ * a table of lines with its own names. */
 static void html_find_inlines(struct html_data *d, const struct html_options *o)
 {
     struct session *s = &d->session;
@@ -156,6 +150,8 @@ static void html_find_inlines(struct html_data *d, const struct html_options *o)
     d->profile.inlines = &d->inlines;
 }
 
+/* Source lines, and what only the line panel shows: code and copies. Extents of functions are
+ * needed to compare lines with those of a base. */
 static void html_find_lines(struct html_data *d, const struct html_options *o)
 {
     struct progress *progress = o->view.session.read.progress;
@@ -173,19 +169,19 @@ static void html_find_lines(struct html_data *d, const struct html_options *o)
     progress_phase(progress, "reading line numbers", 0);
     source_lines_make(&d->lines, &d->input, &is_found, &d->arena);
     d->profile.lines = &d->lines;
-    if (o->has_code)
-        html_find_code(d, o);
+    if (o->has_code) { /* of lines with time and a few around them, in functions with time */
+        struct annotate_rules rules = {.context = 5, .has_code = true, .is_intel = o->is_intel};
+        progress_phase(progress, "reading machine code", 0);
+        annotate_make(&d->code, &d->lines, &s->summary, &d->input, &o->cover.search, &rules,
+                      &d->arena);
+        d->profile.code = &d->code;
+    }
     if (o->has_inlines)
         html_find_inlines(d, o);
 }
 
-static const char *html_method_of(const struct session *s)
-{
-    if (s->folder)
-        return recording_method_name(s->recorded.recording.method);
-    return s->summary.has_samples ? "profiling clock of the program itself" : "calls alone";
-}
-
+/* The session, its diagnosis, and the description of both for the page. Times of the graph are
+ * measured where stacks were recorded, and samples have places, as lines need them. */
 static bool html_open_profile(struct html_data *d, struct html_options *o, struct err *e)
 {
     struct session *s = &d->session;
@@ -203,7 +199,9 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
         .demangle = view_demangler(q),
         .objects = session_objects(s),
         .diagnosis = &d->diagnosis,
-        .method = html_method_of(s),
+        .method = s->folder                ? recording_method_name(s->recorded.recording.method)
+                  : s->summary.has_samples ? "profiling clock of the program itself"
+                                           : "calls alone",
         .measured_at = html_changed(q->profiles[0]),
     };
     if (s->folder) {
@@ -226,6 +224,7 @@ struct blame_job {
     struct progress *progress;
 };
 
+/* One source's lines, on one of several threads. A source that git does not know has none. */
 static void html_blame_source(size_t i, void *context)
 {
     const struct blame_job *job = context;
@@ -236,6 +235,8 @@ static void html_blame_source(size_t i, void *context)
     progress_step(job->progress);
 }
 
+/* git is asked once for each source, several at a time: it is slow, and each answer is
+ * independent. */
 static void html_find_blame(struct html_data *d, struct progress *progress)
 {
     size_t len = d->covered.result.sources.len;
@@ -247,6 +248,7 @@ static void html_find_blame(struct html_data *d, struct progress *progress)
     d->coverage.blamed_at = d->coverage.measured_at ? d->coverage.measured_at : time(NULL);
 }
 
+/* The session and its description for the page, gates included. */
 static bool html_open_coverage(struct html_data *d, struct html_options *o, struct err *e)
 {
     struct coverage_session *c = &d->covered;
@@ -284,36 +286,20 @@ static bool html_open_coverage(struct html_data *d, struct html_options *o, stru
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-/* A folder by its name, wherever it is seen from. */
-static const char *html_folder_name(struct html_data *d, const char *operand)
-{
-    char whole[PATH_MAX];
-    const char *last = path_base_name(operand);
-    if (strcmp(last, ".") && strcmp(last, "..") && *last)
-        return operand;
-    const char *name = realpath(operand, whole) ? path_base_name(whole) : "";
-    return *name ? arena_copy(&d->arena, name, strlen(name)) : operand;
-}
-
+/* A folder has its own name wherever it is seen from; "." would say nothing. */
 static const char *html_title_of(struct html_data *d, const struct html_options *o)
 {
+    char full[PATH_MAX];
     if (o->title)
         return o->title;
     if (d->page.profile)
         return arena_printf(&d->arena, "%s: %s", path_base_name(d->session.summary.program),
                             d->page.coverage ? "time and coverage" : "profile");
-    return arena_printf(&d->arena, "Coverage of %s",
-                        html_folder_name(d, o->coverage.len ? o->coverage.at[0] : "."));
-}
-
-/* What was left out of a tracefile was so when it was made; comments in today's sources stand on
- * other lines. */
-static bool html_is_all_traces(const struct html_options *o)
-{
-    bool is_all = o->coverage.len > 0;
-    for (size_t i = 0; i < o->coverage.len; i++)
-        is_all &= path_has_suffix(o->coverage.at[i], ".info");
-    return is_all;
+    const char *operand = o->coverage.len ? o->coverage.at[0] : ".";
+    const char *last = path_base_name(operand);
+    bool has_name = strcmp(last, ".") && strcmp(last, "..") && *last;
+    const char *name = !has_name && realpath(operand, full) ? path_base_name(full) : "";
+    return arena_printf(&d->arena, "Coverage of %s", *name ? name : operand);
 }
 
 /* The base is opened as the page's own data. */
@@ -322,7 +308,12 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     struct html_options *q = ARENA_NEW(&d->arena, struct html_options, 1);
     d->base_options = q;
     html_base_options(q, o);
-    q->cover.session.result.ignores_markers |= html_is_all_traces(q);
+    /* What was left out of a tracefile was so when it was made; comments in today's sources stand
+     * on other lines. */
+    bool is_all_traces = q->coverage.len > 0;
+    for (size_t i = 0; i < q->coverage.len; i++)
+        is_all_traces &= path_has_suffix(q->coverage.at[i], ".info");
+    q->cover.session.result.ignores_markers |= is_all_traces;
     d->base = ARENA_NEW(&d->arena, struct html_data, 1);
     if (!html_data_open(d->base, q, e))
         return false;
@@ -335,6 +326,7 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     return true;
 }
 
+/* Opens both halves and the base into a zeroed *d; html_data_close() after failure, too. */
 static bool html_data_open(struct html_data *d, struct html_options *o, struct err *e)
 {
     const char *more = getenv("GPROF_PATH");
@@ -352,6 +344,7 @@ static bool html_data_open(struct html_data *d, struct html_options *o, struct e
     return true;
 }
 
+/* From the outside in: what points into a session goes before it. */
 static void html_data_close(struct html_data *d)
 {
     if (d->base) {
@@ -395,18 +388,6 @@ struct html_page {
     const char *beside; /* folder of the sources, with a slash; NULL: they are in the page */
 };
 
-/* NAME-sources/ beside the page. */
-static bool html_make_folder(struct html_page *p, struct err *e)
-{
-    const char *output = p->options->output;
-    size_t stem = path_has_suffix(output, ".html") ? strlen(output) - 5 : strlen(output);
-    const char *folder = arena_printf(&p->data.arena, "%.*s-sources", (int)stem, output);
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return err_errno(e, folder, errno);
-    p->beside = arena_printf(&p->data.arena, "%s/", folder);
-    return true;
-}
-
 /* An output_writer. */
 static bool html_write(void *context, struct out *out, struct err *e)
 {
@@ -414,14 +395,19 @@ static bool html_write(void *context, struct out *out, struct err *e)
     return page_write(p->page, out, p->beside, e);
 }
 
+/* The page's pieces are made first, since their size decides where sources go. */
 static bool html_write_page(struct html_page *p, struct progress *progress, struct out *out,
                             struct err *e)
 {
     const struct html_options *o = p->options;
     p->page = page_new(&p->data.page, progress);
     if (strcmp(o->output, "-") && (o->is_folder || page_bytes(p->page) > MOST_BYTES)) {
-        if (!html_make_folder(p, e))
-            return false;
+        /* NAME-sources/ beside the page. */
+        size_t len = strlen(o->output), stem = path_has_suffix(o->output, ".html") ? len - 5 : len;
+        const char *folder = arena_printf(&p->data.arena, "%.*s-sources", (int)stem, o->output);
+        if (mkdir(folder, 0777) && errno != EEXIST)
+            return err_errno(e, folder, errno);
+        p->beside = arena_printf(&p->data.arena, "%s/", folder);
         if (!o->is_folder)
             out_printf(out, "The sources are in %s: in one file there would be %zu MB.\n",
                        p->beside, page_bytes(p->page) >> 20);

@@ -65,16 +65,6 @@ static void first_steps(struct out *out)
                  "A program compiled with -pg leaves gmon.out: 'monarc flat ./prog' reads it.\n");
 }
 
-static void list_commands(struct out *out)
-{
-    first_steps(out);
-    out_str(out, "\nCommands:\n");
-    for (size_t i = 0; i < commands_len; i++)
-        out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    out_str(out,
-            "\n'monarc COMMAND --help' explains one; 'monarc --version' says which this is.\n");
-}
-
 static int unknown_command(const char *name, struct err *e)
 {
     const char *meant = command_suggestion(name);
@@ -101,7 +91,12 @@ static int general_help(int argc, char **argv, struct out *out, struct err *e)
             return unknown_command(argv[2], e);
         command_help(about, out);
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
-        list_commands(out);
+        first_steps(out);
+        out_str(out, "\nCommands:\n");
+        for (size_t i = 0; i < commands_len; i++)
+            out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        out_str(out,
+                "\n'monarc COMMAND --help' explains one; 'monarc --version' tells its version.\n");
     } else if (!strcmp(word, "--generate")) {
         return generate(argc - 2, argv + 2, out, e);
     } else {

@@ -53,6 +53,8 @@ static const struct option_row RECEIVE_OPTIONS[] = {
     {0, "force", NULL, "even if PROG is another program", FILLS(struct receive_request, is_forced)},
 };
 
+/* The last stream, or the one that was named, looked for from the end: an ID may come again
+ * after a reset. */
 static const struct frame_stream *receive_chosen(const struct frames *f,
                                                  const struct receive_request *r, struct err *e)
 {
@@ -72,28 +74,8 @@ static const char *receive_partial_path(const struct receive_request *r, struct 
     return arena_printf(a, "%s/frames.partial", r->folder);
 }
 
-static bool receive_keep_partial(const struct frame_stream *s, const struct receive_request *r,
-                                 struct arena *a, struct err *e)
-{
-    struct frame_bytes text = {0};
-    if (mkdir(r->folder, 0777) && errno != EEXIST)
-        return err_errno(e, r->folder, errno);
-    frame_stream_text(s, &text);
-    bool ok = file_replace(receive_partial_path(r, a), (struct bytes){text.at, text.len}, e);
-    vec_free(&text);
-    return ok;
-}
-
-static void receive_take_partial(struct frames *f, const struct receive_request *r, struct arena *a)
-{
-    struct file_buffer b = {0};
-    struct stat st;
-    const char *path = receive_partial_path(r, a);
-    if (!stat(path, &st) && file_read(path, &b, NULL))
-        frames_feed(f, file_bytes(&b));
-    file_buffer_deinit(&b);
-}
-
+/* "frames 3 to 7 (bytes 1536 to 4095)": numbers for the target, offsets for people who look at
+ * its memory. */
 static const char *receive_gap_text(const struct frame_gap *g, struct arena *a)
 {
     const char *frames = g->last == UINT32_MAX
@@ -107,6 +89,7 @@ static const char *receive_gap_text(const struct frame_gap *g, struct arena *a)
     return arena_printf(a, "%s (from byte %" PRIu32 ")", frames, g->offset);
 }
 
+/* One line with the first gaps, the number of others, and what to do. */
 static bool receive_say_missing(const struct frame_stream *s, const struct frames *f,
                                 const char *name, struct arena *a, struct err *e)
 {
@@ -135,32 +118,25 @@ struct received {
     const char *name;
 };
 
-/* The last stream is complete. */
-static bool receive_is_done(const struct frames *f)
-{
-    return f->streams.len && frame_stream_is_complete(&f->streams.at[f->streams.len - 1]);
-}
-
-/* On the terminal alone: what is said of the run itself is an error or the report. */
-static void receive_show_progress(const struct frames *f)
-{
-    const struct frame_stream *s = f->streams.len ? &f->streams.at[f->streams.len - 1] : NULL;
-    if (s && isatty(STDERR_FILENO))
-        dprintf(STDERR_FILENO, "\r%zu frames, %zu bytes", s->frames.len, s->data.len);
-}
-
+/* Reads a serial line until the last stream is complete; otherwise it would wait forever for a
+ * target that has nothing more to say. Progress goes to a terminal alone. */
 static bool receive_read_line(struct received *in, const struct receive_request *r, struct err *e)
 {
     struct serial line;
     uint8_t bytes[4096];
     bool ok = serial_open(&line, r->from, (uint32_t)r->baud, (uint32_t)r->timeout, e);
-    while (ok && !receive_is_done(&in->frames)) {
+    bool is_done = false; /* the last stream is complete */
+    while (ok && !is_done) {
         size_t n = 0;
         ok = serial_read(&line, bytes, sizeof bytes, &n, e);
         if (!n)
             break;
         frames_feed(&in->frames, (struct bytes){bytes, n});
-        receive_show_progress(&in->frames);
+        size_t len = in->frames.streams.len;
+        const struct frame_stream *last = len ? &in->frames.streams.at[len - 1] : NULL;
+        is_done = last && frame_stream_is_complete(last);
+        if (last && isatty(STDERR_FILENO))
+            dprintf(STDERR_FILENO, "\r%zu frames, %zu bytes", last->frames.len, last->data.len);
     }
     if (isatty(STDERR_FILENO))
         dprintf(STDERR_FILENO, "\n");
@@ -168,6 +144,8 @@ static bool receive_read_line(struct received *in, const struct receive_request 
     return ok;
 }
 
+/* Of a file both are kept, frames and all bytes: what has no frames may be the recorder's memory
+ * or a stream as it is. */
 static bool receive_read_input(struct received *in, const struct receive_request *r, struct err *e)
 {
     struct file_buffer b = {0};
@@ -185,6 +163,8 @@ static bool receive_read_input(struct received *in, const struct receive_request
     return ok;
 }
 
+/* A complete stream becomes files, and what was kept of earlier transmissions goes. An
+ * incomplete one is kept. */
 static bool receive_write_stream(struct received *in, const struct receive_request *r,
                                  const struct embedded_request *to, struct arena *a,
                                  struct out *out, struct err *e)
@@ -192,9 +172,14 @@ static bool receive_write_stream(struct received *in, const struct receive_reque
     struct frame_bytes bytes = {0};
     const struct frame_stream *s = receive_chosen(&in->frames, r, e);
     bool ok = s != NULL;
-    if (ok && !frame_stream_is_complete(s))
-        ok =
-            receive_keep_partial(s, r, a, e) && receive_say_missing(s, &in->frames, in->name, a, e);
+    if (ok && !frame_stream_is_complete(s)) {
+        struct frame_bytes text = {0};
+        ok = !mkdir(r->folder, 0777) || errno == EEXIST || err_errno(e, r->folder, errno);
+        frame_stream_text(s, &text);
+        ok = ok && file_replace(receive_partial_path(r, a), (struct bytes){text.at, text.len}, e) &&
+             receive_say_missing(s, &in->frames, in->name, a, e);
+        vec_free(&text);
+    }
     ok = ok && frame_stream_bytes(s, in->name, &bytes, e) &&
          embedded_files_write((struct bytes){bytes.at, bytes.len}, in->name, to, out, e);
     if (ok)
@@ -208,13 +193,19 @@ static bool receive_write_stream(struct received *in, const struct receive_reque
     return ok;
 }
 
+/* Frames if there are any, otherwise the bytes as they are. */
 static bool receive(const struct receive_request *r, struct object *program, struct out *out,
                     struct err *e)
 {
     struct arena a = {0};
     struct received in = {.name = strcmp(r->from, "-") ? r->from : "(standard input)"};
     struct embedded_request to = {r->folder, program, r->is_forced};
-    receive_take_partial(&in.frames, r, &a);
+    /* What an earlier transmission left. */
+    struct file_buffer partial = {0};
+    const char *path = receive_partial_path(r, &a);
+    if (!access(path, F_OK) && file_read(path, &partial, NULL))
+        frames_feed(&in.frames, file_bytes(&partial));
+    file_buffer_deinit(&partial);
     bool ok = receive_read_input(&in, r, e);
     frames_finish(&in.frames);
     if (ok && in.frames.streams.len)
@@ -304,6 +295,8 @@ static bool recover_write_files(const struct live_tables *t, const char *folder,
     return ok;
 }
 
+/* The tables must be there and the process gone, unless --force takes what there is: a program
+ * that still runs would write over what is made here. */
 static bool recover(const char *folder, bool is_forced, struct out *out, struct err *e)
 {
     struct arena a = {0};
@@ -368,6 +361,7 @@ static const struct option_row SYMBOLS_OPTIONS[] = {
      FILLS(struct symbol_files_options, asks_debuginfod)},
 };
 
+/* What was added to a recording, what is still missing, and what the server said. */
 static void symbols_tell(const char *folder, const struct recorded_symbols *s,
                          struct symbol_files *files, struct out *out)
 {
@@ -405,22 +399,6 @@ static int symbols_complete(const char *folder, struct symbol_files *files, stru
     return !ok ? EXIT_BAD : s.without ? EXIT_DIFFERS : EXIT_FINE;
 }
 
-/* Of several runs in one folder each. */
-static int symbols_complete_all(const char *folder, struct symbol_files *files, struct out *out,
-                                struct err *e)
-{
-    struct arena scratch = {0};
-    size_t len;
-    char **runs = recorded_runs(folder, &scratch, &len);
-    int status = EXIT_FINE;
-    for (size_t i = 0; i < len && status != EXIT_BAD; i++) {
-        int one = symbols_complete(runs[i], files, out, e);
-        status = one > status ? one : status;
-    }
-    arena_deinit(&scratch);
-    return status;
-}
-
 static int symbols_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {
@@ -437,10 +415,16 @@ static int symbols_run(const struct command *self, int argc, char **argv, struct
     struct symbol_files *files = symbol_files_new(&options, e);
     if (!files)
         return EXIT_BAD;
-    for (size_t i = 0; i < operands.len && status != EXIT_BAD; i++) {
-        int own = symbols_complete_all(operands.at[i], files, out, e);
-        status = own > status ? own : status;
+    struct arena scratch = {0};
+    for (size_t i = 0; i < operands.len; i++) {
+        size_t len;
+        char **runs = recorded_runs(operands.at[i], &scratch, &len); /* of a series several */
+        for (size_t k = 0; k < len && status != EXIT_BAD; k++) {
+            int own = symbols_complete(runs[k], files, out, e);
+            status = own > status ? own : status;
+        }
     }
+    arena_deinit(&scratch);
     symbol_files_free(files);
     return status;
 }

@@ -44,6 +44,8 @@ static const struct option_row FLAT_OPTIONS[] = {
      FILLS(struct flat_request, view.session.has_hosts)},
 };
 
+/* The table is made also if the base could not be opened, which costs little and keeps one way
+ * out. */
 static bool flat_print_functions(struct session *s, const struct flat_request *r, struct out *out,
                                  struct err *e)
 {
@@ -59,6 +61,8 @@ static bool flat_print_functions(struct session *s, const struct flat_request *r
     return ok;
 }
 
+/* Shares of objects, threads or processes are tables of their own, made from the recording's
+ * nodes; the flat profile is made from the graph. */
 static bool flat_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     enum { FUNCTIONS_OF_THREAD = 10 };
@@ -124,6 +128,7 @@ struct lines_request {
     VEC(struct path_map) maps;
 };
 
+/* Unlike other commands, lines maps the paths that it shows, not where sources are read. */
 static bool lines_take_map(void *target, const struct option_row *row, const char *value,
                            struct err *e)
 {
@@ -143,6 +148,8 @@ static const struct option_row LINES_OPTIONS[] = {
      TAKEN_BY(lines_take_map)},
 };
 
+/* Line tables are read here, not when the session opens, as no other report on functions needs
+ * them. */
 static bool lines_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct lines_request *r = request;
@@ -226,6 +233,8 @@ static void annotate_prepare(void *request, struct source_input *input)
     input->keeps_idle = r->rules.has_code || (r->rules.shows_all && r->source.print.format);
 }
 
+/* A source file that was there and could not be read makes the report incomplete: the first one
+ * is the error, after the report. */
 static bool annotate_report(struct sources *s, void *request, struct out *out, struct err *e)
 {
     const struct annotate_request *r = request;
@@ -282,6 +291,8 @@ static const struct option_row COUNTS_OPTIONS[] = {
      CHOOSES(struct counts_request, rules.by_place)},
 };
 
+/* Blocks are only in profiles that were converted from counters of arcs, or that gcc -a made
+ * long ago. */
 static bool counts_report(struct sources *s, void *request, struct out *out, struct err *e)
 {
     const struct counts_request *r = request;

@@ -114,6 +114,8 @@ static bool run_check_series(struct run_request *r, struct err *e)
     return true;
 }
 
+/* What contradicts itself is refused before anything is started, and so are events that this
+ * machine does not have. Clocks are not probed: without perf events ptrace measures them. */
 static bool run_check_request(struct run_request *r, struct err *e)
 {
     if (!run_check_series(r, e))
@@ -205,6 +207,7 @@ int run_unrecorded(char **argv, const struct monitor_result *result, struct err 
 
 /* --- reports --------------------------------------------------------------------------------- */
 
+/* A file opened for appending is at its end, whatever its offset says. */
 struct output_before run_look_at_output(void)
 {
     struct stat st;
@@ -218,16 +221,8 @@ struct output_before run_look_at_output(void)
     return before;
 }
 
-/* A report must not get among the program's results. A person sees which is which; a file tells
- * whether something was written; a pipe does not. */
-static bool run_is_output_free(const struct output_before *before)
-{
-    struct stat st;
-    if (!before || before->is_terminal)
-        return true;
-    return before->is_regular && fstat(STDOUT_FILENO, &st) == 0 && st.st_size <= before->at;
-}
-
+/* Runs another command of ours as if it had been typed, and adds the lines behind it if it went
+ * well. */
 static bool run_show(const struct command *report, const char **argv, const char *behind,
                      struct out *out, int *status, struct err *e)
 {
@@ -240,10 +235,17 @@ static bool run_show(const struct command *report, const char **argv, const char
     return !e->line[0];
 }
 
+/* On standard output if that is free, otherwise on standard error. */
 bool run_report(const struct command *report, const char **argv, const char *behind,
                 const struct output_before *before, struct out *out, int *status, struct err *e)
 {
-    if (run_is_output_free(before))
+    /* A report must not get among the program's results. A person sees which is which; a file tells
+     * whether something was written; a pipe does not. */
+    struct stat st;
+    bool is_free =
+        !before || before->is_terminal ||
+        (before->is_regular && fstat(STDOUT_FILENO, &st) == 0 && st.st_size <= before->at);
+    if (is_free)
         return run_show(report, argv, behind, out, status, e);
     struct out aside;
     out_init(&aside, STDERR_FILENO);
@@ -253,6 +255,7 @@ bool run_report(const struct command *report, const char **argv, const char *beh
     return ok;
 }
 
+/* Thirty rows, without a pager: the report follows the program's own output. */
 bool run_report_flat(struct run_request *r, const char *folder, const struct output_before *before,
                      struct out *out, struct err *e)
 {
@@ -289,6 +292,7 @@ static bool run_tell_coverage(const struct run_request *r, const struct run_cove
     return ok;
 }
 
+/* Not if the user insists on a way to record, or if it is the program that cannot be run. */
 bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_result *result)
 {
     bool insists = r->has_events || (r->method != METHOD_AUTO);
@@ -297,20 +301,17 @@ bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_res
 
 /* --- one run --------------------------------------------------------------------------------- */
 
-static const char *run_default_folder(struct run_request *r)
-{
-    if (r->argv)
-        return arena_printf(&r->arena, "%s.monarc", path_base_name(r->argv[0]));
-    return arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
-}
-
+/* The working folder gets its name when all is in it. The status is the program's, unless the
+ * recording failed and the program did not. */
 static int run_one(struct run_request *r, struct out *out, struct err *e)
 {
     struct monitor_result result;
     struct recording_folder folder;
     struct run_coverage coverage = {0};
     struct output_before before = run_look_at_output();
-    const char *name = r->output ? r->output : run_default_folder(r);
+    const char *name = r->output ? r->output
+                       : r->argv ? arena_printf(&r->arena, "%s.monarc", path_base_name(r->argv[0]))
+                                 : arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
     if (!recording_folder_make(&folder, name, &r->arena, e))
         return EXIT_BAD;
     struct run_setting setting = {.argv = r->argv,

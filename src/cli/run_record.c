@@ -89,21 +89,8 @@ static char **run_calls_environment(const struct run_calls *c, char **from, stru
     return all;
 }
 
-/* The tables of a process that could not be read are left as they are, and said. */
-static bool run_calls_finish_process(const char *folder, struct arena *a, struct err *e)
-{
-    struct out quiet;
-    char *argv[] = {arena_printf(a, "recover"), arena_printf(a, "--force"),
-                    arena_printf(a, "%s", folder), NULL};
-    if (access(arena_printf(a, "%s/monarc.live", folder), F_OK))
-        return true;
-    out_init(&quiet, -1);
-    bool ok = command_recover.run(&command_recover, 3, argv, &quiet, e) == EXIT_FINE;
-    out_deinit(&quiet);
-    return ok;
-}
-
-/* Completes what the processes left, and removes the control file. */
+/* Completes what the processes left, each in a folder named by its number, and removes the control
+ * file. The tables of a process that cannot be read are left as they are, and said. */
 static bool run_calls_finish(const struct run_calls *c, struct arena *a, struct err *e)
 {
     if (!c->library)
@@ -111,9 +98,17 @@ static bool run_calls_finish(const struct run_calls *c, struct arena *a, struct 
     DIR *folder = opendir(c->folder);
     struct dirent *entry;
     bool ok = folder != NULL;
-    while (ok && (entry = readdir(folder)))
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-            ok = run_calls_finish_process(arena_printf(a, "%s/%s", c->folder, entry->d_name), a, e);
+    while (ok && (entry = readdir(folder))) {
+        char *path = arena_printf(a, "%s/%s", c->folder, entry->d_name);
+        char *argv[] = {arena_printf(a, "recover"), arena_printf(a, "--force"), path, NULL};
+        struct out quiet;
+        bool is_process = entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
+        if (!is_process || access(arena_printf(a, "%s/monarc.live", path), F_OK))
+            continue;
+        out_init(&quiet, -1);
+        ok = command_recover.run(&command_recover, 3, argv, &quiet, e) == EXIT_FINE;
+        out_deinit(&quiet);
+    }
     if (folder)
         closedir(folder);
     unlink(c->control);
@@ -126,15 +121,6 @@ static bool run_calls_finish(const struct run_calls *c, struct arena *a, struct 
  * without its notes. Programs that exec others, and other folders (GCOV_PREFIX), are not looked
  * into. */
 
-/* Where the text starts that ends before `end`; it is one of printable bytes. */
-static const uint8_t *coverage_name_start(const uint8_t *first, const uint8_t *end)
-{
-    const uint8_t *at = end;
-    while (at > first && at[-1] >= ' ' && at[-1] != 0x7f)
-        at--;
-    return at;
-}
-
 static void coverage_find_names(struct bytes constants, struct run_coverage *c, struct arena *a)
 {
     enum { MOST_BYTES = 64 << 20, MOST_FILES = 4096 };
@@ -145,7 +131,9 @@ static void coverage_find_names(struct bytes constants, struct run_coverage *c, 
     const uint8_t *end = at + left;
     while (at < end && found.len < MOST_FILES &&
            (at = memmem(at, (size_t)(end - at), suffix, sizeof suffix))) {
-        const uint8_t *name = coverage_name_start(base, at);
+        const uint8_t *name = at; /* begins behind the last byte that is not printable */
+        while (name > base && name[-1] >= ' ' && name[-1] != 0x7f)
+            name--;
         if (name < at)
             vec_push(&found, arena_copy(a, (const char *)name, (size_t)(at - name) + 5));
         at += sizeof suffix;
@@ -172,26 +160,25 @@ static void run_coverage_look(struct run_coverage *c, const char *program, struc
     object_close(o);
 }
 
-static bool coverage_was_written(const char *file, const struct timespec *start)
-{
-    struct stat st;
-    return stat(file, &st) == 0 &&
-           (st.st_mtim.tv_sec > start->tv_sec ||
-            (st.st_mtim.tv_sec == start->tv_sec && st.st_mtim.tv_nsec >= start->tv_nsec));
-}
-
 size_t run_coverage_missed(const struct run_coverage *c, const char **first)
 {
     size_t missed = 0;
     *first = NULL;
-    for (size_t i = 0; i < c->len; i++)
-        if (!coverage_was_written(c->files[i], &c->start) && !missed++)
+    for (size_t i = 0; i < c->len; i++) {
+        struct stat st;
+        const struct timespec *start = &c->start;
+        bool is_new = stat(c->files[i], &st) == 0 &&
+                      (st.st_mtim.tv_sec > start->tv_sec || (st.st_mtim.tv_sec == start->tv_sec &&
+                                                             st.st_mtim.tv_nsec >= start->tv_nsec));
+        if (!is_new && !missed++)
             *first = c->files[i];
+    }
     return missed;
 }
 
 /* --- recording ------------------------------------------------------------------------------- */
 
+/* The recording replaces what is there in one step: readers see the old or the new one. */
 static bool run_write_run(struct run_request *r, const char *folder,
                           const struct recording *recording, struct err *e)
 {
@@ -203,41 +190,31 @@ static bool run_write_run(struct run_request *r, const char *folder,
     return ok;
 }
 
-/* Under a monitor the recorder in the program samples nothing, and has histograms all the same. */
-static void run_drop_histograms(struct profile *p)
-{
-    for (size_t i = 0; i < p->histograms.len; i++)
-        histogram_deinit(&p->histograms.at[i]);
-    p->histograms.len = 0;
-}
-
-/* The calls and blocks that the program itself counted. */
-static bool run_add_counted(struct run_request *r, const char *folder,
-                            const struct recording *recording, struct profile *p, struct err *e)
-{
-    const char *path =
-        arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", folder, recording->processes.at[0].pid);
-    struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
-    struct file_buffer buffer = {0};
-    struct profile counted = {0};
-    bool ok = access(path, F_OK) || profile_load(&options, path, &buffer, &counted, e);
-    run_drop_histograms(&counted);
-    ok = ok && profile_merge(p, &counted, e);
-    profile_deinit(&counted);
-    file_buffer_deinit(&buffer);
-    return ok;
-}
-
-/* For those who want it: what GNU gprof reads. */
+/* For those who want it, what GNU gprof reads: the samples, and the calls and blocks that the
+ * program itself counted. Under a monitor the recorder in the program samples nothing, and has
+ * histograms all the same, which are left out. */
 static bool run_write_gmon(struct run_request *r, const char *folder,
                            const struct recording *recording, struct err *e)
 {
-    struct profile p = {0};
-    bool ok = !recording->processes.len || !recording_profile(recording, &p) ||
-              (run_add_counted(r, folder, recording, &p, e) &&
-               profile_save(format_named("gmon"), &p, 8, false,
-                            arena_printf(&r->arena, "%s/gmon.out", folder), e));
+    struct profile p = {0}, counted = {0};
+    struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
+    struct file_buffer buffer = {0};
+    if (!recording->processes.len || !recording_profile(recording, &p)) {
+        profile_deinit(&p);
+        return true;
+    }
+    const char *path =
+        arena_printf(&r->arena, "%s/%" PRIu32 "/gmon.out", folder, recording->processes.at[0].pid);
+    bool ok = access(path, F_OK) || profile_load(&options, path, &buffer, &counted, e);
+    for (size_t i = 0; i < counted.histograms.len; i++)
+        histogram_deinit(&counted.histograms.at[i]);
+    counted.histograms.len = 0;
+    ok = ok && profile_merge(&p, &counted, e) &&
+         profile_save(format_named("gmon"), &p, 8, false,
+                      arena_printf(&r->arena, "%s/gmon.out", folder), e);
+    profile_deinit(&counted);
     profile_deinit(&p);
+    file_buffer_deinit(&buffer);
     return ok;
 }
 
@@ -268,18 +245,15 @@ static void run_dump(void *context, const char *folder, const struct recording *
     arena_deinit(&a);
 }
 
-static bool run_wants_calls(const struct run_request *r, const char *program)
-{
-    return r->calls == CALLS_ALWAYS || (r->calls == CALLS_AUTO && preload_counts_calls(program));
-}
-
 /* Without being asked for, calls are counted where that is possible: a static program is recorded
  * without them. */
 static bool run_prepare_calls(struct run_recording *one, struct err *e)
 {
     struct run_request *r = one->request;
     const struct run_setting *s = one->setting;
-    if (!s->argv || !run_wants_calls(r, s->argv[0]) ||
+    bool is_wanted = s->argv && (r->calls == CALLS_ALWAYS ||
+                                 (r->calls == CALLS_AUTO && preload_counts_calls(s->argv[0])));
+    if (!is_wanted ||
         run_calls_prepare(&one->counted, s->argv[0], s->working, &r->arena, &one->no_calls))
         return true;
     one->counted = (struct run_calls){0};
@@ -326,6 +300,8 @@ static bool run_keep(struct run_recording *one, const struct monitor_result *res
            run_write_gmon(r, s->working, recording, e);
 }
 
+/* From the program's start to a complete folder. *result tells how the program ended even if
+ * recording failed; until the monitor knows better it says that the program could not be run. */
 bool run_record(struct run_request *r, const struct run_setting *s, struct monitor_result *result,
                 struct err *e)
 {

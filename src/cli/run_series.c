@@ -56,6 +56,7 @@ static uint64_t series_draw(struct series *s)
     return s->random * UINT64_C(2685821657736338717);
 }
 
+/* A seed from the clock, which the recording keeps, so that the same can be drawn again. */
 static void series_seed(struct series *s)
 {
     struct timespec now;
@@ -133,6 +134,7 @@ static char **series_environment(uint32_t padding, struct arena *a)
 
 /* --- runs that are not recorded -------------------------------------------------------------- */
 
+/* Signals that end programs are blocked during a series and looked for between runs. */
 static bool series_is_interrupted(struct series *s)
 {
     sigset_t pending;
@@ -163,6 +165,7 @@ static int series_run_aside(struct series *s, char **argv, const char *what, boo
     return may_fail ? 0 : status;
 }
 
+/* --prepare's command, by the shell, before each run; its failure ends the series. */
 static int series_prepare(struct series *s, struct err *e)
 {
     char *argv[] = {(char *)"sh", (char *)"-c", (char *)s->request->prepare, NULL};
@@ -170,20 +173,9 @@ static int series_prepare(struct series *s, struct err *e)
                                : 0;
 }
 
-static int series_warm_up(struct series *s, struct series_side *side, struct err *e)
-{
-    int status = 0;
-    for (uint64_t i = 0; !status && !s->is_interrupted && i < s->request->warmups; i++) {
-        status = series_prepare(s, e);
-        if (!status && !s->is_interrupted)
-            status =
-                series_run_aside(s, side->argv, "a run to warm up", s->request->ignores_failure, e);
-    }
-    return status;
-}
-
 /* --- runs that are --------------------------------------------------------------------------- */
 
+/* On a terminal alone, over the line before; NULL wipes it. */
 static void series_tell_progress(const struct series *s, const struct series_side *side)
 {
     struct out aside;
@@ -231,17 +223,6 @@ static void series_record(void *context)
     while (done < 0 && errno == EINTR);
 }
 
-/* A signal for us that a terminal has not sent to all is one for the program, too. */
-static void series_pass_on(struct series *s, int signals, pid_t pid)
-{
-    struct signalfd_siginfo info;
-    while (read(signals, &info, sizeof info) == sizeof info) {
-        s->is_interrupted = true;
-        if (info.ssi_code != SI_KERNEL)
-            kill(pid, (int)info.ssi_signo);
-    }
-}
-
 /* Waits for a run that another process records. */
 static bool series_await(struct series *s, const struct run_setting *setting,
                          struct series_news *told, struct err *e)
@@ -257,8 +238,15 @@ static bool series_await(struct series *s, const struct run_setting *setting,
     close(news[1]);
     struct pollfd fds[] = {{signals, POLLIN, 0}, {news[0], POLLIN, 0}};
     while (pid > 0 && !(fds[1].revents & (POLLIN | POLLHUP)))
-        if (poll(fds, 2, -1) > 0 && fds[0].revents)
-            series_pass_on(s, signals, pid);
+        if (poll(fds, 2, -1) > 0 && fds[0].revents) {
+            /* A signal for us that a terminal has not sent to all is one for the program, too. */
+            struct signalfd_siginfo info;
+            while (read(signals, &info, sizeof info) == sizeof info) {
+                s->is_interrupted = true;
+                if (info.ssi_code != SI_KERNEL)
+                    kill(pid, (int)info.ssi_signo);
+            }
+        }
     bool is_told = pid > 0 && read(news[0], told, sizeof *told) == sizeof *told;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
@@ -323,8 +311,13 @@ static int series_run(struct series *s, struct series_side *side, struct err *e)
 static int series_run_all(struct series *s, struct err *e)
 {
     int status = 0;
-    for (size_t i = 0; !status && i < s->sides_len; i++)
-        status = series_warm_up(s, &s->sides[i], e);
+    uint64_t warmups = s->request->warmups * s->sides_len; /* all of one side, then of the other */
+    for (uint64_t i = 0; !status && !s->is_interrupted && i < warmups; i++) {
+        char **argv = s->sides[i / s->request->warmups].argv;
+        status = series_prepare(s, e);
+        if (!status && !s->is_interrupted)
+            status = series_run_aside(s, argv, "a run to warm up", s->request->ignores_failure, e);
+    }
     for (uint64_t i = 0; !status && !s->is_interrupted && i < s->request->repeat; i++) {
         size_t first = s->sides_len > 1 ? series_draw(s) >> 63 : 0;
         for (size_t k = 0; !status && !s->is_interrupted && k < s->sides_len; k++)
@@ -335,6 +328,7 @@ static int series_run_all(struct series *s, struct err *e)
 
 /* --- all together ---------------------------------------------------------------------------- */
 
+/* Folders, descriptors and the seed: all that a series needs before its first run. */
 static bool series_open(struct series *s, struct err *e)
 {
     struct run_request *r = s->request;
@@ -378,6 +372,7 @@ static bool series_keep(struct series *s, struct err *e)
     return ok;
 }
 
+/* A series of one program has a flat profile of its mean, a comparison has a diff. */
 static bool series_report(struct series *s, const struct output_before *before, struct out *out,
                           int *status, struct err *e)
 {

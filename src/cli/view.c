@@ -28,17 +28,6 @@
 
 /* --- terminal -------------------------------------------------------------------------------- */
 
-/* The shell command of the pager; NULL: none is wanted. */
-static const char *pager_command(void)
-{
-    const char *pager = getenv("MONARC_PAGER");
-    if (!pager)
-        pager = getenv("PAGER");
-    if (!pager)
-        pager = "if command -v less >/dev/null; then exec less -FRX; else exec cat; fi";
-    return *pager && strcmp(pager, "cat") ? pager : NULL;
-}
-
 /* Runs the pager on `input`; 0 if the system has no room for it, which costs the user nothing but
  * the pager. */
 static pid_t pager_spawn(const char *command, int input)
@@ -64,8 +53,13 @@ void terminal_start(struct terminal *t, const struct print_options *o, struct ou
     bool may_colour = is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb");
     *t = (struct terminal){.has_colour = o->colour == COLOUR_ALWAYS ||
                                          (o->colour == COLOUR_AUTO && may_colour)};
-    const char *command = is_terminal && !o->no_pager ? pager_command() : NULL;
-    if (!command || pipe2(ends, O_CLOEXEC))
+    const char *command = getenv("MONARC_PAGER");
+    if (!command)
+        command = getenv("PAGER");
+    if (!command)
+        command = "if command -v less >/dev/null; then exec less -FRX; else exec cat; fi";
+    if (!is_terminal || o->no_pager || !*command || !strcmp(command, "cat") ||
+        pipe2(ends, O_CLOEXEC))
         return;
     t->pager = pager_spawn(command, ends[0]);
     close(ends[0]);

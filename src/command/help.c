@@ -80,20 +80,14 @@ static int help_words(struct out *out, const char *text, size_t len, int column,
     return column;
 }
 
-/* Where the second column of `  name   what it is` begins; `len` if there is none. */
-static size_t help_second_column(const char *line, size_t len)
-{
-    size_t at = strspn(line, " ");
-    while (at + 1 < len && (line[at] != ' ' || line[at + 1] != ' '))
-        at++;
-    return at + 1 < len ? at + strspn(line + at, " ") : len;
-}
-
 /* Prints an indented line and, of a table, the lines that continue its second column; returns what
  * follows. */
 static const char *help_indented(struct out *out, const char *line)
 {
-    size_t len = strcspn(line, "\n"), second = help_second_column(line, len);
+    size_t len = strcspn(line, "\n"), second = strspn(line, " ");
+    while (second + 1 < len && (line[second] != ' ' || line[second + 1] != ' '))
+        second++;
+    second = second + 1 < len ? second + strspn(line + second, " ") : len;
     out_bytes(out, line, second);
     int column = help_words(out, line + second, len - second, (int)second, (int)second);
     const char *next = line + len + (line[len] == '\n');
@@ -177,21 +171,6 @@ static void help_option(struct out *out, const struct option_row *row)
     out_deinit(&left);
 }
 
-static void help_common_options(const struct command *c, struct help_part names, struct out *out)
-{
-    const struct option_row *row;
-    const char *end = names.at + names.len;
-    for (const char *at = names.at; at < end;) {
-        size_t len = strcspn(at, " \n");
-        for (size_t i = 0; (row = command_option(c, i, NULL, NULL)); i++)
-            if (!strncmp(row->name, at, len) && !row->name[len]) {
-                help_option(out, row);
-                break;
-            }
-        at += len + 1;
-    }
-}
-
 /* --- pages ----------------------------------------------------------------------------------- */
 
 static void help_head(const struct command *c, const struct help_text *text, struct out *out)
@@ -246,7 +225,16 @@ void command_help(const struct command *c, struct out *out)
     }
     help_head(c, &text, out);
     out_str(out, "\nOptions that most people need:\n");
-    help_common_options(c, text.common, out);
+    const char *end = text.common.at + text.common.len;
+    for (const char *at = text.common.at; at < end; at += strcspn(at, " \n") + 1) {
+        size_t len = strcspn(at, " \n"), i = 0;
+        const struct option_row *row;
+        while ((row = command_option(c, i++, NULL, NULL)))
+            if (!strncmp(row->name, at, len) && !row->name[len])
+                break;
+        if (row)
+            help_option(out, row);
+    }
     help_foot(&text, out);
     out_printf(out, "\nAll options, columns and terms: monarc %s --help-all\n", c->name);
 }

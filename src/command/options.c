@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,42 +69,36 @@ bool option_number(const char *option, const char *value, uint64_t max, uint64_t
 
 /* --- filling a field ------------------------------------------------------------------------- */
 
-/* The index of `value` among the names of "a|b|c" or "[a|b|c]", or their number. */
-static unsigned option_choice(const char *names, const char *value, unsigned *len)
+/* The index of `value` among the names of "a|b|c" or "[a|b|c]"; UINT_MAX with a message if it is
+ * none of them. */
+static unsigned option_choice(const struct option_row *row, const char *value, struct err *e)
 {
-    unsigned found = UINT32_MAX, i = 0;
+    const char *first = row->value + (row->value[0] == '['), *names = first;
     size_t value_len = strlen(value);
-    for (names += *names == '['; *names && *names != ']'; i++) {
+    unsigned len = 0;
+    for (; *names && *names != ']'; len++) {
         size_t name_len = strcspn(names, "|]");
         if (name_len == value_len && !strncmp(names, value, name_len))
-            found = i;
+            return len;
         names += name_len + (names[name_len] == '|');
     }
-    *len = i;
-    return found < i ? found : i;
-}
-
-/* "takes a, b or c, not 'x'". */
-static bool option_bad_choice(const struct option_row *row, const char *value, unsigned len,
-                              struct err *e)
-{
-    struct out names;
-    out_init(&names, -1);
-    const char *at = row->value + (*row->value == '[');
+    struct out all; /* "a, b or c" */
+    out_init(&all, -1);
     for (unsigned i = 0; i < len; i++) {
-        size_t name_len = strcspn(at, "|]");
-        out_str(&names, i == 0 ? "" : i + 1 == len ? " or " : ", ");
-        out_bytes(&names, at, name_len);
-        at += name_len + 1;
+        size_t name_len = strcspn(first, "|]");
+        out_str(&all, i == 0 ? "" : i + 1 == len ? " or " : ", ");
+        out_bytes(&all, first, name_len);
+        first += name_len + 1;
     }
-    out_char(&names, '\0');
-    err_set(e, "option '--%s' takes %s, not '%s'", row->name, names.at, value);
-    out_deinit(&names);
-    return false;
+    out_char(&all, '\0');
+    err_set(e, "option '--%s' takes %s, not '%s'", row->name, all.at, value);
+    out_deinit(&all);
+    return UINT_MAX;
 }
 
-static bool option_fill_number(const struct option_row *row, char *field, const char *value,
-                               struct err *e)
+/* A whole number within the row's limits, into a field of four or eight bytes. */
+static bool option_fill_whole(const struct option_row *row, char *field, const char *value,
+                              struct err *e)
 {
     char name[64];
     uint64_t n, most = row->most ? row->most : UINT32_MAX;
@@ -120,26 +115,14 @@ static bool option_fill_number(const struct option_row *row, char *field, const 
     return true;
 }
 
-static bool option_fill_decimal(const struct option_row *row, double *field, const char *value,
-                                struct err *e)
-{
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || !isfinite(number) || number < 0)
-        return err_set(e, "option '--%s' needs a number, not '%s'", row->name, value);
-    if (row->most && number > (double)row->most)
-        return err_set(e, "option '--%s' needs a number up to %llu, not '%s'", row->name,
-                       (unsigned long long)row->most, value);
-    *field = number;
-    return true;
-}
-
 /* Applies a row, whose value has been checked for presence, to its struct. */
 static bool option_apply(const struct option_row *row, char *target, const char *value,
                          struct err *e)
 {
     char *field = target + row->offset;
-    unsigned index = row->absent, len;
+    unsigned index = row->absent;
+    double number;
+    char *end;
     if (row->given)
         *(bool *)(target + row->given - 1) = true;
     switch (row->kind) {
@@ -147,14 +130,22 @@ static bool option_apply(const struct option_row *row, char *target, const char 
     case OPTION_FLAG: *(bool *)field = true; break;
     case OPTION_TEXT: *(const char **)field = value; break;
     case OPTION_FIXED: *(const char **)field = row->text; break;
-    case OPTION_NUMBER: return !value || option_fill_number(row, field, value, e);
-    case OPTION_DECIMAL: return option_fill_decimal(row, (double *)field, value, e);
+    case OPTION_NUMBER: return !value || option_fill_whole(row, field, value, e);
+    case OPTION_DECIMAL:
+        number = strtod(value, &end);
+        if (end == value || *end || !isfinite(number) || number < 0)
+            return err_set(e, "option '--%s' needs a number, not '%s'", row->name, value);
+        if (row->most && number > (double)row->most)
+            return err_set(e, "option '--%s' needs a number up to %llu, not '%s'", row->name,
+                           (unsigned long long)row->most, value);
+        *(double *)field = number;
+        break;
     case OPTION_LIST: vec_push((struct option_list *)field, (char *)value); break;
     case OPTION_TAKEN: return row->take(target, row, value, e);
     case OPTION_WORD:
     case OPTION_CHOICE:
-        if (value && (index = option_choice(row->value, value, &len)) == len)
-            return option_bad_choice(row, value, len, e);
+        if (value && (index = option_choice(row, value, e)) == UINT_MAX)
+            return false;
         if (row->kind == OPTION_WORD)
             *(const char **)field = index ? value : NULL;
         else if (row->size == 1)

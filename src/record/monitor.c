@@ -309,6 +309,10 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time of threads and processes too short to be sampled, or that ended unseen; a higher " \
     "--rate sees more of it"
 
+#define UNPLACED_ALONE                                                                          \
+    "CPU time before the first sample of the program and after the last; a higher --rate sees " \
+    "more of it"
+
 #define SWITCHING                                                                                 \
     "CPU time of threads while they left a CPU and came back, where the clock of samples stands " \
     "still: %" PRIu64 " times"
@@ -339,7 +343,8 @@ static void monitor_account(struct recording *out)
             seen += out->losses.at[i].ns;
     if (!period || all <= seen || all - seen < all / 200 + 3 * period)
         return;
-    const char *cause = UNPLACED;
+    bool is_alone = out->processes.len == 1 && out->threads.len <= 1;
+    const char *cause = is_alone ? UNPLACED_ALONE : UNPLACED;
     getrusage(RUSAGE_CHILDREN, &children);
     uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
     if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS)

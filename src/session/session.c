@@ -94,6 +94,12 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
         o->profiles_len = 1;
     } else if (o->takes_counters && !session_take_counters(o, e))
         return false;
+    for (size_t i = 0; !o->is_recording && !o->are_counters && i < o->profiles_len; i++)
+        if (is_folder(o->profiles[i]))
+            return err_in(e, o->profiles[i],
+                          "is a folder; if it is a recording, leave '%s' out: a recording names "
+                          "its programs itself",
+                          o->program);
     return o->is_recording || !recorded_filter_chooses(&o->recorded) ||
            err_in(e, o->program,
                   "--event, --process, --program, --thread, --from, --to and --phase choose from a "

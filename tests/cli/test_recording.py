@@ -311,6 +311,10 @@ class Trees(Case):
     def test_choices_need_a_recording(self):
         self.assertIn("name one", self.refusal("flat", "--process", "7", DEMO, "gmon.out"))
 
+    def test_a_recording_is_named_without_its_program(self):
+        said = self.refusal("flat", DEMO, self.write(whole_run()))
+        self.assertIn(f"leave '{DEMO}' out", said)
+
 
 class Events(Case):
     def make(self):

@@ -39,6 +39,8 @@ LINES = [
     ("cover-lcov", ["cover", "--lcov", "out", "cov.gcno"], ["out"]),
     ("cover-cobertura", ["cover", "--cobertura", "out", "cov.gcno"], ["out"]),
     ("cover-json", ["cover", "--json", "out", "cov.gcno"], ["out"]),
+    ("cover-markdown", ["cover", "--markdown", "out", "cov.gcno"], ["out"]),
+    ("cover-jacoco", ["cover", "--format", "jacoco=out", "cov.gcno"], ["out"]),
     ("cover-trace", ["cover", "cov.info"], []),
     ("gprof", ["gprof", "prog", "gmon.out"], []),
     ("gprof-lines", ["gprof", "-l", "-p", "prog", "gmon.out"], []),

@@ -103,7 +103,8 @@ class Bench:
         if got.others:
             return f"left {got.others}"
         # What takes many inputs reports what it could read, with a status that says so.
-        is_partial = self.name.startswith(("cover", "gcov")) and got.status not in (0, good.status)
+        # The coverage of a single object is all or nothing: a good report stays.
+        is_partial = self.name.startswith("gcov") and got.status not in (0, good.status)
         checked = {} if is_partial and kind in PARTIAL_KINDS else got.files
         for name, now in checked.items():
             was = self.inputs.get(self.folder / name, command_lines.OLD)

@@ -99,8 +99,9 @@ static const char usage[] =
     "  -v, --version    the version\n";
 
 /* Programs take the first number of the first line for the version of gcov. */
-static const char version[] = "gcov (monarc) 12.2.0\n"
-                              "monarc " MONARC_VERSION " prints the reports of GNU gcov 12.2.0.\n";
+static const char version[] =
+    "gcov (monarc) 12.2.0\n"
+    "This is monarc, which stands in for it; monarc --version tells its own.\n";
 
 /* What changes the contents of reports. */
 static bool take_style(struct gcov_style *s, int code)

@@ -511,9 +511,10 @@ static const struct option LONG[] = {
     {"long", no_argument, NULL, 'l'}, {"positions", no_argument, NULL, 'p'},
     {"raw", no_argument, NULL, 'r'},  {0}};
 
-static const char VERSION[] = "gcov-dump (monarc) 12.2.0\n"
-                              "monarc " MONARC_VERSION " stands in for it.\n"
-                              "There is no warranty, to the extent permitted by law.\n\n";
+static const char VERSION[] =
+    "gcov-dump (monarc) 12.2.0\n"
+    "This is monarc, which stands in for it; monarc --version tells its own.\n"
+    "There is no warranty, to the extent permitted by law.\n\n";
 
 static int parse(int argc, char **argv, const struct command *self, struct gcov_dump *d)
 {

@@ -128,9 +128,10 @@ static const char USAGE[] = "Usage: gcov-tool merge [-v] [-o DIR] [-w W1,W2] DIR
                             "       gcov-tool overlap [-vfFoh] [-t SHARE] DIR1 DIR2\n"
                             "       gcov-tool merge-stream [-v] [-w W1,W2] [FILE]\n";
 
-static const char VERSION[] = "gcov-tool (monarc) 12.2.0\n"
-                              "monarc " MONARC_VERSION " stands in for it.\n"
-                              "There is no warranty, to the extent permitted by law.\n\n";
+static const char VERSION[] =
+    "gcov-tool (monarc) 12.2.0\n"
+    "This is monarc, which stands in for it; monarc --version tells its own.\n"
+    "There is no warranty, to the extent permitted by law.\n\n";
 
 struct tool {
     struct out *out, *complaints, *verbose; /* verbose: NULL, or `out` */

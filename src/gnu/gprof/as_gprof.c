@@ -115,7 +115,7 @@ static const char usage[] =
 
 static const char version[] =
     "GNU gprof (monarc) 2.40\n"
-    "monarc " MONARC_VERSION " prints the reports of GNU gprof (GNU Binutils) 2.40.\n"
+    "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty; see the file LICENSE.\n";
 
 /* What options fill. */

@@ -293,9 +293,10 @@ static const struct option LONG[] = {
     {"graph", no_argument, NULL, 'q'},      {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},    {0}};
 
-static const char VERSION[] = "sprof (monarc) 2.36\n"
-                              "monarc " MONARC_VERSION " stands in for it.\n"
-                              "There is no warranty, to the extent permitted by law.\n";
+static const char VERSION[] =
+    "sprof (monarc) 2.36\n"
+    "This is monarc, which stands in for it; monarc --version tells its own.\n"
+    "There is no warranty, to the extent permitted by law.\n";
 
 static int parse(const struct command *self, int argc, char **argv, unsigned *mode, struct out *out)
 {
