@@ -1,5 +1,5 @@
 /* Forking the screen off, waiting for it, stopping when it stops. */
-#include "tui/guard.h"
+#include "tui/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

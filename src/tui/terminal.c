@@ -1,13 +1,29 @@
-/* ncurses: keys in, cells out. */
+/* ncurses: keys in, cells out. Everything of it that monarc uses is in this file.
+ *
+ * It is loaded when there is a terminal to draw on, by the version that the headers are of; the
+ * number in the library's name is that of its ABI. Where it is missing, and in a monarc built
+ * without its headers, the terminal is refused with one line.
+ *
+ * Before curses changes anything, the terminal's modes and the strings that undo what curses does
+ * are remembered (struct terminal_state). With these alone terminal_put_back() works in a process
+ * that never started curses, and in a handler of signals: that is how the guard (guard.c) and a
+ * screen that crashed leave a usable terminal behind. Colours repeat what text says, so a terminal
+ * without any, and NO_COLOR, lose nothing. */
 #include "tui/terminal.h"
 
-#include "tui/model/keys.h"
+#include "base/arena.h"
+#include "base/late.h"
+#include "tui/model/tui.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+/* --- the terminal ----------------------------------------------------------------------------- */
 
 void terminal_put_back(const struct terminal_state *t)
 {
@@ -20,10 +36,65 @@ void terminal_put_back(const struct terminal_state *t)
 
 #ifdef HAVE_NCURSES
 
-#include "tui/late_curses.h"
+/* --- the library ------------------------------------------------------------------------------ */
 
-#include <locale.h>
-#include <sys/ioctl.h>
+#define NCURSES_NOMACROS
+#include <curses.h>
+#include <term.h>
+#undef columns /* capabilities, and words we need */
+#undef lines
+#include <dlfcn.h>
+
+/* Functions by their own names. */
+/* clang-format off */
+#define CURSES_FUNCTIONS(row)                                                                      \
+    row(cbreak) row(clearok) row(curs_set) row(endwin) row(has_colors) row(init_pair)              \
+    row(intrflush) row(keypad) row(newterm) row(nodelay) row(noecho) row(nonl)                     \
+    row(reset_prog_mode) row(resizeterm) row(set_escdelay) row(setcchar) row(setupterm)            \
+    row(start_color) row(tigetstr) row(use_default_colors) row(wadd_wch) row(wget_wch) row(wmove)  \
+    row(wrefresh)
+/* clang-format on */
+
+struct curses {
+    void *library;
+    WINDOW **window, **screen; /* stdscr and curscr */
+    int *lines, *columns;
+#define CURSES_FIELD(name) typeof(name) *name;
+    CURSES_FUNCTIONS(CURSES_FIELD)
+#undef CURSES_FIELD
+};
+
+/* What is in the library that this one needs, libtinfo, is found through it. */
+static bool find_all(struct curses *c)
+{
+#define CURSES_FIND(name) &&late_find(c->library, #name, &c->name)
+    return late_find(c->library, "stdscr", &c->window) &&
+           late_find(c->library, "curscr", &c->screen) &&
+           late_find(c->library, "LINES", &c->lines) &&
+           late_find(c->library, "COLS", &c->columns) CURSES_FUNCTIONS(CURSES_FIND);
+#undef CURSES_FIND
+}
+
+/* NULL is fine. */
+static void curses_close(struct curses *c)
+{
+    if (c && c->library)
+        dlclose(c->library);
+    free(c);
+}
+
+/* NULL: it is not installed. */
+static struct curses *curses_open(void)
+{
+    struct curses *c = calloc(1, sizeof *c);
+    if (!c)
+        memory_exhausted(sizeof *c);
+    c->library = late_open(LATE_NAME("libncursesw", NCURSES_VERSION_MAJOR));
+    if (c->library && find_all(c))
+        return c;
+    curses_close(c);
+    return NULL;
+}
 
 /* --- finding --------------------------------------------------------------------------------- */
 

@@ -1,13 +1,19 @@
+/* The terminal and what is done with it: ncurses (terminal.c), the process that guards it
+ * (guard.c), an editor that borrows it (screen.c). */
+#ifndef MONARC_TUI_TERMINAL_H
+#define MONARC_TUI_TERMINAL_H
+
+#include "base/err.h"
+#include "tui/draw/draw.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <termios.h>
+
 /* The terminal, by ncurses, which is used in terminal.c alone.
  *
  * It refuses what is no terminal, and terminals that cannot move their cursor. Without ncurses it
  * refuses everything. */
-#ifndef MONARC_TUI_TERMINAL_H
-#define MONARC_TUI_TERMINAL_H
-
-#include "tui/draw/draw.h"
-
-#include <termios.h>
 
 /* What it takes to put a terminal back without curses: when that has ended in some other way. */
 struct terminal_state {
@@ -46,5 +52,42 @@ void terminal_paint(const struct terminal_state *t, const struct surface *s,
 
 /* The next key that has arrived, or PRESS_NONE; does not wait. */
 uint32_t terminal_key(const struct terminal_state *t);
+
+/* A process that holds the screen, and this one, which waits for it and puts the terminal back if
+ * it ends in any other way than by itself: by a signal, an assertion of a library, SIGKILL, for
+ * want of memory. If this one is killed, the other one hears of it and puts the terminal back. */
+
+/* What the other process does. It gets the signals of guard_signals() blocked, and its standard
+ * error goes to this one, to be shown when the screen is gone; `error` is where it went before. */
+typedef bool guard_work(void *context, int error, struct err *e);
+
+/* False with `e` set if the work was false, or ended by a signal; signals that mean to end this
+ * process (SIGINT, SIGTERM, SIGHUP, SIGQUIT) do so. */
+MUST_CHECK bool guard_run(const struct terminal_state *t, guard_work *work, void *context,
+                          struct err *e);
+
+/* Ends the process that holds the screen by this signal, whose action is the system's. */
+_Noreturn void guard_end_by(int signal_number);
+
+/* Tells the screen, when it goes on, that the terminal was put back while it was stopped. */
+#define GUARD_PUT_BACK SIGUSR1
+
+/* Signals that are waited for, not handled. */
+void guard_signals(sigset_t *set);
+
+/* The user's editor, at a line of a file. */
+
+/* How the editor is run: descriptors for its input and errors, and what to do when it is stopped
+ * (by Ctrl-Z): to stop as well, and return when the user is back. */
+struct editor_place {
+    int input, error;
+    void (*stop)(void *context);
+    void *context;
+};
+
+/* Runs $VISUAL, $EDITOR or vi, by the shell, with +LINE FILE, and waits. The terminal is as others
+ * expect it. False: it could not be run, or failed. */
+MUST_CHECK bool editor_run(const struct editor_place *p, const char *path, size_t line,
+                           struct err *e);
 
 #endif

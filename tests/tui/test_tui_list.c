@@ -1,5 +1,5 @@
 /* Selecting and scrolling: the selection is always a row, and always in sight. */
-#include "tui/model/list.h"
+#include "tui/model/tables.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The screen's models without a terminal: keys change them, and drawing reads them. The program and
  * the profile are those of the goldens. */
 #include "tui/draw/draw.h"
-#include "tui/model/press.h"
+#include "tui/model/tui.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

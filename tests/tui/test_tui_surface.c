@@ -1,7 +1,6 @@
 /* What gets onto the screen: characters of one or two columns, and nothing that rules a terminal.
  */
-#include "tui/draw/columns.h"
-#include "tui/draw/glyph.h"
+#include "tui/draw/draw.h"
 #include "tui/draw/surface.h"
 
 #include <locale.h>
@@ -135,7 +134,7 @@ static void test_nothing_is_drawn_outside(void **state)
 static void test_columns_are_left_out_whole(void **state)
 {
     struct surface s = {0};
-    struct columns c = {0};
+    struct screen_columns c = {0};
     char row[60];
     (void)state;
     columns_add(&c, "first", 8, 2, false);

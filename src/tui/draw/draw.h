@@ -1,9 +1,12 @@
-/* Drawing the screen: a head of two rows, the rows of the view, a line at the bottom. */
+/* Drawing what struct tui says on a surface. screen.c and tests call draw_screen(); the rest is
+ * shared by the files of this room. */
 #ifndef MONARC_TUI_DRAW_DRAW_H
 #define MONARC_TUI_DRAW_DRAW_H
 
 #include "tui/draw/surface.h"
 #include "tui/model/tui.h"
+
+/* Drawing the screen: a head of two rows, the rows of the view, a line at the bottom. */
 
 /* Where the cursor is to stand; `is_shown`: in a prompt. */
 struct cursor_place {
@@ -52,5 +55,35 @@ void draw_time_head(const struct summary *s, const char *what, char *into, size_
 
 /* One line in the middle of a view that has no rows. */
 void draw_empty(struct surface *s, const char *text);
+
+/* Columns of figures in front of names: as many as fit. No figure is cut to make room; whole
+ * columns are left out, and the head says so. */
+
+enum { MOST_COLUMNS = 12, COLUMN_HEAD = 16 };
+
+struct screen_column {
+    char head[COLUMN_HEAD];
+    size_t width;
+    int rank;         /* the lowest goes first */
+    bool is_sorted;   /* rows are in the order of this one */
+    bool is_left_out; /* for want of room */
+};
+
+struct screen_columns {
+    struct screen_column at[MOST_COLUMNS];
+    size_t len;
+    size_t left_out;
+};
+
+/* Adds one; `width` is what figures take. */
+void columns_add(struct screen_columns *c, const char *head, size_t width, int rank,
+                 bool is_sorted);
+
+/* Leaves out what it takes for `least` columns to remain of `room`. */
+void columns_fit(struct screen_columns *c, size_t room, size_t least);
+
+/* Draws the heads; then, on rows, each figure in turn, also of columns that are left out. */
+void columns_head(const struct screen_columns *c, struct span *s);
+void columns_put(const struct screen_columns *c, size_t which, struct span *s, const char *text);
 
 #endif

@@ -1,9 +1,33 @@
-/* A screen of characters in memory: what is drawn on, and what the terminal is given. Nothing but
- * what glyph.h lets through ever gets on it. */
+/* Characters that a terminal may be given, and a screen of them in memory. */
 #ifndef MONARC_TUI_DRAW_SURFACE_H
 #define MONARC_TUI_DRAW_SURFACE_H
 
 #include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of which nobody knows what they hold, as characters that a terminal may be given.
+ *
+ * What is no character, what terminals obey (control characters), what has no column of its own
+ * (marks that combine with others, joiners) and what changes the order of a row (letters and marks
+ * of scripts that are written from right to left) is a question mark, one for each character, or
+ * byte of none. So is what the locale cannot show. */
+
+struct glyph {
+    uint32_t character;
+    int columns;  /* 1 or 2 */
+    size_t bytes; /* that it took, at least 1 */
+};
+
+/* The next one of `len` bytes, at least one. */
+struct glyph glyph_next(const char *text, size_t len);
+
+/* Columns of a text. */
+size_t glyph_columns(const char *text, size_t len);
+
+/* A screen of characters in memory: what is drawn on, and what the terminal is given. Nothing but
+ * what glyph.h lets through ever gets on it. */
 
 /* How a cell looks. Colours never say what nothing else says. */
 enum style {

@@ -1,12 +1,256 @@
-/* Rows of the table of functions: made by the flat profile, which sorts and filters them, and put
- * together with coverage and an older profile. */
-#include "tui/model/functions.h"
-
+/* Rows of the table of functions, and of the calls of one.
+ *
+ * The flat profile, coverage and an older profile are put together by function: the flat profile
+ * sorts and filters its own rows (profile/analysis), coverage is joined by linkage name, the older
+ * one as `monarc diff` matches, and what only one of them has is a row as well. So the figures are
+ * those of the reports to the last digit; tests compare them with --json.
+ *
+ * Whether a change is more than chance is judged by the same test as in `monarc diff`, adjusted for
+ * all functions together. */
 #include "base/path.h"
 #include "base/sort.h"
+#include "tui/model/tables.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* --- opening a profile ------------------------------------------------------------------------ */
+
+/* Of the functions that a row can be of. */
+static void shorten_names(struct session *s)
+{
+    bool *is_shown = ARENA_NEW(&s->arena, bool, s->functions.len);
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        const struct graph_node *n = &s->graph.nodes[i];
+        is_shown[i] = n->self > 0 || n->children > 0 || n->calls || n->self_calls;
+    }
+    names_shorten(&s->names, is_shown);
+}
+
+struct measurement *measurement_open(const struct session_options *o,
+                                     const struct recorded_filter *part, struct err *e)
+{
+    struct measurement *m = memory_zeroed(1, sizeof *m);
+    m->options = *o;
+    m->options.recorded = *part;
+    m->options.measures_graph = true;
+    m->options.names_inlined = true;
+    m->options.places_samples = true;
+    if (!session_open(&m->session, &m->options, e)) {
+        measurement_close(m);
+        return NULL;
+    }
+    if (!o->no_demangle)
+        shorten_names(&m->session);
+    return m;
+}
+
+const struct entries *measurement_entries(struct measurement *m)
+{
+    static const struct filter ALL;
+    struct view_rules rules = {.filter = &ALL};
+    struct session *s = &m->session;
+    if (!m->entries.graph)
+        entries_make(&m->entries, &s->summary, &s->graph, &s->names, &rules, &s->arena);
+    return &m->entries;
+}
+
+void measurement_close(struct measurement *m)
+{
+    if (!m)
+        return;
+    source_lines_deinit(&m->lines);
+    session_close(&m->session);
+    memory_free(m);
+}
+
+bool measurement_lines(struct measurement *m)
+{
+    struct session *s = &m->session;
+    bool is_found;
+    if (m->was_asked)
+        return m->has_lines;
+    m->was_asked = true;
+    if (!session_has_debug_info(s))
+        return false;
+    struct source_input in = {.functions = &s->functions,
+                              .profile = &s->profile,
+                              .time = &s->time,
+                              .graph = &s->graph,
+                              .names = &s->names,
+                              .objects = session_objects(s)};
+    source_lines_make(&m->lines, &in, &is_found, &s->arena);
+    return m->has_lines = true;
+}
+
+/* The line that the function has where it begins. If that is code of another one, inlined, its
+ * first instruction is not where people look for it: then the line that this was inlined into. */
+bool measurement_place(const struct measurement *m, uint32_t function, const char **file,
+                       uint32_t *line)
+{
+    enum { MOST_FRAMES = 64 };
+    const struct session *s = &m->session;
+    const struct function *f = &s->functions.at[function];
+    struct object *object = session_object(s, f->object);
+    struct object_frame frames[MOST_FRAMES];
+    if (!object || !function_has_code(f))
+        return false;
+    uint64_t address = function_link_address(&s->functions, function);
+    if (!object_line(object, address, file, line) || !*file)
+        return false;
+    size_t depth = object_frames(object, address, frames, MOST_FRAMES);
+    if (depth > 1 && depth < MOST_FRAMES && frames[depth - 1].file) {
+        *file = frames[depth - 1].file;
+        *line = frames[depth - 1].line;
+    }
+    return true;
+}
+
+/* --- an older profile ------------------------------------------------------------------------- */
+
+/* As `monarc diff` has it, with its confidence for all functions together, or all lines of a
+ * source. */
+#define CONFIDENCE 0.99
+
+bool older_is_meant(double chance)
+{
+    return chance < 1 - CONFIDENCE;
+}
+
+/* Time as one run measured it, or where a sample's worth is not known, its share. */
+static struct amount older_amount(const struct summary *s, double self, bool has_times)
+{
+    double samples = s->effective > 0 ? s->effective : s->samples;
+    struct amount m = amount_of_share(summary_share(s, self), samples);
+    if (!has_times)
+        return m;
+    double worth = s->samples / s->rate;
+    m.mean = m.base = summary_time(s, self);
+    m.sampling *= worth * worth;
+    return m;
+}
+
+double older_chance(const struct summary *then, double before, const struct summary *now,
+                    double after, const char *name)
+{
+    bool has_times = then->rate > 0 && now->rate > 0 && then->dimension && now->dimension &&
+                     !strcmp(then->dimension, now->dimension);
+    struct amount old = older_amount(then, before, has_times);
+    struct amount new = older_amount(now, after, has_times);
+    bool is_kernel = name && (!strncmp(name, "[kernel", 7) || !strncmp(name, "[waiting", 8));
+    struct noise noise;
+    struct difference d;
+    noise_assume(&noise, NOISE_OF_RUNS, CONFIDENCE);
+    difference_make(&d, &old, &new, &noise, is_kernel ? NOISE_KERNEL : NOISE_CODE);
+    return difference_chance(&d);
+}
+
+/* One test for each function that either side has samples of. */
+static void judge(struct older *o, const struct measurement *now)
+{
+    const struct session *s = &now->session;
+    const struct summary *then = &o->measured->session.summary;
+    struct arena scratch = {0};
+    double *chances = ARENA_NEW(&scratch, double, s->functions.len + o->flat.len);
+    bool **verdicts = ARENA_NEW(&scratch, bool *, s->functions.len + o->flat.len);
+    uint32_t len = 0;
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        const struct flat_row *row = older_row(o, i);
+        double self = s->graph.nodes[i].self, before = row ? row->self : 0;
+        if (self <= 0 && before <= 0)
+            continue;
+        chances[len] = older_chance(then, before, &s->summary, self, s->functions.at[i].name);
+        verdicts[len++] = &o->is_meant_now[i];
+    }
+    for (uint32_t i = 0; i < o->flat.len; i++) {
+        const struct flat_row *row = &o->flat.rows[i];
+        if (row->self <= 0 || o->match.new_of[row->function] != NO_FUNCTION)
+            continue;
+        chances[len] = older_chance(then, row->self, &s->summary, 0,
+                                    o->measured->session.functions.at[row->function].name);
+        verdicts[len++] = &o->is_meant_then[i];
+    }
+    chances_adjust(chances, len);
+    for (uint32_t i = 0; i < len; i++)
+        *verdicts[i] = older_is_meant(chances[i]);
+    arena_deinit(&scratch);
+}
+
+void older_make(struct older *o, struct measurement *old, const struct measurement *now)
+{
+    static const struct filter ALL;
+    struct view_rules rules = {.filter = &ALL};
+    struct session *s = &old->session;
+    struct identities before, after;
+    *o = (struct older){.measured = old};
+    flat_make(&o->flat, &s->summary, &s->graph, &s->names, &rules, &o->arena);
+    identities_of(&before, &s->functions, NULL, &o->arena);
+    identities_of(&after, &now->session.functions, NULL, &o->arena);
+    match_identities(&o->match, &before, &after, &o->arena);
+    o->row_of = ARENA_NEW(&o->arena, uint32_t, before.len);
+    memset(o->row_of, -1, before.len * sizeof *o->row_of);
+    for (uint32_t i = 0; i < o->flat.len; i++)
+        o->row_of[o->flat.rows[i].function] = i;
+    o->is_meant_now = ARENA_NEW(&o->arena, bool, after.len);
+    o->is_meant_then = ARENA_NEW(&o->arena, bool, o->flat.len);
+    judge(o, now);
+}
+
+void older_deinit(struct older *o)
+{
+    arena_deinit(&o->arena);
+    *o = (struct older){0};
+}
+
+const struct flat_row *older_row(const struct older *o, uint32_t function)
+{
+    uint32_t old = o->match.old_of[function];
+    uint32_t row = old == NO_FUNCTION ? UINT32_MAX : o->row_of[old];
+    return row == UINT32_MAX ? NULL : &o->flat.rows[row];
+}
+
+/* --- callers and callees ---------------------------------------------------------------------- */
+
+void calls_table_make(struct calls_table *t, struct measurement *m, uint32_t node)
+{
+    t->measured = m;
+    t->entry.callers.all.len = t->entry.below.all.len = 0;
+    entry_make(measurement_entries(m), node, &t->entry);
+    t->middle = t->entry.callers.all.len;
+    t->len = t->middle + 1 + t->entry.below.all.len;
+}
+
+void calls_table_deinit(struct calls_table *t)
+{
+    entry_deinit(&t->entry);
+}
+
+const struct entry_line *calls_table_line(const struct calls_table *t, size_t row)
+{
+    if (row == t->middle)
+        return NULL;
+    return row < t->middle ? &t->entry.callers.all.at[row]
+                           : &t->entry.below.all.at[row - t->middle - 1];
+}
+
+uint32_t calls_table_node(const struct calls_table *t, size_t row)
+{
+    const struct entry_line *line = calls_table_line(t, row);
+    return line ? line->node : t->entry.node;
+}
+
+const char *calls_name(const struct measurement *m, uint32_t node, char *room, size_t size)
+{
+    const struct session *s = &m->session;
+    if (node == NO_NODE)
+        return "<unknown caller>";
+    if (!graph_is_cycle(&s->graph, node))
+        return names_text((struct names *)&s->names, node);
+    snprintf(room, size, "<cycle %" PRIu32 " as a whole>", s->graph.nodes[node].cycle);
+    return room;
+}
 
 /* --- what a row says ------------------------------------------------------------------------- */
 

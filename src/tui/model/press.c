@@ -1,5 +1,5 @@
 /* Keys: moving, opening, searching, filtering, sorting. */
-#include "tui/model/press.h"
+#include "tui/model/tui.h"
 
 #include "base/utf8.h"
 

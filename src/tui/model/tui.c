@@ -1,12 +1,172 @@
-/* Opening what is looked at, and going from view to view. */
+/* Opening what is looked at, and going from view to view.
+ *
+ * struct tui is everything the screen is about: sessions, tables, where one is in them and how one
+ * came there. It knows neither keys (press.c) nor a terminal. A table is made when its view is
+ * entered, and again when its order, its filter or the part that is shown has changed; selections
+ * stay on what they were on, not on the row's number. Visits are kept in a list with a place in it,
+ * as a browser keeps pages: going back, then elsewhere, forgets what was ahead.
+ *
+ * Zooming opens a recording once more for the part, since measured times of a thread are not a
+ * share of the whole's. */
 #include "tui/model/tui.h"
 
-#include "tui/model/source_older.h"
+#include "profile/analysis/tables.h"
+#include "tui/model/tables.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* --- columns that one can choose -------------------------------------------------------------- */
+
+static const char *const FUNCTIONS[FUNCTION_COLUMNS] = {
+    [FUNCTION_SELF_SHARE] = "self%    share of samples, of the function itself",
+    [FUNCTION_MARGIN] = "+-       by how much chance may have moved that share",
+    [FUNCTION_OLD_SHARE] = "base%    the share in the base",
+    [FUNCTION_CHANGE] = "change   the difference of both, in points",
+    [FUNCTION_SELF] = "self     time of the function itself",
+    [FUNCTION_TOTAL_SHARE] = "total%   share of samples, with callees",
+    [FUNCTION_TOTAL] = "total    time with callees",
+    [FUNCTION_CALLS] = "calls    how often it was called, as the profile has it",
+    [FUNCTION_RUNS] = "runs     how often it ran, as coverage has it",
+};
+
+static const char *const SOURCE[SOURCE_COLUMNS] = {
+    [SOURCE_SHARE] = "self%    share of samples",
+    [SOURCE_OLD_SHARE] = "base%    the share in the base",
+    [SOURCE_CHANGE] = "change   the difference of both, in points",
+    [SOURCE_CALLS] = "calls    of functions that begin on the line",
+    [SOURCE_COUNT] = "count    how often its blocks ran, as the profile has it",
+    [SOURCE_COVERED] = "ran      how often it ran, as coverage has it",
+    [SOURCE_SINCE] = "since    whether it ran in the base: lost, gained",
+    [SOURCE_BRANCHES] = "branch   branches taken, of all",
+    [SOURCE_CONDITIONS] = "cond     outcomes of conditions seen, of all",
+    [SOURCE_LINE] = "line     its number",
+};
+
+static const char *const FILES[FILE_COLUMNS] = {
+    [FILE_SELF_SHARE] = "self%    share of samples",
+    [FILE_LINES] = "lines%   lines that ran, of all",
+    [FILE_BASE] = "base%    the same in the base",
+    [FILE_MISSED] = "missed   lines that never ran",
+    [FILE_OF] = "of       lines with code",
+    [FILE_BRANCHES] = "branch%  branches taken, of all",
+    [FILE_FUNCTIONS] = "func%    functions that ran, of all",
+};
+
+const struct column_list function_columns = {FUNCTIONS, FUNCTION_COLUMNS};
+const struct column_list source_columns = {SOURCE, SOURCE_COLUMNS};
+const struct column_list file_columns = {FILES, FILE_COLUMNS};
+
+/* --- selecting and scrolling ------------------------------------------------------------------ */
+
+static void show(struct list *l)
+{
+    size_t last_top = l->len > l->height ? l->len - l->height : 0;
+    if (l->selected < l->top)
+        l->top = l->selected;
+    if (l->selected >= l->top + l->height)
+        l->top = l->selected - l->height + 1;
+    if (l->top > last_top)
+        l->top = last_top;
+}
+
+void list_resize(struct list *l, size_t len, size_t height)
+{
+    l->len = len;
+    l->height = height ? height : 1;
+    list_select(l, l->selected);
+}
+
+void list_select(struct list *l, size_t row)
+{
+    l->selected = row < l->len ? row : l->len ? l->len - 1 : 0;
+    show(l);
+}
+
+void list_move(struct list *l, ptrdiff_t by)
+{
+    if (by < 0)
+        list_select(l, l->selected > (size_t)-by ? l->selected - (size_t)-by : 0);
+    else
+        list_select(l, l->selected + (size_t)by);
+}
+
+void list_centre(struct list *l, size_t row)
+{
+    list_select(l, row);
+    l->top = l->selected > l->height / 2 ? l->selected - l->height / 2 : 0;
+    show(l);
+}
+
+/* --- what there is to zoom into --------------------------------------------------------------- */
+
+static void take_shares(struct parts *p, const struct shares *t, enum part_kind kind)
+{
+    for (uint32_t i = 0; i < t->len; i++) {
+        const struct share_row *r = &t->rows[i];
+        if (r->samples > 0 || kind == PART_PROCESS)
+            vec_push(&p->all, (struct part){kind, r->name, r->samples, r->pid, r->thread});
+    }
+}
+
+/* A process that executed another program has several rows, and one number. */
+static void merge_processes(struct parts *p, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < p->all.len; i++) {
+        size_t same = first;
+        while (same < kept && p->all.at[same].pid != p->all.at[i].pid)
+            same++;
+        if (same < kept)
+            p->all.at[same].samples += p->all.at[i].samples;
+        else
+            p->all.at[kept++] = p->all.at[i];
+    }
+    p->all.len = kept;
+}
+
+void parts_make(struct parts *p, struct measurement *m)
+{
+    const struct session *s = &m->session;
+    const struct recording_summary *run = s->summary.run;
+    struct arena *a = &m->session.arena;
+    struct shares t;
+    if (!run)
+        return;
+    vec_push(&p->all, (struct part){PART_ALL, "everything", s->summary.samples, 0, 0});
+    for (uint32_t i = 0; i < run->programs_len; i++)
+        vec_push(&p->all, (struct part){PART_PROGRAM, run->programs[i].name,
+                                        run->programs[i].samples, 0, 0});
+    size_t first = p->all.len;
+    shares_by_process(&t, &s->summary, &s->recorded.choice, a);
+    take_shares(p, &t, PART_PROCESS);
+    merge_processes(p, first);
+    shares_by_thread(&t, &s->summary, &s->recorded.space, &s->functions, &s->recorded.choice, a);
+    take_shares(p, &t, PART_THREAD);
+    shares_by_object(&t, &s->summary, &s->recorded.space, &s->graph, a);
+    take_shares(p, &t, PART_OBJECT);
+}
+
+void parts_deinit(struct parts *p)
+{
+    vec_free(&p->all);
+}
+
+void part_filter(const struct part *p, struct recorded_filter *f)
+{
+    if (p->kind == PART_PROGRAM)
+        f->program = p->name;
+    if (p->kind == PART_PROCESS || p->kind == PART_THREAD)
+        f->pid = p->pid;
+    if (p->kind == PART_THREAD) {
+        f->has_thread = true;
+        f->thread = p->tid;
+    }
+}
+
+/* --- opening, views, visits ------------------------------------------------------------------- */
 
 enum { HEAD_ROWS = 2, FOOT_ROWS = 1 };
 

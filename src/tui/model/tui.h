@@ -1,21 +1,15 @@
-/* Everything the screen is about: what was opened, the tables that are looked at, where one is in
- * them and how one came there. Keys change it (press.h), drawing reads it. It knows no terminal. */
+/* The state of the screen and the keys that change it: the face of this room. */
 #ifndef MONARC_TUI_MODEL_TUI_H
 #define MONARC_TUI_MODEL_TUI_H
 
 #include "coverage/analysis/coverage_change.h"
 #include "session/coverage.h"
-#include "tui/model/calls.h"
-#include "tui/model/choice.h"
-#include "tui/model/files.h"
-#include "tui/model/functions.h"
-#include "tui/model/line_view.h"
-#include "tui/model/list.h"
-#include "tui/model/page.h"
-#include "tui/model/parts.h"
-#include "tui/model/source.h"
+#include "tui/model/tables.h"
 
 #include <regex.h>
+
+/* Everything the screen is about: what was opened, the tables that are looked at, where one is in
+ * them and how one came there. Keys change it (press.h), drawing reads it. It knows no terminal. */
 
 enum view {
     VIEW_FUNCTIONS,
@@ -138,5 +132,30 @@ void tui_zoom(struct tui *t, const struct part *part);
 /* The function of the profile, and of coverage, that is selected; NO_NODE, UINT32_MAX: none. */
 uint32_t tui_selected_node(const struct tui *t);
 uint32_t tui_selected_covered(const struct tui *t);
+
+/* Keys as the screen hears them: characters by their number in Unicode, others beyond these. */
+
+enum press {
+    PRESS_BACKSPACE = 0x8,
+    PRESS_REDRAW = 0xc, /* Ctrl-L */
+    PRESS_ENTER = 0xd,
+    PRESS_CLEAR = 0x15, /* Ctrl-U */
+    PRESS_ESCAPE = 0x1b,
+    PRESS_LAST_CHARACTER = 0x10ffff,
+    PRESS_UP,
+    PRESS_DOWN,
+    PRESS_LEFT,
+    PRESS_RIGHT,
+    PRESS_PAGE_UP,
+    PRESS_PAGE_DOWN,
+    PRESS_HOME,
+    PRESS_END,
+    PRESS_NONE
+};
+
+/* What a key does. */
+
+/* `key` is a character or one of enum press. */
+void tui_press(struct tui *t, uint32_t key);
 
 #endif
