@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/cli.h"
-#include "profile/format/frames.h"
+#include "profile/format/embedded.h"
 #include "profile/format/sidecar.h"
 #include "session/embedded_files.h"
 #include "session/recorded.h"

@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "objfile/object.h"
 #include "profile/format/recording_file.h"
-#include "profile/model/recording_profile.h"
+#include "profile/model/recording.h"
 #include "record/launch.h"
 #include "session/profiles.h"
 #include "session/symbol_files.h"

@@ -1,9 +1,9 @@
 /* Handles of recordings. */
-#include "lib/recording.h"
+#include "lib/handles.h"
 
 #include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,10 +1,8 @@
 /* Building recordings, making profiles of them, and the laws of adding them up. */
-#include "lib/recording.h"
+#include "lib/handles.h"
 
 #include "base/vec.h"
-#include "lib/profile.h"
-#include "profile/model/recording_merge.h"
-#include "profile/model/recording_profile.h"
+#include "profile/model/recording.h"
 
 #include <string.h>
 

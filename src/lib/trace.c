@@ -1,5 +1,5 @@
 /* Handles of lcov tracefiles. */
-#include "lib/call.h"
+#include "lib/handles.h"
 
 #include "coverage/format/lcov.h"
 

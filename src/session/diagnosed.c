@@ -13,7 +13,7 @@
 
 #include "base/path.h"
 #include "profile/analysis/diagnosis.h"
-#include "profile/model/merge.h"
+#include "profile/model/profile.h"
 
 #include <errno.h>
 #include <dirent.h>

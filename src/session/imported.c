@@ -3,7 +3,7 @@
 
 #include "base/file_map.h"
 #include "profile/import/import.h"
-#include "profile/import/perf_data.h"
+#include "profile/import/perf.h"
 #include "session/recorded.h"
 
 #include <dirent.h>

@@ -18,7 +18,7 @@
 
 #include "base/parallel.h"
 #include "objfile/object.h"
-#include "profile/model/merge.h"
+#include "profile/model/profile.h"
 
 #include <string.h>
 #include <sys/stat.h>

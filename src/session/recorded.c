@@ -20,7 +20,7 @@
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 
 #include <elf.h>
 #include <inttypes.h>

@@ -76,12 +76,12 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len);
 bool recorded_is_run(const char *folder);
 
 /* A folder as a run, whichever version it is: with calls that recorders inside its processes
- * counted; several runs in it added up; or a file of another profiler. *out is zeroed; run_deinit()
- * after failure, too. */
+ * counted; several runs in it added up; or a file of another profiler. *out is zeroed;
+ * recording_deinit() after failure, too. */
 MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *o,
                               struct recording *out, struct err *e);
 
-/* The file of a whole run alone, as it is. run_deinit() after failure, too. */
+/* The file of a whole run alone, as it is. recording_deinit() after failure, too. */
 MUST_CHECK bool recorded_read_alone(const char *folder, struct recording *out, struct err *e);
 
 /* Adds the calls that recorders inside the processes of a run counted; what cannot be read becomes

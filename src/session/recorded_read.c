@@ -7,7 +7,7 @@
 
 #include "profile/format/recording_file.h"
 #include "profile/format/sidecar.h"
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 #include "session/imported.h"
 
 #include <ctype.h>

@@ -3,7 +3,6 @@
  * full tables, before it is set up, in two threads as two cores. Built three times: with
  * compare-and-swap, with masks (a signal is then what an NMI is), and with two cores. */
 #include "profile/format/embedded.h"
-#include "profile/format/frames.h"
 #include "profile/format/format.h"
 
 #include "../../runtime/embedded/control.h"

@@ -6,7 +6,6 @@
  * claims, and its text fed again gives the same stream. */
 #include "profile/format/embedded.h"
 #include "profile/format/format.h"
-#include "profile/format/frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,7 @@
  * Not only crashes are findings: whatever was read must obey the laws. Writing and reading back
  * changes nothing; merging commutes, associates and keeps sums; the JSON is JSON. */
 #include "profile/format/format.h"
-#include "profile/model/check.h"
-#include "profile/model/laws.h"
+#include "profile/model/profile.h"
 #include "profile/report/info.h"
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
  * added to itself has twice its weight; a failure has a message. */
 #include "profile/analysis/recording/stacks.h"
 #include "profile/import/import.h"
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Laws: what was read is a run; samples of the file are in the run or among its losses; a failure
  * has a message. */
-#include "profile/import/perf_data.h"
+#include "profile/import/perf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

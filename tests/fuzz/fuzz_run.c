@@ -7,7 +7,7 @@
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "profile/analysis/attribution.h"
 #include "profile/analysis/diagnosis.h"
-#include "profile/model/check.h"
+#include "profile/model/profile.h"
 #include "profile/model/embedded.h"
 
 #include <inttypes.h>

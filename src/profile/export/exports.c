@@ -1,6 +1,10 @@
 /* The table of exports. */
 #include "profile/export/exports.h"
 
+#include "output/parquet.h"
+
+#include <stdlib.h>
+
 const struct export_format export_formats[] = {
     {"callgrind", callgrind_export, false, false, true},
     {"cpuprofile", cpuprofile_export, true, false, false},
@@ -26,4 +30,134 @@ const struct export_format *export_format_find(const char *name, struct err *e)
     }
     err_set(e, "there is no format '%s'; there are %s", name, names);
     return NULL;
+}
+
+/* ---- Parquet: a table for engines that ask in SQL. Three tables, as three formats, since a file
+ * is one: call paths with their samples, calls, and functions with the line where each begins. What
+ * is not known is an empty text or 0. */
+
+static void parquet_word(struct parquet *p, size_t column, const char *text)
+{
+    parquet_text(p, column, text ? text : "", text ? strlen(text) : 0);
+}
+
+static const char *parquet_object(const struct exchange *x, const struct exchange_function *f)
+{
+    return f->object < x->objects.len ? x->objects.at[f->object].path : "";
+}
+
+/* --- call paths ------------------------------------------------------------------------------ */
+
+enum { PATH_STACK, PATH_FUNCTION, PATH_OBJECT, PATH_FILE, PATH_DEPTH, PATH_ESTIMATE, PATH_SELF };
+
+static const struct parquet_column PATH_COLUMNS[] = {
+    {"stack", PARQUET_TEXT}, {"function", PARQUET_TEXT}, {"object", PARQUET_TEXT},
+    {"file", PARQUET_TEXT},  {"depth", PARQUET_NUMBER},  {"is_estimate", PARQUET_NUMBER},
+    {"self", PARQUET_NUMBER}};
+
+/* The path's names, outermost first, apart by `;`, as folded stacks have them. */
+static void parquet_stack(struct parquet *p, const struct exchange *x, const uint32_t *path,
+                          uint32_t depth, struct out *text)
+{
+    text->len = 0;
+    for (uint32_t i = 1; i <= depth; i++) {
+        const char *name = x->functions.at[x->frames.at[path[i]].function].name;
+        if (i > 1)
+            out_char(text, ';');
+        for (; *name; name++)
+            out_char(text, *name == ';' ? ':' : *name);
+    }
+    parquet_text(p, PATH_STACK, text->at, text->len);
+}
+
+void parquet_export(struct out *out, const struct exchange *x)
+{
+    struct arena scratch = {0};
+    struct parquet p;
+    struct out text;
+    uint32_t *path = ARENA_NEW(&scratch, uint32_t, x->frames.len + 1);
+    out_init(&text, -1);
+    parquet_begin(&p, out, PATH_COLUMNS, sizeof PATH_COLUMNS / sizeof *PATH_COLUMNS);
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        const struct exchange_frame *frame = &x->frames.at[i];
+        const struct exchange_function *f = &x->functions.at[frame->function];
+        path[frame->depth] = i;
+        if (!frame->self)
+            continue;
+        parquet_stack(&p, x, path, frame->depth, &text);
+        parquet_word(&p, PATH_FUNCTION, f->name);
+        parquet_word(&p, PATH_OBJECT, parquet_object(x, f));
+        parquet_word(&p, PATH_FILE, f->file);
+        parquet_number(&p, PATH_DEPTH, frame->depth);
+        parquet_number(&p, PATH_ESTIMATE, frame->is_estimate);
+        parquet_number(&p, PATH_SELF, frame->self);
+        parquet_row(&p);
+    }
+    parquet_end(&p);
+    out_deinit(&text);
+    arena_deinit(&scratch);
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+enum { CALL_CALLER, CALL_CALLEE, CALL_CALLER_OBJECT, CALL_CALLEE_OBJECT, CALL_CALLS, CALL_COST };
+
+static const struct parquet_column CALL_COLUMNS[] = {
+    {"caller", PARQUET_TEXT},        {"callee", PARQUET_TEXT},  {"caller_object", PARQUET_TEXT},
+    {"callee_object", PARQUET_TEXT}, {"calls", PARQUET_NUMBER}, {"cost", PARQUET_NUMBER}};
+
+void parquet_calls_export(struct out *out, const struct exchange *x)
+{
+    struct parquet p;
+    parquet_begin(&p, out, CALL_COLUMNS, sizeof CALL_COLUMNS / sizeof *CALL_COLUMNS);
+    for (size_t i = 0; i < x->arcs.len; i++) {
+        const struct exchange_arc *arc = &x->arcs.at[i];
+        const struct exchange_function *caller = &x->functions.at[arc->caller];
+        const struct exchange_function *callee = &x->functions.at[arc->callee];
+        parquet_word(&p, CALL_CALLER, caller->name);
+        parquet_word(&p, CALL_CALLEE, callee->name);
+        parquet_word(&p, CALL_CALLER_OBJECT, parquet_object(x, caller));
+        parquet_word(&p, CALL_CALLEE_OBJECT, parquet_object(x, callee));
+        parquet_number(&p, CALL_CALLS, arc->calls);
+        parquet_number(&p, CALL_COST, arc->cost);
+        parquet_row(&p);
+    }
+    parquet_end(&p);
+}
+
+/* --- functions ------------------------------------------------------------------------------- */
+
+enum {
+    FUNCTION_NAME,
+    FUNCTION_LINKAGE,
+    FUNCTION_OBJECT,
+    FUNCTION_FILE,
+    FUNCTION_LINE,
+    FUNCTION_INLINED,
+    FUNCTION_SELF,
+    FUNCTION_TOTAL
+};
+
+static const struct parquet_column FUNCTION_COLUMNS[] = {
+    {"function", PARQUET_TEXT}, {"linkage_name", PARQUET_TEXT}, {"object", PARQUET_TEXT},
+    {"file", PARQUET_TEXT},     {"line", PARQUET_NUMBER},       {"is_inlined", PARQUET_NUMBER},
+    {"self", PARQUET_NUMBER},   {"total", PARQUET_NUMBER}};
+
+void parquet_functions_export(struct out *out, const struct exchange *x)
+{
+    struct parquet p;
+    parquet_begin(&p, out, FUNCTION_COLUMNS, sizeof FUNCTION_COLUMNS / sizeof *FUNCTION_COLUMNS);
+    for (size_t i = 0; i < x->functions.len; i++) {
+        const struct exchange_function *f = &x->functions.at[i];
+        parquet_word(&p, FUNCTION_NAME, f->name);
+        parquet_word(&p, FUNCTION_LINKAGE, f->linkage);
+        parquet_word(&p, FUNCTION_OBJECT, parquet_object(x, f));
+        parquet_word(&p, FUNCTION_FILE, f->file);
+        parquet_number(&p, FUNCTION_LINE, f->line);
+        parquet_number(&p, FUNCTION_INLINED, f->is_inlined);
+        parquet_number(&p, FUNCTION_SELF, f->self);
+        parquet_number(&p, FUNCTION_TOTAL, f->total);
+        parquet_row(&p);
+    }
+    parquet_end(&p);
 }

@@ -3,8 +3,7 @@
  * One histogram, then arcs to the end of the file. The old header has no magic and no rate; that of
  * 4.4BSD adds a version word, the rate and, on FreeBSD, the type of the counters. A last arc that
  * is cut off is left out without complaint, as in GNU gprof, but counted in trailing_bytes. */
-#include "profile/format/reading.h"
-#include "profile/format/writing.h"
+#include "profile/format/records.h"
 #include "monarc/gmon_out.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Decodes framed text. A line counts only if its checksum is right; whatever else is on the console
  * is passed over. */
-#include "profile/format/frames.h"
+#include "profile/format/embedded.h"
 
 #include "base/sort.h"
 

@@ -3,10 +3,8 @@
  * Reading accepts any number of records in any order. Writing puts histograms first, then arcs,
  * then blocks; what does not fit a field is written as several records, since readers sum them. The
  * names and lines that blocks of version 0 carry are kept, for writing that version. */
-#include "profile/format/gmon.h"
+#include "profile/format/records.h"
 
-#include "profile/format/reading.h"
-#include "profile/format/writing.h"
 #include "monarc/gmon_out.h"
 
 #include <inttypes.h>

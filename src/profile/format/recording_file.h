@@ -13,12 +13,12 @@ enum { RECORDING_FILE_VERSION = 2 };
 /* Whether the bytes begin as a sidecar of version 2 does. */
 bool recording_probe(struct bytes in);
 
-/* Reads a whole file into a zeroed *out, and checks it (run_check()). After a failure *out holds
- * what came before and must still be freed; it may break the rules of a run. */
+/* Reads a whole file into a zeroed *out, and checks it (recording_check()). After a failure *out
+ * holds what came before and must still be freed; it may break the rules of a run. */
 MUST_CHECK bool recording_read(struct bytes in, const char *name, struct recording *out,
                                struct err *e);
 
-/* Appends the file to `w`. The run must pass run_check(). What the root has
+/* Appends the file to `w`. The run must pass recording_check(). What the root has
  * besides being there is not written, nor are arcs and blocks if there are none. */
 void recording_write(struct writer *w, const struct recording *r);
 

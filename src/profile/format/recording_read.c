@@ -2,7 +2,8 @@
  *
  * A reader of a record sees a cursor over its payload alone, and lists grow by what was there,
  * never by a claim. Refused: other versions, big-endian files, records that are cut off or longer
- * than what they hold, a wrong checksum, bytes behind the end, and whatever run_check() refuses. */
+ * than what they hold, a wrong checksum, bytes behind the end, and whatever recording_check()
+ * refuses. */
 #include "profile/format/recording_file.h"
 
 #include "monarc/sidecar.h"

@@ -39,7 +39,7 @@ static void write_put_text(struct recording_writer *to, const char *text)
     write_put(to, text ? intern(&to->strings, text, strlen(text)) + UINT64_C(1) : 0);
 }
 
-/* An index or RUN_NONE. */
+/* An index or RECORDING_NONE. */
 static void write_put_index(struct recording_writer *to, uint32_t index)
 {
     write_put(to, index == RECORDING_NONE ? 0 : index + UINT64_C(1));

@@ -4,9 +4,7 @@
  * One histogram over the object's text, then arcs whose addresses count from its start. The file is
  * made in full size when the object is loaded, so most of it is zeros after the last arc. A caller
  * outside the object is recorded as 0 and stays 0 here. */
-#include "profile/format/gmon.h"
-#include "profile/format/reading.h"
-#include "profile/format/writing.h"
+#include "profile/format/records.h"
 #include "monarc/gmon_out.h"
 
 #include <inttypes.h>

@@ -4,10 +4,7 @@
  * A run gets the costs of functions and the numbers of calls. It has no place for what a call cost,
  * for lines, jumps and parts of a run; these are named. Cycles are no matter: nothing is followed.
  */
-#include "profile/import/named_import.h"
-
 #include "profile/import/named_recording.h"
-#include "profile/import/text_lines.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,7 @@
 /* Folded stacks: `main;work;leaf 1200`, a line each, outermost first. What the numbers count is not
  * said: they are taken for samples. A line without number at its end is refused, since half of a
  * file of them would be something else. */
-#include "profile/import/named_import.h"
-
 #include "profile/import/named_recording.h"
-#include "profile/import/text_lines.h"
 
 #include <inttypes.h>
 

@@ -5,8 +5,15 @@
 #ifndef MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 #define MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 
+#include "base/bytes.h"
+#include "base/cursor.h"
+#include "base/err.h"
 #include "base/intern.h"
 #include "profile/model/recording.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 struct named_run {
     struct recording *recording;
@@ -16,7 +23,7 @@ struct named_run {
     struct map thread_of;  /* pid, tid -> thread */
     struct map process_of; /* pid -> process */
     struct map texts_lost; /* hash of a loss's text -> its number */
-    uint32_t cut;          /* object, or RUN_NONE */
+    uint32_t cut;          /* object, or RECORDING_NONE */
     uint64_t total;        /* of all weights */
 };
 
@@ -32,7 +39,7 @@ uint32_t named_run_object(struct named_run *n, const char *path, size_t len);
 /* The address that stands for a function. */
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len);
 
-/* A frame within its caller's (RUN_ROOT: none); of a function without a name for `len` 0. */
+/* A frame within its caller's (RECORDING_ROOT: none); of a function without a name for `len` 0. */
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
                          size_t len);
 
@@ -52,11 +59,163 @@ void named_run_name_process(struct named_run *n, const char *name, size_t len);
 bool named_run_sample(struct named_run *n, uint32_t thread, uint32_t event, uint32_t node,
                       uint64_t weight, uint64_t count);
 
-/* Calls from one function to another, `from_object` RUN_NONE for none. */
+/* Calls from one function to another, `from_object` RECORDING_NONE for none. */
 void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, uint32_t object,
                      uint64_t self, uint64_t count);
 
 /* What has no place in the run; sums up. The text lives as long as the program. */
 void named_run_lose(struct named_run *n, const char *text, uint64_t count);
+
+/* ---- Profiles that tell functions by name: each is two functions of the table of imports
+ * (import.h).
+ */
+
+#define NO_TEXT "is not text: there is a NUL byte in it"
+#define NO_SUM  "the numbers are too large to be added up"
+
+bool folded_probe(struct bytes first);
+MUST_CHECK bool folded_read(struct bytes in, const char *name, struct recording *out,
+                            struct err *e);
+
+bool perf_script_probe(struct bytes first);
+MUST_CHECK bool perf_script_read(struct bytes in, const char *name, struct recording *out,
+                                 struct err *e);
+
+bool callgrind_probe(struct bytes first);
+MUST_CHECK bool callgrind_read(struct bytes in, const char *name, struct recording *out,
+                               struct err *e);
+
+bool pprof_probe(struct bytes first);
+MUST_CHECK bool pprof_read(struct bytes in, const char *name, struct recording *out, struct err *e);
+
+/* ---- A text file line by line, without copies. */
+
+struct text_lines {
+    const char *at, *end;
+    uint64_t number; /* of the line that was taken last, from 1 */
+};
+
+/* [at, end), without the line's end. */
+struct text_span {
+    const char *at, *end;
+};
+
+/* Names end in NUL in memory: there must be none within. */
+static inline bool text_is_text(struct bytes b)
+{
+    return !b.len || !memchr(b.at, 0, b.len);
+}
+
+static inline struct text_lines text_lines_over(struct bytes b)
+{
+    const char *at = b.at ? (const char *)b.at : "";
+    return (struct text_lines){at, at + b.len, 0};
+}
+
+static inline bool text_lines_take(struct text_lines *t, struct text_span *out)
+{
+    if (t->at == t->end)
+        return false;
+    const char *newline = memchr(t->at, '\n', (size_t)(t->end - t->at));
+    out->at = t->at;
+    out->end = newline ? newline : t->end;
+    t->at = newline ? newline + 1 : t->end;
+    t->number++;
+    if (out->end > out->at && out->end[-1] == '\r')
+        out->end--;
+    return true;
+}
+
+static inline size_t text_len(struct text_span s)
+{
+    return (size_t)(s.end - s.at);
+}
+
+/* Without blanks at either end. */
+static inline struct text_span text_trimmed(struct text_span s)
+{
+    while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
+        s.at++;
+    while (s.at < s.end && (s.end[-1] == ' ' || s.end[-1] == '\t'))
+        s.end--;
+    return s;
+}
+
+static inline bool text_begins(struct text_span s, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return text_len(s) >= len && !memcmp(s.at, prefix, len);
+}
+
+/* Takes decimal digits from the front; false: there are none, or they are no 64-bit number. */
+static inline bool text_take_u64(struct text_span *s, uint64_t *out)
+{
+    const char *start = s->at;
+    uint64_t value = 0;
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*s->at - '0'), &value))
+            return false;
+    *out = value;
+    return s->at > start;
+}
+
+/* The last word, taken from the end; what stands in front of it loses its blanks. */
+static inline struct text_span text_take_last_word(struct text_span *s)
+{
+    *s = text_trimmed(*s);
+    const char *at = s->end;
+    while (at > s->at && at[-1] != ' ' && at[-1] != '\t')
+        at--;
+    struct text_span word = {at, s->end};
+    s->end = at;
+    *s = text_trimmed(*s);
+    return word;
+}
+
+/* ---- Messages of Protocol Buffers, field by field, over a bounded span. Groups and types that
+ * nobody writes any more end the message with `failed`. */
+
+struct proto_field {
+    uint32_t number;
+    uint64_t value;     /* of a varint or of 4 or 8 bytes */
+    struct bytes bytes; /* of a text, a message or a packed list; at is NULL for the others */
+};
+
+static inline uint64_t proto_varint(struct cursor *in)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        uint8_t byte = cursor_u8(in);
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (byte < 0x80)
+            return value;
+    }
+    in->failed = true;
+    return 0;
+}
+
+/* false at the end, and where something is wrong. */
+static inline bool proto_next(struct cursor *in, struct proto_field *f)
+{
+    if (in->failed || !cursor_left(in))
+        return false;
+    uint64_t tag = proto_varint(in), len;
+    *f = (struct proto_field){.number = (uint32_t)(tag >> 3)};
+    switch (tag & 7) {
+    case 0: f->value = proto_varint(in); break;
+    case 1: f->value = cursor_u64(in); break;
+    case 2:
+        len = proto_varint(in);
+        f->bytes.at = len <= cursor_left(in) ? cursor_take(in, len) : NULL;
+        f->bytes.len = len;
+        in->failed |= !f->bytes.at;
+        break;
+    case 5: f->value = cursor_u32(in); break;
+    default: in->failed = true;
+    }
+    in->failed |= !f->number || tag >> 3 > UINT32_MAX >> 3;
+    return !in->failed;
+}
 
 #endif

@@ -5,14 +5,12 @@
  * Refused: records that end behind the file, packed ones that are damaged. Instruction traces (AUX)
  * have no room and are named. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
-#include "profile/import/perf_data.h"
-
-#include "profile/import/perf_replay.h"
-#include "profile/import/perf_unpack.h"
+#include "profile/import/perf.h"
 
 #include <elf.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Records of perf's own. */
@@ -457,4 +455,161 @@ bool perf_data_read(struct bytes in, const char *name, const struct perf_data_op
     perf_rounds_deinit(&f.queue);
     perf_replay_deinit(&f.replay);
     return ok;
+}
+
+/* ---- Unpacking with libzstd. What a piece unpacks to is bounded, because a few kilobytes of zstd
+ * can stand for gigabytes. Without libzstd such files are refused. */
+
+#ifdef HAVE_ZSTD
+
+#include <string.h>
+#include <zstd.h>
+
+enum { MOST_RATIO = 1032, OUT_BYTES = 1 << 18, SLACK_BYTES = 1 << 20 };
+
+void perf_unpack_deinit(struct perf_unpack *u)
+{
+    ZSTD_freeDStream(u->stream);
+    vec_free(&u->left_over);
+}
+
+/* Room behind what was left over, which stands first. */
+static struct perf_block *unpack_block(const struct perf_unpack *u)
+{
+    struct perf_block *block = malloc(sizeof *block);
+    if (!block || !(block->at = malloc(u->left_over.len + OUT_BYTES)))
+        memory_exhausted(u->left_over.len + OUT_BYTES);
+    block->users = 1;
+    if (u->left_over.len)
+        memcpy(block->at, u->left_over.at, u->left_over.len);
+    return block;
+}
+
+static void unpack_keep(struct perf_unpack *u, const uint8_t *at, size_t len)
+{
+    u->left_over.len = 0;
+    vec_reserve(&u->left_over, len + 1);
+    memcpy(u->left_over.at, at, len);
+    u->left_over.len = len;
+}
+
+static bool unpack_step(struct perf_unpack *u, ZSTD_inBuffer *in, bool *is_full,
+                        perf_unpacked *take, void *context, struct err *e)
+{
+    struct perf_block *block = unpack_block(u);
+    size_t start = u->left_over.len, taken = 0;
+    ZSTD_outBuffer out = {block->at, start + OUT_BYTES, start};
+    size_t status = ZSTD_decompressStream(u->stream, &out, in);
+    bool ok = !ZSTD_isError(status) ||
+              err_set(e, "packed records are damaged: %s", ZSTD_getErrorName(status));
+    u->unpacked += out.pos - start;
+    if (ok && u->unpacked > SLACK_BYTES && u->unpacked / MOST_RATIO > u->packed)
+        ok = err_set(e, "packed records claim to be more than %d times their size", MOST_RATIO);
+    *is_full = out.pos == out.size;
+    ok = ok && take(context, block, out.pos, &taken, e);
+    if (ok)
+        unpack_keep(u, block->at + taken, out.pos - taken);
+    perf_block_release(block);
+    return ok;
+}
+
+bool perf_unpack(struct perf_unpack *u, struct bytes piece, perf_unpacked *take, void *context,
+                 struct err *e)
+{
+    ZSTD_inBuffer in = {piece.at, piece.len, 0};
+    bool is_full = false, ok = true;
+    if (!u->stream && !(u->stream = ZSTD_createDStream()))
+        memory_exhausted(1);
+    u->packed += piece.len;
+    while (ok && (in.pos < in.size || is_full))
+        ok = unpack_step(u, &in, &is_full, take, context, e);
+    return ok;
+}
+
+#else
+
+void perf_unpack_deinit(struct perf_unpack *u)
+{
+    vec_free(&u->left_over);
+}
+
+bool perf_unpack(struct perf_unpack *u, struct bytes piece, perf_unpacked *take, void *context,
+                 struct err *e)
+{
+    (void)u, (void)piece, (void)take, (void)context;
+    return err_set(e, "its records are packed with zstd, which this monarc was built without");
+}
+
+#endif
+
+/* ---- Sorting records round by round. */
+
+void perf_block_release(struct perf_block *b)
+{
+    if (!b || --b->users)
+        return;
+    free(b->at);
+    free(b);
+}
+
+void perf_rounds_deinit(struct perf_rounds *q)
+{
+    for (size_t i = 0; i < q->all.len; i++)
+        perf_block_release(q->all.at[i].block);
+    vec_free(&q->order);
+    vec_free(&q->all);
+}
+
+void perf_rounds_put(struct perf_rounds *q, uint64_t time, struct bytes record,
+                     struct perf_block *block)
+{
+    if (block)
+        block->users++;
+    vec_push(&q->order, (struct keyed){time, (uint32_t)q->all.len});
+    vec_push(&q->all, (struct perf_queued){record, block});
+    q->latest = time > q->latest ? time : q->latest;
+}
+
+/* What is left moves to the front, in the order in which it came. */
+static void queue_keep(struct perf_rounds *q, size_t first)
+{
+    VEC(struct perf_queued) kept = {0};
+    for (size_t i = first; i < q->order.len; i++) {
+        vec_push(&kept, q->all.at[q->order.at[i].item]);
+        q->order.at[i - first] = (struct keyed){q->order.at[i].key, (uint32_t)(i - first)};
+    }
+    q->order.len -= first;
+    vec_free(&q->all);
+    q->all.at = kept.at;
+    q->all.len = kept.len;
+    q->all.cap = kept.cap;
+    q->kept = kept.len;
+}
+
+static bool queue_give(struct perf_rounds *q, uint64_t until)
+{
+    bool goes_on = true;
+    size_t i = 0;
+    sort_keyed(q->order.at, q->order.len);
+    for (; goes_on && i < q->order.len && q->order.at[i].key <= until; i++) {
+        struct perf_queued *one = &q->all.at[q->order.at[i].item];
+        goes_on = q->take(q->context, one->record);
+        perf_block_release(one->block);
+        one->block = NULL;
+    }
+    queue_keep(q, i);
+    return goes_on;
+}
+
+bool perf_rounds_round(struct perf_rounds *q)
+{
+    uint64_t until = q->settled;
+    q->settled = q->latest;
+    bool is_worth_it = q->all.len > 2 * q->kept; /* what stays is sorted and moved each time */
+    return !until || !is_worth_it || queue_give(q, until);
+}
+
+bool perf_rounds_end(struct perf_rounds *q)
+{
+    return queue_give(q, UINT64_MAX);
 }

@@ -1,6 +1,6 @@
 /* From records to the collector. Samples that have no place in a run are counted as lost, each with
  * the reason: what comes in comes out, or is named. */
-#include "profile/import/perf_replay.h"
+#include "profile/import/perf.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>

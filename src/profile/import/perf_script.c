@@ -4,10 +4,7 @@
  *             ADDRESS SYMBOL+0xOFFSET (OBJECT)
  *
  * Fields that are not there by default are not known. Samples without period count one each. */
-#include "profile/import/named_import.h"
-
 #include "profile/import/named_recording.h"
-#include "profile/import/text_lines.h"
 
 #include <inttypes.h>
 

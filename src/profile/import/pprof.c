@@ -4,10 +4,8 @@
  * A run gets all types of samples as events, functions by their linkage names, inlined ones too,
  * and threads by their labels. It has no place for other labels and lines, which are
  * named, nor for negative values, which are those of differences. */
-#include "profile/import/named_import.h"
-
 #include "profile/import/named_recording.h"
-#include "profile/import/protobuf_read.h"
+
 #include "profile/model/pprof_fields.h"
 
 #include <inttypes.h>

@@ -3,9 +3,7 @@
  * The files of one program list mostly the same arcs in the same order. So the records after the
  * one that matched last are tried first, and the hash table is asked only where the order changes.
  * Arcs and blocks are rows of 64-bit words, key first and count last; one loop serves both. */
-#include "profile/model/merge.h"
-
-#include "profile/model/check.h"
+#include "profile/model/profile.h"
 
 #include <string.h>
 

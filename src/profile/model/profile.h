@@ -1,14 +1,97 @@
-/* What was measured: histograms, call-graph arcs and basic-block counts, addresses as recorded.
- *
- * A profile knows no symbols and no program. Counts are 64 bits wide whatever the file's were.
- * 32-bit addresses are zero-extended. A profile owns its memory: profile_deinit() frees it. */
+/* Profiles: what was measured, how it is added up, and what must hold of it. */
 #ifndef MONARC_PROFILE_MODEL_PROFILE_H
 #define MONARC_PROFILE_MODEL_PROFILE_H
 
 #include "base/err.h"
+#include "base/intern.h"
+#include "base/saturating.h"
 #include "base/vec.h"
-#include "profile/model/block_names.h"
-#include "profile/model/histogram.h"
+
+/* ---- Hits of the profiling clock, by address: counters as wide as their largest value needs. */
+
+/* Samples over [low, high): bin i counts hits in the i-th of `bins` equal parts of the range.
+ * One histogram of a profile is the sum of all records with the same range, rate and dimension. */
+struct histogram {
+    uint64_t low, high;
+    uint32_t bins;
+    uint32_t rate;      /* samples per unit of the dimension, usually per second; 0 if unknown */
+    char dimension[16]; /* "seconds"; always NUL-terminated */
+    char abbreviation;  /* 's' */
+    uint8_t width;      /* bytes a counter takes in memory now: 2, 4 or 8 */
+    void *counters;     /* `bins` of them, malloc'ed */
+};
+
+/* Counter `i`. histogram_add() adds to it, growing the counters' width where the sum needs it.
+ * Saturates at 2^64-1.
+ */
+uint64_t histogram_get(const struct histogram *h, uint32_t i);
+
+/* The first bin from `i` on that is not zero, or h->bins. */
+uint32_t histogram_next(const struct histogram *h, uint32_t i);
+
+void histogram_add(struct histogram *h, uint32_t i, uint64_t count);
+
+/* Adds all counters of `from`, which has as many bins, to those of `into`. */
+void histogram_add_all(struct histogram *into, const struct histogram *from);
+
+/* Allocates zeroed counters of h->width bytes (0: 2) for h->bins bins. */
+void histogram_alloc(struct histogram *h);
+void histogram_deinit(struct histogram *h);
+
+/* Makes counters `width` bytes wide; never narrower than they are. */
+void histogram_widen(struct histogram *h, uint8_t width);
+
+/* All samples of `h`, and the most in one bin; saturating. */
+uint64_t histogram_total(const struct histogram *h);
+uint64_t histogram_peak(const struct histogram *h);
+
+/* Orders by range, then bins, rate, dimension, abbreviation; 0: records of the two can be summed.
+ */
+int histogram_compare(const struct histogram *a, const struct histogram *b);
+
+/* Bytes of address range per bin; 0 if there are none. */
+static inline double histogram_bin_bytes(const struct histogram *h)
+{
+    return h->bins && h->high > h->low ? (double)(h->high - h->low) / h->bins : 0;
+}
+
+/* ---- What gmon.out version 0 says of blocks beside their counts: group, source file, function and
+ * line. Analyses do not use it, as debug information says it more reliably; merging and writing
+ * version 0 keep it.
+ *
+ * An address has one name: that with which it was seen first. */
+
+struct block_name {
+    const char *group, *file, *function; /* "" where the file says nothing */
+    uint32_t line;
+};
+
+struct block_name_row {
+    uint64_t address;
+    uint32_t group, file, function, line; /* texts: numbers in `texts` */
+};
+
+/* A zeroed one is empty. */
+struct block_names {
+    struct intern texts;
+    struct map by_address;
+    VEC(struct block_name_row) rows;
+};
+
+/* Copies the texts. Does nothing if the address has a name or the name says nothing. */
+void block_names_add(struct block_names *n, uint64_t address, const struct block_name *name);
+void block_names_add_all(struct block_names *n, const struct block_names *from);
+
+/* Empty texts and line 0 where nothing is known. */
+struct block_name block_names_find(const struct block_names *n, uint64_t address);
+
+void block_names_deinit(struct block_names *n);
+
+/* ---- What was measured: histograms, call-graph arcs and basic-block counts, addresses as
+ * recorded.
+ *
+ * A profile knows no symbols and no program. Counts are 64 bits wide whatever the file's were.
+ * 32-bit addresses are zero-extended. A profile owns its memory: profile_deinit() frees it. */
 
 struct arc {
     uint64_t from; /* an address in the caller, usually the return address; 0: not known */
@@ -124,5 +207,79 @@ bool profile_same(const struct profile *a, const struct profile *b);
  * word, byte order) of `from`. Merging many: see
  * profile/model/merge.h. */
 MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from, struct err *e);
+
+/* ---- Summing many profiles, one after the other, without forgetting in between where things are.
+ */
+
+/* Positions of records by address, in an open-addressing table of 32-bit slots. */
+struct merge_index {
+    uint32_t *slots; /* position + 1; 0: free */
+    size_t mask, len;
+};
+
+/* A zeroed one is ready. `sum` may be taken over when the merger is no longer used. */
+struct merger {
+    struct profile sum;
+    struct merge_index arcs, blocks;
+};
+
+/* Adds `from` as profile_merge() does. */
+MUST_CHECK bool merger_add(struct merger *m, const struct profile *from, struct err *e);
+
+/* Frees everything, the sum too. */
+void merger_deinit(struct merger *m);
+
+/* Frees all but the sum, which becomes the caller's. */
+struct profile merger_take(struct merger *m);
+
+/* ---- What makes profiles fit together, and what is odd about one. */
+
+/* Whether the two (`b` may be NULL) can stand in one profile: recorded with one pointer size and
+ * byte order; no histogram overlaps another of its dimension without being the same, and all of one
+ * dimension have one rate and abbreviation. */
+MUST_CHECK bool check_mergeable(const struct profile *a, const struct profile *b, struct err *e);
+
+enum finding_kind {
+    FINDING_NO_RECORDS,
+    FINDING_TRAILING_BYTES,
+    FINDING_EMPTY_RANGE, /* high <= low */
+    FINDING_NO_BINS,
+    FINDING_FINE_BINS, /* less than 2 bytes a bin: GNU gprof loses samples */
+    FINDING_NO_RATE,
+    FINDING_OVERLAP,      /* histograms that cannot be summed */
+    FINDING_MIXED_UNITS,  /* of dimension or rate */
+    FINDING_MIXED_SCALES, /* of bytes per bin: GNU gprof refuses */
+    FINDING_NO_SAMPLES,
+    FINDING_FULL_BINS,       /* 16-bit counters at 65535 */
+    FINDING_ARCS_OUTSIDE,    /* callees in no histogram's range */
+    FINDING_UNKNOWN_CALLERS, /* arcs from address 0 */
+    FINDING_IDLE_ARCS,       /* count 0 */
+    FINDINGS
+};
+
+struct finding {
+    enum finding_kind kind;
+    uint64_t count; /* of histograms, bins, arcs or bytes it holds for; 1 if for the profile */
+};
+
+struct finding_list {
+    struct finding at[FINDINGS]; /* at most one of a kind */
+    size_t len;
+};
+
+/* Everything odd about `p`, in the order of the enumeration. */
+struct finding_list check_profile(const struct profile *p);
+
+/* "empty-range": the name of a kind in JSON; and what it means, to be followed by the count where
+ * it says so. */
+const char *finding_name(enum finding_kind kind);
+const char *finding_sentence(enum finding_kind kind, bool *is_counted);
+
+/* ---- The laws of merging. */
+
+/* Merging commutes, associates, and keeps the sums of samples and calls. True if the three cannot
+ * be merged. */
+MUST_CHECK bool check_merge_laws(const struct profile *a, const struct profile *b,
+                                 const struct profile *c, struct err *e);
 
 #endif

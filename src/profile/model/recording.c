@@ -2,8 +2,11 @@
 #include "profile/model/recording.h"
 
 #include "base/err.h"
+#include "base/map.h"
+#include "base/search.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SLICES = 1 << 20 };
@@ -223,4 +226,146 @@ const char *event_dimension(uint32_t event, char *abbreviation)
 {
     *abbreviation = event < EVENTS_LEN ? EVENTS[event].abbreviation : '?';
     return event < EVENTS_LEN ? EVENTS[event].dimension : NULL;
+}
+
+/* ---- What CPU time a run's processes had, by the accounts that the kernel gives to who waits for
+ * them, and where no process waited, by its counters.
+ *
+ * Counters run on while the machine's host runs something else; accounts do not. Accounts lack
+ * children for which no process waited: SIGCHLD was ignored, or their parent was gone. */
+
+/* When the last program of each pid ended; 0: it had not. */
+static void ends_by_pid(const struct recording *r, struct map *ends)
+{
+    for (uint32_t i = 0; i < r->processes.len; i++)
+        map_set(ends, r->processes.at[i].pid, 0, i);
+}
+
+/* Outlived its parent, so that its time is in nobody's account. */
+static bool is_orphan(const struct recording *r, const struct map *ends, uint32_t process)
+{
+    const uint32_t *own = map_find(ends, r->processes.at[process].pid, 0);
+    const uint32_t *parent = map_find(ends, r->processes.at[process].parent_pid, 0);
+    uint64_t own_end = r->processes.at[*own].end_ns;
+    uint64_t parent_end = parent ? r->processes.at[*parent].end_ns : 0;
+    return process && parent_end && (!own_end || own_end > parent_end);
+}
+
+struct recording_cpu recording_cpu(const struct recording *r)
+{
+    struct recording_cpu sum = {0};
+    struct map ends = {0};
+    ends_by_pid(r, &ends);
+    for (size_t i = 0; i < r->threads.len; i++) {
+        const struct recording_thread *t = &r->threads.at[i];
+        if (t->has_cpu)
+            *(is_orphan(r, &ends, t->process) ? &sum.orphans_ns : &sum.others_ns) += t->cpu_ns;
+    }
+    map_deinit(&ends);
+    return sum;
+}
+
+uint64_t recording_peak_bytes(const struct recording *r)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < r->processes.len; i++)
+        most = r->processes.at[i].peak_bytes > most ? r->processes.at[i].peak_bytes : most;
+    return most;
+}
+
+uint64_t recording_used_ns(const struct recording *r)
+{
+    uint64_t waited = r->user_ns + r->system_ns;
+    struct recording_cpu counted = recording_cpu(r);
+    uint64_t accounts = (waited ? waited : counted.others_ns) + counted.orphans_ns;
+    uint64_t counters = counted.others_ns + counted.orphans_ns;
+    counters = counters > r->cpu_ns ? counters : r->cpu_ns;
+    return accounts > counters ? accounts : counters;
+}
+
+uint64_t recording_unaccounted_ns(const struct recording *r)
+{
+    enum { TICKS_NS = 12 * 1000 * 1000 };
+    uint64_t waited = r->user_ns + r->system_ns;
+    struct recording_cpu counted = recording_cpu(r);
+    uint64_t all = counted.others_ns + counted.orphans_ns;
+    all = all > r->cpu_ns ? all : r->cpu_ns;
+    bool is_more = waited && r->processes.len > 1 && all > waited + waited / 10 + TICKS_NS;
+    return is_more ? all - waited : 0;
+}
+
+/* ---- A recording as gmon.out: the samples of its program, and nothing of what that format cannot
+ * hold.
+ *
+ * Bins are two bytes wide, so that one never lies over two functions, and a histogram of a large
+ * program would be as long as its text: 236 MB for a browser of which 700 places were sampled.
+ * Therefore only a text of up to WHOLE_BYTES is one histogram. Of a larger one, each piece of
+ * PIECE_BYTES in which something was sampled has a histogram of its own, so that the file takes at
+ * most that much for each sampled address. Pieces lie on a fixed grid: those of two recordings of
+ * one program are equal or apart, as GNU gprof wants them when it adds files up (-s). */
+
+enum { BIN_BYTES = 2, PIECE_BYTES = 1024, WHOLE_BYTES = 1 << 20 };
+
+static bool is_of_program(const struct recording *r, const struct recording_sample *s)
+{
+    return s->event == 0 && r->nodes.at[s->node].object == r->processes.at[0].program;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool recording_profile(const struct recording *r, struct profile *out)
+{
+    if (!r->processes.len || !r->events.len || !r->events.at[0].period ||
+        r->processes.at[0].program == RECORDING_NONE)
+        return false;
+    VEC(uint64_t) sampled = {0};
+    for (size_t i = 0; i < r->samples.len; i++)
+        if (is_of_program(r, &r->samples.at[i]))
+            vec_push(&sampled, r->nodes.at[r->samples.at[i].node].address);
+    if (!sampled.len) {
+        vec_free(&sampled);
+        return false;
+    }
+    qsort(sampled.at, sampled.len, sizeof *sampled.at, compare_addresses);
+    uint64_t first = sampled.at[0] & -(uint64_t)BIN_BYTES, last = sampled.at[sampled.len - 1];
+    bool is_whole = last - first < WHOLE_BYTES;
+
+    const struct recording_event *event = &r->events.at[0];
+    bool is_time = event->unit == RECORDING_UNIT_NS;
+    out->format = PROFILE_GNU;
+    out->version = 1;
+    out->word = 8;
+    for (size_t i = 0; i < sampled.len; i++) {
+        uint64_t low = is_whole ? first : sampled.at[i] & -(uint64_t)PIECE_BYTES;
+        uint64_t bytes =
+            is_whole ? (last - first) / BIN_BYTES * BIN_BYTES + BIN_BYTES : PIECE_BYTES;
+        if (out->histograms.len && sampled.at[i] < out->histograms.at[out->histograms.len - 1].high)
+            continue;
+        struct histogram h = {.low = low,
+                              .high = low + bytes,
+                              .bins = (uint32_t)(bytes / BIN_BYTES),
+                              .rate = is_time ? (uint32_t)(1000000000 / event->period) : 1,
+                              .abbreviation = is_time ? 's' : 'e'};
+        strcpy(h.dimension, is_time ? "seconds" : "events");
+        h.rate = h.rate ? h.rate : 1;
+        histogram_alloc(&h);
+        vec_push(&out->histograms, h);
+    }
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        if (!is_of_program(r, s))
+            continue;
+        uint64_t address = r->nodes.at[s->node].address;
+        size_t piece =
+            PARTITION_POINT(out->histograms.len, k, out->histograms.at[k].high <= address);
+        struct histogram *h = &out->histograms.at[piece];
+        histogram_add(h, (uint32_t)((address - h->low) / BIN_BYTES),
+                      (s->weight + event->period / 2) / event->period);
+    }
+    vec_free(&sampled);
+    return true;
 }

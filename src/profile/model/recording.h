@@ -1,17 +1,20 @@
-/* A run: what was recorded of a program and of all processes that came out of it.
+/* A recording: what was recorded of a program and of all processes that came out of it.
  *
  * Samples are counted on nodes of one tree of call stacks that all processes share. A frame is an
  * object and a link address in it, so that the same code is the same frame in every process and in
  * every run. Each sample carries its own weight: nanoseconds for clocks, events for counters.
  * Nothing here is scaled to make sums meet: what was not seen is in `losses`, by amount.
  *
- * All indices are into the lists of the same run. A run owns its memory: run_deinit() frees it. */
+ * All indices are into the lists of the same run. A run owns its memory: recording_deinit() frees
+ * it. */
 #ifndef MONARC_PROFILE_MODEL_RECORDING_H
 #define MONARC_PROFILE_MODEL_RECORDING_H
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/err.h"
 #include "base/vec.h"
+#include "profile/model/profile.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,25 +27,28 @@ enum recording_object_kind {
     RECORDING_OBJECT_FILE, /* an ELF file; addresses are link addresses */
     RECORDING_OBJECT_VDSO, /* the kernel's library; addresses from its start; its symbols are listed
                             */
-    RECORDING_OBJECT_KERNEL, /* addresses are numbers of system calls; RUN_KERNEL_... otherwise */
+    RECORDING_OBJECT_KERNEL,    /* addresses are numbers of system calls; RECORDING_KERNEL_...
+                                   otherwise */
     RECORDING_OBJECT_GENERATED, /* code in no file, of one process; run-time addresses */
-    RECORDING_OBJECT_WAIT, /* off the CPU: addresses are numbers of system calls; RUN_WAIT_... */
-    RECORDING_OBJECT_CUT,  /* stands outside of frames whose callers are not known: enum run_cut */
+    RECORDING_OBJECT_WAIT, /* off the CPU: addresses are numbers of system calls; RECORDING_WAIT_...
+                            */
+    RECORDING_OBJECT_CUT,  /* stands outside of frames whose callers are not known: enum
+                              recording_cut */
     RECORDING_OBJECT_KINDS
 };
 
-/* Addresses in RUN_OBJECT_KERNEL that are no system calls. */
+/* Addresses in RECORDING_OBJECT_KERNEL that are no system calls. */
 #define RECORDING_KERNEL_FAULT (UINT64_C(1) << 32) /* page faults, interrupts, other exceptions */
 #define RECORDING_KERNEL_UNKNOWN                                          \
     ((UINT64_C(1) << 32) + 1) /* in the kernel, and nothing says for what \
                                */
-/* The same in RUN_OBJECT_WAIT. */
+/* The same in RECORDING_OBJECT_WAIT. */
 #define RECORDING_WAIT_READY   (UINT64_C(1) << 32)       /* could run, but no CPU was free */
 #define RECORDING_WAIT_UNKNOWN ((UINT64_C(1) << 32) + 1) /* waits, and nothing says where */
 #define RECORDING_WAIT_FAULT   ((UINT64_C(1) << 32) + 2) /* waits for a page */
 #define RECORDING_WAIT_STOPPED ((UINT64_C(1) << 32) + 3) /* stopped by a signal or a debugger */
 
-/* Why the callers of a frame are not known: addresses in RUN_OBJECT_CUT. */
+/* Why the callers of a frame are not known: addresses in RECORDING_OBJECT_CUT. */
 enum recording_cut {
     RECORDING_CUT_DEEP,      /* the stack is deeper than what was copied of it */
     RECORDING_CUT_NO_TABLE,  /* code without unwind table and frame pointer */
@@ -54,12 +60,13 @@ enum recording_cut {
 };
 
 struct recording_object {
-    uint32_t kind;           /* enum run_object_kind */
+    uint32_t kind;           /* enum recording_object_kind */
     uint32_t build_id_bytes; /* 0: none */
     uint8_t build_id[RECORDING_BUILD_ID_BYTES];
     uint64_t low, high; /* link addresses of what was mapped; of the others: of what occurs */
-    const char *path; /* as the program had it, absolute where that was known; of RUN_OBJECT_FILE */
-    uint32_t process; /* of RUN_OBJECT_GENERATED; else RUN_NONE */
+    const char
+        *path; /* as the program had it, absolute where that was known; of RECORDING_OBJECT_FILE */
+    uint32_t process; /* of RECORDING_OBJECT_GENERATED; else RECORDING_NONE */
     bool is_deleted;  /* the file was gone, or another one in its place, when it was mapped */
     bool is_read;     /* the recorder needed its file, and could open it */
     bool has_unwind;  /* there were tables to unwind by; of a file that is read */
@@ -84,7 +91,7 @@ struct recording_node {
  * entry for each; they share `pid` and stand in the order of time. */
 struct recording_process {
     uint32_t pid, parent_pid;
-    uint32_t program;            /* an object of RUN_OBJECT_FILE, or RUN_NONE */
+    uint32_t program;            /* an object of RECORDING_OBJECT_FILE, or RECORDING_NONE */
     uint64_t start_ns, end_ns;   /* since the run's start; end 0: it was still running */
     uint64_t user_ns, system_ns; /* CPU time as the kernel accounts it; all of the pid's in its last
                                     entry */
@@ -116,7 +123,7 @@ enum recording_event_unit { RECORDING_UNIT_NS, RECORDING_UNIT_COUNT };
 
 struct recording_event {
     const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
-    uint32_t unit;    /* enum run_event_unit */
+    uint32_t unit;    /* enum recording_event_unit */
     uint64_t period;  /* nominal weight of a sample: ns, or events; 0: they differ */
     bool user_only;   /* does not see the kernel */
 };
@@ -140,7 +147,7 @@ enum recording_loss_kind {
 };
 
 struct recording_loss {
-    uint32_t kind; /* enum run_loss_kind */
+    uint32_t kind; /* enum recording_loss_kind */
     uint64_t count, ns;
     const char *text; /* a sentence without full stop, with what to do about it */
 };
@@ -158,7 +165,7 @@ struct recording_text {
     const char *key, *value;
 };
 
-/* Calls that a recorder inside the process counted. Ends in no object have RUN_NONE. */
+/* Calls that a recorder inside the process counted. Ends in no object have RECORDING_NONE. */
 struct recording_arc {
     uint32_t from_object, self_object;
     uint64_t from, self; /* link addresses; `from` is a return address */
@@ -174,7 +181,7 @@ struct recording_block {
 /* What the file of an object says of the functions and lines that the run needs; several of one
  * object together say it. What the bytes mean is the business of objfile/excerpt.h. */
 struct recording_excerpt {
-    uint32_t object; /* of RUN_OBJECT_FILE */
+    uint32_t object; /* of RECORDING_OBJECT_FILE */
     struct bytes bytes;
 };
 
@@ -209,7 +216,7 @@ struct recording {
     VEC(struct recording_block) blocks; /* likewise */
 
     uint16_t machine; /* EM_... of <elf.h> */
-    uint32_t method;  /* enum run_method */
+    uint32_t method;  /* enum recording_method */
     uint32_t rate;    /* samples per second and thread that were asked for; 0: none */
     uint32_t cpus;
     uint64_t start_real_ns;      /* since 1970 */
@@ -278,5 +285,32 @@ uint32_t recording_part_of(const struct recording *r, uint32_t process);
  * writers promise. On failure *e says what. */
 struct err;
 bool recording_check(const struct recording *r, struct err *e);
+
+/* ---- Several runs as one, and the calls that recorders inside processes counted added to a run.
+ */
+
+/* Whether the two stand for the same code: kind, and of files path and build-id, as far as both
+ * have one. */
+bool recording_object_same(const struct recording_object *a, const struct recording_object *b);
+
+/* Adds `from` to `into`, which may be zeroed: objects by identity, stacks node by node, events by
+ * name, processes and threads side by side. In time the runs stand one after the other. Fails where
+ * machines or the units of an event differ. */
+MUST_CHECK bool recording_merge(struct recording *into, const struct recording *from,
+                                struct err *e);
+
+/* Sums arcs with the same ends and blocks of the same address; counts saturate. */
+void recording_sum_calls(struct recording *r);
+
+/* Adds arcs and blocks alone, and the objects they need; then sums. */
+void recording_add_calls(struct recording *into, const struct recording *from);
+
+/* ---- A run's samples of its program as a profile, for those who read gmon.out. */
+
+/* Fills a zeroed *out with histograms of where the program itself was sampled: link addresses, in
+ * bins of two bytes, samples of the first event by its nominal period. A text of more than 1 MB has
+ * one for each kilobyte that was sampled. Code of libraries and of other programs, time in the
+ * kernel, and stacks have no place in the format. false: no sample was in the program. */
+bool recording_profile(const struct recording *r, struct profile *out);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * What is a list of its own is appended with its indices moved; objects and events that both have
  * are one, and so are stacks of the same frames. */
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 
 #include "base/map.h"
 

@@ -8,7 +8,7 @@
 
 #include "output/text.h"
 
-#include "profile/model/check.h"
+#include "profile/model/profile.h"
 
 #include <inttypes.h>
 #include <string.h>

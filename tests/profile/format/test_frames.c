@@ -3,7 +3,6 @@
  * truncation at every byte, damage to every word of the head. */
 #include "base/file.h"
 #include "profile/format/embedded.h"
-#include "profile/format/frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The reader of perf.data, on the seeds of its fuzz target: what stands in them comes out, in the
  * order of time, whichever way it was written. */
 #include "base/file.h"
-#include "profile/import/perf_data.h"
+#include "profile/import/perf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What is odd about a profile: each finding alone, at its limits, and its count. */
-#include "profile/model/check.h"
+#include "profile/model/profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

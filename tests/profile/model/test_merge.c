@@ -1,8 +1,6 @@
 /* Merging is exact, keeps the order of first appearance, obeys its laws, and refuses what does not
  * fit together without touching what it had. */
-#include "profile/model/check.h"
-#include "profile/model/laws.h"
-#include "profile/model/merge.h"
+#include "profile/model/profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

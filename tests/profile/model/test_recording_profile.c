@@ -1,6 +1,6 @@
 /* What gmon.out gets of a recording: samples of the program alone, in one histogram if its text is
  * small, else in pieces that follow what was sampled. */
-#include "profile/model/recording_profile.h"
+#include "profile/model/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Two runs as one: what both have is there once, what each has alone is beside it, and in time one
  * stands behind the other. */
-#include "profile/model/recording_merge.h"
+#include "profile/model/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

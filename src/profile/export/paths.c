@@ -1,0 +1,249 @@
+/* Folded stacks, one a line: `main;work;leaf 1200`. For flamegraph.pl, inferno, speedscope and many
+ * more. The format has no place for remarks: paths of the model have a frame of their own outside,
+ * which says so. */
+#include "profile/export/exports.h"
+
+#include "output/json.h"
+
+/* Without what would end the name, or the line. */
+static void folded_name(struct out *out, const char *name)
+{
+    for (; *name; name++)
+        out_char(out, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name);
+}
+
+static void folded_line(struct out *out, const struct exchange *x, const uint32_t *path,
+                        uint64_t self)
+{
+    const struct exchange_frame *f = &x->frames.at[path[0]];
+    if (x->has_estimates)
+        out_str(out, EXPORT_MODEL_FRAME ";");
+    for (uint32_t depth = 1;; depth++) {
+        f = &x->frames.at[path[depth]];
+        folded_name(out, x->functions.at[f->function].name);
+        if (!path[depth + 1])
+            break;
+        out_char(out, ';');
+    }
+    out_char(out, ' ');
+    out_u64(out, self, 0);
+    out_char(out, '\n');
+}
+
+void folded_export(struct out *out, const struct exchange *x)
+{
+    struct arena scratch = {0};
+    uint32_t *path = ARENA_NEW(&scratch, uint32_t, x->frames.len + 2);
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        const struct exchange_frame *f = &x->frames.at[i];
+        path[f->depth] = i;
+        path[f->depth + 1] = 0;
+        if (f->self)
+            folded_line(out, x, path, f->self);
+    }
+    arena_deinit(&scratch);
+}
+
+/* ---- speedscope's own JSON: https://www.speedscope.app/file-format-schema.json. One profile of
+ * kind `sampled`: each path that has time is one sample with its weight; they stand in no order of
+ * time, which a profile does not know. */
+
+static void speedscope_frames(struct json *j, const struct exchange *x)
+{
+    json_key(j, "shared"), json_begin(j, '{');
+    json_key(j, "frames"), json_begin(j, '[');
+    for (size_t i = 0; i < x->functions.len; i++) {
+        const struct exchange_function *f = &x->functions.at[i];
+        json_begin(j, '{');
+        json_pair_str(j, "name", f->name);
+        if (f->file)
+            json_pair_str(j, "file", f->file);
+        if (f->file && f->line)
+            json_pair_u64(j, "line", f->line);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+static void speedscope_samples(struct json *j, const struct exchange *x)
+{
+    struct arena scratch = {0};
+    uint32_t *path = ARENA_NEW(&scratch, uint32_t, x->frames.len);
+    json_key(j, "samples"), json_begin(j, '[');
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        const struct exchange_frame *f = &x->frames.at[i];
+        path[f->depth] = f->function;
+        if (!f->self)
+            continue;
+        json_begin(j, '[');
+        for (uint32_t depth = 1; depth <= f->depth; depth++)
+            json_u64(j, path[depth]);
+        json_end(j);
+    }
+    json_end(j);
+    json_key(j, "weights"), json_begin(j, '[');
+    for (size_t i = 1; i < x->frames.len; i++)
+        if (x->frames.at[i].self)
+            json_u64(j, x->frames.at[i].self);
+    json_end(j);
+    arena_deinit(&scratch);
+}
+
+static void speedscope_profile(struct json *j, const struct exchange *x)
+{
+    struct arena scratch = {0};
+    bool is_time = !strcmp(x->unit, "nanoseconds");
+    json_key(j, "profiles"), json_begin(j, '[');
+    json_begin(j, '{');
+    json_pair_str(j, "type", "sampled");
+    json_pair_str(j, "name",
+                  arena_printf(&scratch, "%s, %s%s", x->summary->program, x->event,
+                               x->has_estimates ? " (paths estimated by call counts)" : ""));
+    json_pair_str(j, "unit", is_time ? "nanoseconds" : "none");
+    json_pair_u64(j, "startValue", 0);
+    json_pair_u64(j, "endValue", x->total);
+    speedscope_samples(j, x);
+    json_end(j);
+    json_end(j);
+    arena_deinit(&scratch);
+}
+
+void speedscope_export(struct out *out, const struct exchange *x)
+{
+    struct json j = {.out = out, .is_compact = true};
+    json_begin(&j, '{');
+    json_pair_str(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_pair_str(&j, "exporter", "monarc " MONARC_VERSION);
+    json_pair_str(&j, "name", x->summary->program);
+    json_pair_u64(&j, "activeProfileIndex", 0);
+    speedscope_frames(&j, x);
+    speedscope_profile(&j, x);
+    json_end(&j);
+}
+
+/* ---- The .cpuprofile of V8's inspector protocol (Profiler.Profile): JSON for the performance
+ * panels of Chrome and Edge, VS Code, speedscope, and Firefox' profiler.
+ *
+ * It is a tree of nodes and a sequence of samples, each in one node for so many microseconds. Each
+ * path that has time is one sample; they stand in no order of time, which a profile does not know.
+ * What a sample lasts is told by the next one's delta, so that one in `(idle)` ends the row. */
+
+enum { ROOT = 1, IDLE = 2, MARK = 3, FIRST = 3 }; /* ids of nodes; frame i is FIRST + i */
+
+/* Events that are no time stand as a microsecond each. */
+static double microseconds(const struct exchange *x, uint64_t amount)
+{
+    return strcmp(x->unit, "nanoseconds") ? (double)amount : (double)amount / 1000;
+}
+
+static void cpuprofile_call_frame(struct json *j, const struct exchange_function *f)
+{
+    json_key(j, "callFrame"), json_begin(j, '{');
+    json_pair_str(j, "functionName", f->name);
+    json_pair_str(j, "scriptId", "0");
+    json_pair_str(j, "url", f->file ? f->file : "");
+    json_key(j, "lineNumber"), json_i64(j, f->file && f->line ? (int64_t)f->line - 1 : -1);
+    json_key(j, "columnNumber"), json_i64(j, f->file && f->line ? 0 : -1);
+    json_end(j);
+}
+
+/* The frames directly below each frame, as lists. */
+struct children {
+    uint32_t *first, *next; /* 0: none */
+};
+
+static struct children children_make(const struct exchange *x, struct arena *a)
+{
+    struct children c = {ARENA_NEW(a, uint32_t, x->frames.len),
+                         ARENA_NEW(a, uint32_t, x->frames.len)};
+    for (uint32_t i = (uint32_t)x->frames.len; i-- > 1;) {
+        uint32_t parent = x->frames.at[i].parent;
+        c.next[i] = c.first[parent];
+        c.first[parent] = i;
+    }
+    return c;
+}
+
+static void cpuprofile_node(struct json *j, uint32_t id, const struct exchange_function *f)
+{
+    json_begin(j, '{');
+    json_pair_u64(j, "id", id);
+    cpuprofile_call_frame(j, f);
+    json_pair_u64(j, "hitCount", 0);
+    json_key(j, "children"), json_begin(j, '[');
+}
+
+static void cpuprofile_node_end(struct json *j)
+{
+    json_end(j);
+    json_end(j);
+}
+
+static void cpuprofile_children(struct json *j, const struct children *below, uint32_t frame)
+{
+    for (uint32_t i = below->first[frame]; i; i = below->next[i])
+        json_u64(j, FIRST + i);
+}
+
+/* The root; what the sequence ends in; a mark around paths that may never have run. */
+static void cpuprofile_outer_nodes(struct json *j, const struct exchange *x,
+                                   const struct children *below)
+{
+    cpuprofile_node(j, ROOT, &(struct exchange_function){.name = "(root)"});
+    json_u64(j, IDLE);
+    if (x->has_estimates)
+        json_u64(j, MARK);
+    else
+        cpuprofile_children(j, below, 0);
+    cpuprofile_node_end(j);
+    cpuprofile_node(j, IDLE, &(struct exchange_function){.name = "(idle)"});
+    cpuprofile_node_end(j);
+    if (!x->has_estimates)
+        return;
+    cpuprofile_node(j, MARK, &(struct exchange_function){.name = EXPORT_MODEL_FRAME});
+    cpuprofile_children(j, below, 0);
+    cpuprofile_node_end(j);
+}
+
+static void cpuprofile_nodes(struct json *j, const struct exchange *x)
+{
+    struct arena scratch = {0};
+    struct children below = children_make(x, &scratch);
+    json_key(j, "nodes"), json_begin(j, '[');
+    cpuprofile_outer_nodes(j, x, &below);
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        cpuprofile_node(j, FIRST + i, &x->functions.at[x->frames.at[i].function]);
+        cpuprofile_children(j, &below, i);
+        cpuprofile_node_end(j);
+    }
+    json_end(j);
+    arena_deinit(&scratch);
+}
+
+static void cpuprofile_samples(struct json *j, const struct exchange *x)
+{
+    json_key(j, "samples"), json_begin(j, '[');
+    for (uint32_t i = 1; i < x->frames.len; i++)
+        if (x->frames.at[i].self)
+            json_u64(j, FIRST + i);
+    json_u64(j, IDLE);
+    json_end(j);
+    json_key(j, "timeDeltas"), json_begin(j, '[');
+    json_u64(j, 0);
+    for (uint32_t i = 1; i < x->frames.len; i++)
+        if (x->frames.at[i].self)
+            json_double(j, microseconds(x, x->frames.at[i].self));
+    json_end(j);
+}
+
+void cpuprofile_export(struct out *out, const struct exchange *x)
+{
+    struct json j = {.out = out, .is_compact = true};
+    json_begin(&j, '{');
+    cpuprofile_nodes(&j, x);
+    json_pair_u64(&j, "startTime", 0);
+    json_pair_double(&j, "endTime", microseconds(x, x->total));
+    cpuprofile_samples(&j, x);
+    json_end(&j);
+}
