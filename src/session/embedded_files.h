@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "objfile/object.h"
 #include "output/out.h"
-#include "profile/model/embedded.h"
+#include "profile/model/profile.h"
 
 #include <termios.h>
 

@@ -13,7 +13,6 @@
 #include "profile/analysis/functions.h"
 #include "profile/analysis/names.h"
 #include "profile/analysis/summary.h"
-#include "profile/model/embedded.h"
 #include "profile/model/profile.h"
 
 struct embedded;

@@ -9,7 +9,6 @@
 #include "profile/analysis/attribution.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/model/profile.h"
-#include "profile/model/embedded.h"
 
 #include <inttypes.h>
 #include <string.h>

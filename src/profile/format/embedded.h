@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "profile/model/embedded.h"
+#include "profile/model/profile.h"
 
 /* Moves `in` to the next image, or returns false. The magic alone, as in the recorder's code, is
  * none. */

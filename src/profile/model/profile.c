@@ -3,7 +3,6 @@
 
 #include "base/cursor.h"
 #include "base/sort.h"
-#include "profile/model/embedded.h"
 
 #include <endian.h>
 #include <stdio.h>
