@@ -28,7 +28,7 @@ static const uint64_t counts[] = {7, 35}; /* of arcs 1 and 2: negative, not nega
 
 static bool write_notes(struct monarc_notes *n, const char *path, struct monarc_error *e)
 {
-    struct monarc_target out = monarc_to_path(path);
+    struct monarc_target out = monarc_target_to_path(path);
     struct monarc_function f;
     memset(&f, 0, sizeof f);
     f.name = "sign";
@@ -42,7 +42,7 @@ static bool write_notes(struct monarc_notes *n, const char *path, struct monarc_
 static bool write_counters(struct monarc_counters *c, const struct monarc_notes *n,
                            const char *path, struct monarc_error *e)
 {
-    struct monarc_target out = monarc_to_path(path);
+    struct monarc_target out = monarc_target_to_path(path);
     struct monarc_counted_function f;
     memset(&f, 0, sizeof f);
     f.name = "sign";

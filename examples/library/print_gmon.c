@@ -52,7 +52,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: print_gmon FILE\n");
         return 2;
     }
-    struct monarc_source in = monarc_from_path(argv[1]);
+    struct monarc_source in = monarc_source_from_path(argv[1]);
     if (monarc_profile_walk(&in, NULL, NULL, &visitor, &e))
         return 0;
     fprintf(stderr, "%s\n", e.text);

@@ -35,7 +35,7 @@ class Facts(ctypes.Structure):
 
 LIB.monarc_profile_new.restype = ctypes.c_void_p
 LIB.monarc_profile_read.restype = ctypes.c_bool
-LIB.monarc_profile_arcs.restype = ctypes.POINTER(Arc)
+LIB.monarc_profile_get_arcs.restype = ctypes.POINTER(Arc)
 LIB.monarc_format_title.restype = ctypes.c_char_p
 
 
@@ -51,7 +51,7 @@ def main():
     LIB.monarc_profile_get_facts(profile, ctypes.byref(facts))
     print(f"{LIB.monarc_format_title(facts.format).decode()}: {facts.samples} samples, "
           f"{facts.calls} calls over {facts.arcs} arcs")
-    at = LIB.monarc_profile_arcs(profile, ctypes.byref(length))
+    at = LIB.monarc_profile_get_arcs(profile, ctypes.byref(length))
     arcs = sorted(((at[i].count, at[i].from_, at[i].self_) for i in range(length.value)),
                   reverse=True)
     for count, caller, callee in arcs[:10]:

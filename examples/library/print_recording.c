@@ -34,7 +34,7 @@ static void add_sample(const struct monarc_recording *r, size_t number, struct t
     if (!monarc_recording_get_sample(r, number, &s) ||
         !monarc_recording_get_event(r, s.event, &event) || !event.is_time)
         return;
-    size_t len = monarc_recording_stack(r, s.node, frames, MOST_FRAMES);
+    size_t len = monarc_recording_get_stack(r, s.node, frames, MOST_FRAMES);
     for (size_t i = 0; i < len && i < MOST_FRAMES; i++) {
         struct times *t = &times[frames[i].object];
         t->self += i == 0 ? s.weight : 0;
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     struct monarc_error e;
     struct monarc_recording_facts facts;
     struct monarc_recording *r = monarc_recording_new(NULL, &e);
-    struct monarc_source in = monarc_from_path(argc > 1 ? argv[1] : "monarc.side");
+    struct monarc_source in = monarc_source_from_path(argc > 1 ? argv[1] : "monarc.side");
     if (!r || !monarc_recording_read(r, &in, &e)) {
         fprintf(stderr, "%s\n", e.text);
         monarc_recording_free(r);

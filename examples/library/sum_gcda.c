@@ -5,7 +5,7 @@
 
 static bool add(struct monarc_counters *sum, const char *path, struct monarc_error *e)
 {
-    struct monarc_source in = monarc_from_path(path);
+    struct monarc_source in = monarc_source_from_path(path);
     struct monarc_counters *one = monarc_counters_new(NULL, e);
     bool ok = one && monarc_counters_read(one, &in, e) && monarc_counters_merge(sum, one, e);
     monarc_counters_free(one);
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct monarc_counters *sum = monarc_counters_new(NULL, &e);
-    struct monarc_target out = monarc_to_path(argv[1]);
+    struct monarc_target out = monarc_target_to_path(argv[1]);
     bool ok = sum != NULL;
     for (int i = 2; i < argc && ok; i++)
         ok = add(sum, argv[i], &e);

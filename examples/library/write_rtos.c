@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     h.rate = TICKS_A_SECOND;
 
     struct monarc_profile *p = monarc_profile_new(NULL, &e);
-    struct monarc_target out = monarc_to_path(argv[1]);
+    struct monarc_target out = monarc_target_to_path(argv[1]);
     bool ok =
         p && monarc_profile_add_histogram(p, &h, ticks, sizeof ticks[0], &e) && add_trace(p, &e) &&
         monarc_profile_set_machine(p, 4, argc > 2 ? MONARC_BIG_ENDIAN : MONARC_LITTLE_ENDIAN, &e) &&

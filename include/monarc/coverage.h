@@ -81,13 +81,13 @@ bool monarc_notes_write(const struct monarc_notes *n, enum monarc_format format,
                         struct monarc_error *e);
 
 void monarc_notes_get_facts(const struct monarc_notes *n, struct monarc_arcs_facts *out);
-bool monarc_notes_function(const struct monarc_notes *n, size_t i, struct monarc_function *out);
-const struct monarc_flow_arc *monarc_notes_arcs(const struct monarc_notes *n, size_t function,
-                                                size_t *len);
+bool monarc_notes_get_function(const struct monarc_notes *n, size_t i, struct monarc_function *out);
+const struct monarc_flow_arc *monarc_notes_get_arcs(const struct monarc_notes *n, size_t function,
+                                                    size_t *len);
 
 /* Run `i` of a function's lines; they are in the order of blocks. */
-bool monarc_notes_lines(const struct monarc_notes *n, size_t function, size_t i,
-                        struct monarc_block_lines *out);
+bool monarc_notes_get_lines(const struct monarc_notes *n, size_t function, size_t i,
+                            struct monarc_block_lines *out);
 
 /* Adds a function: of *f its name, lineno_checksum and number of blocks count, of which the last is
  * the exit. Arcs are in the order of their source, lines in that of blocks. Leaves `n` as it was if
@@ -150,13 +150,15 @@ bool monarc_counters_write_pair(const struct monarc_counters *c, const char *nam
                                 struct monarc_error *e);
 
 void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_arcs_facts *out);
-bool monarc_counters_function(const struct monarc_counters *c, size_t i,
-                              struct monarc_counted_function *out);
+bool monarc_counters_get_function(const struct monarc_counters *c, size_t i,
+                                  struct monarc_counted_function *out);
 
 /* How many values of a kind function `i` has; and up to `len` of them from `first` on. */
-uint32_t monarc_counters_len(const struct monarc_counters *c, size_t i, enum monarc_counter kind);
-uint32_t monarc_counters_values(const struct monarc_counters *c, size_t i, enum monarc_counter kind,
-                                uint32_t first, uint32_t len, uint64_t *out);
+uint32_t monarc_counters_get_len(const struct monarc_counters *c, size_t i,
+                                 enum monarc_counter kind);
+uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
+                                    enum monarc_counter kind, uint32_t first, uint32_t len,
+                                    uint64_t *out);
 
 /* Adds a function with its counts of arcs, in the order of the notes' arcs that are not on the
  * tree: with a name, for da; or, after monarc_counters_begin(), by `ident` and both checksums.
@@ -245,7 +247,7 @@ bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_
 bool monarc_trace_merge(struct monarc_trace *into, const struct monarc_trace *from,
                         struct monarc_error *e);
 
-size_t monarc_trace_sections(const struct monarc_trace *t);
+size_t monarc_trace_count_sections(const struct monarc_trace *t);
 bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
                               struct monarc_trace_section *out);
 bool monarc_trace_get_function(const struct monarc_trace *t, size_t section, size_t i,
@@ -254,6 +256,24 @@ bool monarc_trace_get_line(const struct monarc_trace *t, size_t section, size_t 
                            struct monarc_trace_line *out);
 bool monarc_trace_get_branch(const struct monarc_trace *t, size_t section, size_t i,
                              struct monarc_trace_branch *out);
+
+/* ---- what ran */
+
+/* Functions of the notes, by whether their counts are known. */
+struct monarc_solved {
+    uint64_t functions;
+    uint64_t solved;  /* with a count for each block and arc */
+    uint64_t absent;  /* not in this program, which has another object's copy: counted as 0 */
+    uint64_t unknown; /* no counters, those of another build, or contradictory ones: no rows */
+};
+
+/* Solves counters with the notes that they belong to and adds to `into` a section for each source:
+ * functions, lines by GNU gcov's definition, and branches. `c` NULL: the program never ran, so that
+ * all counts are 0. `out` may be NULL. Leaves `into` as it was if it fails: MONARC_UNFIT for files
+ * that cannot be of one compilation. Of several objects, solve each into one tracefile. */
+bool monarc_counters_solve(const struct monarc_counters *c, const struct monarc_notes *notes,
+                           struct monarc_trace *into, struct monarc_solved *out,
+                           struct monarc_error *e);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ enum monarc_format {
 /* "gmon": the name in `monarc info --json` and of docs/formats/NAME.md; and a title for people. */
 const char *monarc_format_name(enum monarc_format format);
 const char *monarc_format_title(enum monarc_format format);
-enum monarc_format monarc_format_named(const char *name); /* MONARC_NO_FORMAT: there is none */
+enum monarc_format monarc_format_find(const char *name); /* MONARC_NO_FORMAT: there is none */
 
 /* What is known of a profile from elsewhere, since its files do not say it: all zero, or NULL
  * instead of a pointer to it, has the reader deduce it. Other formats need none. */
@@ -71,37 +71,37 @@ struct monarc_target {
     size_t len;
 };
 
-static inline struct monarc_source monarc_from_path(const char *path)
+static inline struct monarc_source monarc_source_from_path(const char *path)
 {
     struct monarc_source s = {path, NULL, 0, -1, NULL};
     return s;
 }
 
-static inline struct monarc_source monarc_from_descriptor(int descriptor)
+static inline struct monarc_source monarc_source_from_descriptor(int descriptor)
 {
     struct monarc_source s = {NULL, NULL, 0, descriptor, NULL};
     return s;
 }
 
-static inline struct monarc_source monarc_from_bytes(const void *bytes, size_t len)
+static inline struct monarc_source monarc_source_from_bytes(const void *bytes, size_t len)
 {
     struct monarc_source s = {NULL, bytes ? bytes : "", bytes ? len : 0, -1, NULL};
     return s;
 }
 
-static inline struct monarc_target monarc_to_path(const char *path)
+static inline struct monarc_target monarc_target_to_path(const char *path)
 {
     struct monarc_target t = {path, -1, NULL, 0};
     return t;
 }
 
-static inline struct monarc_target monarc_to_descriptor(int descriptor)
+static inline struct monarc_target monarc_target_to_descriptor(int descriptor)
 {
     struct monarc_target t = {NULL, descriptor, NULL, 0};
     return t;
 }
 
-static inline struct monarc_target monarc_to_memory(void)
+static inline struct monarc_target monarc_target_to_memory(void)
 {
     struct monarc_target t = {NULL, -1, NULL, 0};
     return t;
@@ -111,8 +111,8 @@ static inline struct monarc_target monarc_to_memory(void)
 void monarc_target_free(struct monarc_target *t);
 
 /* The format of the bytes; fails if it is none. A descriptor is read to its end by this. */
-enum monarc_format monarc_detect(const struct monarc_source *in, const struct monarc_hint *hint,
-                                 struct monarc_error *e);
+enum monarc_format monarc_format_detect(const struct monarc_source *in,
+                                        const struct monarc_hint *hint, struct monarc_error *e);
 
 #ifdef __cplusplus
 }

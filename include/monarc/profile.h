@@ -2,7 +2,7 @@
  *
  *     struct monarc_error e;
  *     struct monarc_profile *p = monarc_profile_new(NULL, &e);
- *     struct monarc_source in = monarc_from_path("gmon.out");
+ *     struct monarc_source in = monarc_source_from_path("gmon.out");
  *     if (!p || !monarc_profile_read(p, &in, NULL, &e))
  *         fprintf(stderr, "%s\n", e.text);
  *     monarc_profile_free(p);
@@ -90,15 +90,15 @@ void monarc_profile_get_facts(const struct monarc_profile *p, struct monarc_prof
 
 /* Histogram `i`, or false; and `len` of its counters from `first` on, as far as there are that
  * many. Returns how many that were. */
-bool monarc_profile_histogram(const struct monarc_profile *p, size_t i,
-                              struct monarc_histogram *out);
-uint32_t monarc_profile_counts(const struct monarc_profile *p, size_t i, uint32_t first,
-                               uint32_t len, uint64_t *out);
+bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
+                                  struct monarc_histogram *out);
+uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uint32_t first,
+                                   uint32_t len, uint64_t *out);
 
 /* All arcs and blocks in the order of the file; the same may occur again. Valid until `p` changes.
  */
-const struct monarc_arc *monarc_profile_arcs(const struct monarc_profile *p, size_t *len);
-const struct monarc_block *monarc_profile_blocks(const struct monarc_profile *p, size_t *len);
+const struct monarc_arc *monarc_profile_get_arcs(const struct monarc_profile *p, size_t *len);
+const struct monarc_block *monarc_profile_get_blocks(const struct monarc_profile *p, size_t *len);
 
 /* ---- building. A profile that is made in memory is of 8-byte pointers and this machine's order
  * until it is told otherwise. Each leaves `p` as it was if it fails. */
@@ -126,8 +126,8 @@ bool monarc_profile_normalize(struct monarc_profile *p, struct monarc_error *e);
 
 /* Whether two hold the same measurements, in whatever order and format; false with an error if it
  * could not be told. */
-bool monarc_profile_same(const struct monarc_profile *a, const struct monarc_profile *b,
-                         struct monarc_error *e);
+bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_profile *b,
+                            struct monarc_error *e);
 
 /* Whether merging commutes, associates and keeps the sums for these three (or they do not merge).
  */
@@ -143,8 +143,8 @@ struct monarc_finding {
 };
 
 /* Stores up to `room` findings; returns how many there are, SIZE_MAX with an error on failure. */
-size_t monarc_profile_findings(const struct monarc_profile *p, struct monarc_finding *out,
-                               size_t room, struct monarc_error *e);
+size_t monarc_profile_get_findings(const struct monarc_profile *p, struct monarc_finding *out,
+                                   size_t room, struct monarc_error *e);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* Recordings: processes, threads, samples and their stacks, calls that were counted.
  *
- *     struct monarc_source in = monarc_from_path("prog.monarc/monarc.side");
+ *     struct monarc_source in = monarc_source_from_path("prog.monarc/monarc.side");
  *     struct monarc_recording *r = monarc_recording_new(NULL, &e);
  *     if (r && monarc_recording_read(r, &in, &e))
  *         ...
@@ -148,7 +148,7 @@ void monarc_recording_get_facts(const struct monarc_recording *r,
 
 /* What was said of it: "argument" (in order), "directory", "version"; the i-th of a key, or NULL.
  */
-const char *monarc_recording_text(const struct monarc_recording *r, const char *key, size_t i);
+const char *monarc_recording_get_text(const struct monarc_recording *r, const char *key, size_t i);
 
 /* Row `i` of a list, or false. */
 bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
@@ -171,8 +171,8 @@ bool monarc_recording_get_block(const struct monarc_recording *r, size_t i,
 
 /* The stack of a sample's node, innermost frame first: stores up to `room` frames and returns how
  * many there are. */
-size_t monarc_recording_stack(const struct monarc_recording *r, uint32_t node,
-                              struct monarc_frame *out, size_t room);
+size_t monarc_recording_get_stack(const struct monarc_recording *r, uint32_t node,
+                                  struct monarc_frame *out, size_t room);
 
 /* ---- building. Rows are added to the lists above, texts are copied. What is counted on must be
  * there: a process before its threads; objects, threads and events before samples. Each leaves `r`

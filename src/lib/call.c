@@ -223,7 +223,7 @@ const char *monarc_format_title(enum monarc_format format)
     return profile ? profile->title : ROWS[is_format(format) ? format : MONARC_NO_FORMAT].title;
 }
 
-enum monarc_format monarc_format_named(const char *name)
+enum monarc_format monarc_format_find(const char *name)
 {
     for (int i = 1; i < MONARC_FORMATS; i++)
         if (name && !strcmp(ROWS[i].name, name))
@@ -254,8 +254,8 @@ static bool detect(void *context)
     return d->found;
 }
 
-enum monarc_format monarc_detect(const struct monarc_source *in, const struct monarc_hint *hint,
-                                 struct monarc_error *e)
+enum monarc_format monarc_format_detect(const struct monarc_source *in,
+                                        const struct monarc_hint *hint, struct monarc_error *e)
 {
     struct heap scratch;
     struct detecting d = {.hint = profile_hint(hint)};

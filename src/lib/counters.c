@@ -166,8 +166,8 @@ void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_ar
     out->unknown_records = c->counters.unknown_records;
 }
 
-bool monarc_counters_function(const struct monarc_counters *c, size_t i,
-                              struct monarc_counted_function *out)
+bool monarc_counters_get_function(const struct monarc_counters *c, size_t i,
+                                  struct monarc_counted_function *out)
 {
     if (i >= c->counters.functions.len)
         return false;
@@ -188,14 +188,16 @@ static const struct counted_record *counters_record_of(const struct monarc_count
     return counters_find(&c->counters, &c->counters.functions.at[i], (enum counter_kind)kind);
 }
 
-uint32_t monarc_counters_len(const struct monarc_counters *c, size_t i, enum monarc_counter kind)
+uint32_t monarc_counters_get_len(const struct monarc_counters *c, size_t i,
+                                 enum monarc_counter kind)
 {
     const struct counted_record *r = counters_record_of(c, i, kind);
     return r ? r->len : 0;
 }
 
-uint32_t monarc_counters_values(const struct monarc_counters *c, size_t i, enum monarc_counter kind,
-                                uint32_t first, uint32_t len, uint64_t *out)
+uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
+                                    enum monarc_counter kind, uint32_t first, uint32_t len,
+                                    uint64_t *out)
 {
     const struct counted_record *r = counters_record_of(c, i, kind);
     uint32_t left = r && first < r->len ? r->len - first : 0;

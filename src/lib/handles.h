@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/writer.h"
 #include "coverage/model/coverage.h"
+#include "coverage/model/tracefile.h"
 #include "lib/heap.h"
 #include "profile/format/format.h"
 #include "profile/model/profile.h"
@@ -111,6 +112,11 @@ struct monarc_recording {
     struct map node_of; /* (parent and object, address) to the node; of building alone */
     bool is_mapped;     /* node_of has all nodes */
     enum monarc_format format;
+};
+
+struct monarc_trace {
+    struct heap heap;
+    struct tracefile file;
 };
 
 #endif

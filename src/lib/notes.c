@@ -170,7 +170,7 @@ static const char *notes_file_of(const struct notes *n, uint32_t file)
     return file < n->files.len ? n->files.at[file] : NULL;
 }
 
-bool monarc_notes_function(const struct monarc_notes *n, size_t i, struct monarc_function *out)
+bool monarc_notes_get_function(const struct monarc_notes *n, size_t i, struct monarc_function *out)
 {
     if (i >= n->notes.functions.len)
         return false;
@@ -189,8 +189,8 @@ bool monarc_notes_function(const struct monarc_notes *n, size_t i, struct monarc
     return true;
 }
 
-const struct monarc_flow_arc *monarc_notes_arcs(const struct monarc_notes *n, size_t function,
-                                                size_t *len)
+const struct monarc_flow_arc *monarc_notes_get_arcs(const struct monarc_notes *n, size_t function,
+                                                    size_t *len)
 {
     *len = 0;
     if (function >= n->notes.functions.len)
@@ -200,8 +200,8 @@ const struct monarc_flow_arc *monarc_notes_arcs(const struct monarc_notes *n, si
     return f->arcs ? (const struct monarc_flow_arc *)(n->notes.arcs.at + f->first_arc) : NULL;
 }
 
-bool monarc_notes_lines(const struct monarc_notes *n, size_t function, size_t i,
-                        struct monarc_block_lines *out)
+bool monarc_notes_get_lines(const struct monarc_notes *n, size_t function, size_t i,
+                            struct monarc_block_lines *out)
 {
     if (function >= n->notes.functions.len || i >= n->notes.functions.at[function].runs)
         return false;

@@ -23,7 +23,7 @@ const struct format *profile_format_of(enum monarc_format format)
 
 enum monarc_format profile_format_number(const struct format *format)
 {
-    return monarc_format_named(format->name);
+    return monarc_format_find(format->name);
 }
 
 struct format_hint profile_hint(const struct monarc_hint *hint)
@@ -185,8 +185,8 @@ void profile_histogram_facts(const struct histogram *h, struct monarc_histogram 
     memcpy(out->dimension, h->dimension, sizeof out->dimension);
 }
 
-bool monarc_profile_histogram(const struct monarc_profile *p, size_t i,
-                              struct monarc_histogram *out)
+bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
+                                  struct monarc_histogram *out)
 {
     if (i >= p->merger.sum.histograms.len)
         return false;
@@ -194,8 +194,8 @@ bool monarc_profile_histogram(const struct monarc_profile *p, size_t i,
     return true;
 }
 
-uint32_t monarc_profile_counts(const struct monarc_profile *p, size_t i, uint32_t first,
-                               uint32_t len, uint64_t *out)
+uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uint32_t first,
+                                   uint32_t len, uint64_t *out)
 {
     if (i >= p->merger.sum.histograms.len)
         return 0;
@@ -207,13 +207,13 @@ uint32_t monarc_profile_counts(const struct monarc_profile *p, size_t i, uint32_
     return len;
 }
 
-const struct monarc_arc *monarc_profile_arcs(const struct monarc_profile *p, size_t *len)
+const struct monarc_arc *monarc_profile_get_arcs(const struct monarc_profile *p, size_t *len)
 {
     *len = p->merger.sum.arcs.len;
     return (const struct monarc_arc *)p->merger.sum.arcs.at;
 }
 
-const struct monarc_block *monarc_profile_blocks(const struct monarc_profile *p, size_t *len)
+const struct monarc_block *monarc_profile_get_blocks(const struct monarc_profile *p, size_t *len)
 {
     *len = p->merger.sum.blocks.len;
     return (const struct monarc_block *)p->merger.sum.blocks.at;
@@ -558,8 +558,8 @@ static bool change_compare(void *context)
     return true;
 }
 
-bool monarc_profile_same(const struct monarc_profile *a, const struct monarc_profile *b,
-                         struct monarc_error *e)
+bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_profile *b,
+                            struct monarc_error *e)
 {
     struct merging m = {.with = {&a->merger.sum, &b->merger.sum}};
     enum heap_outcome outcome = change_run_aside(a, change_compare, &m);
@@ -593,8 +593,8 @@ static bool change_find_findings(void *context)
     return true;
 }
 
-size_t monarc_profile_findings(const struct monarc_profile *p, struct monarc_finding *out,
-                               size_t room, struct monarc_error *e)
+size_t monarc_profile_get_findings(const struct monarc_profile *p, struct monarc_finding *out,
+                                   size_t room, struct monarc_error *e)
 {
     struct finding_search search = {.p = &p->merger.sum};
     if (change_run_aside(p, change_find_findings, &search) == HEAP_EXHAUSTED) {

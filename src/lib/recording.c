@@ -110,7 +110,7 @@ static bool recording_read_sidecar(struct recording_reading *reading, const char
     for (size_t i = 0; i < reading->profiles.len; i++) {
         const char *name = reading->profiles.names[i];
         char file[PATH_MAX];
-        struct monarc_source in = monarc_from_path(file);
+        struct monarc_source in = monarc_source_from_path(file);
         reading->unread += name && !path;
         if (!name || !path)
             continue;
@@ -245,7 +245,7 @@ void monarc_recording_get_facts(const struct monarc_recording *r,
                                            .machine = recording->machine};
 }
 
-const char *monarc_recording_text(const struct monarc_recording *r, const char *key, size_t i)
+const char *monarc_recording_get_text(const struct monarc_recording *r, const char *key, size_t i)
 {
     for (size_t at = 0; key && at < r->recording.texts.len; at++)
         if (!strcmp(r->recording.texts.at[at].key, key) && !i--)
@@ -364,8 +364,8 @@ bool monarc_recording_get_block(const struct monarc_recording *r, size_t i,
 }
 
 /* Parents stand before their children, so this ends. */
-size_t monarc_recording_stack(const struct monarc_recording *r, uint32_t node,
-                              struct monarc_frame *out, size_t room)
+size_t monarc_recording_get_stack(const struct monarc_recording *r, uint32_t node,
+                                  struct monarc_frame *out, size_t room)
 {
     size_t len = 0;
     for (; node != RECORDING_ROOT && node < r->recording.nodes.len;

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-struct monarc_trace {
-    struct heap heap;
-    struct tracefile file;
-};
-
 struct monarc_trace *monarc_trace_new(const struct monarc_memory *memory, struct monarc_error *e)
 {
     struct monarc_trace *t = handle_alloc(memory, sizeof *t);
@@ -224,7 +219,7 @@ bool monarc_trace_merge(struct monarc_trace *into, const struct monarc_trace *fr
 
 /* ---- what is in one */
 
-size_t monarc_trace_sections(const struct monarc_trace *t)
+size_t monarc_trace_count_sections(const struct monarc_trace *t)
 {
     return t->file.sections.len;
 }

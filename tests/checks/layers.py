@@ -43,7 +43,9 @@ ROOMS = {
     "gnu": BELOW_SESSION + ["session"],
     "page": ["base", "output", "objfile", "source", "profile/model", "profile/analysis",
              "coverage/model", "coverage/analysis", "bridge"],
-    "lib": ["base", "profile/model", "profile/format", "coverage/model", "coverage/format"],
+    "lib": ["base", "profile/model", "profile/format", "coverage/model", "coverage/format",
+            "coverage/analysis"],
+    "lib/report": BELOW_SESSION + ["session"],
     "tui/model": BELOW_SESSION + ["session"],
     "tui/draw": BELOW_SESSION + ["session", "tui/model"],
     "tui": BELOW_SESSION + ["session", "tui/model", "tui/draw"],
@@ -62,7 +64,7 @@ ROOM_LIBRARIES = {"libdeflate.h": "output", "graphviz/gvc.h": "output", "curses.
 
 # Public headers with wire constants and the rules of counters; the others are the recorders' own.
 LIBRARY_HEADERS = ("monarc/coverage.h", "monarc/error.h", "monarc/formats.h", "monarc/profile.h",
-                   "monarc/recording.h")
+                   "monarc/recording.h", "monarc/report.h")
 WIRE_HEADERS = ("monarc/control.h", "monarc/embedded_blob.h", "monarc/gcov_dialects.h",
                 "monarc/gcov_files.h", "monarc/gcov_merge.h", "monarc/gmon_out.h",
                 "monarc/sidecar.h")
@@ -89,7 +91,7 @@ def includes(path):
 def wrong_in_room(room, name, is_quoted, where):
     """What is wrong with a file of a room including this, or None."""
     if name.startswith("monarc/"):
-        if room == "lib" and name in LIBRARY_HEADERS:
+        if room in ("lib", "lib/report") and name in LIBRARY_HEADERS:
             return None
         return None if name in WIRE_HEADERS else "of these, src takes the wire constants alone"
     if is_quoted:
@@ -113,6 +115,8 @@ def room_findings(top, room):
     findings = []
     for path in tap.c_files(top, f"src/{room}"):
         where = str(path.relative_to(top))
+        if room_of(str(path.relative_to(top / "src"))) != room:
+            continue  # a room within this one, with a row of its own
         for number, is_quoted, name in includes(path):
             wrong = wrong_in_room(room, name, is_quoted, where)
             if wrong:

@@ -98,14 +98,14 @@ static void walk_profile(const struct monarc_source *in, const struct monarc_mem
 static void write_profile(const struct monarc_profile *p, struct monarc_profile *again,
                           enum monarc_format format, bool is_refused)
 {
-    struct monarc_target out = monarc_to_memory();
+    struct monarc_target out = monarc_target_to_memory();
     struct monarc_profile_facts facts;
     struct monarc_error e;
     bool ok = monarc_profile_write(p, format, &out, &e);
     expect_reason(ok, &e, true); /* large counts take many records, up to the limit */
     monarc_profile_get_facts(p, &facts);
     struct monarc_hint hint = {facts.pointer_bytes, facts.byte_order, 0, 20};
-    struct monarc_source in = monarc_from_bytes(out.bytes, out.len);
+    struct monarc_source in = monarc_source_from_bytes(out.bytes, out.len);
     if (ok && facts.histograms + facts.arcs + facts.blocks && format <= MONARC_GMON0) {
         /* Records that fit as bytes may not as what is read from them. */
         bool may_fail = is_refused || out.len > LIMIT / 4;
@@ -113,7 +113,8 @@ static void write_profile(const struct monarc_profile *p, struct monarc_profile 
         expect_reason(is_read, &e, may_fail);
         expect(is_read || may_fail, "what was written is read");
         if (is_read && !is_refused)
-            expect(monarc_profile_same(p, again, &e) || (may_fail && e.status == MONARC_NO_MEMORY),
+            expect(monarc_profile_is_same(p, again, &e) ||
+                       (may_fail && e.status == MONARC_NO_MEMORY),
                    "what is read is what was written");
     }
     monarc_target_free(&out);
@@ -138,7 +139,7 @@ static void try_profile(const struct monarc_source *in, const struct monarc_memo
         expect_reason(monarc_profile_merge(q, p, &e), &e, is_refused);
         expect_reason(monarc_profile_merge(p, q, &e), &e, is_refused);
         expect_reason(monarc_profile_normalize(p, &e), &e, is_refused);
-        monarc_profile_findings(p, findings, 4, &e);
+        monarc_profile_get_findings(p, findings, 4, &e);
     }
     monarc_profile_free(q);
     monarc_profile_free(p);
@@ -148,7 +149,7 @@ static void read_notes_back(struct monarc_notes *n, struct monarc_target *out,
                             const struct monarc_memory *memory, bool is_refused)
 {
     struct monarc_error e;
-    struct monarc_source in = monarc_from_bytes(out->bytes, out->len);
+    struct monarc_source in = monarc_source_from_bytes(out->bytes, out->len);
     struct monarc_notes *again = monarc_notes_new(memory, &e);
     struct monarc_arcs_facts was, is;
     bool ok = again && monarc_notes_read(again, &in, &e);
@@ -170,11 +171,11 @@ static void try_notes(const struct monarc_source *in, const struct monarc_memory
     if (!n)
         return;
     expect_reason(monarc_notes_read(n, in, &e), &e, is_refused);
-    for (size_t i = 0; monarc_notes_function(n, i, &f); i++)
-        for (size_t k = 0; monarc_notes_lines(n, i, k, &lines); k++)
+    for (size_t i = 0; monarc_notes_get_function(n, i, &f); i++)
+        for (size_t k = 0; monarc_notes_get_lines(n, i, k, &lines); k++)
             expect(lines.block < f.blocks || f.defect, "lines are of a block");
     for (int format = MONARC_GCNO; format <= MONARC_BBG; format++) {
-        struct monarc_target out = monarc_to_memory();
+        struct monarc_target out = monarc_target_to_memory();
         bool ok = monarc_notes_write(n, (enum monarc_format)format, NULL, &out, &e);
         expect_reason(ok || format == MONARC_GCDA, &e, is_refused);
         if (ok)
@@ -196,12 +197,12 @@ static void try_counters(const struct monarc_source *in, const struct monarc_mem
         uint64_t some[4];
         expect_reason(monarc_counters_read(c, in, &e), &e, is_refused);
         for (size_t i = 0; i < 4; i++)
-            monarc_counters_values(c, i, MONARC_COUNT_ARCS, 0, 4, some);
+            monarc_counters_get_values(c, i, MONARC_COUNT_ARCS, 0, 4, some);
         for (int i = 0; i < 3; i++)
             expect_reason(monarc_counters_merge(sum, c, &e), &e, is_refused);
         bool laws = monarc_counters_check_laws(c, sum, c, &e);
         expect(laws || is_refused, "merging commutes and associates");
-        struct monarc_target out = monarc_to_memory();
+        struct monarc_target out = monarc_target_to_memory();
         expect_reason(monarc_counters_write(sum, MONARC_NO_FORMAT, NULL, NULL, &out, &e), &e,
                       is_refused);
         monarc_target_free(&out);
@@ -227,13 +228,14 @@ static bool look_at_pair(void *context, const char *name, const struct monarc_co
 static void try_trace_sum(const struct monarc_trace *t, const struct monarc_memory *memory)
 {
     struct monarc_error e;
-    struct monarc_target first = monarc_to_memory(), second = monarc_to_memory();
+    struct monarc_target first = monarc_target_to_memory(), second = monarc_target_to_memory();
     struct monarc_trace *sum = monarc_trace_new(memory, &e);
-    size_t sections = monarc_trace_sections(t);
+    size_t sections = monarc_trace_count_sections(t);
     if (sum && monarc_trace_merge(sum, t, &e) && monarc_trace_merge(sum, t, &e) &&
         monarc_trace_write(sum, &first, &e)) {
-        struct monarc_source again = monarc_from_bytes(first.bytes, first.len);
-        expect(monarc_trace_sections(sum) == 2 * sections, "sections are put behind sections");
+        struct monarc_source again = monarc_source_from_bytes(first.bytes, first.len);
+        expect(monarc_trace_count_sections(sum) == 2 * sections,
+               "sections are put behind sections");
         if (sections && monarc_trace_read(sum, &again, &e) && monarc_trace_write(sum, &second, &e))
             expect(second.len == first.len && !memcmp(first.bytes, second.bytes, first.len),
                    "tracefiles are written as they were read");
@@ -260,7 +262,7 @@ static void try_others(const struct monarc_source *in, const struct monarc_memor
         try_trace_sum(t, memory);
     monarc_trace_free(t);
     expect_reason(monarc_counters_walk(in, memory, look_at_pair, &seen, &e), &e, is_refused);
-    expect_reason(monarc_detect(in, NULL, &e) != MONARC_NO_FORMAT, &e, is_refused);
+    expect_reason(monarc_format_detect(in, NULL, &e) != MONARC_NO_FORMAT, &e, is_refused);
 }
 
 static uint64_t walk_recording(const struct monarc_recording *r);
@@ -306,7 +308,7 @@ static uint64_t walk_recording(const struct monarc_recording *r)
     for (size_t i = 0; monarc_recording_get_loss(r, i, &loss); i++)
         expect(loss.text != NULL, "a loss is said");
     for (size_t i = 0; monarc_recording_get_sample(r, i, &sample); i++) {
-        size_t len = monarc_recording_stack(r, sample.node, frames, 4);
+        size_t len = monarc_recording_get_stack(r, sample.node, frames, 4);
         for (size_t k = 0; k < len && k < 4; k++)
             expect(frames[k].object < facts.objects, "a frame is of an object");
         weight += sample.weight;
@@ -322,7 +324,7 @@ static void build_recording(const struct monarc_recording *r, struct monarc_reco
     struct monarc_recording_facts facts;
     struct monarc_object object;
     struct monarc_frame frames[4];
-    struct monarc_target out = monarc_to_memory();
+    struct monarc_target out = monarc_target_to_memory();
     monarc_recording_get_facts(r, &facts);
     facts.slice_ns += !facts.slice_ns;
     expect_reason(monarc_recording_set_facts(again, &facts, &e), &e, is_refused);
@@ -330,7 +332,7 @@ static void build_recording(const struct monarc_recording *r, struct monarc_reco
         if (monarc_recording_add_object(again, &object, &e) == MONARC_NONE)
             expect_reason(false, &e, is_refused);
     for (uint32_t node = 1; node < 16 && node < facts.nodes; node++) {
-        size_t len = monarc_recording_stack(r, node, frames, 4);
+        size_t len = monarc_recording_get_stack(r, node, frames, 4);
         uint32_t added = monarc_recording_add_stack(again, frames, len < 4 ? len : 4, &e);
         if (added == MONARC_NONE)
             expect_reason(false, &e, is_refused);
@@ -363,7 +365,7 @@ static void try_recording(const struct monarc_source *in, const struct monarc_me
                           bool is_refused)
 {
     struct monarc_error e;
-    struct monarc_target target = monarc_to_memory();
+    struct monarc_target target = monarc_target_to_memory();
     struct monarc_recording *r = monarc_recording_new(memory, &e);
     bool ok = r && monarc_recording_read(r, in, &e);
     if (r)
@@ -374,7 +376,7 @@ static void try_recording(const struct monarc_source *in, const struct monarc_me
         change_recording(r, memory, is_refused);
     }
     if (ok && monarc_recording_write(r, &target, &e)) {
-        struct monarc_source again = monarc_from_bytes(target.bytes, target.len);
+        struct monarc_source again = monarc_source_from_bytes(target.bytes, target.len);
         if (monarc_recording_read(r, &again, &e))
             expect(walk_recording(r) == weight, "recordings are read back the same");
         else
@@ -398,7 +400,7 @@ static size_t try_all(const struct monarc_source *in, size_t refuse_at)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct monarc_source in = monarc_from_bytes(data, size);
+    struct monarc_source in = monarc_source_from_bytes(data, size);
     if (size > MOST_BYTES)
         return 0;
     size_t calls = try_all(&in, 0);

@@ -44,10 +44,10 @@ class Installed(unittest.TestCase):
         cls.include = next(cls.root.rglob("monarc/error.h")).parent.parent
         cls.prefix = cls.include.parent
 
-    def flags(self, *wanted):
+    def flags(self, *wanted, package="monarc"):
         environment = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(self.root),
                        "PKG_CONFIG_PATH": str(self.pc.parent)}
-        return run("pkg-config", *wanted, "monarc", env=environment).split()
+        return run("pkg-config", *wanted, package, env=environment).split()
 
     def built(self, compiler, source, name, is_static=False):
         program = self.work / name
@@ -99,9 +99,11 @@ class Library(Installed):
             sources = [self.work / f"together{i}.{ending}" for i in range(len(pairs) + 2)]
             run(*compiler, *WARNINGS, f"-I{self.include}", "-fsyntax-only", *sources)
 
+    HEADERS = ("error", "formats", "profile", "recording", "coverage")
+
     def test_headers_declare_what_is_exported(self):
         declared = set()
-        for header in ("error", "formats", "profile", "recording", "coverage"):
+        for header in self.HEADERS:
             text = (self.include / "monarc" / f"{header}.h").read_text()
             text = re.sub(r"static inline.*?\n}|/\*.*?\*/", "", text, flags=re.S)
             declared |= set(re.findall(r"\b(monarc_\w+)\(", text))
@@ -113,6 +115,23 @@ class Library(Installed):
         self.assertEqual([name for name in (ROOT / "tests/lib/symbols.txt").read_text().split()
                           if f"{name} (" not in text and f"{name}(" not in text], [])
         self.assertIn("merge and convert profiles", run("man", "-l", "-Tascii", page))
+
+    def test_manual_page_shows_prototypes(self):
+        """As the headers have them."""
+        page = re.sub(r"\\-", "-", next(self.root.rglob("libmonarc.3*")).read_text())
+        shown = re.sub(r"\s+", " ", page)
+        for header in (*self.HEADERS, "report"):
+            text = (self.include / "monarc" / f"{header}.h").read_text()
+            text = re.sub(r"static inline.*?\n}|/\*.*?\*/|struct \w+ {.*?\n};", "", text, flags=re.S)
+            for found in re.findall(r"^[\w* ]+\bmonarc_\w+\([^;]*\);", text, re.M):
+                self.assertIn(re.sub(r"\s+", " ", found), shown)
+
+    def test_reports_export_their_functions_alone(self):
+        listing = run("nm", "-D", "--defined-only", self.libdir / "libmonarc_report.so.1")
+        exported = sorted(re.findall(r" T (\S+)@@LIBMONARC_1$", listing, re.M))
+        text = (self.include / "monarc/report.h").read_text()
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+        self.assertEqual(exported, sorted(set(re.findall(r"\b(monarc_\w+)\(", text))))
 
     def test_documents_are_installed(self):
         documents = self.prefix / "share/doc/monarc"
@@ -133,6 +152,121 @@ class Library(Installed):
                            r"(?:\.hidden )?([^.\s]\S*)$", listing, re.M)
         self.assertEqual([name for _, name in state], ["running"])
         self.assertTrue(state[0][0].startswith(".tbss"))
+
+
+class Reports(Installed):
+    """Names and lines: the second library, and the solver of the first."""
+
+    SOURCE = """#include <time.h>
+__attribute__((noipa)) static int work(int n)
+{
+    volatile int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i % 3 ? i : 1;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    clock_t end = clock() + CLOCKS_PER_SEC / 5;
+    int calls = 0, sum = 0;
+    while (calls < 1000 || clock() < end) {
+        sum += work(1000);
+        if (++calls == 1000 && argc > 1)
+            return 0;
+    }
+    return !sum;
+}
+"""
+
+    def reporting(self, name):
+        """Both ways of the example, as functions of their arguments."""
+        for way, compiler in ("c", C), ("c++", CPLUSPLUS):
+            program = self.work / f"{name}-{way}"
+            run(*compiler, *WARNINGS, EXAMPLES / f"{name}.c", "-x", "none",
+                *self.flags("--cflags", "--libs", package="monarc-report"), "-o", program)
+            yield lambda *arguments: run(program, *arguments, env=self.environment())
+
+    def profiled(self):
+        source, program = self.work / "timed.c", self.work / "timed"
+        source.write_text(self.SOURCE)
+        run(*CC, "-O0", "-g", "-pg", "-no-pie", source, "-o", program)
+        run(program, cwd=self.work)
+        return program, self.work / "gmon.out"
+
+    def test_flat_profile(self):
+        program, profile = self.profiled()
+        shown = json.loads(run(MONARC, "flat", "--json", program, profile))["functions"]
+        for report in self.reporting("flat_profile"):
+            rows = [line.split(None, 3) for line in report(program, profile).splitlines()]
+            self.assertEqual([(int(calls), name) for _, _, calls, name in rows],
+                             [(f["calls"], f["name"]) for f in shown])
+            for row, f in zip(rows, shown):
+                self.assertAlmostEqual(float(row[0]), f["self_samples"] / 100, delta=0.002)
+            self.assertIn("work", [row[3] for row in rows])
+
+    def test_lines(self):
+        program, profile = self.profiled()
+        for report in self.reporting("hot_lines"):
+            places = re.findall(r"timed\.c:(\d+) (\w+)$", report(program, profile), re.M)
+            self.assertIn(("work"), [name for _, name in places])
+            self.assertTrue(all(1 <= int(line) <= 20 for line, _ in places))
+
+    def test_call_tree(self):
+        folder = self.work / "tree.monarc"
+        folder.mkdir()
+        program = self.built(C, ROOT / "tests/lib/seeds/recordings.c", "recordings-tree")
+        run(program, "build", folder / "monarc.side", self.work / "tree.gmon",
+            env=self.environment())
+        for report in self.reporting("call_tree"):
+            names = [line.split(None, 1)[1] for line in report(folder).splitlines()]
+            self.assertEqual(names[:2], ["main", "work"])
+
+    def test_reports_say_what_is_wrong(self):
+        program, profile = self.profiled()
+        example = self.work / "call_tree-c"
+        for _ in self.reporting("call_tree"):
+            pass
+        told = subprocess.run([example, profile], env=self.environment(), capture_output=True,
+                              text=True)
+        self.assertEqual((told.returncode, told.stdout, told.stderr.count("\n")), (1, "", 1))
+        (self.work / "none").write_bytes(b"nothing")
+        told = subprocess.run([self.work / "flat_profile-c", program, self.work / "none"],
+                              env=self.environment(), capture_output=True, text=True)
+        if told.returncode != 127:
+            self.assertEqual((told.returncode, told.stdout), (1, ""))
+
+    def test_out_of_memory_is_an_error(self):
+        """Within any limit of addresses the call returns: a report, or a status."""
+        program, profile = self.profiled()
+        next(self.reporting("flat_profile"))
+        example = self.work / "flat_profile-c"
+        for megabytes in 8, 10, 12, 16, 24, 40:
+            told = subprocess.run(["sh", "-c", f"ulimit -v {megabytes * 1024}; exec $0 $@", example,
+                                   program, profile], env=self.environment(), capture_output=True,
+                                  text=True)
+            self.assertIn(told.returncode, (0, 1, 126, 127), (megabytes, told.stderr))
+
+    def test_covered_lines(self):
+        """Each line and branch as `monarc cover` has them."""
+        source, program = self.work / "ran.c", self.work / "ran"
+        source.write_text(self.SOURCE)
+        run(*CC, "-O0", "--coverage", "-c", source, "-o", self.work / "ran.o", cwd=self.work)
+        run(*CC, "--coverage", self.work / "ran.o", "-o", program, cwd=self.work)
+        run(program, "once", cwd=self.work)
+        pair = self.work / "ran.gcno", self.work / "ran.gcda"
+        tracefile = run(MONARC, "cover", "--lcov", "-", pair[1], cwd=self.work)
+        lines = {(int(line), int(count))
+                 for line, count in re.findall(r"^DA:(\d+),(\d+)", tracefile, re.M)}
+        branches = sorted((int(line), int(count.replace("-", "0"))) for line, count in re.findall(
+            r"^BRDA:(\d+),e?\d+,\d+,(\d+|-)", tracefile, re.M))
+        self.assertTrue(lines and branches)
+        for ways in ("c", C), ("c++", CPLUSPLUS):
+            solve = self.built(ways[1], EXAMPLES / "covered_lines.c", f"covered_lines-{ways[0]}")
+            told = run(solve, *pair, env=self.environment())
+            self.assertEqual({(int(line), int(count)) for line, count in re.findall(
+                r"ran\.c:(\d+) (\d+)$", told, re.M)}, lines)
+            self.assertEqual(sorted((int(line), int(count)) for line, count in re.findall(
+                r"ran\.c:(\d+) branch \d+: (\d+)$", told, re.M)), branches)
 
 
 class Examples(Installed):

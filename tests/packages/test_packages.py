@@ -66,11 +66,12 @@ class Packages(unittest.TestCase):
 
     def test_what_they_have(self):
         self.assertEqual(sorted(self.packages),
-                         ["libmonarc-dev", "libmonarc1", "monarc", "monarc-runtime"])
+                         ["libmonarc-dev", "libmonarc-report1", "libmonarc1", "monarc", "monarc-runtime"])
         for package, names in {
                 "monarc": ("/usr/bin/monarc", "/usr/share/doc/monarc/schema/flat.schema.json",
                            "/usr/share/man/man1/monarc-flat.1.gz"),
                 "libmonarc1": ("/libmonarc.so.1.0.0",),
+                "libmonarc-report1": ("/libmonarc_report.so.1.0.0",),
                 "libmonarc-dev": ("/libmonarc.a", "/monarc.pc", "/monarc/recording.h",
                                   "/man3/libmonarc.3.gz"),
                 "monarc-runtime": ("/libmonarc_rt.so.1.0.0", "/libmonarc_cover.so.1.0.0",

@@ -283,8 +283,8 @@ const char *finding_sentence(enum finding_kind kind, bool *is_counted);
 MUST_CHECK bool check_merge_laws(const struct profile *a, const struct profile *b,
                                  const struct profile *c, struct err *e);
 
-/* ---- What the embedded recorder knows besides calls and samples: how its memory was laid out, what it
- * could not keep, which program it stood in. One for each core.
+/* ---- What the embedded recorder knows besides calls and samples: how its memory was laid out,
+ * what it could not keep, which program it stood in. One for each core.
  *
  * Addresses are those of the program, Thumb's bit cleared. */
 

@@ -76,7 +76,8 @@ static bool misuse(struct monarc_recording *r)
 static int built(const char *out, const char *profile)
 {
     struct monarc_error e = {MONARC_OK, "what must be refused is not"};
-    struct monarc_target to = monarc_to_path(out), to_profile = monarc_to_path(profile);
+    struct monarc_target to = monarc_target_to_path(out),
+                         to_profile = monarc_target_to_path(profile);
     struct monarc_recording *r = monarc_recording_new(NULL, &e);
     struct monarc_profile *p = monarc_profile_new(NULL, &e);
     bool ok = r && p && !monarc_recording_to_profile(r, p, &e) && e.status == MONARC_UNFIT &&
@@ -107,11 +108,11 @@ static int read_both(const char *path)
 {
     static char bytes[1 << 16];
     struct monarc_error e;
-    struct monarc_source in = monarc_from_path(path);
+    struct monarc_source in = monarc_source_from_path(path);
     struct monarc_recording *r = monarc_recording_new(NULL, &e);
     FILE *f = fopen(path, "rb");
     size_t len = f ? fread(bytes, 1, sizeof bytes, f) : 0;
-    struct monarc_source memory = monarc_from_bytes(bytes, len);
+    struct monarc_source memory = monarc_source_from_bytes(bytes, len);
     bool ok = r && monarc_recording_read(r, &in, &e);
     if (ok)
         show(r);

@@ -28,10 +28,10 @@ static int traces(const char *out, char **in, int len)
     struct monarc_trace *sum = monarc_trace_new(NULL, &e), *one = monarc_trace_new(NULL, &e);
     bool ok = sum && one && begin(sum, &e);
     for (int i = 0; i < len && ok; i++) {
-        struct monarc_source source = monarc_from_path(in[i]);
+        struct monarc_source source = monarc_source_from_path(in[i]);
         ok = monarc_trace_read(one, &source, &e) && monarc_trace_merge(sum, one, &e);
     }
-    struct monarc_target to = monarc_to_path(out);
+    struct monarc_target to = monarc_target_to_path(out);
     ok = ok && monarc_trace_write(sum, &to, &e);
     monarc_trace_free(one);
     monarc_trace_free(sum);
@@ -45,10 +45,10 @@ static int recordings(const char *out, char **in, int len)
     struct monarc_recording *one = monarc_recording_new(NULL, &e);
     bool ok = sum && one;
     for (int i = 0; i < len && ok; i++) {
-        struct monarc_source source = monarc_from_path(in[i]);
+        struct monarc_source source = monarc_source_from_path(in[i]);
         ok = monarc_recording_read(one, &source, &e) && monarc_recording_merge(sum, one, &e);
     }
-    struct monarc_target to = monarc_to_path(out);
+    struct monarc_target to = monarc_target_to_path(out);
     ok = ok && monarc_recording_write(sum, &to, &e);
     monarc_recording_free(one);
     monarc_recording_free(sum);
@@ -58,7 +58,7 @@ static int recordings(const char *out, char **in, int len)
 static bool copy_pair(void *context, const char *name, const struct monarc_counters *c)
 {
     struct monarc_error e;
-    struct monarc_target to = monarc_to_memory();
+    struct monarc_target to = monarc_target_to_memory();
     bool ok = !monarc_counters_write(c, MONARC_GCFN, NULL, NULL, &to, &e) &&
               e.status == MONARC_MISUSE && monarc_counters_write_pair(c, name, NULL, &to, &e) &&
               fwrite(to.bytes, 1, to.len, (FILE *)context) == to.len;
@@ -69,7 +69,7 @@ static bool copy_pair(void *context, const char *name, const struct monarc_count
 static int streams(const char *out, const char *in)
 {
     struct monarc_error e;
-    struct monarc_source source = monarc_from_path(in);
+    struct monarc_source source = monarc_source_from_path(in);
     FILE *f = fopen(out, "wb");
     bool ok = f && monarc_counters_walk(&source, NULL, copy_pair, f, &e);
     if (f)

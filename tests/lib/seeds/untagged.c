@@ -11,9 +11,11 @@ int main(int argc, char **argv)
     struct monarc_counters *c = monarc_counters_new(NULL, &e);
     if (argc < 6 || !n || !c)
         return 2;
-    struct monarc_source graph = monarc_from_path(argv[1]), lines = monarc_from_path(argv[2]),
-                         counts = monarc_from_path(argv[3]);
-    struct monarc_target notes_to = monarc_to_path(argv[4]), da_to = monarc_to_path(argv[5]);
+    struct monarc_source graph = monarc_source_from_path(argv[1]),
+                         lines = monarc_source_from_path(argv[2]),
+                         counts = monarc_source_from_path(argv[3]);
+    struct monarc_target notes_to = monarc_target_to_path(argv[4]),
+                         da_to = monarc_target_to_path(argv[5]);
     bool ok = monarc_notes_read(n, &graph, &e) && monarc_notes_read_lines(n, &lines, &e) &&
               monarc_counters_read(c, &counts, &e);
     if (ok)
