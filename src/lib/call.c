@@ -1,4 +1,9 @@
-/* Errors, sources and targets. Descriptors are opened here, outside of what can be left. */
+/* What all calls of the library have in common: errors, sources, targets, formats.
+ *
+ * Everything that must be given back whatever happens (descriptors) is opened and closed here,
+ * outside of heap_run(), which a call may leave in the middle. So reading is two steps: bytes into
+ * memory of the handle's heap here, sense made of them inside. Writing is the same in reverse:
+ * bytes are encoded in a scratch heap, and only whole ones reach the target, a path by renaming. */
 #include "lib/handles.h"
 
 #include "base/file.h"

@@ -1,4 +1,9 @@
-/* Handles of counters: their life, reading and writing, what is in them. */
+/* Handles of counters: their life, reading and writing, what is in them, building, merging, laws.
+ *
+ * The model's texts and unknown records point into the bytes that were read, so these are kept in
+ * the handle's heap as long as it has them. Merging works on a copy of the arrays: a merge that
+ * fails, or runs out of memory, must leave what was there. Counters without their notes know only
+ * numbers: names, for the proposal's files, come from the notes that the caller has. */
 #include "lib/handles.h"
 
 #include "base/map.h"

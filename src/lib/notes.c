@@ -1,4 +1,8 @@
-/* Handles of notes. */
+/* Handles of notes: their life, reading, converting and writing, what is in them, building.
+ *
+ * As with counters, texts point into the bytes that were read, which the handle keeps; those of
+ * functions that are added are copied into an arena beside them. Converting is writing in another
+ * family or for another compiler; what a layout cannot hold is an error, never left out. */
 #include "lib/handles.h"
 
 #include "coverage/format/arcs_convert.h"

@@ -1,4 +1,11 @@
-/* Handles of profiles: their life, reading and writing, what is in them. */
+/* Handles of profiles: their life, reading and writing, what is in them; walking a file record by
+ * record; building, merging, comparing, and what is odd about one.
+ *
+ * A handle's profile is the sum of a merger, which keeps where records are: adding the hundredth
+ * file looks nothing up that the first one has shown. A walk keeps nothing: records are handed to
+ * the caller's functions as they are read, in a heap of the call. These functions run inside
+ * heap_run() and may call the library again: `running` is put back, so that each call leaves only
+ * its own frames. */
 #include "lib/handles.h"
 
 #include "base/file.h"

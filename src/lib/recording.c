@@ -1,4 +1,9 @@
-/* Handles of recordings. */
+/* Handles of recordings: their life, reading and writing, merging, what is in them.
+ *
+ * Two formats are read into the one model: the file of `monarc run`, and the sidecar of a recorder
+ * inside a process, which names a gmon.out for each object. Those lie beside it and are read if the
+ * source is a path; otherwise the recording says, among its losses, how many are missing. Merging
+ * works on a copy, so that a failure leaves the sum as it was. */
 #include "lib/handles.h"
 
 #include "profile/format/recording_file.h"

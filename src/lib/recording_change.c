@@ -1,4 +1,10 @@
-/* Building recordings, making profiles of them, and the laws of adding them up. */
+/* Building recordings, making profiles of them, and the laws of adding them up.
+ *
+ * Rows are added to the model's lists one call at a time. Each call checks the indices it is given,
+ * so that what is built can be written; what only the whole shows (symbols in order) is checked by
+ * recording_check() when it is. Memory is reserved before anything is changed, and a call that is
+ * refused some leaves all lists as they were. Stacks are found by a map from (parent, object,
+ * address) to the node, made of a recording that was read when the first stack is added. */
 #include "lib/handles.h"
 
 #include "base/vec.h"

@@ -1,4 +1,7 @@
-/* Handles of lcov tracefiles. */
+/* Handles of lcov tracefiles: their life, reading and writing, building, what is in them.
+ *
+ * A tracefile is flat arrays of which sections own slices; adding or merging reserves all that it
+ * needs first and then cannot fail, so that a refused call leaves the handle whole. */
 #include "lib/handles.h"
 
 #include "coverage/format/lcov.h"

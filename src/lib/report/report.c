@@ -9,10 +9,11 @@
  * calls give all back, is another library.
  *
  * `leaving` is the one variable that outlives a function: where the call of this thread leaves to.
- * Work is not divided among threads (parallel_here.c), so there is no other stack to leave from. */
+ * Work is not divided among threads, so there is no other stack to leave from. */
 #include "monarc/report.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "session/report_inputs.h"
 
 #include <setjmp.h>
@@ -198,7 +199,6 @@ static bool report_run(struct report_call *c)
     struct session_options o = {.debug_dir = of->debug_dir,
                                 .is_forced = of->is_forced,
                                 .recorded.event = of->event,
-                                .has_recorded_filter = of->event != NULL,
                                 .names_inlined = c->kind == REPORT_OF_FUNCTIONS,
                                 .places_samples = c->kind == REPORT_OF_LINES};
     c->status = MONARC_BAD_INPUT;
@@ -254,4 +254,35 @@ bool monarc_report_lines(struct monarc_report *r, const struct monarc_subject *o
                          struct monarc_error *e)
 {
     return report_make(r, of, REPORT_OF_LINES, 0, e);
+}
+
+/* ---- loops over independent pieces in the caller's thread, in place of base/parallel.c: a library
+ * starts no threads that its caller does not know of. The numbers are the same, for pieces are
+ * independent of each other and are taken in their order. */
+
+void parallel_for(size_t pieces, unsigned threads, void (*work)(size_t i, void *context),
+                  void *context)
+{
+    (void)threads;
+    for (size_t i = 0; i < pieces; i++)
+        work(i, context);
+}
+
+void parallel_for_workers(size_t pieces, unsigned threads,
+                          void (*work)(size_t i, unsigned worker, void *context), void *context)
+{
+    (void)threads;
+    for (size_t i = 0; i < pieces; i++)
+        work(i, 0, context);
+}
+
+unsigned parallel_workers(size_t pieces, unsigned threads)
+{
+    (void)threads;
+    return pieces > 0;
+}
+
+unsigned parallel_cpus(void)
+{
+    return 1;
 }

@@ -1,4 +1,8 @@
-/* The table of exports. */
+/* The table of exports, and the one that is a table itself: rows of functions or paths as named
+ * fields, written as CSV or Parquet by output's columns.
+ *
+ * An export gets one `struct exchange`, whose numbers agree with each other already (paths add up
+ * to functions, functions to the total), and writes bytes: it computes nothing but units. */
 #include "profile/export/exports.h"
 
 #include "output/parquet.h"

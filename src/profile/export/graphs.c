@@ -1,7 +1,10 @@
-/* Callgrind's output format, version 1: for KCachegrind, QCachegrind and callgrind_annotate. Costs
+/* Exports that are call graphs: callgrind's format, and dot.
+ *
+ * Callgrind's output format, version 1: for KCachegrind, QCachegrind and callgrind_annotate. Costs
  * stand at the line where a function begins, or, if the exchange has the code, at each instruction
- * with its line; calls have exact counts. What a call cost is added up
- * by those who read it, so nothing is in it twice: see exchange.h. */
+ * with its line; calls have exact counts. What a call cost is added up by those who read it, so
+ * nothing is in it twice: see exchange.h. Names are written once and then by number, as the format
+ * allows, which makes the file a third as long. */
 #include "profile/export/exports.h"
 
 #include "base/intern.h"

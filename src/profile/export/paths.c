@@ -1,6 +1,11 @@
-/* Folded stacks, one a line: `main;work;leaf 1200`. For flamegraph.pl, inferno, speedscope and many
- * more. The format has no place for remarks: paths of the model have a frame of their own outside,
- * which says so. */
+/* Exports that are call paths: folded stacks, speedscope's JSON, V8's .cpuprofile.
+ *
+ * All three have the exchange's tree of frames and the time of each path in it, none has room for
+ * calls. A path that the model estimated from counted pairs, and that may never have run, is marked
+ * by a frame of its own outside, EXPORT_MODEL_FRAME, since the formats have no place for remarks.
+ *
+ * Folded stacks, one a line: `main;work;leaf 1200`. For flamegraph.pl, inferno, speedscope and many
+ * more. */
 #include "profile/export/exports.h"
 
 #include "output/json.h"
@@ -153,6 +158,7 @@ struct children {
     uint32_t *first, *next; /* 0: none */
 };
 
+/* One pass from the end: parents stand before their children, so lists come out in order. */
 static struct children children_make(const struct exchange *x, struct arena *a)
 {
     struct children c = {ARENA_NEW(a, uint32_t, x->frames.len),
@@ -165,6 +171,7 @@ static struct children children_make(const struct exchange *x, struct arena *a)
     return c;
 }
 
+/* Begins a node and its list of children; hitCount is derived from `samples` by who reads it. */
 static void cpuprofile_node(struct json *j, uint32_t id, const struct exchange_function *f)
 {
     json_begin(j, '{');
@@ -221,6 +228,8 @@ static void cpuprofile_nodes(struct json *j, const struct exchange *x)
     arena_deinit(&scratch);
 }
 
+/* timeDeltas[i] is the time from sample i - 1 to sample i, the first from startTime: a sample lasts
+ * until the next. */
 static void cpuprofile_samples(struct json *j, const struct exchange *x)
 {
     json_key(j, "samples"), json_begin(j, '[');

@@ -1,8 +1,22 @@
 /* Profiles of BSD systems, old and 4.4, read and written. The bytes: docs/formats/bsd.md, bsd44.md.
  *
- * One histogram, then arcs to the end of the file. The old header has no magic and no rate; that of
- * 4.4BSD adds a version word, the rate and, on FreeBSD, the type of the counters. A last arc that
- * is cut off is left out without complaint, as in GNU gprof, but counted in trailing_bytes. */
+ *      old                     4.4BSD
+ *      word low                word low            W: 4 or 8 bytes a word
+ *      word high               word high
+ *      u32  ncnt               u32  ncnt           bytes of header and counters
+ *     (u32  0 on Alphas)       u32  0x51879
+ *                              u32  rate           samples a second
+ *                              u32  counter bits   FreeBSD: 8 to 64, negative if signed; else 0
+ *                              u32  0, 0
+ *      counters, u16           counters
+ *      {word from, word self, word count} to the end of the file
+ *
+ * The old header has neither magic nor rate, so that it is recognised by consistency alone: bins
+ * that divide the range as recorders do, addresses that lie close together. Where the header could
+ * be read in two ways and both make sense, the file is refused and the message says what to pass.
+ * A last arc that is cut off is left out without complaint, as in GNU gprof, but counted in
+ * trailing_bytes. Writing refuses what the formats have no room for: a second histogram, another
+ * rate than the reader takes for granted, blocks. */
 #include "profile/format/records.h"
 #include "monarc/gmon_out.h"
 
@@ -12,6 +26,7 @@ static const struct arc_layout ARC = {.has_wide_count = true};
 
 enum { SPARE_BYTES = 8 };
 
+/* Without an Alpha's padding. */
 static size_t bsd_header_bytes(unsigned word, bool is_44)
 {
     return 2 * word + 4 + (is_44 ? 12 + SPARE_BYTES : 0);
@@ -127,6 +142,7 @@ static unsigned bsd_counter_width(const struct header *h, size_t count_bytes)
     }
 }
 
+/* The one description of both formats' records, for trials and for reading. */
 static bool bsd_walk(struct reading *r, bool is_44)
 {
     struct cursor where = r->in;
@@ -236,6 +252,7 @@ static const struct writing_limits BSD44 = {.name = "4.4BSD's format",
                                             .has_wide_counters = true,
                                             .has_rate = true};
 
+/* As narrow as the largest count allows; old readers know 2 bytes alone. */
 static unsigned bsd_width_needed(const struct histogram *h)
 {
     uint64_t peak = histogram_peak(h);

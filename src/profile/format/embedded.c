@@ -1,5 +1,14 @@
-/* Reads memory images of the embedded recorder. Everything the head says is checked against its sum
- * and against the bytes there are before it is used. */
+/* Memory images of the embedded recorder: one for each core, found in what a debugger fetched or a
+ * program sent. The bytes: docs/formats/embedded.md.
+ *
+ *      head | histogram counters | slots of the table of arcs | blocks
+ *
+ * The head says how large the parts are; it is checked against its own sum and against the bytes
+ * that there are before anything is believed. The magic alone is no image: it also stands in the
+ * recorder's code, so that a dump of all memory has it twice. Arcs lie in an open-addressing table
+ * that another core, or an interrupt, may have been changing: a slot counts if its key is complete.
+ * Cores are read one after the other, since each says how many there are; one that is missing or
+ * there twice is refused. */
 #include "profile/format/embedded.h"
 
 #include "monarc/embedded_blob.h"

@@ -1,5 +1,12 @@
-/* Decodes framed text. A line counts only if its checksum is right; whatever else is on the console
- * is passed over. */
+/* Framed text of the embedded recorder, gathered line by line from a console on which others print
+ * as well. The lines: docs/formats/frames.md.
+ *
+ * A line counts only if its checksum is right; whatever else is on the console is passed over, and
+ * what begins as a line of ours and is not whole is counted as damaged. Frames carry the number of
+ * their stream and their place in it, so that they may come in any order and again: sending twice
+ * fills the gaps of the first time. Two good lines of one number that differ make the stream
+ * contradictory, and nothing of it is given out; nor is it before all of it is there and the sum at
+ * its end is right. Frames are kept as they come and sorted when asked for: time n log n. */
 #include "profile/format/embedded.h"
 
 #include "base/sort.h"

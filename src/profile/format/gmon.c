@@ -1,8 +1,15 @@
 /* GNU gmon.out, versions 0 and 1, read and written. The bytes: docs/formats/gmon.md, gmon0.md.
  *
- * Reading accepts any number of records in any order. Writing puts histograms first, then arcs,
- * then blocks; what does not fit a field is written as several records, since readers sum them. The
- * names and lines that blocks of version 0 carry are kept, for writing that version. */
+ *      "gmon"  u32 version  12 bytes of 0          then records, each after a tag byte:
+ *      0  word low, high, u32 bins, u32 rate, 15 bytes dimension, 1 abbreviation, u16 counters
+ *      1  word from, self, u32 count
+ *      2  u32 n, then n times {word address, word count}; in version 0 with names and lines
+ *
+ * The file does not say how long a word is, nor its byte order unless the version shows it: the
+ * layouts that are in question are tried (records.c). Reading accepts any number of records in any
+ * order and says of a file that breaks off what was whole. Writing puts histograms first, then
+ * arcs, then blocks; what does not fit a field is written as several records, since readers sum
+ * them. The names and lines that blocks of version 0 carry are kept, for writing that version. */
 #include "profile/format/records.h"
 
 #include "monarc/gmon_out.h"

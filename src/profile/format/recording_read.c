@@ -1,9 +1,17 @@
-/* Reading the file of a run.
+/* Reading the file of a recording: version 2 of monarc.side. The bytes: docs/formats/recording.md.
  *
- * A reader of a record sees a cursor over its payload alone, and lists grow by what was there,
- * never by a claim. Refused: other versions, big-endian files, records that are cut off or longer
- * than what they hold, a wrong checksum, bytes behind the end, and whatever recording_check()
- * refuses. */
+ *      magic, version, byte order | record | record | ... | END with the checksum
+ *      record: u32 tag, u64 n, n bytes of numbers in LEB128
+ *
+ * Records refer to what stands before them: texts by their number in STRINGS, samples to nodes,
+ * nodes to objects. A reader of a record sees a cursor over its payload alone, and lists grow by
+ * what was there, never by a claim. Differences are taken modulo 2^64, so that no order of values
+ * can overflow. Unknown records are passed over: a file of a later monarc is read as far as this
+ * one understands it.
+ *
+ * Refused: other versions, big-endian files, records that are cut off or longer than what they
+ * hold, a wrong checksum, bytes behind the end, and whatever recording_check() refuses. What can be
+ * read is a valid recording, so that nothing behind this room checks an index again. */
 #include "profile/format/recording_file.h"
 
 #include "monarc/sidecar.h"

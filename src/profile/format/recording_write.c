@@ -1,7 +1,11 @@
-/* Writing the file of a run.
+/* Writing the file of a recording. The bytes: docs/formats/recording.md.
  *
- * Numbers are LEB128, in the order of the run's lists; what repeats or grows slowly is written as a
- * difference. A list may take any number of bytes: lengths of records have 64 bits. */
+ * Numbers are LEB128, in the order of the recording's lists; what repeats or grows slowly is
+ * written as a difference to the one before: a million samples of one thread take about three bytes
+ * each. Texts are interned while the records are written, and STRINGS, which readers need first, is
+ * put in front at the end; so the body is built apart and copied once. A list may take any number
+ * of bytes: lengths of records have 64 bits. The same recording gives the same bytes, whatever made
+ * it, which the fuzz targets check by reading and writing again. */
 #include "profile/format/recording_file.h"
 
 #include "base/intern.h"

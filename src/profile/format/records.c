@@ -1,4 +1,21 @@
-/* Trials, evidence, and the records that several dialects share. */
+/* What the dialects of gmon.out share: finding out how the bytes are to be read, and the records
+ * that several of them have.
+ *
+ * None of the files says all of pointer size and byte order. So a format describes its records
+ * once, as a walk, and the walk is made up to four times without keeping anything (`out` NULL),
+ * once for each layout that neither the caller's hint nor the header rules out. A trial gathers
+ * evidence: whether it came to the end, how far it got, how many values are odd (ranges that end
+ * before they begin, bins of absurd size), and how far apart the addresses are, since words of the
+ * wrong size scatter them over the whole address space. The layout with the best evidence is walked
+ * again into the profile; a tie between two that both read the file cleanly is refused as
+ * ambiguous.
+ *
+ * Nothing is allocated by what a count claims: bins and arcs are limited to what the bytes that are
+ * left can hold. Arcs are decoded in loops that know their layout at compile time, and a sink takes
+ * them in batches, so that a file of any size needs the memory of one batch.
+ *
+ * Writing has the counterpart: one check that a profile fits a dialect, and counts that do not fit
+ * their field as several records. */
 #include "profile/format/records.h"
 
 #include "monarc/gmon_out.h"
@@ -8,6 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In a trial (`out` NULL) nobody reads the sentence: it is not made. */
 bool reading_fail(struct reading *r, const struct cursor *where, enum read_failure what,
                   uint64_t seen, uint64_t of, const char *format, ...)
 {
@@ -46,6 +64,7 @@ static void reading_hand_over(struct reading *r, enum record_kind kind)
     out->histograms.len = out->arcs.len = out->blocks.len = out->runs.len = 0;
 }
 
+/* 0 stands for unknown callers and says nothing of a layout. */
 static void reading_see_address(struct reading *r, uint64_t address)
 {
     if (!address)
@@ -66,6 +85,7 @@ static bool reading_is_text_field(const uint8_t *field, size_t size)
     return len > 0;
 }
 
+/* Evidence: what no recorder writes. Bins have between one byte and a page or so. */
 static void reading_weigh_histogram(struct reading *r, const struct histogram *h)
 {
     double bin_bytes = histogram_bin_bytes(h);
@@ -130,6 +150,8 @@ bool reading_bins(struct reading *r, const struct cursor *where, struct histogra
     return true;
 }
 
+/* low, high | bins | rate | dimension, 15 bytes of text | its abbreviation. The text is what tells
+ * a right layout: shifted by one word, there is no text in its place. */
 bool reading_histogram(struct reading *r, const struct cursor *where)
 {
     struct cursor *in = &r->in;
@@ -208,6 +230,8 @@ static size_t reading_weigh_arcs(struct reading *r, struct arc_layout layout, si
     return n;
 }
 
+/* Of shared objects' profiles, whose addresses count from the object's start. An unknown caller
+ * stays 0. */
 static void reading_to_absolute(const struct reading *r, struct arc *arcs, size_t len)
 {
     uint64_t mask = r->in.word == 4 ? UINT32_MAX : UINT64_MAX;

@@ -1,5 +1,9 @@
-/* Folded stacks: `main;work;leaf 1200`, a line each, outermost first. What the numbers count is not
- * said: they are taken for samples. A line without number at its end is refused, since half of a
+/* Folded stacks: `main;work;leaf 1200`, a line each, outermost frame first, as flamegraph.pl,
+ * inferno and many others write them.
+ *
+ * What the numbers count is not said: they are taken for samples. Lines mostly come sorted, so that
+ * a stack begins as the one before: the frames that both have are not looked up again, and time
+ * goes with the frames that differ. A line without number at its end is refused, since half of a
  * file of them would be something else. */
 #include "profile/import/named_recording.h"
 

@@ -1,4 +1,14 @@
-/* The table of imports, in the order in which they are tried: formats with a magic first. */
+/* The table of imports, and what those share that tell functions by name.
+ *
+ * Formats are tried in the table's order: those with a magic first, texts last, the least certain
+ * at the end.
+ *
+ * A recording counts on addresses in objects; these files have names. So a name becomes an address:
+ * 48 bits of its hash, sixteen bytes for each function, in an object that is `is_listed`, which
+ * means that its symbols stand in the recording and no file is opened. The same name has the same
+ * address in every recording, which is what lets two of them be merged or compared; names whose
+ * hashes collide take the next free address, so that order can matter there and nowhere else.
+ * Nodes, symbols, threads and losses are each found by a hash: time is linear in the frames. */
 #include "profile/import/import.h"
 
 #include "base/hash.h"
@@ -132,6 +142,7 @@ uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
     return (uint32_t)r->events.len - 1;
 }
 
+/* Processes have no program yet: named_run_finish() finds it, once all objects are known. */
 static uint32_t named_process(struct named_run *n, uint32_t pid, const char *name, size_t len)
 {
     bool is_new;
@@ -227,6 +238,7 @@ static uint32_t named_program(const struct recording *r, const char *name)
     return first;
 }
 
+/* Symbols by object and start, as the model wants them; equal samples become one. */
 void named_run_finish(struct named_run *n)
 {
     struct recording *r = n->recording;

@@ -2,9 +2,17 @@
  * those that perf itself has added are understood here, and the kernel's go to perf_replay.c in the
  * order of time.
  *
- * Refused: records that end behind the file, packed ones that are damaged. Instruction traces (AUX)
- * have no room and are named. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
- */
+ *      header: magic "PERFILE2", sizes, sections of attributes, data and features
+ *      record: u32 type, u16 misc, u16 size, payload, behind it time, ids and CPU
+ *
+ * Three things stand between the bytes and the order of time, each a part of this file: -z packs
+ * records as one zstd stream that is cut without regard to them; a pipe has features as records;
+ * and the kernel's buffers, one a CPU, were emptied in rounds, so that a record is only sure to be
+ * older than those of the round after next. Memory is that of two rounds.
+ *
+ * Refused: records that end behind the file, packed ones that are damaged or claim to be more than
+ * packing can do. Instruction traces (AUX) have no room and are named. Source:
+ * tools/perf/Documentation/perf.data-file-format.txt of Linux. */
 #include "profile/import/perf.h"
 
 #include <elf.h>

@@ -1,5 +1,15 @@
-/* Attributes of events, as perf_event_open(2) draws them. Fields that a file's older attributes do
- * not have are 0; what newer ones have behind those we know is not looked at. */
+/* What a perf.data file says of its events, and of the kernel's code.
+ *
+ * Attributes are as perf_event_open(2) draws them. Fields that a file's older attributes do not
+ * have are 0; what newer ones have behind those we know is not looked at. Records name the event
+ * they are of by a 64-bit id, whose place in a record follows from the attributes: all of one file
+ * agree on it, or nothing could be told apart. An event without a name gets the one that perf would
+ * print for its type and number.
+ *
+ * The kernel's functions are in no file that a recording could hold. If this machine still runs the
+ * kernel that was recorded, /proc/kallsyms has them: each address with samples becomes a symbol of
+ * the recording, relative to where the kernel's mapping began, since it begins elsewhere at each
+ * boot. */
 #include "profile/import/perf.h"
 
 #include "base/file.h"

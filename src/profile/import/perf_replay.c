@@ -1,5 +1,11 @@
-/* From records to the collector. Samples that have no place in a run are counted as lost, each with
- * the reason: what comes in comes out, or is named. */
+/* From the records of a perf.data file, in the order of time, to the collector of our own
+ * recordings.
+ *
+ * The collector keeps processes and mappings, opens the files that were mapped and unwinds stacks
+ * that were copied, exactly as when it records; what perf recorded as addresses of callers is taken
+ * as it is. So a file that perf made and one that monarc made say the same of the same run.
+ * Samples that have no place in a recording are counted as lost, each with the reason: what comes
+ * in comes out, or is named. */
 #include "profile/import/perf.h"
 
 #include <linux/perf_event.h>

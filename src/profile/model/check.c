@@ -1,4 +1,11 @@
-/* Fitting together, and oddities. */
+/* What must hold of profiles: which fit together, what is odd about one, and the laws of merging.
+ *
+ * Histograms are looked at in the order of their ranges, each beside the one before it that reaches
+ * furthest, which finds every overlap in n log n. Two of one dimension may be equal or apart,
+ * nothing else: summing bins that cover each other in part would invent samples.
+ *
+ * The laws are what tests and fuzz targets hold merging to: a + b is b + a, (a + b) + c is
+ * a + (b + c), field by field in normal form, and sums of samples and calls are kept. */
 #include "profile/model/profile.h"
 
 #include <inttypes.h>
@@ -19,6 +26,7 @@ static int check_by_dimension(const void *a, const void *b)
     return order ? order : histogram_compare(l, r);
 }
 
+/* Of both profiles, `b` may be NULL; the caller's to free. Pointers, as histograms are large. */
 static histogram_ref *check_sorted_histograms(const struct profile *a, const struct profile *b,
                                               int (*compare)(const void *, const void *),
                                               size_t *len)

@@ -1,4 +1,10 @@
-/* A profile's memory, its totals, and the normal form in which two can be compared. */
+/* A profile's memory, its totals, and the normal form in which two can be compared; its histograms;
+ * the names of its blocks; what the embedded recorder adds.
+ *
+ * Arcs and blocks are arrays of 64-bit words without padding, key first and count last, so that one
+ * loop sorts or sums both. A profile keeps the order of its file until profile_normalize() sorts
+ * it: reports that print records in file order, as GNU gprof does, depend on that. All sums
+ * saturate: a count that cannot be told is the largest number, never a small one. */
 #include "profile/model/profile.h"
 
 #include "base/cursor.h"
@@ -8,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Arrays keep their room: a command that reads hundreds of files allocates for the largest once. */
 void profile_clear(struct profile *p)
 {
     struct profile emptied = {0};
@@ -223,6 +230,7 @@ void profile_normalize(struct profile *p)
     p->blocks.len = profile_sum_neighbours((uint64_t *)p->blocks.at, p->blocks.len, 1);
 }
 
+/* Counters of different width can be equal: only their values count. */
 static bool profile_same_histograms(const struct histogram *a, const struct histogram *b)
 {
     if (histogram_compare(a, b))
@@ -296,6 +304,7 @@ uint32_t histogram_next(const struct histogram *h, uint32_t i)
     return i;
 }
 
+/* The caller has made the counters wide enough. */
 static void histogram_set(struct histogram *h, uint32_t i, uint64_t value)
 {
     switch (h->width) {
@@ -310,6 +319,7 @@ static uint8_t width_for(uint64_t value)
     return value <= UINT16_MAX ? 2 : value <= UINT32_MAX ? 4 : 8;
 }
 
+/* In a new array: widening in place would overwrite counters that are yet to be read. */
 void histogram_widen(struct histogram *h, uint8_t width)
 {
     if (width <= h->width)

@@ -1,4 +1,9 @@
-/* What every run must hold, and small questions to one. */
+/* What every recording must hold, small questions to one, the CPU time that it accounts for, and
+ * its program's samples as a profile.
+ *
+ * recording_check() is what readers check and writers promise: all indices in range, parents before
+ * children, so that a walk up a stack ends, weights that have a sum. Everything behind it relies on
+ * that and checks no index again. It takes one pass over each list. */
 #include "profile/model/recording.h"
 
 #include "base/err.h"

@@ -1,7 +1,11 @@
-/* Merging runs.
+/* Merging recordings, and adding the calls that recorders inside processes counted.
  *
- * What is a list of its own is appended with its indices moved; objects and events that both have
- * are one, and so are stacks of the same frames. */
+ * What is a list of its own (processes, threads, marks, losses) is appended with its indices moved;
+ * objects and events that both have are one, and so are stacks of the same frames: a map from each
+ * old number to the new one is made list by list, in the order in which lists refer to each other.
+ * An object is known by its build-id, else by its path. In time the recordings stand one after the
+ * other. Time is linear in both; `into` is changed in place, so a failure is found before it is
+ * touched: machines and units are compared first. */
 #include "profile/model/recording.h"
 
 #include "base/map.h"
