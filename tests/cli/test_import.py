@@ -325,10 +325,42 @@ class Names(unittest.TestCase):
                 expected = {**stacks, **({"a;b;c": 1004} if i == 4 else {})}
                 self.assertEqual({stack: int(count) for stack, count in found.items()}, expected)
 
+    def imported(self, name, text):
+        """Rows by name, the head, and the export as folded stacks, of a file with this text."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.write_text(text)
+            done = monarc("flat", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = monarc("flat", "--csv", path).stdout.decode()
+            shares = {row["name"]: round(100 * float(row["self_share"]), 6)
+                      for row in csv.DictReader(io.StringIO(rows)) if float(row["self_share"] or 0)}
+            return shares, done.stdout.decode()
+
+    def test_folded_as_others_write_it(self):
+        """Fractions keep their shares; comments are nothing; odd lines are said."""
+        shares, _ = self.imported("parts", "# made by hand\nmain;a 2.5\nmain;b 0.25\n\nmain;c 7.25\n")
+        self.assertEqual(shares, {"a": 25, "b": 2.5, "c": 72.5})
+        shares, head = self.imported("odd", "main;a 3\nmain;b one\nmain;b 1\nmain\n" + "main;a 0\n" * 5)
+        self.assertEqual(shares, {"a": 75, "b": 25})
+        self.assertIn("lines that are not a stack followed by a number (2)", head)
+
+    def test_perf_script_as_others_print_it(self):
+        """Without times; with a blank line behind the event; with a line that is none."""
+        stack = "\t    55d0 inner+0x10 (/bin/p)\n\t    55e0 main+0x1 (/bin/p)\n\n"
+        other = "\t    55f0 other+0x4 (/bin/p)\n\t    55e0 main+0x1 (/bin/p)\n\n"
+        for first in "p 12/13     3000 cycles:u: \n", "p 12/13 [001]     3000 cycles:u: \n", "p  12  1.5:  3000 cycles:u: \n\n":
+            second = first.replace("3000", "1000")
+            shares, _ = self.imported("script", first + stack + second + other)
+            self.assertEqual(shares, {"inner": 75, "other": 25}, first)
+        shares, head = self.imported("odd", first + stack + "what is this?\n" + second + other)
+        self.assertEqual(shares, {"inner": 75, "other": 25})
+        self.assertIn("lines that are neither a sample nor a frame (1)", head)
+
     def test_damage_is_one_line(self):
         whole = {"pprof": gzip.decompress((CORPUS / "pprof/packed").read_bytes())[:-30],
                  "perf_data": (CORPUS / "perf_data/little").read_bytes()[:600],
-                 "folded": b"a;b 1\n" * 60 + b"a;b\n",
+                 "folded": b"a;b 18446744073709551615\n" * 2,
                  "callgrind": b"events: Ir\nfn=main\n1 x\n"}
         with tempfile.TemporaryDirectory() as folder:
             for name, data in whole.items():

@@ -130,9 +130,14 @@ void speedscope_export(struct out *out, const struct exchange *x)
 /* ---- The .cpuprofile of V8's inspector protocol (Profiler.Profile): JSON for the performance
  * panels of Chrome and Edge, VS Code, speedscope, and Firefox' profiler.
  *
- * It is a tree of nodes and a sequence of samples, each in one node for so many microseconds. Each
- * path that has time is one sample; they stand in no order of time, which a profile does not know.
- * What a sample lasts is told by the next one's delta, so that one in `(idle)` ends the row. */
+ * It is a tree of nodes and a sequence of samples, each in one node for so many microseconds. They
+ * stand in no order of time, which a profile does not know. What a sample lasts is told by the next
+ * one's delta, so that one in `(idle)` ends the row.
+ *
+ * All samples last equally long: some readers, Firefox' profiler among them, count samples and do
+ * not look at how long they are. So a path has as many as its share asks for. Their length is the
+ * largest that divides all times, if that makes no more than MOST_SAMPLES; else times are rounded
+ * to a length that does, each path passing on what it has too little or too much. */
 
 enum { ROOT = 1, IDLE = 2, MARK = 3, FIRST = 3 }; /* ids of nodes; frame i is FIRST + i */
 
@@ -228,21 +233,38 @@ static void cpuprofile_nodes(struct json *j, const struct exchange *x)
     arena_deinit(&scratch);
 }
 
-/* timeDeltas[i] is the time from sample i - 1 to sample i, the first from startTime: a sample lasts
- * until the next. */
+static uint64_t cpuprofile_sample_length(const struct exchange *x)
+{
+    enum { MOST_SAMPLES = 100000 };
+    uint64_t length = 0, total = 0;
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        uint64_t a = x->frames.at[i].self, b = length;
+        total += a;
+        while (b) {
+            uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        length = a;
+    }
+    uint64_t least = total / MOST_SAMPLES + 1;
+    return length >= least ? length : least;
+}
+
+/* timeDeltas[i] is the time from sample i - 1 to sample i, the first from startTime. */
 static void cpuprofile_samples(struct json *j, const struct exchange *x)
 {
+    uint64_t length = cpuprofile_sample_length(x), left = length / 2, samples = 0;
     json_key(j, "samples"), json_begin(j, '[');
     for (uint32_t i = 1; i < x->frames.len; i++)
-        if (x->frames.at[i].self)
+        for (left += x->frames.at[i].self; left >= length && length; left -= length, samples++)
             json_u64(j, FIRST + i);
     json_u64(j, IDLE);
     json_end(j);
     json_key(j, "timeDeltas"), json_begin(j, '[');
     json_u64(j, 0);
-    for (uint32_t i = 1; i < x->frames.len; i++)
-        if (x->frames.at[i].self)
-            json_double(j, microseconds(x, x->frames.at[i].self));
+    for (uint64_t i = 0; i < samples; i++)
+        json_double(j, microseconds(x, length));
     json_end(j);
 }
 

@@ -3,42 +3,75 @@
  *
  * What the numbers count is not said: they are taken for samples. Lines mostly come sorted, so that
  * a stack begins as the one before: the frames that both have are not looked up again, and time
- * goes with the frames that differ. A line without number at its end is refused, since half of a
- * file of them would be something else. */
+ * goes with the frames that differ.
+ *
+ * Numbers may have fractions, as some tools write percentages or milliseconds: then every weight is
+ * kept in millionths, and a sample is nominally a million of them. Comments (`#`) are passed over.
+ * Lines that are no stack with a number are counted as lost, unless they are half of what the
+ * beginning has: then the file is something else. */
 #include "profile/import/named_recording.h"
 
 #include <inttypes.h>
 
-/* "a;b 12" apart; false: it is no such line. */
-static bool folded_split(struct text_span line, struct text_span *stack, uint64_t *count)
+enum { FRACTION_DIGITS = 6, MILLION = 1000000 };
+
+/* "12", or "12.5" in millionths; *has_fraction: there is one. Further digits are cut off. */
+static bool folded_number(struct text_span text, uint64_t *value, bool *has_fraction)
 {
-    struct text_span rest = line, number = text_take_last_word(&rest);
-    if (rest.at == rest.end || !text_take_u64(&number, count) || number.at != number.end)
+    uint64_t fraction = 0;
+    unsigned digits = 0;
+    *has_fraction = false;
+    if (!text_take_u64(&text, value) || text.at == text.end)
+        return text.at == text.end;
+    if (*text.at++ != '.' || __builtin_mul_overflow(*value, MILLION, value))
         return false;
-    *stack = rest;
-    return true;
+    for (; text.at < text.end && *text.at >= '0' && *text.at <= '9'; text.at++)
+        if (digits < FRACTION_DIGITS) {
+            fraction = 10 * fraction + (uint64_t)(*text.at - '0');
+            digits++;
+        }
+    for (; digits < FRACTION_DIGITS; digits++)
+        fraction *= 10;
+    *has_fraction = true;
+    return text.at == text.end && !__builtin_add_overflow(*value, fraction, value);
 }
 
-/* Text of which every line is one, and at least one has two frames; the last may be cut. */
+/* "a;b 12" apart; false: it is no such line. */
+static bool folded_split(struct text_span line, struct text_span *stack, uint64_t *count,
+                         bool *has_fraction)
+{
+    struct text_span rest = line, number = text_take_last_word(&rest);
+    *stack = rest;
+    return rest.at < rest.end && folded_number(number, count, has_fraction);
+}
+
+static bool folded_is_comment(struct text_span line)
+{
+    return line.at == line.end || *line.at == '#';
+}
+
+/* Text of which most lines are such, and at least one has two frames; the last may be cut. */
 bool folded_probe(struct bytes first)
 {
     enum { ENOUGH = 50 };
     struct text_lines lines = text_lines_over(first);
     struct text_span line, stack;
-    uint64_t count, taken = 0;
-    bool has_frames = false;
+    uint64_t count, taken = 0, odd = 0;
+    bool has_frames = false, has_fraction;
     if (!text_is_text(first))
         return false;
-    while (taken < ENOUGH && text_lines_take(&lines, &line)) {
+    while (taken + odd < ENOUGH && text_lines_take(&lines, &line)) {
         bool is_last = lines.at == lines.end && taken;
-        if (line.at == line.end || is_last)
+        if (folded_is_comment(line) || is_last)
             continue;
-        if (!folded_split(line, &stack, &count))
-            return false;
+        if (!folded_split(line, &stack, &count, &has_fraction)) {
+            odd++;
+            continue;
+        }
         has_frames |= memchr(stack.at, ';', text_len(stack)) != NULL;
         taken++;
     }
-    return has_frames;
+    return has_frames && odd < taken;
 }
 
 struct folded_frame {
@@ -66,7 +99,7 @@ static void folded_keep_same(struct folded_before *b, struct text_span next)
 }
 
 static bool folded_line(struct named_run *n, struct folded_before *b, struct text_span stack,
-                        uint64_t count)
+                        uint64_t weight, uint64_t samples)
 {
     const char *start = stack.at;
     uint32_t object = 0, node = RECORDING_ROOT;
@@ -84,7 +117,29 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
             vec_push(&b->frames, ((struct folded_frame){node, (size_t)(end - start)}));
         stack.at = end + 1;
     }
-    return named_run_sample(n, 0, 0, node, count, 0);
+    return named_run_sample(n, 0, 0, node, weight, samples);
+}
+
+/* Whether some line has a fraction: then all weights are millionths. */
+static bool folded_has_fractions(struct bytes in)
+{
+    struct text_lines lines = text_lines_over(in);
+    struct text_span line, stack;
+    uint64_t count;
+    bool has_fraction;
+    while (memchr(lines.at, '.', (size_t)(lines.end - lines.at)) && text_lines_take(&lines, &line))
+        if (!folded_is_comment(line) && folded_split(line, &stack, &count, &has_fraction) &&
+            has_fraction)
+            return true;
+    return false;
+}
+
+/* How many samples a weight stands for; 0: as many as it says. */
+static uint64_t folded_samples(uint64_t weight, uint64_t unit)
+{
+    if (unit == 1)
+        return 0;
+    return weight / unit ? weight / unit : 1;
 }
 
 bool folded_read(struct bytes in, const char *name, struct recording *out, struct err *e)
@@ -94,20 +149,28 @@ bool folded_read(struct bytes in, const char *name, struct recording *out, struc
     struct text_span line, stack;
     struct folded_before before = {0};
     struct err why = {0};
-    uint64_t count;
-    bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
+    uint64_t count, first_odd = 0;
+    bool has_fraction, ok = text_is_text(in) || err_in(e, name, NO_TEXT);
+    uint64_t unit = ok && folded_has_fractions(in) ? MILLION : 1;
     named_run_begin(&n, out);
     named_run_object(&n, name, strlen(name));
     named_run_event(&n, "samples", 7, RECORDING_UNIT_COUNT);
-    out->events.at[0].period = 1;
+    out->events.at[0].period = unit;
     named_run_thread(&n, 0, 0, "", 0);
     while (ok && text_lines_take(&lines, &line)) {
-        if (line.at == line.end)
+        if (folded_is_comment(line))
             continue;
-        ok = folded_split(line, &stack, &count) ||
-             err_in(e, name, "line %" PRIu64 " is not a stack followed by a number", lines.number);
-        ok = ok && (folded_line(&n, &before, stack, count) || err_in(e, name, NO_SUM));
+        if (!folded_split(line, &stack, &count, &has_fraction)) {
+            first_odd = first_odd ? first_odd : lines.number;
+            named_run_lose(&n, "lines that are not a stack followed by a number", 1);
+            continue;
+        }
+        ok = has_fraction || !__builtin_mul_overflow(count, unit, &count);
+        ok = (ok && folded_line(&n, &before, stack, count, folded_samples(count, unit))) ||
+             err_in(e, name, NO_SUM);
     }
+    if (ok && first_odd && !out->samples.len)
+        ok = err_in(e, name, "line %" PRIu64 " is not a stack followed by a number", first_odd);
     named_run_finish(&n);
     vec_free(&before.frames);
     return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));

@@ -3,7 +3,10 @@
  *     COMMAND PID/TID [CPU] SECONDS: PERIOD EVENT:
  *             ADDRESS SYMBOL+0xOFFSET (OBJECT)
  *
- * Fields that are not there by default are not known. Samples without period count one each. */
+ * The time may be missing (-F without it); then the line is one that ends in EVENT and a colon.
+ * Other fields that are not there by default are not known. Samples without period count one each.
+ * A blank line ends a sample that has frames; one behind the first line does not. Lines that are
+ * neither a sample nor a frame are counted as lost, unless no sample can be taken. */
 #include "profile/import/named_recording.h"
 
 #include <inttypes.h>
@@ -69,6 +72,23 @@ static bool script_take_event(struct text_span s, struct script_head *out)
     return true;
 }
 
+/* "COMMAND PID/TID [CPU] PERIOD EVENT:" to the line's end. A number in front of the event is the
+ * period if a PID stands before it. */
+static bool script_timeless(struct text_span line, struct script_head *out)
+{
+    struct text_span before = line, event = text_take_last_word(&before), front = before;
+    struct text_span number = text_take_last_word(&front);
+    if (text_len(event) < 2 || event.end[-1] != ':')
+        return false;
+    out->event = (struct text_span){event.at, event.end - 1};
+    out->rest = (struct text_span){line.end, line.end};
+    if (text_take_u64(&number, &out->period) && number.at == number.end &&
+        script_take_command(front, out))
+        return true;
+    out->period = 1;
+    return script_take_command(before, out);
+}
+
 static bool script_head(struct text_span line, struct script_head *out)
 {
     struct text_span rest = line;
@@ -80,7 +100,7 @@ static bool script_head(struct text_span line, struct script_head *out)
             return script_take_command((struct text_span){line.at, word.at}, out) &&
                    script_take_event(rest, out);
     }
-    return false;
+    return script_timeless(line, out);
 }
 
 bool perf_script_probe(struct bytes first)
@@ -107,7 +127,7 @@ struct script {
     struct script_head head;
     bool has_head, has_frames;
     VEC(struct script_frame) frames; /* innermost first */
-    uint64_t cut;
+    uint64_t cut, odd, first_odd;    /* frames; lines, and the first one's number */
 };
 
 /* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", behind the address. */
@@ -169,23 +189,28 @@ static bool script_end_sample(struct script *s)
     return named_run_sample(&s->n, thread, event, node, h->period, 1);
 }
 
-static bool script_line(struct script *s, struct text_span line, uint64_t number, const char *name,
-                        struct err *e)
+/* false: the weights have no sum any more. */
+static bool script_line(struct script *s, struct text_span line, uint64_t number)
 {
-    if (line.at == line.end || *line.at == '#')
-        return script_end_sample(s) || err_in(e, name, NO_SUM);
     struct script_head head;
+    if (line.at == line.end && s->has_head && !s->frames.len)
+        return true;
+    if (line.at == line.end || *line.at == '#')
+        return script_end_sample(s);
     if (script_head(line, &head)) {
         if (!script_end_sample(s))
-            return err_in(e, name, NO_SUM);
+            return false;
         s->head = head;
         s->has_head = true;
         if (head.rest.at == head.rest.end)
             return true;
         line = head.rest;
     }
-    return (s->has_head && script_take_frame(s, line)) ||
-           err_in(e, name, "line %" PRIu64 " is neither a sample nor a frame", number);
+    if (!s->has_head || !script_take_frame(s, line)) {
+        s->first_odd = s->first_odd ? s->first_odd : number;
+        s->odd++;
+    }
+    return true;
 }
 
 bool perf_script_read(struct bytes in, const char *name, struct recording *out, struct err *e)
@@ -197,8 +222,12 @@ bool perf_script_read(struct bytes in, const char *name, struct recording *out, 
     bool ok = text_is_text(in) || err_in(e, name, NO_TEXT);
     named_run_begin(&s.n, out);
     while (ok && text_lines_take(&lines, &line))
-        ok = script_line(&s, line, lines.number, name, e);
+        ok = script_line(&s, line, lines.number) || err_in(e, name, NO_SUM);
     ok = ok && (script_end_sample(&s) || err_in(e, name, NO_SUM));
+    if (ok && s.odd && !out->samples.len)
+        ok = err_in(e, name, "line %" PRIu64 " is neither a sample nor a frame", s.first_odd);
+    if (s.odd)
+        named_run_lose(&s.n, "lines that are neither a sample nor a frame", s.odd);
     if (s.cut)
         named_run_lose(&s.n, "frames of stacks that are deeper than 4,096", s.cut);
     named_run_finish(&s.n);
