@@ -106,23 +106,6 @@ static inline __attribute__((always_inline)) void merge_add_rows(struct merge_in
     }
 }
 
-static void merge_add_arcs(struct merger *m, const struct profile *from)
-{
-    uint64_t *at = (uint64_t *)m->sum.arcs.at;
-    struct rows rows = {&at, &m->sum.arcs.len, &m->sum.arcs.cap, 2};
-    merge_add_rows(&m->arcs, &rows, (const uint64_t *)from->arcs.at, from->arcs.len, 2);
-    m->sum.arcs.at = (struct arc *)at;
-}
-
-static void merge_add_blocks(struct merger *m, const struct profile *from)
-{
-    uint64_t *at = (uint64_t *)m->sum.blocks.at;
-    struct rows rows = {&at, &m->sum.blocks.len, &m->sum.blocks.cap, 1};
-    merge_add_rows(&m->blocks, &rows, (const uint64_t *)from->blocks.at, from->blocks.len, 1);
-    m->sum.blocks.at = (struct block *)at;
-    block_names_add_all(&m->sum.block_names, &from->block_names);
-}
-
 /* --- histograms ------------------------------------------------------------------------------ */
 
 static bool merge_same_ranges(const struct profile *a, const struct profile *b)
@@ -135,24 +118,23 @@ static bool merge_same_ranges(const struct profile *a, const struct profile *b)
     return true;
 }
 
-static void merge_append_copy(struct profile *p, const struct histogram *h)
-{
-    struct histogram copy = *h;
-    histogram_alloc(&copy);
-    memcpy(copy.counters, h->counters, (size_t)h->bins * h->width);
-    vec_push(&p->histograms, copy);
-}
-
+/* Most files of one program have the same histograms: they are added in place. */
 static void merge_add_histograms(struct profile *sum, const struct profile *from)
 {
-    if (!merge_same_ranges(sum, from)) {
-        for (size_t i = 0; i < from->histograms.len; i++)
-            merge_append_copy(sum, &from->histograms.at[i]);
-        profile_sum_histograms(sum);
-        return;
+    bool is_same = merge_same_ranges(sum, from);
+    for (size_t i = 0; i < from->histograms.len; i++) {
+        const struct histogram *h = &from->histograms.at[i];
+        if (is_same) {
+            histogram_add_all(&sum->histograms.at[i], h);
+            continue;
+        }
+        struct histogram copy = *h;
+        histogram_alloc(&copy);
+        memcpy(copy.counters, h->counters, (size_t)h->bins * h->width);
+        vec_push(&sum->histograms, copy);
     }
-    for (size_t i = 0; i < from->histograms.len; i++)
-        histogram_add_all(&sum->histograms.at[i], &from->histograms.at[i]);
+    if (!is_same)
+        profile_sum_histograms(sum);
 }
 
 /* --- merger ---------------------------------------------------------------------------------- */
@@ -160,14 +142,6 @@ static void merge_add_histograms(struct profile *sum, const struct profile *from
 static bool merge_has_records(const struct profile *p)
 {
     return p->histograms.len || p->arcs.len || p->blocks.len;
-}
-
-static void merge_take_identity(struct profile *sum, const struct profile *from)
-{
-    sum->format = from->format;
-    sum->version = from->version;
-    sum->word = from->word;
-    sum->big_endian = from->big_endian;
 }
 
 bool merger_add(struct merger *m, const struct profile *from, struct err *e)
@@ -178,11 +152,23 @@ bool merger_add(struct merger *m, const struct profile *from, struct err *e)
         return err_set(e, "more than %u arcs or blocks are too many to merge", UINT32_MAX);
     if (!check_mergeable(sum, from, e))
         return false;
-    if (!sum->word || (!merge_has_records(sum) && merge_has_records(from)))
-        merge_take_identity(sum, from);
+    if (!sum->word || (!merge_has_records(sum) && merge_has_records(from))) {
+        sum->format = from->format;
+        sum->version = from->version;
+        sum->word = from->word;
+        sum->big_endian = from->big_endian;
+    }
     merge_add_histograms(sum, from);
-    merge_add_arcs(m, from);
-    merge_add_blocks(m, from);
+
+    /* As rows of words; the key's length is a constant, so that each loop is compiled for it. */
+    uint64_t *arcs = (uint64_t *)sum->arcs.at, *blocks = (uint64_t *)sum->blocks.at;
+    struct rows arc_rows = {&arcs, &sum->arcs.len, &sum->arcs.cap, 2};
+    struct rows block_rows = {&blocks, &sum->blocks.len, &sum->blocks.cap, 1};
+    merge_add_rows(&m->arcs, &arc_rows, (const uint64_t *)from->arcs.at, from->arcs.len, 2);
+    merge_add_rows(&m->blocks, &block_rows, (const uint64_t *)from->blocks.at, from->blocks.len, 1);
+    sum->arcs.at = (struct arc *)arcs;
+    sum->blocks.at = (struct block *)blocks;
+    block_names_add_all(&sum->block_names, &from->block_names);
     sum->histogram_records += from->histogram_records;
     sum->arc_records += from->arc_records;
     sum->block_records += from->block_records;
@@ -205,17 +191,11 @@ struct profile merger_take(struct merger *m)
     return sum;
 }
 
-/* `into` may hold the same arc twice: it is summed first. */
-static bool merge_into_fresh(struct merger *m, struct profile *into, const struct profile *from,
-                             struct err *e)
-{
-    return merger_add(m, into, e) && merger_add(m, from, e);
-}
-
 bool profile_merge(struct profile *into, const struct profile *from, struct err *e)
 {
     struct merger m = {0};
-    if (!merge_into_fresh(&m, into, from, e)) {
+    /* `into` may hold the same arc twice: it is summed first. */
+    if (!merger_add(&m, into, e) || !merger_add(&m, from, e)) {
         merger_deinit(&m);
         return false;
     }

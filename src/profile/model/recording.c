@@ -104,104 +104,54 @@ static bool is_index_or_none(uint32_t index, size_t len)
     return index < len || index == RECORDING_NONE;
 }
 
-static bool check_object(const struct recording *r, const struct recording_object *o)
-{
-    bool is_file = o->kind == RECORDING_OBJECT_FILE;
-    return o->kind < RECORDING_OBJECT_KINDS && o->build_id_bytes <= RECORDING_BUILD_ID_BYTES &&
-           o->low <= o->high && (o->path || !is_file) &&
-           is_index_or_none(o->process, r->processes.len) &&
-           (o->kind != RECORDING_OBJECT_GENERATED || o->process != RECORDING_NONE);
-}
-
-static bool check_symbol(const struct recording *r, size_t i)
-{
-    const struct recording_symbol *s = &r->symbols.at[i], *before = i ? s - 1 : NULL;
-    if (s->object >= r->objects.len || !s->name || s->start + s->size < s->start)
-        return false;
-    return !before || before->object < s->object ||
-           (before->object == s->object && before->start <= s->start);
-}
-
-static bool check_excerpt(const struct recording *r, size_t i)
-{
-    const struct recording_excerpt *x = &r->excerpts.at[i];
-    return x->object < r->objects.len && r->objects.at[x->object].kind == RECORDING_OBJECT_FILE &&
-           x->bytes.len && (!i || x[-1].object <= x->object);
-}
-
-static bool check_node(const struct recording *r, size_t i)
-{
-    const struct recording_node *n = &r->nodes.at[i];
-    return !i || (n->parent < i && n->object < r->objects.len);
-}
-
-static bool check_process(const struct recording *r, const struct recording_process *p)
-{
-    return (p->program == RECORDING_NONE ||
-            (p->program < r->objects.len &&
-             r->objects.at[p->program].kind == RECORDING_OBJECT_FILE)) &&
-           (!p->end_ns || p->start_ns <= p->end_ns) && p->name;
-}
-
-static bool check_thread(const struct recording *r, const struct recording_thread *t)
-{
-    return t->process < r->processes.len && (!t->end_ns || t->start_ns <= t->end_ns) &&
-           !t->name[RECORDING_THREAD_NAME_BYTES];
-}
-
-static bool check_event(const struct recording_event *event)
-{
-    return event->name && event->unit <= RECORDING_UNIT_COUNT;
-}
-
-/* Weights must have a sum. */
-static bool check_sample(const struct recording *r, const struct recording_sample *s, uint64_t *sum)
-{
-    return s->slice < MOST_SLICES && s->thread < r->threads.len && s->event < r->events.len &&
-           s->node < r->nodes.len && !__builtin_add_overflow(*sum, s->weight, sum);
-}
-
-static bool check_mark(const struct recording *r, const struct recording_mark *m)
-{
-    return m->name && is_index_or_none(m->process, r->processes.len);
-}
-
-/* Each has a process of its own, and the first begins with the first. */
-static bool check_part(const struct recording *r, size_t i)
-{
-    const struct recording_part *part = &r->parts.at[i];
-    return part->process < r->processes.len &&
-           (i ? part[-1].process < part->process : part->process == 0);
-}
-
-/* The first item of a list for which `holds` is false makes the message. */
-#define EACH(list, what, holds)              \
-    for (size_t i = 0; i < r->list.len; i++) \
-        if (!(holds))                        \
-            return err_set(e, what " %zu of the run is not possible", i);
+/* The first item of a list, `at`, for which `holds` is false makes the message. */
+#define EACH(list, type, what, holds)                                           \
+    for (size_t i = 0; i < r->list.len; i++) {                                  \
+        const struct type *at = &r->list.at[i];                                 \
+        if (!(holds))                                                           \
+            return err_set(e, what " %zu of the recording is not possible", i); \
+    }
 
 bool recording_check(const struct recording *r, struct err *e)
 {
-    uint64_t sum = 0;
+    size_t objects = r->objects.len, processes = r->processes.len;
+    uint64_t sum = 0; /* of weights, which must have one */
     if (!r->nodes.len)
-        return err_set(e, "the run has no root of its stacks");
+        return err_set(e, "the recording has no root of its stacks");
     if (r->samples.len && !r->slice_ns)
-        return err_set(e, "the run has samples, but no length of its slices");
-    EACH(texts, "text", r->texts.at[i].key && r->texts.at[i].value)
-    EACH(objects, "object", check_object(r, &r->objects.at[i]))
-    EACH(symbols, "symbol", check_symbol(r, i))
-    EACH(excerpts, "excerpt", check_excerpt(r, i))
-    EACH(nodes, "node", check_node(r, i))
-    EACH(processes, "process", check_process(r, &r->processes.at[i]))
-    EACH(threads, "thread", check_thread(r, &r->threads.at[i]))
-    EACH(events, "event", check_event(&r->events.at[i]))
-    EACH(samples, "sample", check_sample(r, &r->samples.at[i], &sum))
-    EACH(marks, "mark", check_mark(r, &r->marks.at[i]))
-    EACH(losses, "loss", r->losses.at[i].kind < RECORDING_LOSSES && r->losses.at[i].text)
-    EACH(parts, "part", check_part(r, i))
-    EACH(arcs, "arc",
-         is_index_or_none(r->arcs.at[i].from_object, r->objects.len) &&
-             is_index_or_none(r->arcs.at[i].self_object, r->objects.len))
+        return err_set(e, "the recording has samples, but no length of its slices");
+    EACH(texts, recording_text, "text", at->key && at->value)
+    EACH(objects, recording_object, "object",
+         at->kind < RECORDING_OBJECT_KINDS && at->build_id_bytes <= RECORDING_BUILD_ID_BYTES &&
+             at->low <= at->high && (at->path || at->kind != RECORDING_OBJECT_FILE) &&
+             is_index_or_none(at->process, processes) &&
+             (at->kind != RECORDING_OBJECT_GENERATED || at->process != RECORDING_NONE))
+    EACH(symbols, recording_symbol, "symbol",
+         at->object < objects && at->name && at->start + at->size >= at->start &&
+             (!i || at[-1].object < at->object ||
+              (at[-1].object == at->object && at[-1].start <= at->start)))
+    EACH(excerpts, recording_excerpt, "excerpt",
+         at->object < objects && r->objects.at[at->object].kind == RECORDING_OBJECT_FILE &&
+             at->bytes.len && (!i || at[-1].object <= at->object))
+    EACH(nodes, recording_node, "node", !i || (at->parent < i && at->object < objects))
+    EACH(processes, recording_process, "process",
+         (at->program == RECORDING_NONE ||
+          (at->program < objects && r->objects.at[at->program].kind == RECORDING_OBJECT_FILE)) &&
+             (!at->end_ns || at->start_ns <= at->end_ns) && at->name)
+    EACH(threads, recording_thread, "thread",
+         at->process < processes && (!at->end_ns || at->start_ns <= at->end_ns) &&
+             !at->name[RECORDING_THREAD_NAME_BYTES])
+    EACH(events, recording_event, "event", at->name && at->unit <= RECORDING_UNIT_COUNT)
+    EACH(samples, recording_sample, "sample",
+         at->slice < MOST_SLICES && at->thread < r->threads.len && at->event < r->events.len &&
+             at->node < r->nodes.len && !__builtin_add_overflow(sum, at->weight, &sum))
+    EACH(marks, recording_mark, "mark", at->name && is_index_or_none(at->process, processes))
+    EACH(losses, recording_loss, "loss", at->kind < RECORDING_LOSSES && at->text)
+    /* Each part has a process of its own, and the first begins with the first. */
+    EACH(parts, recording_part, "part",
+         at->process < processes && (i ? at[-1].process < at->process : at->process == 0))
+    EACH(arcs, recording_arc, "arc",
+         is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
     return true;
 }
 
@@ -239,13 +189,6 @@ const char *event_dimension(uint32_t event, char *abbreviation)
  * Counters run on while the machine's host runs something else; accounts do not. Accounts lack
  * children for which no process waited: SIGCHLD was ignored, or their parent was gone. */
 
-/* When the last program of each pid ended; 0: it had not. */
-static void ends_by_pid(const struct recording *r, struct map *ends)
-{
-    for (uint32_t i = 0; i < r->processes.len; i++)
-        map_set(ends, r->processes.at[i].pid, 0, i);
-}
-
 /* Outlived its parent, so that its time is in nobody's account. */
 static bool is_orphan(const struct recording *r, const struct map *ends, uint32_t process)
 {
@@ -259,8 +202,9 @@ static bool is_orphan(const struct recording *r, const struct map *ends, uint32_
 struct recording_cpu recording_cpu(const struct recording *r)
 {
     struct recording_cpu sum = {0};
-    struct map ends = {0};
-    ends_by_pid(r, &ends);
+    struct map ends = {0}; /* by pid: its last program, which says when it ended */
+    for (uint32_t i = 0; i < r->processes.len; i++)
+        map_set(&ends, r->processes.at[i].pid, 0, i);
     for (size_t i = 0; i < r->threads.len; i++) {
         const struct recording_thread *t = &r->threads.at[i];
         if (t->has_cpu)
