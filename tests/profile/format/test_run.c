@@ -336,9 +336,9 @@ static void test_what_is_no_run(void **state)
     expect_refused(&r, "part 0 of the recording is not possible");
     r = full_run();
     r.slice_ns = 0;
-    expect_refused(&r, "the run has samples, but no length of its slices");
+    expect_refused(&r, "the recording has samples, but no length of its slices");
     r = (struct recording){0};
-    expect_refused(&r, "the run has no root of its stacks");
+    expect_refused(&r, "the recording has no root of its stacks");
 }
 
 /* Bytes made from the page of the format, not by our writer. */
