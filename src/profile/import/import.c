@@ -103,14 +103,42 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
+/* Where the node stands in the table, or the free slot where it belongs. A slot is but the node's
+ * number, 4 bytes: a file may have millions of different frames, and what limits is the memory that
+ * is touched for each. */
+static uint32_t *named_slot(const struct named_run *n, const struct recording_node *node)
+{
+    const struct recording_node *nodes = n->recording->nodes.at;
+    uint64_t hash = (map_two(node->parent, node->object) ^ node->address * 0x9e3779b97f4a7c15u) *
+                    0xbf58476d1ce4e5b9u;
+    for (size_t i = (hash ^ hash >> 32) & n->node_mask;; i = (i + 1) & n->node_mask) {
+        uint32_t at = n->node_slots[i];
+        if (!at || (nodes[at].parent == node->parent && nodes[at].address == node->address &&
+                    nodes[at].object == node->object))
+            return &n->node_slots[i];
+    }
+}
+
+/* Equal frames below equal callers are one node. The root is in no slot. */
 static uint32_t named_node(struct named_run *n, uint32_t parent, uint32_t object, uint64_t address)
 {
-    bool is_new;
-    uint32_t node =
-        map_index(&n->node_of, map_two(parent, object), address, n->recording->nodes.len, &is_new);
-    if (is_new)
-        vec_push(&n->recording->nodes, (struct recording_node){parent, object, address});
-    return node;
+    struct recording *r = n->recording;
+    struct recording_node node = {parent, object, address};
+    if (!n->node_slots || 2 * r->nodes.len > n->node_mask) {
+        size_t slots = n->node_slots ? 4 * (n->node_mask + 1) : 1024;
+        memory_free(n->node_slots);
+        n->node_slots = memory_zeroed(slots, sizeof *n->node_slots);
+        n->node_mask = slots - 1;
+        memory_prefer_large_pages(n->node_slots, slots * sizeof *n->node_slots);
+        for (size_t i = 1; i < r->nodes.len; i++)
+            *named_slot(n, &r->nodes.at[i]) = (uint32_t)i;
+    }
+    uint32_t *slot = named_slot(n, &node);
+    if (!*slot) {
+        *slot = map_value(r->nodes.len);
+        vec_push(&r->nodes, node);
+    }
+    return *slot;
 }
 
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
@@ -252,7 +280,7 @@ void named_run_finish(struct named_run *n)
     tally_sum_up(r);
     intern_deinit(&n->paths);
     map_deinit(&n->symbol_of);
-    map_deinit(&n->node_of);
+    memory_free(n->node_slots);
     map_deinit(&n->thread_of);
     map_deinit(&n->process_of);
     map_deinit(&n->texts_lost);

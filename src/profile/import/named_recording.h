@@ -19,7 +19,8 @@ struct named_run {
     struct recording *recording;
     struct intern paths;   /* of objects, which stand in the run in this order */
     struct map symbol_of;  /* object and hash -> number of a symbol */
-    struct map node_of;    /* parent and object, address -> node */
+    uint32_t *node_slots;  /* nodes by parent, object and address: open addressing, 0 is free */
+    size_t node_mask;      /* one less than there are slots */
     struct map thread_of;  /* pid, tid -> thread */
     struct map process_of; /* pid -> process */
     struct map texts_lost; /* hash of a loss's text -> its number */
