@@ -337,6 +337,40 @@ class Names(unittest.TestCase):
                       for row in csv.DictReader(io.StringIO(rows)) if float(row["self_share"] or 0)}
             return shares, done.stdout.decode()
 
+    def test_pprof_as_others_write_it(self):
+        """Every unit of time; tables in any order, behind a period type; no bomb of zeros."""
+        def number(value):
+            out = b""
+            while value > 127:
+                out, value = out + bytes([value & 127 | 128]), value >> 7
+            return out + bytes([value])
+
+        def field(key, value):
+            if isinstance(value, int):
+                return number(key << 3) + number(value)
+            return number(key << 3 | 2) + number(len(value)) + value
+
+        texts = ["", "cpu", "UNIT", "main", "leaf"]
+        for unit, seconds in ("nanoseconds", 3e-6), ("microseconds", 3e-3), ("ms", 3), ("seconds", 3e3):
+            type_ = field(1, 1) + field(2, 2)
+            message = field(11, type_) + field(12, 1000)
+            for id_, name in (1, 3), (2, 4):
+                message += field(4, field(1, id_) + field(4, field(1, id_)))
+                message += field(5, field(1, id_) + field(2, name))
+            message += field(2, field(1, 2) + field(1, 1) + field(2, 3000)) + field(1, type_)
+            for text in texts:
+                message += field(6, text.replace("UNIT", unit).encode())
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "pprof"
+                path.write_bytes(message)
+                rows = csv.DictReader(io.StringIO(monarc("flat", "--csv", path).stdout.decode()))
+                leaf, = [row for row in rows if row["name"] == "leaf"]
+                self.assertAlmostEqual(float(leaf["self_time"]), seconds, places=9, msg=unit)
+                path.write_bytes(gzip.compress(message + field(6, bytes(100 << 20))))
+                done = monarc("flat", path)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(b"what gzip packed is more than 200 times its size", done.stderr)
+
     def test_folded_as_others_write_it(self):
         """Fractions keep their shares; comments are nothing; odd lines are said."""
         shares, _ = self.imported("parts", "# made by hand\nmain;a 2.5\nmain;b 0.25\n\nmain;c 7.25\n")

@@ -10,6 +10,8 @@
 #include "profile/export/exports.h"
 #include "profile/model/pprof_fields.h"
 
+#include <string.h>
+
 #include "base/intern.h"
 
 #include <stdio.h>
@@ -144,7 +146,10 @@ static void pprof_function(struct pprof *p, uint32_t number)
     size_t at = protobuf_begin(&p->out, PROFILE_FUNCTION);
     protobuf_u64(&p->out, FUNCTION_ID, number + UINT64_C(1));
     protobuf_u64(&p->out, FUNCTION_NAME, pprof_text(p, f->name));
-    protobuf_u64(&p->out, FUNCTION_SYSTEM_NAME, pprof_text(p, f->linkage));
+    /* A name that is its own linkage name is taken for one that is to be demangled, and what stands
+     * in its parentheses for parameters to be cut: "[no symbol] (libz.so)" would lose its library. */
+    if (strcmp(f->name, f->linkage) || !strchr(f->name, '('))
+        protobuf_u64(&p->out, FUNCTION_SYSTEM_NAME, pprof_text(p, f->linkage));
     if (f->file)
         protobuf_u64(&p->out, FUNCTION_FILE, pprof_text(p, f->file));
     protobuf_u64(&p->out, FUNCTION_LINE, f->line);

@@ -28,7 +28,8 @@ struct pprof_location {
 struct pprof_type {
     uint64_t type, unit; /* texts */
     uint32_t event;
-    bool is_clock, is_samples;
+    uint64_t ns; /* that a value of 1 stands for; 0: it is no time */
+    bool is_samples;
 };
 
 /* Labels that tell threads apart. */
@@ -162,13 +163,32 @@ static bool pprof_tables(struct pprof_file *f, struct err *e)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
+/* Units of time as pprof itself knows them; all others, bytes and counts among them, are numbers.
+ */
+static uint64_t pprof_unit_ns(const struct pprof_file *f, uint64_t unit)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {
+        {"nanoseconds", 1},        {"nanosecond", 1},        {"ns", 1},
+        {"microseconds", 1000},    {"microsecond", 1000},    {"us", 1000},
+        {"milliseconds", 1000000}, {"millisecond", 1000000}, {"ms", 1000000},
+        {"seconds", 1000000000},   {"second", 1000000000},   {"s", 1000000000},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (pprof_text_is(f, unit, units[i].name))
+            return units[i].ns;
+    return 0;
+}
+
 static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
 {
     struct bytes name = pprof_text(f, t->type);
-    t->is_clock = pprof_text_is(f, t->unit, "nanoseconds");
+    t->ns = pprof_unit_ns(f, t->unit);
     t->is_samples = pprof_text_is(f, t->type, "samples") && pprof_text_is(f, t->unit, "count");
     t->event = named_run_event(&f->n, (const char *)name.at, name.len,
-                               t->is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT);
+                               t->ns ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT);
 }
 
 /* The one that is shown unless another is asked for comes first: pprof's is the last. */
@@ -182,8 +202,9 @@ static void pprof_add_events(struct pprof_file *f)
         pprof_add_event(f, &f->types[first]);
     for (uint32_t i = 0; i < f->types_len; i++)
         pprof_add_event(f, &f->types[i]);
-    if (f->types_len && f->types[first].is_clock)
-        f->n.recording->events.at[0].period = f->period;
+    uint64_t ns = f->types_len ? f->types[first].ns : 0;
+    if (ns && !__builtin_mul_overflow(f->period, ns, &ns))
+        f->n.recording->events.at[0].period = ns;
     for (uint64_t i = 0; i < f->texts.len; i++)
         for (int k = 0; k < PPROF_LABELS; k++)
             if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
@@ -315,9 +336,13 @@ static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
             samples = f->values.at[i];
     for (uint32_t i = 0; i < f->types_len && i < f->values.len; i++) {
         uint64_t value = f->values.at[i];
-        if (value >> 63)
+        if (value >> 63) {
             named_run_lose(&f->n, LOST_NEGATIVE, 1);
-        else if (value && !named_run_sample(&f->n, thread, f->types[i].event, node, value, samples))
+            continue;
+        }
+        if (f->types[i].ns && __builtin_mul_overflow(value, f->types[i].ns, &value))
+            return false;
+        if (value && !named_run_sample(&f->n, thread, f->types[i].event, node, value, samples))
             return false;
     }
     return true;
@@ -363,8 +388,7 @@ static bool pprof_is_packed(struct bytes in)
     return in.len > 2 && in.at[0] == 0x1f && in.at[1] == 0x8b;
 }
 
-/* Unpacks as much as there is, at most `most` bytes; deflate packs no more than a thousand to one.
- * false: it is damaged, or cut short. */
+/* Unpacks as much as there is, at most `most` bytes. false: it is damaged, cut short, or more. */
 static bool pprof_unpack(struct bytes in, size_t most, struct pprof_bytes *out)
 {
     z_stream z = {.next_in = (uint8_t *)in.at, .avail_in = (uInt)in.len};
@@ -386,13 +410,14 @@ static bool pprof_unpack(struct bytes in, size_t most, struct pprof_bytes *out)
     return status == Z_STREAM_END;
 }
 
-/* The beginning of a message with nothing but fields of a profile, the first of which is a type. */
-static bool pprof_begins(struct bytes message)
+/* The beginning of a message with nothing but fields of a profile, in any order, a type among them.
+ * `is_cut`: there is more of it. */
+static bool pprof_begins(struct bytes message, bool is_cut)
 {
     struct cursor in = cursor_over(message, NULL);
     struct proto_field field;
     uint32_t fields = 0, types = 0;
-    while (fields < 20 && proto_next(&in, &field)) {
+    while ((fields < 20 || !types) && proto_next(&in, &field)) {
         bool is_message = pprof_is_message(field.number) || field.number == PROFILE_PERIOD_TYPE;
         bool is_right = is_message == !!field.bytes.at || field.number == PROFILE_COMMENT;
         if (field.number > PROFILE_LAST || !is_right)
@@ -400,16 +425,17 @@ static bool pprof_begins(struct bytes message)
         types += field.number == PROFILE_SAMPLE_TYPE;
         fields++;
     }
-    return types && fields;
+    return types && (!in.failed || is_cut);
 }
 
 bool pprof_probe(struct bytes first)
 {
+    enum { MOST = 1 << 14 };
     struct pprof_bytes head = {0};
     if (!pprof_is_packed(first))
-        return first.len && first.at[0] == 0x0a && pprof_begins(first);
-    (void)pprof_unpack(first, 1 << 14, &head);
-    bool is_one = head.all.len && pprof_begins((struct bytes){head.all.at, head.all.len});
+        return first.len && pprof_begins(first, first.at[0] == 0x0a || first.len >= MOST);
+    (void)pprof_unpack(first, MOST, &head);
+    bool is_one = head.all.len && pprof_begins((struct bytes){head.all.at, head.all.len}, true);
     vec_free(&head.all);
     return is_one;
 }
@@ -422,8 +448,13 @@ bool pprof_read(struct bytes in, const char *name, struct recording *out, struct
     bool ok = true;
     named_run_begin(&f.n, out);
     if (pprof_is_packed(in)) {
-        ok =
-            pprof_unpack(in, SIZE_MAX, &unpacked) || err_in(e, name, "what gzip packed is damaged");
+        /* Tables of a profile shrink to a tenth or so; deflate could hold a thousand times its
+         * size, which would be memory for nothing. */
+        size_t most = in.len < SIZE_MAX / 256 ? 200 * in.len + (64 << 20) : SIZE_MAX;
+        ok = pprof_unpack(in, most, &unpacked) ||
+             (unpacked.all.len == most
+                  ? err_in(e, name, "what gzip packed is more than 200 times its size")
+                  : err_in(e, name, "what gzip packed is damaged"));
         f.message = (struct bytes){unpacked.all.at, unpacked.all.len};
     }
     ok = ok && pprof_tables(&f, e);
