@@ -147,7 +147,8 @@ static void pprof_function(struct pprof *p, uint32_t number)
     protobuf_u64(&p->out, FUNCTION_ID, number + UINT64_C(1));
     protobuf_u64(&p->out, FUNCTION_NAME, pprof_text(p, f->name));
     /* A name that is its own linkage name is taken for one that is to be demangled, and what stands
-     * in its parentheses for parameters to be cut: "[no symbol] (libz.so)" would lose its library. */
+     * in its parentheses for parameters to be cut: "[no symbol] (libz.so)" would lose its library.
+     */
     if (strcmp(f->name, f->linkage) || !strchr(f->name, '('))
         protobuf_u64(&p->out, FUNCTION_SYSTEM_NAME, pprof_text(p, f->linkage));
     if (f->file)
