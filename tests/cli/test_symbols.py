@@ -424,7 +424,7 @@ class Damage(Case):
         run.write(self.dir / "r")
         done = monarc("flat", "r", cwd=self.dir)
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
-        self.assertIn(b"excerpt 0 of the run is not possible", done.stderr)
+        self.assertIn(b"excerpt 0 of the recording is not possible", done.stderr)
 
     def test_without_build_id(self):
         """There is nothing to tell files apart by: names are those of the recording."""
