@@ -31,7 +31,7 @@ enum monarc_control_kind {
 enum monarc_control_state {
     MONARC_CONTROL_FREE = 0,     /* nothing, or a writer is at it */
     MONARC_CONTROL_READY = 1,    /* whole: the reader may take it */
-    MONARC_CONTROL_ABANDONED = 2 /* a writer never came back: used by nobody any more */
+    MONARC_CONTROL_ABANDONED = 2 /* a writer never came back: not used any more */
 };
 
 struct monarc_control_header {

@@ -248,7 +248,8 @@ bool monarc_counters_walk(const struct monarc_source *in, const struct monarc_me
     struct stream s = {.each = each, .context = context};
     s.c = each ? monarc_counters_new(memory, e) : NULL;
     if (!s.c)
-        return each ? false : call_fail(e, MONARC_MISUSE, "there is nobody to hand counters to");
+        return each ? false
+                    : call_fail(e, MONARC_MISUSE, "no function to hand counters to is given");
     bool ok = call_read(in, &s.c->heap, &s.in, e);
     if (ok) {
         enum heap_outcome outcome = heap_run(&s.c->heap, counters_walk_stream, &s);

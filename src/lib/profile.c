@@ -305,7 +305,7 @@ bool monarc_profile_walk(const struct monarc_source *in, const struct monarc_hin
     struct heap scratch;
     struct walking w = {.visitor = visitor, .hint = profile_hint(hint)};
     if (!visitor)
-        return call_fail(e, MONARC_MISUSE, "there is nobody to hand records to");
+        return call_fail(e, MONARC_MISUSE, "no function to hand records to is given");
     heap_init(&scratch, memory);
     bool ok = call_read(in, &scratch, &w.in, e);
     if (ok) {
@@ -479,7 +479,7 @@ struct merging {
     struct err why;
 };
 
-/* Rows of a profile that nobody summed may be there twice, which the merger's places do not know:
+/* Rows of a profile that was not summed may be there twice, which the merger's places do not know:
  * it starts over, with itself as the first that is added. */
 static bool change_merge_profiles(void *context)
 {

@@ -25,7 +25,7 @@ enum {
     PAYLOAD_AT = 31,
     HEX_DIGITS = 8,
     LEAST_LINE = PAYLOAD_AT + 1 + HEX_DIGITS,
-    MOST_LINE = 4096, /* longer ones are nobody's */
+    MOST_LINE = 4096, /* longer ones are not ours */
     MOST_STREAMS = 1024
 };
 

@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In a trial (`out` NULL) nobody reads the sentence: it is not made. */
+/* In a trial (`out` NULL) the sentence is not read, and not made. */
 bool reading_fail(struct reading *r, const struct cursor *where, enum read_failure what,
                   uint64_t seen, uint64_t of, const char *format, ...)
 {

@@ -44,7 +44,7 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
                          size_t len);
 
-/* What stands outside of frames whose callers nobody told. */
+/* What stands outside of frames whose callers are not known. */
 uint32_t named_run_cut(struct named_run *n, enum recording_cut why);
 
 uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
@@ -175,7 +175,7 @@ static inline struct text_span text_take_last_word(struct text_span *s)
 }
 
 /* ---- Messages of Protocol Buffers, field by field, over a bounded span. Groups and types that
- * nobody writes any more end the message with `failed`. */
+ * no program writes any more end the message with `failed`. */
 
 struct proto_field {
     uint32_t number;

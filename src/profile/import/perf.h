@@ -108,7 +108,7 @@ struct perf_event_kind {
     uint64_t period; /* between samples; with `is_rate`: samples per second that were asked for */
     uint32_t most_frames;
     bool is_rate, excludes_kernel;
-    const char *name; /* NULL: nobody has said */
+    const char *name; /* NULL: not known */
 };
 
 struct perf_kinds {
@@ -127,7 +127,7 @@ void perf_kinds_add_ids(struct perf_kinds *k, struct cursor in, uint32_t kind);
 void perf_kinds_describe(struct perf_kinds *k, struct cursor in);
 void perf_kinds_update(struct perf_kinds *k, struct cursor in);
 
-/* A name as perf would print it, out of type and config where nobody has said one. */
+/* A name as perf would print it, out of type and config where the file has none. */
 const char *perf_kind_name(const struct perf_kinds *k, uint32_t kind);
 
 /* Whether weights are nanoseconds. */

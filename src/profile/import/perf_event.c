@@ -368,7 +368,7 @@ static void kernel_name_object(const struct kernel_symbols *s, uint32_t object, 
     arena_deinit(&scratch);
 }
 
-/* What is to be added to an address now for that of a node; false: nobody knows. */
+/* What is to be added to an address now for that of a node; false: not known. */
 static bool kernel_moved(const struct perf_kernel *k, uint64_t anchor, const char *object,
                          uint64_t *moved)
 {
@@ -383,7 +383,7 @@ static bool kernel_moved(const struct perf_kernel *k, uint64_t anchor, const cha
     return false;
 }
 
-/* Whether a listed object has a node: the list is long, and often nobody needs it. */
+/* Whether a listed object has a node: the list is long, and often not needed. */
 static bool kernel_is_sampled(const struct recording *r)
 {
     for (size_t i = 1; i < r->nodes.len; i++) {

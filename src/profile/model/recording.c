@@ -189,7 +189,7 @@ const char *event_dimension(uint32_t event, char *abbreviation)
  * Counters run on while the machine's host runs something else; accounts do not. Accounts lack
  * children for which no process waited: SIGCHLD was ignored, or their parent was gone. */
 
-/* Outlived its parent, so that its time is in nobody's account. */
+/* Outlived its parent, so that its time is in no account. */
 static bool is_orphan(const struct recording *r, const struct map *ends, uint32_t process)
 {
     const uint32_t *own = map_find(ends, r->processes.at[process].pid, 0);

@@ -139,7 +139,7 @@ enum recording_loss_kind {
     RECORDING_LOST_RECORDS,   /* the kernel's buffer was full: samples */
     RECORDING_LOST_THROTTLED, /* the kernel slowed sampling down */
     RECORDING_LOST_UNPLACED,  /* CPU time that was measured, and no sample says where: ns */
-    RECORDING_LOST_KERNEL,    /* of that: in the kernel, whose place nobody let us see: ns */
+    RECORDING_LOST_KERNEL,    /* of that: in the kernel, whose place we may not see: ns */
     RECORDING_LOST_UNSEEN,    /* CPU time of processes that were not recorded: ns */
     RECORDING_LOST_STOPPED,   /* left out at the program's own request (monarc_rt_stop): ns */
     RECORDING_LOST_OTHER,
@@ -255,7 +255,7 @@ uint64_t recording_weight(const struct recording *r, uint32_t event);
 bool recording_is_wait(const struct recording *r, uint32_t node);
 
 /* CPU time of all threads by the kernel's counters: of processes that outlived their parent, which
- * are in nobody's account, and of the others. */
+ * are in no account, and of the others. */
 struct recording_cpu {
     uint64_t orphans_ns, others_ns;
 };
@@ -268,7 +268,7 @@ uint64_t recording_used_ns(const struct recording *r);
 /* The most memory that one process had resident; 0: not known. */
 uint64_t recording_peak_bytes(const struct recording *r);
 
-/* What of it is in nobody's account, far beyond what accounts and counters differ by: of children
+/* What of it is in no account, far beyond what accounts and counters differ by: of children
  * for which no process waited. 0: none, or it cannot be told. */
 uint64_t recording_unaccounted_ns(const struct recording *r);
 
