@@ -2,7 +2,7 @@
  * stand at the line where a function begins, or, if the exchange has the code, at each instruction
  * with its line; calls have exact counts. What a call cost is added up
  * by those who read it, so nothing is in it twice: see exchange.h. */
-#include "base/intern.h"
+#include "base/map.h"
 #include "profile/analysis/exchange/exchange.h"
 #include "profile/export/exports.h"
 

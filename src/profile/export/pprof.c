@@ -10,7 +10,7 @@
 #include "profile/export/exports.h"
 #include "profile/model/pprof_fields.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 
 #include <stdio.h>
 #include <stdlib.h>

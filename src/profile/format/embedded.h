@@ -3,7 +3,7 @@
 #ifndef MONARC_PROFILE_FORMAT_EMBEDDED_H
 #define MONARC_PROFILE_FORMAT_EMBEDDED_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "profile/model/embedded.h"
 
 /* Moves `in` to the next image, or returns false. The magic alone, as in the recorder's code, is

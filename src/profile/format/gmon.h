@@ -2,7 +2,7 @@
 #ifndef MONARC_PROFILE_FORMAT_GMON_H
 #define MONARC_PROFILE_FORMAT_GMON_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "profile/format/format.h"
 
 /* The version of such a header (0, 1 or 0x1ffff) and the order in which it is one; false if there

@@ -4,7 +4,7 @@
  * difference. A list may take any number of bytes: lengths of records have 64 bits. */
 #include "profile/format/recording_file.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "monarc/sidecar.h"
 
 struct recording_writer {

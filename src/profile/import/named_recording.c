@@ -1,7 +1,7 @@
 /* A run of names. */
 #include "profile/import/named_recording.h"
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "base/path.h"
 #include "record/tally.h"
 

@@ -5,7 +5,7 @@
 #ifndef MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 #define MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "profile/model/recording.h"
 
 struct named_run {

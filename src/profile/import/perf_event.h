@@ -4,7 +4,7 @@
 #define MONARC_PROFILE_IMPORT_PERF_EVENT_H
 
 #include "base/arena.h"
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "profile/model/recording.h"

@@ -3,7 +3,7 @@
 #ifndef MONARC_PROFILE_IMPORT_PERF_REPLAY_H
 #define MONARC_PROFILE_IMPORT_PERF_REPLAY_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "profile/import/perf_event.h"
 #include "record/collector.h"
 

@@ -3,7 +3,7 @@
 #ifndef MONARC_PROFILE_IMPORT_PROTOBUF_READ_H
 #define MONARC_PROFILE_IMPORT_PROTOBUF_READ_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 struct proto_field {
     uint32_t number;

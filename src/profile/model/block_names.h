@@ -6,7 +6,7 @@
 #ifndef MONARC_PROFILE_MODEL_BLOCK_NAMES_H
 #define MONARC_PROFILE_MODEL_BLOCK_NAMES_H
 
-#include "base/intern.h"
+#include "base/map.h"
 
 struct block_name {
     const char *group, *file, *function; /* "" where the file says nothing */

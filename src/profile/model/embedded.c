@@ -1,7 +1,7 @@
 /* Sums over what the embedded recorder says of itself. */
 #include "profile/model/embedded.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 void embedded_deinit(struct embedded *m)
 {

@@ -2,7 +2,7 @@
 #ifndef MONARC_PROFILE_MODEL_HISTOGRAM_H
 #define MONARC_PROFILE_MODEL_HISTOGRAM_H
 
-#include "base/saturating.h"
+#include "base/bytes.h"
 #include "base/vec.h"
 
 /* Samples over [low, high): bin i counts hits in the i-th of `bins` equal parts of the range.

@@ -8,7 +8,7 @@
  * one program are equal or apart, as GNU gprof wants them when it adds files up (-s). */
 #include "profile/model/recording_profile.h"
 
-#include "base/search.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
