@@ -9,7 +9,6 @@
 
 #include "arch/arch.h"
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/vec.h"
 
 struct capstone;

@@ -1,4 +1,13 @@
-/* Chunked bump allocator. Chunks come zeroed: large ones are fresh pages of the system. */
+/* Chunked bump allocator.
+ *
+ *   struct arena      at ──────────────┐      end ─┐
+ *   chunk (64 KiB)    [next│ in use ...│  free ....]
+ *   chunk (alone)     [next│ one large request     ]
+ *
+ * Small requests are cut from the newest chunk; one of a quarter of a chunk or more gets a chunk
+ * alone, so that the rest of the current one is not wasted. Chunks come zeroed and are never used
+ * twice: large ones are fresh pages of the system, which cost nothing until they are touched.
+ * Requests cost an addition; freeing costs the number of chunks. Only texts are unaligned. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -30,9 +39,11 @@ static struct arena_chunk *chunk_new(size_t bytes)
     return chunk;
 }
 
+/* No alignment here: the caller has rounded `at` and `bytes`, or does not care. */
 static void *take(struct arena *a, size_t bytes)
 {
     if (!a->at || bytes > (size_t)(a->end - a->at)) {
+        /* The current chunk stays in use behind it. */
         bool alone = bytes >= CHUNK / 4;
         struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
         chunk->next = a->chunks;
@@ -51,6 +62,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         memory_exhausted(bytes);
+    /* Behind a text, `at` may be anywhere. */
     size_t skip = -(uintptr_t)a->at & (ALIGNMENT - 1);
     if (skip && skip <= (size_t)(a->end - a->at))
         a->at += skip;
@@ -78,6 +90,7 @@ char *arena_copy(struct arena *a, const char *text, size_t len)
     return copy;
 }
 
+/* Formats twice: once for the length. Texts of messages are short and few. */
 char *arena_printf(struct arena *a, const char *format, ...)
 {
     va_list args, again;
@@ -94,6 +107,7 @@ char *arena_printf(struct arena *a, const char *format, ...)
 
 void arena_join(struct arena *a, struct arena *from)
 {
+    /* Room left in the chunks of `from` is given up. */
     struct arena_chunk *last = from->chunks;
     while (last && last->next)
         last = last->next;

@@ -1,13 +1,218 @@
-/* A span of bytes that somebody else owns. */
+/* Bytes and numbers in them: spans, the bounded reader, the writer, LEB128, sums that saturate,
+ * hashes.
+ *
+ * What comes from a file passes the cursor, what goes into one the writer: bounds, byte order and
+ * alignment are their business alone. */
 #ifndef MONARC_BASE_BYTES_H
 #define MONARC_BASE_BYTES_H
 
+#include "base/vec.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+/* A span of bytes that somebody else owns. */
 struct bytes {
     const uint8_t *at;
     size_t len;
 };
+
+/* A bounded reader over a span of bytes: every read is checked, a failed read yields 0 and sets
+ * `failed`, and nothing moves after that. Callers read a record's fields and test `failed` once.
+ *
+ * `word` is the pointer size of the machine that wrote the bytes (4 or 8), `big_endian` its order.
+ */
+
+struct cursor {
+    const uint8_t *at, *end, *base;
+    const char *name; /* of the input, for messages */
+    uint8_t word;
+    bool big_endian;
+    bool failed;
+};
+
+/* A cursor at the start of `b`; 8 bytes to a word until the caller knows better. */
+static inline struct cursor cursor_over(struct bytes b, const char *name)
+{
+    const uint8_t *at = b.at ? b.at : (const uint8_t *)""; /* so that it can be counted from */
+    return (struct cursor){.at = at, .end = at + b.len, .base = at, .name = name, .word = 8};
+}
+
+static inline size_t cursor_left(const struct cursor *c)
+{
+    return (size_t)(c->end - c->at);
+}
+
+/* What messages name: bytes from the start of the span. */
+static inline size_t cursor_offset(const struct cursor *c)
+{
+    return (size_t)(c->at - c->base);
+}
+
+/* Advances over `n` bytes and returns where they start, or NULL. */
+static inline const uint8_t *cursor_take(struct cursor *c, size_t n)
+{
+    if (c->failed || cursor_left(c) < n) {
+        c->failed = true;
+        return NULL;
+    }
+    const uint8_t *here = c->at;
+    c->at += n;
+    return here;
+}
+
+/* Integers at any alignment, in either order. */
+static inline uint16_t bytes_u16(const uint8_t *p, bool big_endian)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return big_endian ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t bytes_u32(const uint8_t *p, bool big_endian)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return big_endian ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t bytes_u64(const uint8_t *p, bool big_endian)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return big_endian ? __builtin_bswap64(v) : v;
+}
+
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+    const uint8_t *p = cursor_take(c, 1);
+    return p ? *p : 0;
+}
+
+static inline uint16_t cursor_u16(struct cursor *c)
+{
+    const uint8_t *p = cursor_take(c, 2);
+    return p ? bytes_u16(p, c->big_endian) : 0;
+}
+
+static inline uint32_t cursor_u32(struct cursor *c)
+{
+    const uint8_t *p = cursor_take(c, 4);
+    return p ? bytes_u32(p, c->big_endian) : 0;
+}
+
+static inline uint64_t cursor_u64(struct cursor *c)
+{
+    const uint8_t *p = cursor_take(c, 8);
+    return p ? bytes_u64(p, c->big_endian) : 0;
+}
+
+/* One pointer-sized unsigned value. */
+static inline uint64_t cursor_word(struct cursor *c)
+{
+    return c->word == 4 ? cursor_u32(c) : cursor_u64(c);
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "monarc's host is little-endian");
+
+/* DWARF's variable-length integers, read through the bounded cursor. */
+
+/* The value's low bits, how many there are, and the last byte. Bits beyond the 64th are dropped. */
+struct leb {
+    uint64_t value;
+    unsigned bits;
+    uint8_t last;
+};
+
+static inline struct leb cursor_leb(struct cursor *c)
+{
+    struct leb n = {0};
+    do {
+        n.last = cursor_u8(c);
+        if (n.bits < 64)
+            n.value |= (uint64_t)(n.last & 0x7f) << n.bits;
+        n.bits += 7;
+    } while (n.last & 0x80);
+    return n;
+}
+
+/* An overlong encoding is read to its end, as assemblers pad with them. */
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+    return cursor_leb(c).value;
+}
+
+/* The sign is bit 6 of the last byte. */
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+    struct leb n = cursor_leb(c);
+    bool is_negative = n.bits < 64 && (n.last & 0x40);
+    return (int64_t)(is_negative ? n.value | ~(uint64_t)0 << n.bits : n.value);
+}
+
+/* A growing buffer of bytes with integers in the byte order and pointer size of a target. */
+
+struct writer {
+    VEC(uint8_t) out;
+    uint8_t word;
+    bool big_endian;
+};
+
+void writer_bytes(struct writer *w, const void *bytes, size_t len);
+void writer_u8(struct writer *w, uint8_t value);
+void writer_u16(struct writer *w, uint16_t value);
+void writer_u32(struct writer *w, uint32_t value);
+void writer_u64(struct writer *w, uint64_t value);
+void writer_word(struct writer *w, uint64_t value); /* truncates to the pointer size */
+void writer_deinit(struct writer *w);
+
+/* Sums of counts that stop at the largest number. */
+
+static inline uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Hashes of bytes. None withstands bytes that are made to collide: what has one hash is compared,
+ * unless a file format says that the hash is all there is. */
+
+/* For tables in memory: eight bytes at a time, and other values on machines of other byte order. */
+static inline uint64_t hash_bytes(const void *bytes, size_t len)
+{
+    const char *at = bytes;
+    uint64_t h = 0x9e3779b97f4a7c15u ^ len;
+    for (; len >= 8; at += 8, len -= 8) {
+        uint64_t part;
+        memcpy(&part, at, 8);
+        h = (h ^ part) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    uint64_t rest = 0;
+    memcpy(&rest, at, len);
+    h = (h ^ rest) * 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 29;
+}
+
+/* For files: FNV-1a, of 64 and of 32 bits. */
+static inline uint64_t hash_fnv64(const void *bytes, size_t len)
+{
+    const uint8_t *at = bytes;
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ at[i]) * 0x100000001b3u;
+    return h;
+}
+
+static inline uint32_t hash_fnv32(const void *bytes, size_t len)
+{
+    const uint8_t *at = bytes;
+    uint32_t h = 0x811c9dc5u;
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ at[i]) * 0x01000193u;
+    return h;
+}
 
 #endif

@@ -1,13 +1,21 @@
-/* Formatting of the one-line errors. */
+/* Formatting of the one-line errors.
+ *
+ * A message is put together in place: the input's name (500 bytes of it at most, so that a hostile
+ * name leaves room for the sentence), the offset, the sentence. What does not fit is cut; control
+ * bytes become `?`, as names come from archives, debug information and command lines, and a
+ * terminal obeys what it is sent. UTF-8 goes through.
+ *
+ * All return false, so that `return err_in(...)` is the whole failure path of a caller. */
 #include "base/err.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Tabs and newlines too: tools read messages line by line. */
 static void keep_to_one_line(char *text)
 {
     for (; *text; text++)
@@ -22,6 +30,7 @@ static void append(struct err *e, const char *format, va_list args)
     vsnprintf(e->line + used, sizeof e->line - used, format, args);
 }
 
+/* What stands before the sentence. */
 static void PRINTF_LIKE(2, 3) start(struct err *e, const char *format, ...)
 {
     va_list args;
@@ -80,6 +89,7 @@ bool err_errno(struct err *e, const char *input, int errno_value)
     return false;
 }
 
+/* ENOENT, EACCES, ENOTDIR and the like are answers about the file; these are not. */
 bool errno_is_trouble(int errno_value)
 {
     switch (errno_value) {

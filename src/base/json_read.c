@@ -1,5 +1,16 @@
-/* JSON from front to back. What is nested is followed by the caller's own loops; only values that
- * are passed over have a depth that the input decides, which is a counter here, not recursion. */
+/* JSON from front to back (RFC 8259), for whoever knows what to expect.
+ *
+ * The caller's own loops follow what is nested, so the reader needs no stack and no memory but for
+ * texts. Only values that are passed over have a depth that the input decides; that is a counter
+ * here, not recursion, and 512 is the most.
+ *
+ * After the first failure every question gets the answer that ends loops: no member, no element,
+ * no value. So callers test `failed` once, at the end, and the message is that of the first thing
+ * that was wrong.
+ *
+ * It is strict where leniency could change a meaning (commas, colons, escapes, NUL), and lenient
+ * where only the spelling of numbers is concerned: their digits are handed on to whoever converts
+ * them. */
 #include "base/json_read.h"
 
 #include "base/utf8.h"
@@ -35,6 +46,7 @@ static char json_next(struct json_reader *r)
     return r->failed || r->at == r->end ? 0 : *r->at;
 }
 
+/* Takes the byte if it is next. */
 static bool json_take(struct json_reader *r, char c)
 {
     if (json_next(r) != c)
@@ -74,7 +86,8 @@ static bool json_another(struct json_reader *r, char end)
     return !r->failed;
 }
 
-/* The bytes between quotes, escapes as they are. */
+/* The bytes between quotes, escapes as they are. A backslash passes the byte behind it, so that
+ * `\"` does not end the string; what it means is asked later, if at all. */
 static struct json_span json_string(struct json_reader *r)
 {
     if (!json_take(r, '"')) {
@@ -163,6 +176,7 @@ static bool json_unescape(const char **at, const char *end, char **to)
     return c != 0;
 }
 
+/* A text is never longer than its spelling: one allocation is enough. */
 const char *json_read_text(struct json_reader *r, struct arena *a)
 {
     struct json_span s = json_string(r);
@@ -226,6 +240,7 @@ static void json_past_scalar(struct json_reader *r)
     }
 }
 
+/* Each turn takes one value, then leaves all that ends with it. */
 void json_read_past(struct json_reader *r)
 {
     bool is_object[MOST_DEPTH];

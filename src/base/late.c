@@ -1,4 +1,6 @@
-/* dlopen(), without its ways to go wrong. */
+/* dlopen(), without its ways to go wrong. This is the only file that calls it: what is loaded late
+ * is loaded here (tests/checks/objects.py). All symbols are bound at once, so that a library that
+ * lacks one is refused and does not end the process later. */
 #include "base/late.h"
 
 #include <dlfcn.h>

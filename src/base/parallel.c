@@ -1,5 +1,9 @@
-/* Threads that take the next piece until none is left. A thread that cannot be started is not
- * missed: the caller's own thread works too. */
+/* Threads that take the next piece until none is left.
+ *
+ * One atomic counter hands out the pieces, so that threads with quick pieces take more of them;
+ * callers put large pieces first where that matters. A thread that cannot be started is not
+ * missed: the caller's own thread works too. There is no pool: threads live for one call, whose
+ * work takes milliseconds at least, and share nothing but what the caller gives them. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -21,6 +25,7 @@ struct worker {
     unsigned number;
 };
 
+/* One thread: also the caller's. */
 static void *run(void *argument)
 {
     const struct worker *worker = argument;
@@ -30,6 +35,7 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* Of those that exist, containers and taskset may leave fewer. */
 unsigned parallel_cpus(void)
 {
     cpu_set_t set;
@@ -63,6 +69,7 @@ void parallel_for_workers(size_t pieces, unsigned threads,
         pthread_join(workers[i].thread, NULL);
 }
 
+/* For work that asks for no worker's number. */
 struct plain_work {
     void (*work)(size_t i, void *context);
     void *context;

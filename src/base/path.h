@@ -3,6 +3,7 @@
 #define MONARC_BASE_PATH_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 
 /* What follows the last slash; the whole path if there is none. */
 const char *path_base_name(const char *path);
@@ -38,5 +39,9 @@ bool path_map_parse(const char *rule, struct arena *a, struct path_map *out);
 
 /* The path below `to`, in `a`; NULL if it is not below `from`. */
 char *path_map_apply(const struct path_map *m, const char *path, struct arena *a);
+
+/* MD5 (RFC 1321), for names alone: it protects nothing. */
+
+void md5(struct bytes in, uint8_t digest[16]);
 
 #endif

@@ -1,5 +1,15 @@
-/* Top-down merge sort of 32-bit indices, whose depth of recursion is log2 of the length, and a
- * radix sort for items with a number. */
+/* Two stable sorts.
+ *
+ * sort_u32() is a top-down merge sort of indices with the caller's comparison, whose depth of
+ * recursion is log2 of the length. It splits and merges as glibc's qsort does, since GNU gprof's
+ * output depends on that.
+ *
+ * sort_keyed() is a radix sort, least significant digit first, for items that carry a number:
+ * linear in the length, without a comparison. Digits in which all keys agree are skipped, so
+ * indices and addresses of one program take two or three passes, not six. Short lists are sorted
+ * by insertion.
+ *
+ * Both need as much memory again as what they sort. */
 #include "base/sort.h"
 
 #include "base/arena.h"
@@ -8,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Merges into `spare` and back; what is left of the right half is in its place already. */
 static void sort_part(uint32_t *at, size_t len, uint32_t *spare, sort_compare *compare,
                       const void *context)
 {
@@ -47,17 +58,7 @@ static size_t digit(uint64_t key, int shift, int bits)
     return key >> shift & ((1u << bits) - 1);
 }
 
-/* The bits in which keys differ. */
-static uint64_t varying_bits(const struct keyed *items, size_t len)
-{
-    uint64_t all = UINT64_MAX, any = 0;
-    for (size_t i = 0; i < len; i++) {
-        all &= items[i].key;
-        any |= items[i].key;
-    }
-    return all ^ any;
-}
-
+/* Counts, then sums, then places: one pass of a counting sort. */
 static void radix_pass(const struct keyed *from, struct keyed *to, size_t len, int shift, int bits)
 {
     uint32_t place[1 << MOST_BITS];
@@ -74,25 +75,26 @@ static void radix_pass(const struct keyed *from, struct keyed *to, size_t len, i
         to[place[digit(from[i].key, shift, bits)]++] = from[i];
 }
 
-static void insert_sort(struct keyed *items, size_t len)
-{
-    for (size_t i = 1; i < len; i++) {
-        struct keyed moving = items[i];
-        size_t k = i;
-        for (; k && items[k - 1].key > moving.key; k--)
-            items[k] = items[k - 1];
-        items[k] = moving;
-    }
-}
-
 void sort_keyed(struct keyed *items, size_t len)
 {
     enum { SHORT = 64 };
     if (len < SHORT) {
-        insert_sort(items, len);
+        for (size_t i = 1; i < len; i++) {
+            struct keyed moving = items[i];
+            size_t k = i;
+            for (; k && items[k - 1].key > moving.key; k--)
+                items[k] = items[k - 1];
+            items[k] = moving;
+        }
         return;
     }
-    uint64_t varying = varying_bits(items, len);
+    /* The bits in which keys differ. */
+    uint64_t all = UINT64_MAX, any = 0;
+    for (size_t i = 0; i < len; i++) {
+        all &= items[i].key;
+        any |= items[i].key;
+    }
+    uint64_t varying = all ^ any;
     if (!varying)
         return;
     struct keyed *spare = memory_resized(NULL, len * sizeof *spare), *from = items, *to = spare;

@@ -1,4 +1,12 @@
-/* XML from front to back; the names of open tags are on a stack of fixed size. */
+/* XML 1.0 from front to back, one tag or text at a time.
+ *
+ * The names of open tags are on a stack of fixed size (256), as spans of the input: tags must
+ * match, and nothing is copied. Texts and attributes are handed out as they are written, and
+ * decoded when asked for; most never are.
+ *
+ * What could make a small file large, or reach outside of it, is not there: entities that a
+ * document type defines are errors where they are used, nothing external is read, and the only
+ * encodings are those whose bytes are UTF-8's. */
 #include "base/xml_read.h"
 
 #include "base/utf8.h"
@@ -41,26 +49,8 @@ static bool xml_past(struct xml_reader *r, const char *word)
     return true;
 }
 
-/* <!DOCTYPE ... [ ... ]>: with quoted texts in it, and what stands between brackets. */
-static bool xml_past_type(struct xml_reader *r)
-{
-    char quote = 0;
-    unsigned brackets = 0;
-    for (; r->at < r->end; r->at++) {
-        char c = *r->at;
-        if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '"' || c == '\'')
-            quote = c;
-        else if (c == '[' || c == ']')
-            brackets = c == '[';
-        else if (c == '>' && !brackets)
-            return r->at++, true;
-    }
-    return xml_read_fail(r, "the document type has no end");
-}
-
-/* The end of a tag that begins here: its `>` outside of quotes. */
+/* The end of a tag that begins here: its `>` outside of quotes. Attributes may hold `>` between
+ * quotes. */
 static const char *xml_tag_end(const struct xml_reader *r)
 {
     char quote = 0;
@@ -75,6 +65,7 @@ static const char *xml_tag_end(const struct xml_reader *r)
     return NULL;
 }
 
+/* As far as a name can go: which characters XML allows in it is not asked. */
 static struct xml_span xml_name(const char *at, const char *end)
 {
     const char *c = at;
@@ -139,36 +130,50 @@ static enum xml_event xml_take_text(struct xml_reader *r)
     return XML_TEXT;
 }
 
-/* The encoding that <?xml ... ?> names is one whose bytes are UTF-8's. */
-static bool xml_past_instruction(struct xml_reader *r)
-{
-    static const char *const FINE[] = {"utf-8", "UTF-8", "us-ascii", "US-ASCII", "ASCII"};
-    bool is_declaration = xml_begins(r, "<?xml ");
-    r->attributes.at = r->at + strlen(is_declaration ? "<?xml" : "<?");
-    if (!xml_past(r, "?>"))
-        return false;
-    r->attributes.end = r->at - strlen("?>");
-    struct xml_span encoding;
-    if (!is_declaration || !xml_attribute_span(r, "encoding", &encoding))
-        return true;
-    for (size_t i = 0; i < sizeof FINE / sizeof *FINE; i++)
-        if (xml_is(encoding, FINE[i]))
-            return true;
-    return xml_read_fail(r, "is not in UTF-8, but in an encoding that is not read");
-}
-
-/* Passes what is neither tag nor text; false: there is none of that here. */
+/* Passes what is neither tag nor text; false: there is none of that here. Comments, instructions,
+ * sections and the document type. */
 static bool xml_past_other(struct xml_reader *r)
 {
     if (xml_begins(r, "<!--"))
         return xml_past(r, "-->");
-    if (xml_begins(r, "<?"))
-        return xml_past_instruction(r);
+    if (xml_begins(r, "<?")) {
+        /* The encoding that <?xml ... ?> names is one whose bytes are UTF-8's. */
+        static const char *const FINE[] = {"utf-8", "UTF-8", "us-ascii", "US-ASCII", "ASCII"};
+        bool is_declaration = xml_begins(r, "<?xml ");
+        r->attributes.at = r->at + strlen(is_declaration ? "<?xml" : "<?");
+        if (!xml_past(r, "?>"))
+            return false;
+        r->attributes.end = r->at - strlen("?>");
+        struct xml_span encoding;
+        if (!is_declaration || !xml_attribute_span(r, "encoding", &encoding))
+            return true;
+        for (size_t i = 0; i < sizeof FINE / sizeof *FINE; i++)
+            if (xml_is(encoding, FINE[i]))
+                return true;
+        return xml_read_fail(r, "is not in UTF-8, but in an encoding that is not read");
+    }
     if (xml_begins(r, "<![CDATA["))
         return xml_past(r, "]]>");
-    return xml_begins(r, "<!DOCTYPE") && xml_past_type(r);
+    if (!xml_begins(r, "<!DOCTYPE"))
+        return false;
+    /* <!DOCTYPE ... [ ... ]>: with quoted texts in it, and what stands between brackets. */
+    char quote = 0;
+    unsigned brackets = 0;
+    for (; r->at < r->end; r->at++) {
+        char c = *r->at;
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '[' || c == ']')
+            brackets = c == '[';
+        else if (c == '>' && !brackets)
+            return r->at++, true;
+    }
+    return xml_read_fail(r, "the document type has no end");
 }
 
+/* An empty tag is two events. */
 enum xml_event xml_read(struct xml_reader *r)
 {
     if (r->is_empty) {
@@ -251,6 +256,7 @@ static uint32_t xml_entity(const char *at, const char *end)
     return 0;
 }
 
+/* No entity of XML is shorter than the character that it stands for: one allocation is enough. */
 const char *xml_decoded(struct xml_reader *r, struct xml_span s, struct arena *a)
 {
     char *text = arena_alloc_text(a, (size_t)(s.end - s.at) + 1), *to = text;

@@ -1,15 +1,39 @@
-/* The table of coverage/analysis/line_coverage.h says what a line's count is and which blocks
- * belong to it; this shares it out among these blocks. */
+/* How often each line of each function was entered, out of the counts of blocks, and from the same
+ * counts the calls of functions.
+ *
+ * The table of coverage/analysis/line_coverage.h says what a line's count is and which blocks
+ * belong to it; this shares the count out among those blocks. A block's entries are its count,
+ * less what comes from other blocks of the same line:
+ *
+ *   for (i = 0; i < n; i++) f();       on one line, run once with n = 10
+ *     B1  i = 0         1    entered from elsewhere: 1
+ *     B2  i < n        11    less 1 from B1, less 10 from B3: 0
+ *     B3  f(); i++     10    less 10 from B2: 0
+ *
+ * The entries add up to gcov's count of the line; what loops add goes to the block that they lead
+ * back to, and what gcov counts once though two blocks are listed is taken off again.
+ *
+ * line_counts_add() costs what building the table of one object does; sorting and summing
+ * (line_counts_settle()) n log n in all lines of all objects. A header's lines come from many
+ * objects and become one.
+ *
+ * Calls (counted_calls_put()): how often each function was entered is counted, who called it is
+ * not. The calls are split among the functions that call it directly in the code and ran
+ * themselves, in proportion to their own counts, as gprof's model splits times. */
 #include "bridge/line_counts.h"
 
-#include "base/search.h"
+#include "base/bytes.h"
+#include "base/sort.h"
 #include "coverage/analysis/line_coverage.h"
 #include "coverage/model/coverage.h"
+#include "profile/analysis/graph/graph.h"
 
 #include <string.h>
 
 #define NONE ((uint32_t)NO_INDEX)
 
+/* One call of line_counts_add(). `stamps` tells without clearing which blocks belong to the line
+ * that is being looked at. */
 struct adding {
     struct line_counts *c;
     const struct notes *n;
@@ -24,6 +48,7 @@ struct adding {
     VEC(int64_t) entered; /* beside them */
 };
 
+/* Files of the notes that are one source get one number in the table. */
 static void line_number_sources(struct adding *a, const uint32_t *files)
 {
     for (size_t i = 0; i < a->n->files.len; i++) {
@@ -35,14 +60,7 @@ static void line_number_sources(struct adding *a, const uint32_t *files)
     }
 }
 
-static void line_name_functions(struct adding *a)
-{
-    for (size_t i = 0; i < a->n->functions.len; i++) {
-        const char *name = a->n->functions.at[i].name;
-        vec_push(&a->names, name ? intern(&a->c->names, name, strlen(name)) : NONE);
-    }
-}
-
+/* Adds an entry, unless its function has no name, by which alone programs find it again. */
 static void line_add(struct adding *a, uint32_t function, struct line_count count)
 {
     const struct notes_function *f = &a->n->functions.at[function];
@@ -66,6 +84,7 @@ static uint32_t line_index_of(const struct adding *a, const struct instance_bloc
     return line_function_of(a, b)->first_block + b->block;
 }
 
+/* Unknown and damaged counts are 0. */
 static int64_t line_block_count(const struct adding *a, uint32_t index)
 {
     int64_t count = flow_known_count(a->unit.flow->blocks.at[index]);
@@ -128,6 +147,8 @@ static void counts_add_entries(struct adding *a, const struct instance_block *bl
         line_add(a, function, count);
 }
 
+/* In three steps: the blocks' counts, less what comes from within the line, and the rest settled.
+ * Then the entries are added by function, as instances of a template share a line. */
 static void counts_add_line(struct adding *a, uint32_t index, uint32_t file)
 {
     const struct covered_line *line = &a->lines.lines.at[index];
@@ -159,6 +180,7 @@ static void counts_add_line(struct adding *a, uint32_t index, uint32_t file)
     }
 }
 
+/* Lines of sources, then those that instances have for themselves. */
 static void line_add_attached(struct adding *a)
 {
     for (size_t i = 0; i < a->lines.sources.len; i++) {
@@ -196,6 +218,8 @@ static const struct covered_line *line_of(const struct adding *a,
     return own ? own : line_find(a, s->first_line, s->lines, number);
 }
 
+/* Lines that share the block of another line, as several declarations before a loop do: each has
+ * the block's count. Versions of gcc that sum blocks treat all lines so. */
 static void line_add_shared(struct adding *a, const struct function_instance *at)
 {
     const struct notes_function *f = &a->n->functions.at[at->function];
@@ -214,6 +238,8 @@ static void line_add_shared(struct adding *a, const struct function_instance *at
     }
 }
 
+/* Where the closing brace has no block of its own, it was reached as often as the function
+ * returned. */
 static void line_add_end(struct adding *a, const struct function_instance *at)
 {
     const struct notes_function *f = &a->n->functions.at[at->function];
@@ -235,18 +261,6 @@ static void line_add_end(struct adding *a, const struct function_instance *at)
                                  .count = (uint64_t)(returned > 0 ? returned : 0)});
 }
 
-static void counts_release(struct adding *a)
-{
-    coverage_units_deinit(&a->unit, 1);
-    line_coverage_deinit(&a->lines);
-    map_deinit(&a->numbers);
-    vec_free(&a->local);
-    vec_free(&a->global);
-    vec_free(&a->names);
-    vec_free(&a->stamps);
-    vec_free(&a->entered);
-}
-
 void line_counts_add(struct line_counts *c, const struct notes *n, const struct flow *flow,
                      const uint32_t *files)
 {
@@ -259,7 +273,10 @@ void line_counts_add(struct line_counts *c, const struct notes *n, const struct 
                                         .sums_blocks = is_old};
     struct adding a = {.c = c, .n = n, .sums_blocks = is_old};
     line_number_sources(&a, files);
-    line_name_functions(&a);
+    for (size_t i = 0; i < a.n->functions.len; i++) {
+        const char *name = a.n->functions.at[i].name;
+        vec_push(&a.names, name ? intern(&a.c->names, name, strlen(name)) : NONE);
+    }
     a.unit = (struct coverage_unit){.notes = n, .flow = flow, .sources = a.local.at};
     line_coverage_build(&a.unit, 1, a.global.len, &rules, &a.lines);
     vec_reserve(&a.stamps, n->blocks + 1);
@@ -271,7 +288,14 @@ void line_counts_add(struct line_counts *c, const struct notes *n, const struct 
             line_add_shared(&a, &a.lines.instances.at[i]);
             line_add_end(&a, &a.lines.instances.at[i]);
         }
-    counts_release(&a);
+    coverage_units_deinit(&a.unit, 1);
+    line_coverage_deinit(&a.lines);
+    map_deinit(&a.numbers);
+    vec_free(&a.local);
+    vec_free(&a.global);
+    vec_free(&a.names);
+    vec_free(&a.stamps);
+    vec_free(&a.entered);
 }
 
 static int line_order(uint64_t left, uint64_t right)
@@ -296,6 +320,8 @@ void line_counts_settle(struct line_counts *c)
     qsort(c->at.at, c->at.len, sizeof *c->at.at, line_by_place);
     for (size_t i = 1; i < c->at.len; i++) {
         struct line_count *last = &c->at.at[kept], *next = &c->at.at[i];
+        /* Sorted, equal entries are neighbours. An exit counts only if its line has nothing else.
+         */
         bool is_same_line = last->file == next->file && last->line == next->line;
         if (!line_by_place(last, next)) {
             last->is_start |= next->is_start;
@@ -314,4 +340,102 @@ void line_counts_deinit(struct line_counts *c)
     intern_deinit(&c->files);
     vec_free(&c->at);
     vec_free(&c->functions);
+}
+
+/* Splitting the entries of functions among their callers. */
+
+struct calls {
+    const struct functions *functions;
+    struct arena scratch;
+    uint64_t *count; /* per function */
+    uint64_t unknown;
+};
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+/* Counts by function of the program; several functions of one name (static ones) are taken for the
+ * first. */
+static void take_counts(struct calls *c, const struct line_counts *counts)
+{
+    struct intern names = {0};
+    VEC(uint32_t) first = {0}; /* function of each name */
+    for (uint32_t i = 0; i < c->functions->len; i++) {
+        const char *name = c->functions->at[i].name;
+        if (intern_kept(&names, name, strlen(name)) == first.len)
+            vec_push(&first, i);
+    }
+    for (size_t i = 0; i < counts->functions.len; i++) {
+        const struct called_function *called = &counts->functions.at[i];
+        const char *name = intern_text(&counts->names, called->name);
+        uint32_t number = intern_find(&names, name, strlen(name));
+        if (number == INTERN_NONE) {
+            c->unknown += called->count > 0;
+            continue;
+        }
+        uint64_t *count = &c->count[first.at[number]];
+        *count = add_saturating(*count, called->count);
+    }
+    vec_free(&first);
+    intern_deinit(&names);
+}
+
+/* `part` of `whole` in `count`, rounded down; all of it in the end. */
+static uint64_t share_of(uint64_t count, double part, double whole)
+{
+    double share = (double)count * (part / whole);
+    return share < (double)count ? (uint64_t)share : count;
+}
+
+/* Shares are differences of rounded running sums, so that they add up to the count exactly. */
+static void put_callee(struct calls *c, uint32_t callee, const struct keyed *callers, size_t len,
+                       struct profile *out)
+{
+    uint64_t self = c->functions->at[callee].start, count = c->count[callee], given = 0;
+    double all = 0, sum = 0;
+    for (size_t i = 0; i < len; i++)
+        all += (double)c->count[callers[i].item];
+    for (size_t i = 0; i < len; i++) {
+        sum += (double)c->count[callers[i].item];
+        uint64_t until = i + 1 < len ? share_of(count, sum, all) : count;
+        if (until > given)
+            vec_push(&out->arcs,
+                     ((struct arc){c->functions->at[callers[i].item].start, self, until - given}));
+        given = until > given ? until : given;
+    }
+    if (!len && count)
+        vec_push(&out->arcs, ((struct arc){0, self, count}));
+}
+
+uint64_t counted_calls_put(const struct line_counts *counts, const struct functions *f,
+                           struct object *o, struct profile *out)
+{
+    struct calls c = {.functions = f};
+    size_t len, at = 0;
+    c.count = ARENA_NEW(&c.scratch, uint64_t, f->len);
+    take_counts(&c, counts);
+    /* Direct calls of functions that ran by others that did, once each, by callee. */
+    struct static_calls found = {0};
+    struct map known = {0};
+    len = 0;
+    if (!static_calls_native(&found, c.functions, o, &c.scratch))
+        found.len = 0;
+    struct keyed *callers = ARENA_NEW(&c.scratch, struct keyed, found.len);
+    for (size_t i = 0; i < found.len; i++) {
+        const struct static_call *call = &found.at[i];
+        bool is_new;
+        map_index(&known, call->caller, call->callee, i, &is_new);
+        if (is_new && call->caller != call->callee && c.count[call->caller] &&
+            c.count[call->callee])
+            callers[len++] = (struct keyed){call->callee, call->caller};
+    }
+    map_deinit(&known);
+    sort_keyed(callers, len);
+    for (uint32_t i = 0; i < f->len; i++) {
+        size_t first = at;
+        while (at < len && callers[at].key == i)
+            at++;
+        put_callee(&c, i, callers + first, at - first, out);
+    }
+    arena_deinit(&c.scratch);
+    return c.unknown;
 }

@@ -1,5 +1,10 @@
-/* One file is one source, however its name is written: names are told apart by what they lead to.
- */
+/* The sources that a measurement is about: those of a profile's lines and those of coverage, each
+ * once.
+ *
+ * The two know sources by different names: debug information by the path that the compiler was
+ * given, coverage by that path made whole. One file is one source, however its name is written, so
+ * names are told apart by what they lead to (realpath()); where there is no file, by the name
+ * itself. Coverage comes first, as its names are shown relative to the project. */
 #include "bridge/measured_sources.h"
 
 #include "base/path.h"
@@ -8,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Links are followed; NULL if there is nothing. */
 static const char *resolved(struct measured_sources *f, const char *path)
 {
     char whole[PATH_MAX];
@@ -16,6 +22,7 @@ static const char *resolved(struct measured_sources *f, const char *path)
     return realpath(path, whole) ? arena_printf(&f->arena, "%s", whole) : path;
 }
 
+/* What people read: relative to the folder, where it is below it. */
 static const char *below(const char *path, const char *folder)
 {
     const char *rest = folder ? path_below(path, folder) : NULL;
@@ -36,16 +43,7 @@ static struct measured_source *file_at(struct measured_sources *f, const char *p
     return &f->all.at[number];
 }
 
-static void take_coverage(struct measured_sources *f, const struct coverage_result *r)
-{
-    for (uint32_t i = 0; i < r->sources.len; i++) {
-        const struct result_source *s = &r->sources.at[i];
-        struct measured_source *file = file_at(f, resolved(f, s->file), s->whole);
-        file->shown = s->path;
-        file->coverage = i;
-    }
-}
-
+/* A source may be listed several times under different names; they are linked. */
 static void take_profile(struct measured_sources *f, const struct measured_sources_input *in)
 {
     const struct source_lines *lines = in->lines;
@@ -69,8 +67,14 @@ static void take_profile(struct measured_sources *f, const struct measured_sourc
 void measured_sources_make(struct measured_sources *f, const struct measured_sources_input *in)
 {
     *f = (struct measured_sources){0};
-    if (in->coverage)
-        take_coverage(f, in->coverage);
+    if (in->coverage) {
+        for (uint32_t i = 0; i < in->coverage->sources.len; i++) {
+            const struct result_source *s = &in->coverage->sources.at[i];
+            struct measured_source *file = file_at(f, resolved(f, s->file), s->whole);
+            file->shown = s->path;
+            file->coverage = i;
+        }
+    }
     if (in->lines)
         take_profile(f, in);
 }

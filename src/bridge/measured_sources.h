@@ -3,7 +3,7 @@
 #ifndef MONARC_BRIDGE_MEASURED_SOURCES_H
 #define MONARC_BRIDGE_MEASURED_SOURCES_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "coverage/analysis/coverage_result.h"
 #include "profile/analysis/source_lines.h"
 #include "source/source.h"

@@ -1,8 +1,20 @@
-/* One walk over the program's line tables notes the rows of lines that have counts; then each line
- * of each function chooses among them. */
+/* Counts of lines given addresses in a program. placing.h has the rules of what goes where.
+ *
+ *   names of the counts ─► symbols of the program          (definitions)
+ *   files of the counts ─► paths of its line tables        (by last component, then by ends)
+ *   one walk over all line tables ─► rows on lines with counts, sorted by line and address
+ *   each line of each function ─► its rows ─► block records
+ *
+ * The walk over the line tables is the costly part: ten million rows in a large program, most of
+ * them on lines without counts. So whatever a row needs is one look-up by pointer (paths and
+ * function names repeat in debug information), and only rows of interest are kept.
+ *
+ * Names are compared without what makes clones of them (.part.0, .cold), and constructors as one
+ * whichever of their bodies it is. A count never gets lost in silence: lines, functions and files
+ * that found no place are counted, each with an example. */
 #include "bridge/placing.h"
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "base/path.h"
 #include "base/sort.h"
 
@@ -32,6 +44,7 @@ struct definition {
     const struct object_symbol *symbol;
 };
 
+/* One call of place_counts(). */
 struct place {
     const struct placing *in;
     struct profile *out;
@@ -71,6 +84,7 @@ static size_t placing_bare_length(const char *name)
     return dot ? (size_t)(dot - name) : strlen(name);
 }
 
+/* The number of a name that some count has, or NONE: other functions do not matter. */
 static uint32_t placing_bare_number(struct place *p, const char *name)
 {
     uint32_t number = intern(&p->bare, name, placing_bare_length(name));
@@ -90,6 +104,7 @@ static char *placing_unified(const char *name, size_t len, struct arena *a)
     return text;
 }
 
+/* Names in the counts come first, so that what is found later has smaller numbers or NONE. */
 static void placing_number_names(struct place *p)
 {
     const struct intern *names = &p->in->counts->names;
@@ -106,6 +121,8 @@ static void placing_number_names(struct place *p)
     }
 }
 
+/* Symbols of functions that have counts, chained by name and by function: aliases make several of
+ * one function, static functions of one name several of one name. */
 static void placing_find_homes(struct place *p)
 {
     size_t len;
@@ -126,6 +143,7 @@ static void placing_find_homes(struct place *p)
     }
 }
 
+/* The function that debug information says a row is of, inlined ones included. */
 static uint32_t placing_scope_number(struct place *p, const char *name)
 {
     bool is_new;
@@ -143,19 +161,6 @@ static uint64_t placing_base_hash(const char *path)
 {
     const char *base = path_base_name(path);
     return hash_bytes(base, strlen(base));
-}
-
-static void placing_index_files(struct place *p)
-{
-    const struct intern *files = &p->in->counts->files;
-    for (uint32_t i = 0; i < files->texts.len; i++) {
-        uint32_t *first =
-            map_at(&p->by_base, placing_base_hash(intern_text(files, i)), 0, NONE, NULL);
-        vec_push(&p->next_base, *first);
-        vec_push(&p->is_mentioned, false);
-        vec_push(&p->similar, NULL);
-        *first = i;
-    }
 }
 
 /* The file of the counts that a path of the program is; else the first of which one is the end of
@@ -190,19 +195,6 @@ static uint32_t placing_file_number(struct place *p, const char *path)
 }
 
 /* ---- the program's rows */
-
-static void placing_make_groups(struct place *p)
-{
-    const struct line_counts *c = p->in->counts;
-    for (uint32_t i = 0; i < c->at.len; i++) {
-        const struct line_count *count = &c->at.at[i];
-        if (!i || count[-1].file != count->file || count[-1].line != count->line) {
-            map_index(&p->group_of, count->file, count->line, p->groups.len, NULL);
-            vec_push(&p->groups, ((struct group){.first = i}));
-        }
-        p->groups.at[p->groups.len - 1].len++;
-    }
-}
 
 static void placing_visit_row(const struct object_place *place, void *context)
 {
@@ -243,19 +235,7 @@ static void placing_sort_rows(struct place *p)
 
 /* ---- choosing */
 
-/* A row is code of the function that it stands in, and of the one that was inlined there. */
-static void placing_index_rows(struct place *p)
-{
-    for (uint32_t i = 0; i < p->rows.len; i++) {
-        const struct row *row = &p->rows.at[i];
-        if (row->scope != NONE)
-            map_at(&p->row_of, row->group, row->scope, i, NULL);
-        uint32_t home = row->function == NO_FUNCTION ? NONE : p->definition_here.at[row->function];
-        for (; home != NONE; home = p->definitions.at[home].next_here)
-            map_at(&p->row_of, row->group, p->definitions.at[home].bare, i, NULL);
-    }
-}
-
+/* One record. It is noted that the function has some, and which lines it has them of. */
 static void placing_put(struct place *p, uint32_t group, uint32_t function, uint64_t address,
                         uint64_t count)
 {
@@ -296,6 +276,8 @@ static const struct definition *placing_entry_of(struct place *p, uint32_t name,
     return NULL;
 }
 
+/* Rule 2 of placing.h: the line of the declaration has no code, and the function's first address
+ * belongs to a line without counts. */
 static bool placing_put_at_entry(struct place *p, uint32_t group, const struct line_count *entries,
                                  uint32_t len)
 {
@@ -313,6 +295,7 @@ static bool placing_is_there(const struct place *p, uint32_t name)
     return p->is_there.at[p->bare_of.at[name]] || p->is_there.at[p->kin_of.at[name]];
 }
 
+/* The rules of placing.h in order: the function's own rows, its entry, any row. */
 static bool placing_put_line(struct place *p, uint32_t group, const struct line_count *entries,
                              uint32_t len)
 {
@@ -331,6 +314,7 @@ static bool placing_put_line(struct place *p, uint32_t group, const struct line_
     return true;
 }
 
+/* The example is a line that was executed, if there is one: its count is what is missed. */
 static void placing_report_line(struct place *p, const struct line_count *entries, uint32_t len)
 {
     struct placed *r = p->report;
@@ -380,6 +364,7 @@ static void placing_put_zeros(struct place *p)
 
 /* ---- the rest */
 
+/* An arc from nowhere to each function that was called. Two names of one address are one arc. */
 static void placing_put_calls(struct place *p)
 {
     const struct line_counts *c = p->in->counts;
@@ -461,11 +446,35 @@ void place_counts(const struct placing *in, struct profile *out, struct placed *
     }
     placing_number_names(&p);
     placing_find_homes(&p);
-    placing_index_files(&p);
-    placing_make_groups(&p);
+    const struct intern *files = &p.in->counts->files;
+    for (uint32_t i = 0; i < files->texts.len; i++) {
+        uint32_t *first =
+            map_at(&p.by_base, placing_base_hash(intern_text(files, i)), 0, NONE, NULL);
+        vec_push(&p.next_base, *first);
+        vec_push(&p.is_mentioned, false);
+        vec_push(&p.similar, NULL);
+        *first = i;
+    }
+    const struct line_counts *c = p.in->counts;
+    for (uint32_t i = 0; i < c->at.len; i++) {
+        const struct line_count *count = &c->at.at[i];
+        if (!i || count[-1].file != count->file || count[-1].line != count->line) {
+            map_index(&p.group_of, count->file, count->line, p.groups.len, NULL);
+            vec_push(&p.groups, ((struct group){.first = i}));
+        }
+        p.groups.at[p.groups.len - 1].len++;
+    }
     object_each_row_within(in->object, &everything, 1, placing_visit_row, &p);
     placing_sort_rows(&p);
-    placing_index_rows(&p);
+    /* A row is code of the function that it stands in, and of the one that was inlined there. */
+    for (uint32_t i = 0; i < p.rows.len; i++) {
+        const struct row *row = &p.rows.at[i];
+        if (row->scope != NONE)
+            map_at(&p.row_of, row->group, row->scope, i, NULL);
+        uint32_t home = row->function == NO_FUNCTION ? NONE : p.definition_here.at[row->function];
+        for (; home != NONE; home = p.definitions.at[home].next_here)
+            map_at(&p.row_of, row->group, p.definitions.at[home].bare, i, NULL);
+    }
     for (uint32_t i = 0; i < p.groups.len; i++)
         placing_put_group(&p, i);
     placing_put_zeros(&p);

@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "coverage/analysis/test_coverage.h"
 #include "coverage/report/coverage_report.h"
 #include "objfile/object.h"

@@ -43,7 +43,7 @@ _Noreturn void memory_exhausted(size_t bytes)
     _exit(EXIT_BAD);
 }
 
-/* A file that is mapped became shorter, or its disk failed: base/file_map.h. */
+/* A file that is mapped became shorter, or its disk failed: base/file.h. */
 static void mapping_lost(int signal_number)
 {
     static const char LINE[] = "monarc: a file became shorter, or unreadable, while it was read\n";

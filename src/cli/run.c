@@ -301,6 +301,22 @@ bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_res
 
 /* --- one run --------------------------------------------------------------------------------- */
 
+bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct err *e)
+{
+    const char *wanted = folder->name;
+    bool ok = recording_folder_keep(folder, a, e);
+    if (ok && folder->elsewhere) {
+        struct out out;
+        struct err ignored;
+        out_init(&out, STDERR_FILENO);
+        out_printf(&out, "monarc run: the recording is %s, not %s: %s\n", folder->name, wanted,
+                   folder->elsewhere);
+        (void)!out_finish(&out, "standard error", &ignored);
+        out_deinit(&out);
+    }
+    return ok;
+}
+
 /* The working folder gets its name when all is in it. The status is the program's, unless the
  * recording failed and the program did not. */
 static int run_one(struct run_request *r, struct out *out, struct err *e)
@@ -326,7 +342,7 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
     if (!result.has_started)
         return run_may_be_unrecorded(r, &result) ? run_unrecorded(r->argv, &result, e)
                                                  : result.status;
-    ok = ok && recording_folder_keep(&folder, &r->arena, e) && run_tell_coverage(r, &coverage, e) &&
+    ok = ok && run_keep_folder(&folder, &r->arena, e) && run_tell_coverage(r, &coverage, e) &&
          run_report_flat(r, folder.name, &before, out, e);
     if (ok && r->dump_failure.line[0])
         ok = err_set(e, "monarc_rt_dump: %s", r->dump_failure.line);

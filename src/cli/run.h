@@ -66,6 +66,9 @@ int run_series(struct run_request *r, struct out *out, struct err *e);
  * unless the user insists on a way to record. */
 bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_result *result);
 
+/* recording_folder_keep(), which says on standard error if the recording got another name. */
+MUST_CHECK bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct err *e);
+
 /* Where recording is refused: says so in one line, and becomes the program, which then runs as if
  * it had been started alone. Returns only if that fails, with *e. `e` comes with what was said. */
 int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e);

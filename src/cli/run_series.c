@@ -367,7 +367,7 @@ static bool series_keep(struct series *s, struct err *e)
         if (!s->sides[i].kept)
             recording_folder_drop(&s->sides[i].folder);
         else
-            ok &= recording_folder_keep(&s->sides[i].folder, &s->request->arena, e);
+            ok &= run_keep_folder(&s->sides[i].folder, &s->request->arena, e);
     }
     return ok;
 }

@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/map.h"
-#include "base/writer.h"
 #include "coverage/model/coverage.h"
 #include "coverage/model/tracefile.h"
 #include "lib/heap.h"

@@ -13,7 +13,6 @@
 #include "objfile/code.h"
 
 #include "arch/capstone.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "objfile/private.h"
 

@@ -13,10 +13,10 @@
  * Specification: "Debugging Information in Separate Files" and "MiniDebugInfo" in GDB's manual. */
 #include "objfile/private.h"
 
-#include "base/cursor.h"
 #include "base/vec.h"
 #include "objfile/split.h"
 #include "objfile/units.h"
+#include "base/bytes.h"
 
 #include <libgen.h>
 #include <lzma.h>

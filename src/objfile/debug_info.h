@@ -7,7 +7,7 @@
 #define MONARC_OBJFILE_DEBUG_INFO_H
 
 #include "base/arena.h"
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/err.h"
 #include "base/vec.h"
 

@@ -8,7 +8,7 @@
 #ifndef MONARC_OBJFILE_EXCERPT_H
 #define MONARC_OBJFILE_EXCERPT_H
 
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "objfile/object.h"
 
 struct excerpt_function {

@@ -6,10 +6,10 @@
  * rule is no excerpt, and nothing of it is used. */
 #include "objfile/excerpt.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/map.h"
-#include "base/search.h"
 #include "objfile/private.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * time; in one walk, if there is no limit. */
 #include "objfile/excerpt.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/sort.h"
 #include "objfile/private.h"
 #include "objfile/units.h"

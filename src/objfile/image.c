@@ -13,7 +13,7 @@
 #include "objfile/image.h"
 
 #include "base/arena.h"
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/file.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #define MONARC_OBJFILE_IMAGE_H
 
 #include "base/vec.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "objfile/object.h"
 
 #include <gelf.h>

@@ -11,7 +11,6 @@
  * work: n log n, whatever the spans are. Lookup is a binary search. */
 #include "objfile/debug_info.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 
 #include <string.h>

@@ -20,9 +20,8 @@
  *     directories, files (2-4: strings up to an empty one; 5: described by formats)  program */
 #include "objfile/debug_info.h"
 
-#include "base/leb.h"
-#include "base/search.h"
 #include "base/sort.h"
+#include "base/bytes.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * Specification: gABI chapters 4 and 5; LSB, "The .eh_frame_hdr section". */
 #include "objfile/object.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "objfile/private.h"
 #include "objfile/split.h"
 #include "objfile/units.h"

@@ -9,7 +9,7 @@
 #include "objfile/image.h"
 
 #include "arch/arch.h"
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef MONARC_OBJFILE_SPLIT_H
 #define MONARC_OBJFILE_SPLIT_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/vec.h"
 #include "objfile/private.h"
 #include "objfile/debug_info.h"

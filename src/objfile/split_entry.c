@@ -12,8 +12,7 @@
  */
 #include "objfile/split.h"
 
-#include "base/leb.h"
-#include "base/search.h"
+#include "base/bytes.h"
 #include "base/sort.h"
 
 #include <dwarf.h>

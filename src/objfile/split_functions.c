@@ -10,7 +10,7 @@
  * and 7.25; DWARF 4, section 2.17.3. */
 #include "objfile/split.h"
 
-#include "base/leb.h"
+#include "base/bytes.h"
 
 #include <dwarf.h>
 

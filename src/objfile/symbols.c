@@ -13,10 +13,9 @@
  * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch. */
 #include "objfile/private.h"
 
-#include "base/cursor.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "base/bytes.h"
 
 #include <ctype.h>
 #include <stdlib.h>

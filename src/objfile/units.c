@@ -14,7 +14,6 @@
  * may share one. Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
 #include "objfile/units.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 #include "objfile/split.h"
 

@@ -12,9 +12,8 @@
  * Specification: LSB, "Exception Frames". */
 #include "objfile/private.h"
 
-#include "base/cursor.h"
-#include "base/leb.h"
-#include "base/search.h"
+#include "base/bytes.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <elfutils/libdw.h>

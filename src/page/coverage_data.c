@@ -7,7 +7,6 @@
  * year. */
 #include "page/page_private.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 
 /* --- totals, inputs, gates, the patch -------------------------------------------------------- */

@@ -12,7 +12,6 @@
 #include "page/page_private.h"
 
 #include "base/path.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "profile/analysis/source_lines.h"

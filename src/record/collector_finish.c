@@ -21,7 +21,7 @@
  * that is known. All steps are linear in samples, threads and processes. */
 #include "record/collector_private.h"
 
-#include "base/search.h"
+#include "base/sort.h"
 #include "objfile/object.h"
 
 #include <inttypes.h>

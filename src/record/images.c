@@ -17,9 +17,9 @@
  * it: a thousand children of a server cost one list. Looking an address up is a binary search. */
 #include "record/images.h"
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/search.h"
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/sort.h"
 #include "objfile/object.h"
 
 #include <elf.h>

@@ -9,9 +9,8 @@
  * Sources: Documentation/jit-interface.txt and jitdump-specification.txt of tools/perf. */
 #include "record/jit_names.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/map.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "base/utf8.h"
 

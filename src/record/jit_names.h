@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 enum { JIT_NAME_BYTES = 4096 }; /* of a name; the rest is cut off */

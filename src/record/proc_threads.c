@@ -3,7 +3,7 @@
  * Refuses to guess: what cannot be read is said to be gone. */
 #include "record/proc_threads.h"
 
-#include "base/hash.h"
+#include "base/bytes.h"
 
 #include <dirent.h>
 #include <fcntl.h>

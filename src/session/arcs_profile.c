@@ -16,7 +16,7 @@
 
 #include "base/path.h"
 #include "coverage/analysis/coverage_table.h"
-#include "bridge/counted_calls.h"
+#include "bridge/line_counts.h"
 #include "bridge/placing.h"
 #include "session/coverage.h"
 #include "session/arcs_file.h"

@@ -30,7 +30,7 @@ struct arcs_calls_request {
 };
 
 /* Reads counters with their notes, files or folders of them, and makes calls of the functions they
- * entered (bridge/counted_calls.h) in a zeroed *out. */
+ * entered (bridge/line_counts.h) in a zeroed *out. */
 MUST_CHECK bool arcs_calls(const struct arcs_calls_request *request, char *const *paths, size_t len,
                            struct profile *out, struct err *e);
 

@@ -17,7 +17,7 @@
  * at most NAMESAKES comparisons for a name such as main.gcda that is everywhere. */
 #include "session/coverage.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/path.h"
 #include "coverage/import/import.h"
 #include "coverage/model/coverage.h"

@@ -1,7 +1,7 @@
 /* Telling files of other profilers from programs and profiles, and reading them. */
 #include "session/imported.h"
 
-#include "base/file_map.h"
+#include "base/file.h"
 #include "profile/import/import.h"
 #include "profile/import/perf.h"
 #include "session/recorded.h"

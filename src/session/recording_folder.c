@@ -1,4 +1,18 @@
-/* Making, swapping and removing folders of recordings. */
+/* The folder of a recording while it is made, and how it gets its name.
+ *
+ *     NAME.new-XXXXXX   made here, under a name of its own: runs at the same time do not meet
+ *     NAME              the recording, once it is whole
+ *     NAME.old          the one before, kept once
+ *
+ * At the end the three are swapped by renaming, under a lock on the folder that they lie in, so
+ * that of several runs that end together each finds a state that the others left whole. What was
+ * recorded is never lost: where NAME cannot be had, the recording takes another name (NAME.2, or
+ * for prog.monarc prog.2.monarc) and says why. It cannot be had if another run of that name ended
+ * in the meantime, whose recording nobody has seen yet; if NAME.old holds something of the user's;
+ * or if a rename fails.
+ *
+ * Only files that recordings consist of are ever removed, by their names, no deeper than recordings
+ * go, and never through a link. */
 #include "session/recording_folder.h"
 
 #include "base/path.h"
@@ -11,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,9 +136,11 @@ bool recording_folder_make(struct recording_folder *f, const char *name, struct 
     size_t len = strlen(name);
     while (len > 1 && name[len - 1] == '/')
         len--;
+    struct stat st;
     *f = (struct recording_folder){.name = arena_copy(a, name, len)};
     if (!may_be_replaced(f->name, a, e))
         return false;
+    f->seen = lstat(f->name, &st) ? 0 : st.st_ino;
     char *working = arena_printf(a, "%s.new-XXXXXX", f->name);
     if (!mkdtemp(working))
         return cannot_be_made(f, errno, a, e);
@@ -136,21 +153,60 @@ bool recording_folder_make(struct recording_folder *f, const char *name, struct 
     return true;
 }
 
-bool recording_folder_keep(struct recording_folder *f, struct arena *a, struct err *e)
+/* A name that is free: NAME.2 and so on, or where NAME ends in .monarc, before that. */
+static const char *another_name(const char *name, struct arena *a)
+{
+    static const char SUFFIX[] = ".monarc";
+    enum { MOST = 100000 };
+    bool has_suffix = path_has_suffix(name, SUFFIX);
+    int stem = (int)(strlen(name) - (has_suffix ? sizeof SUFFIX - 1 : 0));
+    for (int i = 2; i < MOST; i++) {
+        struct stat st;
+        const char *next = arena_printf(a, "%.*s.%d%s", stem, name, i, has_suffix ? SUFFIX : "");
+        if (lstat(next, &st) && errno == ENOENT)
+            return next;
+    }
+    return NULL;
+}
+
+/* Moves the recording that has the name out of the way. Returns why it cannot, or NULL. */
+static const char *make_way(const struct recording_folder *f, struct arena *a)
 {
     const char *old = arena_printf(a, "%s.old", f->name);
-    if (is_recording(f->name, a)) {
-        if (!recording_folder_remove(old))
-            return err_in(e, f->working, "is the new recording, since %s cannot be removed: %s",
-                          old, strerror(errno));
-        if (rename(f->name, old) && errno != ENOENT)
-            return err_in(e, f->working, "is the new recording, since %s cannot be renamed: %s",
-                          f->name, strerror(errno));
+    struct stat st;
+    if (lstat(f->name, &st))
+        return errno == ENOENT ? NULL : strerror(errno);
+    if (st.st_ino != f->seen)
+        return "another run of that name has ended in the meantime";
+    if (!is_recording(f->name, a))
+        return NULL; /* an empty folder: rename() takes its place, and fails if it is not empty */
+    struct err why = {0};
+    if (!may_be_replaced(old, a, &why) || !recording_folder_remove(old))
+        return arena_printf(a, "%s holds other things than a recording", old);
+    if (rename(f->name, old) && errno != ENOENT)
+        return arena_printf(a, "%s cannot be renamed: %s", f->name, strerror(errno));
+    return NULL;
+}
+
+bool recording_folder_keep(struct recording_folder *f, struct arena *a, struct err *e)
+{
+    size_t len = path_folder_length(f->name);
+    const char *parent = len ? arena_copy(a, f->name, len) : f->name[0] == '/' ? "/" : ".";
+    int lock = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0)
+        (void)!flock(lock, LOCK_EX); /* without it, rename() still decides who is first */
+    const char *why = make_way(f, a);
+    if (!why && rename(f->working, f->name))
+        why = strerror(errno);
+    if (why) {
+        const char *other = another_name(f->name, a);
+        f->elsewhere = why;
+        f->name = other && !rename(f->working, other) ? other : f->working;
     }
-    if (rename(f->working, f->name))
-        return err_in(e, f->working, "is the new recording, since it cannot be named %s: %s",
-                      f->name, strerror(errno));
-    return true;
+    if (lock >= 0)
+        close(lock);
+    return f->name != f->working ||
+           err_in(e, f->working, "is the new recording, which cannot be named: %s", why);
 }
 
 void recording_folder_drop(struct recording_folder *f)

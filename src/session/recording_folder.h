@@ -8,9 +8,14 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#include <sys/types.h>
+
 struct recording_folder {
     const char *name;    /* as the user will call it */
     const char *working; /* absolute; where it is made */
+    ino_t seen;          /* what had the name when this was begun; 0: nothing */
+    const char
+        *elsewhere; /* after keeping: why `name` is not the one that was asked for, or NULL */
 };
 
 /* Makes a working folder beside `name`. Fails if `name` exists and holds anything but a recording.
@@ -18,7 +23,9 @@ struct recording_folder {
 MUST_CHECK bool recording_folder_make(struct recording_folder *f, const char *name, struct arena *a,
                                       struct err *e);
 
-/* Gives it its name, after what has that name has become NAME.old. */
+/* Gives it its name, after what has that name has become NAME.old; or another name, which is
+ * f->name then, with the reason in f->elsewhere. False if no name is to be had at all: the
+ * recording is in f->working then, and stays there. */
 MUST_CHECK bool recording_folder_keep(struct recording_folder *f, struct arena *a, struct err *e);
 
 /* Removes a recording, and the folder if nothing else is in it: false if it is still there. */

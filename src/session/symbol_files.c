@@ -15,7 +15,7 @@
 #include "session/symbol_files.h"
 
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/late.h"
 #include "base/path.h"
 #include "base/sort.h"

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "base/map.h"
 
 /* What lines have in common that one commit left. */
 struct blame_commit {

@@ -15,7 +15,7 @@
  * addresses. */
 #include "unwind/unwind_private.h"
 
-#include "base/leb.h"
+#include "base/bytes.h"
 
 enum {
     CFA_ADVANCE_LOC = 0x40, /* the operand is in the low six bits of these three */

@@ -10,7 +10,7 @@
  * objects and spaces. Specification: DWARF 5, 2.5.1. */
 #include "unwind/unwind_private.h"
 
-#include "base/leb.h"
+#include "base/bytes.h"
 
 enum {
     OP_ADDR = 0x03,

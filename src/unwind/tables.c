@@ -19,8 +19,8 @@
  * Specification: DWARF 5, 6.4.1; LSB, "Exception Frames". */
 #include "unwind/unwind_private.h"
 
-#include "base/leb.h"
-#include "base/search.h"
+#include "base/bytes.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #ifndef MONARC_UNWIND_UNWIND_PRIVATE_H
 #define MONARC_UNWIND_UNWIND_PRIVATE_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "unwind/unwind.h"
 
 #include <string.h>

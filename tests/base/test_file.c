@@ -1,5 +1,5 @@
 /* Files are read as they are found, whatever their size said before. */
-#include "base/file_map.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>

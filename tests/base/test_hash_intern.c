@@ -1,7 +1,7 @@
 /* Hashes have the values that their specifications give; equal texts have one number, others not.
  */
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/bytes.h"
+#include "base/map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

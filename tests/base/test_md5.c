@@ -1,5 +1,5 @@
 /* The digests of RFC 1321, and lengths at which the padding changes. */
-#include "base/md5.h"
+#include "base/path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

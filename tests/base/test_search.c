@@ -1,5 +1,5 @@
 /* The partition point is what counting from the front gives, at every length, and asks little. */
-#include "base/search.h"
+#include "base/sort.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,6 +28,10 @@ HEADING = re.compile(r"(\w+)\s*\(")
 # Rooms that have been made deep: held to LIMITS from then on, but for the figures named here, which
 # a room has not reached yet and which must not get worse.
 DONE = {
+    "src/base": {"median lines of .c files": 134},
+    "src/bridge": {"% of lines that are comment": 13, "% of static functions called once": 59},
+    "src/gnu": {"% of lines that are comment": 10, "% of static functions called once": 55},
+    "src/session": {"% of lines that are comment": 12, "% of static functions called once": 62},
     # One file a family of CPUs, however little is known of it.
     "src/arch": {"median lines of .c files": 91, "% of .c files below 60 lines": 46,
                  "% of lines that are comment": 11},

@@ -137,6 +137,30 @@ class Running(Case):
                       self.run_it("-o", "mine", "true", status=2).stderr)
         self.assertEqual((self.dir / "mine/thesis").read_text(), "x")
 
+    def test_no_recording_is_lost(self):
+        busy = self.build("busy.c")
+        self.run_it("--no-report", busy, "0.05")
+        (self.dir / "busy.monarc.old").mkdir()
+        (self.dir / "busy.monarc.old/gmon.out").write_text("mine")
+        (self.dir / "busy.monarc.old/mine").write_text("x")
+        done = self.run_it("--no-report", busy, "0.05")
+        self.assertRegex(done.stderr, rb"the recording is busy.2.monarc, not busy.monarc: .*holds")
+        self.assertEqual((self.dir / "busy.monarc.old/gmon.out").read_text(), "mine")
+        shutil.rmtree(self.dir / "busy.monarc.old")
+        wait = "while [ ! -e go ]; do sleep 0.05; done"
+        runs = [subprocess.Popen([monarc_path(), "run", "--no-report", "-o", "r", "sh", "-c", wait],
+                                 cwd=self.dir, stderr=subprocess.PIPE) for _ in range(8)]
+        while len(list(self.dir.glob("r.new-*"))) < 8:
+            time.sleep(0.05)
+        (self.dir / "go").touch()
+        said = [run.communicate()[1] for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 8, said)
+        kept = sorted(p.name for p in self.dir.glob("r*"))
+        self.assertEqual(len(kept), 8, kept)
+        self.assertFalse([name for name in kept if ".new-" in name])
+        for name in kept:
+            self.assertTrue((self.dir / name / "monarc.side").exists(), name)
+
     def test_the_last_recording_is_kept_once(self):
         seconds = []
         for time_of in "0.05", "0.1", "0.2":

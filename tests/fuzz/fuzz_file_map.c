@@ -9,14 +9,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct arena a = {0};
-    struct file_map map;
-    if (file_map_read(&map, (struct bytes){data, len}, &a)) {
+    struct order_map map;
+    if (order_map_read(&map, (struct bytes){data, len}, &a)) {
         for (uint32_t i = 0; i < map.len; i++) {
-            const struct mapped *found = file_map_find(&map, map.at[i].function);
+            const struct mapped *found = order_map_find(&map, map.at[i].function);
             if (!found || strcmp(found->function, map.at[i].function))
                 abort();
         }
-        if (file_map_find(&map, "no function of this name"))
+        if (order_map_find(&map, "no function of this name"))
             abort();
     }
     arena_deinit(&a);

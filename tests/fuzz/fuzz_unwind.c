@@ -5,7 +5,7 @@
  *
  * A walk ends, writes no more than `most` frames, and is the same when its rules come from the
  * cache. Each piece is in a block of its own, so that a read outside of it is seen. */
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "unwind/unwind.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "arch/code.h"
 #include "objfile/workshop.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 #include <capstone/capstone.h>
 #include <elf.h>

@@ -2,7 +2,7 @@
 #include "record/jit_names.h"
 #include "naive_names.h"
 
-#include "base/writer.h"
+#include "base/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

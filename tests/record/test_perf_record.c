@@ -1,7 +1,7 @@
 /* Records of perf events, as the kernel's headers draw them: every field arrives, and a record that
  * was cut anywhere is refused or has no byte of what follows it. */
 #include "record/perf/perf_record.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

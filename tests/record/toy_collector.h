@@ -5,7 +5,7 @@
 #ifndef TESTS_RECORD_TOY_COLLECTOR_H
 #define TESTS_RECORD_TOY_COLLECTOR_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/vec.h"
 #include "record/collector.h"
 

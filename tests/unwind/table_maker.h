@@ -2,7 +2,7 @@
 #ifndef MONARC_TESTS_TABLE_MAKER_H
 #define MONARC_TESTS_TABLE_MAKER_H
 
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "unwind/unwind_private.h"
 
 #include <string.h>

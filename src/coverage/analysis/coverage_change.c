@@ -12,9 +12,9 @@
  * source by a patch's file name, which looks at every source. */
 #include "coverage/analysis/coverage_change.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/path.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "coverage/model/coverage.h"
 
 #include <string.h>

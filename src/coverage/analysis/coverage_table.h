@@ -12,8 +12,8 @@
 #ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 #define MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 
-#include "base/intern.h"
-#include "base/saturating.h"
+#include "base/map.h"
+#include "base/bytes.h"
 #include "coverage/model/tracefile.h"
 
 enum outcome_flags {

@@ -15,7 +15,7 @@
  * law), as every gcov since GCC 2 applies it. */
 #include "coverage/analysis/flow.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/map.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  * the walk and the freeing keep stacks of their own. */
 #include "coverage/analysis/line_coverage_private.h"
 
-#include "base/search.h"
+#include "base/sort.h"
 
 #include <string.h>
 

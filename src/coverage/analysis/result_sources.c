@@ -16,7 +16,7 @@
  * way on from its block, which decides nothing. */
 #include "coverage/analysis/coverage_result_private.h"
 
-#include "base/search.h"
+#include "base/sort.h"
 #include "coverage/model/coverage.h"
 #include "source/source.h"
 

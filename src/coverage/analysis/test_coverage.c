@@ -13,7 +13,6 @@
  * around the change, or (where a change is in no function) it ran the source at all. */
 #include "coverage/analysis/test_coverage.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/model/coverage.h"

@@ -3,8 +3,7 @@
 #ifndef MONARC_COVERAGE_FORMAT_ARCFILE_H
 #define MONARC_COVERAGE_FORMAT_ARCFILE_H
 
-#include "base/cursor.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "coverage/model/coverage.h"
 
 /* --- reading --------------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* Conversions in place. */
 #include "coverage/format/arcs_convert.h"
 
-#include "base/intern.h"
 #include "base/map.h"
 #include "coverage/format/arcfile.h"
 #include "coverage/format/bbg.h"

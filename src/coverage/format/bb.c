@@ -5,8 +5,8 @@
  * negative is a delimiter, never a quantity. The bytes: docs/formats/bb.md. */
 #include "coverage/format/bbg.h"
 
-#include "base/cursor.h"
-#include "base/intern.h"
+#include "base/bytes.h"
+#include "base/map.h"
 #include "coverage/model/coverage_merge.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  * Files of gcc before 3.4 have the same name and no magic; they are handed on to bb.c. */
 #include "coverage/format/bbg.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 
 #include <inttypes.h>
 

@@ -9,8 +9,7 @@
 #ifndef MONARC_COVERAGE_FORMAT_BBG_H
 #define MONARC_COVERAGE_FORMAT_BBG_H
 
-#include "base/cursor.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "coverage/model/coverage.h"
 
 /* These know the files of gcc before 3.4 too (bb.h), which have the same names and no magic: then

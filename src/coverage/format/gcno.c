@@ -11,7 +11,7 @@
  * them: what was read and not changed comes out byte for byte. Linear in the file. */
 #include "coverage/format/gcov.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "coverage/format/arcfile.h"
 
 #include <inttypes.h>

@@ -3,8 +3,6 @@
 #define MONARC_COVERAGE_FORMAT_GCOV_H
 
 #include "base/bytes.h"
-#include "base/cursor.h"
-#include "base/writer.h"
 #include "coverage/model/coverage.h"
 
 /* --- gcno: the notes that gcc (3.4 to 16) and clang leave beside an object file -------------- */

@@ -12,8 +12,8 @@
  * with them. */
 #include "coverage/format/lcov.h"
 
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/bytes.h"
+#include "base/map.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/writer.h"
 #include "coverage/model/tracefile.h"
 
 #include <stdbool.h>

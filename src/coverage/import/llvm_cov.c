@@ -6,7 +6,7 @@
  * uses it, and those of several instances of a template are added up. */
 #include "coverage/import/import_private.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The life of notes and counters, and looking things up in them. */
 #include "coverage/model/coverage.h"
 
-#include "base/hash.h"
-#include "base/search.h"
+#include "base/bytes.h"
+#include "base/sort.h"
 #include "coverage/model/patch.h"
 #include "coverage/model/tracefile.h"
 #include "monarc/gcov_dialects.h"

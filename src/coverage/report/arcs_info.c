@@ -6,7 +6,7 @@
  * JSON. */
 #include "coverage/report/arcs_info.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "coverage/model/coverage_merge.h"
 #include "output/text.h"
 

@@ -4,7 +4,7 @@
  * In monarc's own what is unknown has no count: null. The others cannot say so, and unknown lines
  * stand in none of them. All are streamed, source by source. */
 #include "base/file.h"
-#include "base/md5.h"
+#include "base/path.h"
 #include "coverage/report/coverage_report.h"
 #include "output/json.h"
 

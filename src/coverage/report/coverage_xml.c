@@ -4,7 +4,7 @@
  * lines and functions are left out, and totals are those of what is left. Packages are folders.
  * They differ in what a branch is, which the comment above each says. */
 #include "base/path.h"
-#include "base/saturating.h"
+#include "base/bytes.h"
 #include "coverage/report/coverage_report.h"
 #include "output/text.h"
 

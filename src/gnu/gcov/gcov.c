@@ -12,7 +12,7 @@
  *
  * A report's file is written beside and renamed. A missing source, a date, a stamp that does not
  * match are complaints on standard error; the last of them decides the status. */
-#include "base/intern.h"
+#include "base/map.h"
 #include "command/command.h"
 #include "coverage/model/coverage.h"
 #include "gnu/gcov/gcov_read.h"

@@ -9,7 +9,7 @@
  * functions begin at one place, as instances of a template do, their order is what that algorithm
  * makes of it: libstdc++'s introsort, a quicksort with the median of three down to 16 items, then
  * insertion. It is done here step by step. */
-#include "base/search.h"
+#include "base/sort.h"
 #include "gnu/gcov/gcov_report.h"
 #include "output/digits.h"
 

@@ -15,7 +15,6 @@
  * files. */
 #include "gnu/gcov/gcov_read.h"
 
-#include "base/md5.h"
 #include "base/path.h"
 #include "coverage/format/arcs_convert.h"
 #include "coverage/format/bbg.h"

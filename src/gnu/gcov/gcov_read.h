@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "gnu/gcov/gcov_report.h"
 #include "output/out.h"
 

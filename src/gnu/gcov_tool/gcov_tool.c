@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "output/out.h"
 #include "coverage/model/coverage.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "command/command.h"
 #include "coverage/format/gcov.h"

@@ -149,9 +149,9 @@ struct object_range gnu_text_of(const struct object *o)
 }
 
 /* False: the map leaves the function out. */
-static bool functions_map_to_file(struct function *f, const struct file_map *files)
+static bool functions_map_to_file(struct function *f, const struct order_map *files)
 {
-    const struct mapped *line = files ? file_map_find(files, f->name) : NULL;
+    const struct mapped *line = files ? order_map_find(files, f->name) : NULL;
     if (!line)
         return true;
     f->name = line->file;
@@ -443,12 +443,12 @@ static int by_function(uint32_t left, uint32_t right, const void *context)
     return strcmp(at[left].function, at[right].function);
 }
 
-bool file_map_read(struct file_map *m, struct bytes text, struct arena *a)
+bool order_map_read(struct order_map *m, struct bytes text, struct arena *a)
 {
     size_t lines = 1 + text.len / LONGEST;
     for (size_t i = 0; i < text.len; i++)
         lines += text.at[i] == '\n';
-    *m = (struct file_map){.at = ARENA_NEW(a, struct mapped, lines)};
+    *m = (struct order_map){.at = ARENA_NEW(a, struct mapped, lines)};
     while (text.len) {
         const char *file = take(&text, "\n:", a), *rest = file ? take(&text, "\n", a) : NULL;
         const char *space = rest ? strrchr(rest, ' ') : NULL;
@@ -472,7 +472,7 @@ bool file_map_read(struct file_map *m, struct bytes text, struct arena *a)
 
 /* Not PARTITION_POINT(): if a function is named twice, this search, which is GNU's bsearch(),
  * decides which line it meets. */
-const struct mapped *file_map_find(const struct file_map *m, const char *function)
+const struct mapped *order_map_find(const struct order_map *m, const char *function)
 {
     uint32_t low = 0, high = m->len;
     while (low < high) {

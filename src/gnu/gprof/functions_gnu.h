@@ -8,12 +8,12 @@
 #include "base/err.h"
 #include "profile/analysis/graph/graph.h"
 
-struct file_map;
+struct order_map;
 
 struct gnu_symbol_rules {
-    bool no_static;               /* -a */
-    bool only_functions;          /* -D */
-    const struct file_map *files; /* -R; NULL: none */
+    bool no_static;                /* -a */
+    bool only_functions;           /* -D */
+    const struct order_map *files; /* -R; NULL: none */
 };
 
 /* What GNU's rules ask of an entry beyond what a function is. */
@@ -71,16 +71,16 @@ struct mapped {
     bool is_first; /* of a run of lines with this file */
 };
 
-struct file_map {
+struct order_map {
     struct mapped *at; /* by function; equal ones as they came */
     uint32_t len;
 };
 
 /* False if a line has no colon, no space behind it, or no file, or there is no line at all. (GNU
  * gprof says so of some of these and crashes on others.) */
-MUST_CHECK bool file_map_read(struct file_map *m, struct bytes text, struct arena *a);
+MUST_CHECK bool order_map_read(struct order_map *m, struct bytes text, struct arena *a);
 
 /* The line of a function, or NULL. */
-const struct mapped *file_map_find(const struct file_map *m, const char *function);
+const struct mapped *order_map_find(const struct order_map *m, const char *function);
 
 #endif

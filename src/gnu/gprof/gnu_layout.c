@@ -392,7 +392,7 @@ static int gnu_by_text(uint32_t left, uint32_t right, const void *context)
 }
 
 /* The files of the map that are not among the names yet, by name. */
-static void gnu_place_other_files(struct chaining *o, const struct file_map *map)
+static void gnu_place_other_files(struct chaining *o, const struct order_map *map)
 {
     size_t placed = o->names.len, len = placed + map->len;
     const char **all = ARENA_NEW(&o->scratch, const char *, len);
@@ -408,7 +408,7 @@ static void gnu_place_other_files(struct chaining *o, const struct file_map *map
 }
 
 void gnu_layout_files(struct gnu_layout *t, const struct functions *f, const struct graph *g,
-                      const struct selection *s, const struct file_map *map, struct arena *a)
+                      const struct selection *s, const struct order_map *map, struct arena *a)
 {
     struct chaining o;
     gnu_start(&o, f, g, s);

@@ -41,6 +41,6 @@ void gnu_layout_functions(struct gnu_layout *t, const struct functions *f, const
 
 /* The functions were made with `map` (struct gnu_symbol_rules), or from a symbol map without it. */
 void gnu_layout_files(struct gnu_layout *t, const struct functions *f, const struct graph *g,
-                      const struct selection *s, const struct file_map *map, struct arena *a);
+                      const struct selection *s, const struct order_map *map, struct arena *a);
 
 #endif

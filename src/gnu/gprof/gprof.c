@@ -40,7 +40,7 @@ struct gprof {
     struct arena arena, names_arena;
     struct selection selection;
     struct object *image;
-    struct file_map files; /* -R */
+    struct order_map files; /* -R */
     struct gnu_functions functions;
     struct gprof_input input;
     struct attribution time;
@@ -371,7 +371,7 @@ static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
     struct err ignored;
     if (o->order_map) {
         bool is_open = strcmp(o->order_map, "-") && file_read(o->order_map, &text, &ignored);
-        bool ok = is_open && file_map_read(&g->files, file_bytes(&text), &g->arena);
+        bool ok = is_open && order_map_read(&g->files, file_bytes(&text), &g->arena);
         file_buffer_deinit(&text);
         if (!is_open)
             return err_set(e, "%s: could not open %s.", o->whoami, o->order_map);

@@ -17,7 +17,6 @@
  * of the program is ever written to. What is missing is named on standard error and passed over.
  */
 #include "base/file.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "base/sort.h"

@@ -18,7 +18,7 @@
 #include "gnu/gprof/symspec.h"
 
 #include "base/path.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "gnu/gprof/functions_gnu.h"
 #include "base/vec.h"
 

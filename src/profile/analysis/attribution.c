@@ -18,7 +18,6 @@
 #include "profile/analysis/attribution.h"
 
 #include "base/map.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "profile/analysis/functions.h"

@@ -20,9 +20,8 @@
  * linear passes. A lookup takes one bucket and a bisection of what begins in it. */
 #include "profile/analysis/functions.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/path.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 

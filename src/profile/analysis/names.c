@@ -11,7 +11,7 @@
  * name. */
 #include "profile/analysis/names.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "base/sort.h"
 

@@ -18,7 +18,6 @@
  * blocks; a map entry for each row. */
 #include "profile/analysis/source_lines.h"
 
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "base/sort.h"

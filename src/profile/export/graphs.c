@@ -7,7 +7,7 @@
  * allows, which makes the file a third as long. */
 #include "profile/export/exports.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "output/text.h"
 #include "profile/analysis/exchange/exchange.h"
 

@@ -5,8 +5,8 @@
  * One profile, of the event. Each path with time is a sample with a stack of its own; locations are
  * whole functions, as in pprof.c. Calls have no place: a profile has one type of values. The first
  * entry of each table of the dictionary stands for none. */
-#include "base/intern.h"
-#include "base/md5.h"
+#include "base/map.h"
+#include "base/path.h"
 #include "output/protobuf.h"
 #include "profile/export/exports.h"
 

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/map.h"
 
 #include <stdio.h>
 #include <stdlib.h>

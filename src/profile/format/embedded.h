@@ -4,7 +4,6 @@
 #define MONARC_PROFILE_FORMAT_EMBEDDED_H
 
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/err.h"
 #include "base/vec.h"
 #include "profile/model/profile.h"

@@ -1,7 +1,7 @@
 /* The formats we know, the surest to recognise first. */
 #include "profile/format/format.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 #include <stdio.h>
 #include <string.h>

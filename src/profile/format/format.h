@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/writer.h"
 #include "profile/model/profile.h"
 
 enum byte_order { ORDER_UNKNOWN, ORDER_LITTLE, ORDER_BIG };

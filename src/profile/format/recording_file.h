@@ -3,9 +3,8 @@
 #ifndef MONARC_PROFILE_FORMAT_RECORDING_FILE_H
 #define MONARC_PROFILE_FORMAT_RECORDING_FILE_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/err.h"
-#include "base/writer.h"
 #include "profile/model/recording.h"
 
 enum { RECORDING_FILE_VERSION = 2 };

@@ -8,7 +8,7 @@
  * it, which the fuzz targets check by reading and writing again. */
 #include "profile/format/recording_file.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "monarc/sidecar.h"
 
 struct recording_writer {

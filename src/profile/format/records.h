@@ -6,7 +6,7 @@
 #ifndef MONARC_PROFILE_FORMAT_RECORDS_H
 #define MONARC_PROFILE_FORMAT_RECORDS_H
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "profile/format/format.h"
 
 struct reading {

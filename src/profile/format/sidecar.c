@@ -15,9 +15,9 @@
  * start, a sidecar without executable. Source: docs/formats/sidecar.md. */
 #include "profile/format/sidecar.h"
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "base/map.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "monarc/sidecar.h"
 
 #include <inttypes.h>

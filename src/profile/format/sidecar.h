@@ -7,8 +7,7 @@
 #ifndef MONARC_PROFILE_FORMAT_SIDECAR_H
 #define MONARC_PROFILE_FORMAT_SIDECAR_H
 
-#include "base/cursor.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "profile/format/format.h"
 #include "profile/model/recording.h"
 

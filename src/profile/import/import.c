@@ -11,7 +11,7 @@
  * Nodes, symbols, threads and losses are each found by a hash: time is linear in the frames. */
 #include "profile/import/import.h"
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "base/path.h"
 #include "profile/import/named_recording.h"
 #include "profile/import/perf.h"

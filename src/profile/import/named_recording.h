@@ -6,9 +6,8 @@
 #define MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "profile/model/recording.h"
 
 #include <stdbool.h>

@@ -4,9 +4,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/err.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "base/vec.h"

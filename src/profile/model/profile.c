@@ -7,7 +7,7 @@
  * saturate: a count that cannot be told is the largest number, never a small one. */
 #include "profile/model/profile.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 #include "base/sort.h"
 
 #include <endian.h>

@@ -4,8 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/intern.h"
-#include "base/saturating.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 /* ---- Hits of the profiling clock, by address: counters as wide as their largest value needs. */

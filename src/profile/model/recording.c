@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
-#include "base/search.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * trusted no more than a file. */
 #include "record/perf/perf_record.h"
 
-#include "base/cursor.h"
+#include "base/bytes.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>

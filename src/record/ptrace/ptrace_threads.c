@@ -13,8 +13,8 @@
  * less often where all threads run, or go on to wait as they did. */
 #include "record/ptrace/ptrace_private.h"
 
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/bytes.h"
+#include "base/map.h"
 #include "record/clocks.h"
 
 #include <fcntl.h>

@@ -13,8 +13,8 @@
  * That is quadratic, so more than a million pairs are not compared, and `has_renames` says so. */
 #include "profile/analysis/compare/comparison.h"
 
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/bytes.h"
+#include "base/map.h"
 #include "base/path.h"
 
 #include <inttypes.h>

@@ -12,7 +12,6 @@
  * some, up to their last. */
 #include "profile/analysis/exchange/exchange.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 #include "objfile/code.h"
 

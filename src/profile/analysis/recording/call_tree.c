@@ -18,7 +18,6 @@
  * for each distinct address, and a map entry for each node; rows cost what they stand for. */
 #include "profile/analysis/recording/call_tree.h"
 
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "base/vec.h"

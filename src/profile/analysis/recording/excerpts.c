@@ -10,7 +10,7 @@
  * Cost: the symbols of each object, and debug information of the functions that are asked for. */
 #include "profile/analysis/recording/excerpts.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/sort.h"
 #include "profile/analysis/functions.h"
 

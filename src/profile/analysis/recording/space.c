@@ -17,10 +17,9 @@
 #include "profile/analysis/recording/stacks.h"
 
 #include "arch/arch.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/path.h"
-#include "base/search.h"
+#include "base/sort.h"
 #include "profile/model/profile.h"
 
 #include <inttypes.h>

@@ -1,16 +1,28 @@
-/* Bytes and integers into a growing buffer. */
-#include "base/writer.h"
+/* Bytes and integers into a growing buffer, in the byte order and pointer size of a target.
+ *
+ * Integers are swapped where the target's order is not the host's, which is little-endian (bytes.h
+ * asserts it), and copied, so that nothing depends on alignment. There is no failure: the buffer
+ * grows, and exhausted memory does not return. What must fit a narrower field is checked by the
+ * format that writes it, which knows what to say.
+ *
+ * The buffer costs an amortized copy for each byte, as vec.h grows by half. */
+#include "base/bytes.h"
 
 #include <string.h>
 
 void writer_bytes(struct writer *w, const void *bytes, size_t len)
 {
     vec_reserve(&w->out, w->out.len + len);
+    /* memcpy() may not be given NULL, not even for no bytes. */
     if (len)
         memcpy(w->out.at + w->out.len, bytes, len);
     w->out.len += len;
 }
 
+/* The others are this with the bytes in the target's order. Callers write fields in the order in
+ * which the format has them, so that a writer reads like the format's description; none is kept for
+ * later, so a field that is known only at the end (a length, a count) is written into `out` by who
+ * left room for it. */
 void writer_u8(struct writer *w, uint8_t value)
 {
     writer_bytes(w, &value, 1);
@@ -34,6 +46,7 @@ void writer_u64(struct writer *w, uint64_t value)
     writer_bytes(w, &value, sizeof value);
 }
 
+/* The target's pointer: 4 or 8 bytes. */
 void writer_word(struct writer *w, uint64_t value)
 {
     if (w->word == 4)
