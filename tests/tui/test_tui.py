@@ -265,10 +265,10 @@ class Keys(Case):
         screen = self.screen("demo", "demo.gmon")
         screen.type("/main")
         screen.press("Enter", "Enter")
-        screen.wait("callers 1, callees")
+        screen.wait("callers 1, callees 3")
         screen.press("Down", "Enter")
-        screen.wait("demo .* calls$")
-        before = screen.text()
+        screen.wait("callees 2") # of another function
+        before = screen.settled()
         screen.press("BSpace")
         screen.wait("<unknown caller>")
         screen.press("BSpace")
