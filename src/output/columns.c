@@ -101,16 +101,7 @@ static int heading_text(char *into, size_t size, const struct text_columns *t, s
     return snprintf(into, size, "%.*s%c", (int)len - 1, heading, is_visible ? t->unit : '?');
 }
 
-void text_column(struct text_columns *t, size_t column, int width, int decimals)
-{
-    char heading[32];
-    int least = heading_text(heading, sizeof heading, t, column);
-    t->shape[column].width = width > least ? width : least;
-    t->shape[column].decimals = decimals;
-}
-
-/* The first column has no gap before it. */
-int text_columns_width(const struct text_columns *t)
+static int shown_width(const struct text_columns *t)
 {
     int width = 0;
     for (size_t i = 0; i < t->len; i++)
@@ -119,15 +110,26 @@ int text_columns_width(const struct text_columns *t)
     return width;
 }
 
+void text_column(struct text_columns *t, size_t column, int width, int decimals)
+{
+    char heading[32];
+    int least = heading_text(heading, sizeof heading, t, column);
+    t->shape[column].width = width > least ? width : least;
+    t->shape[column].decimals = decimals;
+    t->width = shown_width(t);
+}
+
+/* The first column has no gap before it. */
 /* One column after the other goes, until what is left leaves the room. */
 void text_columns_fit(struct text_columns *t, const uint8_t *order, size_t len, int besides,
                       int room)
 {
     if (!t->style->width)
         return;
-    for (size_t i = 0; i < len && t->style->width - text_columns_width(t) - besides < room; i++) {
+    for (size_t i = 0; i < len && t->style->width - t->width - besides < room; i++) {
         t->shape[order[i]].is_left_out = t->shape[order[i]].width > 0;
         t->shape[order[i]].width = 0;
+        t->width = shown_width(t);
     }
 }
 
@@ -213,17 +215,20 @@ void text_columns_row(struct out *out, const struct text_columns *t, const struc
         const struct column *column = &t->columns[i];
         if (!t->shape[i].width)
             continue;
-        out_spaces(out, is_first ? 0 : 2 - column->is_close);
+        if (!is_first)
+            out_spaces(out, 2 - column->is_close);
         is_first = false;
-        double heat = is_hot && column->form == FORM_HEAT && fields[i].kind == FIELD_DOUBLE
-                          ? fields[i].amount
-                          : 0;
         bool is_red = fields[i].is_bad && t->style->has_colour;
-        out_str(out, is_red ? "\033[31m" : "");
-        text_heat_on(out, t->style, heat);
+        bool has_heat = is_hot && column->form == FORM_HEAT && fields[i].kind == FIELD_DOUBLE;
+        if (is_red)
+            out_str(out, "\033[31m");
+        if (has_heat)
+            text_heat_on(out, t->style, fields[i].amount);
         put_field(out, column, &fields[i], t->shape[i].width, t->shape[i].decimals);
-        text_heat_off(out, t->style, heat);
-        out_str(out, is_red ? "\033[0m" : "");
+        if (has_heat)
+            text_heat_off(out, t->style, fields[i].amount);
+        if (is_red)
+            out_str(out, "\033[0m");
     }
 }
 

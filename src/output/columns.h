@@ -155,13 +155,11 @@ struct text_columns {
         int width, decimals; /* width 0: not shown */
         bool is_left_out;    /* for want of room */
     } shape[COLUMNS_MOST];
+    int width; /* of all that are shown, gaps included */
 };
 
 /* Shows a column: as wide as its heading and `width` at least. */
 void text_column(struct text_columns *t, size_t column, int width, int decimals);
-
-/* Columns that all of them take, gaps included. */
-int text_columns_width(const struct text_columns *t);
 
 /* Leaves out columns in `order` until `room` columns are left of the style's width, if it has one;
  * `besides`: what is printed beside the table's own columns. */

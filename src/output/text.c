@@ -40,6 +40,20 @@ void text_name_n(struct out *out, const char *name, size_t len)
     enum { ESCAPE = 6, SHORTEST = 2 }; /* `\u0080` for two bytes */
     char *to = out_begin(out, len / SHORTEST * ESCAPE + len % SHORTEST + 1);
     for (size_t i = 0, n; i < len;) {
+        /* Nearly all names are plain ASCII: eight bytes at once, as long as none of them is a
+         * control character, DEL or a part of a longer character. */
+        uint64_t eight;
+        while (i + sizeof eight <= len) {
+            memcpy(&eight, name + i, sizeof eight);
+            if ((eight | (eight - 0x2020202020202020) | (eight + 0x0101010101010101)) &
+                0x8080808080808080)
+                break;
+            memcpy(to, name + i, sizeof eight);
+            to += sizeof eight;
+            i += sizeof eight;
+        }
+        if (i == len)
+            break;
         uint32_t hidden = (unsigned char)name[i] < 0xc2 ? 0 : text_hidden(name + i, len - i, &n);
         if (hidden) {
             to += sprintf(to, "\\u%04" PRIx32, hidden);

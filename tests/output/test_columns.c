@@ -91,7 +91,7 @@ static void text_is_as_wide_as_its_heads(void **state)
     struct text_style style = {.has_colour = true};
     struct text_columns t = shown(&style, 's');
     out_init(&out, -1);
-    assert_int_equal(text_columns_width(&t), 8 + 2 + 6 + 1 + 6 + 2 + 6 + 2 + 5);
+    assert_int_equal(t.width, 8 + 2 + 6 + 1 + 6 + 2 + 6 + 2 + 5);
     text_columns_head(&out, &t);
     expect(&out, "function   self% change  self s  calls");
     text_columns_row(&out, &t, rows[0], true);

@@ -89,7 +89,7 @@ static struct text_columns text_layout(const struct annotated *t, const struct t
 /* The columns and the space behind them. */
 static size_t text_width(const struct text_columns *l)
 {
-    size_t width = (size_t)text_columns_width(l);
+    size_t width = (size_t)l->width;
     return width ? width + 1 : 0;
 }
 
@@ -117,7 +117,7 @@ static void text_fields(struct out *out, const struct text_columns *l, const str
     if (count && r && r->blocks > 1)
         fields[LINE_BLOCKS] = field_u64(r->blocks);
     text_columns_row(out, l, fields, true);
-    out_spaces(out, text_width(l) - (size_t)text_columns_width(l));
+    out_spaces(out, text_width(l) - (size_t)l->width);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */

@@ -93,7 +93,7 @@ static void put_row(struct out *out, const struct text_columns *l, const struct 
         out_printf(out, "(+%" PRIu32 " more, %.2g %%)", row->folded, 100 * share);
     else
         text_function_behind(out, r->names, row->function, l->style,
-                             text_columns_width(l) + 1 + (int)indent + 2);
+                             l->width + 1 + (int)indent + 2);
     out_char(out, '\n');
 }
 

@@ -405,7 +405,7 @@ void flat_text(struct out *out, const struct report_input *in)
     const struct summary *s = t->summary;
     struct text_columns l = text_layout(in);
     /* Without samples the first column is that of calls, and stands two columns off the margin. */
-    int indent = !s->has_samples && text_columns_width(&l) ? 2 : 0;
+    int indent = !s->has_samples && l.width ? 2 : 0;
     int besides = indent + others_width(&s->others) + 2;
     double running = t->len ? t->rows[t->len - 1].running : 0;
     text_fit(&l, in, besides);
@@ -415,7 +415,7 @@ void flat_text(struct out *out, const struct report_input *in)
     text_columns_head(out, &l);
     others_head(out, &s->others);
     out_str(out, "  function\n");
-    int used = text_columns_width(&l) + besides;
+    int used = l.width + besides;
     for (uint32_t i = 0; i < t->len; i++) {
         out_spaces(out, (size_t)indent);
         text_row(out, &l, in, &t->rows[i], used);

@@ -347,7 +347,7 @@ static void text_tree(struct out *out, const struct text_columns *table, const s
         enum { MOST_INDENTED = 40 };
         const struct tree_row *r = &t->rows[i];
         uint32_t depth = r->depth < MOST_INDENTED ? r->depth : MOST_INDENTED;
-        int used = text_columns_width(table) + (l->has_calls ? 2 : -l->calls) + 2 * (int)depth;
+        int used = table->width + (l->has_calls ? 2 : -l->calls) + 2 * (int)depth;
         struct field fields[TREE_COLUMNS] = {
             [TREE_HEAT] = field_double(summary_share(l->summary, r->samples)),
             [TREE_TIME] = field_double(summary_time(l->summary, r->samples)),

@@ -242,7 +242,7 @@ static struct lines_layout lay_out(struct lines_table *t, const struct shown_pat
 /* Columns in front of the place, with the gap. */
 static int columns_used(const struct lines_layout *l)
 {
-    int width = text_columns_width(&l->columns);
+    int width = l->columns.width;
     return width ? width + 2 : 0;
 }
 
