@@ -94,6 +94,7 @@ class Flame {
         this.drawn = [];
         this.above.forEach((node, depth) => this.frame(node, 0, width, depth));
         this.drawBelow(width);
+        this.canvas.dataset.part = `${this.left} ${this.factor}`;
         this.tell();
     }
 
