@@ -62,6 +62,8 @@ static const struct option_row OPTIONS[] = {
      CHOOSES(struct run_request, method), .first = METHOD_AUTO},
     {0, "no-symbols", NULL, "do not write names and lines of functions into the recording",
      FILLS(struct run_request, no_symbols)},
+    {0, "no-arguments", NULL, "write the name of the program, but not its arguments",
+     FILLS(struct run_request, no_arguments)},
     {0, "no-report", NULL, "record, but show nothing", FILLS(struct run_request, no_report)},
     {0, "repeat", "N", "record N runs, and report their mean", FILLS(struct run_request, repeat),
      ALSO_SETS(struct run_request, has_repeat), .least = 1, .most = MOST_RUNS},

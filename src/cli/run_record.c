@@ -236,7 +236,7 @@ static void run_dump(void *context, const char *folder, const struct recording *
     recording_write(&w, so_far);
     if (!*folder)
         folder = one->setting->working;
-    if (mkdir(folder, 0777) && errno != EEXIST)
+    if (mkdir(folder, 0700) && errno != EEXIST)
         err_errno(&r->dump_failure, folder, errno);
     else
         (void)!file_replace(arena_printf(&a, "%s/monarc.side", folder),
@@ -325,6 +325,7 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .rate = (uint32_t)r->rate,
         .no_stacks = r->no_stacks,
         .no_follow = r->no_follow,
+        .no_arguments = r->no_arguments,
         .wants_waits = r->off_cpu,
         .refuses_perf = r->method == METHOD_PTRACE,
         .refuses_ptrace = r->method == METHOD_PERF,

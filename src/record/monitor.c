@@ -13,6 +13,7 @@
  * It refuses to choose: which sources may be used, and for how long, is in its options. */
 #include "record/monitor.h"
 
+#include "record/arguments.h"
 #include "record/launch.h"
 #include "record/perf/perf_source.h"
 #include "record/proc_threads.h"
@@ -288,8 +289,24 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
     return err_errno(e, o->argv[0], why);
 }
 
+/* With cap_perfmon, as monarc's file may have it, perf events see the processes of all users. Whose
+ * a user may look at is asked of the kernel all the same: reading the link needs what ptrace(2)
+ * needs for reading, and unlike `maps` it takes no notice of that capability. */
+static bool monitor_may_attach(int32_t pid, struct err *e)
+{
+    char path[32], target[1];
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/exe", pid);
+    return readlink(path, target, sizeof target) >= 0 || (errno != EACCES && errno != EPERM) ||
+           err_set(e,
+                   "process %" PRId32 " cannot be recorded: it is another user's, or has rights "
+                   "that you have not",
+                   pid);
+}
+
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
+    if (!monitor_may_attach(m->options->pid, e))
+        return false;
     bool is_perf = monitor_open_perf(m, e);
     if (is_perf)
         monitor_add_events(m);
@@ -412,9 +429,13 @@ static void monitor_describe(struct monitor *m, struct recording *out)
         vec_push(&out->texts,
                  (struct recording_text){"directory",
                                          arena_copy(&out->arena, directory, strlen(directory))});
-    for (char **a = m->options->argv; a && *a; a++)
-        vec_push(&out->texts,
-                 (struct recording_text){"argument", arena_copy(&out->arena, *a, strlen(*a))});
+    for (char **a = m->options->argv; a && *a; a++) {
+        const char *before = a > m->options->argv ? a[-1] : NULL;
+        if (before && m->options->no_arguments)
+            break;
+        vec_push(&out->texts, (struct recording_text){
+                                  "argument", argument_without_secrets(*a, before, &out->arena)});
+    }
 }
 
 #define NO_CONTROL \

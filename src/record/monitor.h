@@ -30,6 +30,7 @@ struct monitor_options {
     uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
     uint32_t rate;
     bool no_stacks, no_follow, wants_waits;
+    bool no_arguments;                 /* of the program, its name alone is recorded */
     bool refuses_perf, refuses_ptrace; /* as if the system did */
     const char
         *control; /* file to make, for recorders in the program to speak through; NULL: none */

@@ -144,9 +144,6 @@ bool recording_folder_make(struct recording_folder *f, const char *name, struct 
     char *working = arena_printf(a, "%s.new-XXXXXX", f->name);
     if (!mkdtemp(working))
         return cannot_be_made(f, errno, a, e);
-    mode_t mask = umask(0);
-    umask(mask);
-    chmod(working, 0777 & ~mask);
     if (!realpath(working, real))
         return err_errno(e, working, errno);
     f->working = arena_copy(a, real, strlen(real));

@@ -257,6 +257,19 @@ class Running(Case):
         waiting = [r for name, r in rows.items() if name.startswith("[waiting]")]
         self.assertAlmostEqual(sum(r["self_time"] for r in waiting), 0.3, delta=0.05)
 
+    def test_secrets_stay_out(self):
+        """Of the command line, and the recording away from other users."""
+        secret = "hunter2hunter2"
+        line = ["sh", "-c", ":", "--password", secret, f"API_TOKEN={secret}", f"ftp://me:{secret}@host"]
+        folder = self.record(*line)
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+        told = monarc("info", folder).stdout.decode()
+        self.assertIn("sh -c : --password *** API_TOKEN=*** ftp://me:***@host", told)
+        for file in folder.rglob("*"):
+            self.assertFalse(file.is_file() and secret.encode() in file.read_bytes(), file)
+        folder = self.record(*line, options=["--no-arguments"])
+        self.assertRegex(monarc("info", folder).stdout.decode(), r"(?m)^ *command: sh$")
+
     def test_events(self):
         """An event that is not there is an error, never another one in its place."""
         done = self.run_it("--list-events")
@@ -325,6 +338,29 @@ class Running(Case):
             self.assertGreater(self.seconds(summary), 0.05)
         self.assertIsNone(process.poll())
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setcap") and shutil.which("setpriv"),
+                         "needs root, setcap and setpriv")
+    def test_right_to_sample_is_no_right_to_attach(self):
+        """A monarc with cap_perfmon shows a user only processes that the user may trace."""
+        self.dir.chmod(0o777)
+        copy = self.dir / "monarc"
+        shutil.copy(monarc_path(), copy)
+        subprocess.run(["setcap", "cap_perfmon=ep", copy], check=True)
+        def attach(user):
+            process = subprocess.Popen([*user, "sleep", "60"])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            time.sleep(0.2)
+            return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "run",
+                                   "--no-report", "-o", "r", "--seconds", "1", "-p", str(process.pid)],
+                                  cwd=self.dir, capture_output=True, text=True)
+        done = attach([])
+        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertIn("it is another user's", done.stderr)
+        self.assertFalse((self.dir / "r").exists())
+        done = attach(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_for_some_seconds(self):
         """The report comes then, and the program goes on."""

@@ -1,0 +1,46 @@
+/* Which arguments are written into a recording as they are, and which without their values. */
+#include "record/arguments.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void secrets_are_hidden(void **state)
+{
+    static const struct {
+        const char *before, *argument, *recorded;
+    } CASES[] = {
+        {NULL, "--password=hunter2", "--password=***"},
+        {NULL, "--db-Password=a=b", "--db-Password=***"},
+        {"env", "GITHUB_TOKEN=abc", "GITHUB_TOKEN=***"},
+        {NULL, "-DAPI_KEY=1", "-DAPI_KEY=***"},
+        {"--api-key", "abc", "***"},
+        {"-passwd", "abc", "***"},
+        {"curl", "https://me:hunter2@host/a:b@c", "https://me:***@host/a:b@c"},
+        {"curl", "ftp://me:a@b@host", "ftp://me:***@host"},
+        /* Not secrets. */
+        {"--password", "--verbose", "--verbose"},
+        {"--password=x", "file", "file"},
+        {"password", "file", "file"},
+        {NULL, "--out=password", "--out=password"},
+        {"curl", "https://host:80/a@b", "https://host:80/a@b"},
+        {"curl", "https://me@host/x:y", "https://me@host/x:y"},
+        {NULL, "", ""},
+        {"--token", "", "***"},
+        {NULL, "=", "="},
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        assert_string_equal(argument_without_secrets(CASES[i].argument, CASES[i].before, &a),
+                            CASES[i].recorded);
+    arena_deinit(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(secrets_are_hidden)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
