@@ -203,7 +203,7 @@ class OneRun(Case):
                                if row.get("self_samples") is not None), 0)
         text = harness.monarc("annotate", "--all", "prog", "both", cwd=self.folder).stdout.decode()
         self.assertRegex(text, r"(?m)^[ \d.]* 20000000 +20000000 +3  \{$")
-        self.assertRegex(text, r"(?m)^ *[\d.]+ +[\d.]+ +\d+(/2)? +(4|16|17|18|21)  ")
+        self.assertRegex(text, r"(?m)^ *[\d.]+ +[\d.]+ +\d+(?: +2)? +(4|16|17|18|21)  ")
 
     def test_two_files_are_as_one(self):
         one = harness.monarc_json("annotate", "prog", "both", cwd=self.folder)
