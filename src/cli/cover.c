@@ -306,13 +306,14 @@ static uint64_t cover_bad(const struct cover *c)
     return p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL];
 }
 
-/* The file that a report of nothing would replace: something could not be used, and of no line it
- * is known whether it ran. NULL: files are written. */
+/* The file that a report of nothing would replace: something could not be used, and no line ran, as
+ * far as is known. Counters that cannot be read look like a program that never ran. NULL: files are
+ * written. */
 static const char *cover_kept_file(const struct cover *c)
 {
     const struct coverage_ratio *lines = &c->session.result.sums.lines;
     const struct cover_options *o = c->options;
-    for (size_t i = 0; i < o->outputs.len && cover_bad(c) && lines->all == lines->unknown; i++)
+    for (size_t i = 0; i < o->outputs.len && cover_bad(c) && !lines->hit; i++)
         if (strcmp(o->outputs.at[i].path, "-"))
             return o->outputs.at[i].path;
     return NULL;
