@@ -260,11 +260,11 @@ class Running(Case):
     def test_secrets_stay_out(self):
         """Of the command line, and the recording away from other users."""
         secret = "hunter2hunter2"
-        line = ["sh", "-c", ":", "--password", secret, f"API_TOKEN={secret}", f"ftp://me:{secret}@host"]
+        line = ["sh", "-c", ":", "--password", secret, f"API_TOKEN={secret}", f"redis://me:{secret}@host"]
         folder = self.record(*line)
         self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
         told = monarc("info", folder).stdout.decode()
-        self.assertIn("sh -c : --password *** API_TOKEN=*** ftp://me:***@host", told)
+        self.assertIn("sh -c : --password *** API_TOKEN=*** redis://me:***@host", told)
         for file in folder.rglob("*"):
             self.assertFalse(file.is_file() and secret.encode() in file.read_bytes(), file)
         folder = self.record(*line, options=["--no-arguments"])
