@@ -59,7 +59,7 @@ DONE = {
                  "% of static functions called once": 64},
     "src/output": {"% of lines that are comment": 13},
     "src/profile/report": {},
-    "src/coverage/report": {"% of lines that are comment": 5},
+    "src/coverage/report": {},
     "src/verdict": {"% of lines that are comment": 10},
     "src/record/ptrace": {},
     "src/record/waits": {},
