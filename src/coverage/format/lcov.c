@@ -9,7 +9,11 @@
  * and time is linear in the file. Counts may be decimals with exponents, as some tools write them;
  * they are cut to whole numbers, and negative ones are 0 and are counted. Sections are written one
  * after the other with lcov 1's records, and lcov 2's `e` and MCDC where there is something to say
- * with them. */
+ * with them.
+ *
+ *     TN:test  SF:source             begin a section
+ *     FN: FNDA: FNL: FNA:            functions     DA: lines     BRDA: branches    MCDC: conditions
+ *     end_of_record                  ends it */
 #include "coverage/format/lcov.h"
 
 #include "base/bytes.h"
@@ -23,10 +27,12 @@
 
 /* --- counts in text: digits, and what some tools make of them -------------------------------- */
 
+/* A stretch of the file; it has no NUL. */
 struct text {
     const char *at, *end;
 };
 
+/* Whether there is a point or an exponent, so that most numbers take the short way. */
 static bool is_decimal(struct text part)
 {
     for (const char *c = part.at; c < part.end; c++)
@@ -35,7 +41,8 @@ static bool is_decimal(struct text part)
     return false;
 }
 
-/* Digits alone; more than there are numbers for are the largest. */
+/* Digits alone; more than there are numbers for are the largest. Saturates, as a tool may well have
+ * overflowed before. */
 static bool whole(struct text part, uint64_t *out)
 {
     uint64_t value = 0;
@@ -50,7 +57,8 @@ static bool whole(struct text part, uint64_t *out)
     return part.at < part.end;
 }
 
-/* Multiplied by ten to the `exponent`, cut to a whole number, at most INT64_MAX. */
+/* Multiplied by ten to the `exponent`, cut to a whole number, at most INT64_MAX. Ends early: a
+ * value that is 0 or beyond the limit does not change any more. */
 static uint64_t scaled(uint64_t value, int64_t exponent)
 {
     for (; exponent < 0 && value; exponent++)
@@ -60,7 +68,8 @@ static uint64_t scaled(uint64_t value, int64_t exponent)
     return value > INT64_MAX ? INT64_MAX : value;
 }
 
-/* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent. */
+/* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent.
+ * Digits beyond 64 bits are dropped and raise the exponent; those behind the point lower it. */
 static bool decimal(struct text part, uint64_t *out)
 {
     enum { MOST_EXPONENT = 1000 };
@@ -115,6 +124,7 @@ struct reading {
     struct err *e;
 };
 
+/* Errors of texts name a line, not an offset. */
 static bool lcov_fail(struct reading *r, const char *what)
 {
     return err_in(r->e, r->name, "line %llu: %s", (unsigned long long)r->number, what);
@@ -135,7 +145,7 @@ static bool lcov_take(struct text *t, const char *word)
     return true;
 }
 
-/* The text up to the next comma, which is passed. */
+/* The text up to the next comma, which is passed. At the end of the line it is empty. */
 static struct text lcov_field(struct text *t)
 {
     const char *comma = t->at < t->end ? memchr(t->at, ',', (size_t)(t->end - t->at)) : NULL;
@@ -144,6 +154,7 @@ static struct text lcov_field(struct text *t)
     return part;
 }
 
+/* Unlike a count a number of a line must fit: it is an index. */
 static bool lcov_whole(struct text part, uint64_t max, uint64_t *out)
 {
     uint64_t value = 0;
@@ -179,6 +190,7 @@ static const char *lcov_copy(struct reading *r, struct text t)
     return arena_copy(&r->out->arena, t.at, (size_t)(t.end - t.at));
 }
 
+/* Numbers and names of functions are those of one section. */
 static void lcov_leave_section(struct reading *r)
 {
     r->is_open = false;
@@ -203,6 +215,7 @@ static void lcov_drop_section(struct reading *r)
     lcov_leave_section(r);
 }
 
+/* An SF within a section ends that one, as whole. A NUL would cut the path. */
 static bool lcov_source(struct reading *r, struct text t)
 {
     lcov_close_section(r);
@@ -213,7 +226,8 @@ static bool lcov_source(struct reading *r, struct text t)
     return true;
 }
 
-/* DA:line,hits[,checksum] */
+/* DA:line,hits[,checksum] Line 0 is no line of a source, and is passed over.
+ */
 static bool lcov_data(struct reading *r, struct text t)
 {
     struct trace_line l;
@@ -224,7 +238,8 @@ static bool lcov_data(struct reading *r, struct text t)
     return true;
 }
 
-/* The function of this section with that name, made if there is none. */
+/* The function of this section with that name, made if there is none. Names are numbered as they
+ * come, as functions are: the number is the index in the section. */
 static struct trace_function *lcov_function_named(struct reading *r, struct text name)
 {
     struct tracefile *out = r->out;
@@ -252,7 +267,7 @@ static bool lcov_function(struct reading *r, struct text t)
     return true;
 }
 
-/* FNDA:hits,name */
+/* FNDA:hits,name Several of one name add up, and stop at the largest number. */
 static bool lcov_function_data(struct reading *r, struct text t)
 {
     uint64_t count;
@@ -295,7 +310,9 @@ static bool lcov_function_alias(struct reading *r, struct text t)
     return true;
 }
 
-/* BRDA:line,[e|U]block,branch,taken. The branch may be an expression: lcov 2 takes any text. */
+/* BRDA:line,[e|U]block,branch,taken. The branch may be an expression: lcov 2 takes any text. Block
+ * and branch are folded to 32 bits: they only tell branches of one line apart. An expression that
+ * is no number stands for one by its hash. */
 static bool lcov_branch(struct reading *r, struct text t)
 {
     struct trace_branch b = {0};
@@ -320,7 +337,8 @@ static bool lcov_branch(struct reading *r, struct text t)
     return true;
 }
 
-/* MCDC:line,[U]terms,t|f,taken,index,expression */
+/* MCDC:line,[U]terms,t|f,taken,index,expression 64 terms at most, since a mask has a bit for each.
+ */
 static bool lcov_condition(struct reading *r, struct text t)
 {
     struct trace_condition c = {0};
@@ -350,6 +368,7 @@ static bool lcov_says_nothing(struct reading *r, struct text t)
     return true;
 }
 
+/* The most frequent first: the table is searched from the front for every line. */
 static const struct {
     const char *key;
     bool (*read)(struct reading *r, struct text t);
@@ -373,6 +392,7 @@ static const struct {
     {"VER:", lcov_says_nothing},
 };
 
+/* TN holds until the next one. Comments and empty lines are passed over. */
 static bool lcov_take_record(struct reading *r, struct text t)
 {
     if (t.at == t.end || *t.at == '#')
@@ -400,7 +420,7 @@ static bool lcov_take_record(struct reading *r, struct text t)
     return true;
 }
 
-/* The next line without its end; false behind the last. */
+/* The next line without its end; false behind the last. Line ends of DOS are cut too. */
 static bool lcov_next_line(struct text *rest, struct text *line)
 {
     if (rest->at == rest->end)
@@ -419,6 +439,7 @@ static struct text lcov_text_of(struct bytes in)
     return (struct text){at, at + in.len};
 }
 
+/* The first line that is no comment must be TN or SF. */
 bool lcov_probe(struct bytes in)
 {
     struct text rest = lcov_text_of(in), line;
@@ -428,6 +449,8 @@ bool lcov_probe(struct bytes in)
     return false;
 }
 
+/* On failure the open section is dropped: a source of which half the lines are missing would look
+ * like one of half the size. */
 bool lcov_read(struct bytes in, const char *name, struct tracefile *out, struct err *e)
 {
     struct reading r = {.out = out, .name = name, .test = "", .e = e};
@@ -521,6 +544,7 @@ static void lcov_put_conditions(struct writer *w, const struct trace_condition *
         lcov_put(w, "MCF:%" PRIu32 "\nMCH:%" PRIu32 "\n", len, hit);
 }
 
+/* Sums are computed from what is written, never copied. */
 static bool lcov_put_section(struct writer *w, const struct tracefile *t,
                              const struct trace_section *s, struct err *e)
 {
