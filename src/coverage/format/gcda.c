@@ -30,6 +30,7 @@
 /* Twelve bytes can claim 2^28 counters that are all zero; no function has so many. */
 enum { MOST_ZEROS = 1 << 24 };
 
+/* State of one file. A `stray` does not end the reading: what is whole is wanted too. */
 struct gcda_reading {
     struct arcfile file;
     struct counters *out;

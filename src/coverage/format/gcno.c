@@ -327,11 +327,13 @@ struct gcno_writing {
     uint32_t file; /* last named within the function (gcc 3.4) */
 };
 
+/* NULL for NO_INDEX too: no text. */
 static const char *file_name(const struct notes *n, uint32_t file)
 {
     return file < n->files.len ? n->files.at[file] : NULL;
 }
 
+/* The fields of gcno_read_function(), in its order. */
 static void write_function(struct gcno_writing *g, const struct notes_function *f)
 {
     struct writer *w = g->w;
@@ -370,6 +372,7 @@ static void write_arcs(struct gcno_writing *g, const struct notes_function *f)
     }
 }
 
+/* A record of none is written where one was read. */
 static void write_conditions(struct gcno_writing *g, const struct notes_function *f)
 {
     if (!f->has_conditions)

@@ -113,6 +113,7 @@ bool count_read(const char *at, const char *end, uint64_t *out, uint64_t *negati
 
 /* A line, or what is left of it. */
 
+/* State of one file; what belongs to a section is emptied when it ends. */
 struct reading {
     struct tracefile *out;
     const char *name;
@@ -482,6 +483,7 @@ PRINTF_LIKE(2, 3) static void lcov_put(struct writer *w, const char *format, ...
     writer_bytes(w, text, (size_t)len);
 }
 
+/* With the end of the line. */
 static void lcov_put_text(struct writer *w, const char *text)
 {
     writer_bytes(w, text, strlen(text));
@@ -500,6 +502,7 @@ static bool lcov_can_hold(const char *text, bool is_function, struct err *e)
     return true;
 }
 
+/* Places and counts in turn, one function after the other: lcov does not mind the order. */
 static bool lcov_put_functions(struct writer *w, const struct trace_function *f, uint32_t len,
                                struct err *e)
 {
@@ -520,6 +523,7 @@ static bool lcov_put_functions(struct writer *w, const struct trace_function *f,
     return true;
 }
 
+/* Exceptions are marked as lcov 2 marks them. */
 static void lcov_put_branches(struct writer *w, const struct trace_branch *b, uint32_t len)
 {
     uint32_t hit = 0;
@@ -532,6 +536,7 @@ static void lcov_put_branches(struct writer *w, const struct trace_branch *b, ui
         lcov_put(w, "BRF:%" PRIu32 "\nBRH:%" PRIu32 "\n", len, hit);
 }
 
+/* The number of the term stands for its text, which is not known. */
 static void lcov_put_conditions(struct writer *w, const struct trace_condition *c, uint32_t len)
 {
     uint32_t hit = 0;

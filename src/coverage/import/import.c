@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+/* A row a format: its name is that of its corpus, its title is for people. Probes look at the same
+ * first bytes, and none of them takes what another one's writer makes. */
 static const struct trace_importer TABLE[] = {
     {"lcov", "lcov tracefile", lcov_probe, lcov_read},
     {"gcovr", "gcovr's JSON", gcovr_probe, gcovr_read},
@@ -60,6 +62,7 @@ void source_end(struct source_builder *b, bool is_broken)
     b->is_open = false;
 }
 
+/* Once it is used up the file is refused: a file that claims so much is broken or hostile. */
 bool source_take_room(struct source_builder *b, uint64_t number)
 {
     if (number > b->room)
@@ -77,6 +80,7 @@ uint64_t json_read_count(struct json_reader *r, uint64_t *negative)
     return r->failed ? 0 : value;
 }
 
+/* A number below 0 is not cut to 0 here: it would name another line. */
 uint32_t json_read_line(struct json_reader *r)
 {
     uint64_t negative = 0, line = json_read_count(r, &negative);

@@ -12,6 +12,7 @@ struct trace_function {
     uint64_t count;
 };
 
+/* A line may occur again in one section; counts are added up then. */
 struct trace_line {
     uint32_t line;
     uint64_t count;
@@ -30,6 +31,8 @@ struct trace_condition {
     uint64_t count;
 };
 
+/* The same source may have several, of other tests or of one: they are added up when they are used.
+ */
 struct trace_section {
     const char *source, *test; /* test: "" if it has no name */
     uint32_t first_function, functions;
@@ -44,6 +47,7 @@ struct trace_loss {
     uint64_t number;
 };
 
+/* Texts live in `arena`; zeroed it is empty. */
 struct tracefile {
     struct arena arena; /* texts */
     VEC(struct trace_section) sections;
