@@ -67,6 +67,8 @@ struct limit_unit {
 #define KIND(k) (1u << (k))
 #define TIMES   (KIND(RULE_CPU) | KIND(RULE_ELAPSED) | KIND(RULE_TIME))
 
+/* Which kinds of rules know which unit: a rule on calls in megabytes is a mistake, and is named as
+ * one. */
 static const struct limit_unit UNITS[] = {
     {"", ~0u, 1, true, false},
     {"%", ~0u, 1, true, false},
@@ -92,7 +94,7 @@ static const struct limit_unit *find_unit(enum rule_kind kind, const char *name,
 }
 
 /* NUMBER UNIT, then + and more of them; each term goes to what it is a part of. Terms of one part
- * add up. The locale is C, so that the decimal point is one. */
+ * add up. */
 static bool parse_limit(struct rule *rule, const char *value, struct err *e)
 {
     for (const char *at = value;; at++) {

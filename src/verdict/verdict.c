@@ -50,6 +50,7 @@ const char *verdict_word(const struct verdict *v)
     return v->lacks_data || !v->passed ? "not judged" : "passed";
 }
 
+/* Texts of cases go with the arena. */
 void verdict_deinit(struct verdict *v)
 {
     vec_free(&v->cases);
@@ -129,6 +130,7 @@ static const char *verdict_limit(struct verdict *v, const struct rule *rule)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* Why the rule cannot be judged is said as `lacks`. */
 struct whole_rule {
     enum rule_kind kind;
     const char *total, *lacks;
@@ -356,8 +358,8 @@ void verdict_profile(struct verdict *v, const struct rules *rules, const struct 
 /* --- coverage -------------------------------------------------------------------------------- */
 
 /* Of sources that both sides have; what is new or gone neither rose nor fell. Points of the
- * percentage of lines. Exact, but of another number of lines: lines that went away change it too.
- */
+ * percentage of lines. They are exact, and change with the number of lines as well: removing lines
+ * that ran lowers them. */
 void verdict_coverage(struct verdict *v, const struct rules *rules, const struct coverage_change *c)
 {
     uint32_t judged = 0, failed = 0;

@@ -8,9 +8,9 @@
  *
  * Snapshots of gcc 12 changed lengths from words to bytes under one version word, so the unit is
  * deduced where the word leaves it open: from the first record if that is plain, or else as the one
- * in which the chain of records leads to the very end of the file. A record that
- * does not fit into the bytes ends the file with an error that names its offset; no length is
- * believed before it is checked against what is left.
+ * in which the chain of records leads to the very end of the file. A record that does not fit into
+ * the bytes ends the file with an error that names its offset; no length is believed before it is
+ * checked against what is left.
  *
  *     header   magic | version | stamp | checksum from gcc 12 on       words of 4 bytes
  *     record   tag | length | contents                                 length without these 8 bytes
@@ -37,6 +37,7 @@ enum counter_kind arcfile_kind(const struct gcov_dialect *dialect, uint32_t tag)
                                     : KIND_UNKNOWN;
 }
 
+/* The inverse of arcfile_kind(): where this version keeps counters of the kind. */
 unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind)
 {
     unsigned i = 0;
@@ -45,6 +46,7 @@ unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind
     return i;
 }
 
+/* Two words, each in the file's byte order, the low one first. */
 uint64_t arcfile_u64(struct cursor *in)
 {
     uint64_t low = cursor_u32(in);

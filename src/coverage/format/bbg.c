@@ -73,8 +73,7 @@ uint32_t bbg_version_word(uint16_t number, char phase)
     return word ? word : (uint32_t)BBG_VERSION;
 }
 
-/* Only da's magic can show a wrong byte order: bbg's reads alike in both.
- */
+/* Only da's magic can show a wrong byte order: bbg's reads alike in both. */
 bool bbg_open(struct cursor *in, enum bbg_magic magic, struct arcs_origin *origin, struct err *e)
 {
     const char *kind = magic == BBG_MAGIC ? "bbg" : "da";
@@ -132,6 +131,7 @@ struct bbg_reading {
     bool is_open;
 };
 
+/* There is one: a function is open. */
 static struct notes_function *bbg_current(struct bbg_reading *r)
 {
     return &r->out->functions.at[r->out->functions.len - 1];
@@ -334,12 +334,14 @@ static size_t bbg_start_record(struct writer *w, enum bbg_tag tag)
     return w->out.len;
 }
 
+/* The length goes into the place that bbg_start_record() left, little-endian as this machine is. */
 static void bbg_end_record(struct writer *w, size_t start)
 {
     uint32_t length = (uint32_t)(w->out.len - start);
     memcpy(w->out.at + start - 4, &length, sizeof length);
 }
 
+/* The list of flags ends with the last that is not 0: behind it there are zeros. */
 static void bbg_write_blocks(struct writer *w, const struct notes *n,
                              const struct notes_function *f)
 {

@@ -17,6 +17,7 @@
 
 enum { SUMMARY_BYTES = 20 };
 
+/* State within one group. The function that is open is the last of `out`. */
 struct da_reading {
     struct counters *out; /* of this group */
     bool is_open;         /* within a function */
@@ -115,7 +116,8 @@ static bool da_read_group(struct cursor *in, struct counters *out, struct err *e
     return true;
 }
 
-/* Files that were literally concatenated have another header in between. */
+/* Files that were literally concatenated have another header in between. A group of another version
+ * ends the reading: which of the two compilers counted how is not known. */
 static bool da_pass_header(struct cursor *in, const struct arcs_origin *origin, struct err *e)
 {
     struct arcs_origin again = *origin;
@@ -203,6 +205,7 @@ bool da_read(struct bytes in, const char *name, struct counters *out, struct err
 
 /* ---- writing */
 
+/* 20 bytes: counters, sum, largest. */
 static void da_write_summary(struct writer *w, enum bbg_tag tag, const struct counters_summary *s)
 {
     writer_u32(w, tag);

@@ -213,6 +213,7 @@ bool gcda_probe(struct bytes in)
                            bytes_u32(in.at, true) == GCOV_MAGIC_COUNTERS);
 }
 
+/* The unit of lengths, the byte order and the dialect are known from the header on. */
 bool gcda_read(struct bytes in, const char *name, struct counters *out, struct err *e)
 {
     struct gcda_reading r = {.out = out};
@@ -379,6 +380,7 @@ bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struc
     return true;
 }
 
+/* The name has the form of the dialect, like texts of the file behind it. */
 bool gcfn_write(struct writer *w, const char *name, const struct counters *c, struct err *e)
 {
     const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);

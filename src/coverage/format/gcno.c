@@ -7,8 +7,8 @@
  *
  * Runs of lines are put in the order of blocks where they were not, so that all that comes after
  * can walk over them once. A number of blocks beyond what the arcs can connect is refused, because
- * memory goes by it. Written are the records in the order in which the compilers have
- * them: what was read and not changed comes out byte for byte. Linear in the file.
+ * memory goes by it. Written are the records in the order in which the compilers have them: what
+ * was read and not changed comes out byte for byte. Linear in the file.
  *
  *     header | text folder from gcc 9 on | word `unexecuted blocks` from gcc 8 on
  *     FUNCTION    ident, checksum, [of the graph], text name, [artificial], text file, line,
@@ -40,7 +40,8 @@ struct gcno_reading {
     bool is_runs_sorted;
 };
 
-/* The index of a file name; consecutive names are mostly the same. */
+/* The index of a file name; consecutive names are mostly the same. Comparing with the last one
+ * costs less than a hash of a long path. */
 static uint32_t gcno_file_index(struct gcno_reading *r, const char *name)
 {
     struct notes *n = r->out;
@@ -356,7 +357,8 @@ static void write_function(struct gcno_writing *g, const struct notes_function *
     arcfile_end_record(w, start, g->has_bytes);
 }
 
-/* A record for each stretch of arcs from one block, as they stand. */
+/* A record for each stretch of arcs from one block, as they stand. Arcs keep the order of the file,
+ * which is that of the counters, so that a block may come twice. */
 static void write_arcs(struct gcno_writing *g, const struct notes_function *f)
 {
     const struct notes_arc *arcs = g->notes->arcs.at + f->first_arc;
@@ -400,6 +402,7 @@ static void write_run(struct gcno_writing *g, const struct notes_run *run, bool 
         writer_u32(g->w, g->notes->lines.at[run->first + i]);
 }
 
+/* A record for each block that has lines, ended by a 0 and an empty text. */
 static void write_lines(struct gcno_writing *g, const struct notes_function *f)
 {
     const struct notes_run *runs = g->notes->runs.at + f->first_run;
@@ -416,6 +419,7 @@ static void write_lines(struct gcno_writing *g, const struct notes_function *f)
     }
 }
 
+/* Prime paths: their number alone; the paths follow from the graph. */
 static void write_paths(struct gcno_writing *g, const struct notes_function *f)
 {
     if (!f->has_paths)

@@ -227,8 +227,8 @@ static bool lcov_source(struct reading *r, struct text t)
     return true;
 }
 
-/* DA:line,hits[,checksum] Line 0 is no line of a source, and is passed over.
- */
+/* DA:line,hits[,checksum]. The checksum is of the source's text and is not looked at. Line 0 is no
+ * line of a source, and is passed over. */
 static bool lcov_data(struct reading *r, struct text t)
 {
     struct trace_line l;

@@ -149,6 +149,7 @@ static void cobertura_method(struct reading *r)
     r->is_in_method = true;
 }
 
+/* Lines count within <lines> alone: other elements of that name may come. */
 static void cobertura_open(struct reading *r)
 {
     bool is_in_class = r->build.is_open;

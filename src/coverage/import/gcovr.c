@@ -153,7 +153,8 @@ static void gcovr_function(struct reading *r)
         vec_push(&out->functions, f);
 }
 
-/* The name may come behind the lines. */
+/* The name may come behind the lines. A file without a name is an error: there is nothing to add
+ * its lines to. */
 static void gcovr_file(struct reading *r)
 {
     struct tracefile *out = r->build.out;
@@ -177,6 +178,7 @@ static void gcovr_file(struct reading *r)
     source_end(&r->build, r->json.failed);
 }
 
+/* Other members of the root, such as the version, are passed over. */
 bool gcovr_read(struct bytes in, const char *name, struct tracefile *out, struct err *e)
 {
     struct reading r = {json_reader_over(in, name, e), source_builder_over(in, out)};

@@ -23,6 +23,7 @@ static const struct trace_importer TABLE[] = {
 const struct trace_importer *const trace_importers = TABLE;
 const size_t trace_importers_len = sizeof TABLE / sizeof *TABLE;
 
+/* The first row that knows the bytes. */
 const struct trace_importer *trace_importer_of(struct bytes first)
 {
     for (size_t i = 0; i < trace_importers_len; i++)
@@ -71,6 +72,7 @@ bool source_take_room(struct source_builder *b, uint64_t number)
     return true;
 }
 
+/* Any form of number that count_read() takes: some tools write counts as decimals. */
 uint64_t json_read_count(struct json_reader *r, uint64_t *negative)
 {
     uint64_t value = 0;

@@ -43,6 +43,7 @@ static struct tracefile *llvm_out(struct reading *r)
     return r->build.out;
 }
 
+/* Counts may be decimals; what is below 0 is 0 and is counted. */
 static uint64_t llvm_count(struct reading *r)
 {
     return json_read_count(&r->json, &llvm_out(r)->negative);
@@ -71,6 +72,7 @@ static uint64_t llvm_next_count(struct reading *r)
     return llvm_another(r) ? llvm_count(r) : 0;
 }
 
+/* Elements that later versions have added. */
 static void llvm_past_rest(struct reading *r)
 {
     while (json_read_element(&r->json))

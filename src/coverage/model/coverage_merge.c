@@ -153,7 +153,8 @@ static void scale_lists(uint64_t *values, size_t len, const struct count_scale *
     }
 }
 
-/* Whether value `i` of a group is a count; the others are values that were seen. */
+/* Whether value `i` of a group is a count; the others are values that were seen. The layout of a
+ * group, by rule: which of its values scale with the number of runs. */
 static bool is_count(enum gcov_rule rule, size_t i)
 {
     switch (rule) {
@@ -167,6 +168,7 @@ static bool is_count(enum gcov_rule rule, size_t i)
     }
 }
 
+/* Lists that are not whole are left as they are. */
 void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *values,
                 size_t len, const struct count_scale *scale)
 {
@@ -213,6 +215,7 @@ static bool merge_same_code(const struct counted_function *a, const struct count
     return a->lineno_checksum == b->lineno_checksum && a->cfg_checksum == b->cfg_checksum;
 }
 
+/* Room for a name of 60 bytes; longer ones are cut in messages. */
 struct called {
     char text[64];
 };
@@ -553,6 +556,7 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
 
 /* --- scaling and totals ---------------------------------------------------------------------- */
 
+/* Summaries stay: they are of the runs that there were. */
 void counters_scale(struct counters *c, const struct count_scale *scale)
 {
     const struct gcov_dialect *dialect = dialect_of(&c->origin);
@@ -563,6 +567,7 @@ void counters_scale(struct counters *c, const struct count_scale *scale)
     }
 }
 
+/* Records of zeros add nothing, and have no values to read. */
 static bool is_arcs(const struct counted_record *r)
 {
     return r->what == COUNTED_VALUES && r->kind == KIND_ARCS && !r->is_zero;
@@ -580,6 +585,7 @@ uint64_t counters_max(const struct counters *c)
     return max;
 }
 
+/* Over all records of arcs. */
 uint64_t counters_sum(const struct counters *c)
 {
     uint64_t sum = 0;
@@ -598,7 +604,7 @@ static bool all_zero(const struct counters *c, const struct counted_record *r)
     return true;
 }
 
-/* Lists are never marked, nor anything of clang's: their compilers do not write it so. */
+/* Lists, and records of clang's, are not marked anew, as their writers do not mark them. */
 void counters_mark_zeros(struct counters *c)
 {
     const struct gcov_dialect *dialect = dialect_of(&c->origin);
@@ -641,6 +647,7 @@ static bool same_function(const struct counters *a, const struct counted_functio
     return true;
 }
 
+/* In one order: a file with the same functions otherwise ordered differs. */
 bool counters_same(const struct counters *a, const struct counters *b)
 {
     bool is_same = a->functions.len == b->functions.len;

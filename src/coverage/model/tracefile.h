@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 
+/* Known by its name within a section; several of one name add up. */
 struct trace_function {
     const char *name;
     uint32_t start_line, end_line; /* 0: not said */
@@ -18,6 +19,7 @@ struct trace_line {
     uint64_t count;
 };
 
+/* Branches of one line and block are the ways out of one decision. */
 struct trace_branch {
     uint32_t line, block, branch;
     uint64_t count;    /* 0, too, if its block was never run */

@@ -117,8 +117,7 @@ static void info_text_notes(struct out *out, const struct notes *n)
 }
 
 /* Summaries differ: those of the proposal (family RFC) count counters, those of GCC count runs.
- * Bytes behind the
- * end mark no reader uses. */
+ * Bytes behind the end mark no reader uses. */
 static void info_text_counters(struct out *out, const struct counters *c)
 {
     size_t defects = 0;

@@ -35,8 +35,8 @@ static void json_ratio(struct json *j, const char *key, const struct coverage_ra
     json_end(j);
 }
 
-/* The same five kinds for the whole and for each source. Calls are those that lines make, and
- * how many of them were made. */
+/* The same five kinds for the whole and for each source. Calls are those that lines make, and how
+ * many of them were made. */
 static void json_sums(struct json *j, const char *key, const struct coverage_ratios *s)
 {
     json_key(j, key);
@@ -111,8 +111,8 @@ static void json_branch(struct json *j, const struct coverage_result *r,
     json_end(j);
 }
 
-/* Of each term whether it was seen true, and false. Bit t of `on` and `off`: term t
- * decided the outcome (masking MC/DC, as GCC 14 records it) being true, and being false. */
+/* Of each term whether it was seen true, and false. Bit t of `on` and `off`: term t decided the
+ * outcome (masking MC/DC, as GCC 14 records it) being true, and being false. */
 static void json_condition(struct json *j, const struct result_condition *c)
 {
     json_begin(j, '{');
@@ -528,8 +528,7 @@ void coverage_coveralls(struct out *out, const struct coverage_report *s,
  *
  *     {"coverage": {"a.c": {"12": 5, "13": "1/2", "14": 0}}} */
 
-/* A line with branches that never ran is 0, not "0/2": that is a miss and not a part.
- */
+/* A line with branches that never ran is 0, not "0/2": that is a miss and not a part. */
 static void codecov_line(struct json *j, const struct coverage_result *r,
                          const struct result_line *l)
 {

@@ -460,8 +460,8 @@ static void annotate_json_file(struct json *j, const struct annotated *t,
     json_end(j);
 }
 
-/* The file's lists nest as text does: files, lines, instructions. `omitted` has what no line
- * shows: lines that limits left out, code without lines, and other code. */
+/* The file's lists nest as text does: files, lines, instructions. `omitted` has what no line shows:
+ * lines that limits left out, code without lines, and other code. */
 void annotate_json(struct out *out, const struct report_input *in)
 {
     const struct annotated *t = in->annotated;

@@ -217,8 +217,8 @@ void call_tree_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-/* All trees in one table, numbered. Rows of CSV have no nesting: the
- * number of the tree, and the depth, say where a row belongs. */
+/* All trees in one table, numbered. Rows of CSV have no nesting: the number of the tree, and the
+ * depth, say where a row belongs. */
 void call_tree_csv(struct out *out, const struct report_input *in)
 {
     const struct call_report *r = in->call_trees;

@@ -209,7 +209,8 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
                 "shares are compared");
 }
 
-/* Why times are compared as they are, or not at all. */
+/* Why times are compared as they are, or not at all. The last note says how sure the changes are:
+ * with one run a side the noise is an assumption. */
 static void comparison_notes_times(struct notes_printer *to, const struct comparison *c)
 {
     bool has_any = c->old->has_samples || c->new->has_samples;
@@ -291,7 +292,8 @@ void comparison_total_text(char *into, size_t size, const struct total_change *t
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-/* What one side is made of. */
+/* What one side is made of. `samples_per_unit` is 0 where the rate is not known; `runs` says of how
+ * many the sums are. */
 static void comparison_json_side(struct json *j, const char *key, const struct run_set *s)
 {
     json_key(j, key), json_begin(j, '{');
@@ -433,6 +435,7 @@ static void comparison_json_row(struct json *j, const struct comparison *c,
     json_end(j);
 }
 
+/* The array of notes is open. */
 static void comparison_json_note(void *context, const char *sentence)
 {
     json_str(context, sentence);

@@ -140,8 +140,8 @@ static void comparison_share_text(struct out *out, const struct comparison_layou
     out_str(out, "  ");
 }
 
-/* A change that rounds to nothing has no sign. The heat is the growth by the time of the whole
- * old run, so that both forms colour alike. */
+/* A change that rounds to nothing has no sign. The heat is the growth by the time of the whole old
+ * run, so that both forms colour alike. */
 static void comparison_change_text(struct out *out, const struct comparison_layout *l,
                                    const struct measured_change *s)
 {

@@ -26,8 +26,7 @@ static const char *severity_name(enum severity s)
 }
 
 /* A label, then text broken at spaces. A word longer than the line stands alone on its own, uncut:
- * a path or option that was broken could not be copied. Columns are counted
- * in bytes. */
+ * a path or option that was broken could not be copied. Columns are counted in bytes. */
 static void text_paragraph(struct out *out, const char *label, const char *text)
 {
     out_printf(out, "  %-*s", INDENT - 2, label);

@@ -125,9 +125,8 @@ static void flame_put_box(struct out *out, double x, double y, double w, const c
 }
 
 /* A label that has no room for a character is empty but present: the script fills it when the frame
- * is zoomed, and finds it as the group's text. CHARACTER is a guess, since fonts differ; the
- * script has the same.
- */
+ * is zoomed, and finds it as the group's text. CHARACTER is a guess, since fonts differ; the script
+ * has the same. */
 static void flame_put_label(struct out *out, const struct flame_frame *frame, double x, double y,
                             double w)
 {
@@ -208,8 +207,8 @@ static void flame_put_legend(struct out *out, const struct flame *f)
     out_printf(out, "<text x=\"%d\" y=\"66\" font-style=\"italic\">inlined</text>\n", x);
 }
 
-/* All up to the frames. The elements with the ids found, reset and search are empty or hidden
- * until the script fills or shows them: on paper or as an <img> nothing would answer a click. */
+/* All up to the frames. The elements with the ids found, reset and search are empty or hidden until
+ * the script fills or shows them: on paper or as an <img> nothing would answer a click. */
 static void flame_put_head(struct out *out, const struct flame_layout *l)
 {
     const struct flame *f = l->flame;

@@ -184,7 +184,8 @@ static void row_data(struct field *fields, const struct report_input *in, const 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
 /* Members behind the columns: how much of the total came from callers that are not known, by
- * reason; the other events; the base. */
+ * reason; the other events; the base. Reasons without a sample are left out of `unknown_callers`;
+ * events have shares of their own samples. */
 static void json_details(struct json *j, const struct summary *s, uint32_t function)
 {
     static const char *const reasons[RECORDING_CUTS] = {

@@ -234,7 +234,7 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     out_char(out, '\n');
 }
 
-/* Headings above the first entry alone. */
+/* Headings above the first entry alone. A unit that is no visible character is `?`. */
 static void text_head(struct out *out, const struct columns *l)
 {
     char self[16], children[24];

@@ -247,8 +247,8 @@ static void dot_caption(struct dot *d)
     out_str(d->out, "\";\n");
 }
 
-/*  One pass counts the members of each cycle that have boxes; then boxes, frames and arrows are
- * written.  */
+/* One pass counts the members of each cycle that have boxes; then boxes, frames and arrows are
+ * written. */
 void graph_dot(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;

@@ -203,7 +203,8 @@ static int place_width(const struct lines_layout *l, const char *file, uint32_t 
 
 /* Widths from the data; a long path does not push all names to the right. The column of places is
  * as wide as the widest place up to a limit: NARROW_PLACE on a terminal, WIDEST_PLACE in a file.
- * Places beyond it do not count. */
+ * Places beyond it do not count. What the width has no room for is left out: sums down the table
+ * first, then samples, which say the same as times. */
 static struct lines_layout lay_out(struct lines_table *t, const struct shown_paths *paths,
                                    const struct text_style *style)
 {
@@ -262,6 +263,7 @@ static int columns_used(const struct lines_layout *l)
     return width ? width + 2 : 0;
 }
 
+/* The columns of a row and the gap; a row without columns begins at the margin. */
 static void put_fields(struct out *out, const struct lines_layout *l, const struct field *fields,
                        bool is_hot)
 {
@@ -395,7 +397,8 @@ void lines_text(struct out *out, const struct report_input *in)
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
-/* Paths are whole for programs. */
+/* Paths are whole for programs. A file without a line is code that the compiler gave none: the line
+ * is null. */
 static void place_fields(struct field *fields, const struct line_paths *paths, const char *file,
                          uint32_t line, struct arena *a)
 {

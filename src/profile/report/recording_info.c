@@ -366,7 +366,8 @@ static void recording_json_objects(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-/* Processes as they started, then threads of all. */
+/* Processes as they started, then threads of all. CPU time is null for processes that nothing
+ * measured, peak memory where it is 0. */
 static void recording_json_processes(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '[');

@@ -104,8 +104,8 @@ typedef void report_writer(struct out *out, const struct report_input *in);
 
 /* --- the table of reports --------------------------------------------------------------------- */
 
-/* Which table of its input a report needs. Each stands for the member of
- * report_input of its name; `and` says which others its writers read besides. */
+/* Which table of its input a report needs. Each stands for the member of report_input of its name;
+ * `and` says which others its writers read besides. */
 enum report_table {
     REPORT_FLAT,
     REPORT_SHARES,     /* and names, shown_functions */

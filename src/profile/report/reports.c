@@ -77,8 +77,7 @@ const struct report *report_find(enum report_table table, const char *format)
     return NULL;
 }
 
-/* For help and schemas, which are made of them: a column is described in one place.
- */
+/* For help and schemas, which are made of them: a column is described in one place. */
 const struct column_table *const report_columns[] = {
     &flat_columns,        &shares_columns,       &lines_columns,       &entries_columns,
     &arcs_columns,        &trees_columns,        &call_tree_columns,   &annotate_columns,

@@ -201,9 +201,11 @@ static const struct column columns[SHARE_COLUMNS] = {
     [SHARE_FUNCTION] = {"function", "threads, of CSV: none in the row of the thread itself"},
     [SHARE_TOTAL_SAMPLES] = {"total_samples", "with the function anywhere on the stack"},
 };
+
 const struct column_table shares_columns = {"flat", "shares", "rows", columns, SHARE_COLUMNS};
 
-/* What both forms have of a row; `end`: room for the status of a process. */
+/* What both forms have of a row; `end`: room for the status of a process. A process has CPU times
+ * here as they stand; JSON makes null of those that are not known. */
 static void share_fields(struct field *fields, const struct shares *t, const struct share_row *r,
                          char *end, size_t end_bytes)
 {
