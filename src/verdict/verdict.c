@@ -409,7 +409,7 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
-/* Text is the first and the default. */
+/* All forms print the same cases; a new one is a writer and a row. */
 const struct verdict_format verdict_formats[] = {{"text", verdict_text},
                                                  {"json", verdict_json},
                                                  {"junit", verdict_junit},

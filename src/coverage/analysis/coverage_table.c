@@ -385,7 +385,7 @@ void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct t
 
 /* ---- tracefiles */
 
-/* Line, block, branch. */
+/* Branches of one line, block and number end up beside each other, to be added up. */
 static int by_place(uint32_t left, uint32_t right, const void *context)
 {
     const struct trace_branch *at = context, *a = at + left, *b = at + right;

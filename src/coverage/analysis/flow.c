@@ -407,7 +407,7 @@ void flow_solve(const struct notes *n, const struct counters *c, struct flow *ou
     }
 }
 
-/* Counts and states stay. */
+/* Of an object that waits for its report only counts and states are kept. */
 void flow_trim(struct flow *out)
 {
     vec_free(&out->nodes);

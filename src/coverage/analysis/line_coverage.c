@@ -436,7 +436,7 @@ static void line_count_line(struct line_builder *b, uint32_t index)
     line->count = (int64_t)count;
 }
 
-/* Of lines with blocks alone. */
+/* The highest count of a source is of lines with blocks alone: others have none of their own. */
 static void line_note_highest(struct covered_source *s, const struct covered_line *line)
 {
     if (line->blocks && line->count > s->highest)

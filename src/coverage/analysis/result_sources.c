@@ -125,7 +125,7 @@ void source_marks_deinit(struct source_marks *m)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* As its table has it. */
+/* What that one table says; the sum over tables is in w->functions. */
 static const struct table_function *function_of(const struct function_ref *ref)
 {
     return &ref->part->t->functions.at[ref->function];

@@ -131,7 +131,7 @@ struct bbg_reading {
     bool is_open;
 };
 
-/* There is one: a function is open. */
+/* The function whose records are being read; the caller has seen that one is open. */
 static struct notes_function *bbg_current(struct bbg_reading *r)
 {
     return &r->out->functions.at[r->out->functions.len - 1];
@@ -264,7 +264,7 @@ static void bbg_read_lines(struct bbg_reading *r, struct cursor *in)
         bbg_note_defect(r, DEFECT_BAD_RECORD);
 }
 
-/* Records of a function outside of one are counted as unknown, like tags that no one knows. */
+/* Records of a function outside of one are counted as unknown, like unknown tags. */
 static void bbg_read_record(struct bbg_reading *r, uint32_t tag, struct cursor *in, uint64_t offset)
 {
     if (tag == BBG_FUNCTION) {

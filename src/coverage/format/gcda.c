@@ -48,7 +48,7 @@ static void push(struct gcda_reading *r, struct counted_record record)
         c->functions.at[c->functions.len - 1].records++;
 }
 
-/* The first stays. */
+/* The first defect of a function stays: what follows is mostly its consequence. */
 static void note_defect(struct gcda_reading *r, enum arcs_defect what)
 {
     struct counters *c = r->out;

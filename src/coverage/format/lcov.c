@@ -483,7 +483,7 @@ PRINTF_LIKE(2, 3) static void lcov_put(struct writer *w, const char *format, ...
     writer_bytes(w, text, (size_t)len);
 }
 
-/* With the end of the line. */
+/* Ends the record: a text is always its last field, since it may hold commas. */
 static void lcov_put_text(struct writer *w, const char *text)
 {
     writer_bytes(w, text, strlen(text));

@@ -23,7 +23,7 @@ static const struct trace_importer TABLE[] = {
 const struct trace_importer *const trace_importers = TABLE;
 const size_t trace_importers_len = sizeof TABLE / sizeof *TABLE;
 
-/* The first row that knows the bytes. */
+/* NULL: no importer knows the bytes. Probes are cheap, and asked in the order of the table. */
 const struct trace_importer *trace_importer_of(struct bytes first)
 {
     for (size_t i = 0; i < trace_importers_len; i++)

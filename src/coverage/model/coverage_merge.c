@@ -585,7 +585,8 @@ uint64_t counters_max(const struct counters *c)
     return max;
 }
 
-/* Over all records of arcs. */
+/* Of counts of arcs in all functions; it stops at INT64_MAX, as the field of the summary is signed.
+ */
 uint64_t counters_sum(const struct counters *c)
 {
     uint64_t sum = 0;
@@ -595,7 +596,7 @@ uint64_t counters_sum(const struct counters *c)
     return sum;
 }
 
-/* Stops at the first that is not. */
+/* True at once of a record that is marked, which has no values to look at. */
 static bool all_zero(const struct counters *c, const struct counted_record *r)
 {
     for (uint32_t i = 0; i < r->len && !r->is_zero; i++)
@@ -627,7 +628,8 @@ void counters_mark_zeros(struct counters *c)
     }
 }
 
-/* Record by record in their order. */
+/* Identity, checksums, then records one by one: two of other kinds or lengths differ, a marked one
+ * and one of stored zeros do not. */
 static bool same_function(const struct counters *a, const struct counted_function *f,
                           const struct counters *b, const struct counted_function *g)
 {

@@ -215,7 +215,7 @@ static void markdown_percent(struct out *out, bool is_there, const struct covera
     out_printf(out, " %s |", is_there && r->all > r->unknown ? percent : "-");
 }
 
-/* As ranges, behind the words that say which. */
+/* Ranges in one cell, so that a row stays a row however many lines changed. */
 static void markdown_lines(struct out *out, const char *what, const struct changed_line *lines,
                            uint32_t len)
 {

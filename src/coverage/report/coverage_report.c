@@ -79,7 +79,8 @@ static void say(void (*print)(void *, const char *), void *context, const char *
     print(context, sentence);
 }
 
-/* For nouns that take an s. */
+/* English alone, and only for nouns that take a plain s: branches are spelled out where they come.
+ */
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";

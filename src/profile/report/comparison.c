@@ -140,8 +140,8 @@ static bool comparison_notes_facts(const struct run_set *s, const struct run_fac
     return *first;
 }
 
-/* The facts that make times of two runs comparable. Program and length are left out on purpose:
- * they may differ between the runs of one side. */
+/* The facts that make times of two runs comparable. The program, and whether a run is a part, have
+ * notes of their own. */
 static bool comparison_facts_are_alike(const struct run_facts *l, const struct run_facts *r)
 {
     return !strcmp(l->event, r->event) && !strcmp(l->processor, r->processor) &&
