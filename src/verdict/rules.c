@@ -8,7 +8,13 @@
  * pattern matches counts, so that exceptions stand behind what they are exceptions from; a search
  * goes backwards through the few there are. Units that a kind of rule does not know are refused by
  * name.
- */
+ *
+ *
+ *     limit   term { + term }       term   number unit       5%+100calls: 5 % of the old, and 100
+ *     file    { NAME VALUE | # comment | empty line }
+ *
+ * What a rule allows is old * limit / 100 + absolute + whole * of_whole / 100. Numbers are decimal
+ * and finite; what is negative is refused. */
 #include "verdict/verdict.h"
 
 #include "profile/analysis/compare/significance.h"
@@ -23,6 +29,7 @@ const char *const rule_names[RULE_KINDS] = {
     [RULE_CALLS] = "max-calls-growth",   [RULE_SELF] = "max-share-growth",
     [RULE_TOTAL] = "max-total-growth",   [RULE_COVERAGE] = "max-coverage-fall"};
 
+/* Settings that hold where nothing else is said. */
 void rules_init(struct rules *r)
 {
     *r = (struct rules){.confidence = 0.99, .noise = NOISE_OF_RUNS, .least_samples = 100};
@@ -48,7 +55,8 @@ static bool parse_number(const char *name, const char *value, double *out, struc
     return true;
 }
 
-/* What a term of a limit is worth in the rule's unit. */
+/* What a term of a limit is worth in the rule's unit. A term goes to one of three parts of a rule:
+ * relative to the old amount, to that of the whole, or absolute. */
 struct limit_unit {
     const char *name;
     unsigned kinds; /* rules that know it, as bits */
@@ -59,6 +67,8 @@ struct limit_unit {
 #define KIND(k) (1u << (k))
 #define TIMES   (KIND(RULE_CPU) | KIND(RULE_ELAPSED) | KIND(RULE_TIME))
 
+/* Which kinds of rules know which unit: a rule on calls in megabytes is a mistake, and is named as
+ * one. */
 static const struct limit_unit UNITS[] = {
     {"", ~0u, 1, true, false},
     {"%", ~0u, 1, true, false},
@@ -83,7 +93,8 @@ static const struct limit_unit *find_unit(enum rule_kind kind, const char *name,
     return NULL;
 }
 
-/* NUMBER UNIT, then + and more of them; each term goes to what it is a part of. */
+/* NUMBER UNIT, then + and more of them; each term goes to what it is a part of. Terms of one part
+ * add up. */
 static bool parse_limit(struct rule *rule, const char *value, struct err *e)
 {
     for (const char *at = value;; at++) {
@@ -106,6 +117,8 @@ static bool parse_limit(struct rule *rule, const char *value, struct err *e)
     }
 }
 
+/* The last `=` divides: a pattern may have some, a limit has none. The pattern's memory is freed by
+ * rules_deinit(). */
 bool rules_add(struct rules *r, enum rule_kind kind, const char *value, struct err *e)
 {
     const char *equals = strrchr(value, '=');
@@ -166,7 +179,8 @@ static bool read_line(struct rules *r, char *line, struct err *e)
     return *value ? rules_set(r, name, value, e) : err_set(e, "'%s' needs a value", name);
 }
 
-/* The first line with a mistake ends the reading and is named by its number. */
+/* The first line with a mistake ends the reading and is named by its number. Rules of the lines
+ * before it stay. */
 bool rules_read(struct rules *r, struct bytes text, const char *file, struct err *e)
 {
     size_t number = 0;
@@ -198,7 +212,8 @@ void rules_default(struct rules *r)
         vec_push(&r->all, DEFAULTS[i]);
 }
 
-/* From the last one backwards: exceptions stand behind what they are exceptions from. */
+/* From the last one backwards: exceptions stand behind what they are exceptions from. Names are
+ * matched demangled or as linked, whichever fits. */
 const struct rule *rules_find(const struct rules *r, enum rule_kind kind, const char *name,
                               const char *linkage)
 {

@@ -12,7 +12,15 @@
  *                    has the probability that --confidence leaves.
  *
  * A rule that the user asked for and that lacks its data is no pass: the verdict is "not judged".
- * What only one side has neither grew nor shrank; new functions are counted and said. */
+ * What only one side has neither grew nor shrank; new functions are counted and said.
+ *
+ *     failed      max-time-growth: self time of parse grew by 0.1 s +- 0.01, ... (a.c:12)
+ *     passed      max-calls-growth: 340 functions judged; 2 not in the baseline
+ *     not judged  max-memory-growth: peak memory is not known on both sides
+ *     failed: 1 failed, 1 passed, 1 not judged
+ *
+ * Texts are copied into the verdict, which outlives what it judged. Cost: one pass over the rows
+ * for each kind of rule, and a search through the rules for each row. */
 #include "verdict/verdict.h"
 
 #include "output/columns.h"
@@ -25,6 +33,7 @@
 const char *const case_status_names[] = {
     [CASE_PASSED] = "passed", [CASE_FAILED] = "failed", [CASE_NOT_JUDGED] = "not judged"};
 
+/* The counts of the verdict follow its cases. */
 void verdict_add(struct verdict *v, const struct verdict_case *c)
 {
     v->passed += c->status == CASE_PASSED;
@@ -33,6 +42,7 @@ void verdict_add(struct verdict *v, const struct verdict_case *c)
     vec_push(&v->cases, *c);
 }
 
+/* A failure is one whatever else lacks its data. */
 const char *verdict_word(const struct verdict *v)
 {
     if (v->failed)
@@ -40,6 +50,7 @@ const char *verdict_word(const struct verdict *v)
     return v->lacks_data || !v->passed ? "not judged" : "passed";
 }
 
+/* Texts of cases go with the arena. */
 void verdict_deinit(struct verdict *v)
 {
     vec_free(&v->cases);
@@ -119,6 +130,7 @@ static const char *verdict_limit(struct verdict *v, const struct rule *rule)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* Why the rule cannot be judged is said as `lacks`. */
 struct whole_rule {
     enum rule_kind kind;
     const char *total, *lacks;
@@ -139,7 +151,8 @@ static const char *verdict_amount(struct verdict *v, const struct total_change *
     return arena_printf(&v->arena, "%.1f MB", value / 1e6);
 }
 
-/* The old amount may grow by a part of itself and by a fixed amount on top. */
+/* The old amount may grow by a part of itself and by a fixed amount on top. The chance is that of
+ * growth beyond what is allowed, not of growth at all. */
 static void verdict_whole(struct verdict *v, const struct rules *rules, const struct comparison *c,
                           const struct whole_rule *w)
 {
@@ -171,7 +184,9 @@ static void verdict_whole(struct verdict *v, const struct rules *rules, const st
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-/* Counts are exact: no statistics, and a build that calls more often than allowed has failed. */
+/* Counts are exact: no statistics, and a build that calls more often than allowed has failed. A
+ * function that was never called grew by an infinite part, and only an absolute limit lets it pass.
+ */
 static void verdict_calls(struct verdict *v, const struct rules *rules, const struct comparison *c)
 {
     uint32_t judged = 0, failed = 0, without = 0;
@@ -209,7 +224,8 @@ static void verdict_calls(struct verdict *v, const struct rules *rules, const st
 
 /* --- time ------------------------------------------------------------------------------------ */
 
-/* What a rule on functions judges: times, or shares. */
+/* What a rule on functions judges: times, or shares. Both sides are asked alike: a mean of the runs
+ * with how they differ. */
 static struct amount verdict_amount_of(const struct run_set *s, uint32_t function,
                                        enum rule_kind kind)
 {
@@ -315,6 +331,7 @@ static void verdict_time(struct verdict *v, const struct rules *rules, const str
     arena_deinit(&scratch);
 }
 
+/* Whether the user, or the defaults, have one of the kind. */
 static bool verdict_has_rule(const struct rules *rules, enum rule_kind kind)
 {
     for (size_t i = 0; i < rules->all.len; i++)
@@ -340,7 +357,9 @@ void verdict_profile(struct verdict *v, const struct rules *rules, const struct 
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
-/* Of sources that both sides have; what is new or gone neither rose nor fell. */
+/* Of sources that both sides have; what is new or gone neither rose nor fell. Points of the
+ * percentage of lines. They are exact, and change with the number of lines as well: removing lines
+ * that ran lowers them. */
 void verdict_coverage(struct verdict *v, const struct rules *rules, const struct coverage_change *c)
 {
     uint32_t judged = 0, failed = 0;
@@ -390,6 +409,7 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
+/* All forms print the same cases; a new one is a writer and a row. */
 const struct verdict_format verdict_formats[] = {{"text", verdict_text},
                                                  {"json", verdict_json},
                                                  {"junit", verdict_junit},
@@ -460,6 +480,7 @@ static const struct column columns[CHECK_COLUMNS] = {
 };
 const struct column_table verdict_columns = {"check", "check", "cases", columns, CHECK_COLUMNS};
 
+/* Amounts are absent of rules as a whole, since they are of one subject. */
 void verdict_json(struct out *out, const struct verdict *v)
 {
     struct json j = {.out = out};

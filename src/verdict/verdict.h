@@ -27,6 +27,7 @@ enum rule_kind {
     RULE_KINDS
 };
 
+/* One limit. The pattern owns memory outside of the arena. */
 struct rule {
     enum rule_kind kind;
     const char *pattern; /* NULL: everything */
@@ -37,6 +38,7 @@ struct rule {
     const char *text;    /* the limit as it was given */
 };
 
+/* All of them in the order in which they were given, with the settings of the tests. */
 struct rules {
     struct arena arena;
     VEC(struct rule) all;
@@ -89,6 +91,7 @@ struct verdict_case {
     double chance;          /* of growth beyond the limit being chance; negative: not asked */
 };
 
+/* Cases in the order of judging: the whole, calls, times, coverage, other parts. */
 struct verdict {
     struct arena arena;
     VEC(struct verdict_case) cases;

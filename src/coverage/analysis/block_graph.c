@@ -1,9 +1,19 @@
-/* Successors by counting sort, kinds by looking at each block's arcs; linear in the arcs. */
+/* Successors by counting sort, kinds by looking at each block's arcs; linear in the arcs.
+ *
+ *     block     arcs out of it                        kinds
+ *     7         fake, fall-through, other             BLOCK_CALL; ARC_CALL, 0, ARC_THROW
+ *     8         one, not fake                         ARC_UNCONDITIONAL
+ *     9         two, not fake                         BLOCK_DECIDES; both are branches
+ *     0         fake                                  ARC_NONLOCAL, its target BLOCK_NONLOCAL
+ *
+ * Nothing of it depends on counters, so that it is built once for a unit. The queue serves as
+ * scratch of the sort and of the search for exceptional blocks, one after the other. */
 #include "coverage/analysis/line_coverage.h"
 
 #include <string.h>
 
-/* Arcs in the order of their targets; the scratch queue takes them. */
+/* Arcs in the order of their targets; the scratch queue takes them. Followed by a sort by source,
+ * which is stable, this gives arcs by source and target. */
 static void sort_by_target(const struct notes *n, const struct notes_function *f,
                            struct block_graph *g)
 {
@@ -20,6 +30,8 @@ static void sort_by_target(const struct notes *n, const struct notes_function *f
     free(place);
 }
 
+/* Nearly all files are: then no sort is needed. clang's order of targets means true and false and
+ * must stay. */
 static bool is_in_order(const struct notes *n, const struct notes_function *f)
 {
     const struct notes_arc *arcs = vec_from(&n->arcs, f->first_arc);
@@ -31,6 +43,8 @@ static bool is_in_order(const struct notes *n, const struct notes_function *f)
     return true;
 }
 
+/* Three steps: degrees, sums of degrees as beginnings, arcs. `first` has one more element than
+ * blocks, and is put back by one place after the sort has moved it on. */
 static void list_successors(const struct notes *n, const struct notes_function *f,
                             struct block_graph *g, uint32_t *first)
 {
@@ -61,6 +75,8 @@ static void list_successors(const struct notes *n, const struct notes_function *
         first[0] = f->first_arc;
 }
 
+/* `from` and `to` bound the block's arcs in g->out. A call that returns to a block with no other
+ * way in makes that the rest of the call's block. */
 static void classify_block(const struct notes *n, const struct notes_function *f, uint32_t block,
                            uint32_t from, uint32_t to, struct block_graph *g, bool *has_throw)
 {
@@ -90,7 +106,8 @@ static void classify_block(const struct notes *n, const struct notes_function *f
     }
 }
 
-/* Marks as exceptional what cannot be reached from the entry without a throw. */
+/* Marks as exceptional what cannot be reached from the entry without a throw. A search from the
+ * entry over all other arcs; fake arcs are no way either. No recursion. */
 static void find_exceptional(const struct notes *n, const struct notes_function *f,
                              struct block_graph *g, const uint32_t *first)
 {
@@ -123,6 +140,7 @@ static void find_exceptional(const struct notes *n, const struct notes_function 
             memset((v)->at, 0, (n) * sizeof *(v)->at); \
     } while (0)
 
+/* One pass a function. Functions without blocks have no graph, but their place in first_out. */
 void block_graph_build(const struct notes *n, struct block_graph *g)
 {
     size_t blocks = (size_t)n->blocks;

@@ -9,7 +9,11 @@
  * Sources of two results are matched by whole name, then by the last three, two, one parts of it,
  * each time only where a tail is unique on both sides. Files of a patch are matched likewise; among
  * several sources the one with the fewest folders above is meant. Linear but for the search of a
- * source by a patch's file name, which looks at every source. */
+ * source by a patch's file name, which looks at every source.
+ *
+ *     old    10 f() {   11 a;   13 b;   14 }            distances 0 1 3 4
+ *     new    50 f() {   51 a;   53 b;   54 }            the same: line 51 is line 11
+ *     new    50 f() {   51 a;   52 b;   53 }            not the same: lines are not compared */
 #include "coverage/analysis/coverage_change.h"
 
 #include "base/map.h"
@@ -30,13 +34,14 @@ static const struct result_source *change_side(const struct coverage_result *r, 
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* Lines of a source between two numbers, as a slice of the result's. */
+/* Lines of a source between two numbers, as a slice of the result's. Nothing is owned. */
 struct line_slice {
     const struct result_line *at;
     uint32_t len;
 };
 
-/* The first line of a source from number `line` on. */
+/* The first line of a source from number `line` on. Its index in the result; the end of the
+ * source's lines, if there is none. */
 static uint32_t change_line_from(const struct coverage_result *r, const struct result_source *s,
                                  uint32_t line)
 {
@@ -51,6 +56,7 @@ static uint32_t change_line_from(const struct coverage_result *r, const struct r
     return low;
 }
 
+/* `last` UINT32_MAX: to the end of the source. */
 static struct line_slice change_lines(const struct coverage_result *r,
                                       const struct result_source *s, uint32_t first, uint32_t last)
 {
@@ -59,6 +65,7 @@ static struct line_slice change_lines(const struct coverage_result *r,
     return (struct line_slice){r->lines.at + from, to > from ? to - from : 0};
 }
 
+/* Two functions without lines with code are not alike: nothing says so. */
 static bool change_lie_alike(struct line_slice old, struct line_slice new)
 {
     if (!old.len || old.len != new.len)
@@ -69,7 +76,8 @@ static bool change_lie_alike(struct line_slice old, struct line_slice new)
     return true;
 }
 
-/* `is_done`: per line of the new source, those that an earlier function had. */
+/* `is_done`: per line of the new source, those that an earlier function had. Both slices are as
+ * long. Lines that are unknown on a side are compared and have not changed. */
 static void change_compare_lines(struct coverage_change *c, struct source_change *s,
                                  struct line_slice old, struct line_slice new, bool *is_done)
 {
@@ -88,6 +96,7 @@ static void change_compare_lines(struct coverage_change *c, struct source_change
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* Functions inlined into each other share lines; `is_done` gives each line to the first. */
 static void change_compare_functions(struct coverage_change *c, struct source_change *s,
                                      const struct coverage_result *old,
                                      const struct coverage_result *new, bool *is_done)
@@ -120,18 +129,22 @@ static void change_compare_functions(struct coverage_change *c, struct source_ch
     arena_deinit(&scratch);
 }
 
+/* By the new number, which the lists are printed by. */
 static int change_by_line(const void *left, const void *right)
 {
     const struct changed_line *l = left, *r = right;
     return (l->line > r->line) - (l->line < r->line);
 }
 
+/* Lists of no line have no address, which qsort() must not see. */
 static void change_sort(struct changed_line *at, size_t len)
 {
     if (len > 1)
         qsort(at, len, sizeof *at, change_by_line);
 }
 
+/* A source whose lines all lie alike is compared as a whole: that has lines outside of functions
+ * too. */
 static void change_compare_source(struct coverage_change *c, struct source_change *s,
                                   const struct coverage_result *old,
                                   const struct coverage_result *new)
@@ -154,6 +167,7 @@ static void change_compare_source(struct coverage_change *c, struct source_chang
 
 /* --- all ------------------------------------------------------------------------------------- */
 
+/* Sums are those of the whole source, whichever of its lines could be compared. */
 static void change_add(struct coverage_change *c, const struct coverage_result *old,
                        const struct coverage_result *new, uint32_t old_source, uint32_t new_source)
 {
@@ -180,6 +194,7 @@ struct tails {
     VEC(uint32_t) source; /* per tail: the only one, or NO_SOURCE */
 };
 
+/* Of sources that have no partner yet. A tail that comes twice is of no use. */
 static void change_list_tails(struct tails *t, const struct coverage_result *r,
                               const uint32_t *other, unsigned parts)
 {
@@ -195,6 +210,7 @@ static void change_list_tails(struct tails *t, const struct coverage_result *r,
     }
 }
 
+/* One round, for tails of so many parts of a path. */
 static void change_match_tails(const struct coverage_result *old, const struct coverage_result *new,
                                uint32_t *new_of, uint32_t *old_of, unsigned parts)
 {
@@ -215,6 +231,7 @@ static void change_match_tails(const struct coverage_result *old, const struct c
     vec_free(&news.source);
 }
 
+/* Partners by source; none to begin with. */
 static uint32_t *change_none(size_t len, struct arena *a)
 {
     uint32_t *none = ARENA_NEW(a, uint32_t, len);
@@ -229,6 +246,7 @@ static int change_by_shown_path(const void *left, const void *right)
     return strcmp(l->path, r->path);
 }
 
+/* Longer tails first: what they match is no candidate for the shorter. */
 void coverage_change_make(struct coverage_change *c, const struct coverage_result *old,
                           const struct coverage_result *new)
 {
@@ -263,6 +281,7 @@ static bool change_ratios_differ(const struct coverage_ratio *l, const struct co
     return l->all != r->all || l->hit != r->hit || l->unknown != r->unknown;
 }
 
+/* A difference of sums alone counts as well, since lines elsewhere may have come or gone. */
 bool source_change_is_any(const struct source_change *s)
 {
     const struct coverage_ratios *o = &s->old_sums, *n = &s->new_sums;
@@ -284,6 +303,8 @@ double source_change_points(const struct source_change *s)
 
 /* --- what became of each line ---------------------------------------------------------------- */
 
+/* Two walks: removed lines before it pull it up, added ones push it down. Ranges ascend; cost is
+ * linear in them. */
 uint32_t patch_new_line(const struct patched_source *p, uint32_t old)
 {
     uint64_t line = old;
@@ -304,6 +325,7 @@ uint32_t patch_new_line(const struct patched_source *p, uint32_t old)
     return line > UINT32_MAX ? UINT32_MAX : (uint32_t)line;
 }
 
+/* Unsigned differences: a line before the range is far beyond it. */
 static bool changes_is_added(const struct patched_source *p, uint32_t line)
 {
     for (uint32_t i = 0; p->now && i < p->now->ranges; i++)
@@ -313,6 +335,7 @@ static bool changes_is_added(const struct patched_source *p, uint32_t line)
     return false;
 }
 
+/* NULL where the source has no code on that line; halves the source's lines. */
 static const struct result_line *changes_line(const struct coverage_result *r,
                                               const struct result_source *s, uint32_t line)
 {
@@ -323,6 +346,7 @@ static const struct result_line *changes_line(const struct coverage_result *r,
     return at < s->lines && lines[at].line == line ? &lines[at] : NULL;
 }
 
+/* A line of the old result: kept, deleted by the patch, or no longer counted. */
 static enum line_change changes_of_old(const struct result_line *then,
                                        const struct result_line *now, bool is_deleted)
 {
@@ -338,6 +362,7 @@ static enum line_change changes_of_old(const struct result_line *then,
     return ran ? CHANGE_LOST : CHANGE_STILL_MISSED;
 }
 
+/* A line of the new result that no old one became. */
 static enum line_change changes_of_new(const struct result_line *now, bool is_added)
 {
     if (now->state == RESULT_UNKNOWN)
@@ -347,6 +372,8 @@ static enum line_change changes_of_new(const struct result_line *now, bool is_ad
     return is_added ? CHANGE_NEW_MISSED : CHANGE_COUNTED_MISSED;
 }
 
+/* Both sides ascend, so that new lines are met in between the old ones; what is left at the end is
+ * new. */
 void line_changes_each(const struct coverage_result *now_result, const struct result_source *now,
                        const struct coverage_result *then_result, const struct result_source *then,
                        const struct patched_source *p, line_change_taker *take, void *context)
@@ -383,7 +410,7 @@ void patch_coverage_deinit(struct patch_coverage *d)
 }
 
 /* Shown names are unique; ends may fit several sources, and then the shortest is meant: that which
- * has the fewest folders above the patch's. */
+ * has the fewest folders above the patch's. Looks at every source; whole names win over ends. */
 static uint32_t source_named(const struct coverage_result *r, const char *path)
 {
     uint32_t best = NONE;
@@ -399,7 +426,7 @@ static uint32_t source_named(const struct coverage_result *r, const char *path)
 }
 
 /* A patch made inside a project that is a part of what was covered: the source's shown name is the
- * end of the patch's. */
+ * end of the patch's. The longest such name is meant. */
 static uint32_t source_below(const struct coverage_result *r, const char *path)
 {
     uint32_t best = NONE;
@@ -412,6 +439,7 @@ static uint32_t source_below(const struct coverage_result *r, const char *path)
     return best;
 }
 
+/* Sources of a patch's files are disjoint: sums add up. */
 static void add(struct coverage_ratio *sum, const struct coverage_ratio *part)
 {
     sum->all += part->all;
@@ -419,6 +447,7 @@ static void add(struct coverage_ratio *sum, const struct coverage_ratio *part)
     sum->unknown += part->unknown;
 }
 
+/* From the surest to the least sure. */
 uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path)
 {
     uint32_t source = source_named(r, path);
@@ -427,6 +456,8 @@ uint32_t patch_source(const struct coverage_result *r, const char *path, const c
     return source == NONE ? source_below(r, path) : source;
 }
 
+/* Lines of a patch without code are in no ratio. A file that is not known is counted, and has none.
+ */
 void patch_coverage_build(const struct coverage_result *r, const struct patch *p,
                           struct patch_coverage *out)
 {

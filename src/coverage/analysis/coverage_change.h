@@ -24,6 +24,7 @@ struct changed_line {
     uint32_t line, old_line;
 };
 
+/* One source on either side or on both. Slices are of the lists of the whole comparison. */
 struct source_change {
     const char *path;
     uint32_t old, new; /* sources of the results; NO_SOURCE: not there */
@@ -108,6 +109,7 @@ uint32_t patch_new_line(const struct patched_source *p, uint32_t old);
 
 /* ---- coverage of the lines that a patch adds or changes */
 
+/* One file of the patch, held against the result. */
 struct diff_file {
     const char *path; /* of the source, or of the patch */
     uint32_t source;  /* in the result, or NO_INDEX: nothing is known of this file */

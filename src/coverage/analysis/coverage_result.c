@@ -9,7 +9,12 @@
  * which nothing is left, and adds up.
  *
  * Names are demangled and sources read by the thread that has the source. The result is the same
- * for any number of threads and any order of tables. */
+ * for any number of threads and any order of tables.
+ *
+ *     tables     T0: a.c b.c     T1: b.c c.c
+ *     parts      a.c@T0 | b.c@T0 b.c@T1 | c.c@T1        by path, then table
+ *     ranks      0      | 1             | 2             first_part[rank]
+ *     lines      [a.c    ][b.c          ][c.c    ]      slices: at most what all parts have */
 #include "coverage/analysis/coverage_result.h"
 
 #include "coverage/analysis/coverage_result_private.h"
@@ -32,12 +37,14 @@ void source_parts_deinit(struct source_parts *o)
 
 /* ---- sources */
 
+/* Bytes decide, whatever the locale. */
 static int parts_by_path(uint32_t left, uint32_t right, const void *context)
 {
     const struct source_part *parts = context;
     return strcmp(part_path(&parts[left]), part_path(&parts[right]));
 }
 
+/* In the order of tables; returns how many. */
 static size_t parts_list_parts(const struct coverage_table *tables, size_t len,
                                struct source_part *parts)
 {
@@ -67,12 +74,14 @@ static void parts_sort_parts(const struct source_part *parts, size_t len, struct
 
 /* ---- one table */
 
+/* part_of[table][source] is where the source's part went when parts were sorted. */
 struct ordering {
     const struct coverage_table *tables;
     struct source_parts *out;
     uint32_t **part_of; /* by table and its source */
 };
 
+/* A key of two halves, which sort in that order. */
 static uint64_t parts_two(uint32_t high, uint32_t low)
 {
     return (uint64_t)high << 32 | low;
@@ -87,6 +96,7 @@ static uint32_t parts_part_end(const struct keyed *items, uint32_t i, size_t len
     return end;
 }
 
+/* By source and first line, with one sort for the whole table; each part gets its slice. */
 static void parts_order_functions(const struct coverage_table *t, const uint32_t *part_of,
                                   struct source_part *parts, struct arena *a)
 {
@@ -104,6 +114,7 @@ static void parts_order_functions(const struct coverage_table *t, const uint32_t
     }
 }
 
+/* Run by any thread: it writes to the parts of its own table alone. */
 static void parts_order_table(size_t table, void *context)
 {
     const struct ordering *o = context;
@@ -130,6 +141,7 @@ static void parts_order_table(size_t table, void *context)
         o->out->parts[part_of[i]].places = places;
 }
 
+/* Keys are numbers from here on: no path is compared again. */
 void source_parts_build(const struct coverage_table *tables, size_t len, unsigned threads,
                         struct source_parts *out)
 {
@@ -159,6 +171,7 @@ void line_walk_deinit(struct line_walk *w)
     vec_free(&w->places);
 }
 
+/* The first call of line_walk_next() finds no page open. */
 void line_walk_start(struct line_walk *w, const struct source_part *parts, uint32_t len)
 {
     w->parts = parts;
@@ -170,6 +183,7 @@ void line_walk_start(struct line_walk *w, const struct source_part *parts, uint3
     }
 }
 
+/* The page that the part has next. */
 static uint32_t parts_page_number(const struct line_walk *w, size_t part)
 {
     return (uint32_t)w->parts[part].pages[w->next_page.at[part]].key;
@@ -202,6 +216,8 @@ static bool parts_next_page(struct line_walk *w)
     return is_there;
 }
 
+/* The next line that some part has, ascending, with what each of them says. Costs a look into each
+ * part for every line number of a page that one of them has. */
 bool line_walk_next(struct line_walk *w)
 {
     for (w->lines.len = 0; !w->lines.len; w->slot++) {
@@ -239,6 +255,7 @@ double ratio_percent(const struct coverage_ratio *r)
 
 /* --- sources: where they are, and how much there is of each ---------------------------------- */
 
+/* Names below the root without it; a folder that only begins like the root is not below it. */
 static const char *result_shown_path(const char *root, const char *path)
 {
     size_t len = root ? strlen(root) : 0;
@@ -248,12 +265,14 @@ static const char *result_shown_path(const char *root, const char *path)
     return path;
 }
 
+/* Without a scope all sources are inside. */
 static bool result_is_outside(const struct result_rules *rules, const char *path)
 {
     return rules->scope && !rules->is_in_scope(rules->scope, path);
 }
 
-/* What all tables together have of a source: the most that the result can have. */
+/* What all tables together have of a source: the most that the result can have. Slices of this size
+ * are never too small: adding up only makes fewer of equal things. */
 static struct table_size result_size_of(const struct source_parts *order, uint32_t rank)
 {
     struct table_size sum = {0};
@@ -269,18 +288,23 @@ static struct table_size result_size_of(const struct source_parts *order, uint32
 
 /* --- threads --------------------------------------------------------------------------------- */
 
+/* What one round of threads does with each source. */
 struct building_job {
     struct result_builder *workers;
     const struct keyed *work;
     void (*put)(struct result_builder *w, uint32_t rank);
 };
 
+/* Work comes from the largest source to the smallest, so that no thread is left with a large one.
+ */
 static void result_put_one(size_t i, unsigned worker, void *context)
 {
     struct building_job *job = context;
     job->put(&job->workers[worker], job->work[i].item);
 }
 
+/* Two rounds, since lines need the functions of all sources. Workers keep their memory from source
+ * to source; their texts join the result's arena at the end. */
 static void result_put_sources(struct result_building *b, const struct keyed *work, struct arena *a)
 {
     /* Little is done sooner than a thread starts. */
@@ -313,6 +337,7 @@ static void result_put_sources(struct result_building *b, const struct keyed *wo
 
 /* --- sums ------------------------------------------------------------------------------------ */
 
+/* All three numbers add up. */
 static void result_add_ratio(struct coverage_ratio *sum, const struct coverage_ratio *part)
 {
     sum->all += part->all;
@@ -320,6 +345,7 @@ static void result_add_ratio(struct coverage_ratio *sum, const struct coverage_r
     sum->unknown += part->unknown;
 }
 
+/* Markers that do not pair, as sentences; the first trouble stands for all. */
 static void result_take_notes(struct coverage_result *r, const struct source_marks *m,
                               const char *path)
 {
@@ -341,6 +367,8 @@ static int result_by_text(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+/* Slices, work, threads, sums: see above. Order and content do not depend on the number of threads.
+ */
 void coverage_result_build(const struct coverage_table *tables, size_t len,
                            const struct result_rules *rules, struct coverage_result *out)
 {
@@ -440,6 +468,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
 
 /* --- problems -------------------------------------------------------------------------------- */
 
+/* Copied into the arena of the problems. */
 static void add(struct problems *p, enum problem_kind kind, const char *text)
 {
     char *copy = arena_copy(&p->arena, text, strlen(text));
@@ -462,6 +491,7 @@ void problem_add(struct problems *p, enum problem_kind kind, const char *format,
     free(text);
 }
 
+/* Of another thread: texts are copied, so that it can go. */
 void problems_merge(struct problems *p, const struct problems *other)
 {
     for (size_t i = 0; i < other->at.len; i++)
@@ -474,6 +504,7 @@ static int compare(const void *left, const void *right)
     return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->text, b->text);
 }
 
+/* After that the order does not depend on the threads. */
 void problems_sort(struct problems *p)
 {
     if (p->at.len)

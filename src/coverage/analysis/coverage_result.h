@@ -24,6 +24,7 @@ struct result_rules {
 
 enum result_state { RESULT_MISSED, RESULT_HIT, RESULT_UNKNOWN };
 
+/* One way out of a block that decides, once all tables are added up. */
 struct result_branch {
     uint64_t count;
     uint32_t block; /* number on the line: branches of one decision share it */
@@ -32,11 +33,14 @@ struct result_branch {
     bool was_reached; /* the block ran */
 };
 
+/* One condition of a line; `terms` bits of the two masks are used, at most 64. */
 struct result_condition {
     uint32_t function, terms;
     uint64_t on, off; /* see struct table_mask */
 };
 
+/* A line that holds code. `count` is at least so much where some object could not tell; slices are
+ * of the result's branches and conditions. */
 struct result_line {
     uint64_t count;
     uint32_t line;
@@ -46,6 +50,8 @@ struct result_line {
     uint32_t calls, calls_made;
 };
 
+/* Names are those of one linkage name, source and first line. A count with is_partly_unknown is at
+ * least so much: some object has the function and could not say. */
 struct result_function {
     const char *name;    /* as people read it */
     const char *linkage; /* as the linker does */
@@ -65,6 +71,7 @@ struct coverage_ratios {
     struct coverage_ratio lines, functions, branches, conditions, calls;
 };
 
+/* A source and its slices. Lines and functions ascend, each line once. */
 struct result_source {
     const char *path;  /* as shown */
     const char *whole; /* as known */
@@ -83,6 +90,7 @@ struct result_left_out {
     const char *outside_example; /* whole path of one of them */
 };
 
+/* Everything a report prints, owned by the result but for names that stay the tables'. */
 struct coverage_result {
     struct arena arena;
     VEC(struct result_source) sources;
@@ -133,6 +141,7 @@ struct problems {
     uint64_t of_kind[PROBLEM_KINDS];
 };
 
+/* The text is one line, beginning with the file's name; control characters become `?`. */
 void problem_add(struct problems *p, enum problem_kind kind, const char *format, ...)
     PRINTF_LIKE(3, 4);
 void problems_merge(struct problems *p, const struct problems *other);

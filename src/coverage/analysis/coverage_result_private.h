@@ -42,8 +42,12 @@ static inline const char *part_path(const struct source_part *p)
     return intern_text(&p->t->paths, p->source);
 }
 
-/* Lines of a source, one after the other: */
+/* Lines of a source, one after the other:
+ *
+ *     for (line_walk_start(&w, parts, len); line_walk_next(&w);)
+ *         w.number is the line, w.lines what each table says of it */
 
+/* What one table says of the line that the walk is at. */
 struct line_ref {
     const struct source_part *part;
     const struct table_line *line;
@@ -60,15 +64,20 @@ struct line_walk {
     VEC(const uint32_t *) places; /* by part: the page's lines, or NULL */
 };
 
+/* Begins with the first line of the source whose parts these are. */
 void line_walk_start(struct line_walk *w, const struct source_part *parts, uint32_t len);
 bool line_walk_next(struct line_walk *w);
 void line_walk_deinit(struct line_walk *w);
 
 /* ---- what the text of a source says about its lines: which are left out of coverage, and which
- * hold no code that a person wrote */
+ * hold no code that a person wrote
+ *
+ * Marks come from comments in the source (LCOV_EXCL_START and the like) and from its braces; the
+ * reading of markers itself is src/source. */
 
 enum { MARK_BARE = 128 }; /* besides enum marker_what: nothing but braces and the like */
 
+/* Only lines with branches are looked at for being bare. */
 struct marked_line {
     uint32_t number;
     bool has_branches;
@@ -98,12 +107,14 @@ void source_marks_deinit(struct source_marks *m);
 
 /* ---- the result while it is made */
 
+/* What a source has only while the result is made. */
 struct built_source {
     struct source_marks marks;
     struct result_left_out left_out;
     uint32_t first_branch, first_condition; /* where its slices begin */
 };
 
+/* What all threads read; each writes into the slices of its own source. */
 struct result_building {
     const struct result_rules *rules;
     struct source_parts order;

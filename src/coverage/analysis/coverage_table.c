@@ -12,7 +12,12 @@
  * end and the work stays linear.
  *
  * Tracefiles join at the end of this file. They do not say which function a branch belongs to: all
- * branches that a section has of a line are one group. */
+ * branches that a section has of a line are one group.
+ *
+ *     line      source, number -> page of 16 numbers -> index in lines
+ *     function  name -> the first of that name, nearly always it; else a map
+ *     group     line and function, shape of its outcomes -> index in groups
+ *     mask      line and function, ordinal and terms -> index in masks */
 #include "coverage/analysis/coverage_table.h"
 
 #include "base/sort.h"
@@ -53,6 +58,7 @@ uint32_t coverage_table_source(struct coverage_table *t, const char *path)
     return source;
 }
 
+/* The name behind the last one is tried before the hash. */
 uint32_t coverage_table_name(struct coverage_table *t, const char *name)
 {
     size_t len = strlen(name);
@@ -70,12 +76,14 @@ void coverage_table_test(struct coverage_table *t, const char *name)
         intern(&t->tests, name, strlen(name));
 }
 
+/* The identity: two functions of one name in one source are apart by their first lines. */
 static bool table_is_function(const struct table_function *a, const struct table_function *b)
 {
     return a->name == b->name && a->source == b->source && a->start_line == b->start_line;
 }
 
-/* Of several reasons not to know, the first of the list is kept. */
+/* Of several reasons not to know, the first of the list is kept. What the first does not know
+ * (where it ends, that some object could not tell) it learns from the second. */
 void table_function_add(struct table_function *sum, const struct table_function *more)
 {
     sum->count = add_saturating(sum->count, more->count);
@@ -91,7 +99,8 @@ void table_function_add(struct table_function *sum, const struct table_function 
     sum->is_unknown |= more->is_unknown;
 }
 
-/* Names are nearly always of one function. */
+/* Names are nearly always of one function. The number of a new one, if there is none: as many as
+ * there are. */
 static uint32_t table_find_function(struct coverage_table *t, const struct table_function *row)
 {
     uint32_t fresh = (uint32_t)t->functions.len;
@@ -105,6 +114,7 @@ static uint32_t table_find_function(struct coverage_table *t, const struct table
     return *map_at(&t->by_function, map_two(row->name, row->source), row->start_line, fresh, NULL);
 }
 
+/* Sums if the function is there, else a new row. Numbers of rows never change. */
 uint32_t coverage_table_function(struct coverage_table *t, const struct table_function *row)
 {
     uint32_t number = table_find_function(t, row);
@@ -135,6 +145,7 @@ static uint32_t *table_page_of(struct coverage_table *t, uint32_t source, uint32
     return t->page_lines.at + (size_t)t->last_page * PAGE_LINES + line % PAGE_LINES;
 }
 
+/* Numbers in pages are one higher than indices, so that 0 is none. */
 uint32_t coverage_table_line(struct coverage_table *t, uint32_t source, uint32_t line)
 {
     uint32_t *place = table_page_of(t, source, line);
@@ -154,7 +165,8 @@ void coverage_table_begin_test(struct coverage_table *t, const char *name)
     t->test = name ? intern(&t->tests, name, strlen(name)) + 1 : 0;
 }
 
-/* One hit for each test that a line has, in memory of its own. */
+/* One hit for each test that a line has, in memory of its own. `place` needs no clearing from line
+ * to line: an entry counts only if it points behind `first` at the same test. */
 static void table_merge_hits(struct coverage_table *t)
 {
     struct arena scratch = {0};
@@ -183,6 +195,7 @@ static void table_merge_hits(struct coverage_table *t)
     arena_deinit(&scratch);
 }
 
+/* Hits of a line are a list with the newest first; the same test in a row adds to it. */
 static void table_hit(struct coverage_table *t, uint32_t line, uint64_t count)
 {
     enum { FIRST_MERGE = 4 << 20 };
@@ -226,6 +239,7 @@ void coverage_table_unknown(struct coverage_table *t, uint32_t line)
  * many, the map is asked, which gets all groups of such a function then; and, as a tracefile's
  * groups have no function, all of these on lines with many. */
 
+/* Lengths up to which a walk is cheaper than a hash. */
 enum { FEW = 6, FEW_OF_FUNCTION = 12 };
 
 /* For outcomes of one shape, which are added place by place. */
@@ -239,6 +253,7 @@ static uint64_t table_hash_of(const struct table_outcome *outcomes, uint32_t len
     return shape;
 }
 
+/* Same line, function and shape; counts do not matter. */
 static bool table_is_group(const struct coverage_table *t, uint32_t number, uint32_t line,
                            const struct table_group *like, const struct table_outcome *outcomes)
 {
@@ -266,7 +281,8 @@ static void table_map_group(struct coverage_table *t, uint32_t number)
     *table_mapped_group(t, g, t->outcomes.at + g->first, number) = number;
 }
 
-/* The group's number, which is that of a new one if there is none. */
+/* The group's number, which is that of a new one if there is none. The group behind the last one is
+ * tried first. */
 static uint32_t table_find_group(struct coverage_table *t, const struct table_group *like,
                                  const struct table_outcome *outcomes)
 {
@@ -294,7 +310,8 @@ static uint32_t table_find_group(struct coverage_table *t, const struct table_gr
     return fresh;
 }
 
-/* Keeps in the map what table_find_group() will look for there. */
+/* Keeps in the map what table_find_group() will look for there. When a line gets its FEW + 1st
+ * group, those of tracefiles go into the map, all at once. */
 static void table_keep_mapped(struct coverage_table *t, uint32_t number)
 {
     uint32_t function = t->groups.at[number].function;
@@ -306,6 +323,7 @@ static void table_keep_mapped(struct coverage_table *t, uint32_t number)
             table_map_group(t, g);
 }
 
+/* At the front of both lists. Outcomes are copied. */
 static void table_add_group(struct coverage_table *t, const struct table_group *like,
                             const struct table_outcome *outcomes)
 {
@@ -329,6 +347,7 @@ static void table_add_group(struct coverage_table *t, const struct table_group *
     table_keep_mapped(t, number);
 }
 
+/* Same shape: counts add up place by place. */
 void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t function,
                              const struct table_outcome *outcomes, uint32_t len)
 {
@@ -345,6 +364,7 @@ void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t f
         sums[i].count = add_saturating(sums[i].count, outcomes[i].count);
 }
 
+/* What any run has seen is seen: bits unite. */
 void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct table_mask *mask)
 {
     bool is_new;
@@ -365,6 +385,7 @@ void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct t
 
 /* ---- tracefiles */
 
+/* Branches of one line, block and number end up beside each other, to be added up. */
 static int by_place(uint32_t left, uint32_t right, const void *context)
 {
     const struct trace_branch *at = context, *a = at + left, *b = at + right;
@@ -375,6 +396,7 @@ static int by_place(uint32_t left, uint32_t right, const void *context)
     return a->branch < b->branch ? -1 : a->branch > b->branch;
 }
 
+/* The caller frees it. */
 static uint32_t *in_order(size_t len, sort_compare *compare, const void *items)
 {
     uint32_t *order = calloc(len + 1, sizeof *order);
@@ -419,6 +441,7 @@ static void add_branches(struct coverage_table *t, const struct tracefile *trace
     free(order);
 }
 
+/* A condition of a tracefile comes as one record an outcome: each sets one bit of the mask. */
 static void add_section(struct coverage_table *t, const struct tracefile *trace,
                         const struct trace_section *s, uint32_t source, const char *test)
 {
@@ -450,6 +473,7 @@ static void add_section(struct coverage_table *t, const struct tracefile *trace,
     coverage_table_begin_test(t, NULL);
 }
 
+/* Sections are added one by one, so that sources which come again add up. */
 void coverage_table_add_trace(struct coverage_table *t, const struct tracefile *trace,
                               const uint32_t *sources, const char *test)
 {

@@ -8,7 +8,12 @@
  * both sides have the same shape, and stand side by side if not, as after a macro changed them.
  *
  * Adding is commutative and associative, counts stop at the largest number. Each thread fills a
- * table of its own; coverage_result adds them up and makes something to print of them. */
+ * table of its own; coverage_result adds them up and makes something to print of them.
+ *
+ *     line --group--> group --next--> group           what each function has of the line
+ *                      |  ^next_of_function
+ *                      +--first, len--> outcomes      ways out of blocks, block by block
+ *     line --mask---> mask --next--> mask             conditions */
 #ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 #define MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 
@@ -80,6 +85,8 @@ struct table_size {
     uint32_t functions, lines, outcomes, masks;
 };
 
+/* One thread's sum. Numbers of sources, names, functions and lines are indices that never change,
+ * so that callers may keep them; pointers into lists are good until the next call. */
 struct coverage_table {
     struct intern paths; /* sources are numbers in it */
     struct intern names; /* linkage names */
@@ -111,6 +118,7 @@ struct coverage_table {
     uint32_t last_page; /* in page_keys */
 };
 
+/* Lines that share a page: code is dense, so that most pages are nearly full. */
 enum { PAGE_LINES = 16 };
 
 void coverage_table_deinit(struct coverage_table *t);
@@ -131,12 +139,14 @@ void table_function_add(struct table_function *sum, const struct table_function 
 /* The line's number; made if it is new. */
 uint32_t coverage_table_line(struct coverage_table *t, uint32_t source, uint32_t line);
 
+/* Adds to the line's count, and to the test's if one has begun. */
 void coverage_table_count(struct coverage_table *t, uint32_t line, uint64_t count);
 void coverage_table_unknown(struct coverage_table *t, uint32_t line);
 
 /* Adds what a function has of a line. */
 void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t function,
                              const struct table_outcome *outcomes, uint32_t len);
+/* Adds what a function has seen of a condition's outcomes. */
 void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct table_mask *mask);
 
 /* Adds a tracefile; with `test` its sections' counts are kept apart by their tests, which are

@@ -12,7 +12,13 @@
  * Sums wrap as unsigned numbers, so hostile counters do no harm: what comes out negative, or does
  * not balance, is damage and is reported as such (enum flow_reason). A tree with a cycle leaves
  * arcs unknown. The method is Knuth's (The Art of Computer Programming 1, 2.3.4.1: Kirchhoff's
- * law), as every gcov since GCC 2 applies it. */
+ * law), as every gcov since GCC 2 applies it.
+ *
+ *          in 10                 arcs a, b have counters; c is on the tree
+ *           |
+ *         block  --a 4-->       out = a + b + c = in, so c = 10 - 4 - 3 = 3
+ *           | \--b 3-->         sum 7, unknown 1, which = the index of c
+ *           c ? */
 #include "coverage/analysis/flow.h"
 
 #include "base/bytes.h"
@@ -24,11 +30,13 @@
 
 /* --- pairing --------------------------------------------------------------------------------- */
 
+/* Names must agree too, where both have one: identities of the proposal's files are hashes. */
 static bool is_same_identity(const struct notes_function *f, const struct counted_function *c)
 {
     return f->ident == c->ident && (!c->name || !f->name || !strcmp(f->name, c->name));
 }
 
+/* Checksums that a version does not have are 0 on both sides. */
 bool pair_is_same_code(const struct notes_function *f, const struct counted_function *counted)
 {
     return f->lineno_checksum == counted->lineno_checksum &&
@@ -49,7 +57,8 @@ struct free_functions {
     VEC(bool) is_taken;
 };
 
-/* The first free one with the same checksums, or else the first free one, or NONE. */
+/* The first free one with the same checksums, or else the first free one, or NONE. The chains are
+ * built when order fails for the first time, which it hardly ever does. */
 static uint32_t find_by_identity(struct free_functions *free, const struct notes_function *f)
 {
     enum { CHAIN_STEPS = 16 }; /* among functions of one identity; more would be quadratic */
@@ -80,6 +89,7 @@ static uint32_t find_by_identity(struct free_functions *free, const struct notes
     return found;
 }
 
+/* Each function of the counters is taken at most once; what is left is counted as unmatched. */
 void pair_functions(const struct notes *n, const struct counters *c, struct pairing *p)
 {
     struct free_functions free = {.counters = c};
@@ -122,7 +132,7 @@ void pairing_deinit(struct pairing *p)
  * make another word look like the end mark of the file: then counters before it do not fit the
  * notes, or behind it stand the length and the ident of a function that is missing. Other bytes
  * behind the end mark are the rest of an older, longer file, as libgcov does not truncate, and say
- * nothing. */
+ * nothing. True is the careful answer: functions that are missing become unknown, not absent. */
 static bool counters_are_cut(const struct notes *n, const struct counters *c,
                              const struct pairing *p)
 {
@@ -149,6 +159,7 @@ static bool counters_are_cut(const struct notes *n, const struct counters *c,
     return false;
 }
 
+/* `counted` may be NONE. */
 static struct flow_function flow_unknown(enum flow_reason reason, uint8_t defect, uint32_t counted)
 {
     return (struct flow_function){FLOW_UNKNOWN, (uint8_t)reason, defect, counted, 0};
@@ -156,7 +167,9 @@ static struct flow_function flow_unknown(enum flow_reason reason, uint8_t defect
 
 /* Whether the function has counts to be solved, and which. Where the counters are of functions that
  * the notes do not know (`has_unmatched`: another build, or another object that wrote to the same
- * path), that one is missing says nothing about the program. */
+ * path), that one is missing says nothing about the program. Checks from the notes to the counters;
+ * the first that fails is the reason. *values is NULL where the program never ran, or the function
+ * has no counted arcs. */
 static struct flow_function flow_admit(const struct counters *c, const struct notes_function *f,
                                        uint32_t counted, bool is_cut, bool has_unmatched,
                                        const struct counted_record **values)
@@ -189,6 +202,7 @@ static struct flow_function flow_admit(const struct counters *c, const struct no
 
 /* --- one function ---------------------------------------------------------------------------- */
 
+/* What is known of the arcs on one side of a block. With one unknown, `which` is its index. */
 struct flow_side {
     uint64_t sum;
     uint32_t unknown, which; /* arcs: how many, and the exclusive or of their indices */
@@ -208,6 +222,7 @@ struct flow_solver {
     size_t work_len;
 };
 
+/* An arc becomes known: both its ends lose an unknown, and are looked at again. */
 static void flow_set_arc(struct flow_solver *s, uint32_t i, uint64_t count)
 {
     const struct notes_arc *arc = &s->arcs[i];
@@ -222,7 +237,8 @@ static void flow_set_arc(struct flow_solver *s, uint32_t i, uint64_t count)
     s->work[s->work_len++] = arc->target;
 }
 
-/* Counted arcs enter the sums of their ends, those of the tree become unknown there. */
+/* Counted arcs enter the sums of their ends, those of the tree become unknown there. Counters lie
+ * in the order of the arcs off the tree. Without `values` all are 0. */
 static void flow_enter_counters(struct flow_solver *s, const struct counters *c,
                                 const struct counted_record *values)
 {
@@ -247,7 +263,8 @@ static void flow_enter_counters(struct flow_solver *s, const struct counters *c,
 }
 
 /* Settles a block as soon as one of its sides is known, and with it the last unknown arc of the
- * other side. */
+ * other side. The entry has no known inflow and the exit no known outflow: those sides are never
+ * used. */
 static void flow_visit(struct flow_solver *s, uint32_t b)
 {
     const struct flow_node *node = &s->nodes[b];
@@ -265,7 +282,9 @@ static void flow_visit(struct flow_solver *s, uint32_t b)
         flow_set_arc(s, node->out.which, count - node->out.sum);
 }
 
-/* How the solved graph fares: every arc known, nothing negative, every block in balance. */
+/* How the solved graph fares: every arc known, nothing negative, every block in balance. Balance
+ * holds by itself where an arc was derived; it can fail where all arcs of a block are counted, or
+ * two derivations meet. */
 static struct flow_function flow_judge(const struct flow_solver *s, uint32_t counted)
 {
     for (uint32_t i = 0; i < s->f->arcs; i++)
@@ -323,6 +342,8 @@ static struct flow_function flow_solve_late_splits(struct flow_solver *s, uint32
     return what;
 }
 
+/* Scratch is kept in *out from function to function; `work` holds each arc's ends once, which
+ * bounds it. */
 static struct flow_function flow_solve_function(const struct notes *n, const struct counters *c,
                                                 const struct counted_record *values,
                                                 const struct notes_function *f, struct flow *out,
@@ -350,6 +371,8 @@ static struct flow_function flow_solve_function(const struct notes *n, const str
 
 /* --- all functions --------------------------------------------------------------------------- */
 
+/* Functions are solved one by one; what is left without counts is marked as that in all its arcs
+ * and blocks. */
 void flow_solve(const struct notes *n, const struct counters *c, struct flow *out)
 {
     vec_reserve(&out->arcs, n->arcs.len + 1);
@@ -384,6 +407,7 @@ void flow_solve(const struct notes *n, const struct counters *c, struct flow *ou
     }
 }
 
+/* Of an object that waits for its report only counts and states are kept. */
 void flow_trim(struct flow *out)
 {
     vec_free(&out->nodes);

@@ -12,6 +12,7 @@
 
 #include "coverage/model/coverage.h"
 
+/* Which function of the counters each function of the notes has. */
 struct pairing {
     VEC(uint32_t) counted; /* by function of the notes: in counters->functions, or NO_INDEX */
     uint32_t unmatched;    /* functions of the counters that the notes lack */
@@ -55,6 +56,7 @@ enum flow_reason {
     FLOW_REASONS
 };
 
+/* How solving one function went. */
 struct flow_function {
     uint8_t state, reason;
     uint8_t defect;   /* enum arcs_defect, of FLOW_BAD_NOTES and FLOW_BAD_COUNTERS */
@@ -66,6 +68,7 @@ struct flow_function {
 
 struct flow_node;
 
+/* Counts beside the notes, in the order of their arcs and blocks. Used again for the next file. */
 struct flow {
     VEC(int64_t) arcs;   /* beside notes->arcs */
     VEC(int64_t) blocks; /* by first_block + block */

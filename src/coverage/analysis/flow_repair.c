@@ -39,6 +39,7 @@ static void sort_by_end(const struct notes *n, const struct notes_function *f, b
         sorted[first[(is_in ? arcs[i].target : arcs[i].source) + 1]++] = f->first_arc + i;
 }
 
+/* Reuses the memory of *out. */
 static void flow_graph_build(const struct notes *n, const struct notes_function *f,
                              struct flow_graph *out)
 {
@@ -60,6 +61,8 @@ static void flow_graph_deinit(struct flow_graph *g)
     vec_free(&g->in);
 }
 
+/* Sums are unsigned and wrap, as those of the solver do. Entry and exit are checked on one side
+ * alone. */
 bool flow_is_conserved(const struct notes *n, const struct flow *flow, size_t index)
 {
     const struct notes_function *f = &n->functions.at[index];
@@ -88,6 +91,7 @@ enum {
     LEAST_STEPS = 1 << 22 /* but small functions get as many */
 };
 
+/* All arrays are of one function and live in an arena of repair(). */
 struct circulation {
     const struct notes_function *f;
     const struct notes_arc *arcs;
@@ -102,17 +106,20 @@ struct circulation {
     uint64_t steps;
 };
 
+/* The arc that closes the circle has no counter. */
 static bool repair_is_counted(const struct circulation *r, uint32_t arc)
 {
     return arc < r->f->arcs && !(r->arcs[arc].flags & NOTES_ARC_ON_TREE);
 }
 
-/* What was counted; a negative counter is as good as 0. */
+/* What was counted; a negative counter is as good as 0. Counts below 0 come from lost updates, or
+ * damage. */
 static int64_t repair_target_of(const struct circulation *r, uint32_t arc)
 {
     return r->known[arc] > 0 ? r->known[arc] : 0;
 }
 
+/* The closing arc leads from the exit to the entry, block 0. */
 static uint32_t repair_source_of(const struct circulation *r, uint32_t arc)
 {
     return arc < r->f->arcs ? r->arcs[arc].source : r->f->exit;
@@ -123,7 +130,9 @@ static uint32_t repair_end_of(const struct circulation *r, uint32_t arc)
     return arc < r->f->arcs ? r->arcs[arc].target : 0;
 }
 
-/* The cost of one more (or, backwards, one less), and how many that holds for; 0: not possible. */
+/* The cost of one more (or, backwards, one less), and how many that holds for; 0: not possible. An
+ * arc without a counter is free in both directions, down to 0. Taking back what was added above the
+ * counter pays: the cost is negative. */
 static int64_t repair_room(const struct circulation *r, uint32_t arc, bool backwards, int32_t *cost)
 {
     int64_t count = r->count[arc];
@@ -143,6 +152,7 @@ struct ring {
     uint32_t head, len;
 };
 
+/* A block is in the ring at most once, so that it has room for all. */
 static void repair_enqueue(struct circulation *r, struct ring *ring, uint32_t block)
 {
     if (r->is_queued[block])
@@ -152,6 +162,7 @@ static void repair_enqueue(struct circulation *r, struct ring *ring, uint32_t bl
     r->queue[at % r->f->blocks] = block;
 }
 
+/* A shorter way to `next` was found: it is looked at again. */
 static void repair_relax(struct circulation *r, struct ring *ring, uint32_t block, uint32_t arc,
                          bool backwards)
 {
@@ -165,7 +176,9 @@ static void repair_relax(struct circulation *r, struct ring *ring, uint32_t bloc
     repair_enqueue(r, ring, next);
 }
 
-/* Cheapest ways from all surplus at once (Bellman and Ford, with a queue). */
+/* Cheapest ways from all surplus at once (Bellman and Ford, with a queue). Costs may be negative,
+ * which this search allows; there are no circles of negative cost, since every step so far was on a
+ * cheapest way. */
 static void repair_find_ways(struct circulation *r, uint64_t most_steps)
 {
     struct ring ring = {0};
@@ -195,6 +208,7 @@ static void repair_find_ways(struct circulation *r, uint64_t most_steps)
         r->is_queued[r->queue[ring.head]] = false;
 }
 
+/* One step of the way, from its end towards the surplus that it began at. */
 static uint32_t repair_step_back(const struct circulation *r, uint32_t block, uint32_t *arc,
                                  bool *backwards)
 {
@@ -203,7 +217,8 @@ static uint32_t repair_step_back(const struct circulation *r, uint32_t block, ui
     return *backwards ? repair_end_of(r, *arc) : repair_source_of(r, *arc);
 }
 
-/* Negative counts become 0. False if a count is so large that sums could overflow. */
+/* Negative counts become 0. False if a count is so large that sums could overflow. The closing arc
+ * gets what leaves the entry, so that the entry is in balance to begin with. */
 static bool repair_start(struct circulation *r)
 {
     const int64_t most = INT64_MAX / 8 / ((int64_t)r->f->arcs + 1);
@@ -223,6 +238,7 @@ static bool repair_start(struct circulation *r)
     return true;
 }
 
+/* Surplus and want are always as much, so that one of them tells when it is done. */
 static bool repair_has_surplus(const struct circulation *r)
 {
     for (uint32_t b = 0; b < r->f->blocks; b++)
@@ -231,6 +247,7 @@ static bool repair_has_surplus(const struct circulation *r)
     return false;
 }
 
+/* False: given up, or no way leads to a block that lacks; `count` is then of no use. */
 static bool repair_solve(struct circulation *r)
 {
     uint64_t most = (uint64_t)r->f->arcs * STEPS_PER_ARC;
@@ -270,6 +287,7 @@ static bool repair_solve(struct circulation *r)
     return true;
 }
 
+/* The flow is changed only where the repair succeeds. */
 static bool repair(const struct notes *n, const struct notes_function *f, struct flow *flow,
                    struct flow_function *what, struct flow_graph *graph)
 {
@@ -311,6 +329,7 @@ static bool repair(const struct notes *n, const struct notes_function *f, struct
     return ok;
 }
 
+/* Functions are independent; the graph's memory goes from one to the next. */
 size_t flow_repair(const struct notes *n, struct flow *flow)
 {
     struct flow_graph graph = {0};
@@ -327,7 +346,8 @@ size_t flow_repair(const struct notes *n, struct flow *flow)
 }
 
 /* Whether nothing is wrong but calls that returned more often than they were made: setjmp, to which
- * longjmp came back. What the lines and branches show is sound then. */
+ * longjmp came back. What the lines and branches show is sound then. The arc of a call that did not
+ * return is fake: its count is calls less returns, below 0 then. */
 static bool is_only_longjmp(const struct notes *n, const struct flow *flow, size_t function)
 {
     const struct notes_function *f = &n->functions.at[function];
@@ -364,6 +384,7 @@ void flow_forget_damaged(const struct notes *n, struct flow *flow, bool repairs)
     }
 }
 
+/* Only counters of functions that were repaired are written, in the order of the arcs. */
 void flow_store(const struct notes *n, const struct flow *flow, struct counters *c)
 {
     for (size_t i = 0; i < flow->functions.len; i++) {

@@ -13,7 +13,12 @@
  * line being counted, so nothing is cleared between lines.
  *
  * The definition is GNU gcov's; what its versions and llvm-cov do otherwise is in struct
- * line_coverage_rules. Sums wrap as unsigned numbers. */
+ * line_coverage_rules. Sums wrap as unsigned numbers.
+ *
+ *     12  for (i = 0; i < n; i++) f();      one line with blocks: init, test, body, step
+ *
+ *         count = entries from other lines    (init, once)
+ *               + turns of loops within it    (test -> body -> step -> test) */
 #include "coverage/analysis/line_coverage.h"
 
 #include "coverage/analysis/line_coverage_private.h"
@@ -32,6 +37,7 @@ struct found_line {
     uint8_t flags;
 };
 
+/* A block and the line that it belongs to, before lines have their order. */
 struct attachment {
     uint32_t line;
     struct instance_block block;
@@ -44,6 +50,7 @@ struct block_mark {
     uint32_t is_added : 1;
 };
 
+/* State of one build; the lists behind `out` are gone when it ends. */
 struct line_builder {
     struct coverage_unit *units;
     const struct line_coverage_rules *rules;
@@ -58,6 +65,7 @@ struct line_builder {
     struct line_loops *loops;
 };
 
+/* Its index in found; made if it is new. */
 static uint32_t line_at(struct line_builder *b, uint32_t set, uint32_t number)
 {
     uint32_t *slot = line_slot(&b->slots, set, number);
@@ -77,13 +85,15 @@ struct extent {
     size_t mentions;
 };
 
+/* Line UINT32_MAX has no number behind it, and is not in the slice. */
 static void line_include(struct extent *of, uint32_t number)
 {
     if (number >= of->len)
         of->len = number < UINT32_MAX ? number + 1 : number;
 }
 
-/* Up to which line each source of a unit is mentioned, so that its slots are one slice. */
+/* Up to which line each source of a unit is mentioned, so that its slots are one slice. Mentions
+ * bound how large a slice may be: a damaged line number shall not cost memory. */
 static void line_measure_unit(const struct coverage_unit *u, struct extent *extents)
 {
     const struct notes *n = u->notes;
@@ -105,7 +115,8 @@ static void line_measure_unit(const struct coverage_unit *u, struct extent *exte
 
 /* ---- which functions, and which of them have lines of their own */
 
-/* Whether the rules count a function in this state. */
+/* Whether the rules count a function in this state. The rest is left out of the counts, and its
+ * lines are unknown if the state is FLOW_UNKNOWN. */
 static bool line_is_counted(const struct line_coverage_rules *rules, uint8_t state)
 {
     return state == FLOW_ABSENT    ? rules->absent_is_zero
@@ -113,12 +124,14 @@ static bool line_is_counted(const struct line_coverage_rules *rules, uint8_t sta
                                    : true;
 }
 
+/* Only functions with a known extent can have lines of their own. */
 static bool line_has_place(const struct function_instance *at, const struct notes_function *f)
 {
     return at->source != NONE && f->end_line >= f->start_line && !f->is_artificial;
 }
 
-/* Functions that begin at one line; its slot, not in use yet, holds the first of them. */
+/* Functions that begin at one line; its slot, not in use yet, holds the first of them. Slots are
+ * emptied for the lines afterwards. */
 static void line_pair_instances(struct line_builder *b)
 {
     struct function_instance *instances = b->out->instances.at;
@@ -146,7 +159,8 @@ static bool is_end_block(const struct line_builder *b, const struct notes_functi
 }
 
 /* Adds a block's count to a line that it names; the line's index in found. Lines between the first
- * and the last of an instance are the instance's own, and are added to the source's later. */
+ * and the last of an instance are the instance's own, and are added to the source's later. Sums
+ * wrap as unsigned numbers: a damaged count must not be undefined behaviour. */
 static uint32_t add_to_line(struct line_builder *b, uint32_t instance, uint32_t source,
                             uint32_t number, int64_t count, bool is_exceptional)
 {
@@ -176,6 +190,7 @@ static uint32_t add_to_line(struct line_builder *b, uint32_t instance, uint32_t 
     return index;
 }
 
+/* In the order of the notes, which the counting sort keeps. */
 static void attach(struct line_builder *b, uint32_t line, struct instance_block block)
 {
     vec_push(&b->attachments, (struct attachment){line, block});
@@ -185,7 +200,10 @@ static void attach(struct line_builder *b, uint32_t line, struct instance_block 
  * name. As gcov has it, it belongs to the highest line of each run (entry and exit to none, unless
  * they are clang's and name lines); as llvm-cov has it, to every line, and its branches to the last
  * one named. `line` is the one that the block before belongs to, or NONE; the answer is the one
- * that this block does. */
+ * that this block does. With runs `a.c: 3 5 4` of a block:
+ *
+ *     gcov        counts on 3, 4 and 5, belongs to 5
+ *     llvm-cov    counts on and belongs to 3, 4 and 5; its branches to 4, the last one named */
 static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t block, uint32_t *run,
                           uint32_t line)
 {
@@ -233,7 +251,8 @@ static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t bl
 }
 
 /* Finds the lines of a function, and how often it was called and returned. Of one about which
- * nothing is known, the lines are known to be unknown. */
+ * nothing is known, the lines are known to be unknown. Blocks come in the order of their numbers,
+ * as runs do: one index goes through both. */
 static void walk_function(struct line_builder *b, uint32_t instance)
 {
     struct function_instance *at = &b->out->instances.at[instance];
@@ -268,6 +287,7 @@ static void walk_function(struct line_builder *b, uint32_t instance)
 
 /* ---- in order */
 
+/* Slots ascend by number; empty ones are passed over. Returns how many lines there were. */
 static uint32_t line_place_slots(struct line_builder *b, const uint32_t *slots, size_t len)
 {
     struct line_coverage *out = b->out;
@@ -350,6 +370,7 @@ static void line_add_branches(const struct coverage_unit *units, const struct fu
     }
 }
 
+/* Marks lie by unit and block. */
 static struct block_mark *line_mark_of(struct line_builder *b, const struct instance_block *block)
 {
     const struct function_instance *at = &b->out->instances.at[block->instance];
@@ -359,7 +380,8 @@ static struct block_mark *line_mark_of(struct line_builder *b, const struct inst
 }
 
 /* Adds a block's count for each time it is listed, less what comes from blocks of the same line;
- * says whether an arc leads back, without which there is no loop. */
+ * says whether an arc leads back, without which there is no loop. Entries are counts of blocks less
+ * the arcs between blocks of the line; what went round inside is added by the loops. */
 static bool line_add_entries(struct line_builder *b, const struct instance_block *block,
                              uint32_t line, uint64_t *count)
 {
@@ -414,12 +436,14 @@ static void line_count_line(struct line_builder *b, uint32_t index)
     line->count = (int64_t)count;
 }
 
+/* The highest count of a source is of lines with blocks alone: others have none of their own. */
 static void line_note_highest(struct covered_source *s, const struct covered_line *line)
 {
     if (line->blocks && line->count > s->highest)
         s->highest = line->count;
 }
 
+/* Branches of a block that is on several lines count on one of them. */
 static void line_add_totals(struct line_builder *b, struct covered_source *s,
                             const struct covered_line *line)
 {
@@ -436,6 +460,7 @@ static void line_add_totals(struct line_builder *b, struct covered_source *s,
     s->totals.lines_executed += line->count != 0;
 }
 
+/* Before the sources' lines, which may be sums of these. */
 static void line_count_instances(struct line_builder *b)
 {
     struct line_coverage *out = b->out;
@@ -468,6 +493,8 @@ static void line_sum_instances(struct line_builder *b)
     }
 }
 
+/* Graphs and sizes, slots, walk, sorted lines and blocks, counts, sums: each step is linear, but
+ * for loops within a line. */
 void line_coverage_build(struct coverage_unit *units, size_t units_len, size_t sources,
                          const struct line_coverage_rules *rules, struct line_coverage *out)
 {

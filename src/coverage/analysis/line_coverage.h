@@ -138,6 +138,7 @@ enum covered_line_flags {
     LINE_UNKNOWN = 8,    /* a function without usable counts has code here */
 };
 
+/* A line of a source, or of an instance that has lines of its own. */
 struct covered_line {
     uint32_t number;
     uint8_t flags;
@@ -145,12 +146,14 @@ struct covered_line {
     uint32_t first_block, blocks; /* in line_coverage.blocks: those that belong to it, in order */
 };
 
+/* As gcov prints them: of all, those that ran, and of branches those that were taken. */
 struct source_totals {
     uint64_t lines, lines_executed;
     uint64_t branches, branches_executed, branches_taken;
     uint64_t calls, calls_executed;
 };
 
+/* Its lines; those of instances are added in, unless the rules say not to. */
 struct covered_source {
     uint32_t first_line, lines; /* ascending, each with LINE_EXISTS or LINE_UNKNOWN */
     uint32_t last_number;       /* highest line number that any function mentions, or 0 */

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+/* A block of the line. Numbers of the search are per line; what the walk sets is undone behind it.
+ */
 struct loop_node {
     uint32_t first_arc, arcs;
     uint32_t order, low;   /* of the search for strongly connected parts */
@@ -24,6 +26,7 @@ struct loop_arc {
     int64_t left;    /* what no circuit has taken away yet */
 };
 
+/* A list of those that wait for a node, through one vector. */
 struct waiter {
     uint32_t node, next;
 };
@@ -34,6 +37,8 @@ struct step {
     bool has_loop;
 };
 
+/* All is scratch, and grows to the largest line. Nodes are the blocks of one line, by instance and
+ * number. */
 struct line_loops {
     VEC(struct keyed) keys;
     VEC(uint32_t) starts; /* nodes as the line lists them */
@@ -87,6 +92,7 @@ static uint32_t loops_node_of(const struct line_loops *l, uint64_t key)
 
 /* ---- strongly connected parts (Tarjan 1972) */
 
+/* A node gets its order of discovery, from 1; 0 is unseen. */
 static void loops_enter(struct line_loops *l, uint32_t node, uint32_t *order)
 {
     struct loop_node *n = &l->nodes.at[node];
@@ -96,6 +102,7 @@ static void loops_enter(struct line_loops *l, uint32_t node, uint32_t *order)
     vec_push(&l->steps, (struct step){node, 0, false});
 }
 
+/* All nodes above the root on the stack are one part. */
 static void loops_close_part(struct line_loops *l, uint32_t root)
 {
     uint32_t node;
@@ -106,6 +113,7 @@ static void loops_close_part(struct line_loops *l, uint32_t root)
     } while (node != root);
 }
 
+/* Arcs with nothing left to take away are no arcs here. */
 static void loops_search_parts(struct line_loops *l, uint32_t root, uint32_t *order)
 {
     loops_enter(l, root, order);
@@ -133,6 +141,7 @@ static void loops_search_parts(struct line_loops *l, uint32_t root, uint32_t *or
     }
 }
 
+/* Arcs from part to part cannot be in a circuit: they lose their target. */
 static void loops_find_parts(struct line_loops *l)
 {
     uint32_t order = 0;
@@ -151,7 +160,8 @@ static void loops_find_parts(struct line_loops *l)
 
 /* ---- circuits */
 
-/* Frees a node and all that wait for it. */
+/* Frees a node and all that wait for it. With a stack of its own, since one freed node may free a
+ * chain as long as the line has blocks. */
 static void loops_unblock(struct line_loops *l, uint32_t node)
 {
     l->stack.len = 0;
@@ -167,6 +177,7 @@ static void loops_unblock(struct line_loops *l, uint32_t node)
     }
 }
 
+/* Blocks the node, and notes it for being reset after the walk. */
 static void loops_visit(struct line_loops *l, uint32_t node)
 {
     struct loop_node *n = &l->nodes.at[node];
@@ -177,11 +188,13 @@ static void loops_visit(struct line_loops *l, uint32_t node)
     vec_push(&l->steps, (struct step){node, 0, false});
 }
 
+/* Nodes before `start` have had their circuits. */
 static bool loops_is_open(const struct loop_arc *arc, uint32_t start)
 {
     return arc->target != (uint32_t)NO_INDEX && arc->target >= start && arc->left > 0;
 }
 
+/* A dead end waits for its successors: freeing one of them frees it. */
 static void loops_leave(struct line_loops *l, uint32_t start)
 {
     struct step s = l->steps.at[--l->steps.len];
@@ -202,6 +215,8 @@ static void loops_leave(struct line_loops *l, uint32_t start)
         l->used_up = SIZE_MAX;
 }
 
+/* Each circuit through `start` takes its least count away at once. Behind an arc that is used up
+ * the walk only goes back. */
 static void loops_walk_from(struct line_loops *l, uint32_t start)
 {
     loops_visit(l, start);
@@ -241,6 +256,8 @@ static void loops_walk_from(struct line_loops *l, uint32_t start)
     }
 }
 
+/* The line's own graph, its strongly connected parts, then a walk from each block in the line's
+ * order, on which the count depends, as gcov's does. */
 int64_t line_loops_count(struct line_loops *l, const struct coverage_unit *units,
                          const struct function_instance *instances,
                          const struct instance_block *blocks, uint32_t len)

@@ -1,4 +1,11 @@
-/* Windows are slices of one array; chunks are found by (set, number / LINE_CHUNK). */
+/* Windows are slices of one array; chunks are found by (set, number / LINE_CHUNK).
+ *
+ *     window of set 0     window of set 1       chunks, by hash
+ *     [5 6 7 8 9]         [1 2 3]               (set 1, 4000000000 / 32) -> 32 slots
+ *
+ * Damaged notes may name any line: memory goes by what is mentioned, 64 slots and 16 for each
+ * mention at most, and a chunk for what is beyond. Walking in order needs the chunks sorted once.
+ */
 #include "coverage/analysis/line_coverage_private.h"
 
 #include <string.h>
@@ -21,6 +28,7 @@ void line_slots_add(struct line_slots *s, uint32_t start, uint32_t len, size_t m
         memset(s->slots.at + first, 0xff, w.len * sizeof *s->slots.at);
 }
 
+/* The chunk that was asked for last is tried first. */
 static uint32_t chunk_at(struct line_slots *s, uint64_t key)
 {
     if (key + 1 == s->last_key)
@@ -43,6 +51,7 @@ uint32_t *line_slot_beyond(struct line_slots *s, uint32_t set, uint32_t number)
     return &s->chunks.at[chunk].slots[number % LINE_CHUNK];
 }
 
+/* Windows and chunks stay. */
 void line_slots_empty(struct line_slots *s)
 {
     if (s->slots.len)

@@ -27,7 +27,8 @@
 
 /* --- what the source's text says ------------------------------------------------------------- */
 
-/* Marks the lines of a range; `q->lines` ascend. */
+/* Marks the lines of a range; `q->lines` ascend. Lines that no table mentions have no mark: there
+ * is nothing to leave out. */
 static void mark_range(const struct marks_request *q, struct source_marks *m, struct marker range)
 {
     uint32_t first = PARTITION_POINT(q->lines_len, k, q->lines[k].number < range.first);
@@ -38,7 +39,7 @@ static void mark_range(const struct marks_request *q, struct source_marks *m, st
 }
 
 /* Functions that begin at this line, up to their last line: where that is unknown, the line before
- * the next function. */
+ * the next function. Functions ascend by first line; several may begin on one. */
 static void mark_functions(const struct marks_request *q, struct source_marks *m, uint32_t line)
 {
     for (uint32_t i = 0; i < q->functions_len; i++) {
@@ -59,7 +60,8 @@ static int by_first(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Whether the line holds nothing but braces, brackets, semicolons and a comment to its end. */
+/* Whether the line holds nothing but braces, brackets, semicolons and a comment to its end.
+ * Branches there are of code that the compiler made for the end of a block. */
 static bool is_bare(struct bytes line)
 {
     for (size_t i = 0; i < line.len; i++) {
@@ -123,6 +125,7 @@ void source_marks_deinit(struct source_marks *m)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* What that one table says; the sum over tables is in w->functions. */
 static const struct table_function *function_of(const struct function_ref *ref)
 {
     return &ref->part->t->functions.at[ref->function];
@@ -139,6 +142,7 @@ static int by_name(uint32_t left, uint32_t right, const void *context)
     return strcmp(name_of(&refs[left]), name_of(&refs[right]));
 }
 
+/* One function of two tables: same first line, same name. */
 static bool is_same(const struct result_builder *w, size_t left, size_t right)
 {
     const struct keyed *a = &w->items.at[left], *b = &w->items.at[right];
@@ -147,6 +151,7 @@ static bool is_same(const struct result_builder *w, size_t left, size_t right)
 
 /* ---- what the source's text says */
 
+/* Lines and functions of all tables make one request: the text is read once for a source. */
 static void mark(struct result_builder *w, const struct source_part *parts, uint32_t len,
                  const char *file, struct source_marks *m)
 {
@@ -173,6 +178,7 @@ static void mark(struct result_builder *w, const struct source_part *parts, uint
     source_marks_make(&request, m);
 }
 
+/* Ranges are sorted by their first line. */
 static bool is_left_out(const struct source_marks *m, uint32_t line)
 {
     for (size_t i = 0; i < m->code.len && m->code.at[i].first <= line; i++)
@@ -183,6 +189,7 @@ static bool is_left_out(const struct source_marks *m, uint32_t line)
 
 /* ---- into the result */
 
+/* Only names that begin as mangled ones do are tried. */
 static const char *readable(struct result_builder *w, const char *linkage)
 {
     const struct result_rules *rules = w->b->rules;
@@ -212,6 +219,8 @@ static void put_function(struct result_builder *w, uint32_t rank, const struct t
     ratio_count(&s->sums.functions, state);
 }
 
+/* Sorted by line and name, equal ones added up, places given, then those that no marker leaves out
+ * are put into the result. */
 void result_put_functions(struct result_builder *w, uint32_t rank)
 {
     struct result_building *b = w->b;
@@ -267,11 +276,13 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
     }
 }
 
+/* Numbers that all tables share; NONE stays. */
 static uint32_t lines_place_of(const struct source_part *part, uint32_t function)
 {
     return function == NONE ? NONE : part->places[function];
 }
 
+/* Where the function is in the result; NONE if a marker left it out. */
 static uint32_t lines_shown_at(const struct result_building *b, uint32_t place)
 {
     return place == NONE ? NONE : b->shown[place];
@@ -279,7 +290,12 @@ static uint32_t lines_shown_at(const struct result_building *b, uint32_t place)
 
 /* --- branches -------------------------------------------------------------------------------- */
 
-/* Whether the rules keep a branch; if not, its sum says why. */
+/* Whether the rules keep a branch; if not, its sum says why. Tried in this order, so that each
+ * branch is left out for one reason:
+ *
+ *     marker on the line      all branches, or those of exceptions     branches
+ *     OUTCOME_THROW           taken by exceptions                      exception_branches
+ *     OUTCOME_HIDDEN, bare    code of the compiler                     hidden_branches */
 static bool lines_keeps(const struct result_building *b, const struct table_outcome *o,
                         uint8_t marks, struct result_left_out *left_out)
 {
@@ -300,6 +316,7 @@ static bool lines_keeps(const struct result_building *b, const struct table_outc
     return true;
 }
 
+/* A line on its way into the result; `block` numbers the blocks that were put. */
 struct putting {
     struct result_builder *w;
     struct result_left_out *left_out;
@@ -309,7 +326,8 @@ struct putting {
 };
 
 /* Branches of one block, as far as they are kept. Where only one way is left, nothing is decided,
- * and it is no branch. */
+ * and it is no branch. A block was reached if any of its ways was taken, the ones that are left out
+ * included. */
 static void lines_put_block(struct putting *p, const struct table_outcome *at, uint32_t len,
                             uint32_t function)
 {
@@ -337,6 +355,7 @@ static void lines_put_block(struct putting *p, const struct table_outcome *at, u
     p->block++;
 }
 
+/* Calls are counted, not listed. */
 static void lines_put_group(struct putting *p, const struct group_ref *ref)
 {
     const struct table_outcome *at = ref->outcomes;
@@ -355,8 +374,8 @@ static void lines_put_group(struct putting *p, const struct group_ref *ref)
     }
 }
 
-/* A tracefile's branches are those that the objects have already, if there are as many, in the
- * same blocks. */
+/* A tracefile's branches are those that the objects have already, if there are as many, in the same
+ * blocks. Which outcome is which is told by the order alone: tracefiles do not say more. */
 static bool lines_joins_known(struct putting *p, const struct group_ref *ref)
 {
     const struct table_outcome *at = ref->outcomes;
@@ -376,7 +395,7 @@ static bool lines_joins_known(struct putting *p, const struct group_ref *ref)
 }
 
 /* Groups in an order that does not depend on that of the files: by function, then contents;
- * tracefiles' at the end. */
+ * tracefiles' at the end. Both are of one length. Equal contents are the same branches. */
 static int lines_by_contents(uint32_t left, uint32_t right, const void *context)
 {
     const struct group_ref *groups = context, *x = &groups[left], *y = &groups[right];
@@ -390,7 +409,8 @@ static int lines_by_contents(uint32_t left, uint32_t right, const void *context)
     return 0;
 }
 
-/* Adds up the groups same[i] to same[end], which have the same contents. */
+/* Adds up the groups same[i] to same[end], which have the same contents. A single group is taken as
+ * it is; sums go into w->sum, which the next call overwrites. */
 static struct group_ref lines_sum_groups(struct result_builder *w, size_t i, size_t end)
 {
     struct group_ref ref = w->groups.at[w->same.at[i]];
@@ -422,7 +442,7 @@ static void lines_put_same(struct putting *p)
     }
 }
 
-/* Most lines have at most one group, in one table. */
+/* Most lines have at most one group, in one table. True: nothing is left to do. */
 static bool lines_put_single(struct putting *p)
 {
     const struct line_walk *walk = &p->w->walk;
@@ -441,6 +461,8 @@ static bool lines_put_single(struct putting *p)
     return true;
 }
 
+/* `place` NONE is the largest key: groups of tracefiles come last, when those of objects are known.
+ */
 static void lines_put_branches(struct putting *p)
 {
     struct result_builder *w = p->w;
@@ -471,6 +493,7 @@ static void lines_put_branches(struct putting *p)
 
 /* --- conditions ------------------------------------------------------------------------------ */
 
+/* Equal ones are the same condition. */
 static int lines_by_ordinal(uint32_t left, uint32_t right, const void *context)
 {
     const struct mask_ref *masks = context, *x = &masks[left], *y = &masks[right];
@@ -483,6 +506,7 @@ static int lines_by_ordinal(uint32_t left, uint32_t right, const void *context)
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
+/* Counts, state, branches, conditions, and the sums of the source. */
 static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t marks)
 {
     struct coverage_result *r = w->b->r;
@@ -558,6 +582,7 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     sums->calls.unknown += is_unknown ? l->calls - l->calls_made : 0;
 }
 
+/* Marks lie beside the lines in the order of the walk, which is the same both times. */
 void result_put_lines(struct result_builder *w, uint32_t rank)
 {
     struct result_building *b = w->b;

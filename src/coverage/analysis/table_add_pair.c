@@ -4,7 +4,9 @@
  * which branches of a line are told apart. Only functions that have a line in a wanted source are
  * looked at: in C++ most of an object is headers of the system. Instances come before the sources,
  * whose lines do not contain theirs (has_no_sums), so that every block is given once. Lines are
- * counted as the gcov of the version that wrote the notes counts them. Linear in the pair. */
+ * counted as the gcov of the version that wrote the notes counts them. Linear in the pair.
+ *
+ *     notes, counters -> flow -> lines of this pair -> table of this thread -> result of all */
 #include "coverage/analysis/line_coverage.h"
 
 #include "coverage/analysis/coverage_table.h"
@@ -12,6 +14,8 @@
 
 #define NONE ((uint32_t)NO_INDEX)
 
+/* Lists of functions are this struct's own; all else of the wanted notes and flow is shared with
+ * the caller's and must not be freed here. */
 void pair_scratch_deinit(struct pair_scratch *g)
 {
     coverage_units_deinit(&g->unit, 1);
@@ -26,6 +30,7 @@ void pair_scratch_deinit(struct pair_scratch *g)
     map_deinit(&g->conditions);
 }
 
+/* By its own source, or that of code that was inlined into it. */
 static bool pair_is_wanted(const struct notes *n, const struct notes_function *f,
                            const uint32_t *sources)
 {
@@ -35,6 +40,7 @@ static bool pair_is_wanted(const struct notes *n, const struct notes_function *f
     return wants;
 }
 
+/* Conditions are few; the map is from function and block to the condition. */
 static void pair_index_conditions(struct pair_scratch *g, const struct notes *n)
 {
     map_deinit(&g->conditions);
@@ -45,12 +51,14 @@ static void pair_index_conditions(struct pair_scratch *g, const struct notes *n)
     }
 }
 
+/* Counts below 0 are those of calls that returned more often than they were made. */
 static uint64_t pair_positive(int64_t count)
 {
     return count > 0 ? (uint64_t)count : 0;
 }
 
-/* The ways out of a block, appended to the group. */
+/* The ways out of a block, appended to the group. Ways that are the only ones are no outcomes. A
+ * block's number is its place among the line's, so that branches of one decision share it. */
 static void add_block(struct pair_scratch *g, const struct instance_block *block, uint32_t ordinal)
 {
     const struct coverage_unit *u = &g->unit;
@@ -75,7 +83,9 @@ static void add_block(struct pair_scratch *g, const struct instance_block *block
     }
 }
 
-/* The two masks that the program kept for a condition. */
+/* The two masks that the program kept for a condition. More than 64 terms do not fit a mask; GCC
+ * gives up on these too. Masks lie in the counters two by two, in the order of the conditions:
+ * first of outcomes that were true, then of those that were false. */
 static void add_condition(struct pair_scratch *g, const struct instance_block *block, uint32_t line,
                           uint32_t ordinal, struct coverage_table *t)
 {
@@ -101,7 +111,8 @@ static void add_condition(struct pair_scratch *g, const struct instance_block *b
     coverage_table_mask(t, line, &mask);
 }
 
-/* Blocks of one line, function by function. */
+/* Blocks of one line, function by function. Blocks of a line are grouped by function: one group an
+ * instance. */
 static void add_blocks(struct pair_scratch *g, const struct covered_line *from, uint32_t line,
                        struct coverage_table *t)
 {
@@ -123,6 +134,7 @@ static void add_blocks(struct pair_scratch *g, const struct covered_line *from, 
     }
 }
 
+/* Lines of one source, or of an instance. */
 static void add_lines(struct pair_scratch *g, uint32_t source, uint32_t first, uint32_t len,
                       struct coverage_table *t)
 {
@@ -137,6 +149,7 @@ static void add_lines(struct pair_scratch *g, uint32_t source, uint32_t first, u
     }
 }
 
+/* Sources, wanted functions, counting, functions, then lines. */
 void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
                              const struct counters *c, const struct flow *flow,
                              const uint32_t *sources, struct coverage_table *t)

@@ -37,7 +37,7 @@ static int test_by_name(const void *left, const void *right)
     return strcmp(l->name, r->name);
 }
 
-/* The number here of each test of a table. */
+/* The number here of each test of a table. By search among the names, which are sorted. */
 static uint32_t *test_numbers(const struct test_coverage *t, const struct coverage_table *table,
                               struct arena *a)
 {
@@ -78,6 +78,8 @@ static uint32_t *test_lines(const struct coverage_result *r, const struct covera
 /* Hits are given out twice: first counted, then put where they belong. */
 typedef void hit_visitor(struct test_coverage *t, uint32_t line, uint32_t test, uint64_t count);
 
+/* Two places on: after summing up, and after putting the hits, the slices begin where they should.
+ */
 static void test_count_hit(struct test_coverage *t, uint32_t line, uint32_t test, uint64_t count)
 {
     (void)test, (void)count;
@@ -89,10 +91,12 @@ static void test_put_hit(struct test_coverage *t, uint32_t line, uint32_t test, 
     t->hits[t->first[line + 1]++] = (struct line_test){count, test};
 }
 
+/* Numbers in a table, as numbers here. */
 struct table_numbers {
     const uint32_t *tests, *lines;
 };
 
+/* Calls `visit` for each hit of a line that is in the result. */
 static void test_each(struct test_coverage *t, const struct coverage_table *table,
                       const struct table_numbers *numbers, hit_visitor *visit)
 {
@@ -117,7 +121,8 @@ static int test_by_lines(uint32_t left, uint32_t right, const void *context)
     return (rows[left].lines > rows[right].lines) - (rows[left].lines < rows[right].lines);
 }
 
-/* By test, the lines that it ran. */
+/* By test, the lines that it ran. `start` has two more elements than tests, for the counting sort;
+ * afterwards it bounds the lists. */
 static uint32_t *test_lists(const struct test_coverage *t, uint32_t *start, struct arena *a)
 {
     uint32_t all = t->first[t->result->lines.len];
@@ -130,7 +135,9 @@ static uint32_t *test_lists(const struct test_coverage *t, uint32_t *start, stru
     return lines;
 }
 
-/* The smallest first: a test may go if others that stay ran all its lines. */
+/* The smallest first: a test may go if others that stay ran all its lines. Linear in the hits, but
+ * for the sort of the tests. `left` is how many of the tests that stay ran each line: one that
+ * would drop to 0 keeps its test. */
 static void test_find_useless(struct test_coverage *t)
 {
     struct arena scratch = {0};
@@ -156,6 +163,7 @@ static void test_find_useless(struct test_coverage *t)
     arena_deinit(&scratch);
 }
 
+/* The hits of each table are freed as soon as they are taken over. */
 void test_coverage_build(struct coverage_table *tables, size_t len,
                          const struct coverage_result *result, struct test_coverage *out)
 {
@@ -235,6 +243,7 @@ const char *const test_reason_names[] = {[REASON_NONE] = "none",
                                          [REASON_FUNCTION] = "function",
                                          [REASON_LINE] = "line"};
 
+/* The best reason of each test so far. */
 struct selecting {
     const struct test_coverage *t;
     struct chosen_test *tests; /* all */
@@ -260,7 +269,8 @@ static bool choose_lines(struct selecting *s, const struct result_source *source
     return has_code;
 }
 
-/* Where tracefiles do not say where a function ends, the next one's beginning does. */
+/* Where tracefiles do not say where a function ends, the next one's beginning does. Looks at all
+ * functions of the source. */
 static uint32_t function_end(const struct coverage_result *r, const struct result_source *source,
                              const struct result_function *f)
 {
@@ -282,6 +292,7 @@ static bool is_in_function(const struct patch_old_range *range, uint32_t start, 
     return range->first <= end && range->first + (uint64_t)range->lines > start;
 }
 
+/* A function is asked also where a changed line ran: others may have run the rest of it. */
 static void choose_range(struct selecting *s, uint32_t source_number,
                          const struct patch_old_range *range)
 {
@@ -313,6 +324,7 @@ static int by_reason(const void *left, const void *right)
     return (l->test > r->test) - (l->test < r->test);
 }
 
+/* Files of the patch that are not covered are counted, with the first of them. */
 void test_selection_make(const struct test_coverage *t, const struct patch *patch,
                          struct test_selection *out)
 {

@@ -7,6 +7,7 @@
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/model/patch.h"
 
+/* One test's part of a line's count. */
 struct line_test {
     uint64_t count;
     uint32_t test;
@@ -19,6 +20,7 @@ struct test_row {
     bool adds_nothing; /* all of these may go together: what they ran the others run, too */
 };
 
+/* All tests by all lines, as one list of hits with a slice a line. */
 struct test_coverage {
     const struct coverage_result *result;
     struct arena arena;

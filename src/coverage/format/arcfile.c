@@ -8,9 +8,14 @@
  *
  * Snapshots of gcc 12 changed lengths from words to bytes under one version word, so the unit is
  * deduced where the word leaves it open: from the first record if that is plain, or else as the one
- * in which the chain of records leads to the very end of the file. A record that
- * does not fit into the bytes ends the file with an error that names its offset; no length is
- * believed before it is checked against what is left. */
+ * in which the chain of records leads to the very end of the file. A record that does not fit into
+ * the bytes ends the file with an error that names its offset; no length is believed before it is
+ * checked against what is left.
+ *
+ *     header   magic | version | stamp | checksum from gcc 12 on       words of 4 bytes
+ *     record   tag | length | contents                                 length without these 8 bytes
+ *     text     length | characters, NUL | NULs up to a word, where lengths are words
+ *     u64      low word | high word                                    in either byte order */
 #include "coverage/format/arcfile.h"
 
 #include <inttypes.h>
@@ -18,18 +23,21 @@
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* Tags of counters are 0x01a10000 and every 0x20000 from there: the slot is in the upper bits. */
 bool arcfile_is_counters(uint32_t tag)
 {
     uint32_t slot = (tag - GCOV_TAG_COUNTERS) >> GCOV_SLOT_SHIFT;
     return slot < GCOV_SLOTS && tag == GCOV_TAG_OF_SLOT(slot);
 }
 
+/* Slots have changed their meaning from version to version; the dialect has that of this one. */
 enum counter_kind arcfile_kind(const struct gcov_dialect *dialect, uint32_t tag)
 {
     return arcfile_is_counters(tag) ? dialect->kinds[(tag - GCOV_TAG_COUNTERS) >> GCOV_SLOT_SHIFT]
                                     : KIND_UNKNOWN;
 }
 
+/* The inverse of arcfile_kind(): where this version keeps counters of the kind. */
 unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind)
 {
     unsigned i = 0;
@@ -38,12 +46,15 @@ unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind
     return i;
 }
 
+/* Two words, each in the file's byte order, the low one first. */
 uint64_t arcfile_u64(struct cursor *in)
 {
     uint64_t low = cursor_u32(in);
     return low | (uint64_t)cursor_u32(in) << 32;
 }
 
+/* The last byte must be NUL: what is returned ends within the record. Length 0 is no text, not an
+ * empty one. */
 const char *arcfile_text(struct cursor *in, bool has_byte_lengths)
 {
     uint32_t length = cursor_u32(in);
@@ -58,6 +69,7 @@ const char *arcfile_text(struct cursor *in, bool has_byte_lengths)
     return (const char *)text;
 }
 
+/* Zero reads alike in both orders. */
 uint32_t arcfile_zeros(struct cursor *in, uint32_t max)
 {
     uint32_t zeros = 0;
@@ -68,7 +80,8 @@ uint32_t arcfile_zeros(struct cursor *in, uint32_t max)
     return zeros;
 }
 
-/* Bytes behind a record's header. */
+/* Bytes behind a record's header. 0 for a record of zeros: a negative length, which counts the
+ * bytes or words that were left out. Elsewhere such a length is just too large. */
 static uint64_t arcfile_record_bytes(const struct arcfile *f, struct arcfile_record *r)
 {
     unsigned unit = f->origin.has_byte_lengths ? 1 : 4;
@@ -88,7 +101,8 @@ static bool arcfile_is_known_tag(uint32_t tag)
 }
 
 /* Whether lengths in this unit lead from one record to the next, up to the very end. Words, the
- * less likely, must be of known records too. */
+ * less likely, must be of known records too. `f` is a copy, so that the walk moves no cursor.
+ * Linear in the records; their contents are not looked at. */
 static bool arcfile_chain_fits(struct arcfile f, bool has_byte_lengths)
 {
     struct arcfile_record r;
@@ -107,7 +121,8 @@ static bool arcfile_chain_fits(struct arcfile f, bool has_byte_lengths)
 }
 
 /* What is plain from the first record or text, without a walk through the file: a directory that
- * ends where bytes say so, before a function; a function or summary of 12 or 8 bytes. */
+ * ends where bytes say so, before a function; a function or summary of 12 or 8 bytes. `in` is
+ * behind the header, by value. */
 static bool arcfile_is_plainly(struct cursor in, uint32_t magic, bool has_bytes)
 {
     if (magic == GCOV_MAGIC_NOTES) {
@@ -122,7 +137,8 @@ static bool arcfile_is_plainly(struct cursor in, uint32_t magic, bool has_bytes)
 
 /* gcc 12 began to count bytes and to write a checksum while it was developed. Snapshots say by the
  * version's last letter that they are none of the releases; which of them they are, only the bytes
- * show. */
+ * show. Both places where the first record may be are tried: it must make sense without a checksum,
+ * and not with one. */
 static bool arcfile_is_before_checksums(const struct arcfile *f, uint32_t magic, bool *has_bytes)
 {
     struct cursor behind = f->in;
@@ -135,7 +151,8 @@ static bool arcfile_is_before_checksums(const struct arcfile *f, uint32_t magic,
 }
 
 /* clang can be told to write gcc 12's version, but goes on to count words. Lengths are bytes unless
- * the whole file makes sense in words alone. */
+ * the whole file makes sense in words alone. True for bytes. The walk through the file is only made
+ * where the first record leaves it open. */
 static bool arcfile_deduce_unit(const struct arcfile *f, uint32_t magic)
 {
     struct arcfile words = *f, bytes = *f;
@@ -151,6 +168,7 @@ static bool arcfile_deduce_unit(const struct arcfile *f, uint32_t magic)
     return fits_bytes || words.in.failed || !arcfile_chain_fits(words, false);
 }
 
+/* Sets the order of the cursor and passes the magic. */
 static bool arcfile_find_order(struct cursor *in, uint32_t magic)
 {
     for (unsigned order = 0; order < 2; order++)
@@ -162,6 +180,7 @@ static bool arcfile_find_order(struct cursor *in, uint32_t magic)
     return false;
 }
 
+/* Only files whose version word leaves the unit open are looked at beyond their header. */
 bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char *name,
                   struct err *e)
 {
@@ -197,6 +216,8 @@ bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char
     return true;
 }
 
+/* The offset is that of the tag, also where the record is broken: it is what an error names. A rest
+ * of 1 to 3 bytes is no end but a cut file. */
 enum arcfile_step arcfile_next(struct arcfile *f, struct arcfile_record *r, struct err *e)
 {
     struct cursor *in = &f->in;
@@ -234,6 +255,7 @@ enum arcfile_step arcfile_next(struct arcfile *f, struct arcfile_record *r, stru
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* The byte order is that of `w`, which the caller has set. */
 void arcfile_write_header(struct writer *w, uint32_t magic, const struct arcs_origin *origin,
                           const struct gcov_dialect *dialect)
 {
@@ -250,6 +272,7 @@ void arcfile_write_u64(struct writer *w, uint64_t value)
     writer_u32(w, (uint32_t)(value >> 32));
 }
 
+/* In words the NUL is part of the length, and 0 to 3 more of them fill the last word. */
 void arcfile_write_text(struct writer *w, const char *text, bool has_byte_lengths)
 {
     static const char PADDING[4];
@@ -260,6 +283,7 @@ void arcfile_write_text(struct writer *w, const char *text, bool has_byte_length
     writer_bytes(w, PADDING, padding);
 }
 
+/* Returns where the contents begin. They may grow the buffer: an offset is kept, no pointer. */
 size_t arcfile_start_record(struct writer *w, uint32_t tag)
 {
     writer_u32(w, tag);
@@ -267,6 +291,7 @@ size_t arcfile_start_record(struct writer *w, uint32_t tag)
     return w->out.len;
 }
 
+/* Contents of a multiple of 4 bytes, where the length counts words. */
 void arcfile_end_record(struct writer *w, size_t start, bool has_byte_lengths)
 {
     uint32_t length = (uint32_t)((w->out.len - start) / (has_byte_lengths ? 1 : 4));

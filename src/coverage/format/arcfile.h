@@ -13,6 +13,7 @@ bool arcfile_is_counters(uint32_t tag);
 enum counter_kind arcfile_kind(const struct gcov_dialect *dialect, uint32_t tag);
 unsigned arcfile_slot(const struct gcov_dialect *dialect, enum counter_kind kind);
 
+/* An open file: the cursor is at the next record. Nothing is owned; the bytes must outlive it. */
 struct arcfile {
     struct cursor in;
     const struct gcov_dialect *dialect;
@@ -24,6 +25,7 @@ struct arcfile {
 MUST_CHECK bool arcfile_open(struct arcfile *f, uint32_t magic, struct bytes in, const char *name,
                              struct err *e);
 
+/* Set by arcfile_next(), which takes the same struct again and again. */
 struct arcfile_record {
     uint32_t tag;
     uint32_t length;  /* as written */

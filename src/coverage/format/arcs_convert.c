@@ -1,4 +1,19 @@
-/* Conversions in place. */
+/* Conversions in place.
+ *
+ *                          bbg, da (2002)         gcno, gcda
+ *     exit block           last                   last; from some version on block 1
+ *     function known by    name                   a number, the compiler's or made of the name
+ *     checksum             CRC-32 of the graph    of source and of graph, the compiler's
+ *     pairing of files     none                   stamp, in both headers
+ *     summary              counters, sum, largest runs, sum of largest, by version
+ *
+ * Notes and counters are converted apart, perhaps in two runs of the program: what one of them
+ * makes, the other must make again from what it has. So made numbers depend on names and graphs
+ * alone, and on the order of functions, which is the same in both files.
+ *
+ * Refused: functions with a defect, arcs out of an exit block that has to move, kinds of counters
+ * that the target lacks, and zeros by the million that the source states in twelve bytes. Linear in
+ * the file. */
 #include "coverage/format/arcs_convert.h"
 
 #include "base/map.h"
@@ -13,6 +28,7 @@
 /* Pairs what was the proposal's, which has no stamps: "rfc2". */
 enum { RFC_STAMP = 0x32636672 };
 
+/* Up to gcc 6 a digit, `0` and a digit; from 7 on a letter for the tens: "408*", "A75*", "B22*". */
 uint32_t arcs_version_word(unsigned major, unsigned minor)
 {
     if (major < 3 || major > 99 || minor > 9)
@@ -22,6 +38,7 @@ uint32_t arcs_version_word(unsigned major, unsigned minor)
     return ('A' + major / 10) << 24 | ('0' + major % 10) << 16 | ('0' + minor) << 8 | '*';
 }
 
+/* Majors beyond the table, which are not out, get minor 1. */
 uint32_t arcs_version_word_of_major(unsigned major)
 {
     static const uint8_t MINOR[] = {
@@ -30,6 +47,7 @@ uint32_t arcs_version_word_of_major(unsigned major)
     return arcs_version_word(major, major < sizeof MINOR ? MINOR[major] : 1);
 }
 
+/* Snapshots of the proposal ('e', 'p') have no gcov of their own. */
 uint32_t arcs_version_word_for(const struct arcs_origin *origin)
 {
     if (origin->family == ARCS_GCOV)
@@ -55,6 +73,7 @@ static struct arcs_origin arcs_rfc_origin(const struct arcs_origin *was)
 
 /* ---- the exit block */
 
+/* The number of `block` once block `from` has become `to` and those between have moved by one. */
 static uint32_t arcs_renumbered(uint32_t block, uint32_t from, uint32_t to)
 {
     if (block == from)
@@ -64,7 +83,8 @@ static uint32_t arcs_renumbered(uint32_t block, uint32_t from, uint32_t to)
     return block >= to && block < from ? block + 1 : block;
 }
 
-/* The runs of block `to` go where they belong: behind, or before, those they have passed. */
+/* The runs of block `to` go where they belong: behind, or before, those they have passed. `runs`
+ * carry their new numbers already, and are sorted but for those of `exit`. */
 static void arcs_move_runs(struct notes_run *runs, uint32_t len, uint32_t exit)
 {
     uint32_t first = 0, mine = 0, place = 0;
@@ -84,7 +104,8 @@ static void arcs_move_runs(struct notes_run *runs, uint32_t len, uint32_t exit)
     memory_free(moved);
 }
 
-/* The order of arcs is that of counters: a block with arcs cannot change its place among them. */
+/* The order of arcs is that of counters: a block with arcs cannot change its place among them. Arcs
+ * keep their places: only their ends get new numbers, as do runs of lines and conditions. */
 static bool arcs_move_exit(struct notes *n, struct notes_function *f, uint32_t exit, struct err *e)
 {
     struct notes_arc *arcs = n->arcs.at + f->first_arc;
@@ -114,12 +135,14 @@ static bool arcs_move_exit(struct notes *n, struct notes_function *f, uint32_t e
 
 /* ---- checksums and identities */
 
+/* Of the word as this machine has it in memory. */
 static uint32_t arcs_crc_word(uint32_t crc, uint32_t word)
 {
     return (uint32_t)crc32(crc, (const Bytef *)&word, sizeof word);
 }
 
-/* CRC-32 of the number of blocks and the arcs, with the exit block last. */
+/* CRC-32 of the number of blocks and the arcs, with the exit block last. Renumbered first, so that
+ * the checksum is that of either form. */
 static uint32_t arcs_graph_checksum(const struct notes *n, const struct notes_function *f)
 {
     uint32_t crc = arcs_crc_word((uint32_t)crc32(0, NULL, 0), f->blocks);
@@ -132,7 +155,9 @@ static uint32_t arcs_graph_checksum(const struct notes *n, const struct notes_fu
     return crc;
 }
 
-/* An identity for a name that nobody in `taken` has; static functions may share a name. */
+/* An identity for a name that nobody in `taken` has; static functions may share a name. Collisions
+ * step on by FNV's prime, the same in notes and counters as the order of functions is. They keep to
+ * 31 bits. */
 static uint32_t arcs_unique_ident(struct map *taken, const char *name)
 {
     uint32_t ident = name_ident(name ? name : "");
@@ -143,6 +168,7 @@ static uint32_t arcs_unique_ident(struct map *taken, const char *name)
     }
 }
 
+/* Checksums are taken before the exit moves; either order gives the same. */
 bool arcs_notes_to_rfc(struct notes *n, struct err *e)
 {
     for (size_t i = 0; i < n->functions.len; i++) {
@@ -168,7 +194,8 @@ static const struct notes_function *arcs_owner(const struct notes *n, struct map
     return at ? &n->functions.at[*at] : NULL;
 }
 
-/* Leaves functions and values alone: what else there is belongs to the old version. */
+/* Leaves functions and values alone: what else there is belongs to the old version. Placeholders go
+ * too. Functions get their first record anew; arcs_count_records() counts the rest. */
 static void arcs_remove_summaries(struct counters *c)
 {
     size_t kept = 0;
@@ -200,6 +227,7 @@ static void arcs_count_records(struct counters *c)
             f = NULL;
 }
 
+/* For a target that has arcs alone, where the user agreed to lose the others. */
 void arcs_counters_reduce(struct counters *c)
 {
     size_t kept = 0;
@@ -217,6 +245,7 @@ void arcs_counters_reduce(struct counters *c)
     arcs_count_records(c);
 }
 
+/* Other kinds are refused, not dropped: what is lost must be asked for. */
 static bool arcs_has_only_arcs(const struct counters *c, struct err *e)
 {
     for (size_t i = 0; i < c->records.len; i++)
@@ -226,7 +255,8 @@ static bool arcs_has_only_arcs(const struct counters *c, struct err *e)
     return true;
 }
 
-/* Zeros that the source states in twelve bytes, however many, and the target one by one. */
+/* Zeros that the source states in twelve bytes, however many, and the target one by one. Allowed
+ * are a million, and 64 for each byte of the file. */
 static bool arcs_is_growth_sane(const struct counters *c, struct err *e)
 {
     enum { MOST_GROWTH = 64, ALWAYS_FINE = 1 << 20 };
@@ -238,6 +268,8 @@ static bool arcs_is_growth_sane(const struct counters *c, struct err *e)
                       "absurdly large");
 }
 
+/* Checks first and changes then, function by function; where one is not found the counters are no
+ * more usable. */
 bool arcs_counters_to_rfc(struct counters *c, const struct notes *n, struct err *e)
 {
     struct map idents = {0};
@@ -268,6 +300,7 @@ bool arcs_counters_to_rfc(struct counters *c, const struct notes *n, struct err 
     return true;
 }
 
+/* Notes and counters of the proposal get one constant stamp, by which they pair. */
 static bool arcs_choose_version(struct arcs_origin *origin, uint32_t version, struct err *e)
 {
     const struct gcov_dialect *dialect = dialect_of_word(version);
@@ -298,6 +331,7 @@ static uint32_t arcs_last_line(const struct notes *n, const struct notes_functio
     return last;
 }
 
+/* What the proposal lacks is filled in: identities, last lines, the compiler's folder. */
 bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
 {
     bool is_rfc = n->origin.family == ARCS_RFC;
@@ -328,7 +362,8 @@ static bool arcs_is_same_form(const struct gcov_dialect *a, const struct gcov_di
     return a->values_form == b->values_form && a->has_masks == b->has_masks;
 }
 
-/* One summary in front, in the target's form. */
+/* One summary in front, in the target's form. Before gcc 9 it has sums and largest counts too,
+ * which must be true. The histogram of gcc 4.8 to 8 gets no entries. */
 static void arcs_put_summary(struct counters *c, const struct gcov_dialect *dialect, uint32_t runs,
                              uint64_t sum_max)
 {
@@ -354,7 +389,8 @@ static void arcs_put_summary(struct counters *c, const struct gcov_dialect *dial
         c->functions.at[i].first_record++;
 }
 
-/* All but identities. */
+/* All but identities. Groups of the proposal are runs: their number is the number of runs that gcov
+ * prints. */
 static bool arcs_become_gcov(struct counters *c, uint32_t version, struct err *e)
 {
     bool is_rfc = c->origin.family == ARCS_RFC;
@@ -392,13 +428,16 @@ bool arcs_counters_to_gcov(struct counters *c, uint32_t version, struct err *e)
 
 /* ---- the proposal's counters as those of a compiler's notes */
 
-/* Functions of notes by name and checksum; those with the same follow each other in `next`. */
+/* Functions of notes by name and checksum; those with the same follow each other in `next`. `first`
+ * leads to the first function not yet taken, `next` from there on. Static functions of one name and
+ * one graph are taken in the order of the notes. */
 struct adoption {
     struct map first;
     VEC(uint32_t) next;
     struct intern names;
 };
 
+/* Backwards, so that each list runs forward. */
 static void arcs_list_by_name(struct adoption *a, const struct notes *n)
 {
     vec_reserve(&a->next, n->functions.len);
@@ -428,6 +467,7 @@ static const struct notes_function *arcs_adopter(struct adoption *a, const struc
     return f;
 }
 
+/* On failure the counters are partly those of the notes, and to be thrown away. */
 bool arcs_counters_adopt(struct counters *c, const struct notes *n, struct err *e)
 {
     struct adoption a = {0};

@@ -2,7 +2,17 @@
  * the proposal. Does not read gcc 2.7's, whose numbers are in the form of the machine.
  *
  * A number is little-endian; its highest bit is the sign and the rest the magnitude. What is
- * negative is a delimiter, never a quantity. The bytes: docs/formats/bb.md. */
+ * negative is a delimiter, never a quantity. The bytes: docs/formats/bb.md.
+ *
+ *     bb      { -2 function -2 { [-1 file -1] line... 0 } a block } a function
+ *     bbg     { [-1 name -1 checksum] blocks arcs { n { target flags } } a block, -1 } a function
+ *     da      up to 3.2: n (8 bytes), n counts of 8 bytes
+ *             3.3: -123 functions 40 statistics { -1 name -1 checksum n counts } a function
+ *
+ * In brackets of bbg: gcc 3.3 alone; of bb: where the file changes. There is no magic but -123, so
+ * that a probe must weigh numbers against each other, and names of files have the last word. What
+ * comes out has family ARCS_RFC and flows on as the proposal's files do. Everything is checked
+ * against the bytes left before memory is taken. Linear. */
 #include "coverage/format/bbg.h"
 
 #include "base/bytes.h"
@@ -19,16 +29,19 @@ static const uint32_t NAMED = MINUS(2); /* around a function's name in bb */
 static const uint32_t END = MINUS(1);   /* behind a function's graph */
 static const uint32_t DA_33 = MINUS(123);
 
+/* The sign bit, of a number in sign and magnitude. */
 static bool bb_is_negative(uint32_t word)
 {
     return word >> 31;
 }
 
+/* 0 at the end, which no delimiter is. */
 static uint32_t bb_peek(const struct cursor *in)
 {
     return cursor_left(in) >= 4 ? bytes_u32(in->at, false) : 0;
 }
 
+/* Versions are a guess by the form: all before 3.3 are said to be 3.2. */
 static struct arcs_origin bb_origin(bool is_33)
 {
     return (struct arcs_origin){.family = ARCS_RFC,
@@ -50,13 +63,15 @@ static const char *bb_name(struct cursor *in)
 
 /* ---- the graph */
 
+/* One graph on its way into `out`. */
 struct bb_graph {
     struct notes *out;
     bool is_33;
 };
 
 /* The arc from the exit back to the entry makes the flow a circle, which `flow` does itself: it is
- * left out, unless it is counted, which would be needed to solve the rest. */
+ * left out, unless it is counted, which would be needed to solve the rest. `left`: arcs that the
+ * function has not used yet; no block may have more. */
 static bool bb_graph_arcs(struct cursor *in, struct notes *n, struct notes_function *f,
                           uint32_t block, uint32_t *left)
 {
@@ -79,6 +94,8 @@ static bool bb_graph_arcs(struct cursor *in, struct notes *n, struct notes_funct
     return true;
 }
 
+/* All bounds come from the bytes left: a block takes at least 4, an arc 8. On failure the arcs of
+ * this function are taken back. */
 static bool bb_graph_function(struct cursor *in, struct bb_graph *g, struct err *e)
 {
     struct notes *n = g->out;
@@ -110,6 +127,8 @@ static bool bb_graph_function(struct cursor *in, struct bb_graph *g, struct err 
     return true;
 }
 
+/* Old graphs begin with a number of blocks. It is believed where the first three numbers, and the
+ * first target, fit together in a function of less than 2^24 blocks. */
 bool bb_graph_probe(struct bytes in)
 {
     struct cursor at = cursor_over(in, "");
@@ -123,6 +142,7 @@ bool bb_graph_probe(struct bytes in)
            blocks < 1u << 24 && blocks <= 2 * arcs && bb_peek(&at) < blocks;
 }
 
+/* Functions before the one that fails stay. */
 bool bb_graph_read(struct bytes in, const char *name, struct notes *out, struct err *e)
 {
     struct cursor at = cursor_over(in, name);
@@ -141,6 +161,7 @@ bool bb_graph_read(struct bytes in, const char *name, struct notes *out, struct 
 
 /* ---- names and lines */
 
+/* State of a bb file; its names and rows are given to the notes only once all of them fit. */
 struct bb_lines {
     struct notes *n; /* rows are added; functions stay as they are until all is read */
     struct intern names;
@@ -150,7 +171,8 @@ struct bb_lines {
     size_t runs_before;
 };
 
-/* Delimiter, characters, NUL, NULs up to a multiple of 4, delimiter. */
+/* Delimiter, characters, NUL, NULs up to a multiple of 4, delimiter. The text stays in the bytes.
+ * Padding includes the NUL: a name of 4 letters takes 8 bytes. */
 static const char *bb_text(struct cursor *in, uint32_t delimiter)
 {
     cursor_u32(in);
@@ -163,6 +185,7 @@ static const char *bb_text(struct cursor *in, uint32_t delimiter)
     return in->failed ? NULL : text;
 }
 
+/* The run that a line of the present block and file goes into. */
 static struct notes_run *bb_open_run(struct bb_lines *l)
 {
     struct notes *n = l->n;
@@ -174,7 +197,9 @@ static struct notes_run *bb_open_run(struct bb_lines *l)
     return &n->runs.at[n->runs.len - 1];
 }
 
-/* A 0 ends a block; the file's name is remembered, from function to function too. */
+/* A 0 ends a block; the file's name is remembered, from function to function too. Lines before the
+ * first function, or without a file, are refused. Peek returns 0 where fewer than 4 bytes are left;
+ * reading that 0 then fails. */
 static bool bb_lines_item(struct cursor *in, struct bb_lines *l)
 {
     uint32_t word = bb_peek(in);
@@ -226,6 +251,8 @@ static bool bb_lines_fit(const struct bb_lines *l, const char *name, struct err 
     return true;
 }
 
+/* Functions get names, slices of runs and their first line. A function without lines keeps no file.
+ */
 static void bb_lines_give(struct bb_lines *l)
 {
     struct notes *n = l->n;
@@ -243,6 +270,7 @@ static void bb_lines_give(struct bb_lines *l)
     }
 }
 
+/* A bb file begins with the name of a function. */
 bool bb_lines_probe(struct bytes in)
 {
     struct cursor at = cursor_over(in, "");
@@ -250,6 +278,7 @@ bool bb_lines_probe(struct bytes in)
     return word == NAMED && bb_text(&at, word);
 }
 
+/* Lists of the notes are empty before; where the files do not fit they are emptied again. */
 bool bb_lines_read(struct bytes in, const char *name, struct notes *n, struct err *e)
 {
     struct cursor at = cursor_over(in, name), where = at;
@@ -273,6 +302,7 @@ bool bb_lines_read(struct bytes in, const char *name, struct notes *n, struct er
 
 /* ---- counters */
 
+/* With its record, which must stand before those of its values. */
 static void bb_push_function(struct counters *c, const struct counted_function *f)
 {
     vec_push(&c->records, ((struct counted_record){.what = COUNTED_FUNCTION,
@@ -281,6 +311,7 @@ static void bb_push_function(struct counters *c, const struct counted_function *
     c->functions.at[c->functions.len - 1].first_record = (uint32_t)c->records.len;
 }
 
+/* `first`: of the function's counters in `values`. */
 static void bb_push_values(struct counters *c, uint64_t first, uint32_t len)
 {
     vec_push(&c->records, ((struct counted_record){.what = COUNTED_VALUES,
@@ -306,6 +337,7 @@ static bool bb_take_values(struct cursor *in, struct counters *c, uint64_t len)
     return true;
 }
 
+/* 20 bytes: number of counters, sum, largest. */
 static void bb_push_summary(struct counters *c, struct cursor *in, enum bbg_tag tag)
 {
     struct counters_summary s = {.len = SUMMARY_BYTES};
@@ -320,6 +352,7 @@ static void bb_push_summary(struct counters *c, struct cursor *in, enum bbg_tag 
     vec_push(&c->summaries, s);
 }
 
+/* One function of gcc 3.3: name, checksum, number and counts of its arcs. */
 static bool bb_group_function(struct cursor *in, struct counters *c)
 {
     struct counted_function f = {.offset = cursor_offset(in)};
@@ -335,7 +368,9 @@ static bool bb_group_function(struct cursor *in, struct counters *c)
     return true;
 }
 
-/* What one program left: gcc 3.3 appends to a file what another program of the same object did. */
+/* What one program left: gcc 3.3 appends to a file what another program of the same object did.
+ * Statistics stand before the functions, the program's first; both are 20 bytes, or are passed
+ * over. */
 static bool bb_read_group(struct cursor *in, struct counters *c, struct err *e)
 {
     struct cursor where = *in;
@@ -359,6 +394,7 @@ static bool bb_read_group(struct cursor *in, struct counters *c, struct err *e)
     return true;
 }
 
+/* Each is merged into the first as it is read: memory for two groups, however many there are. */
 static bool bb_read_groups(struct cursor *at, struct counters *out, struct err *e)
 {
     bool ok = bb_read_group(at, out, e);
@@ -373,7 +409,8 @@ static bool bb_read_groups(struct cursor *at, struct counters *out, struct err *
     return ok;
 }
 
-/* Up to gcc 3.2: how many, and the counts. */
+/* Up to gcc 3.2: how many, and the counts. One nameless function with all of them;
+ * bb_counters_share() cuts it up. */
 static bool bb_read_row(struct cursor *in, struct counters *c, struct err *e)
 {
     struct cursor where = *in;
@@ -388,6 +425,7 @@ static bool bb_read_row(struct cursor *in, struct counters *c, struct err *e)
     return true;
 }
 
+/* Old counters say how many they are, which must fill the file exactly. */
 bool bb_counters_probe(struct bytes in)
 {
     struct cursor at = cursor_over(in, "");
@@ -415,6 +453,7 @@ bool bb_counters_lack_names(const struct counters *c)
     return c->origin.is_untagged && c->functions.len == 1 && !c->functions.at[0].name;
 }
 
+/* By the order of functions, which is that of the graph. */
 bool bb_counters_share(struct counters *c, const struct notes *n, struct err *e)
 {
     uint64_t arcs = 0, first = 0;

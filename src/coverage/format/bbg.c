@@ -5,7 +5,17 @@
  * leave, lines by block with strings for the files. As in gcno.c a function is checked when it
  * ends, and one with a defect leaves the others usable.
  *
- * Files of gcc before 3.4 have the same name and no magic; they are handed on to bb.c. */
+ * Files of gcc before 3.4 have the same name and no magic; they are handed on to bb.c.
+ *
+ *     header      "gbbg" | version
+ *     FUNCTION    string name | checksum
+ *     BLOCKS      flags of each block
+ *     ARCS        { target | flags }          a record for each block, in order, empty ones too
+ *     LINES       { line | 0 string file }    likewise
+ *     string      length | characters | 1 to 4 NULs up to a word
+ *
+ * Cost: linear; names stay in the bytes. Files of 4 GiB and more are refused: lengths are 32 bits.
+ */
 #include "coverage/format/bbg.h"
 
 #include "base/map.h"
@@ -14,6 +24,8 @@
 
 /* --- strings --------------------------------------------------------------------------------- */
 
+/* The field is at least a byte longer than the string, and ends at a word: length 4 takes 8 bytes.
+ */
 const char *bbg_string(struct cursor *in)
 {
     uint32_t len = cursor_u32(in);
@@ -43,6 +55,7 @@ static bool bbg_is_digit(unsigned c)
     return c >= '0' && c <= '9';
 }
 
+/* Characters in the order of the file: "304e" is '3' in the lowest byte. Letters go on from 10. */
 uint16_t bbg_version_number(uint32_t version)
 {
     const unsigned major = version & 255, tens = version >> 8 & 255, ones = version >> 16 & 255;
@@ -53,12 +66,14 @@ uint16_t bbg_version_number(uint32_t version)
                       (ones - '0'));
 }
 
+/* Numbers that have no place in four characters become those of the first implementation. */
 uint32_t bbg_version_word(uint16_t number, char phase)
 {
     uint32_t word = gcov_proposal_version(number, phase);
     return word ? word : (uint32_t)BBG_VERSION;
 }
 
+/* Only da's magic can show a wrong byte order: bbg's reads alike in both. */
 bool bbg_open(struct cursor *in, enum bbg_magic magic, struct arcs_origin *origin, struct err *e)
 {
     const char *kind = magic == BBG_MAGIC ? "bbg" : "da";
@@ -83,6 +98,8 @@ bool bbg_open(struct cursor *in, enum bbg_magic magic, struct arcs_origin *origi
     return true;
 }
 
+/* Where it is cut, the cursor stays on the record, or behind its header, and its offset tells the
+ * caller that the file was not read to the end. */
 bool bbg_next(struct cursor *in, uint32_t *tag, struct cursor *record, struct err *e)
 {
     if (!cursor_left(in))
@@ -104,6 +121,8 @@ bool bbg_next(struct cursor *in, uint32_t *tag, struct cursor *record, struct er
 
 /* ---- reading notes */
 
+/* `arc_records` and `line_records` count those of the open function; the block is not in the
+ * record. */
 struct bbg_reading {
     struct notes *out;
     struct intern names;                /* of files */
@@ -112,17 +131,20 @@ struct bbg_reading {
     bool is_open;
 };
 
+/* The function whose records are being read; the caller has seen that one is open. */
 static struct notes_function *bbg_current(struct bbg_reading *r)
 {
     return &r->out->functions.at[r->out->functions.len - 1];
 }
 
+/* The first reason stays: what follows is mostly its consequence. */
 static void bbg_note_defect(struct bbg_reading *r, enum arcs_defect what)
 {
     if (!bbg_current(r)->defect)
         bbg_current(r)->defect = (uint8_t)what;
 }
 
+/* Each name once, in the order in which they first stand in the file. */
 static uint32_t bbg_file_index(struct bbg_reading *r, const char *name)
 {
     struct notes *n = r->out;
@@ -132,7 +154,8 @@ static uint32_t bbg_file_index(struct bbg_reading *r, const char *name)
     return index;
 }
 
-/* Every block has its record of arcs and its record of lines: fewer mean that the file was cut. */
+/* Every block has its record of arcs and its record of lines: fewer mean that the file was cut.
+ * What is bad has no arcs and no runs any more, so that no index out of its blocks is ever used. */
 static void bbg_end_function(struct bbg_reading *r)
 {
     if (!r->is_open)
@@ -166,6 +189,7 @@ static void bbg_end_function(struct bbg_reading *r)
     n->blocks += f->blocks;
 }
 
+/* A name that cannot be read makes a function with a defect, so that what follows has an owner. */
 static void bbg_read_function(struct bbg_reading *r, struct cursor *in, uint64_t offset)
 {
     struct notes_function f = {.offset = offset, .file = NO_INDEX};
@@ -181,6 +205,7 @@ static void bbg_read_function(struct bbg_reading *r, struct cursor *in, uint64_t
     r->file = NO_INDEX;
 }
 
+/* Flags are mostly 0: their list is filled up to the last that is not, and may be empty. */
 static void bbg_read_blocks(struct bbg_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
@@ -197,6 +222,7 @@ static void bbg_read_blocks(struct bbg_reading *r, struct cursor *in)
     bbg_current(r)->blocks = blocks;
 }
 
+/* Targets are checked at the end, when the number of blocks is known. */
 static void bbg_read_arcs(struct bbg_reading *r, struct cursor *in)
 {
     uint32_t source = r->arc_records++;
@@ -209,6 +235,8 @@ static void bbg_read_arcs(struct bbg_reading *r, struct cursor *in)
     }
 }
 
+/* A run a file. A file that is named without lines is a run of none, which the writer writes again.
+ */
 static void bbg_read_lines(struct bbg_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
@@ -236,6 +264,7 @@ static void bbg_read_lines(struct bbg_reading *r, struct cursor *in)
         bbg_note_defect(r, DEFECT_BAD_RECORD);
 }
 
+/* Records of a function outside of one are counted as unknown, like unknown tags. */
 static void bbg_read_record(struct bbg_reading *r, uint32_t tag, struct cursor *in, uint64_t offset)
 {
     if (tag == BBG_FUNCTION) {
@@ -264,6 +293,7 @@ bool bbg_probe(struct bytes in)
     return bbg_has_magic(in) || bb_graph_probe(in);
 }
 
+/* On failure the whole functions stay, and the open one has a defect. */
 bool bbg_read(struct bytes in, const char *name, struct notes *out, struct err *e)
 {
     struct bbg_reading r = {.out = out};
@@ -296,6 +326,7 @@ bool bbg_read(struct bytes in, const char *name, struct notes *out, struct err *
 
 /* ---- writing notes */
 
+/* As arcfile_start_record(): where the contents begin. */
 static size_t bbg_start_record(struct writer *w, enum bbg_tag tag)
 {
     writer_u32(w, tag);
@@ -303,12 +334,14 @@ static size_t bbg_start_record(struct writer *w, enum bbg_tag tag)
     return w->out.len;
 }
 
+/* The length goes into the place that bbg_start_record() left, little-endian as this machine is. */
 static void bbg_end_record(struct writer *w, size_t start)
 {
     uint32_t length = (uint32_t)(w->out.len - start);
     memcpy(w->out.at + start - 4, &length, sizeof length);
 }
 
+/* The list of flags ends with the last that is not 0: behind it there are zeros. */
 static void bbg_write_blocks(struct writer *w, const struct notes *n,
                              const struct notes_function *f)
 {
@@ -320,6 +353,7 @@ static void bbg_write_blocks(struct writer *w, const struct notes *n,
     bbg_end_record(w, start);
 }
 
+/* Arcs are sorted by block, so that one index goes through them all. */
 static void bbg_write_arcs(struct writer *w, const struct notes *n, const struct notes_function *f)
 {
     const struct notes_arc *arcs = n->arcs.at + f->first_arc;
@@ -333,6 +367,7 @@ static void bbg_write_arcs(struct writer *w, const struct notes *n, const struct
     }
 }
 
+/* A file is named where it changes, and where only a name can tell that a run begins. */
 static void bbg_write_lines(struct writer *w, const struct notes *n, const struct notes_function *f)
 {
     const struct notes_run *runs = n->runs.at + f->first_run;
@@ -352,6 +387,8 @@ static void bbg_write_lines(struct writer *w, const struct notes *n, const struc
     }
 }
 
+/* The number of blocks is not in the file but as the length of BLOCKS: hence the exit must be last.
+ */
 bool bbg_write(struct writer *w, const struct notes *n, struct err *e)
 {
     w->big_endian = false;

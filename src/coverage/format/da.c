@@ -1,4 +1,15 @@
-/* Reads and writes da files: a group of counters for each run, or one for their sum. */
+/* Reads and writes da files: a group of counters for each run, or one for their sum.
+ *
+ *     header           "gcov" | version
+ *     FUNCTION         string name | checksum          a group: functions with their counts,
+ *     ARC_COUNTS       u64 each                        then both summaries
+ *     OBJECT_SUMMARY   counters | u64 sum | u64 largest of a run
+ *     PROGRAM_SUMMARY  the same
+ *
+ * Where the proposal is silent, docs/formats/da.md says what is done: groups end with their program
+ * summary, may be concatenated with their headers, and are summed. A group that is cut off is
+ * refused as a whole unless it is the first, of which the whole functions are kept. Linear; two
+ * groups in memory. The bytes: docs/formats/da.md. */
 #include "coverage/format/bbg.h"
 #include "coverage/model/coverage_merge.h"
 
@@ -6,11 +17,13 @@
 
 enum { SUMMARY_BYTES = 20 };
 
+/* State within one group. The function that is open is the last of `out`. */
 struct da_reading {
     struct counters *out; /* of this group */
     bool is_open;         /* within a function */
 };
 
+/* Records within a function are its own. */
 static void da_push(struct da_reading *r, struct counted_record record)
 {
     vec_push(&r->out->records, record);
@@ -18,6 +31,7 @@ static void da_push(struct da_reading *r, struct counted_record record)
         r->out->functions.at[r->out->functions.len - 1].records++;
 }
 
+/* Its record is pushed as closed, so that the one before does not count it. */
 static void da_read_function(struct da_reading *r, struct cursor *in, uint64_t offset)
 {
     struct counters *c = r->out;
@@ -34,6 +48,8 @@ static void da_read_function(struct da_reading *r, struct cursor *in, uint64_t o
     r->is_open = true;
 }
 
+/* A second list of counts for one function is a defect, as is a broken last counter. Counters are
+ * little-endian, as this machine is. */
 static void da_read_counts(struct da_reading *r, struct cursor *in)
 {
     struct counters *c = r->out;
@@ -52,6 +68,7 @@ static void da_read_counts(struct da_reading *r, struct cursor *in)
     c->values.len += values;
 }
 
+/* A summary ends the function before it. */
 static void da_read_summary(struct da_reading *r, struct cursor *in, uint32_t tag)
 {
     struct counters *c = r->out;
@@ -99,7 +116,8 @@ static bool da_read_group(struct cursor *in, struct counters *out, struct err *e
     return true;
 }
 
-/* Files that were literally concatenated have another header in between. */
+/* Files that were literally concatenated have another header in between. A group of another version
+ * ends the reading: which of the two compilers counted how is not known. */
 static bool da_pass_header(struct cursor *in, const struct arcs_origin *origin, struct err *e)
 {
     struct arcs_origin again = *origin;
@@ -153,6 +171,7 @@ bool da_probe(struct bytes in)
     return da_has_magic(in) || bb_counters_probe(in);
 }
 
+/* The first group goes into *out itself, others are merged into it. */
 bool da_read(struct bytes in, const char *name, struct counters *out, struct err *e)
 {
     struct cursor at = cursor_over(in, name);
@@ -186,6 +205,7 @@ bool da_read(struct bytes in, const char *name, struct counters *out, struct err
 
 /* ---- writing */
 
+/* 20 bytes: counters, sum, largest. */
 static void da_write_summary(struct writer *w, enum bbg_tag tag, const struct counters_summary *s)
 {
     writer_u32(w, tag);
@@ -195,6 +215,7 @@ static void da_write_summary(struct writer *w, enum bbg_tag tag, const struct co
     writer_u64(w, s->run_max);
 }
 
+/* Only counts of arcs have a place in the format. A function without is written as it was. */
 static bool da_write_function(struct writer *w, const struct counters *c,
                               const struct counted_function *f, struct err *e)
 {
@@ -221,7 +242,8 @@ static bool da_write_function(struct writer *w, const struct counters *c,
     return true;
 }
 
-/* What the file says of the object or program, or what its counters add up to. */
+/* What the file says of the object or program, or what its counters add up to. Files of gcc have
+ * other summaries, which are no use here: those are added up anew. */
 static struct counters_summary da_summary_of(const struct counters *c, enum counted_what what)
 {
     struct counters_summary s = {.sum = counters_sum(c), .run_max = counters_max(c)};

@@ -9,7 +9,16 @@
  * behind the end are the rest of an older, longer file and are only measured (trailing_bytes).
  *
  * A gcfn stream is pairs of a file name and the bytes of that gcda file, as a freestanding target
- * sends them (__gcov_filename_to_gcfn of gcc 13 and later writes the names). */
+ * sends them (__gcov_filename_to_gcfn of gcc 13 and later writes the names).
+ *
+ *     header | FUNCTION ident, checksum, checksum of the graph from gcc 4.7 on
+ *            | COUNTERS of each kind: u64 each, or a negative length and nothing
+ *            | OBJECT_SUMMARY from gcc 9 on: runs, sum of largest
+ *            | PROGRAM_SUMMARY before: checksum, counters, runs, sum, largest, sum of largest
+ *            | 0
+ *
+ * A FUNCTION of no length stands for one that another object holds. Linear, one copy of the
+ * counters. */
 #include "coverage/format/gcov.h"
 
 #include "coverage/format/arcfile.h"
@@ -21,6 +30,7 @@
 /* Twelve bytes can claim 2^28 counters that are all zero; no function has so many. */
 enum { MOST_ZEROS = 1 << 24 };
 
+/* State of one file. A `stray` does not end the reading: what is whole is wanted too. */
 struct gcda_reading {
     struct arcfile file;
     struct counters *out;
@@ -29,6 +39,7 @@ struct gcda_reading {
     uint64_t stray; /* offset of the first counters that are of no function */
 };
 
+/* Whatever stands behind a function, up to the next one or a summary, is its own. */
 static void push(struct gcda_reading *r, struct counted_record record)
 {
     struct counters *c = r->out;
@@ -37,6 +48,7 @@ static void push(struct gcda_reading *r, struct counted_record record)
         c->functions.at[c->functions.len - 1].records++;
 }
 
+/* The first defect of a function stays: what follows is mostly its consequence. */
 static void note_defect(struct gcda_reading *r, enum arcs_defect what)
 {
     struct counters *c = r->out;
@@ -44,6 +56,7 @@ static void note_defect(struct gcda_reading *r, enum arcs_defect what)
         c->functions.at[c->functions.len - 1].defect = (uint8_t)what;
 }
 
+/* The identity is the compiler's: only the notes tell which function it is. */
 static void read_function(struct gcda_reading *r, struct arcfile_record *record)
 {
     struct counters *c = r->out;
@@ -62,6 +75,7 @@ static void read_function(struct gcda_reading *r, struct arcfile_record *record)
     r->is_open = true;
 }
 
+/* Little-endian values are copied at once. A broken last value is a defect. */
 static void read_values(struct gcda_reading *r, struct arcfile_record *record)
 {
     struct counters *c = r->out;
@@ -89,6 +103,7 @@ static void read_values(struct gcda_reading *r, struct arcfile_record *record)
     c->values.len += values;
 }
 
+/* 0 where the record is too short: clang's are. */
 static uint64_t left_u64(struct cursor *in)
 {
     return cursor_left(in) >= 8 ? arcfile_u64(in) : 0;
@@ -100,7 +115,8 @@ static uint32_t left_u32(struct cursor *in)
 }
 
 /* gcc 9 and later: runs and the sum of maxima. Before: nine words and perhaps a histogram. clang
- * writes as many words as it likes to, zeros but for the runs. */
+ * writes as many words as it likes to, zeros but for the runs. The rest of the record, a histogram
+ * up to gcc 8, is kept as bytes and written as such. */
 static void read_summary(struct gcda_reading *r, struct arcfile_record *record)
 {
     struct counters *c = r->out;
@@ -140,6 +156,7 @@ static bool has_function(const struct gcda_reading *r, uint32_t tag)
     return true;
 }
 
+/* Unknown records are kept by offset and length, so that a file is written as it was. */
 static void read_record(struct gcda_reading *r, struct arcfile_record *record)
 {
     if (record->tag == GCOV_TAG_FUNCTION)
@@ -159,7 +176,8 @@ static void read_record(struct gcda_reading *r, struct arcfile_record *record)
                                     .first = cursor_offset(&record->in)});
 }
 
-/* Every writer ends with a zero word: a file without one was cut, if only between records. */
+/* Every writer ends with a zero word: a file without one was cut, if only between records. clang
+ * writes two zero words, which tells its files from gcc's. */
 static bool read_records(struct gcda_reading *r, struct err *e)
 {
     struct arcfile_record record = {0};
@@ -195,6 +213,7 @@ bool gcda_probe(struct bytes in)
                            bytes_u32(in.at, true) == GCOV_MAGIC_COUNTERS);
 }
 
+/* The unit of lengths, the byte order and the dialect are known from the header on. */
 bool gcda_read(struct bytes in, const char *name, struct counters *out, struct err *e)
 {
     struct gcda_reading r = {.out = out};
@@ -210,6 +229,7 @@ bool gcda_read(struct bytes in, const char *name, struct counters *out, struct e
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* `unit`: what the length counts, 1 or 4 bytes. */
 static void write_function(struct writer *w, const struct gcov_dialect *dialect, unsigned unit,
                            const struct counted_function *f)
 {
@@ -221,12 +241,14 @@ static void write_function(struct writer *w, const struct gcov_dialect *dialect,
         writer_u32(w, f->cfg_checksum);
 }
 
+/* Short summaries have 32 bits for a sum that is kept in 64. */
 static uint32_t clamped(uint64_t sum)
 {
     return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
-/* The words that the record had, and what was behind them. */
+/* The words that the record had, and what was behind them. The fields in their order are a prefix
+ * of `words`: so long as the record was. */
 static void write_summary(struct writer *w, const struct counters *c,
                           const struct gcov_dialect *dialect, unsigned unit,
                           const struct counted_record *r)
@@ -252,6 +274,7 @@ static void write_summary(struct writer *w, const struct counters *c,
     writer_bytes(w, s->rest.at, s->rest.len);
 }
 
+/* A length is signed where zeros are: more than INT32_MAX would read as zeros. */
 static bool write_record(struct writer *w, const struct counters *c,
                          const struct gcov_dialect *dialect, const struct counted_record *r,
                          struct err *e)
@@ -294,6 +317,7 @@ static bool write_record(struct writer *w, const struct counters *c,
     }
 }
 
+/* At least one zero word ends the file, whatever was read. */
 bool gcda_write(struct writer *w, const struct counters *c, struct err *e)
 {
     const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);
@@ -327,6 +351,7 @@ bool gcfn_probe(struct bytes in)
     return magic_is(in, GCOV_MAGIC_NAME, &big_endian);
 }
 
+/* The byte order is found anew for each pair: a stream may come from several targets. */
 static bool read_name(struct cursor *in, const char **name, struct err *e)
 {
     struct cursor where = *in;
@@ -343,6 +368,7 @@ static bool read_name(struct cursor *in, const char **name, struct err *e)
     return true;
 }
 
+/* The gcda's end mark says where the next pair begins. */
 bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struct err *e)
 {
     if (!read_name(in, name, e))
@@ -354,6 +380,7 @@ bool gcfn_next(struct cursor *in, const char **name, struct counters *out, struc
     return true;
 }
 
+/* The name has the form of the dialect, like texts of the file behind it. */
 bool gcfn_write(struct writer *w, const char *name, const struct counters *c, struct err *e)
 {
     const struct gcov_dialect *dialect = dialect_of_word(c->origin.version);

@@ -7,8 +7,19 @@
  *
  * Runs of lines are put in the order of blocks where they were not, so that all that comes after
  * can walk over them once. A number of blocks beyond what the arcs can connect is refused, because
- * memory goes by it. Written are the records in the order in which the compilers have
- * them: what was read and not changed comes out byte for byte. Linear in the file. */
+ * memory goes by it. Written are the records in the order in which the compilers have them: what
+ * was read and not changed comes out byte for byte. Linear in the file.
+ *
+ *     header | text folder from gcc 9 on | word `unexecuted blocks` from gcc 8 on
+ *     FUNCTION    ident, checksum, [of the graph], text name, [artificial], text file, line,
+ *                 [column, last line, [last column]]
+ *     BLOCKS      number, or before gcc 8 a word of flags for each
+ *     ARCS        block, { target, flags }
+ *     LINES       block, { line | 0, text file }, 0, no text
+ *     CONDITIONS  { block, terms }                          gcc 14
+ *     PATHS       number                                    gcc 15
+ *
+ * What is in brackets depends on the dialect. */
 #include "coverage/format/gcov.h"
 
 #include "base/map.h"
@@ -18,6 +29,7 @@
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+/* State of one file; of the open function only what its later records need. */
 struct gcno_reading {
     struct arcfile file;
     struct notes *out;
@@ -28,7 +40,8 @@ struct gcno_reading {
     bool is_runs_sorted;
 };
 
-/* The index of a file name; consecutive names are mostly the same. */
+/* The index of a file name; consecutive names are mostly the same. Comparing with the last one
+ * costs less than a hash of a long path. */
 static uint32_t gcno_file_index(struct gcno_reading *r, const char *name)
 {
     struct notes *n = r->out;
@@ -51,7 +64,8 @@ static void gcno_note_defect(struct gcno_reading *r, enum arcs_defect what)
         gcno_current(r)->defect = (uint8_t)what;
 }
 
-/* Runs of a block may stand apart; a stable insertion would be quadratic, so count and place. */
+/* Runs of a block may stand apart; a stable insertion would be quadratic, so count and place.
+ * Stable: within a block runs keep the order of the file. O(blocks + runs). */
 static void gcno_sort_runs(struct gcno_reading *r, struct notes_function *f)
 {
     struct notes_run *runs = r->out->runs.at + f->first_run;
@@ -69,7 +83,8 @@ static void gcno_sort_runs(struct gcno_reading *r, struct notes_function *f)
 }
 
 /* Checks the function that has just ended. Each block but entry and exit has an arc; a count beyond
- * what arcs can connect is a lie that would cost memory. */
+ * what arcs can connect is a lie that would cost memory. A function with a defect keeps its name
+ * and place, and has no arcs, runs or conditions. */
 static void gcno_end_function(struct gcno_reading *r)
 {
     if (!r->is_open)
@@ -110,6 +125,7 @@ static void gcno_end_function(struct gcno_reading *r)
     n->blocks += f->blocks;
 }
 
+/* Fields that a version does not have are 0. The texts stay in the bytes that were read. */
 static void gcno_read_function(struct gcno_reading *r, struct arcfile_record *record)
 {
     const struct gcov_dialect *dialect = r->file.dialect;
@@ -137,6 +153,7 @@ static void gcno_read_function(struct gcno_reading *r, struct arcfile_record *re
     r->is_open = r->is_runs_sorted = true;
 }
 
+/* A second BLOCKS record is a defect. Flags are kept up to the last that is not 0. */
 static void gcno_read_blocks(struct gcno_reading *r, struct cursor *in)
 {
     struct notes_function *f = gcno_current(r);
@@ -161,6 +178,7 @@ static void gcno_read_blocks(struct gcno_reading *r, struct cursor *in)
         gcno_note_defect(r, DEFECT_BAD_RECORD);
 }
 
+/* The hot loop of the reader: bounds are checked once, for the whole record. */
 static void gcno_read_arcs(struct gcno_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
@@ -177,7 +195,8 @@ static void gcno_read_arcs(struct gcno_reading *r, struct cursor *in)
     n->arcs.len += arcs;
 }
 
-/* A word 0 and a text change the file; with no text they end the list. */
+/* A word 0 and a text change the file; with no text they end the list. Each change of file begins a
+ * run. gcc 3.4 to 4.6 name a file once and carry it from record to record of a function. */
 static void gcno_read_lines(struct gcno_reading *r, struct cursor *in)
 {
     struct notes *n = r->out;
@@ -223,6 +242,7 @@ static void gcno_read_conditions(struct gcno_reading *r, struct cursor *in)
         gcno_note_defect(r, DEFECT_BAD_RECORD);
 }
 
+/* Records before the first function are none that is known. */
 static void gcno_read_record(struct gcno_reading *r, struct arcfile_record *record)
 {
     if (record->tag == GCOV_TAG_FUNCTION) {
@@ -247,6 +267,7 @@ static void gcno_read_record(struct gcno_reading *r, struct arcfile_record *reco
     }
 }
 
+/* What stands between the header that gcda has too and the first record. */
 static bool gcno_read_header(struct gcno_reading *r, struct err *e)
 {
     struct cursor *in = &r->file.in;
@@ -257,6 +278,7 @@ static bool gcno_read_header(struct gcno_reading *r, struct err *e)
     return !in->failed || err_at(e, in, "the header of this gcno file is cut off");
 }
 
+/* A zero tag before the end of the bytes is clang's: gcc ends a gcno without one. */
 static bool gcno_read_records(struct gcno_reading *r, struct err *e)
 {
     struct arcfile_record record = {0};
@@ -297,6 +319,7 @@ bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err 
 
 /* --- writing --------------------------------------------------------------------------------- */
 
+/* What the parts of the writer share; `has_bytes` is the unit of lengths. */
 struct gcno_writing {
     struct writer *w;
     const struct notes *notes;
@@ -305,11 +328,13 @@ struct gcno_writing {
     uint32_t file; /* last named within the function (gcc 3.4) */
 };
 
+/* NULL for NO_INDEX too: no text. */
 static const char *file_name(const struct notes *n, uint32_t file)
 {
     return file < n->files.len ? n->files.at[file] : NULL;
 }
 
+/* The fields of gcno_read_function(), in its order. */
 static void write_function(struct gcno_writing *g, const struct notes_function *f)
 {
     struct writer *w = g->w;
@@ -332,7 +357,8 @@ static void write_function(struct gcno_writing *g, const struct notes_function *
     arcfile_end_record(w, start, g->has_bytes);
 }
 
-/* A record for each stretch of arcs from one block, as they stand. */
+/* A record for each stretch of arcs from one block, as they stand. Arcs keep the order of the file,
+ * which is that of the counters, so that a block may come twice. */
 static void write_arcs(struct gcno_writing *g, const struct notes_function *f)
 {
     const struct notes_arc *arcs = g->notes->arcs.at + f->first_arc;
@@ -348,6 +374,7 @@ static void write_arcs(struct gcno_writing *g, const struct notes_function *f)
     }
 }
 
+/* A record of none is written where one was read. */
 static void write_conditions(struct gcno_writing *g, const struct notes_function *f)
 {
     if (!f->has_conditions)
@@ -375,6 +402,7 @@ static void write_run(struct gcno_writing *g, const struct notes_run *run, bool 
         writer_u32(g->w, g->notes->lines.at[run->first + i]);
 }
 
+/* A record for each block that has lines, ended by a 0 and an empty text. */
 static void write_lines(struct gcno_writing *g, const struct notes_function *f)
 {
     const struct notes_run *runs = g->notes->runs.at + f->first_run;
@@ -391,6 +419,7 @@ static void write_lines(struct gcno_writing *g, const struct notes_function *f)
     }
 }
 
+/* Prime paths: their number alone; the paths follow from the graph. */
 static void write_paths(struct gcno_writing *g, const struct notes_function *f)
 {
     if (!f->has_paths)
@@ -400,6 +429,7 @@ static void write_paths(struct gcno_writing *g, const struct notes_function *f)
     arcfile_end_record(g->w, start, g->has_bytes);
 }
 
+/* gcno has no way to say a line of no file; bbg has. */
 static bool is_writable(const struct notes *n, struct err *e)
 {
     for (size_t i = 0; i < n->functions.len; i++) {
@@ -415,6 +445,7 @@ static bool is_writable(const struct notes *n, struct err *e)
     return true;
 }
 
+/* Blocks, arcs, lines, conditions, paths: the order of the compilers. */
 bool gcno_write(struct writer *w, const struct notes *n, struct err *e)
 {
     struct gcno_writing g = {.w = w, .notes = n, .has_bytes = n->origin.has_byte_lengths};

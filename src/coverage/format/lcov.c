@@ -9,7 +9,11 @@
  * and time is linear in the file. Counts may be decimals with exponents, as some tools write them;
  * they are cut to whole numbers, and negative ones are 0 and are counted. Sections are written one
  * after the other with lcov 1's records, and lcov 2's `e` and MCDC where there is something to say
- * with them. */
+ * with them.
+ *
+ *     TN:test  SF:source             begin a section
+ *     FN: FNDA: FNL: FNA:            functions     DA: lines     BRDA: branches    MCDC: conditions
+ *     end_of_record                  ends it */
 #include "coverage/format/lcov.h"
 
 #include "base/bytes.h"
@@ -23,10 +27,12 @@
 
 /* --- counts in text: digits, and what some tools make of them -------------------------------- */
 
+/* A stretch of the file; it has no NUL. */
 struct text {
     const char *at, *end;
 };
 
+/* Whether there is a point or an exponent, so that most numbers take the short way. */
 static bool is_decimal(struct text part)
 {
     for (const char *c = part.at; c < part.end; c++)
@@ -35,7 +41,8 @@ static bool is_decimal(struct text part)
     return false;
 }
 
-/* Digits alone; more than there are numbers for are the largest. */
+/* Digits alone; more than there are numbers for are the largest. Saturates, as a tool may well have
+ * overflowed before. */
 static bool whole(struct text part, uint64_t *out)
 {
     uint64_t value = 0;
@@ -50,7 +57,8 @@ static bool whole(struct text part, uint64_t *out)
     return part.at < part.end;
 }
 
-/* Multiplied by ten to the `exponent`, cut to a whole number, at most INT64_MAX. */
+/* Multiplied by ten to the `exponent`, cut to a whole number, at most INT64_MAX. Ends early: a
+ * value that is 0 or beyond the limit does not change any more. */
 static uint64_t scaled(uint64_t value, int64_t exponent)
 {
     for (; exponent < 0 && value; exponent++)
@@ -60,7 +68,8 @@ static uint64_t scaled(uint64_t value, int64_t exponent)
     return value > INT64_MAX ? INT64_MAX : value;
 }
 
-/* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent. */
+/* "1.5e3", whatever the locale's decimal point is: digits with a point among them, an exponent.
+ * Digits beyond 64 bits are dropped and raise the exponent; those behind the point lower it. */
 static bool decimal(struct text part, uint64_t *out)
 {
     enum { MOST_EXPONENT = 1000 };
@@ -104,6 +113,7 @@ bool count_read(const char *at, const char *end, uint64_t *out, uint64_t *negati
 
 /* A line, or what is left of it. */
 
+/* State of one file; what belongs to a section is emptied when it ends. */
 struct reading {
     struct tracefile *out;
     const char *name;
@@ -115,6 +125,7 @@ struct reading {
     struct err *e;
 };
 
+/* Errors of texts name a line, not an offset. */
 static bool lcov_fail(struct reading *r, const char *what)
 {
     return err_in(r->e, r->name, "line %llu: %s", (unsigned long long)r->number, what);
@@ -135,7 +146,7 @@ static bool lcov_take(struct text *t, const char *word)
     return true;
 }
 
-/* The text up to the next comma, which is passed. */
+/* The text up to the next comma, which is passed. At the end of the line it is empty. */
 static struct text lcov_field(struct text *t)
 {
     const char *comma = t->at < t->end ? memchr(t->at, ',', (size_t)(t->end - t->at)) : NULL;
@@ -144,6 +155,7 @@ static struct text lcov_field(struct text *t)
     return part;
 }
 
+/* Unlike a count a number of a line must fit: it is an index. */
 static bool lcov_whole(struct text part, uint64_t max, uint64_t *out)
 {
     uint64_t value = 0;
@@ -179,6 +191,7 @@ static const char *lcov_copy(struct reading *r, struct text t)
     return arena_copy(&r->out->arena, t.at, (size_t)(t.end - t.at));
 }
 
+/* Numbers and names of functions are those of one section. */
 static void lcov_leave_section(struct reading *r)
 {
     r->is_open = false;
@@ -203,6 +216,7 @@ static void lcov_drop_section(struct reading *r)
     lcov_leave_section(r);
 }
 
+/* An SF within a section ends that one, as whole. A NUL would cut the path. */
 static bool lcov_source(struct reading *r, struct text t)
 {
     lcov_close_section(r);
@@ -213,7 +227,8 @@ static bool lcov_source(struct reading *r, struct text t)
     return true;
 }
 
-/* DA:line,hits[,checksum] */
+/* DA:line,hits[,checksum]. The checksum is of the source's text and is not looked at. Line 0 is no
+ * line of a source, and is passed over. */
 static bool lcov_data(struct reading *r, struct text t)
 {
     struct trace_line l;
@@ -224,7 +239,8 @@ static bool lcov_data(struct reading *r, struct text t)
     return true;
 }
 
-/* The function of this section with that name, made if there is none. */
+/* The function of this section with that name, made if there is none. Names are numbered as they
+ * come, as functions are: the number is the index in the section. */
 static struct trace_function *lcov_function_named(struct reading *r, struct text name)
 {
     struct tracefile *out = r->out;
@@ -252,7 +268,7 @@ static bool lcov_function(struct reading *r, struct text t)
     return true;
 }
 
-/* FNDA:hits,name */
+/* FNDA:hits,name Several of one name add up, and stop at the largest number. */
 static bool lcov_function_data(struct reading *r, struct text t)
 {
     uint64_t count;
@@ -295,7 +311,9 @@ static bool lcov_function_alias(struct reading *r, struct text t)
     return true;
 }
 
-/* BRDA:line,[e|U]block,branch,taken. The branch may be an expression: lcov 2 takes any text. */
+/* BRDA:line,[e|U]block,branch,taken. The branch may be an expression: lcov 2 takes any text. Block
+ * and branch are folded to 32 bits: they only tell branches of one line apart. An expression that
+ * is no number stands for one by its hash. */
 static bool lcov_branch(struct reading *r, struct text t)
 {
     struct trace_branch b = {0};
@@ -320,7 +338,8 @@ static bool lcov_branch(struct reading *r, struct text t)
     return true;
 }
 
-/* MCDC:line,[U]terms,t|f,taken,index,expression */
+/* MCDC:line,[U]terms,t|f,taken,index,expression 64 terms at most, since a mask has a bit for each.
+ */
 static bool lcov_condition(struct reading *r, struct text t)
 {
     struct trace_condition c = {0};
@@ -350,6 +369,7 @@ static bool lcov_says_nothing(struct reading *r, struct text t)
     return true;
 }
 
+/* The most frequent first: the table is searched from the front for every line. */
 static const struct {
     const char *key;
     bool (*read)(struct reading *r, struct text t);
@@ -373,6 +393,7 @@ static const struct {
     {"VER:", lcov_says_nothing},
 };
 
+/* TN holds until the next one. Comments and empty lines are passed over. */
 static bool lcov_take_record(struct reading *r, struct text t)
 {
     if (t.at == t.end || *t.at == '#')
@@ -400,7 +421,7 @@ static bool lcov_take_record(struct reading *r, struct text t)
     return true;
 }
 
-/* The next line without its end; false behind the last. */
+/* The next line without its end; false behind the last. Line ends of DOS are cut too. */
 static bool lcov_next_line(struct text *rest, struct text *line)
 {
     if (rest->at == rest->end)
@@ -419,6 +440,7 @@ static struct text lcov_text_of(struct bytes in)
     return (struct text){at, at + in.len};
 }
 
+/* The first line that is no comment must be TN or SF. */
 bool lcov_probe(struct bytes in)
 {
     struct text rest = lcov_text_of(in), line;
@@ -428,6 +450,8 @@ bool lcov_probe(struct bytes in)
     return false;
 }
 
+/* On failure the open section is dropped: a source of which half the lines are missing would look
+ * like one of half the size. */
 bool lcov_read(struct bytes in, const char *name, struct tracefile *out, struct err *e)
 {
     struct reading r = {.out = out, .name = name, .test = "", .e = e};
@@ -459,6 +483,7 @@ PRINTF_LIKE(2, 3) static void lcov_put(struct writer *w, const char *format, ...
     writer_bytes(w, text, (size_t)len);
 }
 
+/* Ends the record: a text is always its last field, since it may hold commas. */
 static void lcov_put_text(struct writer *w, const char *text)
 {
     writer_bytes(w, text, strlen(text));
@@ -477,6 +502,7 @@ static bool lcov_can_hold(const char *text, bool is_function, struct err *e)
     return true;
 }
 
+/* Places and counts in turn, one function after the other: lcov does not mind the order. */
 static bool lcov_put_functions(struct writer *w, const struct trace_function *f, uint32_t len,
                                struct err *e)
 {
@@ -497,6 +523,7 @@ static bool lcov_put_functions(struct writer *w, const struct trace_function *f,
     return true;
 }
 
+/* Exceptions are marked as lcov 2 marks them. */
 static void lcov_put_branches(struct writer *w, const struct trace_branch *b, uint32_t len)
 {
     uint32_t hit = 0;
@@ -509,6 +536,7 @@ static void lcov_put_branches(struct writer *w, const struct trace_branch *b, ui
         lcov_put(w, "BRF:%" PRIu32 "\nBRH:%" PRIu32 "\n", len, hit);
 }
 
+/* The number of the term stands for its text, which is not known. */
 static void lcov_put_conditions(struct writer *w, const struct trace_condition *c, uint32_t len)
 {
     uint32_t hit = 0;
@@ -521,6 +549,7 @@ static void lcov_put_conditions(struct writer *w, const struct trace_condition *
         lcov_put(w, "MCF:%" PRIu32 "\nMCH:%" PRIu32 "\n", len, hit);
 }
 
+/* Sums are computed from what is written, never copied. */
 static bool lcov_put_section(struct writer *w, const struct tracefile *t,
                              const struct trace_section *s, struct err *e)
 {

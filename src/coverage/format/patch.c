@@ -9,7 +9,11 @@
  *     \ No newline at end of file
  *
  * Git quotes names with odd bytes as C strings. Combined diffs (@@@) have no single old file and
- * are refused. */
+ * are refused.
+ *
+ * Counts of a hunk say where it ends, and a hunk that has more or fewer lines is refused: a patch
+ * that was cut by a mailer must not pass as a shorter one. Ranges of added lines of the new file,
+ * and of changed ones of the old, come out ascending within a file. Linear; names are copied. */
 #include "coverage/format/patch.h"
 
 #include <inttypes.h>
@@ -19,6 +23,7 @@ struct line {
     const char *at, *end;
 };
 
+/* State between lines. A hunk is open while `old_left` or `new_left` is above 0. */
 struct reading {
     struct patch *out;
     const char *name;
@@ -42,7 +47,8 @@ static bool patch_starts(struct line l, const char *word)
     return (size_t)(l.end - l.at) >= len && !memcmp(l.at, word, len);
 }
 
-/* What a backslash stands for; advances over it. */
+/* What a backslash stands for; advances over it. `*at` is behind the backslash. Up to three octal
+ * digits are a byte; unknown letters stand for themselves. */
 static char patch_escaped(const char **at, const char *end)
 {
     static const char NAMES[] = "abtnvfr\"\\", VALUES[] = "\a\b\t\n\v\f\r\"\\";
@@ -58,6 +64,7 @@ static char patch_escaped(const char **at, const char *end)
     return known ? VALUES[known - NAMES] : c;
 }
 
+/* The result is never longer than what is quoted. A missing quote at the end is forgiven. */
 static char *patch_unquoted(struct reading *r, struct line l)
 {
     char *text = arena_alloc_text(&r->out->arena, (size_t)(l.end - l.at) + 1);
@@ -74,7 +81,8 @@ static char *patch_unquoted(struct reading *r, struct line l)
 }
 
 /* The name without its first folder, if that is the name of a side: `b/`, or another than that of
- * the old name when the rest is the same, as in `prog.orig/x.c` and `prog/x.c` of quilt. */
+ * the old name when the rest is the same, as in `prog.orig/x.c` and `prog/x.c` of quilt. Letters of
+ * sides are those of git: a, b, and with diff.mnemonicPrefix i, w, c and o. */
 static const char *patch_without_side(const struct reading *r, const char *path)
 {
     if (path[0] && strchr("biwc", path[0]) && path[1] == '/')
@@ -91,6 +99,7 @@ static const char *patch_without_side(const struct reading *r, const char *path)
     return is_same && is_other ? slash + 1 : path;
 }
 
+/* A tab ends the name: behind it is a date. */
 static const char *patch_file_name(struct reading *r, struct line l)
 {
     const char *tab = memchr(l.at, '\t', (size_t)(l.end - l.at));
@@ -119,6 +128,7 @@ static void patch_take_old_file(struct reading *r, const char *new, bool is_cut)
                                      .first_range = (uint32_t)r->out->old_ranges.len});
 }
 
+/* At most UINT32_MAX, without overflow on the way; `l` goes behind the digits. */
 static bool patch_number(struct line *l, uint64_t *out)
 {
     uint64_t value = 0;
@@ -144,6 +154,7 @@ static bool patch_span(struct line *l, char sign, uint64_t *start, uint64_t *len
     return true;
 }
 
+/* A hunk of no old lines names the one before them, hence the step. */
 static bool patch_hunk(struct reading *r, struct line l)
 {
     uint64_t old_start, new_start;
@@ -161,6 +172,7 @@ static bool patch_hunk(struct reading *r, struct line l)
     return true;
 }
 
+/* Lines that follow each other make one range. */
 static void patch_add_line(struct reading *r)
 {
     struct patch *p = r->out;
@@ -194,6 +206,7 @@ static void patch_change_old_line(struct reading *r, bool is_removed)
     f->ranges++;
 }
 
+/* One line of a hunk. Every line counts on the sides that have it: ` ` both, `-` old, `+` new. */
 static bool patch_body(struct reading *r, struct line l)
 {
     char kind = l.at < l.end ? *l.at : ' '; /* mailers cut the space of an empty line */
@@ -214,6 +227,7 @@ static bool patch_body(struct reading *r, struct line l)
     return true;
 }
 
+/* Outside of hunks only names and heads of hunks matter; all other text is passed over. */
 static bool patch_step(struct reading *r, struct line l)
 {
     if (r->old_left || r->new_left)
@@ -241,6 +255,7 @@ static bool patch_step(struct reading *r, struct line l)
     return true;
 }
 
+/* Carriage returns are cut off heads alone: in a hunk they may be what changed. */
 bool patch_read(struct bytes in, const char *name, struct patch *out, struct err *e)
 {
     struct reading r = {.out = out, .name = name, .e = e};

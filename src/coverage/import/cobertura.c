@@ -2,7 +2,19 @@
  *
  * A class is a section. Its own lines count; those of a method say where the method begins and how
  * often it was called. condition-coverage="50% (1/2)" says how many branches were taken, not which
- * or how often: so many get a count of 1. */
+ * or how often: so many get a count of 1.
+ *
+ *     <coverage line-rate=...>
+ *       <sources><source>/src</source></sources>             the folder, if there is only one
+ *       <packages><package><classes>
+ *         <class filename="a.c">                             a section
+ *           <methods><method name signature><lines><line number hits/></lines></method></methods>
+ *           <lines><line number hits condition-coverage="50% (1/2)"/></lines>
+ *         </class></classes></package></packages></coverage>
+ *
+ * Elements of other names are passed over. Several folders cannot be told apart: the first is taken
+ * and the others are reported as lost. Linear in the file; a number of branches takes room.
+ * Document type: cobertura.sourceforge.net, coverage-04.dtd. */
 #include "coverage/import/import_private.h"
 
 #include "base/xml_read.h"
@@ -10,6 +22,7 @@
 
 #include <string.h>
 
+/* State between events of the XML reader, which holds the tags that are open. */
 struct reading {
     struct xml_reader xml;
     struct source_builder build;
@@ -19,6 +32,7 @@ struct reading {
     bool is_in_source, is_in_method;
 };
 
+/* Clover's root is `coverage` too, and has no line-rate. */
 bool cobertura_probe(struct bytes first)
 {
     const char *at = (const char *)first.at;
@@ -29,6 +43,7 @@ bool cobertura_probe(struct bytes first)
            memmem(at, first.len, "line-rate", 9);
 }
 
+/* Empty where the attribute is not there. Lives as long as the tracefile. */
 static const char *cobertura_text(struct reading *r, const char *key)
 {
     struct xml_span s;
@@ -36,6 +51,7 @@ static const char *cobertura_text(struct reading *r, const char *key)
                                                 : "";
 }
 
+/* A line without either is an error: it would count as never run. */
 static uint64_t cobertura_number(struct reading *r, const char *key)
 {
     struct xml_span s;
@@ -46,7 +62,8 @@ static uint64_t cobertura_number(struct reading *r, const char *key)
     return value;
 }
 
-/* The folder of all files, as long as there is one. */
+/* The folder of all files, as long as there is one. `.` is no folder: paths are relative as they
+ * are. */
 static void cobertura_folder(struct reading *r)
 {
     struct arena *a = &r->build.out->arena;
@@ -57,6 +74,7 @@ static void cobertura_folder(struct reading *r)
     r->folder = arena_printf(a, "%s%s", name, name[len - 1] == '/' ? "" : "/");
 }
 
+/* Absolute names stay as they are. */
 static void cobertura_class(struct reading *r)
 {
     const char *name = cobertura_text(r, "filename");
@@ -79,6 +97,8 @@ static bool cobertura_fraction(struct xml_span s, uint64_t *taken, uint64_t *all
            count_read(slash + 1, close, all, &negative) && *taken <= *all;
 }
 
+/* Lost is which of them were taken, and how often; a file that says more branches than it could
+ * measure is refused. */
 static void cobertura_branches(struct reading *r, uint32_t line)
 {
     struct tracefile *out = r->build.out;
@@ -99,6 +119,8 @@ static void cobertura_branches(struct reading *r, uint32_t line)
     tracefile_lose(out, "counts of branches", all);
 }
 
+/* Methods' lines repeat those of the class and are not counted again: the lowest is where the
+ * method begins. */
 static void cobertura_line(struct reading *r)
 {
     uint64_t number = cobertura_number(r, "number"), hits = cobertura_number(r, "hits");
@@ -127,6 +149,7 @@ static void cobertura_method(struct reading *r)
     r->is_in_method = true;
 }
 
+/* Lines count within <lines> alone: other elements of that name may come. */
 static void cobertura_open(struct reading *r)
 {
     bool is_in_class = r->build.is_open;
@@ -140,6 +163,7 @@ static void cobertura_open(struct reading *r)
         cobertura_line(r);
 }
 
+/* A method without a name or line is dropped. */
 static void cobertura_close(struct reading *r)
 {
     if (xml_tag_is(&r->xml, "source"))
@@ -153,6 +177,7 @@ static void cobertura_close(struct reading *r)
         vec_push(&r->build.out->functions, r->function);
 }
 
+/* Well-formed XML of another kind is refused at the end: <coverage> was never seen. */
 bool cobertura_read(struct bytes in, const char *name, struct tracefile *out, struct err *e)
 {
     struct reading r = {.build = source_builder_over(in, out), .folder = ""};

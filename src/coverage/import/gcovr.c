@@ -1,7 +1,15 @@
 /* {"files": [{"file", "lines": [{"line_number", "count", "branches": [...]}], "functions": [...]}]}
  *
  * Lines without code are left out, as gcovr's own reports leave them out, and so are lines and
- * functions that were excluded. */
+ * functions that were excluded.
+ *
+ *     line       line_number, count, branches, gcovr/excluded, gcovr/noncode, calls, conditions
+ *     branch     count, throw, source_block_id, branchno, gcovr/excluded
+ *     function   name, demangled_name, lineno, execution_count, gcovr/excluded
+ *
+ * Members come in any order, as in all JSON, and unknown ones are passed over: versions of the
+ * format differ in them. Conditions and calls are lost, and said to be. Linear. Source: gcovr's
+ * documentation of its JSON report. */
 #include "coverage/import/import_private.h"
 
 #include <string.h>
@@ -19,6 +27,7 @@ struct line {
     size_t first_branch; /* in the tracefile */
 };
 
+/* The version member is at the end of a large file: other members tell as well. */
 bool gcovr_probe(struct bytes first)
 {
     return json_may_have(first, "\"gcovr/") ||
@@ -53,6 +62,7 @@ static void gcovr_branch(struct reading *r, uint32_t number)
         vec_push(&out->branches, b);
 }
 
+/* `number` stands in where a branch has none of its own. */
 static void gcovr_branches(struct reading *r)
 {
     uint32_t number = 0;
@@ -93,6 +103,7 @@ static void gcovr_keep(struct reading *r, const struct line *l)
         out->branches.at[i].line = l->line;
 }
 
+/* Branches are pushed as they are read, and get the line's number when that is known. */
 static void gcovr_line(struct reading *r)
 {
     struct tracefile *out = r->build.out;
@@ -116,6 +127,7 @@ static void gcovr_line(struct reading *r)
     gcovr_keep(r, &l);
 }
 
+/* The linkage name is taken if there is one, whichever member comes first. */
 static void gcovr_function(struct reading *r)
 {
     struct tracefile *out = r->build.out;
@@ -141,7 +153,8 @@ static void gcovr_function(struct reading *r)
         vec_push(&out->functions, f);
 }
 
-/* The name may come behind the lines. */
+/* The name may come behind the lines. A file without a name is an error: there is nothing to add
+ * its lines to. */
 static void gcovr_file(struct reading *r)
 {
     struct tracefile *out = r->build.out;
@@ -165,6 +178,7 @@ static void gcovr_file(struct reading *r)
     source_end(&r->build, r->json.failed);
 }
 
+/* Other members of the root, such as the version, are passed over. */
 bool gcovr_read(struct bytes in, const char *name, struct tracefile *out, struct err *e)
 {
     struct reading r = {json_reader_over(in, name, e), source_builder_over(in, out)};

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+/* A row a format: its name is that of its corpus, its title is for people. Probes look at the same
+ * first bytes, and none of them takes what another one's writer makes. */
 static const struct trace_importer TABLE[] = {
     {"lcov", "lcov tracefile", lcov_probe, lcov_read},
     {"gcovr", "gcovr's JSON", gcovr_probe, gcovr_read},
@@ -21,6 +23,7 @@ static const struct trace_importer TABLE[] = {
 const struct trace_importer *const trace_importers = TABLE;
 const size_t trace_importers_len = sizeof TABLE / sizeof *TABLE;
 
+/* NULL: no importer knows the bytes. Probes are cheap, and asked in the order of the table. */
 const struct trace_importer *trace_importer_of(struct bytes first)
 {
     for (size_t i = 0; i < trace_importers_len; i++)
@@ -60,6 +63,7 @@ void source_end(struct source_builder *b, bool is_broken)
     b->is_open = false;
 }
 
+/* Once it is used up the file is refused: a file that claims so much is broken or hostile. */
 bool source_take_room(struct source_builder *b, uint64_t number)
 {
     if (number > b->room)
@@ -68,6 +72,7 @@ bool source_take_room(struct source_builder *b, uint64_t number)
     return true;
 }
 
+/* Any form of number that count_read() takes: some tools write counts as decimals. */
 uint64_t json_read_count(struct json_reader *r, uint64_t *negative)
 {
     uint64_t value = 0;
@@ -77,6 +82,7 @@ uint64_t json_read_count(struct json_reader *r, uint64_t *negative)
     return r->failed ? 0 : value;
 }
 
+/* A number below 0 is not cut to 0 here: it would name another line. */
 uint32_t json_read_line(struct json_reader *r)
 {
     uint64_t negative = 0, line = json_read_count(r, &negative);

@@ -9,6 +9,7 @@
 
 /* --- what reports list becomes sections of a tracefile --------------------------------------- */
 
+/* Sections on their way into a tracefile, one open at a time. */
 struct source_builder {
     struct tracefile *out;
     uint64_t room; /* for records that the bytes do not spell out one by one */
@@ -17,6 +18,7 @@ struct source_builder {
 
 struct source_builder source_builder_over(struct bytes in, struct tracefile *out);
 
+/* Ends the one that is open. `source` must live as long as the tracefile. */
 void source_begin(struct source_builder *b, const char *source);
 
 /* Ends the section that is open, if there is one; drops it if the file broke within. */

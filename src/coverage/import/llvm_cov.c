@@ -3,13 +3,23 @@
  * A segment is [line, column, count, has count, begins a region, is a gap]: from there on the count
  * holds. A line's count is the largest of the regions that begin on it and of the one that it
  * begins within: llvm-cov's LineCoverageStats. Branches that a macro has stand on the line that
- * uses it, and those of several instances of a template are added up. */
+ * uses it, and those of several instances of a template are added up.
+ *
+ *     segments    (3, 1, count 5)   (5, 2, count 0)   (5, 9, count 5)   (9, 1, no count)
+ *     line          3    4    5    6    7    8
+ *     count         5    5    5    5    5    5         line 5: the largest of 5, 0 and 5
+ *
+ * Regions, MC/DC records and totals have no place in a tracefile: they are counted as lost. Lines
+ * come out once each and ascending; segments out of order are refused. A range of lines takes room.
+ * Linear. Source: llvm/tools/llvm-cov/CoverageExporterJson.cpp and llvm/lib/ProfileData/Coverage.
+ */
 #include "coverage/import/import_private.h"
 
 #include "base/map.h"
 
 #include <string.h>
 
+/* Where a count begins to hold; the column only orders those of one line, which the file does. */
 struct segment {
     uint32_t line;
     uint64_t count;
@@ -33,12 +43,14 @@ static struct tracefile *llvm_out(struct reading *r)
     return r->build.out;
 }
 
+/* Counts may be decimals; what is below 0 is 0 and is counted. */
 static uint64_t llvm_count(struct reading *r)
 {
     return json_read_count(&r->json, &llvm_out(r)->negative);
 }
 
-/* The next element of an array, which must be there. */
+/* The next element of an array, which must be there. Arrays of the format have a fixed beginning;
+ * later versions add elements at the end. */
 static bool llvm_another(struct reading *r)
 {
     return json_read_element(&r->json) ||
@@ -60,6 +72,7 @@ static uint64_t llvm_next_count(struct reading *r)
     return llvm_another(r) ? llvm_count(r) : 0;
 }
 
+/* Elements that later versions have added. */
 static void llvm_past_rest(struct reading *r)
 {
     while (json_read_element(&r->json))
@@ -68,6 +81,7 @@ static void llvm_past_rest(struct reading *r)
 
 /* ---- lines */
 
+/* Replaces those of the file before. */
 static void llvm_segments(struct reading *r)
 {
     r->segments.len = 0;
@@ -88,7 +102,8 @@ static void llvm_segments(struct reading *r)
     }
 }
 
-/* Whether the line has code, and how often it ran. */
+/* Whether the line has code, and how often it ran. `at` are the `len` segments that begin on the
+ * line; `before` is the last one of an earlier line. */
 static bool llvm_line_count(const struct segment *at, size_t len, const struct segment *before,
                             uint64_t *count)
 {
@@ -118,6 +133,7 @@ static void llvm_fill(struct reading *r, uint32_t from, uint32_t to, const struc
         vec_push(&llvm_out(r)->lines, (struct trace_line){line, before->count});
 }
 
+/* Goes from line to line that has segments, and fills up what lies between. */
 static void llvm_lines(struct reading *r)
 {
     const struct segment *at = r->segments.at, *before = NULL;
@@ -142,6 +158,7 @@ static void llvm_lines(struct reading *r)
 
 /* ---- branches */
 
+/* Interned as bytes: six numbers without padding. */
 struct place {
     uint32_t line, column, end_line, end_column, use_line, use_column;
 };
@@ -173,7 +190,8 @@ static void llvm_branches(struct reading *r, uint32_t use_line, uint32_t use_col
         llvm_branch(r, use_line, use_column);
 }
 
-/* Branches come before the place of the use, which is then given to them. */
+/* Branches come before the place of the use, which is then given to them. The reader is a value: a
+ * copy goes back to the branches once the place is known. */
 static void llvm_expansion(struct reading *r)
 {
     struct json_reader branches = {.failed = true};
@@ -212,6 +230,7 @@ static bool llvm_loses(struct reading *r, struct json_span key)
     return true;
 }
 
+/* Segments stand for lines; totals and names of other files in the object are passed over. */
 static void llvm_file(struct reading *r)
 {
     struct tracefile *out = llvm_out(r);
@@ -304,6 +323,7 @@ static void llvm_function(struct reading *r)
     source_end(&r->build, false);
 }
 
+/* One element of "data": what one export covers. */
 static void llvm_program(struct reading *r)
 {
     struct json_span key;

@@ -1,4 +1,8 @@
-/* The life of notes and counters, and looking things up in them. */
+/* The life of notes and counters, and looking things up in them.
+ *
+ * Notes and counters are read file after file into the same memory: x_clear() empties the lists and
+ * keeps what they have, x_deinit() gives it back. Searches are linear in what one function has,
+ * which is a few records, or halve a sorted list. */
 #include "coverage/model/coverage.h"
 
 #include "base/bytes.h"
@@ -9,6 +13,7 @@
 
 #include <string.h>
 
+/* All but the memory of the lists is as in a zeroed struct. */
 void notes_clear(struct notes *n)
 {
     n->functions.len = n->arcs.len = n->runs.len = n->lines.len = 0;
@@ -41,6 +46,7 @@ void notes_deinit(struct notes *n)
     notes_clear(n);
 }
 
+/* The lists that grow while they are read, not those that are mostly empty. */
 void notes_trim(struct notes *n)
 {
     vec_trim(&n->functions);
@@ -55,6 +61,7 @@ static const char *keep_text(struct arena *a, const char *text)
     return text ? arena_copy(a, text, strlen(text)) : NULL;
 }
 
+/* Called once the bytes are to go; texts that two functions share are copied twice. */
 void notes_keep_texts(struct notes *n, struct arena *a)
 {
     n->directory = keep_text(a, n->directory);
@@ -64,6 +71,8 @@ void notes_keep_texts(struct notes *n, struct arena *a)
         n->functions.at[i].name = keep_text(a, n->functions.at[i].name);
 }
 
+/* Runs are sorted by block. Of a block without lines *len is 0, and the answer is where they would
+ * be. */
 const struct notes_run *notes_runs_of(const struct notes *n, const struct notes_function *f,
                                       uint32_t block, uint32_t *len)
 {
@@ -102,6 +111,7 @@ void counters_deinit(struct counters *c)
     counters_clear(c);
 }
 
+/* The first: readers take a second of one kind for damage. */
 const struct counted_record *counters_find(const struct counters *c,
                                            const struct counted_function *f, enum counter_kind kind)
 {
@@ -133,6 +143,7 @@ const char *counter_kind_name(enum counter_kind kind)
     return NAMES[kind];
 }
 
+/* gcov's words have the first character in the highest byte, the proposal's in the lowest. */
 struct arcs_version_text arcs_version_text(const struct arcs_origin *origin)
 {
     struct arcs_version_text v = {{0}};
@@ -214,6 +225,7 @@ static struct trace_section *last_section(struct tracefile *t)
     return &t->sections.at[t->sections.len - 1];
 }
 
+/* The slices reach from where the section began to the end of each list. */
 void tracefile_end(struct tracefile *t)
 {
     struct trace_section *s = last_section(t);
@@ -233,6 +245,7 @@ void tracefile_drop(struct tracefile *t)
     t->sections.len--;
 }
 
+/* Few kinds of losses exist, so that they are searched one by one. */
 void tracefile_lose(struct tracefile *t, const char *what, uint64_t number)
 {
     size_t i = 0;

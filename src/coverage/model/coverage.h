@@ -5,7 +5,13 @@
  * to each other by index. Texts are not copied: they point into the bytes that were read, which
  * must outlive the struct, and are NUL-terminated there.
  *
- * Nothing that is not known is 0: a function that the file holds only in part has a defect. */
+ * Nothing that is not known is 0: a function that the file holds only in part has a defect.
+ *
+ *     functions   [ f0 ][ f1 ][ f2 ]
+ *     arcs        | of f0 | of f1   | of f2 |        first_arc, arcs
+ *     runs        | of f0 | ...                      first_run, runs: lines of one block and file
+ *     lines       | of run 0 | of run 1 | ...        first, lines
+ *     block data  | of f0 | of f1 | ...              first_block + block */
 #ifndef MONARC_COVERAGE_MODEL_COVERAGE_H
 #define MONARC_COVERAGE_MODEL_COVERAGE_H
 
@@ -66,6 +72,8 @@ enum notes_arc_flags {
     NOTES_ARC_FALSE = 16,
 };
 
+/* A way from one block to another. Those that are not on the spanning tree have a counter, in the
+ * order of the arcs; the others follow, as what flows into a block flows out of it. */
 struct notes_arc {
     uint32_t source, target; /* blocks of the function */
     uint32_t flags;
@@ -83,6 +91,8 @@ struct notes_condition {
     uint32_t block, terms;
 };
 
+/* A function of one object file. The three numbers pair it with its counters: ident says which one
+ * it is, the checksums that source and graph are the same. */
 struct notes_function {
     const char *name; /* mangled; NULL if the file has none */
     uint64_t offset;  /* of its record */
@@ -99,11 +109,13 @@ struct notes_function {
     uint8_t defect;
 };
 
+/* Why reading ended before the file did, and where: the offset of the record. */
 struct arcs_failure {
     enum arcs_defect what; /* DEFECT_NONE: read to the end */
     uint64_t offset;
 };
 
+/* One file of notes. A failed reading leaves what was whole. */
 struct notes {
     struct arcs_origin origin;
     const char *directory; /* cwd of the compiler, or NULL */
@@ -137,6 +149,7 @@ const struct notes_run *notes_runs_of(const struct notes *n, const struct notes_
 
 /* ---- counters */
 
+/* Records keep their order, so that a file is written as it was read. */
 enum counted_what {
     COUNTED_FUNCTION,
     COUNTED_ABSENT, /* a placeholder: not in this program, as a COMDAT that another object holds */
@@ -156,6 +169,7 @@ struct counted_record {
     uint64_t first; /* values: in values; other: offset in the file */
 };
 
+/* A function's counters are the COUNTED_VALUES among its records, one of each kind. */
 struct counted_function {
     const char *name; /* RFC only */
     uint64_t offset;
@@ -164,6 +178,7 @@ struct counted_function {
     uint8_t defect;
 };
 
+/* What a file says of whole runs; which of the fields there are depends on the version. */
 struct counters_summary {
     uint32_t checksum, counters, runs;
     uint64_t sum, run_max, sum_max; /* what the record does not hold is 0 */
@@ -171,6 +186,7 @@ struct counters_summary {
     struct bytes rest;              /* behind the fields: the histogram of gcc 4.8 to 8 */
 };
 
+/* One file of counters, or the sum of several. */
 struct counters {
     struct arcs_origin origin;
     VEC(struct counted_record) records;

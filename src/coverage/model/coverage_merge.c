@@ -9,7 +9,17 @@
  * the counters as they were: functions of one identity with other checksums, other numbers of
  * counters, a defect, versions that keep counters in different ways. Functions that one side lacks
  * are taken over. Lists of values lose the rarest when they grow too long; all else is commutative
- * and associative, and sums stop at the largest number. */
+ * and associative, and sums stop at the largest number.
+ *
+ *     list     {total, n, n * (value, count)}       a record of the kind topn holds several
+ *     match    from's function i  ->  into's function match[i], or NO_INDEX: appended
+ *     heads    (identity, code) -> first function of `into` that has no partner yet
+ *              (1, identity)    -> some function of `into`, of whatever code
+ *              (2, identity)    -> a function of `from` whose code none of `into` has
+ *              (3, identity), code -> a function of `from` that found its partner
+ *
+ * Cost: linear in both files. Two files of one build have the same functions in one order, which is
+ * seen at once and needs no map. */
 #include "coverage/model/coverage_merge.h"
 
 #include "base/map.h"
@@ -27,6 +37,7 @@ bool kind_is_list(enum counter_kind kind, const struct gcov_dialect *dialect)
     return gcov_rule_of(kind, dialect) == GCOV_RULE_LISTS;
 }
 
+/* What is behind the last whole group stays as it is. */
 void kind_add(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *into,
               const uint64_t *from, size_t len)
 {
@@ -36,6 +47,7 @@ void kind_add(enum counter_kind kind, const struct gcov_dialect *dialect, uint64
         gcov_merge_group(rule, into + i, from + i);
 }
 
+/* Checked before lists are walked: a number of values comes from the file. */
 bool kind_lists_are_whole(const uint64_t *values, size_t len, size_t *lists)
 {
     *lists = 0;
@@ -47,6 +59,8 @@ bool kind_lists_are_whole(const uint64_t *values, size_t len, size_t *lists)
     return true;
 }
 
+/* The caller has seen that both have as many whole lists. A negative total says that values were
+ * dropped, as GCC's own runtime has it. */
 void kind_join_lists(const uint64_t *into, size_t into_len, const uint64_t *from,
                      struct value_list *out)
 {
@@ -69,6 +83,7 @@ void kind_join_lists(const uint64_t *into, size_t into_len, const uint64_t *from
     }
 }
 
+/* Of INT64_MIN too, which has no positive of its own. */
 static uint64_t magnitude(int64_t v)
 {
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
@@ -83,7 +98,8 @@ static uint64_t with_sign(uint64_t m, bool is_negative)
 }
 
 /* a * b / d, rounded down; UINT64_MAX if it is more. Bit by bit, from the highest of `a` on, where
- * the product does not fit: machines of 32 bits have no wider numbers. */
+ * the product does not fit: machines of 32 bits have no wider numbers. Division of a 128-bit
+ * product by shift and subtract, with the remainder kept below `d`. */
 static uint64_t product_over(uint64_t a, uint64_t b, uint64_t d)
 {
     uint64_t product, quotient = 0, rest = 0;
@@ -107,6 +123,8 @@ static uint64_t product_over(uint64_t a, uint64_t b, uint64_t d)
     return quotient;
 }
 
+/* gcov-tool's arithmetic, but where the caller asks for an exact fraction; a product out of range
+ * saturates there, where C leaves the conversion undefined. */
 static uint64_t scaled(uint64_t value, const struct count_scale *s)
 {
     if (!s->denominator) {
@@ -123,6 +141,7 @@ static uint64_t scaled(uint64_t value, const struct count_scale *s)
     return with_sign(product_over(magnitude(whole), magnitude(n), 1), (whole < 0) ^ (n < 0));
 }
 
+/* Totals and counts; values are what was seen, and stay. */
 static void scale_lists(uint64_t *values, size_t len, const struct count_scale *s)
 {
     for (size_t at = 0; at + 2 <= len;) {
@@ -134,7 +153,8 @@ static void scale_lists(uint64_t *values, size_t len, const struct count_scale *
     }
 }
 
-/* Whether value `i` of a group is a count; the others are values that were seen. */
+/* Whether value `i` of a group is a count; the others are values that were seen. The layout of a
+ * group, by rule: which of its values scale with the number of runs. */
 static bool is_count(enum gcov_rule rule, size_t i)
 {
     switch (rule) {
@@ -148,6 +168,7 @@ static bool is_count(enum gcov_rule rule, size_t i)
     }
 }
 
+/* Lists that are not whole are left as they are. */
 void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *values,
                 size_t len, const struct count_scale *scale)
 {
@@ -165,6 +186,7 @@ void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint
 
 /* --- files ----------------------------------------------------------------------------------- */
 
+/* Maps are used in pairs of keys, told apart by a first word that no identity pair has. */
 struct merging {
     struct counters *into;
     const struct counters *from;
@@ -176,6 +198,7 @@ struct merging {
     struct err *e;
 };
 
+/* Names are of the proposal's files alone, where identities are hashes and may collide. */
 static bool merge_same_identity(const struct counted_function *a, const struct counted_function *b)
 {
     return a->ident == b->ident && (!a->name || !b->name || !strcmp(a->name, b->name));
@@ -192,6 +215,7 @@ static bool merge_same_code(const struct counted_function *a, const struct count
     return a->lineno_checksum == b->lineno_checksum && a->cfg_checksum == b->cfg_checksum;
 }
 
+/* Room for a name of 60 bytes; longer ones are cut in messages. */
 struct called {
     char text[64];
 };
@@ -207,6 +231,7 @@ static struct called merge_called(const struct counted_function *f)
     return c;
 }
 
+/* Backwards, so that each chain runs in the order of the file. */
 static void merge_build_chains(struct merging *m)
 {
     size_t len = m->into->functions.len;
@@ -266,7 +291,7 @@ static bool merge_is_other_build(struct merging *m)
 }
 
 /* The record of `f` that corresponds to record `i` of another function: the one in its place, or
- * the first of its kind. */
+ * the first of its kind. Unknown kinds have none: how to add them is not known. */
 static struct counted_record *merge_counterpart(struct counters *c,
                                                 const struct counted_function *f, uint32_t i,
                                                 const struct counted_record *theirs)
@@ -282,6 +307,7 @@ static struct counted_record *merge_counterpart(struct counters *c,
     return NULL;
 }
 
+/* How many groups of values a record has; zeros without values fit any. */
 static bool merge_lists_of(struct merging *m, const struct counters *c,
                            const struct counted_record *r, size_t *lists)
 {
@@ -292,6 +318,7 @@ static bool merge_lists_of(struct merging *m, const struct counters *c,
            err_set(m->e, "%s counters are no lists of values", counter_kind_name(r->kind));
 }
 
+/* Reads only: what it refuses has changed nothing. */
 static bool merge_records_fit(struct merging *m, const struct counted_function *a,
                               const struct counted_function *b)
 {
@@ -312,12 +339,14 @@ static bool merge_records_fit(struct merging *m, const struct counted_function *
     return true;
 }
 
-/* Versions within which every kind of counter has one form. */
+/* Versions within which every kind of counter has one form. GCC has changed what a kind's values
+ * mean; numbers of two forms cannot be added. */
 static unsigned merge_form_of(const struct counters *c)
 {
     return c->origin.family == ARCS_RFC ? 0 : dialect_of(&c->origin)->values_form;
 }
 
+/* A sum with half a file in it would be wrong without a sign of it. */
 static bool merge_is_whole(const struct counters *c, struct err *e)
 {
     if (c->failure.what)
@@ -330,6 +359,7 @@ static bool merge_is_whole(const struct counters *c, struct err *e)
     return true;
 }
 
+/* The last step that may fail. */
 static bool merge_match_functions(struct merging *m)
 {
     const struct counters *from = m->from;
@@ -355,7 +385,8 @@ static bool merge_match_functions(struct merging *m)
     return !merge_is_other_build(m);
 }
 
-/* Appends values; returns where they are. */
+/* Appends values; returns where they are. Values NULL: zeros. A vector may move, so that places are
+ * indices. */
 static uint64_t merge_keep_values(struct counters *c, const uint64_t *values, size_t len)
 {
     uint64_t first = c->values.len;
@@ -368,6 +399,8 @@ static uint64_t merge_keep_values(struct counters *c, const uint64_t *values, si
     return first;
 }
 
+/* Lists may have grown: then they move to the end, and their old place is waste until the file is
+ * written. */
 static void merge_add_values(struct merging *m, struct counted_record *mine,
                              const struct counted_record *theirs)
 {
@@ -393,6 +426,7 @@ static void merge_add_values(struct merging *m, struct counted_record *mine,
     vec_free(&joined.values);
 }
 
+/* Values move into `into`; all else of a record is its own. */
 static struct counted_record merge_copied(struct merging *m, struct counted_record r)
 {
     if (r.what == COUNTED_VALUES && !r.is_zero)
@@ -400,7 +434,8 @@ static struct counted_record merge_copied(struct merging *m, struct counted_reco
     return r;
 }
 
-/* A function that `into` lacks; its records go to the end. */
+/* A function that `into` lacks; its records go to the end. Records that are no values stay behind:
+ * their bytes are in the other file. */
 static void merge_append_function(struct merging *m, const struct counted_function *f)
 {
     struct counters *into = m->into;
@@ -420,6 +455,7 @@ static void merge_append_function(struct merging *m, const struct counted_functi
     vec_push(&into->functions, mine);
 }
 
+/* Numbers of runs and sums add, largest counts are those of one run and do not. */
 static void merge_add_summary(struct counters_summary *into, const struct counters_summary *from)
 {
     into->runs = gcov_add_words(into->runs, from->runs);
@@ -460,6 +496,7 @@ static void merge_add_summaries(struct merging *m)
     }
 }
 
+/* Into an empty one, with summaries and records of unknown tags. */
 static void merge_copy_all(struct counters *into, const struct counters *from)
 {
     counters_prepare(into);
@@ -477,6 +514,7 @@ static void merge_copy_all(struct counters *into, const struct counters *from)
         vec_push(&into->summaries, from->summaries.at[i]);
 }
 
+/* First everything that may fail, then the changes: see above. */
 bool counters_merge(struct counters *into, const struct counters *from, struct err *e)
 {
     if (!merge_is_whole(from, e) || !merge_is_whole(into, e))
@@ -518,6 +556,7 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
 
 /* --- scaling and totals ---------------------------------------------------------------------- */
 
+/* Summaries stay: they are of the runs that there were. */
 void counters_scale(struct counters *c, const struct count_scale *scale)
 {
     const struct gcov_dialect *dialect = dialect_of(&c->origin);
@@ -528,11 +567,13 @@ void counters_scale(struct counters *c, const struct count_scale *scale)
     }
 }
 
+/* Records of zeros add nothing, and have no values to read. */
 static bool is_arcs(const struct counted_record *r)
 {
     return r->what == COUNTED_VALUES && r->kind == KIND_ARCS && !r->is_zero;
 }
 
+/* Of counts as signed numbers: a negative one is damage and never the largest. */
 uint64_t counters_max(const struct counters *c)
 {
     uint64_t max = 0;
@@ -544,6 +585,8 @@ uint64_t counters_max(const struct counters *c)
     return max;
 }
 
+/* Of counts of arcs in all functions; it stops at INT64_MAX, as the field of the summary is signed.
+ */
 uint64_t counters_sum(const struct counters *c)
 {
     uint64_t sum = 0;
@@ -553,6 +596,7 @@ uint64_t counters_sum(const struct counters *c)
     return sum;
 }
 
+/* True at once of a record that is marked, which has no values to look at. */
 static bool all_zero(const struct counters *c, const struct counted_record *r)
 {
     for (uint32_t i = 0; i < r->len && !r->is_zero; i++)
@@ -561,6 +605,7 @@ static bool all_zero(const struct counters *c, const struct counted_record *r)
     return true;
 }
 
+/* Lists, and records of clang's, are not marked anew, as their writers do not mark them. */
 void counters_mark_zeros(struct counters *c)
 {
     const struct gcov_dialect *dialect = dialect_of(&c->origin);
@@ -583,6 +628,8 @@ void counters_mark_zeros(struct counters *c)
     }
 }
 
+/* Identity, checksums, then records one by one: two of other kinds or lengths differ, a marked one
+ * and one of stored zeros do not. */
 static bool same_function(const struct counters *a, const struct counted_function *f,
                           const struct counters *b, const struct counted_function *g)
 {
@@ -602,6 +649,7 @@ static bool same_function(const struct counters *a, const struct counted_functio
     return true;
 }
 
+/* In one order: a file with the same functions otherwise ordered differs. */
 bool counters_same(const struct counters *a, const struct counters *b)
 {
     bool is_same = a->functions.len == b->functions.len;

@@ -18,6 +18,7 @@ bool kind_is_list(enum counter_kind kind, const struct gcov_dialect *dialect);
 void kind_add(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *into,
               const uint64_t *from, size_t len);
 
+/* The caller frees it; joining appends. */
 struct value_list {
     VEC(uint64_t) values;
 };
@@ -35,6 +36,7 @@ struct count_scale {
     bool is_exact;
 };
 
+/* In place; values of a kind that count nothing stay. */
 void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *values,
                 size_t len, const struct count_scale *scale);
 

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 
+/* Ascending within a file, without two that touch. */
 struct patch_range {
     uint32_t first, lines; /* of the new file */
 };
@@ -26,6 +27,8 @@ struct patch_old_file {
     uint32_t first_range, ranges;
 };
 
+/* A file that is removed is among the old ones alone, a new one among `files` alone. Texts live in
+ * `arena`. */
 struct patch {
     struct arena arena;
     VEC(struct patch_file) files;

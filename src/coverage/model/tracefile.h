@@ -6,17 +6,20 @@
 
 #include "base/vec.h"
 
+/* Known by its name within a section; several of one name add up. */
 struct trace_function {
     const char *name;
     uint32_t start_line, end_line; /* 0: not said */
     uint64_t count;
 };
 
+/* A line may occur again in one section; counts are added up then. */
 struct trace_line {
     uint32_t line;
     uint64_t count;
 };
 
+/* Branches of one line and block are the ways out of one decision. */
 struct trace_branch {
     uint32_t line, block, branch;
     uint64_t count;    /* 0, too, if its block was never run */
@@ -30,6 +33,8 @@ struct trace_condition {
     uint64_t count;
 };
 
+/* The same source may have several, of other tests or of one: they are added up when they are used.
+ */
 struct trace_section {
     const char *source, *test; /* test: "" if it has no name */
     uint32_t first_function, functions;
@@ -44,6 +49,7 @@ struct trace_loss {
     uint64_t number;
 };
 
+/* Texts live in `arena`; zeroed it is empty. */
 struct tracefile {
     struct arena arena; /* texts */
     VEC(struct trace_section) sections;

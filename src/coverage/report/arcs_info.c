@@ -3,7 +3,17 @@
  *
  * Totals are of the file as it stands: nothing is solved or merged, so that a damaged file can be
  * looked at. Damaged functions are listed with the reason, up to MOST_LINES in text and all in
- * JSON. */
+ * JSON.
+ *
+ *     a.gcda: gcda, 4096 bytes
+ *       version B24* (gcc 12.4), little-endian, lengths in bytes, stamp 0x12345678
+ *       summary: 3 runs, sum 5000, largest 900, sum of largest 2400
+ *       12 functions
+ *       arcs: 40 values, 6 of them 0; sum 5000, largest 900
+ *       ! parse: why its record is not used
+ *       broken: a.gcda: at byte 4000: ...           what is above was read before that
+ *
+ * Cost: a pass over the list for each kind of counter. */
 #include "coverage/report/arcs_info.h"
 
 #include "base/map.h"
@@ -17,17 +27,22 @@
 
 /* Facts and totals of notes and counters. Both forms print the same. */
 
+/* A file of a wrong compiler can be damaged in each of thousands of functions. */
 enum { MOST_LINES = 100 }; /* of damaged functions in text; JSON has all */
 
+/* Of all records of one kind of counter in a file. `zero_values` tells how much of it never ran. */
 struct kind_total {
     uint64_t records, values, zero_values, sum, largest;
 };
 
+/* A file is either: one of the two is there. */
 static const struct arcs_origin *info_origin_of(const struct arcs_info *file)
 {
     return file->notes ? &file->notes->origin : &file->counters->origin;
 }
 
+/* A record of zeros alone (newer GCC writes its length as negative) has no values in the list, only
+ * their number. Sums stop at the largest number, as gcov's do. */
 static struct kind_total info_total_of(const struct counters *c, enum counter_kind kind)
 {
     struct kind_total t = {0};
@@ -48,6 +63,8 @@ static struct kind_total info_total_of(const struct counters *c, enum counter_ki
     return t;
 }
 
+/* Arcs with a counter; the others' counts follow from those, as flow into a block equals flow out.
+ */
 static uint64_t info_instrumented(const struct notes *n)
 {
     uint64_t sum = 0;
@@ -58,6 +75,8 @@ static uint64_t info_instrumented(const struct notes *n)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* `seen` counts all, so that the caller can say how many were not shown. Names are known of notes,
+ * and of the proposal's counters; gcda has identities alone. */
 static void info_text_defect(struct out *out, const char *name, uint32_t ident, uint8_t why,
                              size_t *seen)
 {
@@ -71,6 +90,7 @@ static void info_text_defect(struct out *out, const char *name, uint32_t ident, 
     }
 }
 
+/* The directory is where the compiler ran, to which paths of sources are relative. */
 static void info_text_notes(struct out *out, const struct notes *n)
 {
     size_t defects = 0;
@@ -96,6 +116,8 @@ static void info_text_notes(struct out *out, const struct notes *n)
         out_printf(out, "  %" PRIu64 " records of unknown kinds\n", n->unknown_records);
 }
 
+/* Summaries differ: those of the proposal (family RFC) count counters, those of GCC count runs.
+ * Bytes behind the end mark no reader uses. */
 static void info_text_counters(struct out *out, const struct counters *c)
 {
     size_t defects = 0;
@@ -134,6 +156,7 @@ static void info_text_counters(struct out *out, const struct counters *c)
         out_printf(out, "  %" PRIu64 " bytes behind the end mark\n", c->trailing_bytes);
 }
 
+/* Without a version nothing of the file was read: name, size and the error are all there is. */
 void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first)
 {
     const struct arcs_origin *o = info_origin_of(file);
@@ -167,6 +190,7 @@ void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* Functions without a defect are not listed. */
 static void info_json_defect(struct json *j, const char *name, uint32_t ident, uint8_t why)
 {
     if (!why)
@@ -199,6 +223,7 @@ static void info_json_notes(struct json *j, const struct notes *n)
     json_pair_u64(j, "unknown_records", n->unknown_records);
 }
 
+/* Members that a family of files does not have are absent: 0 would be a number of runs. */
 static void info_json_summaries(struct json *j, const struct counters *c)
 {
     json_key(j, "summaries"), json_begin(j, '[');
@@ -217,6 +242,8 @@ static void info_json_summaries(struct json *j, const struct counters *c)
     json_end(j);
 }
 
+/* Only kinds that the file has. Sums are of arcs: those of other kinds (times, addresses, indirect
+ * targets) add up to nothing. */
 static void info_json_kinds(struct json *j, const struct counters *c)
 {
     json_key(j, "counters"), json_begin(j, '[');
@@ -252,6 +279,7 @@ static void info_json_counters(struct json *j, const struct counters *c)
     json_pair_u64(j, "trailing_bytes", c->trailing_bytes);
 }
 
+/* The members of notes and counters follow those that all files have. */
 void arcs_info_json(struct json *j, const struct arcs_info *file)
 {
     const struct arcs_origin *o = info_origin_of(file);
@@ -282,6 +310,7 @@ void arcs_info_json(struct json *j, const struct arcs_info *file)
 /* Totals of a tracefile, as it has them: a source of two tests counts twice but among the sources.
  * Both forms print the same. */
 
+/* How much of one kind of thing there is, and how much of it has a count above 0. */
 struct trace_total {
     const char *what;
     uint64_t all, ran;
@@ -294,6 +323,7 @@ struct trace_totals {
     uint32_t sources, tests;
 };
 
+/* Of named tests, or of sources. Sections without a name do not count. */
 static uint32_t trace_distinct(const struct tracefile *t, bool is_of_tests)
 {
     struct intern texts = {0};
@@ -314,6 +344,7 @@ static uint32_t trace_distinct(const struct tracefile *t, bool is_of_tests)
         (total).ran += (list).at[i].count != 0; \
     }
 
+/* Nothing is merged: each section is counted as it stands. */
 static struct trace_totals trace_totals_of(const struct tracefile *t)
 {
     struct trace_totals totals = {.at = {{.what = "functions"},
@@ -331,6 +362,8 @@ static struct trace_totals trace_totals_of(const struct tracefile *t)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* What the file has none of gets no line. `left out` are kinds of data that the format can hold and
+ * monarc does not use. */
 void trace_info_text(struct out *out, const struct trace_info *file, bool is_first)
 {
     const struct tracefile *t = file->found;
@@ -359,6 +392,7 @@ void trace_info_text(struct out *out, const struct trace_info *file, bool is_fir
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* All totals, those of 0 too. */
 void trace_info_json(struct json *j, const struct trace_info *file)
 {
     const struct tracefile *t = file->found;

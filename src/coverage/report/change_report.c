@@ -4,7 +4,19 @@
  * All three list the sources that differ in the order of the comparison, with both percentages and
  * the lines that no longer run or run now, as ranges. What is only on one side says so. A limit
  * cuts every list. Numbers come from struct coverage_change alone: nothing is computed here but
- * percentages. */
+ * percentages.
+ *
+ *     Changed  2 of 40 sources
+ *
+ *                 old %  new %   change
+ *     lines        81.0   83.5    +2.50   810/1000 -> 835/1000
+ *
+ *       old %  new %    change  source
+ *        90.0   80.0    -10.00  a.c
+ *                                no longer run: 12-15, 20
+ *                   -       new  b.c
+ *
+ * Cost: one pass over the sources for each form, and one to count those that differ. */
 #include "coverage/report/coverage_report.h"
 #include "output/json.h"
 #include "output/text.h"
@@ -15,7 +27,7 @@
 
 /* Coverage compared, for a terminal. */
 
-/* A dash where nothing is counted. */
+/* A dash where nothing is counted. Unknown lines are no part of what is counted, on either side. */
 static void change_percent(struct out *out, const struct coverage_ratio *r)
 {
     char percent[16];
@@ -23,7 +35,8 @@ static void change_percent(struct out *out, const struct coverage_ratio *r)
     out_printf(out, "%7s", r->all == r->unknown ? "-" : percent);
 }
 
-/* One kind of thing on both sides; none of what neither has. */
+/* One kind of thing on both sides; none of what neither has. The change is in points; where one
+ * side counts nothing there is none. */
 static void change_sum(struct out *out, const char *name, const struct coverage_ratio *old,
                        const struct coverage_ratio *new)
 {
@@ -40,6 +53,7 @@ static void change_sum(struct out *out, const char *name, const struct coverage_
                old->all - old->unknown, new->hit, new->all - new->unknown);
 }
 
+/* Nothing, where no line is of that kind. */
 static void change_lines_row(struct out *out, const char *what, const struct changed_line *lines,
                              uint32_t len)
 {
@@ -50,6 +64,7 @@ static void change_lines_row(struct out *out, const char *what, const struct cha
     out_char(out, '\n');
 }
 
+/* A source of one side has its percentage there, blanks on the other, and a word for the change. */
 static void change_row(struct out *out, const struct coverage_change *c,
                        const struct source_change *s)
 {
@@ -107,6 +122,7 @@ void change_text(struct out *out, const struct change_report *r)
 
 /* Coverage compared, as JSON: docs/schema/diff_coverage.schema.json. */
 
+/* Numbers, no percentages: programs choose what unknown lines are to count as. */
 static void change_json_ratio(struct json *j, const char *key, const struct coverage_ratio *r)
 {
     json_key(j, key), json_begin(j, '{');
@@ -135,6 +151,8 @@ static void change_json_lines(struct json *j, const char *key, const struct chan
     json_end(j);
 }
 
+/* `old` and `new` are null on the side that has no such source. `compared_lines` is how many lines
+ * could be matched. */
 static void change_json_source(struct json *j, const struct coverage_change *c,
                                const struct source_change *s)
 {
@@ -189,6 +207,7 @@ void change_json(struct out *out, const struct change_report *r)
 
 enum { SHOWN = 50 }; /* sources, unless a limit says otherwise: comments have a largest size */
 
+/* A dash where the source is not on that side, or has nothing that is counted. */
 static void markdown_percent(struct out *out, bool is_there, const struct coverage_ratio *r)
 {
     char percent[16];
@@ -196,6 +215,7 @@ static void markdown_percent(struct out *out, bool is_there, const struct covera
     out_printf(out, " %s |", is_there && r->all > r->unknown ? percent : "-");
 }
 
+/* Ranges in one cell, so that a row stays a row however many lines changed. */
 static void markdown_lines(struct out *out, const char *what, const struct changed_line *lines,
                            uint32_t len)
 {
@@ -205,6 +225,7 @@ static void markdown_lines(struct out *out, const char *what, const struct chang
     changed_lines_text(out, lines, len);
 }
 
+/* Lines stand in the last column, as ranges: a cell of Markdown cannot hold a list. */
 static void markdown_row(struct out *out, const struct coverage_change *c,
                          const struct source_change *s)
 {
@@ -223,6 +244,7 @@ static void markdown_row(struct out *out, const struct coverage_change *c,
     out_str(out, " |\n");
 }
 
+/* Sums are in bold, in the same table as the sources, above them. */
 static void markdown_sum(struct out *out, const char *name, const struct coverage_ratio *old,
                          const struct coverage_ratio *new)
 {
@@ -262,6 +284,7 @@ void change_markdown(struct out *out, const struct change_report *r)
 
 /* --- the table of forms, and what they share ------------------------------------------------- */
 
+/* The third column says that a form is for people, and may be paged. Text is the default. */
 const struct change_format change_formats[] = {
     {"text", change_text, true},
     {"json", change_json, false},
@@ -277,6 +300,8 @@ const struct change_format *change_format_find(const char *name)
     return NULL;
 }
 
+/* Lines come ascending, each once. Ranges are of neighbouring numbers: what lies between two of
+ * them is no line that changed. */
 void changed_lines_text(struct out *out, const struct changed_line *lines, uint32_t len)
 {
     for (uint32_t i = 0, end; i < len; i = end) {
@@ -293,6 +318,7 @@ const char *source_change_remark(const struct source_change *s)
     return s->old == NO_SOURCE ? "new" : s->new == NO_SOURCE ? "gone" : "";
 }
 
+/* Of all sources, whatever a limit shows. */
 size_t change_count(const struct coverage_change *c)
 {
     size_t count = 0;

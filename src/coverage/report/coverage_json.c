@@ -2,7 +2,15 @@
  * gcovr, Coveralls and Codecov, which have less.
  *
  * In monarc's own what is unknown has no count: null. The others cannot say so, and unknown lines
- * stand in none of them. All are streamed, source by source. */
+ * stand in none of them. All are streamed, source by source.
+ *
+ *     monarc      null is unknown; functions, branches, conditions, calls, patch, gates, problems
+ *     gcovr       functions, branches; from 0.15 conditions       unknown lines left out
+ *     Coveralls   lines as an array by number, branches           unknown lines null
+ *     Codecov     lines as an object by number, "taken/all"       unknown lines left out
+ *
+ * Branches of lines that are unknown are not known to be missed. Cost: one pass; gcovr's share of a
+ * function's lines is a pass over the source's lines for each function. */
 #include "base/file.h"
 #include "base/path.h"
 #include "coverage/report/coverage_report.h"
@@ -15,6 +23,8 @@
 /* JSON: docs/schema/cover.schema.json. Everything the other forms know, one line of text a line of
  * source. What is unknown has no count: null. */
 
+/* `hit` of `all`, of which `unknown` are neither hit nor missed. No percentage: a reader that wants
+ * one decides what the unknown count as. */
 static void json_ratio(struct json *j, const char *key, const struct coverage_ratio *r)
 {
     json_key(j, key);
@@ -25,6 +35,8 @@ static void json_ratio(struct json *j, const char *key, const struct coverage_ra
     json_end(j);
 }
 
+/* The same five kinds for the whole and for each source. Calls are those that lines make, and how
+ * many of them were made. */
 static void json_sums(struct json *j, const char *key, const struct coverage_ratios *s)
 {
     json_key(j, key);
@@ -43,6 +55,7 @@ static void json_pair_bool(struct json *j, const char *key, bool value)
     json_bool(j, value);
 }
 
+/* `count` null is unknown; 0 is a measurement. */
 static void json_count(struct json *j, uint64_t value, uint8_t state)
 {
     json_key(j, "count");
@@ -52,7 +65,9 @@ static void json_count(struct json *j, uint64_t value, uint8_t state)
         json_u64(j, value);
 }
 
-/* One line of text a function: files of thousands stay readable and can be compared by lines. */
+/* One line of text a function: files of thousands stay readable and can be compared by lines.
+ * `unknown` is a sentence why, also of functions that ran in one object and are unknown in another:
+ * their count is then at least so much. `is_repaired` says that lost counts were worked out. */
 static void json_function(struct json *j, const struct result_function *f)
 {
     struct arena scratch = {0};
@@ -72,12 +87,15 @@ static void json_function(struct json *j, const struct result_function *f)
     arena_deinit(&scratch);
 }
 
+/* NULL where a branch is of no function that is listed. */
 static const char *json_name_of(const struct coverage_result *r, uint32_t function)
 {
     return function < r->functions.len ? r->functions.at[function].linkage : NULL;
 }
 
-/* Of an unknown line a branch that was taken is known all the same. */
+/* Of an unknown line a branch that was taken is known all the same. `block` groups branches of one
+ * decision. The function is named where a line may have several, as lines of templates and inline
+ * functions do. */
 static void json_branch(struct json *j, const struct coverage_result *r,
                         const struct result_line *l, const struct result_branch *b)
 {
@@ -93,7 +111,8 @@ static void json_branch(struct json *j, const struct coverage_result *r,
     json_end(j);
 }
 
-/* Of each term whether it was seen true, and false. */
+/* Of each term whether it was seen true, and false. Bit t of `on` and `off`: term t decided the
+ * outcome (masking MC/DC, as GCC 14 records it) being true, and being false. */
 static void json_condition(struct json *j, const struct result_condition *c)
 {
     json_begin(j, '{');
@@ -155,6 +174,7 @@ static void json_source(struct json *j, const struct coverage_result *r,
     json_end(j);
 }
 
+/* Numbers of the patch's lines in one state. Those that ran are the rest. */
 static void json_missed_lines(struct json *j, const struct coverage_report *s,
                               const struct diff_file *f, uint8_t state)
 {
@@ -165,7 +185,8 @@ static void json_missed_lines(struct json *j, const struct coverage_report *s,
     }
 }
 
-/* Changed lines by file; null: there was no patch. */
+/* Changed lines by file; null: there was no patch. A file that coverage does not know (`is_known`
+ * false) has lines that were added, and no figures. */
 static void json_diff(struct json *j, const struct coverage_report *s)
 {
     json_key(j, "diff");
@@ -197,6 +218,8 @@ static void json_diff(struct json *j, const struct coverage_report *s)
     json_end(j);
 }
 
+/* Head, what was read, totals, what was left out, problems, gates, patch, then sources, the largest
+ * part, at the end. Problems that lost data come as `lost` and `partial`; notes change nothing. */
 void coverage_json(struct out *out, const struct coverage_report *s,
                    const struct coverage_style *style)
 {
@@ -287,6 +310,8 @@ static double gcovr_lines_percent(const struct coverage_result *r, const struct 
     return all ? 100.0 * hit / all : f->count ? 100 : 0;
 }
 
+/* Version 0.3 has one name, 0.15 two. Unknown functions have no execution_count that would be true.
+ */
 static void gcovr_functions(struct json *j, const struct coverage_result *r,
                             const struct result_source *s, bool is_new)
 {
@@ -309,7 +334,8 @@ static void gcovr_functions(struct json *j, const struct coverage_result *r,
     json_end(j);
 }
 
-/* Terms that were never true, or never false; `seen`: a bit a term. */
+/* Terms that were never true, or never false; `seen`: a bit a term. gcovr lists what is missing, by
+ * number from 0. */
 static void gcovr_terms(struct json *j, const char *key, uint64_t seen, uint32_t terms)
 {
     json_key(j, key), json_begin(j, '[');
@@ -319,6 +345,7 @@ static void gcovr_terms(struct json *j, const char *key, uint64_t seen, uint32_t
     json_end(j);
 }
 
+/* Members stand in the order of the alphabet, as gcovr's own writer sorts them. */
 static void gcovr_line(struct json *j, const struct coverage_result *r, const struct result_line *l,
                        bool is_new)
 {
@@ -355,6 +382,7 @@ static void gcovr_line(struct json *j, const struct coverage_result *r, const st
     json_end(j);
 }
 
+/* The version must be exactly one that gcovr knows: it refuses any other. */
 static void gcovr_write(struct out *out, const struct coverage_report *s, const char *version,
                         bool is_new)
 {
@@ -379,6 +407,7 @@ static void gcovr_write(struct out *out, const struct coverage_report *s, const 
     json_end(&j);
 }
 
+/* The form of gcovr 5: what Debian 12 has merges it. */
 void coverage_gcovr(struct out *out, const struct coverage_report *s,
                     const struct coverage_style *style)
 {
@@ -386,6 +415,7 @@ void coverage_gcovr(struct out *out, const struct coverage_report *s,
     gcovr_write(out, s, "0.3", false);
 }
 
+/* The form of gcovr 8.6, under a name of its own, since neither version reads the other's. */
 void coverage_gcovr_0_15(struct out *out, const struct coverage_report *s,
                          const struct coverage_style *style)
 {
@@ -397,9 +427,15 @@ void coverage_gcovr_0_15(struct out *out, const struct coverage_report *s,
 
 /* The source files of Coveralls' JSON: of each line its count, null of those without code or of
  * unknown count; of branches line, block, number and count. Who uploads adds the job's own members:
- * service_name, repo_token, git. A source that cannot be read has no digest. */
+ * service_name, repo_token, git. A source that cannot be read has no digest.
+ *
+ *     {"source_files": [{"name": "a.c",
+ *       "source_digest": "32 hexadecimal digits of MD5",
+ *       "coverage": [null, 5, 0, null],              element i is line i + 1
+ *       "branches": [2, 0, 0, 5,  2, 0, 1, 0]}]}     line, block, branch, count, four by four */
 
-/* Its digest, and how many lines it has; 0 where it cannot be read. */
+/* Its digest, and how many lines it has; 0 where it cannot be read. The file is read whole for
+ * that; the service compares the digest with the source that it has. */
 static uint32_t coveralls_digest(struct json *j, const struct result_source *s)
 {
     struct file_buffer buffer = {0};
@@ -421,7 +457,9 @@ static uint32_t coveralls_digest(struct json *j, const struct result_source *s)
     return lines;
 }
 
-/* A line of tracefiles may have any number: what the source does not have ends the array. */
+/* A line of tracefiles may have any number: what the source does not have ends the array. Without
+ * the source FAR bounds the array: a line number from a damaged tracefile must not fill the disk
+ * with nulls. */
 static void coveralls_lines(struct json *j, const struct coverage_result *r,
                             const struct result_source *s, uint32_t lines)
 {
@@ -445,6 +483,7 @@ static void coveralls_lines(struct json *j, const struct coverage_result *r,
     json_end(j);
 }
 
+/* Absent where the source has none. Branches of unknown lines are left out. */
 static void coveralls_branches(struct json *j, const struct coverage_result *r,
                                const struct result_source *s)
 {
@@ -485,8 +524,11 @@ void coverage_coveralls(struct out *out, const struct coverage_report *s,
 /* --- Codecov --------------------------------------------------------------------------------- */
 
 /* Codecov's own JSON: of each source the count of each line, or "1/2" where it has branches: taken
- * of all. What is unknown stands in no line: the format has no word for it. */
+ * of all. What is unknown stands in no line: the format has no word for it.
+ *
+ *     {"coverage": {"a.c": {"12": 5, "13": "1/2", "14": 0}}} */
 
+/* A line with branches that never ran is 0, not "0/2": that is a miss and not a part. */
 static void codecov_line(struct json *j, const struct coverage_result *r,
                          const struct result_line *l)
 {
@@ -503,6 +545,8 @@ static void codecov_line(struct json *j, const struct coverage_result *r,
         json_u64(j, l->count);
 }
 
+/* Sources are members, named by their path below the root; the service maps these to files of the
+ * repository. */
 void coverage_codecov(struct out *out, const struct coverage_report *s,
                       const struct coverage_style *style)
 {

@@ -3,7 +3,22 @@
  * A tracefile has one record a source and test, sources in the order of the report. Branches that
  * are left out of the report are left out here, too; so are unknown lines and functions, of which a
  * tracefile cannot say that they are. Sources are printed on several threads, into buffers that are
- * appended in order: the bytes do not depend on the number of threads. */
+ * appended in order: the bytes do not depend on the number of threads.
+ *
+ *     TN:test                          one section a source
+ *     SF:/src/a.c
+ *     FN:10,parse                      line, name       lcov 2: FNL:0,10,20 place, first, last line
+ *     FNDA:5,parse                     count, name              FNA:0,5,parse place, count, name
+ *     FNF:1  FNH:1                     functions: found, hit
+ *     BRDA:12,0,1,3                    line, block, branch, taken; - where the block never ran
+ *     BRF:2  BRH:1                     branches
+ *     MCDC:12,2,t,1,0,0                line, terms, sense, seen, index, expression  (lcov 2)
+ *     DA:12,5                          line, count
+ *     LF:40  LH:30                     lines
+ *     end_of_record
+ *
+ * A source of many lines is cut into parts, since one generated file may be most of a program.
+ * Cost: linear; memory is that of the pieces in flight. */
 #include "coverage/report/coverage_report.h"
 
 #include "output/digits.h"
@@ -21,15 +36,19 @@ static void lcov_name(struct out *out, const char *text)
         out_char(out, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
 }
 
-/* Records of numbers are written straight into the buffer: most of a tracefile is these. */
+/* Records of numbers are written straight into the buffer: most of a tracefile is these. The
+ * longest is a key, four numbers of 20 digits, and what divides them. */
 enum { RECORD_ROOM = 128 };
 
+/* Begins a record: room in the buffer, with the key in it. lcov_number() goes on from there, and
+ * out_end() takes over what was written. */
 static char *lcov_record(struct out *out, const char *key)
 {
     size_t len = strlen(key);
     return (char *)memcpy(out_begin(out, RECORD_ROOM), key, len) + len;
 }
 
+/* `to` must have room for 21 bytes. */
 static char *lcov_number(char *to, uint64_t value, char after)
 {
     if (value < 10)
@@ -40,12 +59,14 @@ static char *lcov_number(char *to, uint64_t value, char after)
     return to + 1;
 }
 
+/* How many were found, and how many hit: `key` is FN, BR, MC or L. */
 static void lcov_pair(struct out *out, const char *key, uint64_t all, uint64_t hit)
 {
     out_printf(out, "%sF:%" PRIu64 "\n%sH:%" PRIu64 "\n", key, all, key, hit);
 }
 
-/* A part of a section: of a source's functions or lines those from `first` to before `end`. */
+/* A part of a section: of a source's functions or lines those from `first` to before `end`. In the
+ * order of the file. Functions and calls have two stages in version 1, one in version 2. */
 enum stage { STAGE_FUNCTIONS, STAGE_CALLS, STAGE_BRANCHES, STAGE_CONDITIONS, STAGE_LINES, STAGES };
 
 struct part {
@@ -54,6 +75,8 @@ struct part {
     uint32_t first, end;
 };
 
+/* What all threads read. Parts lie in the order of the file; piece i is the parts from pieces[i] to
+ * before pieces[i + 1], and the last of `pieces` closes the last piece. */
 struct tracing {
     const struct coverage_result *r;
     const char *test;
@@ -62,6 +85,7 @@ struct tracing {
     VEC(uint32_t) pieces; /* where in parts each begins, and their end */
 };
 
+/* Names are linkage names: what lcov shows of C++ it demangles itself. */
 static void lcov_functions1(struct out *out, const struct result_function *f, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
@@ -73,6 +97,7 @@ static void lcov_functions1(struct out *out, const struct result_function *f, co
     }
 }
 
+/* Version 1 has counts apart from places, in the same order. */
 static void lcov_calls1(struct out *out, const struct result_function *f, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
@@ -84,7 +109,9 @@ static void lcov_calls1(struct out *out, const struct result_function *f, const 
     }
 }
 
-/* Functions that begin on one line are aliases of one place. */
+/* Functions that begin on one line are aliases of one place. Functions come sorted by line, so that
+ * aliases are neighbours. `place` is an index that lines of FNA name; it begins anew in each
+ * source. */
 static void lcov_functions2(struct out *out, const struct result_function *f, const struct part *p)
 {
     uint32_t place = UINT32_MAX, last = 0;
@@ -105,6 +132,8 @@ static void lcov_functions2(struct out *out, const struct result_function *f, co
     }
 }
 
+/* A branch whose block was never reached has `-`: it could not have been taken. Version 2 marks
+ * those of exceptions by an `e` before the block. */
 static void lcov_branches(struct out *out, const struct tracing *t, const struct result_line *lines,
                           const struct part *p)
 {
@@ -127,6 +156,7 @@ static void lcov_branches(struct out *out, const struct tracing *t, const struct
     }
 }
 
+/* Two records a term, for true and for false. */
 static void lcov_conditions(struct out *out, const struct coverage_result *r,
                             const struct result_line *lines, const struct part *p)
 {
@@ -143,6 +173,7 @@ static void lcov_conditions(struct out *out, const struct coverage_result *r,
     }
 }
 
+/* Most bytes of a tracefile are here: no format string is parsed for them. */
 static void lcov_counts(struct out *out, const struct result_line *lines, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
@@ -154,6 +185,7 @@ static void lcov_counts(struct out *out, const struct result_line *lines, const 
     }
 }
 
+/* Sums of what is known, as they must equal the records above them. */
 static void lcov_known(struct out *out, const char *key, const struct coverage_ratio *ratio)
 {
     lcov_pair(out, key, ratio->all - ratio->unknown, ratio->hit);
@@ -165,6 +197,7 @@ static uint32_t lcov_items_of(const struct result_source *s, enum stage stage)
     return stage <= STAGE_CALLS ? s->functions : s->lines;
 }
 
+/* The head of a section is printed with the first part of its functions, also if it has none. */
 static void lcov_print_records(struct out *out, const struct tracing *t, const struct part *p)
 {
     const struct result_source *s = &t->r->sources.at[p->source];
@@ -194,7 +227,8 @@ static void lcov_print_records(struct out *out, const struct tracing *t, const s
     }
 }
 
-/* What follows the last part of a stage. */
+/* What follows the last part of a stage. Sums of a kind follow its last record; they are absent
+ * where the source has nothing of the kind, but for functions and lines. */
 static void lcov_print_sums(struct out *out, const struct coverage_ratios *sums, enum stage stage,
                             bool is_lcov2)
 {
@@ -210,6 +244,7 @@ static void lcov_print_sums(struct out *out, const struct coverage_ratios *sums,
     }
 }
 
+/* Run by one of several threads; it touches nothing but its own `out`. */
 static void lcov_print_piece(size_t i, struct out *out, void *context)
 {
     const struct tracing *t = context;
@@ -225,6 +260,8 @@ static void lcov_print_piece(size_t i, struct out *out, void *context)
 /* Parts of some 50 kB, by what their records usually take; small ones are printed together. */
 enum { PIECE_BYTES = 50000, HEAD_BYTES = 100 };
 
+/* BYTES says what an item of a stage usually prints. An empty stage is a part of no items, which
+ * still prints its head and sums. */
 static void lcov_cut(struct tracing *t)
 {
     static const uint32_t BYTES[STAGES] = {100, 100, 20, 1, 10};
@@ -249,6 +286,8 @@ static void lcov_cut(struct tracing *t)
     vec_push(&t->pieces, (uint32_t)t->parts.len);
 }
 
+/* Problems that lost data come first, as comments, which lcov passes over. A result of one test has
+ * its name as TN; of several, none is true. */
 void coverage_lcov(struct out *out, const struct coverage_report *s,
                    const struct coverage_style *style)
 {

@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sorted by one number each; equal ones stay in the order of their paths. */
+/* Sorted by one number each; equal ones stay in the order of their paths. Most first for numbers of
+ * lines, least first for percentages: what needs work is above. Complements turn the ascending sort
+ * around. */
 uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort, struct arena *a)
 {
     size_t len = r->sources.len;
@@ -36,7 +38,8 @@ uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort,
     return ranking;
 }
 
-/* 99.96 is no 100: who reads 100.0 stops looking. */
+/* 99.96 is no 100: who reads 100.0 stops looking. A dash is nothing that could be covered. One
+ * decimal, rounded to the nearest but for the two ends. */
 void ratio_text(char *into, size_t size, const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
@@ -52,6 +55,7 @@ void ratio_text(char *into, size_t size, const struct coverage_ratio *r)
     snprintf(into, size, "%.1f", percent);
 }
 
+/* The state is that of line `i`; the result is behind the last of the run, within the source. */
 uint32_t result_lines_end(const struct coverage_result *r, const struct result_source *s,
                           uint32_t i)
 {
@@ -61,6 +65,7 @@ uint32_t result_lines_end(const struct coverage_result *r, const struct result_s
     return end;
 }
 
+/* Sentences are cut at 511 bytes, and paths in them at 200: a sentence of a report, no data. */
 static void say(void (*print)(void *, const char *), void *context, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
@@ -74,11 +79,14 @@ static void say(void (*print)(void *, const char *), void *context, const char *
     print(context, sentence);
 }
 
+/* English alone, and only for nouns that take a plain s: branches are spelled out where they come.
+ */
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
 
+/* Where an option counts what was left out, the sentence names it. */
 void left_out_sentences(const struct coverage_report *s, void (*print)(void *, const char *),
                         void *context)
 {
@@ -123,7 +131,8 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
         print(context, r->notes.at[i]);
 }
 
-/* The first eight by number: a switch may have hundreds. */
+/* The first eight by number: a switch may have hundreds. Numbers begin with 1, in the order of the
+ * compiler's arcs. */
 bool branches_missed_text(struct out *out, const struct coverage_result *r,
                           const struct result_line *l)
 {
@@ -147,6 +156,7 @@ const char *function_unknown_reason(const struct result_function *f, struct aren
                         has_defect ? arcs_defect_text(f->defect) : "");
 }
 
+/* A gate of nothing passes: a patch of comments alone shall not fail a build. */
 void coverage_gate_text(struct out *out, const struct coverage_gate *g)
 {
     if (g->is_empty && !strcmp(g->name, "diff"))
@@ -160,6 +170,7 @@ void coverage_gate_text(struct out *out, const struct coverage_gate *g)
 
 /* --- sources by folder, for formats that put them into packages ------------------------------ */
 
+/* Folders by their bytes, a folder before those inside of it; equals stay in the order of paths. */
 static int by_folder(uint32_t left, uint32_t right, const void *context)
 {
     const struct coverage_result *r = context;
@@ -169,6 +180,8 @@ static int by_folder(uint32_t left, uint32_t right, const void *context)
     return order ? order : first < second ? -1 : first > second;
 }
 
+/* Folders of one name that lie apart in the order of paths (a/b.c, a/x/c.c, a/z.c) come together.
+ */
 uint32_t *sources_by_folder(const struct coverage_result *r, struct arena *a)
 {
     uint32_t *order = ARENA_NEW(a, uint32_t, r->sources.len + 1);
@@ -178,6 +191,7 @@ uint32_t *sources_by_folder(const struct coverage_result *r, struct arena *a)
     return order;
 }
 
+/* `order` is of sources_by_folder(); the result is behind the last of the folder. */
 size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order, size_t i)
 {
     size_t end = i + 1;
@@ -186,6 +200,7 @@ size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order
     return end;
 }
 
+/* All three numbers add up: sources are disjoint. */
 static void ratio_add(struct coverage_ratio *sum, const struct coverage_ratio *part)
 {
     sum->all += part->all;
@@ -204,6 +219,8 @@ void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
 
 /* --- the table of formats -------------------------------------------------------------------- */
 
+/* Names are those of options (--lcov FILE) too; the last column says that demangled names of
+ * functions are needed. */
 const struct coverage_format coverage_formats[] = {
     {"text", coverage_text, false},           {"lcov", coverage_lcov, false},
     {"cobertura", coverage_cobertura, true},  {"json", coverage_json, true},
@@ -214,6 +231,7 @@ const struct coverage_format coverage_formats[] = {
 };
 const size_t coverage_formats_len = sizeof coverage_formats / sizeof *coverage_formats;
 
+/* `name` has `len` bytes and need not end: it is part of an option's value. */
 const struct coverage_format *coverage_format_find(const char *name, size_t len, struct err *e)
 {
     for (size_t i = 0; i < coverage_formats_len; i++)

@@ -9,12 +9,15 @@
 #include "coverage/model/coverage.h"
 #include "output/columns.h"
 
+/* A least percentage that was asked for. Unknown lines are no part of it. */
 struct coverage_gate {
     const char *name; /* "line", "branch", "function", "condition", "diff" */
     double limit, percent;
     bool has_failed, is_empty; /* is_empty: there was nothing to count, and percent is 100 */
 };
 
+/* Everything a form prints. The caller owns all of it, and keeps it until the form is written; the
+ * forms change none of it. */
 struct coverage_report {
     const struct coverage_result *result;
     const struct problems *problems;
@@ -35,6 +38,7 @@ struct coverage_report {
 
 enum source_sort { SORT_NAME, SORT_PERCENT, SORT_MISSED, SORT_LINES };
 
+/* What the user asked for, which most forms ignore: those for machines print all. */
 struct coverage_style {
     bool has_colour;
     enum source_sort sort;
@@ -105,6 +109,7 @@ const struct coverage_format *coverage_format_find(const char *name, size_t len,
 
 /* --- coverage compared: docs/schema/diff_coverage.schema.json --------------------------------- */
 
+/* Two results compared, of which the caller owns all. */
 struct change_report {
     const struct coverage_change *change;
     const char *old, *new; /* what was named */
@@ -140,6 +145,8 @@ size_t change_count(const struct coverage_change *c);
 
 /* --- coverage by test: docs/schema/cover_tests.schema.json ------------------------------------ */
 
+/* Three reports in one: tests for a patch if there is a `selection`, else tests that ran `place`,
+ * else all tests. */
 struct tests_report {
     const struct test_coverage *tests;
 

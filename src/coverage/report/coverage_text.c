@@ -4,7 +4,19 @@
  * Both show what the report has and compute nothing but percentages, which never say 100 or 0 of
  * what is not quite so. Columns without data are left away. What is missing is shown with lines of
  * the source around it where that can be read; lines in one state that follow each other are one
- * range, also across lines without code. A source is read once, and one at a time. */
+ * range, also across lines without code. A source is read once, and one at a time.
+ *
+ *     lines%  missed  lines  functions% branches%  source
+ *       71.4      20     70      100.0     50.0     a.c
+ *       71.4      20     70      100.0     50.0     [all of 1 source]
+ *       left out: ...
+ *
+ *     a.c: not run: 12-15; unknown: 30
+ *           11    if (x)
+ *           12 !      fail();
+ *       line 40: branch 2 of 2 never taken
+ *
+ *     passed: line coverage is 71.43 %, 70.00 % are asked for */
 #include "coverage/report/coverage_report.h"
 
 #include "base/utf8.h"
@@ -14,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What the parts of the summary share: which columns have data, the order of sources, widths. */
 struct page {
     struct out *out;
     const struct coverage_report *s;
@@ -24,13 +37,15 @@ struct page {
     int lines; /* width of the columns of line numbers */
 };
 
+/* The caller ends a colour by "\33[0m". */
 static void text_colour(const struct page *p, const char *code)
 {
     if (p->style->has_colour)
         out_str(p->out, code);
 }
 
-/* Green from 90 %, yellow from 75 %, red below. */
+/* Green from 90 %, yellow from 75 %, red below. What is not counted has no colour, since it is
+ * neither good nor bad. `after` fills the column. */
 static void text_ratio(const struct page *p, const struct coverage_ratio *r, const char *after)
 {
     char percent[16];
@@ -45,7 +60,8 @@ static void text_ratio(const struct page *p, const struct coverage_ratio *r, con
     out_str(p->out, after);
 }
 
-/* The columns of a source, or of all. */
+/* The columns of a source, or of all. Missed are the lines that are known not to have run; lines
+ * are all, the unknown among them. */
 static void text_row(const struct page *p, const struct coverage_ratios *sums)
 {
     text_ratio(p, &sums->lines, "  ");
@@ -65,6 +81,7 @@ static void text_row(const struct page *p, const struct coverage_ratios *sums)
         text_ratio(p, &sums->conditions, "      ");
 }
 
+/* The last row is of all sources, also of those that a limit does not show. */
 static void text_table(const struct page *p)
 {
     const struct coverage_result *r = p->s->result;
@@ -100,7 +117,8 @@ static void text_sentence(void *context, const char *text)
     out_char(p->out, '\n');
 }
 
-/* Losses are all told, and in red; of notes the first five. */
+/* Losses are all told, and in red; of notes the first five. What was left out comes first: it says
+ * what the percentages above are of. */
 static void text_notes(struct page *p)
 {
     const struct problems *problems = p->s->problems;
@@ -145,6 +163,7 @@ static void text_function(const struct page *p, const struct result_function *f,
     out_char(p->out, '\n');
 }
 
+/* In the order of sources and of lines in them. */
 static void text_functions(const struct page *p)
 {
     const struct coverage_result *r = p->s->result;
@@ -158,6 +177,8 @@ static void text_functions(const struct page *p)
 
 /* ---- what is missing */
 
+/* Cut at 200 bytes, and free of control characters but tabs. A line that the file does not have
+ * prints nothing. */
 static void text_source_text(const struct page *p, const struct source_text *text, uint32_t number,
                              char mark)
 {
@@ -179,12 +200,14 @@ static void text_source_text(const struct page *p, const struct source_text *tex
     out_char(p->out, '\n');
 }
 
+/* A range of one line is that line. */
 static void text_range_of_lines(struct out *out, uint32_t first, uint32_t last)
 {
     out_printf(out, last > first ? "%" PRIu32 "-%" PRIu32 : "%" PRIu32, first, last);
 }
 
-/* "12-15, 20" of the lines in a state. */
+/* "12-15, 20" of the lines in a state. `before` goes before the first range, and is not printed if
+ * there is none. */
 static bool text_ranges(struct out *out, const struct coverage_result *r,
                         const struct result_source *s, uint8_t state, const char *before)
 {
@@ -200,7 +223,8 @@ static bool text_ranges(struct out *out, const struct coverage_result *r,
     return has_any;
 }
 
-/* `at` goes forward with the lines: one pass over a source. */
+/* `at` goes forward with the lines: one pass over a source. `!` missed, `?` unknown, a blank for
+ * what ran or holds no code. */
 static char text_mark_of(const struct coverage_result *r, const struct result_source *s,
                          uint32_t *at, uint32_t number)
 {
@@ -212,7 +236,9 @@ static char text_mark_of(const struct coverage_result *r, const struct result_so
     return state == RESULT_MISSED ? '!' : state == RESULT_UNKNOWN ? '?' : ' ';
 }
 
-/* The ranges' text, with lines around them; ranges that come near each other are one piece. */
+/* The ranges' text, with lines around them; ranges that come near each other are one piece.
+ * `printed` is the last line that was printed, so that contexts which overlap are printed once.
+ * Sums are in 64 bits: the last line plus a context may exceed 32. */
 static void text_excerpt(const struct page *p, const struct result_source *s,
                          const struct source_text *text)
 {
@@ -236,7 +262,8 @@ static void text_excerpt(const struct page *p, const struct result_source *s,
     }
 }
 
-/* Which outcomes of which term were never seen: that is the test that is missing. */
+/* Which outcomes of which term were never seen: that is the test that is missing. Terms are
+ * numbered from 1, from left to right. */
 static void text_missed_conditions(const struct page *p, const struct result_source *s)
 {
     const struct coverage_result *r = p->s->result;
@@ -262,6 +289,7 @@ static void text_missed_conditions(const struct page *p, const struct result_sou
     }
 }
 
+/* Sources with nothing missing of what was asked for get no heading. */
 static bool text_has_details(const struct page *p, const struct result_source *s)
 {
     const struct coverage_ratios *sums = &s->sums;
@@ -270,6 +298,8 @@ static bool text_has_details(const struct page *p, const struct result_source *s
            (p->style->shows_conditions && sums->conditions.hit < sums->conditions.all);
 }
 
+/* A source that cannot be read loses its excerpt, and the reason goes to out_lacks(), which makes
+ * the command say so once. */
 static void text_missing(const struct page *p)
 {
     const struct coverage_result *r = p->s->result;
@@ -311,7 +341,8 @@ static void text_missing(const struct page *p)
 
 /* ---- the patch */
 
-/* Of a patch's file its changed lines, and which of them did not run. */
+/* Of a patch's file its changed lines, and which of them did not run. A range is of lines that are
+ * neighbours in the result, of one state, and all changed. */
 static void text_changed_file(const struct page *p, const struct diff_file *f)
 {
     const struct coverage_result *r = p->s->result;
@@ -342,6 +373,7 @@ static void text_changed_file(const struct page *p, const struct diff_file *f)
     out_char(p->out, '\n');
 }
 
+/* The sum is of lines with code: a patch of comments has none. */
 static void text_changes(const struct page *p)
 {
     const struct patch_coverage *d = p->s->diff;
@@ -356,6 +388,8 @@ static void text_changes(const struct page *p)
                percent, d->sum.hit, d->sum.all);
 }
 
+/* Summary, notes, functions, what is missing, patch, gates: from the whole to its parts, with what
+ * fails a build at the end, where a terminal stands. */
 void coverage_text(struct out *out, const struct coverage_report *s,
                    const struct coverage_style *style)
 {
@@ -397,6 +431,8 @@ void coverage_text(struct out *out, const struct coverage_report *s,
 
 enum { SHOWN = 100 }; /* sources, unless --limit says otherwise: comments have a largest size */
 
+/* Percentage with its fraction, so that one of two and half of a thousand differ; a dash where
+ * nothing is known. */
 static void ratio(struct out *out, const struct coverage_ratio *r)
 {
     char percent[16];
@@ -407,6 +443,7 @@ static void ratio(struct out *out, const struct coverage_ratio *r)
         out_printf(out, " %s %% (%" PRIu64 "/%" PRIu64 ") |", percent, r->hit, r->all - r->unknown);
 }
 
+/* A row of the table, of kinds that there are. */
 static void total(struct out *out, const char *name, const struct coverage_ratio *r)
 {
     char percent[16];
@@ -417,6 +454,7 @@ static void total(struct out *out, const char *name, const struct coverage_ratio
                r->all - r->unknown);
 }
 
+/* The changed lines come first: on a pull request they are the question. */
 static void totals(struct out *out, const struct coverage_report *s)
 {
     const struct coverage_ratios *sums = &s->result->sums;
@@ -441,6 +479,7 @@ static void totals(struct out *out, const struct coverage_report *s)
         out_char(out, '\n');
 }
 
+/* As text_changed_file() has it, for a cell of the table. */
 static void missed(struct out *out, const struct coverage_report *s, const struct diff_file *f)
 {
     const uint32_t *lines = s->diff->lines.at;
@@ -462,6 +501,7 @@ static void missed(struct out *out, const struct coverage_report *s, const struc
     out_str(out, " |\n");
 }
 
+/* Files in which nothing was added are left out: there is no line to cover. */
 static void changes(struct out *out, const struct coverage_report *s)
 {
     if (!s->diff)
@@ -484,6 +524,7 @@ static void changes(struct out *out, const struct coverage_report *s)
     out_char(out, '\n');
 }
 
+/* Folded away: a comment is read for the changed lines. */
 static void sources(struct out *out, const struct coverage_report *s,
                     const struct coverage_style *style)
 {
@@ -519,6 +560,7 @@ static void sentence(void *context, const char *value)
     out_char(out, '\n');
 }
 
+/* Losses and what was left out stand between the changed lines and the sources, as a list. */
 void coverage_markdown(struct out *out, const struct coverage_report *s,
                        const struct coverage_style *style)
 {

@@ -2,7 +2,9 @@
  *
  * All of them have fewer words than the report: none can say that something is unknown, so unknown
  * lines and functions are left out, and totals are those of what is left. Packages are folders.
- * They differ in what a branch is, which the comment above each says. */
+ * They differ in what a branch is, which the comment above each says.
+ *
+ * All are streamed, and cost one pass over the lines, Clover three more for its sums. */
 #include "base/path.h"
 #include "base/bytes.h"
 #include "coverage/report/coverage_report.h"
@@ -17,19 +19,31 @@
 /* Cobertura XML, valid by coverage-04.dtd, for the services that show coverage beside code.
  *
  * A package is a folder, a class a source. A line with branches has one condition for each block
- * that decides. */
+ * that decides.
+ *
+ *     <coverage line-rate branch-rate lines-covered lines-valid branches-... timestamp version>
+ *       <sources><source>ROOT</source></sources>
+ *       <packages><package name="src.lib" line-rate branch-rate>
+ *         <classes><class name="a.c" filename="src/lib/a.c" line-rate branch-rate>
+ *           <methods><method name signature><lines><line number hits/></lines></method></methods>
+ *           <lines><line number hits branch="false"/>
+ *                  <line number hits branch="true" condition-coverage="50% (1/2)">
+ *                    <conditions><condition number type="jump" coverage="50%"/></conditions></line>
+ *           </lines></class></classes></package></packages></coverage> */
 
 struct xml {
     struct out *out;
     const struct coverage_report *s;
 };
 
+/* Of nothing all is covered: a folder without branches shall not fail a gate on them. */
 static double cobertura_rate(const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
     return all ? (double)r->hit / (double)all : 1;
 }
 
+/* The document type wants a complexity; it is not measured. */
 static void cobertura_rates(struct out *out, const struct coverage_ratio *lines,
                             const struct coverage_ratio *branches)
 {
@@ -37,6 +51,7 @@ static void cobertura_rates(struct out *out, const struct coverage_ratio *lines,
                cobertura_rate(lines), cobertura_rate(branches));
 }
 
+/* A method has one line, its first, and as rate 0 or 1. */
 static void cobertura_methods(const struct xml *x, const struct result_source *s)
 {
     struct out *out = x->out;
@@ -58,7 +73,8 @@ static void cobertura_methods(const struct xml *x, const struct result_source *s
     out_str(out, "        </methods>\n");
 }
 
-/* One condition a block: how many of its ways were taken. */
+/* One condition a block: how many of its ways were taken. Branches of a block lie beside each
+ * other. */
 static void cobertura_conditions(const struct xml *x, const struct result_line *l)
 {
     const struct result_branch *at = x->s->result->branches.at + l->first_branch;
@@ -79,6 +95,7 @@ static void cobertura_conditions(const struct xml *x, const struct result_line *
     out_str(x->out, "</conditions></line>\n");
 }
 
+/* Numbers are written by out_u64(): this is most of a document. */
 static void cobertura_lines(const struct xml *x, const struct result_source *s)
 {
     struct out *out = x->out;
@@ -115,6 +132,7 @@ static void cobertura_class(const struct xml *x, const struct result_source *s)
     out_str(out, "      </class>\n");
 }
 
+/* Names are folders with dots for slashes, since readers take them for Java's. */
 static void cobertura_package(const struct xml *x, const uint32_t *sources, size_t len)
 {
     const struct coverage_result *r = x->s->result;
@@ -151,7 +169,8 @@ static void cobertura_packages(const struct xml *x)
     arena_deinit(&scratch);
 }
 
-/* A comment cannot hold two hyphens. */
+/* A comment cannot hold two hyphens. Bytes above ASCII may be no UTF-8, which no comment may hold
+ * either. */
 static void cobertura_problems(const struct xml *x)
 {
     for (size_t i = 0; i < x->s->problems->at.len; i++) {
@@ -197,7 +216,14 @@ void coverage_cobertura(struct out *out, const struct coverage_report *s,
  *
  * A package is a folder; every line is a statement, every function's first line a method, and each
  * block that decides between ways a conditional: how often its first way was taken, and how often
- * the others. What is unknown stands in no line. */
+ * the others. What is unknown stands in no line.
+ *
+ *     <coverage generated clover><project timestamp><metrics .../>
+ *       <package name="src/lib"><metrics .../>
+ *         <file name="a.c" path="/src/lib/a.c"><metrics .../>
+ *           <line num type="method" signature count/>
+ *           <line num type="cond" truecount falsecount/>
+ *           <line num type="stmt" count/> */
 
 struct clover_sums {
     uint64_t files, methods, methods_hit, conditionals, conditionals_hit, statements,
@@ -210,6 +236,7 @@ struct clover_conditional {
     uint32_t end;
 };
 
+/* `at`: the branch of the line with which the conditional begins. */
 static struct clover_conditional clover_next(const struct coverage_result *r,
                                              const struct result_line *l, uint32_t at)
 {
@@ -231,6 +258,7 @@ static void clover_add(struct clover_sums *sum, const struct clover_sums *part)
     sum->statements_hit += part->statements_hit;
 }
 
+/* Of one source. Conditionals have two outcomes each, however many ways the block has. */
 static struct clover_sums clover_count(const struct coverage_result *r,
                                        const struct result_source *s)
 {
@@ -251,6 +279,7 @@ static struct clover_sums clover_count(const struct coverage_result *r,
     return sums;
 }
 
+/* `what` names the count of files, where the element has one: project and package, not a file. */
 static void clover_metrics(struct out *out, const struct clover_sums *s, const char *what)
 {
     out_str(out, "<metrics");
@@ -307,6 +336,7 @@ static void clover_file(struct out *out, const struct coverage_result *r,
     out_str(out, "      </file>\n");
 }
 
+/* Sums stand before the files, so that these are walked twice. */
 static void clover_package(struct out *out, const struct coverage_result *r,
                            const uint32_t *sources, size_t len)
 {
@@ -358,8 +388,15 @@ void coverage_clover(struct out *out, const struct coverage_report *s,
 /* JaCoCo's XML, valid by its report.dtd 1.1, for whatever reads Java's coverage.
  *
  * A package is a folder, a class a source. It has no counts: a line is one instruction, covered or
- * missed. What is unknown stands in no line and no counter. */
+ * missed. What is unknown stands in no line and no counter.
+ *
+ *     <report name><package name="src/lib">
+ *       <class name="src/lib/a.c" sourcefilename="a.c"><method name desc line><counter/></method>
+ *         <counter type="INSTRUCTION|BRANCH|LINE|METHOD" missed covered/></class>
+ *       <sourcefile name="a.c"><line nr mi ci mb cb/><counter/></sourcefile>
+ *       <counter/></package><counter/></report> */
 
+/* Of nothing there is no counter: that is how JaCoCo says it. */
 static void jacoco_counter(struct out *out, const char *type, const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
@@ -368,6 +405,7 @@ static void jacoco_counter(struct out *out, const char *type, const struct cover
                    type, all - r->hit, r->hit);
 }
 
+/* In the order of JaCoCo's own reports. */
 static void jacoco_counters(struct out *out, const struct coverage_ratios *sums)
 {
     jacoco_counter(out, "INSTRUCTION", &sums->lines);
@@ -376,6 +414,8 @@ static void jacoco_counters(struct out *out, const struct coverage_ratios *sums)
     jacoco_counter(out, "METHOD", &sums->functions);
 }
 
+/* `desc` is a descriptor of Java; the linkage name stands in for it, as it tells overloads apart.
+ */
 static void jacoco_class(struct out *out, const struct coverage_result *r,
                          const struct result_source *s)
 {
@@ -400,6 +440,7 @@ static void jacoco_class(struct out *out, const struct coverage_result *r,
     out_str(out, "\n    </class>\n");
 }
 
+/* mi and ci are instructions missed and covered, mb and cb branches. */
 static void jacoco_source(struct out *out, const struct coverage_result *r,
                           const struct result_source *s)
 {
@@ -424,6 +465,7 @@ static void jacoco_source(struct out *out, const struct coverage_result *r,
     out_str(out, "\n    </sourcefile>\n");
 }
 
+/* Classes first, then their sources, as JaCoCo has them. */
 static void jacoco_package(struct out *out, const struct coverage_result *r,
                            const uint32_t *sources, size_t len)
 {
@@ -470,7 +512,10 @@ void coverage_jacoco(struct out *out, const struct coverage_report *s,
 /* --- SonarQube ------------------------------------------------------------------------------- */
 
 /* SonarQube's generic coverage, version 1. It has no counts, only whether a line ran, and how many
- * of its branches were taken. What is unknown stands in no line. */
+ * of its branches were taken. What is unknown stands in no line.
+ *
+ *     <coverage version="1"><file path="a.c">
+ *       <lineToCover lineNumber="12" covered="true" branchesToCover="2" coveredBranches="1"/> */
 
 static void sonarqube_line(struct out *out, const struct coverage_result *r,
                            const struct result_line *l)

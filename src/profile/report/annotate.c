@@ -7,7 +7,18 @@
  * spaces, so that columns behind them stand still, control characters by text_name(), cut where it
  * gets absurd (minified sources have lines of megabytes).
  *
- * JSON (docs/schema/annotate.schema.json) has the same lines with all numbers. */
+ * JSON (docs/schema/annotate.schema.json) has the same lines with all numbers.
+ *
+ * One region of text, with the code of its lines (the columns depend on the data):
+ *
+ *     /src/a.c  62.50 % of all samples
+ *              recorded as ../a.c
+ *      self%     self s   calls        count blocks   line
+ *                                                      ...  in parse
+ *      12.50      0.125                  ~40            10  for (; *s; s++)
+ *      12.50      0.125                   40                  401136:  call 401020 <hash+0x10>
+ *
+ * The table is walked once, in its order; memory is that of one line. */
 #include "profile/report/writers.h"
 
 #include "base/path.h"
@@ -20,6 +31,8 @@ enum { LONGEST_LINE = 400, TAB = 8, LINE_NUMBER = 6 };
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
+/* Columns with a name are members of JSON; those with a head stand in text; a column may be both.
+ * The share that is printed as heat and the share of JSON are one figure in two forms. */
 enum {
     LINE_SELF_SAMPLES,
     LINE_SELF_TIME,
@@ -55,6 +68,8 @@ static const struct column columns[ANNOTATE_COLUMNS] = {
     [LINE_INFERRED] = {"is_inferred",
                        "no block begins on the line: the count is that of the one before"},
 };
+/* Lines and instructions share the columns, since both have self time and executions; members that
+ * do not apply to one of them are absent from its JSON. */
 const struct column_table annotate_columns = {"annotate", "annotate", "lines", columns,
                                               ANNOTATE_COLUMNS};
 
@@ -93,7 +108,9 @@ static size_t text_width(const struct text_columns *l)
     return width ? width + 1 : 0;
 }
 
-/* What is on a line, or NULL, or of an instruction `self` and `count`. */
+/* What is on a line, or NULL, or of an instruction `self` and `count`. `count` NULL: no block is
+ * known, so the columns of executions stay blank. A count of 0 is printed, and marked as bad: code
+ * that never ran is what the reader of such a profile looks for. */
 static void text_fields(struct out *out, const struct text_columns *l, const struct summary *s,
                         double self, const struct source_row *r, const uint64_t *count)
 {
@@ -122,7 +139,9 @@ static void text_fields(struct out *out, const struct text_columns *l, const str
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Where a region begins in the middle of a function, its name. */
+/* Where a region begins in the middle of a function, its name. The region's first line with a
+ * function has it; a region that begins where a function does needs no name, since its line shows
+ * it. Line 1 has nothing before it that dots could stand for. */
 static void annotate_print_gap(struct out *out, const struct annotated *t,
                                const struct annotated_line *line, const struct text_columns *layout,
                                bool is_first)
@@ -148,7 +167,8 @@ static void annotate_print_gap(struct out *out, const struct annotated *t,
 }
 
 /* Between instructions that do not follow each other; with the symbol they are in where that is not
- * the function that the line itself is in. */
+ * the function that the line itself is in. `before` is the function of the instruction above, or
+ * NO_FUNCTION for the first of the line. */
 static void annotate_print_code_gap(struct out *out, const struct annotated *t,
                                     const struct annotated_line *line, uint32_t function,
                                     uint32_t before, const struct text_columns *layout,
@@ -194,7 +214,9 @@ static void annotate_print_instructions(struct out *out, const struct annotated 
     }
 }
 
-/* Numbers, line number and text; where the text is missing, the function that the line is in. */
+/* Numbers, line number and text; where the text is missing, the function that the line is in.
+ * Columns are counted in characters (bytes that do not continue one in UTF-8), so that tabs reach
+ * the stops that an editor shows them at. Wide and combining characters count as one. */
 static void annotate_print_line(struct out *out, const struct annotated *t,
                                 const struct annotated_file *f, const struct annotated_line *line,
                                 const struct text_columns *layout)
@@ -235,7 +257,9 @@ static void annotate_print_line(struct out *out, const struct annotated *t,
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Why there is no source, and the option that would find it. */
+/* Why there is no source, and the option that would find it. `recorded` is the path in debug
+ * information: its folder is what --path-map would have to map. A file that was found but could not
+ * be read gets no such hint. */
 static void annotate_print_missing(struct out *out, const struct annotated_file *f,
                                    const char *recorded)
 {
@@ -254,7 +278,8 @@ static void annotate_print_missing(struct out *out, const struct annotated_file 
     out_char(out, '\n');
 }
 
-/* Path, share, and reasons not to trust the lines below. */
+/* Path, share, and reasons not to trust the lines below. These are: the file is newer than the
+ * program, and debug information has lines behind its end. */
 static void annotate_print_file_head(struct out *out, const struct annotated *t,
                                      const struct annotated_file *f, const struct text_style *style)
 {
@@ -282,6 +307,8 @@ static void annotate_print_file_head(struct out *out, const struct annotated *t,
                    f->has_lines, f->asks_line);
 }
 
+/* Heads repeat for each file, since a screen shows one file at a time. Where the source is missing
+ * there are no regions: the lines are those with numbers, far apart by nature. */
 static void annotate_print_file(struct out *out, const struct annotated *t,
                                 const struct annotated_file *f, const struct text_columns *layout,
                                 struct names *names)
@@ -298,7 +325,9 @@ static void annotate_print_file(struct out *out, const struct annotated *t,
     }
 }
 
-/* What no line above shows, so that shares add up to the whole. */
+/* What no line above shows, so that shares add up to the whole. Samples of functions and files that
+ * filters left out are in `not_shown`, those of code compiled without -g in `no_line`; neither can
+ * be on any line above. */
 static void annotate_print_rest(struct out *out, const struct annotated *t)
 {
     const struct source_lines *s = t->source;
@@ -373,6 +402,8 @@ static void annotate_json_instruction(struct json *j, const struct annotated *t,
     json_end(j);
 }
 
+/* `has_code` false: debug information has no code for the line (a comment, a declaration), so it
+ * has none of the members of figures. `text` is null where the source is missing. */
 static void annotate_json_line(struct json *j, const struct annotated *t,
                                const struct annotated_line *line, struct names *names)
 {
@@ -405,6 +436,9 @@ static void annotate_json_line(struct json *j, const struct annotated *t,
     json_end(j);
 }
 
+/* `path` is where the source was found, `recorded` what the compiler wrote down; `problem` says why
+ * there is no text, null where there is. Missing and stale sources are facts of a file, not errors:
+ * the figures hold without them. */
 static void annotate_json_file(struct json *j, const struct annotated *t,
                                const struct annotated_file *f, struct names *names)
 {
@@ -426,6 +460,8 @@ static void annotate_json_file(struct json *j, const struct annotated *t,
     json_end(j);
 }
 
+/* The file's lists nest as text does: files, lines, instructions. `omitted` has what no line shows:
+ * lines that limits left out, code without lines, and other code. */
 void annotate_json(struct out *out, const struct report_input *in)
 {
     const struct annotated *t = in->annotated;

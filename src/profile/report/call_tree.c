@@ -2,7 +2,17 @@
  *
  * Names of one level stand below each other. A row that alone goes on from its parent stays on the
  * parent's level, with a `>` before it (`<` where the tree goes outwards): so what is sixty calls
- * deep stays in sight, and only real branches move to the right. */
+ * deep stays in sight, and only real branches move to the right.
+ *
+ *     total%   total s  self s  depth   function
+ *     100.00     1.000   0.000      0   main
+ *      99.00     0.990   0.010      1 > run                the only row below main: same level
+ *      60.00     0.600   0.600      2     parse            one of several: a level deeper
+ *      37.50     0.375   0.375      2     print
+ *       0.50     0.005              2     (+3 more, 0.5 %)
+ *
+ * Cost: one pass over the rows; a stack of levels as deep as the tree, on the heap, because
+ * recorded stacks may have thousands of frames. */
 #include "profile/report/writers.h"
 
 #include "output/json.h"
@@ -51,7 +61,9 @@ const struct column_table call_tree_columns = {"graph", "call_tree", "rows", col
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* Trees of callers have no column of self time: a row says how much came through it. */
+/* Trees of callers have no column of self time: a row says how much came through it. Widths come
+ * from the largest amount, which is that of all samples, so that no row overflows its column. Where
+ * no rate is known the columns of time hold samples. */
 static struct text_columns lay_out(const struct call_report *r, const struct text_style *style)
 {
     const struct summary *s = r->summary;
@@ -74,7 +86,8 @@ static struct text_columns lay_out(const struct call_report *r, const struct tex
     return l;
 }
 
-/* `level`: of indentation, which grows at branches alone. */
+/* `level`: of indentation, which grows at branches alone. A row of several folded functions shows
+ * no self time: nothing stands below it, so that all of its total is self. */
 static void put_row(struct out *out, const struct text_columns *l, const struct call_report *r,
                     const struct call_row *row, bool is_outwards, uint32_t level)
 {
@@ -97,7 +110,9 @@ static void put_row(struct out *out, const struct text_columns *l, const struct 
     out_char(out, '\n');
 }
 
-/* A head, the rows, and what is not in them. */
+/* A head, the rows, and what is not in them. `level.at[d]` is the indentation of the last row of
+ * depth d; as rows come depth first, that is the ancestor of whatever follows at d + 1. What has no
+ * stack is reported only where it would round to 0.01 % or more. */
 static void put_tree(struct out *out, const struct text_columns *l, const struct call_report *r,
                      size_t number)
 {
@@ -149,6 +164,8 @@ void call_tree_text(struct out *out, const struct report_input *in)
 
 /* --- JSON and CSV: names are whole ------------------------------------------------------------ */
 
+/* A folded row has no function, so that all fields which name one stay absent. The first inlined
+ * frame has the number `first_inlined`: frames behind it are inlined copies. */
 static void row_fields(struct field *fields, const struct call_report *r,
                        const struct call_row *row)
 {
@@ -200,7 +217,8 @@ void call_tree_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
-/* All trees in one table, numbered. */
+/* All trees in one table, numbered. Rows of CSV have no nesting: the number of the tree, and the
+ * depth, say where a row belongs. */
 void call_tree_csv(struct out *out, const struct report_input *in)
 {
     const struct call_report *r = in->call_trees;

@@ -4,7 +4,17 @@
  * Caveats come before figures: what was recorded of the sides in different ways is a reason of its
  * own to differ, and each such reason is a sentence. Times are printed in a unit in which the
  * largest has few digits. A chance or margin below 0 is not known: null in JSON, an empty field in
- * CSV, blank in text. */
+ * CSV, blank in text.
+ *
+ * What is compared, and which change is more than chance, is decided in profile/analysis. Nothing
+ * here tests or rounds anything again but for the eye.
+ *
+ *     {"old": side, "new": side,      what each side is made of
+ *      "totals": [...],               the whole run: time, memory, events
+ *      "summary": {..., "notes"},     how many rows changed, by which rules, and caveats
+ *      "functions": [...]}            the rows; with lines compared, `rows` of the summary says so
+ *
+ * CSV has the rows alone, one line each. */
 #include "profile/report/writers.h"
 
 #include "base/path.h"
@@ -17,7 +27,8 @@
 
 /* --- phrases --------------------------------------------------------------------------------- */
 
-/* Small growth has two decimals, large none: four digits or so are enough for any. */
+/* Small growth has two decimals, large none: four digits or so are enough for any. What had no
+ * calls before grew by an infinite factor, which no percentage says. */
 void comparison_growth_text(char *into, size_t size, const struct change *row)
 {
     double growth = 100 * change_calls_growth(row);
@@ -31,6 +42,9 @@ void comparison_growth_text(char *into, size_t size, const struct change *row)
                  growth);
 }
 
+/* "No samples in old" is not "new": a function that was not sampled may well have been there, and
+ * short functions come and go by chance. Only counted calls prove that code did not run. For what
+ * was moved the file is named if its last part differs, else the object it came from. */
 const char *comparison_remark(const struct comparison *c, const struct change *row, struct arena *a)
 {
     bool is_counted = c->compares_calls && row->old_calls + row->new_calls > 0;
@@ -60,6 +74,7 @@ const char *comparison_row_word(const struct comparison *c)
     return c->new->is_of_lines ? "line" : "function";
 }
 
+/* The first profile stands for all of a side, with how many more there are. */
 void comparison_side_text(struct out *out, const struct run_set *s)
 {
     text_name(out, s->profiles.len ? s->profiles.at[0] : s->program);
@@ -72,7 +87,9 @@ void comparison_side_text(struct out *out, const struct run_set *s)
         out_printf(out, ", %" PRIu64 " calls", s->calls);
 }
 
-/* What only has another place or name is said, and is no change. */
+/* What only has another place or name is said, and is no change. The number of all rows includes
+ * those that are not listed, so that "3 of 340" has its usual meaning. Total times are counted
+ * where both sides have stacks: estimates by the model of the call graph are not tested. */
 void comparison_sum_text(struct out *out, const struct comparison *c)
 {
     uint32_t all = c->len + c->unchanged + c->limited;
@@ -103,6 +120,7 @@ void comparison_sum_text(struct out *out, const struct comparison *c)
 
 /* --- notes ----------------------------------------------------------------------------------- */
 
+/* `print` gets one sentence at a time, which lives until the arena goes at the end. */
 struct notes_printer {
     void (*print)(void *context, const char *sentence);
     void *context;
@@ -115,20 +133,22 @@ static void comparison_note(struct notes_printer *to, const char *sentence)
 }
 
 /* The first recording of each side stands for it; runs of one side that were not made alike are a
- * finding of their own. */
+ * finding of their own. A gmon.out has no facts: then nothing can be said of its side. */
 static bool comparison_notes_facts(const struct run_set *s, const struct run_facts **first)
 {
     *first = s->facts.len ? &s->facts.at[0] : NULL;
     return *first;
 }
 
-/* The facts that make times of two runs comparable. */
+/* The facts that make times of two runs comparable. The program, and whether a run is a part, have
+ * notes of their own. */
 static bool comparison_facts_are_alike(const struct run_facts *l, const struct run_facts *r)
 {
     return !strcmp(l->event, r->event) && !strcmp(l->processor, r->processor) &&
            l->machine == r->machine && l->method == r->method && l->rate == r->rate;
 }
 
+/* One sentence a side is enough, however many of its runs differ. */
 static void comparison_notes_within(struct notes_printer *to, const struct run_set *s,
                                     const char *which)
 {
@@ -143,7 +163,9 @@ static void comparison_notes_within(struct notes_printer *to, const struct run_s
         }
 }
 
-/* What was recorded of either side in another way: each is a reason of its own to differ. */
+/* What was recorded of either side in another way: each is a reason of its own to differ. A field
+ * that one side does not know (empty, or 0) is no difference. Machine and processor are one caveat:
+ * another machine has another processor anyway. */
 static void comparison_notes_sides(struct notes_printer *to, const struct comparison *c)
 {
     const struct run_facts *old, *new;
@@ -187,7 +209,8 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
                 "shares are compared");
 }
 
-/* Why times are compared as they are, or not at all. */
+/* Why times are compared as they are, or not at all. The last note says how sure the changes are:
+ * with one run a side the noise is an assumption. */
 static void comparison_notes_times(struct notes_printer *to, const struct comparison *c)
 {
     bool has_any = c->old->has_samples || c->new->has_samples;
@@ -233,6 +256,8 @@ void comparison_notes(const struct comparison *c,
 
 /* --- amounts --------------------------------------------------------------------------------- */
 
+/* Chosen by the largest self time of either side, once for the whole table: rows of one column must
+ * compare without reading units. Events get k and M from 10,000 and 1,000,000 on. */
 struct amount_scale comparison_scale(const struct comparison *c)
 {
     bool is_time = !strcmp(c->new->dimension, "seconds");
@@ -248,7 +273,8 @@ struct amount_scale comparison_scale(const struct comparison *c)
     return most >= 1e4 ? (struct amount_scale){1e-3, "k", 3} : (struct amount_scale){1, "", 0};
 }
 
-/* Both sides in one unit, chosen by the larger, so that they line up. */
+/* Both sides in one unit, chosen by the larger, so that they line up. Averages of counts need not
+ * be whole; those that are get no decimals. */
 void comparison_total_text(char *into, size_t size, const struct total_change *t, double value)
 {
     double most = fmax(t->old, t->new);
@@ -266,7 +292,8 @@ void comparison_total_text(char *into, size_t size, const struct total_change *t
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-/* What one side is made of. */
+/* What one side is made of. `samples_per_unit` is 0 where the rate is not known; `runs` says of how
+ * many the sums are. */
 static void comparison_json_side(struct json *j, const char *key, const struct run_set *s)
 {
     json_key(j, key), json_begin(j, '{');
@@ -284,6 +311,7 @@ static void comparison_json_side(struct json *j, const char *key, const struct r
     json_end(j);
 }
 
+/* Negative is not known, for margins and chances alike: null. */
 static void comparison_json_known(struct json *j, const char *key, double value)
 {
     json_key(j, key);
@@ -307,6 +335,7 @@ static void comparison_json_measured(struct json *j, const char *key,
     json_end(j);
 }
 
+/* Columns of the totals, one row for each figure of the whole run. */
 enum {
     TOTAL_NAME,
     TOTAL_UNIT,
@@ -339,6 +368,7 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
 const struct column_table total_columns_table = {"diff", "diff", "totals", total_columns,
                                                  TOTAL_COLUMNS};
 
+/* `margin` holds only for what was judged; `chance` is below 0 where it is not known. */
 static void total_fields(struct field *fields, const struct total_change *t)
 {
     static const char *const UNITS[] = {
@@ -374,6 +404,8 @@ static void comparison_json_identity(struct json *j, const char *key, const stru
     json_end(j);
 }
 
+/* Members of what is not compared are absent, rather than null in every row: the summary says once
+ * why there are none. */
 static void comparison_json_row(struct json *j, const struct comparison *c,
                                 const struct change *row)
 {
@@ -403,6 +435,7 @@ static void comparison_json_row(struct json *j, const struct comparison *c,
     json_end(j);
 }
 
+/* The array of notes is open. */
 static void comparison_json_note(void *context, const char *sentence)
 {
     json_str(context, sentence);
@@ -451,6 +484,13 @@ void comparison_json(struct out *out, const struct report_input *in)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
+/* Columns of CSV. Old and new stand beside each other, and what says how sure the change is behind
+ * them, so that the columns of one figure can be cut out together:
+ *
+ *     ROW_SHARE + 0 old   ROW_TIME + 0 old
+ *               + 1 new            + 1 new
+ *               + 2 chance         + 2 margin
+ *                                  + 3 chance */
 enum {
     ROW_NAME,
     ROW_LINKAGE,
@@ -511,7 +551,9 @@ static void measured_fields(struct field *fields, const struct measured_change *
     fields[2 + has_margin] = field_known(s->chance >= 0, field_double(s->chance));
 }
 
-/* A row a function, with both sides beside each other, as spreadsheets want it. */
+/* A row a function, with both sides beside each other, as spreadsheets want it. Names of a row are
+ * the new side's, of what is gone the old side's. Fields of times stay empty where shares alone
+ * could be compared. */
 void comparison_csv(struct out *out, const struct report_input *in)
 {
     const struct comparison *c = in->comparison;

@@ -3,13 +3,27 @@
  * Both begin with the whole (time, memory, calls), then say how many rows changed, then list them
  * with old and new side by side. What is no chance is marked, by a star or in bold; colour says
  * that something grew. On a terminal the columns of times with callees but their change go first
- * where the width is too small; a comment shows 50 rows, as comments have a largest size. */
+ * where the width is too small; a comment shows 50 rows, as comments have a largest size.
+ *
+ *     Old      old.monarc, 3 runs, 4000 samples        the sides
+ *     New      new.monarc, 3 runs, 4400 samples
+ *                       old      new     change        the whole run
+ *     CPU time      1.000 s  1.100 s   +0.100 s  ...
+ *     Changed  2 of 340 functions: 2 in self time
+ *     Note     ...                                     caveats
+ *     self s                       self%         total s
+ *          old      new   change      +-    old    new   change   function
+ *        0.400    0.500   +0.100*  0.010  40.00  45.45   +0.100*  parse
+ *
+ * Widths are fixed, but for numbers of calls; a name gets what is left of the width, LEAST_NAME
+ * columns at least. The cost is that of the rows listed. */
 #include "profile/report/writers.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+/* Columns and the single spaces between them; two spaces separate groups. */
 enum {
     SHARE_WIDTH = 6 + 1 + 6 + 1 + 8, /* old, new, change */
     TIME_WIDTH = 8 + 1 + 8 + 1 + 9 + 1 + 7,
@@ -18,6 +32,7 @@ enum {
     LEAST_NAME = 20
 };
 
+/* What the functions of the table share. `arena` holds the remarks until the table is printed. */
 struct comparison_layout {
     const struct comparison *c;
     const struct text_style *style;
@@ -66,7 +81,9 @@ static void comparison_totals_text(struct out *out, const struct comparison *c)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-/* What stands before the name; a function of the same flags as the heads below. */
+/* What stands before the name; a function of the same flags as the heads below. Must be changed
+ * together with comparison_heads() and the functions that print the fields: a name is cut by what
+ * this says is left. */
 static int comparison_width_used(const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
@@ -78,7 +95,9 @@ static int comparison_width_used(const struct comparison_layout *l)
     return used + TIME_WIDTH + 2 + PAIR_WIDTH + 2 + CHANGE_WIDTH + 2 + (l->is_narrow ? 0 : 18);
 }
 
-/* Two lines: what is measured, and old and new of it. */
+/* Two lines: what is measured, and old and new of it. Groups of columns have their name in the
+ * first line; a narrow table has no old and new of total time, so that its group is as wide as the
+ * change alone. */
 static void comparison_heads(struct out *out, const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
@@ -108,7 +127,8 @@ static void comparison_heads(struct out *out, const struct comparison_layout *l)
     out_printf(out, "%s\n", comparison_row_word(c));
 }
 
-/* Colour says growth alone: what became faster is no reason to look. */
+/* Colour says growth alone: what became faster is no reason to look. The heat is the growth itself,
+ * in shares of all samples. */
 static void comparison_share_text(struct out *out, const struct comparison_layout *l,
                                   const struct measured_change *s)
 {
@@ -120,7 +140,8 @@ static void comparison_share_text(struct out *out, const struct comparison_layou
     out_str(out, "  ");
 }
 
-/* A change that rounds to nothing has no sign. */
+/* A change that rounds to nothing has no sign. The heat is the growth by the time of the whole old
+ * run, so that both forms colour alike. */
 static void comparison_change_text(struct out *out, const struct comparison_layout *l,
                                    const struct measured_change *s)
 {
@@ -159,6 +180,8 @@ static void comparison_calls_text(struct out *out, const struct comparison_layou
                growth);
 }
 
+/* What was not compared has no columns. The object stands behind names of libraries alone; a remark
+ * is never cut: the name is, in its middle. */
 static void comparison_row_text(struct out *out, const struct comparison_layout *l,
                                 const struct change *row, int used)
 {
@@ -219,7 +242,9 @@ static void comparison_rests(struct out *out, const struct comparison *c)
                    100 * c->rules.least, 100 * c->rules.confidence);
 }
 
-/* How much of the whole's change the rows have. */
+/* How much of the whole's change the rows have. Rows that changed may add up to more or less than
+ * the whole did: the rest is in rows of which each changed too little to be told from chance. By
+ * shares there is no such sum. */
 static void comparison_found_text(struct out *out, const struct comparison_layout *l)
 {
     const struct comparison *c = l->c;
@@ -231,6 +256,7 @@ static void comparison_found_text(struct out *out, const struct comparison_layou
                l->scale.factor * all, l->scale.unit);
 }
 
+/* A terminal has a width, a file has none: then no column is left out and no name is cut. */
 void comparison_text(struct out *out, const struct report_input *in)
 {
     struct arena scratch = {0};
@@ -260,6 +286,7 @@ void comparison_text(struct out *out, const struct report_input *in)
 
 /* A comparison as a comment on a pull request. */
 
+/* They are not cut at that where the user gave a limit. */
 enum { SHOWN = 50 }; /* rows: comments have a largest size */
 
 /* Bold is no chance, as the star on the terminal. */
@@ -270,6 +297,7 @@ static void markdown_share(struct out *out, const struct measured_change *s)
                100 * (s->new - s->old), bold);
 }
 
+/* Old, new, and change with the margin behind a plus-minus sign in one cell; then the shares. */
 static void markdown_time(struct out *out, const struct change *row,
                           const struct amount_scale *scale)
 {
@@ -309,6 +337,7 @@ static void markdown_calls(struct out *out, const struct change *row)
     out_printf(out, " %.0f | %.0f | %s |", row->old_calls, row->new_calls, growth);
 }
 
+/* Names go through text_markdown(): a `|` of `operator|` would end its cell. */
 static void markdown_row(struct out *out, const struct comparison *c, const struct change *row,
                          const struct amount_scale *scale)
 {
@@ -342,7 +371,8 @@ static void markdown_note(void *context, const char *sentence)
     out_char(out, '\n');
 }
 
-/* One column a figure: merged heads are not in Markdown. */
+/* One column a figure: merged heads are not in Markdown. The second line makes numbers flush right,
+ * and has as many cells as the first. */
 static void markdown_heads(struct out *out, const struct comparison *c,
                            const struct amount_scale *scale)
 {
@@ -362,6 +392,8 @@ static void markdown_heads(struct out *out, const struct comparison *c,
     out_char(out, '\n');
 }
 
+/* The headline says what changed, the table where; how it was measured is folded into details,
+ * since whoever reads a pull request wants the first two. */
 void comparison_markdown(struct out *out, const struct report_input *in)
 {
     const struct comparison *c = in->comparison;

@@ -2,7 +2,15 @@
  * its evidence and its remedy.
  *
  * Texts are broken at spaces to 88 columns, behind a label: a remedy is often a command line, which
- * a terminal would break anywhere. */
+ * a terminal would break anywhere.
+ *
+ *     warning: nothing was sampled [no-samples]
+ *       found   the figures that say so
+ *       remedy  what to do about it, broken at spaces
+ *               and indented
+ *
+ * Names in brackets are for scripts and stay; sentences may change. The rules that find symptoms
+ * are in profile/analysis; here is no threshold. Findings come as the diagnosis has sorted them. */
 #include "profile/report/writers.h"
 
 #include "profile/report/report_header.h"
@@ -11,12 +19,14 @@
 
 enum { WIDTH = 88, INDENT = 10 };
 
+/* The words of JSON and of text alike. */
 static const char *severity_name(enum severity s)
 {
     return s == SEVERITY_ERROR ? "error" : s == SEVERITY_WARNING ? "warning" : "note";
 }
 
-/* A label, then text broken at spaces. */
+/* A label, then text broken at spaces. A word longer than the line stands alone on its own, uncut:
+ * a path or option that was broken could not be copied. Columns are counted in bytes. */
 static void text_paragraph(struct out *out, const char *label, const char *text)
 {
     out_printf(out, "  %-*s", INDENT - 2, label);
@@ -38,6 +48,7 @@ static void text_paragraph(struct out *out, const char *label, const char *text)
     out_char(out, '\n');
 }
 
+/* Notes are not coloured: colour is for what makes figures wrong. */
 static void text_symptom(struct out *out, const struct symptom *s, const struct text_style *style)
 {
     const char *colour = s->severity == SEVERITY_ERROR     ? "\033[1;31m"
@@ -52,6 +63,8 @@ static void text_symptom(struct out *out, const struct symptom *s, const struct 
     text_paragraph(out, "remedy", s->remedy);
 }
 
+/* There is a summary where both program and profile could be read; else the head names the files
+ * alone, and the findings say what stopped it. */
 void doctor_text(struct out *out, const struct report_input *in)
 {
     const struct diagnosis *d = in->diagnosis;
@@ -84,6 +97,8 @@ static const struct column columns[FINDING_COLUMNS] = {
 const struct column_table doctor_columns = {"doctor", "doctor", "findings", columns,
                                             FINDING_COLUMNS};
 
+/* Without a summary the document still has one, of the two names, so that a reader finds the same
+ * members whatever was wrong. */
 void doctor_json(struct out *out, const struct report_input *in)
 {
     const struct diagnosis *d = in->diagnosis;

@@ -1,13 +1,28 @@
 /* Layout and colours of the flame picture.
  *
  * Colour says how much of all time a function spent in itself: five steps of one hue, each darker
- * than the one before, so that they stay apart in grey and for people who cannot tell hues. */
+ * than the one before, so that they stay apart in grey and for people who cannot tell hues.
+ *
+ *     y                    +-----+
+ *     ^     +------+ +-----+-----+        depth 1 and up: callees above their callers
+ *     |  +--+------+-+-----+-----+--+
+ *     |  |          main            |     depth 0
+ *     |  +--------------------------+
+ *     |  |           all            |     what all outermost frames cover
+ *     +--------------------------------> x: samples; WIDTH - 2 MARGIN pixels are `covered`
+ *
+ * The picture is one <g> a frame with a rectangle, its tip and its label. The script finds frames
+ * by the class `f`, what each covers by data-total, and what 100 % is by data-samples of the root:
+ * names of classes and attributes are a contract between this file and flame.js. Frames narrower
+ * than LEAST_VISIBLE pixels are left out; they still take their room. One pass over the frames,
+ * with an array as long as the tree is deep. */
 #include "profile/report/writers.h"
 
 #include "output/text.h"
 
 extern const char flame_script[];
 
+/* Pixels of the user space of the picture, which scales as a whole. */
 enum { WIDTH = 1200, MARGIN = 10, ROW = 18, HEAD = 78, LONGEST_NAME = 500, STEPS = 5 };
 #define FONT_PIXELS   12
 #define CHARACTER     7.3 /* wide, of a monospaced font of that size */
@@ -21,6 +36,8 @@ static const struct flame_step {
     {0.10, "#f58a4b", "10 %"}, {0.25, "#dd6a4a", "25 %"},
 };
 
+/* The classes: h is text of the head, t the title, f a frame, i an inlined one, b a button; `found`
+ * is set by the script on what a search has found. */
 static const char STYLE[] =
     "text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;font-size:12px;"
     "fill:#111}"
@@ -33,12 +50,14 @@ static const char STYLE[] =
     ".found rect:first-of-type{fill:#74b3e8}"
     ".b{cursor:pointer;text-decoration:underline}";
 
+/* `scale` is 0 where there is nothing to draw, so that nothing is divided by it. */
 struct flame_layout {
     const struct flame *flame;
     double scale; /* pixels a sample */
     double height;
 };
 
+/* Frames that stand for several are grey: what is hot among them is not known. */
 static const char *flame_fill(const struct flame *f, const struct flame_frame *frame)
 {
     if (frame->is_small)
@@ -105,6 +124,9 @@ static void flame_put_box(struct out *out, double x, double y, double w, const c
     out_printf(out, " height=\"%d\" fill=\"%s\"/>", ROW, fill);
 }
 
+/* A label that has no room for a character is empty but present: the script fills it when the frame
+ * is zoomed, and finds it as the group's text. CHARACTER is a guess, since fonts differ; the script
+ * has the same. */
 static void flame_put_label(struct out *out, const struct flame_frame *frame, double x, double y,
                             double w)
 {
@@ -118,6 +140,8 @@ static void flame_put_label(struct out *out, const struct flame_frame *frame, do
     out_str(out, "</text>");
 }
 
+/* `from`: samples to the left of the frame; `level`: rows below it. An estimate has a second box
+ * with hatching over the first, so that its colour shows through. */
 static void flame_put_frame(struct out *out, const struct flame_layout *l,
                             const struct flame_frame *frame, double from, uint32_t level)
 {
@@ -141,6 +165,8 @@ static void flame_put_frame(struct out *out, const struct flame_layout *l,
 
 /* --- around the frames ----------------------------------------------------------------------- */
 
+/* What is in no frame is said in words: a picture can only show what it has. Less than 0.005 %
+ * would be printed as 0.00 and is not. */
 static void flame_put_note(struct out *out, const struct flame *f)
 {
     const double percent = 100, least = 0.00005;
@@ -158,6 +184,8 @@ static void flame_put_note(struct out *out, const struct flame *f)
     out_str(out, "</text>\n");
 }
 
+/* Steps of colour, and the mark of whichever kind of frame this picture may have: hatching in a
+ * model's, italics in one of recorded stacks. */
 static void flame_put_legend(struct out *out, const struct flame *f)
 {
     enum { LEFT = 120, STEP = 62, BOX = 14 };
@@ -179,6 +207,8 @@ static void flame_put_legend(struct out *out, const struct flame *f)
     out_printf(out, "<text x=\"%d\" y=\"66\" font-style=\"italic\">inlined</text>\n", x);
 }
 
+/* All up to the frames. The elements with the ids found, reset and search are empty or hidden until
+ * the script fills or shows them: on paper or as an <img> nothing would answer a click. */
 static void flame_put_head(struct out *out, const struct flame_layout *l)
 {
     const struct flame *f = l->flame;
@@ -212,7 +242,9 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
                WIDTH - MARGIN, WIDTH - MARGIN - 70, WIDTH - MARGIN);
 }
 
-/* A frame begins where the one below it does, behind those of its level that are there already. */
+/* A frame begins where the one below it does, behind those of its level that are there already.
+ * `next.at[d]` is where the next frame of depth d begins. A frame cuts the array behind its own
+ * depth and appends its own left edge: its children begin there. */
 static void flame_put_frames(struct out *out, const struct flame_layout *l)
 {
     const struct flame *f = l->flame;
@@ -232,6 +264,8 @@ static void flame_put_frames(struct out *out, const struct flame_layout *l)
     vec_free(&next);
 }
 
+/* One pass for the height, one for the frames. Names are escaped by svg_text_within(), and the
+ * script stands in CDATA, so that no name of a symbol ends an element. */
 void flame_svg(struct out *out, const struct report_input *in)
 {
     const struct flame *f = in->flame;

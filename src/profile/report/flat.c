@@ -7,7 +7,15 @@
  * the name.
  *
  * Below the rows of functions stand two that make the sum whole, in text and in CSV: what filters
- * and limits kept out, and what is in no function. */
+ * and limits kept out, and what is in no function.
+ *
+ *      self%    +- samples  self s  cumulative  total%  total s  calls  self/call  function
+ *      60.00  4.80     240   0.240       0.240   60.00    0.240  10000   24.00 us  parse
+ *      35.00  4.67     140   0.140       0.380   95.00    0.380      1  140.00 ms  main
+ *       5.00            20   0.020       0.400                       [3 more functions, not shown]
+ *
+ * Cost: one pass over the rows for each form; widths come from the totals, not from a pass of their
+ * own, but for names, of which the first LOOKED_AT are measured. */
 #include "profile/report/writers.h"
 
 #include <inttypes.h>
@@ -15,6 +23,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* First the five columns that every table of functions has (COLUMNS_OF_FUNCTION), then those of
+ * this one. FLAT_BASE_SHARE and all behind it are of an older measurement: JSON has them as an
+ * object and stops before them. */
 enum {
     FLAT_KIND = FUNCTION_FIELDS,
     FLAT_INLINED,
@@ -106,12 +117,16 @@ static const struct column columns[FLAT_COLUMNS] = {
 };
 const struct column_table flat_columns = {"flat", "flat", "functions", columns, FLAT_COLUMNS};
 
+/* The head of CSV, in its order: not that of the columns, since new columns came behind those that
+ * scripts knew. */
 static const char CSV_COLUMNS[] =
     "kind,name,linkage_name,address,self_share,self_share_low,self_share_high,self_samples,"
     "self_time,total_samples,total_time,calls,recursive_calls,object";
 
 /* What all forms print of a row. A figure in units of the dimension is known where the rate is, and
- * where the model says anything: it does not of inlined functions, whose calls are not counted. */
+ * where the model says anything: it does not of inlined functions, whose calls are not counted.
+ * Negative times and totals mean that the model says nothing. Members of a base stay absent where
+ * the base did not know the function: 0 would say that it had taken no time. */
 static void row_fields(struct field *fields, const struct report_input *in,
                        const struct flat_row *r)
 {
@@ -130,7 +145,8 @@ static void row_fields(struct field *fields, const struct report_input *in,
     fields[FLAT_BASE_CALLS] = field_double(was->old_calls);
 }
 
-/* What programs get besides. */
+/* What programs get besides. Intervals are of shares, 0 to 1. Of a series the interval of the mean
+ * run's time is clipped at 0, since a time is not below it. */
 static void row_data(struct field *fields, const struct report_input *in, const struct flat_row *r)
 {
     const struct summary *s = in->flat->summary;
@@ -168,7 +184,8 @@ static void row_data(struct field *fields, const struct report_input *in, const 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
 /* Members behind the columns: how much of the total came from callers that are not known, by
- * reason; the other events; the base. */
+ * reason; the other events; the base. Reasons without a sample are left out of `unknown_callers`;
+ * events have shares of their own samples. */
 static void json_details(struct json *j, const struct summary *s, uint32_t function)
 {
     static const char *const reasons[RECORDING_CUTS] = {
@@ -199,6 +216,9 @@ static void json_details(struct json *j, const struct summary *s, uint32_t funct
         json_end(j);
 }
 
+/* Functions first, as programs mostly want nothing else; `omitted` has the sum of the functions
+ * that filters and limits kept out, so that samples add up to those of the summary with its
+ * `unattributed_samples`. */
 void flat_json(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;
@@ -238,6 +258,9 @@ static void csv_row(struct csv_columns *c, const struct report_input *in,
     csv_end(&c->csv);
 }
 
+/* Two more rows than functions: of kind `omitted` and `unattributed`, without a name, so that a
+ * column adds up to the whole in a spreadsheet too. Columns of other events and the base stand
+ * behind all others. */
 void flat_csv(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;
@@ -276,7 +299,9 @@ void flat_csv(struct out *out, const struct report_input *in)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* All columns of which there are data. */
+/* All columns of which there are data. Their order is that of reading: how much of all, then
+ * amounts, then calls. A column whose unit is not known has `?` there; samples that were spread
+ * over functions by bins have two decimals. */
 static struct text_columns text_layout(const struct report_input *in)
 {
     const struct flat *t = in->flat;
@@ -326,7 +351,10 @@ static struct text_columns text_layout(const struct report_input *in)
 
 /* Leaves out columns so that most names are whole, up to a length from which they lose their
  * middle.
- */
+ *
+ * `besides`: columns of the row that are not in the table, those of other events and the gaps.
+ * Names want between NAME_ROOM and ENOUGH columns: waiting for the longest C++ name would leave no
+ * figures. */
 static void text_fit(struct text_columns *l, const struct report_input *in, int besides)
 {
     static const uint8_t WITH_TOTALS[] = {FLAT_CUMULATIVE, FLAT_SAMPLES, FLAT_TOTAL_PER_CALL,
@@ -348,7 +376,8 @@ static void text_fit(struct text_columns *l, const struct report_input *in, int 
         text_columns_fit(l, WITHOUT, sizeof WITHOUT, besides, wanted);
 }
 
-/* "12.34 us", or nothing where there was no call. */
+/* "12.34 us", or nothing where there was no call. Below 0: no calls from others, or not known.
+ * `into` is what the field points to. */
 static struct field amount_per_call(char *into, size_t size, const struct summary *s,
                                     double samples)
 {
@@ -358,6 +387,8 @@ static struct field amount_per_call(char *into, size_t size, const struct summar
     return field_text(into);
 }
 
+/* `used`: columns in front of the name. What has no value in this row stays blank: a field without
+ * a kind. */
 static void text_row(struct out *out, const struct text_columns *l, const struct report_input *in,
                      const struct flat_row *r, int used)
 {
@@ -386,7 +417,8 @@ static void text_row(struct out *out, const struct text_columns *l, const struct
     out_char(out, '\n');
 }
 
-/* A row that stands for what is in no row, up to its words. */
+/* A row that stands for what is in no row, up to its words. `running`: the sum down to here, so
+ * that the last row reaches the whole in the column cumulative. */
 static void text_rest(struct out *out, const struct text_columns *l, const struct summary *s,
                       double self, double running, uint64_t calls)
 {
@@ -399,6 +431,8 @@ static void text_rest(struct out *out, const struct text_columns *l, const struc
     out_spaces(out, 2 + (size_t)others_width(&s->others));
 }
 
+/* Head, notes, table, rests, legend, and which columns had no room. A filter that lets nothing pass
+ * says so: an empty table looks like an empty profile. */
 void flat_text(struct out *out, const struct report_input *in)
 {
     const struct flat *t = in->flat;

@@ -8,7 +8,13 @@
  *
  * A tree goes from one function to its callers or callees. Its rows are a table; a name is indented
  * by its depth. What flows through a pair is measured where stacks were recorded, else split by
- * call counts, and the head says which. */
+ * call counts, and the head says which.
+ *
+ *     index total%    self s callees s    calls   function
+ *                      0.000     0.900     1/1        main [1]            callers
+ *     [2]    90.00     0.000     0.900     1      run [2]               the entry's own line
+ *                      0.600     0.000   900/1000     parse [3]           callees
+ *     ---------------------------------------------------------------------- */
 #include "profile/report/writers.h"
 
 #include "output/json.h"
@@ -23,6 +29,8 @@ static const char static_word[] = "static";
 
 enum { ENTRIES_A_PIECE = 64 };
 
+/* What all lines of a listing share: which columns there are, and how wide. `index` and the others
+ * are widths in characters; `number` has the entry of a node, 0 for one that is not listed. */
 struct columns {
     const struct summary *summary;
     const struct graph *graph;
@@ -38,6 +46,8 @@ struct columns {
 
 enum { WAS_SHARE = 6 };
 
+/* Columns of times have room for all of the program's time. Static calls alone make a column of
+ * calls too, since that is where `static` stands. */
 static struct columns graph_columns_of(const struct summary *s, const struct graph *g,
                                        struct names *names, const struct text_style *style)
 {
@@ -61,7 +71,8 @@ static struct columns graph_columns_of(const struct summary *s, const struct gra
     return l;
 }
 
-/* Columns between times and names. */
+/* Columns between times and names. Two counts and what is between them, `900/1000` or `5+2`, with
+ * two spaces before. */
 static int text_calls_width(const struct columns *l)
 {
     return l->has_calls ? 2 * l->calls + 3 : 0;
@@ -88,7 +99,8 @@ static void text_was(struct out *out, const struct columns *l, double calls, dou
         out_spaces(out, WAS_SHARE + 2);
 }
 
-/* Of a call of the entry, or to it. */
+/* Of a call of the entry, or to it. The base knows arcs between functions; the caller of an arc is
+ * the line's node above the entry, and the entry's below it. */
 static void text_was_arc(struct out *out, const struct columns *l, const struct entry *e,
                          const struct entry_line *line, bool is_caller)
 {
@@ -100,7 +112,8 @@ static void text_was_arc(struct out *out, const struct columns *l, const struct 
     text_was(out, l, calls, -1);
 }
 
-/* A name, behind `used` columns of its row. */
+/* A name, behind `used` columns of its row. The number in brackets and the mark of a cycle are
+ * never cut: they are what one searches for. Their width is taken from the name's room. */
 static void text_node(struct out *out, const struct columns *l, uint32_t node, int used)
 {
     const struct graph_node *n = &l->graph->nodes[node];
@@ -129,7 +142,8 @@ static void text_times(struct out *out, const struct columns *l, double self, do
     out_fixed(out, children / unit, l->time, l->decimals);
 }
 
-/* `mark` and the second number fill a field of their own. */
+/* `mark` and the second number fill a field of their own. `mark` is ` ` (one number), `/` (of so
+ * many calls of the callee) or `+` (and so many by itself). */
 static void text_calls(struct out *out, const struct columns *l, uint64_t calls, char mark,
                        uint64_t second)
 {
@@ -142,7 +156,9 @@ static void text_calls(struct out *out, const struct columns *l, uint64_t calls,
         out_u64_left(out, second, l->calls);
 }
 
-/* Where the times along calls come from. */
+/* Where the times along calls come from. A reader must know which it is: gprof's model splits a
+ * callee's time by counts of calls, and is wrong where callers ask for different amounts of work.
+ */
 static void text_origin(struct out *out, const struct graph *g)
 {
     if (g->is_measured)
@@ -152,7 +168,9 @@ static void text_origin(struct out *out, const struct graph *g)
 }
 
 /* A caller above, or a callee or member below the entry's own line. Fields stay at their place
- * where a line has none: names stand below each other. */
+ * where a line has none: names stand below each other. Calls within a cycle pass no time on, so
+ * that their times are blank. `is_seen` marks calls that only stacks show: how often they happened
+ * is not known. */
 static void text_line(struct out *out, const struct columns *l, const struct entry *e,
                       const struct entry_line *line, bool is_caller)
 {
@@ -216,7 +234,7 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     out_char(out, '\n');
 }
 
-/* Headings above the first entry alone. */
+/* Headings above the first entry alone. A unit that is no visible character is `?`. */
 static void text_head(struct out *out, const struct columns *l)
 {
     char self[16], children[24];
@@ -238,11 +256,14 @@ static void text_head(struct out *out, const struct columns *l)
     out_str(out, "  function\n");
 }
 
+/* What every piece of the parallel printing reads; pieces write nothing but their own output. */
 struct listing {
     const struct entries *entries;
     const struct columns *layout;
 };
 
+/* Callers, the function, callees: gprof's order, in which a reader looks up for who and down for
+ * what. */
 static void text_entry(struct out *out, const struct columns *l, const struct entry *e)
 {
     for (size_t k = 0; k < e->callers.all.len; k++)
@@ -253,7 +274,9 @@ static void text_entry(struct out *out, const struct columns *l, const struct en
     out_str(out, "----------------------------------------------------------------------\n");
 }
 
-/* One piece of the parallel printing: its entries, made and thrown away one by one. */
+/* One piece of the parallel printing: its entries, made and thrown away one by one. An entry is
+ * built when it is printed: all of them together would take more memory than the graph. `e` is
+ * reused, so that its lists grow to the largest entry and no further. */
 static void text_entries(size_t piece, struct out *out, void *context)
 {
     const struct listing *listing = context;
@@ -267,6 +290,8 @@ static void text_entries(size_t piece, struct out *out, void *context)
     entry_deinit(&e);
 }
 
+/* names_fill() demangles all names before the threads start, as the table of names is not made for
+ * several writers. Pieces are printed in their order whatever the number of threads. */
 void graph_text(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;
@@ -335,6 +360,8 @@ const struct column_table trees_columns = {"graph", "graph", "rows", tree_column
 
 /* --- trees as text ---------------------------------------------------------------------------- */
 
+/* Rows are indented by two spaces a level; beyond MOST_INDENTED levels that shortens names no
+ * further. A number in parentheses counts callers or callees that are not shown. */
 static void text_tree(struct out *out, const struct text_columns *table, const struct columns *l,
                       const struct tree *t)
 {
@@ -367,6 +394,8 @@ static void text_tree(struct out *out, const struct text_columns *table, const s
         out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
 }
 
+/* Pairs of callers and callees are facts; what happens three calls up is not in the counts. The
+ * head therefore says whether longer paths are estimated (--model) or left out. */
 void trees_text(struct out *out, const struct report_input *in)
 {
     const struct tree *trees = in->trees;
@@ -395,6 +424,7 @@ void trees_text(struct out *out, const struct report_input *in)
 
 /* --- entries as JSON and CSV ------------------------------------------------------------------ */
 
+/* Of an entry in JSON, which has its arcs as lists inside. CSV is a table of arcs alone. */
 enum {
     ENTRY_ID,
     ENTRY_KIND,
@@ -468,6 +498,7 @@ static const struct column arc_columns[ARC_COLUMNS] = {
 };
 const struct column_table arcs_columns = {"graph", "graph", "callers", arc_columns, ARC_COLUMNS};
 
+/* Fields that hold for every kind of line; who stands at its ends is added by each form. */
 static void arc_fields(struct field *fields, const struct entry_line *line)
 {
     static const char *const kinds[] = {[LINE_ARC] = "arc",
@@ -482,7 +513,9 @@ static void arc_fields(struct field *fields, const struct entry_line *line)
     fields[ARC_CALLEES] = field_double(line->children);
 }
 
-/* A list of an entry: its callers, or what it calls. */
+/* A list of an entry: its callers, or what it calls. Members of a cycle have recursive calls; all
+ * others have the calls of the callee that the arc's are a part of. `is_caller` says which end of
+ * the arc the entry is. */
 static void json_arcs(struct json *j, const struct report_input *in, const struct entry *e,
                       const char *key, const struct entry_lines *lines, bool is_caller)
 {
@@ -511,6 +544,8 @@ static void json_arcs(struct json *j, const struct report_input *in, const struc
     json_end(j);
 }
 
+/* A cycle has `members` where a function has `callees`. An entry's id is null if nothing numbered
+ * it. */
 static void json_entry(struct json *j, const struct report_input *in, const struct entry *e)
 {
     const struct entries *t = in->entries;
@@ -547,7 +582,8 @@ static void json_entry(struct json *j, const struct report_input *in, const stru
     json_end(j);
 }
 
-/* Entries one after the other: the graph is never in memory as text. */
+/* Entries one after the other: the graph is never in memory as text. This form is not parallel: one
+ * writer keeps count of commas and nesting. */
 void graph_json(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;
@@ -566,7 +602,9 @@ void graph_json(struct out *out, const struct report_input *in)
     entry_deinit(&e);
 }
 
-/* One end of an arc: three fields beside each other, and the object. Nothing of a cycle. */
+/* One end of an arc: three fields beside each other, and the object. Nothing of a cycle. `name` is
+ * the column of the first of the three, `object` that of the object. NO_NODE is a caller which is
+ * not known. */
 static void end_fields(struct field *fields, const struct graph *g, uint32_t node,
                        struct names *names, int name, int object)
 {
@@ -578,7 +616,9 @@ static void end_fields(struct field *fields, const struct graph *g, uint32_t nod
     fields[object] = field_text_if(function_object_label(names->functions, node));
 }
 
-/* One line an arc: the callers of all functions that are shown. */
+/* One line an arc: the callers of all functions that are shown. Every arc to a shown function
+ * stands there once, as a line of its callee; arcs to functions that are not shown do not. Entries
+ * of cycles are left out: their arcs are those of the members. */
 void graph_csv(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;
@@ -607,7 +647,8 @@ void graph_csv(struct out *out, const struct report_input *in)
 
 /* --- trees as JSON and CSV -------------------------------------------------------------------- */
 
-/* Callers outside of the program have no function; a cycle has a number alone. */
+/* Callers outside of the program have no function; a cycle has a number alone. The row's place in
+ * the tree is its depth and its order: depth first. */
 static void tree_fields(struct field *fields, const struct tree *t, const struct tree_row *r,
                         struct names *names)
 {
@@ -627,6 +668,7 @@ static void tree_fields(struct field *fields, const struct tree *t, const struct
     fields[TREE_CYCLE] = field_known(cycle, field_u64(cycle));
 }
 
+/* One document for all functions that were asked for, each with its own tree. */
 void trees_json(struct out *out, const struct report_input *in)
 {
     const struct tree *trees = in->trees;
@@ -651,6 +693,8 @@ void trees_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
+/* Addresses here are those of the table of functions, as loaded, like those of arcs; other tables
+ * have them as linked. */
 void trees_csv(struct out *out, const struct report_input *in)
 {
     struct csv_columns c;

@@ -1,7 +1,18 @@
 /* The entries of the call graph in the language of Graphviz: a picture of the largest functions.
  *
  * Colour says how much of all time a function spent in itself, width of an arrow how much flowed
- * along it. What has no entry is left out, and the caption says how much that is. */
+ * along it. What has no entry is left out, and the caption says how much that is.
+ *
+ *     digraph "calls" {
+ *       graph [...]; node [...]; edge [...];       looks, once for all
+ *       label="program: ...";                      the caption
+ *       n12 [label="parse\n60 %, self 50 %", ...]; a box a function, by its number in the graph
+ *       subgraph cluster_1 { n12; n13; n900 }      a frame a cycle, with a box for the rest of it
+ *       n3 -> n12 [label="30 %\n900x", ...];       an arrow a pair
+ *     }
+ *
+ * Every function that has an entry has a box. Arrows are gathered in a map by their ends, in linear
+ * time. The language: graphviz.org, "The DOT Language". */
 #include "profile/report/writers.h"
 
 #include "base/map.h"
@@ -11,7 +22,9 @@
 
 enum { LABEL_ROOM = 36, TIP_ROOM = 500 };
 
-/* From there on boxes are not moved for as long as arrows get a little shorter. */
+/* From there on boxes are not moved for as long as arrows get a little shorter. The work of placing
+ * them (network simplex) is limited then: it grows faster than the picture does, and a picture of a
+ * hundred boxes is not read arrow by arrow. */
 enum { MANY_BOXES = 100 };
 
 struct dot {
@@ -22,7 +35,8 @@ struct dot {
     uint32_t *shown_members, *other_members; /* per cycle: with a box of their own, without */
 };
 
-/* Labels are short, tips whole. */
+/* Labels are short, tips whole. dot_quoted() escapes what ends a string of DOT or starts a command
+ * in it. */
 static void dot_name(struct out *out, const char *name, int room)
 {
     struct out shortened;
@@ -38,6 +52,7 @@ static double dot_percent(const struct dot *d, double samples)
     return percent * summary_share(d->table->summary, samples);
 }
 
+/* The steps and colours of the flame picture, so that a colour means the same in both. */
 static const char *dot_colour(double self_percent)
 {
     const double least[] = {25, 10, 3, 1};
@@ -48,6 +63,7 @@ static const char *dot_colour(double self_percent)
     return COLOURS[i];
 }
 
+/* Without samples the label has the name alone: shares of nothing would be 0 everywhere. */
 static void dot_node(struct dot *d, uint32_t node)
 {
     const struct graph_node *n = &d->table->graph->nodes[node];
@@ -65,7 +81,8 @@ static void dot_node(struct dot *d, uint32_t node)
 /* --- arrows ---------------------------------------------------------------------------------- */
 
 /* Calls that one arrow stands for. Ends are functions of the picture, or cycles: those of their
- * members that have no box of their own share one. */
+ * members that have no box of their own share one. `is_internal`: between members of one cycle,
+ * where no time flows. `is_static`: all its calls stand in the code and none was counted. */
 struct dot_arrow {
     uint32_t from, to;
     double samples;
@@ -73,11 +90,15 @@ struct dot_arrow {
     bool is_internal, is_static;
 };
 
+/* `known` maps (from, to) to the place in `all`, which keeps the order of the graph's arcs: the
+ * picture does not depend on the order of a hash. */
 struct dot_arrows {
     struct map known;
     VEC(struct dot_arrow) all;
 };
 
+/* The node that an arrow to a function ends at: its box, or the box of its cycle's other members,
+ * or NO_NODE where the picture has neither. */
 static uint32_t dot_end(const struct dot *d, uint32_t function)
 {
     uint32_t head = d->table->graph->nodes[function].head;
@@ -86,6 +107,8 @@ static uint32_t dot_end(const struct dot *d, uint32_t function)
     return head != function && d->shown_members[head] ? head : NO_NODE;
 }
 
+/* Calls inside of a cycle are drawn between members with boxes alone: to and from a box that stands
+ * for several they would be loops that say nothing. */
 static void dot_take_arc(const struct dot *d, struct dot_arrows *arrows,
                          const struct graph_arc *arc)
 {
@@ -114,6 +137,8 @@ static void dot_end_name(const struct dot *d, uint32_t end)
         dot_name(d->out, names_text(d->names, end), TIP_ROOM);
 }
 
+/* A percentage of time, the number of calls, or both with `between` between them; time never flows
+ * inside of a cycle. */
 static void dot_amount(const struct dot *d, const struct dot_arrow *a, double percent,
                        const char *between)
 {
@@ -123,6 +148,7 @@ static void dot_amount(const struct dot *d, const struct dot_arrow *a, double pe
         out_printf(d->out, "%" PRIu64 "x", a->count);
 }
 
+/* Names in labels are cut, those in tips are whole: "parse calls lex, 30 %, 900x". */
 static void dot_tip(const struct dot *d, const struct dot_arrow *a, double percent)
 {
     dot_end_name(d, a->from);
@@ -132,7 +158,9 @@ static void dot_tip(const struct dot *d, const struct dot_arrow *a, double perce
     dot_amount(d, a, percent, ", ");
 }
 
-/* Little of what stands for members that are not shown is of use: many thin arrows. */
+/* Little of what stands for members that are not shown is of use: many thin arrows. Those below
+ * half a percent are left out. The width of the line grows with the share, so that the main path is
+ * seen first; dotted lines are calls that were never recorded. */
 static void dot_arrow(const struct dot *d, const struct dot_arrow *a)
 {
     const double thinnest = 0.7, slope = 0.06, least = 0.5;
@@ -177,6 +205,8 @@ static void dot_other_members(struct dot *d, uint32_t cycle)
                    cycle, n, n == 1 ? "" : "s", d->table->graph->nodes[cycle].cycle);
 }
 
+/* A cycle without any member among the boxes has no frame. The box of the other members is inside,
+ * so that calls to them end at the frame that they belong to. */
 static void dot_clusters(struct dot *d)
 {
     const struct graph *g = d->table->graph;
@@ -203,6 +233,7 @@ static void dot_clusters(struct dot *d)
     }
 }
 
+/* That times are estimated is said in the picture itself, since pictures are passed on alone. */
 static void dot_caption(struct dot *d)
 {
     const struct entries *t = d->table;
@@ -216,6 +247,8 @@ static void dot_caption(struct dot *d)
     out_str(d->out, "\";\n");
 }
 
+/* One pass counts the members of each cycle that have boxes; then boxes, frames and arrows are
+ * written. */
 void graph_dot(struct out *out, const struct report_input *in)
 {
     const struct entries *t = in->entries;

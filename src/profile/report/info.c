@@ -3,7 +3,16 @@
  * The text is for reading: one line a histogram and a run of records, totals, then all that is odd,
  * by the laws that check_profile() holds a profile to. JSON has the same facts and whole lists. The
  * busiest bin is searched for; everything else is one pass over the lists. A file that breaks off
- * is described as far as it was complete, and the error says where that is. */
+ * is described as far as it was complete, and the error says where that is.
+ *
+ *     gmon.out: GNU profile, 64-bit little-endian, 4096 bytes
+ *       histogram 0: 0x401000-0x402000, 1024 bins of 4 bytes, counters of 16 bits
+ *         80 samples of rate 100: 0.80 seconds (s), most (40) at 0x401136
+ *       arcs: 3, 1000 calls, callees 0x401136-0x401200, largest count 998
+ *       records: 1 histogram, 3 arc, 0 block list
+ *         at 20         histogram 0, 1024 bins
+ *         at 2109        3 arcs
+ *       note: ... */
 #include "profile/report/info.h"
 
 #include "output/text.h"
@@ -20,7 +29,8 @@ static const char *info_kind_name(enum record_kind kind)
     return kind == RECORD_HISTOGRAM ? "histogram" : kind == RECORD_ARC ? "arcs" : "blocks";
 }
 
-/* Lowest and highest address of a list, and the sum of its counts. */
+/* Lowest and highest address of a list, and the sum of its counts. Of an empty list `lowest` stays
+ * UINT64_MAX: callers print neither then. Sums stop at the largest number. */
 struct extent {
     uint64_t lowest, highest, total, largest;
 };
@@ -33,6 +43,8 @@ static void info_extend(struct extent *x, uint64_t address, uint64_t count)
     x->largest = count > x->largest ? count : x->largest;
 }
 
+/* Callees alone: a call site is an address inside of its caller and tells nothing of the range of
+ * functions. */
 static struct extent info_callees(const struct profile *p)
 {
     struct extent x = {.lowest = UINT64_MAX};
@@ -41,6 +53,7 @@ static struct extent info_callees(const struct profile *p)
     return x;
 }
 
+/* Addresses of blocks are where they begin. */
 static struct extent info_blocks(const struct profile *p)
 {
     struct extent x = {.lowest = UINT64_MAX};
@@ -49,7 +62,9 @@ static struct extent info_blocks(const struct profile *p)
     return x;
 }
 
-/* Where the busiest bin begins. */
+/* Where the busiest bin begins. The first of several that are as busy. A bin may have a broken
+ * number of bytes (histograms of any range and number of bins), so that the address is rounded
+ * down. */
 static uint64_t info_peak_address(const struct histogram *h, uint64_t peak)
 {
     uint32_t i = 0;
@@ -60,13 +75,16 @@ static uint64_t info_peak_address(const struct histogram *h, uint64_t peak)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* What is not listed is counted: a list that just stops looks complete. */
 static void info_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
         out_printf(out, "  ... and %zu more (--json has all)\n", len - MOST_LINES);
 }
 
-/* Samples, and as time where the rate is known. */
+/* Samples, and as time where the rate is known. Without a rate the samples are no time. The
+ * abbreviation is a byte of the file, of which anything may have been made: what is no visible
+ * ASCII character is printed as `?`. */
 static void info_text_samples(struct out *out, const struct histogram *h, uint64_t samples)
 {
     bool is_visible = h->abbreviation > ' ' && h->abbreviation <= '~';
@@ -96,6 +114,7 @@ static void info_text_histograms(struct out *out, const struct profile *p)
     info_text_more(out, p->histograms.len);
 }
 
+/* A line each for arcs and blocks, none where the file has none. */
 static void info_text_extents(struct out *out, const struct profile *p)
 {
     struct extent x = info_callees(p);
@@ -128,7 +147,8 @@ static void info_text_runs(struct out *out, const struct profile *p)
     info_text_more(out, p->runs.len);
 }
 
-/* What is odd by the laws of profiles, though it could be read. */
+/* What is odd by the laws of profiles, though it could be read. The file is described all the same:
+ * a wrong order of bounds or an arc of no calls is what one looks here for. */
 static void info_text_findings(struct out *out, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
@@ -141,6 +161,8 @@ static void info_text_findings(struct out *out, const struct profile *p)
     }
 }
 
+/* `title` is NULL where no reader knew the format: then only the name, the size and the error are
+ * said. */
 void info_text(struct out *out, const struct file_info *file, bool is_first)
 {
     const struct profile *p = file->found;
@@ -163,6 +185,8 @@ void info_text(struct out *out, const struct file_info *file, bool is_first)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* The address of the peak is the lower bound where no bin has a sample. An abbreviation of a zero
+ * byte becomes the empty string. */
 static void info_json_histogram(struct json *j, const struct histogram *h)
 {
     uint64_t peak = histogram_peak(h);
@@ -229,6 +253,7 @@ static void info_json_runs(struct json *j, const struct profile *p)
     json_end(j);
 }
 
+/* `kind` is for scripts; `text` is the sentence of the text form. */
 static void info_json_findings(struct json *j, const struct profile *p)
 {
     struct finding_list list = check_profile(p);
@@ -244,6 +269,7 @@ static void info_json_findings(struct json *j, const struct profile *p)
     json_end(j);
 }
 
+/* All that is known where the format is; a file of none has only the first five members. */
 static void info_json_profile(struct json *j, const struct profile *p)
 {
     struct extent arc_extent = info_callees(p), block_extent = info_blocks(p);
@@ -257,6 +283,7 @@ static void info_json_profile(struct json *j, const struct profile *p)
     info_json_findings(j, p);
 }
 
+/* `title`, `format` and `error` are null where there is none. */
 void info_json(struct json *j, const struct file_info *file)
 {
     json_begin(j, '{');

@@ -9,6 +9,8 @@
 #include "profile/model/profile.h"
 #include "profile/model/recording.h"
 
+/* A file as it was read. Everything belongs to the caller, who also has a `found` for a file that
+ * could not be read to its end: it holds the records before the error. */
 struct file_info {
     const char *name;
     uint64_t size_bytes;
@@ -17,9 +19,12 @@ struct file_info {
     const struct profile *found; /* what was complete */
 };
 
+/* `is_first` is false for all but the first of several files; the JSON writer puts commas itself.
+ */
 void info_text(struct out *out, const struct file_info *file, bool is_first);
 void info_json(struct json *j, const struct file_info *file);
 
+/* The same for a folder or file that `monarc run` wrote: `folder` is its path as it was named. */
 void recording_info_text(struct out *out, const char *folder, const struct recording *r,
                          bool is_first);
 void recording_info_json(struct json *j, const char *folder, const struct recording *r);

@@ -4,13 +4,30 @@
  * What it brings is counted in pages before and after: how many of 4 KiB hold 50, 90 or 99 % of
  * what ran, how many of 2 MiB all of it, and where calls are known, how many leave their page and
  * how often a table of translations of usual size would miss. The file for the linker has the same
- * table as a comment. */
+ * table as a comment.
+ *
+ *                                             before       after
+ *     pages of 4 KiB with 50 % of what ran        12           3
+ *     ...
+ *     pages of 2 MiB with all of it                4           1
+ *     calls that leave their page of 4 KiB, %   81.0        22.5
+ *
+ * Four formats for linkers, and one of bare names for whatever else orders functions:
+ *
+ *     lld     parse                                  symbols
+ *     gold    .text.parse                            sections, one a line
+ *     ld      SECTIONS { .text.ordered : { *( .text.parse ... ) } } INSERT AFTER .text;
+ *     mold    SECTIONS { .text 0 : { ... *(.text .text.*) } }      for `ld -r`
+ *
+ * Sources: the manuals of ld (INSERT, wildcards of sections) and gold; lld's
+ * --symbol-ordering-file. */
 #include "profile/report/writers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Columns of the table above, in text and in the comment of a file alike. */
 enum { LABEL = 40, COLUMN = 12 };
 
 static double kib(double bytes)
@@ -18,6 +35,7 @@ static double kib(double bytes)
     return bytes / 1024;
 }
 
+/* `prefix` begins each line: empty in text, `# ` in files that have such comments. */
 static void row(struct out *out, const char *prefix, const char *label, double before, double after,
                 int decimals, const char *unit)
 {
@@ -25,6 +43,8 @@ static void row(struct out *out, const char *prefix, const char *label, double b
                COLUMN, decimals, after, unit);
 }
 
+/* Rows about calls exist only where calls are known. Misses are those of two tables of
+ * translations: 64 entries for small pages, 8 for large ones. */
 static void layout_gain_rows(struct out *out, const struct layout *t,
                              const struct layout_gain *gain, const char *prefix)
 {
@@ -49,6 +69,8 @@ static void layout_gain_rows(struct out *out, const struct layout *t,
         1000 * after->large_misses, 1, "");
 }
 
+/* What could be ordered, what could not, and why, then the table. Functions that share a name
+ * (static functions of several files) cannot be told apart by a linker and move together. */
 void layout_text(struct out *out, const struct report_input *in)
 {
     const struct layout *t = in->layout;
@@ -100,7 +122,9 @@ static void json_locality(struct json *j, const char *key, const struct layout *
     json_end(j);
 }
 
-/* A function, where it goes, and the names that move with it. */
+/* A function, where it goes, and the names that move with it. `expected_address` is where the
+ * function would be if nothing else of the program moved; `names` of a place has at least one, the
+ * aliases are the others. */
 static void json_place(struct json *j, const struct layout *t, const struct layout_place *p,
                        struct names *names)
 {
@@ -120,6 +144,7 @@ static void json_place(struct json *j, const struct layout *t, const struct layo
     json_end(j);
 }
 
+/* `heat_is` says what places are judged by: samples, or calls where there are no samples. */
 void layout_json(struct out *out, const struct report_input *in)
 {
     const struct layout *t = in->layout;
@@ -166,18 +191,22 @@ static const char *const section_prefixes[] = {".text.unlikely.", ".text.", ".te
                                                ".text.startup.", ".text.exit."};
 static const char *const cold_prefixes[] = {".text.unlikely.", ".text.split."};
 
+/* Linker scripts have C comments and quoted names; the other formats are lists of lines. */
 static bool is_script(enum layout_format format)
 {
     return format == LAYOUT_LD || format == LAYOUT_MOLD;
 }
 
-/* Without a symbol version (`f@@V2`), which objects do not have. */
+/* Without a symbol version (`f@@V2`), which objects do not have. A name may begin with `@`, which
+ * is then no separator. */
 static size_t length_of(const char *name)
 {
     const char *version = name[0] ? strchr(name + 1, '@') : NULL;
     return version ? (size_t)(version - name) : strlen(name);
 }
 
+/* In a script a name with other characters than `plain` is quoted: an operator or a space would end
+ * it, a `*` or `?` would match others. */
 static void section(struct out *out, const char *prefix, const char *name, size_t len,
                     enum layout_format format)
 {
@@ -190,7 +219,9 @@ static void section(struct out *out, const char *prefix, const char *name, size_
 }
 
 /* All sections that a compiler may have put the function into; what is split off as NAME.cold is in
- * the rarely run one. */
+ * the rarely run one. Which one the compiler chose is not known, so that all are named. A function
+ * whose cold part was split off has its rarely run section filled by that part, and is itself not
+ * there. */
 static void sections(struct out *out, const char *name, bool has_cold_part,
                      enum layout_format format)
 {
@@ -204,6 +235,8 @@ static void sections(struct out *out, const char *name, bool has_cold_part,
         section(out, cold_prefixes[i], name, len - 5, format);
 }
 
+/* Symbols have one line for the place: lld moves aliases with the section they are in. Sections are
+ * named by every alias, as any of them may have given the section its name. */
 static void place(struct out *out, const struct layout_place *p, enum layout_format format)
 {
     if (format == LAYOUT_LLD || format == LAYOUT_NAMES) {
@@ -217,6 +250,8 @@ static void place(struct out *out, const struct layout_place *p, enum layout_for
     out_str(out, is_script(format) ? " )\n" : "");
 }
 
+/* A comment that tells how to use the file, and what it is expected to bring. LAYOUT_NAMES has
+ * none: it is names and nothing else. */
 static void head(struct out *out, const struct layout *t, const struct layout_gain *gain,
                  enum layout_format format)
 {
@@ -235,6 +270,8 @@ static void head(struct out *out, const struct layout *t, const struct layout_ga
     out_str(out, is_script(format) ? "*/\n" : "");
 }
 
+/* The script for ld is a fragment that adds a section to the default script; the one for `ld -r`
+ * stands for all of it, and so ends by taking whatever code is left. */
 void layout_file(struct out *out, const struct layout *t, const struct layout_gain *gain,
                  enum layout_format format)
 {

@@ -6,7 +6,11 @@
  * alone where that names one file. Which paths share their last part is found by sorting the paths
  * of all rows by it, once: O(n log n) of the files, not of the rows.
  *
- * The columns are those of the flat profile; text leaves out what the width has no room for. */
+ * The columns are those of the flat profile; text leaves out what the width has no room for.
+ *
+ *      self%    +- samples  self s   line           function
+ *      40.00  4.80     160   0.160  a.c:12          parse
+ *      30.00          120   0.120    inlined into lex at a.c:40, into main at m.c:9 */
 #include "profile/report/writers.h"
 
 #include "base/map.h"
@@ -31,7 +35,8 @@ static const char *lines_mapped(const struct line_paths *paths, const char *path
     return found ? found : path;
 }
 
-/* Paths as they are shown, by the pointer of what debug information has. */
+/* Paths as they are shown, by the pointer of what debug information has. `number` leads from a
+ * path's pointer to its place in `shown`. `arena` has what mapping made. */
 struct shown_paths {
     const struct line_paths *paths;
     struct arena *arena;
@@ -39,6 +44,7 @@ struct shown_paths {
     VEC(const char *) shown;
 };
 
+/* A path that is the same text at two addresses gets two places; both are shown alike. */
 static void lines_note_path(struct shown_paths *s, const char *path)
 {
     bool is_new;
@@ -49,6 +55,7 @@ static void lines_note_path(struct shown_paths *s, const char *path)
         vec_push(&s->shown, lines_mapped(s->paths, path, s->arena));
 }
 
+/* Whole paths break ties, so that equal ones stand beside each other. */
 static int lines_by_base_name(const void *left, const void *right)
 {
     const char *l = **(const char *const *const *)left, *r = **(const char *const *const *)right;
@@ -56,7 +63,10 @@ static int lines_by_base_name(const void *left, const void *right)
     return by ? by : strcmp(l, r);
 }
 
-/* Paths become their last part, except where that would be said of several files. */
+/* Paths become their last part, except where that would be said of several files. Sorted by last
+ * part, then by path: neighbours with the same last part and different paths mark each other; a
+ * second pass spreads the mark over the whole group, since the first of two equal paths has no
+ * neighbour that differs. */
 static void lines_shorten(struct shown_paths *s)
 {
     size_t len = s->shown.len;
@@ -98,6 +108,7 @@ static void lines_gather_paths(struct shown_paths *s, const struct lines_table *
         lines_shorten(s);
 }
 
+/* The path was noted by lines_gather_paths(): there is no other. */
 static const char *lines_shown_path(const struct shown_paths *s, const char *path)
 {
     return s->shown.at[*map_find(&s->number, map_pointer(path), 0)];
@@ -105,6 +116,7 @@ static const char *lines_shown_path(const struct shown_paths *s, const char *pat
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
+/* As in the flat profile, but for a place in front and what was entered on a line. */
 enum {
     LINE_KIND = FUNCTION_FIELDS,
     LINE_FILE,
@@ -172,6 +184,8 @@ static void self_fields(struct field *fields, const struct summary *s, double se
 static const char NO_LINE[] = "(no line)";
 enum { SHORTEST_PLACE = 12, WIDEST_PLACE = 40, NARROW_PLACE = 24 };
 
+/* `place` is the width of the column of file and line; rows whose place is wider push their own
+ * name to the right, where a file is written, or are cut, on a terminal. */
 struct lines_layout {
     struct text_columns columns;
     const struct shown_paths *paths;
@@ -187,7 +201,10 @@ static int place_width(const struct lines_layout *l, const char *file, uint32_t 
                 : (int)strlen(NO_LINE);
 }
 
-/* Widths from the data; a long path does not push all names to the right. */
+/* Widths from the data; a long path does not push all names to the right. The column of places is
+ * as wide as the widest place up to a limit: NARROW_PLACE on a terminal, WIDEST_PLACE in a file.
+ * Places beyond it do not count. What the width has no room for is left out: sums down the table
+ * first, then samples, which say the same as times. */
 static struct lines_layout lay_out(struct lines_table *t, const struct shown_paths *paths,
                                    const struct text_style *style)
 {
@@ -246,6 +263,7 @@ static int columns_used(const struct lines_layout *l)
     return width ? width + 2 : 0;
 }
 
+/* The columns of a row and the gap; a row without columns begins at the margin. */
 static void put_fields(struct out *out, const struct lines_layout *l, const struct field *fields,
                        bool is_hot)
 {
@@ -253,7 +271,8 @@ static void put_fields(struct out *out, const struct lines_layout *l, const stru
     out_spaces(out, columns_used(l) ? 2 : 0);
 }
 
-/* file:line in `room` columns, or as near to that as its ends allow; returns how many it took. */
+/* file:line in `room` columns, or as near to that as its ends allow; returns how many it took.
+ * `room` below SHORTEST_PLACE for the path is not obeyed: `...c:12` would name no file. */
 static int put_place(struct out *out, const struct lines_layout *l, const char *file, uint32_t line,
                      int room)
 {
@@ -268,7 +287,8 @@ static int put_place(struct out *out, const struct lines_layout *l, const char *
     return (len < most ? len : most) + behind;
 }
 
-/* `  inlined into b at f.c:12, into main at f.c:40` under its row. */
+/* `  inlined into b at f.c:12, into main at f.c:40` under its row. Innermost first. A chain of no
+ * frames is the part of the row's time that was not inlined anywhere. */
 static void put_chain(struct out *out, const struct lines_layout *l, const struct summary *s,
                       const struct line_chain *chain)
 {
@@ -292,6 +312,7 @@ static void put_chain(struct out *out, const struct lines_layout *l, const struc
     out_char(out, '\n');
 }
 
+/* Chains follow their row, and only where --inlines asked for them. */
 static void put_row(struct out *out, const struct lines_layout *l, const struct summary *s,
                     const struct lines_row *r)
 {
@@ -327,6 +348,8 @@ static void put_rest(struct out *out, const struct lines_layout *l, const struct
     put_fields(out, l, fields, false);
 }
 
+/* Objects without line numbers are named first: their code is in rows without a line, and a reader
+ * would look for lines in vain. Paths are shown shortened for the whole table or not at all. */
 void lines_text(struct out *out, const struct report_input *in)
 {
     struct lines_table *t = in->lines;
@@ -374,7 +397,8 @@ void lines_text(struct out *out, const struct report_input *in)
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
-/* Paths are whole for programs. */
+/* Paths are whole for programs. A file without a line is code that the compiler gave none: the line
+ * is null. */
 static void place_fields(struct field *fields, const struct line_paths *paths, const char *file,
                          uint32_t line, struct arena *a)
 {
@@ -382,6 +406,7 @@ static void place_fields(struct field *fields, const struct line_paths *paths, c
     fields[LINE_LINE] = field_known(file && line, field_u64(line));
 }
 
+/* What JSON and CSV have of a row. Mapped paths live in `a` until the document is written. */
 static void row_fields(struct field *fields, struct lines_table *t, const struct lines_row *r,
                        const struct line_paths *paths, struct arena *a)
 {
@@ -399,6 +424,7 @@ static void row_fields(struct field *fields, struct lines_table *t, const struct
     fields[LINE_ENTERED] = field_u64(r->entered);
 }
 
+/* A chain's share is not written: it follows from its samples, and is part of the row's. */
 static void json_chain(struct json *j, const struct lines_table *t, const struct line_chain *chain,
                        const struct line_paths *paths, struct arena *a)
 {
@@ -422,6 +448,8 @@ static void json_chain(struct json *j, const struct lines_table *t, const struct
     json_end(j);
 }
 
+/* `chains` and totals are there with --inlines alone. `without_line` has the samples of code
+ * without line numbers, and the objects which that code is in. */
 void lines_json(struct out *out, const struct report_input *in)
 {
     struct lines_table *t = in->lines;
@@ -464,6 +492,8 @@ void lines_json(struct out *out, const struct report_input *in)
     arena_deinit(&scratch);
 }
 
+/* As in the flat profile two rows without a place close the sum. Chains are no rows of this table.
+ */
 void lines_csv(struct out *out, const struct report_input *in)
 {
     struct lines_table *t = in->lines;

@@ -5,7 +5,19 @@
  * there was, and the losses say where the rest went, each with its reason. A later report on the
  * same recording repeats of that only what is a caveat: less than 95 % accounted for, stacks that
  * are not whole, runs that failed. Of a series of runs the mean of one run is given with the
- * interval of 95 %, in as many digits as the spread leaves a meaning. */
+ * interval of 95 %, in as many digits as the spread leaves a meaning.
+ *
+ *     Program  ./a.out input
+ *     Profile  a.monarc, recorded 2024-01-01 12:00:00, mean of 5 runs
+ *     Runs     elapsed  1.020 s +- 0.012, single runs from 1.002 to 1.034 (deviation 0.011)
+ *              CPU time 0.998 s +- 0.010, ...
+ *     CPU      4.950 s of 4.990 s CPU time accounted for (99.2 %), all runs together
+ *              0.040 s (0.8 %): why that is nowhere
+ *     Stacks   97.0 % are whole; the others end in [stack cut: ...], which says why
+ *     Programs sh 60 %, cc1 40 %
+ *     Cost     sampling took about 0.020 s of the program's CPU time (0.4 %)
+ *
+ * All sums were made by the analysis; this is their print, in constant space. */
 #include "profile/report/report_header.h"
 
 #include "output/text.h"
@@ -15,8 +27,11 @@
 #include <string.h>
 #include <time.h>
 
+/* Text names the first so many, as the summary has sorted them, and counts the rest. */
 enum { MOST_PROGRAMS = 8 };
 
+/* Words of JSON, by the kinds of a loss in the recording's format; the loss itself has a sentence
+ * for people. */
 static const char *const LOSS_NAMES[RECORDING_LOSSES] = {
     [RECORDING_LOST_RECORDS] = "records",   [RECORDING_LOST_THROTTLED] = "throttled",
     [RECORDING_LOST_UNPLACED] = "unplaced", [RECORDING_LOST_KERNEL] = "kernel",
@@ -24,6 +39,7 @@ static const char *const LOSS_NAMES[RECORDING_LOSSES] = {
     [RECORDING_LOST_OTHER] = "other",
 };
 
+/* Files of newer versions may have methods that this one does not know. */
 const char *recording_method_name(uint32_t method)
 {
     static const char *const names[] = {[RECORDING_METHOD_NONE] = "none",
@@ -44,6 +60,7 @@ static double recording_seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+/* Of nothing: 0, so that a recording without CPU time prints no NaN. */
 static double recording_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100 * (double)part / (double)whole : 0;
@@ -74,6 +91,8 @@ static void recording_text_command(struct out *out, const char *command)
     text_name(out, command);
 }
 
+/* Without a command line, as recorders inside of a process have none, the program's path stands for
+ * it. `chosen` names the part (a time range, a process, a thread) that all figures below are of. */
 void recording_head_text(struct out *out, const struct recording_summary *s,
                          const char *const *folders, size_t folders_len)
 {
@@ -98,7 +117,8 @@ void recording_head_text(struct out *out, const struct recording_summary *s,
     out_char(out, '\n');
 }
 
-/* As many digits as the spread leaves a meaning. */
+/* As many digits as the spread leaves a meaning. Milliseconds below a second. `half` is half of the
+ * 95 % interval of the mean; the deviation is that of single runs. */
 static void recording_text_spread(struct out *out, const char *what,
                                   const struct recording_spread *s)
 {
@@ -110,7 +130,9 @@ static void recording_text_spread(struct out *out, const char *what,
                scale * s->least, decimals, scale * s->most, decimals, scale * s->deviation);
 }
 
-/* What a series of runs took. */
+/* What a series of runs took. A run that failed counts all the same, and the reader is told. A seed
+ * says that the environment was made longer by chance, which moves the stack: else all runs have
+ * one layout, with its luck. */
 static void recording_text_parts(struct out *out, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;
@@ -130,7 +152,9 @@ static void recording_text_parts(struct out *out, const struct recording_summary
         out_printf(out, "         %zu of them ended with another status than 0\n", failed);
 }
 
-/* Time that is nowhere, with the reason, and what else went missing. */
+/* Time that is nowhere, with the reason, and what else went missing. Losses of the kind OTHER are
+ * no part of the account. A loss has time, or a number of times, or both; time is the stronger
+ * statement. */
 static void recording_text_losses(struct out *out, const struct recording_summary *s)
 {
     for (size_t i = 0; i < s->recording->losses.len; i++) {
@@ -149,7 +173,8 @@ static void recording_text_losses(struct out *out, const struct recording_summar
     }
 }
 
-/* One program needs no line. */
+/* One program needs no line. Shares are of all samples taken, those in the recorder itself
+ * (`aside`) included. */
 static void recording_text_programs(struct out *out, const struct recording_summary *s)
 {
     if (s->programs_len < 2)
@@ -166,6 +191,7 @@ static void recording_text_programs(struct out *out, const struct recording_summ
     out_char(out, '\n');
 }
 
+/* Losses are those of the whole recording: of a chosen part nothing is known of them. */
 static void recording_text_cpu(struct out *out, const struct recording_summary *s)
 {
     if (s->has_cpu)
@@ -187,7 +213,8 @@ static void recording_text_stacks(struct out *out, const struct recording_summar
                    100 * s->whole);
 }
 
-/* For the second and later reports on one recording. */
+/* For the second and later reports on one recording. Less than 95 % accounted for brings the whole
+ * account back. */
 void recording_caveats_text(struct out *out, const struct recording_summary *s)
 {
     enum { MOST_OF_IT = 95 }; /* percent */
@@ -197,6 +224,8 @@ void recording_caveats_text(struct out *out, const struct recording_summary *s)
     recording_text_stacks(out, s);
 }
 
+/* The whole account, in the order in which a reader checks it: what ran, what of it is explained,
+ * what is missing, what measuring cost. */
 void recording_account_text(struct out *out, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;
@@ -211,6 +240,7 @@ void recording_account_text(struct out *out, const struct recording_summary *s)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* All losses, those of the kind OTHER too: a program reads kinds and chooses itself. */
 void recording_losses_json(struct json *j, const struct recording *r)
 {
     json_key(j, "losses"), json_begin(j, '[');
@@ -244,6 +274,7 @@ static void recording_json_programs(struct json *j, const struct recording_summa
     json_end(j);
 }
 
+/* A value that was not measured is null: 0 seconds of CPU time would be a measurement. */
 static void recording_json_share(struct json *j, const char *key, bool is_known, double value)
 {
     json_key(j, key), is_known ? json_double(j, value) : json_none(j);
@@ -262,7 +293,8 @@ static void recording_json_spread(struct json *j, const char *key, const struct 
     json_end(j);
 }
 
-/* A member "runs": each of a series, which has one and more. */
+/* A member "runs": each of a series, which has one and more. `wait_status` is as wait(2) has it:
+ * signal and exit status in one number. A seed of 0 is no seed. */
 void recording_parts_json(struct json *j, const struct recording *r)
 {
     if (!r->parts.len)
@@ -282,7 +314,8 @@ void recording_parts_json(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-/* What the head of text says, with nothing left out. */
+/* What the head of text says, with nothing left out. Times are in seconds where the name says time,
+ * in nanoseconds where it ends in _ns. */
 void recording_head_json(struct json *j, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;

@@ -3,7 +3,18 @@
  * Text shows the first MOST_LINES of a list and how many more there are; JSON has all. Of stacks,
  * symbols and samples both give numbers, since a recording of a minute has millions of them. Times
  * are nanoseconds in the file and JSON, and seconds in text. A figure that this kind of recorder
- * does not take (CPUs, peak memory, CPU time of a process) is left out of text and null in JSON. */
+ * does not take (CPUs, peak memory, CPU time of a process) is left out of text and null in JSON.
+ *
+ *     a.monarc: recording of a run
+ *       command: ./a.out input
+ *       ran 1.020 s on 2 CPUs, used 0.998 s of CPU time (0.990 s user, 0.008 s system)
+ *       sampled by perf, 997 a second asked for; it took about 0.004 s of ...
+ *       event cpu-clock: 994 samples of 1003009 ns, together 996990946
+ *       stacks: 120 frames in context, 990 of 994 samples with whole ones; 300 entries in ...
+ *       calls: 1000 along 3 arcs, 0 blocks
+ *       symbols: ...   runs: ...   objects: ...   processes: ...   threads: ...
+ *
+ * Cost: a pass over the samples for each event and form, else one over each list. */
 #include "profile/report/info.h"
 
 #include "profile/analysis/recording/excerpts.h"
@@ -15,6 +26,7 @@
 
 enum { MOST_LINES = 100 };
 
+/* The reader has refused files with other kinds, so that the table needs no bound. */
 static const char *recording_kind_name(uint32_t kind)
 {
     static const char *const names[RECORDING_OBJECT_KINDS] = {
@@ -24,6 +36,7 @@ static const char *recording_kind_name(uint32_t kind)
     return names[kind];
 }
 
+/* Marks are what the program told the recorder of itself; kinds of newer versions are possible. */
 static const char *recording_mark_name(uint32_t kind)
 {
     static const char *const names[] = {"phase", "begin", "end", "stopped", "resumed"};
@@ -35,6 +48,7 @@ static double recording_seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+/* Saturates: a damaged or merged file may have counts near the largest number. */
 static uint64_t recording_calls_of(const struct recording *r)
 {
     uint64_t calls = 0;
@@ -44,6 +58,7 @@ static uint64_t recording_calls_of(const struct recording *r)
     return calls;
 }
 
+/* Samples of one event: those that were taken, however much each weighs. */
 static uint64_t recording_taken_of(const struct recording *r, uint32_t event)
 {
     uint64_t count = 0;
@@ -54,12 +69,15 @@ static uint64_t recording_taken_of(const struct recording *r, uint32_t event)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
+/* How many of a list text leaves out. */
 static void recording_text_more(struct out *out, size_t len)
 {
     if (len > MOST_LINES)
         out_printf(out, "    and %zu more\n", len - MOST_LINES);
 }
 
+/* Texts are pairs of key and value. The arguments of the command are one text each, in their order,
+ * and make one line; what else there is gets a line of its own. */
 static void recording_text_texts(struct out *out, const struct recording *r)
 {
     bool has_command = false;
@@ -82,7 +100,9 @@ static void recording_text_texts(struct out *out, const struct recording *r)
     }
 }
 
-/* What ran, how it was sampled, and how much was gathered. */
+/* What ran, how it was sampled, and how much was gathered. The tree of stacks has a root which is
+ * no frame, hence one less. Entries are samples that are alike within a slice of time: they are
+ * counted, not kept one by one. */
 static void recording_text_facts(struct out *out, const struct recording *r)
 {
     out_printf(out, "  ran %.3f s", recording_seconds(r->length_ns));
@@ -114,6 +134,8 @@ static void recording_text_facts(struct out *out, const struct recording *r)
                r->arcs.len, r->blocks.len);
 }
 
+/* Names and lines of the objects that the recording carries itself (excerpts), so that it can be
+ * read where the program is not. A damaged excerpt is left out of use, and said. */
 static void recording_text_symbols(struct out *out, const struct recording *r)
 {
     struct excerpts_sum sum;
@@ -131,6 +153,7 @@ static void recording_text_symbols(struct out *out, const struct recording *r)
     out_char(out, '\n');
 }
 
+/* Runs of a series. Status and signal are decoded here; JSON has the number of wait(2). */
 static void recording_text_parts(struct out *out, const struct recording *r)
 {
     if (r->parts.len)
@@ -151,6 +174,8 @@ static void recording_text_parts(struct out *out, const struct recording *r)
     recording_text_more(out, r->parts.len);
 }
 
+/* The unwind tables of an object that was never read are not known to be missing; `is_read` says
+ * that they were looked for. */
 static void recording_text_objects(struct out *out, const struct recording *r)
 {
     out_printf(out, "  objects: %zu\n", r->objects.len);
@@ -167,7 +192,8 @@ static void recording_text_objects(struct out *out, const struct recording *r)
     recording_text_more(out, r->objects.len);
 }
 
-/* A line a process: who, how long, how it ended, and why it is not whole. */
+/* A line a process: who, how long, how it ended, and why it is not whole. CPU time and peak memory
+ * are known of processes that the recorder could wait for or ask about. */
 static void recording_text_process(struct out *out, const struct recording_process *p)
 {
     out_printf(out, "    %7" PRIu32 "  parent %7" PRIu32, p->pid, p->parent_pid);
@@ -189,6 +215,8 @@ static void recording_text_process(struct out *out, const struct recording_proce
     out_char(out, '\n');
 }
 
+/* Thread 0 of a process stands for several that lived too shortly to be kept apart. Marks and
+ * losses are listed without a head of their own: mostly there are none. */
 static void recording_text_lists(struct out *out, const struct recording *r)
 {
     out_printf(out, "  processes: %zu\n", r->processes.len);
@@ -220,6 +248,7 @@ static void recording_text_lists(struct out *out, const struct recording *r)
     }
 }
 
+/* From what was asked for to what was found: texts, facts, then lists. */
 void recording_info_text(struct out *out, const char *folder, const struct recording *r,
                          bool is_first)
 {
@@ -237,6 +266,7 @@ void recording_info_text(struct out *out, const char *folder, const struct recor
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
+/* All numbers of the recording's head in one table, named as the schema has them. */
 static void recording_json_facts(struct json *j, const struct recording *r)
 {
     const struct {
@@ -274,6 +304,7 @@ static void recording_json_facts(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* How much of the program's symbols is inside; the symbols themselves are not printed. */
 static void recording_json_symbols(struct json *j, const struct recording *r)
 {
     struct excerpts_sum sum;
@@ -287,6 +318,8 @@ static void recording_json_symbols(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* `weight` is the sum over the event's samples, in the unit of the event: nanoseconds, or events.
+ */
 static void recording_json_events(struct json *j, const struct recording *r)
 {
     json_key(j, "events"), json_begin(j, '[');
@@ -304,6 +337,8 @@ static void recording_json_events(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* The build id is in hexadecimal, empty if there is none. `has_unwind` null: the object was not
+ * read, so that it is not known. */
 static void recording_json_objects(struct json *j, const struct recording *r)
 {
     json_key(j, "objects"), json_begin(j, '[');
@@ -331,7 +366,8 @@ static void recording_json_objects(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-/* Processes as they started, then threads of all. */
+/* Processes as they started, then threads of all. CPU time is null for processes that nothing
+ * measured, peak memory where it is 0. */
 static void recording_json_processes(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '[');
@@ -366,6 +402,7 @@ static void recording_json_processes(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* Times are since the start of the recording. */
 static void recording_json_marks(struct json *j, const struct recording *r)
 {
     json_key(j, "marks"), json_begin(j, '[');
@@ -379,6 +416,8 @@ static void recording_json_marks(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* An element of the array that `monarc info --json` prints, beside those of profile files; `format`
+ * tells them apart. */
 void recording_info_json(struct json *j, const char *folder, const struct recording *r)
 {
     json_begin(j, '{');

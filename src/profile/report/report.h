@@ -98,11 +98,14 @@ struct report_input {
     const struct baseline *base; /* an older measurement beside the table; or NULL */
 };
 
+/* Writes the whole report. It changes nothing of its input but caches of names, and cannot fail:
+ * `out` keeps the error of a write. */
 typedef void report_writer(struct out *out, const struct report_input *in);
 
 /* --- the table of reports --------------------------------------------------------------------- */
 
-/* Which table of its input a report needs. */
+/* Which table of its input a report needs. Each stands for the member of report_input of its name;
+ * `and` says which others its writers read besides. */
 enum report_table {
     REPORT_FLAT,
     REPORT_SHARES,     /* and names, shown_functions */
@@ -160,6 +163,7 @@ enum layout_format {
 
 extern const char *const layout_format_names[LAYOUT_FORMATS];
 
+/* The file that `format` names, whole. Functions which cannot be named to a linker are left out. */
 void layout_file(struct out *out, const struct layout *t, const struct layout_gain *gain,
                  enum layout_format format);
 

@@ -6,7 +6,17 @@
  * stands for, calls; then, as notes, what cannot be trusted: a program and profile that do not
  * belong together, too few samples, what counting calls cost. Decimals of times follow the rate, so
  * that one sample is never lost in rounding. A name has its linkage name, file, object and marks
- * behind it; where the row has too little room, the name itself loses its middle. */
+ * behind it; where the row has too little room, the name itself loses its middle.
+ *
+ *     Program  ./a.out
+ *     Profile  gmon.out
+ *     Samples  400 of 0.01 seconds each: 4.000 seconds
+ *              12 of them (3.00 %) in no function of the program
+ *     Calls    10500 along 12 arcs
+ *     Note     few samples: ...
+ *
+ *     parse {_ZN5parseEv} (a.cc) [libx.so] (inlined) [profiling overhead]
+ *     name    linkage     file   object */
 #include "profile/report/report_header.h"
 
 #include "base/path.h"
@@ -25,6 +35,9 @@ struct name_parts {
 
 static const char PROFILER_MARK[] = " [profiling overhead]", INLINED_MARK[] = " (inlined)";
 
+/* File and object are there where the name alone would not tell the function: static functions of
+ * one name, code of libraries. What was made up (is_made), such as [kernel], is no function of an
+ * object. */
 static struct name_parts head_name_parts_of(struct names *names, uint32_t function,
                                             const struct text_style *style)
 {
@@ -45,13 +58,16 @@ static struct name_parts head_name_parts_of(struct names *names, uint32_t functi
     return p;
 }
 
-/* Bytes of the name stand for columns: it is a guess for a layout. */
+/* Bytes of the name stand for columns: it is a guess for a layout. Too wide for names in UTF-8,
+ * which costs a layout a few columns and no row its shape. */
 int text_function_width(struct names *names, uint32_t function, const struct text_style *style)
 {
     struct name_parts p = head_name_parts_of(names, function, style);
     return (int)p.shown_bytes + p.others;
 }
 
+/* Only the name gives way, in its middle: what stands behind tells two functions of one name apart.
+ */
 void text_function_behind(struct out *out, struct names *names, uint32_t function,
                           const struct text_style *style, int used)
 {
@@ -91,6 +107,8 @@ void text_function(struct out *out, struct names *names, uint32_t function,
     text_function_behind(out, names, function, &whole, 0);
 }
 
+/* One more for each power of ten above 1000 samples a unit; of a series the rate is that of all
+ * runs together, and a mean run has its part. */
 int text_time_decimals(const struct summary *s)
 {
     int decimals = 3;
@@ -115,7 +133,8 @@ void text_interval_legend(struct out *out, const struct summary *s)
                    s->run ? "this run's" : "the");
 }
 
-/* How many samples, of what, and how many of them are not the program's own. */
+/* How many samples, of what, and how many of them are not the program's own. Samples in no function
+ * are part of the sum; those `aside`, which an exact counter of calls took, are not. */
 static void head_text_samples(struct out *out, const struct summary *s)
 {
     if (!s->has_samples) {
@@ -151,7 +170,8 @@ static void head_text_samples(struct out *out, const struct summary *s)
                    100 * summary_share(s, s->profiler));
 }
 
-/* Arcs, and calls that begin or end outside of what is known. */
+/* Arcs, and calls that begin or end outside of what is known. What lies in no known function is
+ * counted, so that calls add up. */
 static void head_text_calls(struct out *out, const struct summary *s)
 {
     if (!s->arcs)
@@ -181,6 +201,9 @@ static void head_text_reasons(struct out *out, const struct summary *s)
     }
 }
 
+/* 400 samples: a share of one half is then known to +- 5 points. `effective` is the number of
+ * samples of equal weight that tell as much, where weights differ. The cost of counting is said
+ * where it is more than a sample and 2 % of the time, and the profile does not show it itself. */
 void text_notes(struct out *out, const struct summary *s)
 {
     enum { FEW = 400 }; /* samples: a share of one half is known to within five points */
@@ -211,6 +234,7 @@ void text_files(struct out *out, const struct summary *s)
     out_char(out, '\n');
 }
 
+/* A recording knows its command and when it ran; a profile file is known by two names. */
 static void head_text_subject(struct out *out, const struct summary *s)
 {
     if (s->run) {
@@ -244,6 +268,7 @@ void text_summary(struct out *out, const struct summary *s)
     head_text_calls(out, s);
 }
 
+/* For the tables behind the first on the same profile: caveats yes, accounts no. */
 void text_summary_brief(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
@@ -272,6 +297,7 @@ int others_width(const struct other_measures *others)
     return width;
 }
 
+/* The name of the event and `%`, flush right above its column. */
 void others_head(struct out *out, const struct other_measures *others)
 {
     for (size_t i = 0; i < others->len; i++) {
@@ -299,6 +325,7 @@ void others_share(struct out *out, const struct other_measure *other, double sam
 
 /* What all native JSON reports on a profile begin with, and what the tables share. */
 
+/* Object and source are absent where they tell nothing, the others always there. */
 void function_fields(struct field *fields, struct names *names, uint32_t function)
 {
     fields[FUNCTION_NAME] = field_text(names_get(names, function));
@@ -316,7 +343,8 @@ void json_pair_function(struct json *j, struct names *names, uint32_t function)
     columns_json(j, columns, FUNCTION_FIELDS, fields);
 }
 
-/* The same facts as text_summary(), whole. */
+/* The same facts as text_summary(), whole. The document stays open: the caller writes its own
+ * members behind and ends it. */
 void json_report_begin(struct json *j, const char *report, const struct summary *s)
 {
     json_document_begin(j, report);

@@ -1,5 +1,9 @@
 /* What the reports on a profile have in common: their head, how they write a function, the columns
- * of what was measured besides, and what an older measurement has of the same function. */
+ * of what was measured besides, and what an older measurement has of the same function.
+ *
+ * `out` is written to and never flushed; texts and names stay the caller's. None of these fails:
+ * what cannot be written is found when `out` is closed. Names are bytes of symbol tables: text
+ * escapes what a terminal would obey, JSON what is no UTF-8. */
 #ifndef MONARC_PROFILE_REPORT_REPORT_HEADER_H
 #define MONARC_PROFILE_REPORT_REPORT_HEADER_H
 
@@ -44,6 +48,7 @@ enum {
         {"source", "only of static functions that share their name: the file they are in"}
 /* clang-format on */
 
+/* `fields` points to the first of the five. The texts live as long as `names`. */
 void function_fields(struct field *fields, struct names *names, uint32_t function);
 
 /* The members of an open object. */
@@ -100,6 +105,7 @@ const char *recording_method_name(uint32_t method);
 /* Of all columns, with the space before each. */
 int others_width(const struct other_measures *others);
 
+/* As wide as others_width(), like a row that calls others_share() for each. */
 void others_head(struct out *out, const struct other_measures *others);
 
 /* A line for what was measured besides: what it is called and how much there is. */

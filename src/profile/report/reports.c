@@ -1,13 +1,18 @@
 /* The tables of reports: which writer prints which table in which format, and the columns of each.
  *
  * A command asks for a row by what it has analysed and by the name of the format. A unit test fails
- * a row that has no line in docs/reports.md, or that names a test or golden that is not there. */
+ * a row that has no line in docs/reports.md, or that names a test or golden that is not there.
+ *
+ * The three tables are constants, and searched from the front: a few dozen rows, once a command. To
+ * add a format: a function in this room, its name in writers.h, a row here, a line in
+ * docs/reports.md and a golden. */
 #include "profile/report/writers.h"
 
 #include "profile/report/writers.h"
 
 #include <string.h>
 
+/* Names by which docs and tests know a table; they are not options. */
 const char *const report_table_names[] = {
     [REPORT_FLAT] = "flat",
     [REPORT_SHARES] = "shares",
@@ -23,6 +28,8 @@ const char *const report_table_names[] = {
     [REPORT_COMPARISON] = "diff",
 };
 
+/* The flag is is_for_people: text may be paged and coloured on a terminal. The text of an order of
+ * functions is neither, since it stands beside a file that was written. */
 const struct report reports[] = {
     {REPORT_FLAT, REPORT_TEXT, flat_text, true},
     {REPORT_FLAT, REPORT_JSON, flat_json, false},
@@ -60,6 +67,7 @@ const struct report reports[] = {
 };
 const size_t reports_len = sizeof reports / sizeof *reports;
 
+/* A table that has no text (a flame picture) gives NULL without a format. */
 const struct report *report_find(enum report_table table, const char *format)
 {
     const char *name = format ? format : REPORT_TEXT;
@@ -69,6 +77,7 @@ const struct report *report_find(enum report_table table, const char *format)
     return NULL;
 }
 
+/* For help and schemas, which are made of them: a column is described in one place. */
 const struct column_table *const report_columns[] = {
     &flat_columns,        &shares_columns,       &lines_columns,       &entries_columns,
     &arcs_columns,        &trees_columns,        &call_tree_columns,   &annotate_columns,

@@ -3,7 +3,15 @@
  *
  * Three kinds of rows with the same first columns. Below a thread stand the functions that it ran,
  * most samples first; CSV has them as rows of the same thread. A process says how it ended, and why
- * it was not wholly recorded where that is known. */
+ * it was not wholly recorded where that is known.
+ *
+ *      self%    samples    seconds      cpu s      run s      pid   thread  name
+ *      60.00        240      0.240      0.250      1.020      714      714  main
+ *      50.00        200      0.200                                          parse       its
+ * functions 40.00        160      0.160      0.160      0.900      714      720  worker
+ *
+ * Amounts are fixed in width: 72 columns stand before a name of a thread's function, or 61 where no
+ * rate is known. One pass over the rows. */
 #include "profile/report/writers.h"
 
 #include "output/json.h"
@@ -16,7 +24,8 @@
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* The first columns of all three kinds. */
+/* The first columns of all three kinds. The column of time is there where a sample's time is known.
+ */
 static void shares_text_amounts(struct out *out, const struct shares *t, double samples,
                                 const struct text_style *style)
 {
@@ -30,7 +39,9 @@ static void shares_text_amounts(struct out *out, const struct shares *t, double 
         out_printf(out, "  %9.3f", summary_time(s, samples));
 }
 
-/* What a thread ran, below it; functions that were on its stacks only are left out. */
+/* What a thread ran, below it; functions that were on its stacks only are left out. They come with
+ * the largest first, so that those without own samples are at the end. `limit` is for text alone.
+ */
 static void shares_text_functions(struct out *out, const struct shares *t,
                                   const struct share_row *r, struct names *names, size_t limit,
                                   const struct text_style *style)
@@ -51,7 +62,7 @@ static void shares_text_functions(struct out *out, const struct shares *t,
     }
 }
 
-/* Thread 0 stands for several. */
+/* Thread 0 stands for several. Such are threads that lived too shortly to have a row each. */
 static void shares_text_thread(struct out *out, const struct share_row *r)
 {
     out_printf(out, "  %9.3f  %9.3f  %7" PRIu32 "  ", (double)r->cpu_ns / 1e9,
@@ -62,7 +73,8 @@ static void shares_text_thread(struct out *out, const struct share_row *r)
         out_printf(out, "%7s  ", "others");
 }
 
-/* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where nobody knows. */
+/* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where nobody knows. A process that has
+ * ended, but of which no status was seen, is `?`; one that has not is `runs`. */
 static void shares_process_end(const struct recording_process *p, char *into, size_t size)
 {
     if (p->has_ended && WIFSIGNALED(p->status))
@@ -74,7 +86,8 @@ static void shares_process_end(const struct recording_process *p, char *into, si
         snprintf(into, size, "%s", p->end_ns ? "?" : "runs");
 }
 
-/* CPU time, how long it ran, who it is and how it ended. */
+/* CPU time, how long it ran, who it is and how it ended. An end before the start is the 0 of a
+ * process that still runs: then no time is known. */
 static void shares_text_process(struct out *out, const struct share_row *r)
 {
     const struct recording_process *p = r->process;
@@ -89,6 +102,8 @@ static void shares_text_process(struct out *out, const struct share_row *r)
                p->parent_pid, end);
 }
 
+/* One loop for the three kinds: what follows the amounts is of the kind's own, and its head says
+ * what. `rest` is what no row has. */
 void shares_text(struct out *out, const struct report_input *in)
 {
     const struct shares *t = in->shares;
@@ -139,6 +154,7 @@ void shares_text(struct out *out, const struct report_input *in)
 
 /* --- JSON and CSV ----------------------------------------------------------------------------- */
 
+/* Columns of all three kinds in one table; what does not apply to a kind stays absent. */
 enum {
     SHARE_NAME,
     SHARE_SHARE,
@@ -185,9 +201,11 @@ static const struct column columns[SHARE_COLUMNS] = {
     [SHARE_FUNCTION] = {"function", "threads, of CSV: none in the row of the thread itself"},
     [SHARE_TOTAL_SAMPLES] = {"total_samples", "with the function anywhere on the stack"},
 };
+
 const struct column_table shares_columns = {"flat", "shares", "rows", columns, SHARE_COLUMNS};
 
-/* What both forms have of a row; `end`: room for the status of a process. */
+/* What both forms have of a row; `end`: room for the status of a process. A process has CPU times
+ * here as they stand; JSON makes null of those that are not known. */
 static void share_fields(struct field *fields, const struct shares *t, const struct share_row *r,
                          char *end, size_t end_bytes)
 {
@@ -227,6 +245,7 @@ static void process_fields(struct field *fields, const struct recording_process 
     fields[SHARE_SIGNAL] = field_known(is_killed, field_i64(WTERMSIG(p->status)));
 }
 
+/* Functions of a thread are a list inside of it, all of them, those without own samples too. */
 void shares_json(struct out *out, const struct report_input *in)
 {
     static const char *const names_of[] = {[SHARES_OBJECTS] = "objects",
@@ -264,6 +283,8 @@ void shares_json(struct out *out, const struct report_input *in)
     json_end(&j);
 }
 
+/* A thread's row is followed by one a function, with the thread's number and the function's
+ * figures; its CPU time is in the first alone, so that a sum over the column is right. */
 void shares_csv(struct out *out, const struct report_input *in)
 {
     static const char *const heads[] = {

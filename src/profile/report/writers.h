@@ -6,6 +6,8 @@
 #include "profile/report/report.h"
 #include "profile/report/report_header.h"
 
+/* Each prints one table of its input whole, and returns nothing: errors of writing stay in `out`. A
+ * name is the table and the format. */
 report_writer annotate_text, annotate_json;
 report_writer call_tree_text, call_tree_json, call_tree_csv;
 report_writer comparison_text, comparison_json, comparison_csv, comparison_markdown;
@@ -46,6 +48,7 @@ struct amount_scale {
     const char *unit;
     int digits;
 };
+/* Of the new side's dimension; both sides are printed in it. */
 struct amount_scale comparison_scale(const struct comparison *c);
 
 /* An old or new total with its unit, "1.234 s"; 32 bytes. */
