@@ -22,6 +22,7 @@ struct gnu_symbol {
     bool has_unlisted; /* unlisted lines stand between this entry and the next one */
 };
 
+/* All arrays are the arena's. `table` is sorted by address once functions_finish() has run. */
 struct gnu_functions {
     struct functions table;
     struct gnu_symbol *symbols;        /* by function */

@@ -1,4 +1,7 @@
-/* What `monarc gprof` needs from a profile that GNU gprof reads in its own way. */
+/* What `monarc gprof` needs from a profile that GNU gprof reads in its own way.
+ *
+ * Messages are GNU's, with the program's name as it was started; errors end the command with status
+ * 1. */
 #ifndef MONARC_GNU_GPROF_GPROF_READ_H
 #define MONARC_GNU_GPROF_GPROF_READ_H
 

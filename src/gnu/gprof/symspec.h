@@ -32,6 +32,8 @@ struct spec_arc {
     uint32_t caller, callee; /* ranges */
 };
 
+/* Specs are added while options are read, and resolved once the functions are known; only then may
+ * it be asked. The arena owns all of it. */
 struct selection {
     struct arena *arena;
     const struct functions *functions; /* once resolved */
