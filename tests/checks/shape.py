@@ -29,9 +29,9 @@ HEADING = re.compile(r"(\w+)\s*\(")
 # a room has not reached yet and which must not get worse.
 DONE = {
     "src/base": {"median lines of .c files": 134},
-    "src/bridge": {"% of lines that are comment": 13, "% of static functions called once": 59},
-    "src/gnu": {"% of lines that are comment": 10, "% of static functions called once": 55},
-    "src/session": {"% of lines that are comment": 12, "% of static functions called once": 62},
+    "src/bridge": {"% of static functions called once": 59},
+    "src/gnu": {"% of static functions called once": 55},
+    "src/session": {"% of static functions called once": 62},
     # One file a family of CPUs, however little is known of it.
     "src/arch": {"median lines of .c files": 91, "% of .c files below 60 lines": 46},
     "src/lib": {"% of lines that are comment": 4},
@@ -55,7 +55,7 @@ DONE = {
     "src/coverage/model": {"% of lines that are comment": 8,
                            "% of static functions called once": 52},
     "src/page": {"% of static functions called once": 64},
-    "src/output": {"% of lines that are comment": 13},
+    "src/output": {},
     "src/profile/report": {"% of lines that are comment": 5},
     "src/coverage/report": {"% of lines that are comment": 5},
     "src/verdict": {"% of lines that are comment": 10},
