@@ -59,6 +59,7 @@ void *realloc(void *at, size_t bytes)
     return bytes || !at ? checked(moved, bytes) : moved;
 }
 
+/* A product that does not fit can never be had. */
 void *reallocarray(void *at, size_t count, size_t bytes)
 {
     size_t all;

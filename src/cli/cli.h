@@ -8,7 +8,8 @@
  *                   option tables      defaults     reads        a table      text, JSON, CSV
  *
  * Functions return an exit status of command.h (EXIT_FINE, EXIT_DIFFERS, EXIT_BAD) or a bool with
- * `e` set; nothing in this room prints an error but main.c. */
+ * `e` set; main.c prints the error. Only `monarc run` has more to say on standard error, beside the
+ * program that it runs. */
 #ifndef MONARC_CLI_CLI_H
 #define MONARC_CLI_CLI_H
 

@@ -39,6 +39,7 @@ static bool export_take_format(void *target, const struct option_row *row, const
     return (((struct export_request *)target)->format = export_format_find(value, e)) != NULL;
 }
 
+/* --focus and --select choose paths here, not rows: those through a chosen function are written. */
 static const struct option_row EXPORT_OPTIONS[] = {
     {0, "format",
      "callgrind|cpuprofile|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
@@ -234,6 +235,7 @@ struct order_request {
     uint64_t cluster_bytes;
 };
 
+/* Sizes in the help are those of a page, of 16 pages and of a huge page on x86-64. */
 static const struct option_row ORDER_OPTIONS[] = {
     {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)",
      CHOOSES(struct order_request, format), .first = LAYOUT_LLD},

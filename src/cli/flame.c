@@ -34,6 +34,7 @@ struct flame_request {
     bool no_inlines;
 };
 
+/* --depth and --no-inlines need stacks: flame_report() refuses them elsewhere. */
 static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the picture (default: flame.svg; - is standard output)",
      FILLS(struct flame_request, output)},

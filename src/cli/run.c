@@ -27,6 +27,7 @@
 
 extern const struct command command_flat;
 
+/* What holds where the user says nothing, and what no request may exceed. */
 enum {
     DEFAULT_RATE = 1000, /* samples per second */
     MOST_RATE = 10000,

@@ -144,6 +144,7 @@ static void rfc_print_summary(struct rfc_dump *p, struct cursor *in)
                largest);
 }
 
+/* By tag: the record's name, its level, and who prints its contents. */
 static const struct rfc_record {
     const char *name;
     int depth;
@@ -219,6 +220,7 @@ struct printing {
     int depth;
 };
 
+/* Offsets are in bytes, in five columns. */
 static void dump_start_line(struct printing *p, size_t offset)
 {
     out_printf(p->out, "%s:", p->name);
@@ -516,6 +518,7 @@ static bool gcov_dump_print(struct gcov_dump *d, const char *name, struct bytes 
 
 /* --- the command ----------------------------------------------------------------------------- */
 
+/* For --help and completions; getopt parses by LONG, as GNU's does. */
 static const struct option_row OPTIONS[] = {
     {'l', "long", NULL, "dump the contents of records too"},
     {'p', "positions", NULL, "print the offset of each record"},

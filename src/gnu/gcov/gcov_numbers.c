@@ -114,6 +114,7 @@ void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t ex
         out_str(out, "No executable lines\n");
 }
 
+/* Without the lines that a function before this one has: gcov counts each line once. */
 void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out)
 {
     const struct function_instance *at = &r->lines.instances.at[instance];

@@ -58,6 +58,7 @@ static uint32_t gcov_name_number(struct gcov_input *in, const char *name, bool *
     return number;
 }
 
+/* ./x.c is x.c, but "./" alone stays. */
 static const char *gcov_without_dot(const char *path)
 {
     while (path[0] == '.' && path[1] == '/' && path[2])
@@ -94,6 +95,7 @@ static uint32_t gcov_source_at(struct gcov_input *in, const char *name, time_t n
 
 /* ---- notes */
 
+/* A status of 0 leaves that of the complaint before. */
 static void gcov_complain(struct gcov_input *in, int status, const char *name, const char *what)
 {
     out_printf(in->complaints, "%s:%s\n", name, what);

@@ -20,6 +20,7 @@ struct overlap_function {
     struct shared share;
 };
 
+/* One name in either profile; its functions stand together in the list of struct overlap. */
 struct overlap_file {
     const char *name;
     bool in_first, in_second;

@@ -26,6 +26,8 @@ enum { DEMANGLE = 256, NO_DEMANGLE, INLINE_FILE_NAMES };
 static const char short_options[] =
     "aA::bBcC::d::De:E:f:F:hiI:J::k:lLm:n:N:O:p::P::q::Q::rR:sS:t:Tvw:xyzZ::";
 
+/* From binutils' gprof/gprof.c, in its order, in which getopt lists what an abbreviation may
+ * mean. */
 static const struct option long_options[] = {
     {"line", no_argument, NULL, 'l'},
     {"no-static", no_argument, NULL, 'a'},

@@ -10,6 +10,7 @@
 
 struct order_map;
 
+/* Options that decide which symbols are functions. */
 struct gnu_symbol_rules {
     bool no_static;                /* -a */
     bool only_functions;           /* -D */

@@ -204,6 +204,7 @@ static void gnu_place_chain(struct chaining *o, uint32_t node)
     }
 }
 
+/* Whether the map of -R has the function. */
 static bool gnu_is_in_file(const struct chaining *o, uint32_t node)
 {
     uint32_t functions = o->functions->len;

@@ -10,6 +10,7 @@
 #include "profile/analysis/graph/graph.h"
 #include "profile/model/profile.h"
 
+/* Zeroed at first; profile_deinit() frees what is in it. */
 struct gprof_input {
     struct profile profile;
     bool has_arcs;    /* arcs, or a BSD file, which has a place for them */

@@ -36,6 +36,7 @@
 
 #define NONE UINT32_MAX /* no symbol, no arc */
 
+/* Ticks are hits of the profiling clock; chains are heads in struct sprof_tables' arcs. */
 struct sprof_symbol {
     const struct object_symbol *named;
     uint64_t ticks, calls;
