@@ -24,7 +24,7 @@ void code_finding_deinit(struct code_finding *f)
     capstone_close(f->capstone);
 }
 
-/* All functions that anybody uses, or none: a library that lacks one is as good as absent. */
+/* All functions that are used, or none: a library that lacks one is as good as absent. */
 struct capstone *capstone_open(cs_arch arch, cs_mode mode)
 {
     struct capstone *c = calloc(1, sizeof *c);

@@ -507,6 +507,7 @@ static const struct verdict_case *check_first(const struct verdict *v, enum case
 
 /* Three outcomes beside success: a rule failed (1); a rule that was asked for lacks its data, or
  * there was nothing to judge at all (2). The second must not look like success in a pipeline.
+ *
  *    failed                           1   the first failed case is the error line
  *    data lacking, or no case passed  2   a rule that looked at nothing
  *    otherwise                        0 */

@@ -158,6 +158,7 @@ static bool info_describe_bb(const struct info_target *d, struct err *e)
 /* A profile, else counters or notes of arcs, else a tracefile; errors of a file that is none of
  * these are the profile reader's, which knows most formats. If a format was named, only that is
  * tried.
+ *
  *    profile?   yes: described
  *      no ->    magic of gcno, gcda, bbg, da?   tracefile, or another tool's?   bb?
  *      none ->  the profile reader's error, with what it could read */

@@ -300,6 +300,7 @@ static void bash_values(const struct command *c, const struct option_row *row, s
 }
 
 /* bash splits words at `=', so that `--sort=c' arrives as three words.
+ *
  *    --sort=c    "--sort" "=" "c"    prev is "=", so the option is one word further back
  *    --sort=     "--sort" "="        cur is "=", and nothing was typed yet */
 static void generate_bash(struct out *out)

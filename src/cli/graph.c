@@ -157,6 +157,7 @@ static bool graph_report_pairs(struct session *s, const struct graph_request *r,
 }
 
 /* Of recorded stacks: paths that were seen.
+ *
  *    no function     CALLS_FROM_ROOT   all stacks, from main down
  *    --callers F     CALLS_OUTWARDS    from F to its callers, and theirs
  *    --callees F     CALLS_BELOW       from F down */

@@ -332,8 +332,8 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     return true;
 }
 
-/* Opens both halves and the base into a zeroed *d; html_data_close() after failure, too. Recursion
- * ends at the base's base, which there is none of: html_base_options() leaves `base` empty. */
+/* Opens both halves and the base into a zeroed *d; html_data_close() after failure, too. A base
+ * has no base of its own, as html_base_options() leaves `base` empty: the recursion ends there. */
 static bool html_data_open(struct html_data *d, struct html_options *o, struct err *e)
 {
     const char *more = getenv("GPROF_PATH");

@@ -169,6 +169,7 @@ static bool receive_read_input(struct received *in, const struct receive_request
 
 /* A complete stream becomes files, and what was kept of earlier transmissions goes. An incomplete
  * one is kept.
+ *
  *    frames -> stream -> complete?  yes: files, frames.partial is removed
  *                                   no:  frames.partial, an error that names the gaps */
 static bool receive_write_stream(struct received *in, const struct receive_request *r,

@@ -536,7 +536,7 @@ static const char VERSION[] =
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n\n";
 
-/* Unknown letters are complained about and passed over, as GNU's does. -1: go on. */
+/* Unknown letters are complained about and passed over, as by GNU's. -1: go on. */
 static int parse(int argc, char **argv, const struct command *self, struct gcov_dump *d)
 {
     optind = 0;

@@ -49,6 +49,7 @@ static size_t gcov_old_percent(int64_t part, int64_t whole, int decimals, char *
 }
 
 /* In single precision, as gcov computes it: the last digit depends on it.
+ *
  *    gcc 8 on     printf("%.2f%%") of a float
  *    before       halves up, in units of 1/100 or 1/10000 */
 size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,

@@ -386,6 +386,7 @@ char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena
 }
 
 /* A path being built: `floor` bytes are not to be taken back, as they end in ".." or a link.
+ *
  *    a/./b/../c    a/c        a/link/../c    a/link/../c        ../a    ../a */
 struct canonical {
     char *text;

@@ -91,6 +91,7 @@ char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena
 char *gcov_canonical(const char *path, struct arena *a);
 
 /* The report's file for a source: "x.c.gcov" by default.
+ *
  *    default    x.c.gcov
  *    -p         #src#x.c.gcov
  *    -l         main.c##x.h.gcov

@@ -176,6 +176,7 @@ static bool as_choose_demangling(struct gprof_options *o, const char *style, str
 }
 
 /* Options that select what is reported. False: not one of them.
+ *
  *    -p f        include in the flat profile        -P f    exclude
  *    -q f, -f f  include in the graph               -Q, -e  exclude
  *    -n f        include in times                   -N      exclude

@@ -151,6 +151,7 @@ static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out
 }
 
 /* GNU's order: in BSD's layout the graph comes first, in its own the flat profile.
+ *
  *    GNU    flat, graph, index, counts, annotated source, ordering
  *    BSD    graph, flat, index, counts, annotated source, ordering */
 MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
@@ -268,6 +269,7 @@ static void gprof_select_or_sort(size_t part, void *context)
 
 /* With lines, what was measured must be known before they are added, so profiles are read first;
  * without, while names are sorted.
+ *
  *    without -l    select | read profiles || sort names
  *    with -l       read profiles | add measured lines | select || sort names */
 static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err *e)

@@ -161,6 +161,7 @@ static void gprof_callees(struct gprof_report *r, uint32_t node, struct arc_list
 }
 
 /* The cycle's own entry: a line for all of it, then its members in the place of callees.
+ *
  *    [4]     80.0    0.50    0.30      10+6       <cycle 1 as a whole> [4]
  *                    0.30    0.20       8             f <cycle 1> [5] */
 static void gprof_cycle(struct gprof_report *r, uint32_t node, struct out *out)

@@ -25,6 +25,7 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
 
 /* What follows a name in the graph: `<cycle N>`, and the rank, in parentheses if the function has
  * no entry.
+ *
  *    parse <cycle 2> [17]        has an entry
  *    parse <cycle 2> (17)        has none */
 static char *gprof_decorate(const struct graph_node *n, char *end)
@@ -90,6 +91,7 @@ void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struc
 }
 
 /* Measures first, then copies: a label that does not fit its line goes to the arena.
+ *
  *    struct gprof_label:  calls, lengths, text "name (file:line @ address) <cycle N> [rank]" */
 static void gprof_make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {

@@ -226,6 +226,7 @@ bool function_row_is_meant(const struct functions_table *t, const struct functio
 const char *function_row_change(const struct functions_table *t, const struct function_row *r);
 
 /* One function with its callers above it and its callees below: an entry of the call graph.
+ *
  *    row 0 .. middle-1     callers
  *    row middle            the function itself
  *    row middle+1 .. len-1 callees; of a cycle, its members */
