@@ -11,8 +11,8 @@
  * Holds throughout: what could not be used is named in the report and changes the status; where
  * nothing could be used, no file is written, so that a report of nothing never replaces a good one.
  *
- *    operands --> coverage_session_open() --> result --> formats (files) --> text --> gates -->
- * status with --by-test: tests --> answers */
+ *    operands --> coverage_session_open() --> result --> formats in files --> text --> gates
+ *                                                       with --by-test: tests --> answers */
 #include "cli/cover.h"
 
 #include "base/file.h"
