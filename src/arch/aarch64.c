@@ -11,7 +11,9 @@
 
 #include <elf.h>
 
-/* B and BL */
+/* B and BL
+ *
+ *    link 00101 offset26     in words, from the instruction itself */
 static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + (signed_field(w, 26) << 2);
@@ -46,6 +48,8 @@ static bool view(const struct arch_target *t, struct capstone_view *out)
 
 static const struct instruction_set sets[] = {{"aarch64", decode}};
 
+/* At these x30 has the return address, and sp is the caller's: before the pair is saved, after it
+ * was restored, and in stubs of the PLT, which have no frame. */
 static const struct frameless_code FRAMELESS[] = {
     {0xffc07fff, 0xa9807bfd, 0, false}, /* stp x29, x30, [sp, -n]! */
     {0xffffffff, 0xd503233f, 0, false}, /* paciasp */

@@ -4,7 +4,9 @@
 
 #include <elf.h>
 
-/* Alpha Architecture Handbook, 4.3: BSR and BR count words from the next instruction on. */
+/* Alpha Architecture Handbook, 4.3: BSR and BR count words from the next instruction on.
+ *
+ *    BSR 110100 ra displacement21     BR 110000 ra displacement21 */
 static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 4 + (signed_field(w, 21) << 2);

@@ -47,6 +47,7 @@ const struct arch *arch_named(const char *name)
 /* The header of the file that this very code is in, which the linker provides. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
+/* At run time, not by the compiler's macros: this file is then the same for all machines. */
 const struct arch *arch_own(void)
 {
     const unsigned char *ident = __ehdr_start.e_ident;
@@ -126,6 +127,7 @@ static const char *const SHARED[] = {
 };
 /* clang-format on */
 
+/* Sources: the kernel's <asm-generic/unistd.h>, and each machine's own table below 424. */
 const char *arch_syscall_name(uint16_t machine, uint64_t number)
 {
     enum { FIRST_SHARED = 424, SHARED_LEN = sizeof SHARED / sizeof *SHARED };

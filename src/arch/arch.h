@@ -56,7 +56,7 @@ enum { REGISTER_NONE = -1, REGISTER_PC = -2 };
 
 /* An instruction, as the low bits of a little-endian word, at which a function has no frame yet, or
  * no more: the return address is in its register or, where calls push it, `ra` bytes above the
- * stack pointer. */
+ * stack pointer. It matches where the code's word and `mask` is `value`. */
 struct frameless_code {
     uint32_t mask, value;
     uint8_t ra;
@@ -71,7 +71,15 @@ struct arch_trampoline {
     const struct register_map *map;
 };
 
-/* How a function without tables links to its caller's frame. */
+/* How a function without tables links to its caller's frame.
+ *
+ *    LINK_AT_FP        fp ->  caller's fp       LINK_BELOW_FP   fp-16  caller's fp
+ *                      fp+8   return address                    fp-8   return address
+ *                      fp+16  caller's stack                    fp ->  caller's stack
+ *
+ *    LINK_BACK_CHAIN   sp ->  caller's sp  ->  caller's caller's sp
+ *                                              (a word)
+ *                                              return address */
 enum frame_link {
     LINK_NONE,
     LINK_AT_FP,    /* fp: { caller's fp, return address }; the caller's stack begins behind them */
@@ -82,6 +90,8 @@ enum frame_link {
 /* No number in the code before a system call; there is no system call before this address. */
 enum { SYSCALL_UNKNOWN = -1, SYSCALL_NONE = -2 };
 
+/* One machine, in groups by who asks: symbols and code for objfile, stacks for unwind, the kernel's
+ * words for record, names of system calls for reports. */
 struct arch {
     const char *name;           /* as uname(2) has it */
     const char *other_names[3]; /* more of those */

@@ -7,7 +7,10 @@
 
 enum { SET_ARM, SET_THUMB, SETS };
 
-/* ARMv7-A and R, A8.8: B, BL and BLX with an immediate, which counts from two instructions on. */
+/* ARMv7-A and R, A8.8: B, BL and BLX with an immediate, which counts from two instructions on.
+ *
+ *    BL, B   cond 101 link offset24
+ *    BLX     1111 101 H offset24      to Thumb code, at a halfword */
 static void look_arm(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 8 + (signed_field(w, 24) << 2);
@@ -33,7 +36,12 @@ static uint64_t thumb_displacement(uint32_t first, uint32_t second)
         sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1, 25);
 }
 
-/* Instructions have two bytes, or four if they begin with 0b11101, 0b11110 or 0b11111. */
+/* Instructions have two bytes, or four if they begin with 0b11101, 0b11110 or 0b11111.
+ *
+ *    B      11100 offset11
+ *    BL     11110 S imm10   11 J1 1 J2 imm11
+ *    BLX    11110 S imm10   11 J1 0 J2 imm10 0
+ *    B.W    11110 S imm10   10 J1 1 J2 imm11 */
 static void decode_thumb(const struct stretch *s, struct code_finding *f)
 {
     size_t len;

@@ -25,7 +25,8 @@ struct capstone_view {
     bool has_intel_syntax;
 };
 
-/* A handle for the machine, or NULL: capstone is not installed or does not know it. */
+/* A handle for the machine, or NULL: capstone is not installed or does not know it. It is not for
+ * several threads. capstone_close() takes it back. */
 struct capstone *capstone_open(cs_arch arch, cs_mode mode);
 void capstone_close(struct capstone *c); /* NULL is fine */
 

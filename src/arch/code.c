@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* $x and $x.foo are mapping symbols, $xfoo is none (AAELF64). */
 bool is_mapping_tag(const char *name, const char *letters)
 {
     return name[0] == '$' && name[1] && strchr(letters, name[1]) && (!name[2] || name[2] == '.');
@@ -23,6 +24,7 @@ void code_finding_deinit(struct code_finding *f)
     capstone_close(f->capstone);
 }
 
+/* All functions that are used, or none: a library that lacks one is as good as absent. */
 struct capstone *capstone_open(cs_arch arch, cs_mode mode)
 {
     struct capstone *c = calloc(1, sizeof *c);

@@ -15,10 +15,13 @@ struct capstone;
 struct stretch;
 struct code_finding;
 
+/* Addresses from `low` to before `high`. */
 struct code_range {
     uint64_t low, high;
 };
 
+/* A direct call or jump, as the code has it: whether a function begins there is for objfile to
+ * say. */
 struct code_call {
     uint64_t from; /* of the instruction */
     uint64_t to; /* without mode bits; an ELFv2 local entry point counts as its symbol's address */
@@ -30,6 +33,8 @@ struct code_calls {
     VEC(struct code_call) all;
 };
 
+/* A kind of code, with its reader. Readers find what decode() puts into a struct code_finding; they
+ * keep nothing. */
 struct instruction_set {
     const char *name;
     void (*decode)(const struct stretch *s, struct code_finding *f);

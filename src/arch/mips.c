@@ -7,7 +7,11 @@
 
 enum { SET_MIPS, SET_MIPS_R6, SETS };
 
-/* MIPS32 and MIPS64, volume II-A: J and JAL stay within 256 MB; BAL is BGEZAL of register zero. */
+/* MIPS32 and MIPS64, volume II-A: J and JAL stay within 256 MB; BAL is BGEZAL of register zero.
+ *
+ *    J, JAL   00001 l target26                    l: links
+ *    BAL      000001 00000 10001 offset16
+ *    B        000100 00000 00000 offset16         BEQ of zero and zero */
 static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t next = at + 4, absolute = (next & ~(uint64_t)0xfffffff) | (w & 0x3ffffff) << 2;
@@ -46,6 +50,7 @@ static void decode_r6(const struct stretch *s, struct code_finding *f)
 
 static const struct instruction_set sets[SETS] = {{"mips", decode}, {"mips-r6", decode_r6}};
 
+/* EF_MIPS_ARCH is the topmost digit of e_flags. */
 static const struct instruction_set *set_of(const struct arch_target *t)
 {
     enum { R6_32 = 0x9, R6_64 = 0xa };

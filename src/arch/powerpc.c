@@ -15,7 +15,9 @@
 
 #include <elf.h>
 
-/* I-form branches, with the bits AA (absolute) and LK (link). */
+/* I-form branches, with the bits AA (absolute) and LK (link).
+ *
+ *    010010 offset24 AA LK */
 static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = signed_field(w & ~(uint32_t)3, 26) + (w & 2 ? 0 : at);

@@ -29,7 +29,11 @@ static void riscv_branch(const struct riscv *r, uint32_t link, uint64_t from, ui
         found_jump(r->f, from, to);
 }
 
-/* JAL; JALR, if AUIPC has set its register in the instruction before. */
+/* JAL; JALR, if AUIPC has set its register in the instruction before.
+ *
+ *    JAL     imm[20|10:1|11|19:12] rd 1101111
+ *    AUIPC   imm[31:12]            rd 0010111
+ *    JALR    imm[11:0] rs1 000     rd 1100111 */
 static void riscv_word(struct riscv *r, uint64_t at, uint32_t w)
 {
     uint32_t link = w >> 7 & 0x1f, base = w >> 15 & 0x1f;
@@ -45,7 +49,9 @@ static void riscv_word(struct riscv *r, uint64_t at, uint32_t w)
     r->page = at + signed_field(w & 0xfffff000, 32);
 }
 
-/* C.J and, on RV32 alone, C.JAL, whose offset is scattered over the instruction. */
+/* C.J and, on RV32 alone, C.JAL, whose offset is scattered over the instruction.
+ *
+ *    101 imm[11|4|9:8|10|6|7|3:1|5] 01 */
 static void riscv_half(struct riscv *r, uint64_t at, uint32_t h)
 {
     uint32_t kind = h & 0xe003;
@@ -106,6 +112,7 @@ static bool view(const struct arch_target *t, struct capstone_view *out)
 #define view NULL
 #endif
 
+/* At these ra has the return address, and sp is the caller's. */
 static const struct frameless_code FRAMELESS[] = {
     {0x0000ffff, 0x00008082, 0, false}, /* ret */
     {0x800fffff, 0x80010113, 0, false}, /* addi sp, sp, -n */

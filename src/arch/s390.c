@@ -5,7 +5,10 @@
 #include <elf.h>
 
 /* z/Architecture Principles of Operation, chapter 7: BRASL and BRAS; BRCL and BRC of every
- * condition. The two topmost bits of an instruction give its length. */
+ * condition. The two topmost bits of an instruction give its length.
+ *
+ *    a7 r5 i16    BRAS       a7 f4 i16    BRC 15      halfwords from the instruction on
+ *    c0 r5 i32    BRASL      c0 f4 i32    BRCL 15 */
 static void decode(const struct stretch *s, struct code_finding *f)
 {
     size_t len;

@@ -4,7 +4,11 @@
 
 #include <elf.h>
 
-/* SPARC V9, appendix A: CALL, and BA with 22 bits (V8) or 19 (V9). */
+/* SPARC V9, appendix A: CALL, and BA with 22 bits (V8) or 19 (V9).
+ *
+ *    CALL   01 disp30
+ *    BA     00 a 1000 010 disp22
+ *    BPA    00 a 1000 001 cc p disp19 */
 static void look(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint32_t always = w & 0xdfc00000; /* without the annul bit */
@@ -21,6 +25,7 @@ static void decode(const struct stretch *s, struct code_finding *f)
     decode_words(s, f, look);
 }
 
+/* V8+ code is 64-bit code in 32-bit programs, which neither mode has. */
 static bool view(const struct arch_target *t, struct capstone_view *out)
 {
     if (t->machine == EM_SPARC32PLUS)

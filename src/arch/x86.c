@@ -123,7 +123,10 @@ static char x86_opcode_kind(struct measure *m)
     return byte == 0x38 ? 'R' : 'B';
 }
 
-/* ModRM, SIB and displacement. */
+/* ModRM, SIB and displacement.
+ *
+ *    ModRM  mod:2 reg:3 rm:3     rm 4: a SIB byte follows, but for mod 3
+ *    SIB    scale:2 index:3 base:3     base 5 with mod 0: four bytes in place of a register */
 static size_t x86_address_len(const uint8_t *modrm)
 {
     static const uint8_t lens[4][8] = {{1, 1, 1, 1, 2, 5, 1, 1},

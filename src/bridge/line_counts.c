@@ -261,6 +261,8 @@ static void line_add_end(struct adding *a, const struct function_instance *at)
                                  .count = (uint64_t)(returned > 0 ? returned : 0)});
 }
 
+/* Counts are gcov's, by the rules of the version that wrote the notes: what is placed in a program
+ * shall agree with what gcov prints. */
 void line_counts_add(struct line_counts *c, const struct notes *n, const struct flow *flow,
                      const uint32_t *files)
 {
@@ -312,6 +314,7 @@ static int line_by_place(const void *left, const void *right)
     return by_line ? by_line : l->is_end != r->is_end ? l->is_end - r->is_end : by_function;
 }
 
+/* O(entries log entries); sums that do not fit stay at the largest number. */
 void line_counts_settle(struct line_counts *c)
 {
     size_t kept = 0;
@@ -406,6 +409,7 @@ static void put_callee(struct calls *c, uint32_t callee, const struct keyed *cal
         vec_push(&out->arcs, ((struct arc){0, self, count}));
 }
 
+/* Two lists by callee: the direct calls, each pair once, and the counts; one walk splits them. */
 uint64_t counted_calls_put(const struct line_counts *counts, const struct functions *f,
                            struct object *o, struct profile *out)
 {

@@ -15,6 +15,7 @@
 #include "profile/analysis/functions.h"
 #include "profile/model/profile.h"
 
+/* One entry of a line. Numbers of names and files are those of struct line_counts. */
 struct line_count {
     uint32_t file, line;
     uint32_t function; /* in names */
@@ -24,11 +25,13 @@ struct line_count {
     uint64_t count;
 };
 
+/* How often a function was entered, for the calls of counted_calls_put(). */
 struct called_function {
     uint32_t name, file;
     uint64_t count;
 };
 
+/* Zeroed at first; grows with each unit that is added, and may be asked once it is settled. */
 struct line_counts {
     struct intern names; /* of functions: linkage names */
     struct intern files; /* the caller's */

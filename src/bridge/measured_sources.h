@@ -8,6 +8,7 @@
 #include "profile/analysis/source_lines.h"
 #include "source/source.h"
 
+/* One source of the list. `self` are the samples on all of its lines. */
 struct measured_source {
     const char *shown;     /* as people read it */
     const char *path;      /* where it can be read, or NULL */
@@ -33,6 +34,8 @@ struct measured_sources_input {
     const char *folder; /* names of a profile's sources below it are shown without it */
 };
 
+/* O(sources); where a source is read is looked up once for each. The list may grow by
+ * measured_source_of(), which is therefore not for several threads. */
 void measured_sources_make(struct measured_sources *f, const struct measured_sources_input *in);
 void measured_sources_deinit(struct measured_sources *f);
 

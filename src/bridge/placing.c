@@ -434,6 +434,9 @@ static void placing_release(struct place *p)
     map_deinit(&p->is_used);
 }
 
+/* Counts of one line are a group. One walk over the program's line table finds the rows of all
+ * groups; then each group is placed by the three rules of placing.h. O(rows of the line table +
+ * counts). */
 void place_counts(const struct placing *in, struct profile *out, struct placed *report,
                   struct arena *a)
 {

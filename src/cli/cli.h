@@ -2,7 +2,14 @@
  *
  * A command on a profile puts a struct view_options into its request, lists VIEW_GROUPS of it, and
  * calls view_run() with what makes its report. The rest of this header is for commands that need
- * only parts of that. Sets of options for coverage are in cli/cover.h. */
+ * only parts of that. Sets of options for coverage are in cli/cover.h.
+ *
+ *    argc, argv --> options_read() --> request --> session --> report() --> print_report() --> out
+ *                   option tables      defaults     reads        a table      text, JSON, CSV
+ *
+ * Functions return an exit status of command.h (EXIT_FINE, EXIT_DIFFERS, EXIT_BAD) or a bool with
+ * `e` set; main.c prints the error. Only `monarc run` has more to say on standard error, beside the
+ * program that it runs. */
 #ifndef MONARC_CLI_CLI_H
 #define MONARC_CLI_CLI_H
 
@@ -41,12 +48,16 @@ struct terminal {
 void terminal_start(struct terminal *t, const struct print_options *o, struct out *out);
 void terminal_end(struct terminal *t, struct out *out);
 
-/* Prints the table of `in`, whose style is filled in. The format must be one of the table's. */
+/* Prints the table of `in`, whose style is filled in. The format must be one of the table's. Writes
+ * nothing but that to `out`. The width is the terminal's, at least 80 columns; 0, without a limit,
+ * if the report is wide. */
 void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
                   struct out *out);
 
 /* --- reports on a profile -------------------------------------------------------------------- */
 
+/* What a report on a profile is told, whichever it is. Zeroed but for the command's own defaults;
+ * the filter owns its patterns, and view_run() frees them. */
 struct view_options {
     struct session_options session;
     struct view_rules rules;
@@ -65,7 +76,8 @@ struct view_job {
     const char *const *output; /* of the request: the file that it may write; NULL: it never does */
 };
 
-/* Takes the arguments, opens, reports and closes; returns an exit status. */
+/* Takes the arguments, opens, reports and closes; returns an exit status. The request stays the
+ * caller's: lists in it are freed by the command. */
 int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
              struct out *out, struct err *e);
 
@@ -82,23 +94,27 @@ static inline const char *view_demangler(const struct session_options *o)
 }
 
 /* Fills a zeroed *b: the values of --base beside a session that was opened with `o`. Profiles are
- * of the same program unless another one is named first. baseline_deinit() after failure, too. */
+ * of the same program unless another one is named first. baseline_deinit() after failure, too. `s`
+ * must outlive *b. */
 MUST_CHECK bool view_open_base(struct baseline *b, const struct option_list *names,
                                struct session *s, const struct session_options *o, struct err *e);
 
 /* Writes a file in place of `path` in one step, or leaves what is there: `write` fills `out` and
- * may fail. "-" is standard output. */
+ * may fail. "-" is standard output. NULL is standard output, too. `context` is what `write`
+ * gets. */
 typedef bool output_writer(void *context, struct out *out, struct err *e);
 MUST_CHECK bool output_to(const char *path, output_writer *write, void *context,
                           struct out *standard, struct err *e);
 
 /* --- reports on source lines ----------------------------------------------------------------- */
 
+/* The same for reports on source lines; see source_run(). */
 struct source_options {
     struct sources_options sources;
     struct print_options print;
 };
 
+/* A command on source lines, from its arguments to its report. */
 struct source_job {
     void *request;                                              /* what the functions get */
     struct source_options *options;                             /* of the request */
@@ -110,7 +126,8 @@ int source_run(const struct command *self, int argc, char **argv, const struct s
 
 /* --- sets of options ------------------------------------------------------------------------- */
 
-/* Each with the struct that it fills. */
+/* Each with the struct that it fills. Rows have offsets from the start of that struct; GROUP() says
+ * where it lies in the request. */
 extern const struct option_set read_set, /* struct profile_options: files of other machines */
     debug_dir_set,                       /* const char * */
     symbols_set,                         /* const char * */

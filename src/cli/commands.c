@@ -69,6 +69,7 @@ const struct command *const commands[] = {
 /* clang-format on */
 const size_t commands_len = sizeof commands / sizeof *commands;
 
+/* Names are whole: an abbreviation that is unique today would not be so tomorrow. */
 const struct command *command_find(const char *name)
 {
     for (size_t i = 0; i < commands_len; i++)
@@ -78,7 +79,8 @@ const struct command *command_find(const char *name)
 }
 
 /* Levenshtein's distance: letters to be put in, taken out or replaced. Longer words than the table
- * has are not measured. */
+ * has are not measured. O(length of a times length of b), in one row of the table: `diagonal` is
+ * what row[k] was for the letter before. */
 static size_t command_edits(const char *a, const char *b)
 {
     enum { MOST = 16 };
@@ -100,6 +102,8 @@ static size_t command_edits(const char *a, const char *b)
     return row[b_len];
 }
 
+/* Words of other tools first (perf, lcov), then spelling: up to a third of the letters may be
+ * wrong. NULL: nothing is near. */
 const char *command_suggestion(const char *name)
 {
     /* clang-format off */

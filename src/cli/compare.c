@@ -7,7 +7,11 @@
  * one does not; 2, trouble, or nothing to judge. A gate that could not look must never pass.
  *
  * Both sides are opened with the same options. A profile without a program is of the other side's.
- */
+ *
+ *    monarc diff OLD NEW                    two recordings, or two folders with coverage
+ *    monarc diff PROGRAM OLD NEW            two profiles of one program
+ *    monarc diff PROGRAM OLD PROGRAM NEW    two programs, each with its profile
+ *    monarc check --baseline OLD NEW        the same, judged */
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/cover.h"
@@ -21,6 +25,8 @@
 
 /* --- diff: options and operands -------------------------------------------------------------- */
 
+/* Names of either side, and how they are compared. `least` is in percent of the old side's whole,
+ * `noise` in percent of an amount. */
 struct diff_request {
     struct view_options view;
     struct cover_options cover;
@@ -31,6 +37,8 @@ struct diff_request {
     struct arena arena;
 };
 
+/* Percentages are stored as they are typed, and divided by 100 where the comparison takes parts of
+ * 1. */
 static const struct option_row DIFF_OPTIONS[] = {
     {0, "old", "NAME", "a program, profile, recording or folder of the old side (may be repeated)",
      FILLS(struct diff_request, old)},
@@ -57,7 +65,9 @@ static const struct option_row DIFF_OPTIONS[] = {
      FILLS_WITH(struct diff_request, view.print.format, REPORT_MARKDOWN)},
 };
 
-/* OLD NEW, PROGRAM OLD NEW, or PROGRAM OLD PROGRAM NEW; with --old and --new PROGRAM or nothing. */
+/* OLD NEW, PROGRAM OLD NEW, or PROGRAM OLD PROGRAM NEW; with --old and --new PROGRAM or nothing.
+ * How many names there are, and whether the first is a program, says which form is meant; with
+ * --old and --new sides may have any number of names. */
 static bool diff_operands(struct diff_request *r, char **names, size_t len, struct err *e)
 {
     bool has_program = len && is_program(names[0]);
@@ -96,8 +106,7 @@ static bool diff_is_coverage(const struct diff_request *r, bool *is_coverage, st
            err_set(e, "profiles and coverage are compared apart: name either");
 }
 
-/* --- diff: profiles
- * -------------------------------------------------------------------------------- */
+/* --- diff: profiles --------------------------------------------------------------------------- */
 
 /* Compares the two sides function by function, or line by line, and prints what changed. Both
  * sides are open together, as names and call counts of one are looked up in the other. The
@@ -134,8 +143,7 @@ static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
     return status;
 }
 
-/* --- diff: coverage
- * -------------------------------------------------------------------------------- */
+/* --- diff: coverage --------------------------------------------------------------------------- */
 
 /* Compares line by line in functions that lie as they did. There is no CSV of it, as rows of
  * sources and rows of lines are two tables. */
@@ -183,6 +191,7 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
     return status;
 }
 
+/* A confidence of 100 % would need infinite evidence: nothing would ever be real. */
 static int diff_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
@@ -207,6 +216,8 @@ static int diff_run(const struct command *self, int argc, char **argv, struct ou
     return status;
 }
 
+/* Options of profiles and of coverage stand side by side: which of them apply is known only when
+ * the names are. */
 static const struct option_group DIFF_GROUPS[] = {
     GROUP(rows_set, struct diff_request, view.rules),
     GROUP(part_set, struct diff_request, view.session),
@@ -227,6 +238,7 @@ const struct command command_diff = {
 
 /* --- check: options and operands ------------------------------------------------------------- */
 
+/* "-" is standard output; without any output the verdict is text there. */
 struct check_output {
     const struct verdict_format *format;
     const char *path;
@@ -237,6 +249,8 @@ struct check_side {
     struct option_list names, profiles, coverage;
 };
 
+/* Sides, rules, and what becomes of them. Texts of the verdict's cases are in its arena or in the
+ * sessions, which are therefore closed after everything is printed. */
 struct check_request {
     struct view_options view;
     struct cover_options cover;
@@ -294,6 +308,8 @@ static bool check_take_rules(void *target, const struct option_row *row, const c
     return ok;
 }
 
+/* A LIMIT is a percentage, an amount or both added; a PATTERN is of names. rules_set() parses them,
+ * here and in files, so their syntax is in src/verdict. */
 static const struct option_row CHECK_OPTIONS[] = {
     {0, "baseline", "OLD", "what to compare with (may be repeated)",
      FILLS(struct check_request, old.names)},
@@ -326,8 +342,7 @@ static const struct option_row CHECK_OPTIONS[] = {
      TAKEN_BY(check_take_json)},
 };
 
-/* --- check: sides
- * ----------------------------------------------------------------------------------- */
+/* --- check: sides ----------------------------------------------------------------------------- */
 
 /* Operands and baselines may be mixed; each is about a profile or about coverage by what it is. */
 static void check_sort_names(struct check_side *s)
@@ -341,7 +356,8 @@ static void check_sort_names(struct check_side *s)
 }
 
 /* Whether the two sides can be judged by each other. A rule whose data is missing on a side must
- * not pass in silence, so the sides have to match in kind. */
+ * not pass in silence, so the sides have to match in kind. Gates need no baseline: they are about
+ * the new side alone. */
 static bool check_sides(struct check_request *r, char **names, size_t len, struct err *e)
 {
     for (size_t i = 0; i < len; i++)
@@ -362,6 +378,7 @@ static bool check_sides(struct check_request *r, char **names, size_t len, struc
     return true;
 }
 
+/* Names are argv's; only the lists are ours. */
 static void check_side_free(struct check_side *s)
 {
     vec_free(&s->names);
@@ -369,8 +386,7 @@ static void check_side_free(struct check_side *s)
     vec_free(&s->coverage);
 }
 
-/* --- check: judging
- * --------------------------------------------------------------------------------- */
+/* --- check: judging --------------------------------------------------------------------------- */
 
 /* All changes are wanted, small ones too: which of them matter is the rules' decision. The
  * comparison lives as long as the verdict's cases need its names, in the request's arena. */
@@ -409,7 +425,8 @@ static bool check_open_coverage(struct check_request *r, struct coverage_session
     return coverage_session_open(s, &o, e);
 }
 
-/* Gates are judged as cases among the others, so that every format has them. */
+/* Gates are judged as cases among the others, so that every format has them. A chance of -1 says
+ * that no statistics are involved. */
 static void check_gates(struct check_request *r)
 {
     struct coverage_gate gates[GATES];
@@ -428,7 +445,8 @@ static void check_gates(struct check_request *r)
     }
 }
 
-/* Without a baseline only gates are judged. */
+/* Without a baseline only gates are judged. The new side is opened first: a mistake in what is to
+ * be judged is the likelier one. */
 static bool check_coverage(struct check_request *r, struct err *e)
 {
     if (!check_open_coverage(r, &r->covered_new, &r->new, r->cover.session.patch, e))
@@ -443,9 +461,9 @@ static bool check_coverage(struct check_request *r, struct err *e)
     return true;
 }
 
-/* --- check: the verdict
- * -------------------------------------------------------------------------------- */
+/* --- check: the verdict ----------------------------------------------------------------------- */
 
+/* What an output_writer is given: the verdict, and the format to write it in. */
 struct check_written {
     const struct verdict_format *format;
     const struct verdict *verdict;
@@ -460,7 +478,9 @@ static bool check_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
-/* Files first, then text on standard output unless a format took it. */
+/* Files first, then text on standard output unless a format took it. An output that fails ends the
+ * command with EXIT_BAD, whatever the verdict was: a pipeline that reads the file would see an old
+ * one. */
 static bool check_print(const struct check_request *r, struct out *out, struct err *e)
 {
     bool is_taken = false;
@@ -486,7 +506,11 @@ static const struct verdict_case *check_first(const struct verdict *v, enum case
 }
 
 /* Three outcomes beside success: a rule failed (1); a rule that was asked for lacks its data, or
- * there was nothing to judge at all (2). The second must not look like success in a pipeline. */
+ * there was nothing to judge at all (2). The second must not look like success in a pipeline.
+ *
+ *    failed                           1   the first failed case is the error line
+ *    data lacking, or no case passed  2   a rule that looked at nothing
+ *    otherwise                        0 */
 static int check_judge(struct check_request *r, struct out *out, struct err *e)
 {
     const struct verdict *v = &r->verdict;
@@ -523,6 +547,7 @@ static int check_judge(struct check_request *r, struct out *out, struct err *e)
     return EXIT_FINE;
 }
 
+/* Everything is freed here, in the reverse of the order in which one points into the other. */
 static int check_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

@@ -10,7 +10,9 @@
  *
  * Holds throughout: what could not be used is named in the report and changes the status; where
  * nothing could be used, no file is written, so that a report of nothing never replaces a good one.
- */
+ *
+ *    operands --> coverage_session_open() --> result --> formats in files --> text --> gates
+ *                                                       with --by-test: tests --> answers */
 #include "cli/cover.h"
 
 #include "base/file.h"
@@ -62,6 +64,7 @@ static bool cover_take_folder(void *target, const struct option_row *row, const 
     return true;
 }
 
+/* Where sources are by now, if they are not where they were compiled. */
 static const struct option_row PLACES[] = {
     {'I', "source-dir", "DIR", "look for sources there, too (may be repeated)",
      TAKEN_BY(cover_take_folder)},
@@ -73,6 +76,8 @@ static const struct option_row PLACES[] = {
 };
 const struct option_set cover_places_set = {"Sources", PLACES, sizeof PLACES / sizeof *PLACES};
 
+/* What these leave out is counted and said in the report, so that a ratio is never better in
+ * silence. */
 static const struct option_row SCOPE[] = {
     {0, "include", "GLOB", "count only sources whose path matches (may be repeated)",
      TAKEN_BY(cover_take_include)},
@@ -96,12 +101,15 @@ static const struct option_row SCOPE[] = {
 const struct option_set cover_scope_set = {"What counts as coverage", SCOPE,
                                            sizeof SCOPE / sizeof *SCOPE};
 
+/* A gate of 0 percent is a gate, too: has_gate tells it from none. */
 #define GATE_ROW(NAME, WHICH, HELP)                                                  \
     {                                                                                \
         0, "fail-under-" NAME, "P", HELP, FILLS(struct cover_options, gates[WHICH]), \
             ALSO_SETS(struct cover_options, has_gate[WHICH]), .most = MOST_PERCENT   \
     }
 
+/* Gates take what is measured as it is; --diff narrows it to lines of a patch, which has a gate of
+ * its own. */
 static const struct option_row GATE_ROWS[] = {
     GATE_ROW("line", GATE_LINE, "exit with 1 if less than P percent of the lines ran"),
     GATE_ROW("branch", GATE_BRANCH, "the same for branches"),
@@ -150,6 +158,8 @@ static bool cover_take_named(void *target, const struct option_row *row, const c
     return format != NULL;
 }
 
+/* Each format has an option of its name as well as --format NAME: --lcov FILE and --cobertura FILE
+ * are gcovr's spelling. */
 static const struct option_row OPTIONS[] = {
     {0, "missing", NULL, "list the lines that never ran, with the source around them",
      FILLS(struct cover_options, style.shows_missing)},
@@ -187,6 +197,7 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct cover_options, tests_for), ALSO_SETS(struct cover_options, by_test)},
 };
 
+/* The search needs its arena before the first option is taken. */
 void cover_options_init(struct cover_options *o)
 {
     o->search.arena = &o->arena;
@@ -229,7 +240,8 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     return true;
 }
 
-/* Ratios of nothing are 100 percent, and the gate says that there was nothing. */
+/* Ratios of nothing are 100 percent, and the gate says that there was nothing. A hit is what is
+ * known to have run: of lines that are not known, all count against the gate. */
 size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
                    struct coverage_gate gates[GATES])
 {
@@ -249,6 +261,7 @@ size_t cover_gates(const struct cover_options *o, const struct coverage_session 
     return len;
 }
 
+/* Also of options that were never finished. */
 void cover_options_deinit(struct cover_options *o)
 {
     source_search_deinit(&o->search);
@@ -332,7 +345,8 @@ static bool cover_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
-/* The table for people comes last, unless standard output is taken. */
+/* The table for people comes last, unless standard output is taken. Where no file is written
+ * (cover_kept_file()), standard output still is: it replaces nothing. */
 static bool cover_print(const struct cover *c, struct out *out, struct err *e)
 {
     bool keeps_files = cover_kept_file(c) != NULL;
@@ -358,7 +372,13 @@ static bool cover_print(const struct cover *c, struct out *out, struct err *e)
     return true;
 }
 
-/* The status, with a line that says why it is not 0. */
+/* The status, with a line that says why it is not 0. In this order, the first that applies:
+ *
+ *    nothing could be used           2; 1 if some source is known all the same
+ *    a gate has failed               1
+ *    some input could not be used    1
+ *    the result has a flaw           1
+ *    there are no counters at all    1 */
 static int cover_conclude(const struct cover *c, struct err *e)
 {
     const struct problems *p = &c->session.reading.problems;
@@ -413,6 +433,8 @@ static int cover_show(struct cover_options *o, struct out *out, struct err *e)
 
 /* --- questions about tests ------------------------------------------------------------------- */
 
+/* Questions about tests have a session of their own, whose tables keep the counts of each test
+ * apart. */
 struct cover_question {
     const struct cover_options *options;
     struct coverage_options session_options;
@@ -450,7 +472,8 @@ static bool question_find_line(struct cover_question *a, const char *place, stru
 }
 
 /* One test's section of a tracefile. The session is opened anew with this test alone and closed
- * again: memory is that of one test. */
+ * again: memory is that of one test. Time is that of reading all inputs once per test, so O(tests
+ * times inputs): what is spared is memory. */
 static bool question_trace_test(const struct cover_question *a, const char *test, struct out *out,
                                 struct err *e)
 {
@@ -469,6 +492,7 @@ static bool question_trace_test(const struct cover_question *a, const char *test
     return ok;
 }
 
+/* The same for questions about tests. */
 struct question_output {
     const struct cover_question *question;
     const struct coverage_format *format;
@@ -514,8 +538,9 @@ static bool question_print(const struct cover_question *a, struct out *out, stru
     return true;
 }
 
-/* Sessions here keep counts apart by test; the patch of --tests-for is read by the session as
- * one of --diff is. */
+/* Sessions here keep counts apart by test; the patch of --tests-for is read by the session as one
+ * of --diff is. The status says only whether all inputs could be used: there are no gates on
+ * tests. */
 static int cover_tests(const struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover_question a = {.options = o, .session_options = o->session};
@@ -553,6 +578,7 @@ static int cover_tests(const struct cover_options *o, struct out *out, struct er
 
 /* --- the command ----------------------------------------------------------------------------- */
 
+/* memory_keep(): pages of freed blocks stay in the process, since the next source needs as many. */
 static int cover_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

@@ -9,12 +9,14 @@
 
 enum cover_gate_of { GATE_LINE, GATE_BRANCH, GATE_FUNCTION, GATE_CONDITION, GATE_DIFF, GATES };
 
-/* A report in a format, and the file that it goes to. */
+/* A report in a format, and the file that it goes to. Of one format there is one output at most. */
 struct cover_output {
     const struct coverage_format *format;
     const char *path; /* "-": standard output */
 };
 
+/* `arena` owns what options made (absolute paths, maps); vectors of the session are freed by
+ * cover_options_deinit(). */
 struct cover_options {
     struct coverage_options session;
     struct source_search search; /* directories and maps */
@@ -37,7 +39,8 @@ extern const struct option_set cover_places_set, cover_scope_set, cover_gates_se
     GROUP(cover_places_set, TYPE, COVER), GROUP(cover_scope_set, TYPE, COVER)
 
 /* A zeroed *o gets its defaults before options are taken; what follows from them, and from the
- * environment, is filled in afterwards. deinit() in any case. */
+ * environment, is filled in afterwards. deinit() in any case. The same options may be opened for
+ * two sides one after the other, with other paths. */
 void cover_options_init(struct cover_options *o);
 MUST_CHECK bool cover_options_finish(struct cover_options *o, struct err *e);
 void cover_options_deinit(struct cover_options *o);

@@ -7,7 +7,11 @@
  * profile/export/exports.c.
  *
  * An order of functions for the linker is a layout (profile/analysis), written in the linker's
- * words. Of a recording it is of one object, the executable unless another is named. */
+ * words. Of a recording it is of one object, the executable unless another is named.
+ *
+ *    recorded stacks --> frames with inlined functions --> tree of calls --+
+ *                                                                          +--> exchange --> format
+ *    calls alone -------------------------------------> graph, model ------+ */
 #include "base/path.h"
 #include "cli/cli.h"
 #include "profile/analysis/exchange/exchange.h"
@@ -19,6 +23,7 @@
 
 /* --- export: options ------------------------------------------------------------------------- */
 
+/* `format` is a row of the table of formats, NULL until --format was given. */
 struct export_request {
     struct view_options view;
     const struct export_format *format;
@@ -26,6 +31,7 @@ struct export_request {
     bool no_inlines, has_code;
 };
 
+/* The list of names in the help is for people and completions; the table of exports decides. */
 static bool export_take_format(void *target, const struct option_row *row, const char *value,
                                struct err *e)
 {
@@ -33,6 +39,7 @@ static bool export_take_format(void *target, const struct option_row *row, const
     return (((struct export_request *)target)->format = export_format_find(value, e)) != NULL;
 }
 
+/* --focus and --select choose paths here, not rows: those through a chosen function are written. */
 static const struct option_row EXPORT_OPTIONS[] = {
     {0, "format",
      "callgrind|cpuprofile|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
@@ -120,8 +127,9 @@ static void export_make_code(struct exported *m, const struct exchange_input *in
     x->code = &m->code;
 }
 
-/* From the open session to numbers that agree with each other. Without stacks the graph is taken
- * as it is, and paths are the model's. */
+/* From the open session to numbers that agree with each other. Without stacks the graph is taken as
+ * it is, and paths are the model's. Everything made here points into the session or its arena; what
+ * owns memory of its own is freed by export_report(). */
 static void export_make(struct exported *m, struct export_request *r, struct exchange *x)
 {
     struct session *s = m->session;
@@ -194,6 +202,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     return ok;
 }
 
+/* Times along calls are measured where stacks are, unless --model is given. */
 static int export_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {
@@ -218,6 +227,7 @@ const struct command command_export = {
 
 /* --- order ----------------------------------------------------------------------------------- */
 
+/* `cluster_bytes` of 0: the best of the sizes of a page, a huge page and one between is taken. */
 struct order_request {
     struct view_options view;
     enum layout_format format;
@@ -225,6 +235,7 @@ struct order_request {
     uint64_t cluster_bytes;
 };
 
+/* Sizes in the help are those of a page, of 16 pages and of a huge page on x86-64. */
 static const struct option_row ORDER_OPTIONS[] = {
     {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)",
      CHOOSES(struct order_request, format), .first = LAYOUT_LLD},
@@ -240,7 +251,7 @@ static const struct option_row ORDER_OPTIONS[] = {
 };
 
 /* Of a recording, the executable or the object that was named: by its path, or what is behind the
- * last slash. */
+ * last slash. Without a file there is no order: names and sizes of functions come from it. */
 static bool order_find_object(const struct session *s, const struct order_request *r,
                               struct layout_rules *rules, struct err *e)
 {
@@ -263,6 +274,7 @@ static bool order_find_object(const struct session *s, const struct order_reques
     return err_in(e, s->folder, "has no object '%s'", r->object ? r->object : "of the program");
 }
 
+/* What an output_writer is given: the order, what it brings, and whose words to write it in. */
 struct order_written {
     const struct layout *layout;
     const struct layout_gain *gain;
@@ -307,6 +319,7 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
     return true;
 }
 
+/* Pieces (.cold, .part) are functions of their own here: the linker places them apart. */
 static int order_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

@@ -8,8 +8,8 @@
  *     merge    sums files of one kind exactly: call sites stay apart, counts never wrap, and the
  *              program is not asked for; the output keeps the format of the first input
  *     convert  writes another format, pointer size or byte order, and drops nothing on the way:
- * what the target cannot hold is an error. With --program, counts of arcs become counts of blocks
- * in that program
+ *              what the target cannot hold is an error. With --program, counts of arcs become
+ *              counts of blocks in that program
  *
  * An output is replaced only when it is complete, and may be one of the inputs. */
 #include "cli/cli.h"
@@ -34,6 +34,7 @@
 
 /* --- info ------------------------------------------------------------------------------------ */
 
+/* No output but standard output: what is described stays untouched. */
 struct info_request {
     struct profile_options read;
     struct print_options print;
@@ -55,7 +56,8 @@ struct named_recording {
     const struct recording *recording;
 };
 
-/* How each kind of file is written: a row says it in text and in JSON. */
+/* How each kind of file is written: a row says it in text and in JSON. `found` is what the macro
+ * below makes a pointer of the right type of. */
 struct info_writer {
     void (*text)(struct out *out, const void *found, bool is_first);
     void (*json)(struct json *j, const void *found);
@@ -91,7 +93,8 @@ static void info_write(const struct info_target *d, const struct info_writer *ki
         kind->text(d->out, found, d->is_first);
 }
 
-/* A file of arc profiling, whose bytes are in the buffer. */
+/* A file of arc profiling, whose bytes are in the buffer. The error of a file that breaks off is
+ * part of its description, and the status; bytes stay the caller's. */
 static bool info_describe_arcs(const struct info_target *d, struct err *e)
 {
     struct arcs_file f = {.buffer = *d->buffer};
@@ -110,7 +113,8 @@ static bool info_describe_arcs(const struct info_target *d, struct err *e)
     return ok;
 }
 
-/* The same of a tracefile, or of another coverage tool's file; *is_one: it is one. */
+/* The same of a tracefile, or of another coverage tool's file; *is_one: it is one. Where it is
+ * none, *e is untouched: the profile reader's error stays. */
 static bool info_describe_trace(const struct info_target *d, bool *is_one, struct err *e)
 {
     struct trace_file f = {0};
@@ -153,7 +157,11 @@ static bool info_describe_bb(const struct info_target *d, struct err *e)
 
 /* A profile, else counters or notes of arcs, else a tracefile; errors of a file that is none of
  * these are the profile reader's, which knows most formats. If a format was named, only that is
- * tried. */
+ * tried.
+ *
+ *    profile?   yes: described
+ *      no ->    magic of gcno, gcda, bbg, da?   tracefile, or another tool's?   bb?
+ *      none ->  the profile reader's error, with what it could read */
 static bool info_describe_file(const struct info_target *d, struct err *e)
 {
     struct profile p = {0};
@@ -197,8 +205,9 @@ static bool info_describe_recording(const struct info_target *d, struct err *e)
     return ok;
 }
 
-/* Every file is described, whatever was wrong with those before it; the first error is the one
- * that is reported, and makes the status. */
+/* Every file is described, whatever was wrong with those before it; the first error is the one that
+ * is reported, and makes the status. In JSON all are members of one array, so that the document is
+ * whole even after errors. */
 static int info_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
@@ -252,12 +261,14 @@ const struct command command_info = {
 
 /* --- merge ----------------------------------------------------------------------------------- */
 
+/* `read` says how inputs are read, `to` what is written; NULL: as the first input is. */
 struct merge_request {
     struct profile_options read;
     const char *output;
     const struct format *to;
 };
 
+/* Without -o there is no merge: a sum on a terminal is never wanted. */
 static const struct option_row MERGE_OPTIONS[] = {
     {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output",
      FILLS(struct merge_request, output)},
@@ -266,7 +277,8 @@ static const struct option_row MERGE_OPTIONS[] = {
 };
 
 /* Into a folder that gets the sum as its recording, and has none: calls in folders within an old
- * one would be counted again. */
+ * one would be counted again. Sums are exact, and equal stacks are one node. Objects whose symbols
+ * were in one recording have them in the sum. */
 static bool merge_recordings(const struct merge_request *request, char *const *paths, size_t len,
                              struct err *e)
 {
@@ -295,7 +307,8 @@ static bool merge_recordings(const struct merge_request *request, char *const *p
     return ok;
 }
 
-/* The first input says what is merged: recordings, files of arcs or profiles. Kinds do not mix. */
+/* The first input says what is merged: recordings, files of arcs or profiles. Kinds do not mix. A
+ * sum of profiles needs all of them in memory once: one sum, and one input at a time. */
 static bool merge(const struct merge_request *request, char *const *paths, size_t len,
                   struct err *e)
 {
@@ -314,6 +327,7 @@ static bool merge(const struct merge_request *request, char *const *paths, size_
     return ok;
 }
 
+/* Inputs are read before the output is begun, so that it may be one of them. */
 static int merge_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
@@ -345,6 +359,7 @@ const struct command command_merge = {
 
 /* --- convert --------------------------------------------------------------------------------- */
 
+/* 0 and NULL mean "as it was" in all fields about the target. */
 struct convert_request {
     struct profile_options read;
     const char *output;
@@ -385,6 +400,7 @@ static bool convert_take_version(void *target, const struct option_row *row, con
                    value);
 }
 
+/* Three groups: what is written, what is done to files of arcs, and what --program needs. */
 static const struct option_row CONVERT_OPTIONS[] = {
     {'o', "output", "FILE", "where the result goes; - is standard output",
      FILLS(struct convert_request, output)},
@@ -411,7 +427,8 @@ static const struct option_row CONVERT_OPTIONS[] = {
      FILLS(struct convert_request, blocks.adds_calls)},
 };
 
-/* Counters of arcs into block counts of a program. */
+/* Counters of arcs into block counts of a program. Options of profiles are refused rather than
+ * ignored: the inputs are none. Returns an exit status. */
 static int convert_to_blocks(struct convert_request *request, char *const *paths, size_t len,
                              struct err *e)
 {
@@ -464,6 +481,7 @@ static bool convert(struct convert_request *request, const char *path, struct er
     return ok;
 }
 
+/* One input, but with --program any number, which are added up. */
 static int convert_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {

@@ -9,7 +9,11 @@
  * frames.
  *
  * What is below --min-percent is put together, so that the picture has as many boxes as can be
- * seen: the default is a little more than a pixel of a page. */
+ * seen: the default is a little more than a pixel of a page.
+ *
+ *    main                                    depth 0, as wide as all samples
+ *    parse            | run                  depth 1: callees, by descending time
+ *    scan  | lex      | loop   | (+3 more)   depth 2: what is too small is put together */
 #include "base/path.h"
 #include "session/report_inputs.h"
 #include "base/sort.h"
@@ -22,6 +26,7 @@
 #define MIN_PERCENT 0.1
 enum { MOST_DEPTH = 1000000 };
 
+/* `depth` of 0: all levels. `title` is NULL until one is made of the program's name. */
 struct flame_request {
     struct view_options view;
     const char *output, *title;
@@ -29,6 +34,7 @@ struct flame_request {
     bool no_inlines;
 };
 
+/* --depth and --no-inlines need stacks: flame_report() refuses them elsewhere. */
 static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the picture (default: flame.svg; - is standard output)",
      FILLS(struct flame_request, output)},
@@ -45,7 +51,8 @@ static const struct option_row OPTIONS[] = {
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-/* Of the rows of a tree of all stacks. Names live in the arena and in the report's. */
+/* Of the rows of a tree of all stacks. Names live in the arena and in the report's. Rows are in
+ * preorder with their depths, as frames are: row i is frame i. */
 static void flame_of_stacks(struct flame *f, const struct call_report *report, struct arena *a)
 {
     const struct call_rows *rows = &report->trees[0];
@@ -69,6 +76,8 @@ static void flame_of_stacks(struct flame *f, const struct call_report *report, s
 
 /* --- the model's paths ----------------------------------------------------------------------- */
 
+/* What a box is called: a function, a cycle with the number of its members, or what was put
+ * together. */
 static const char *flame_name(struct names *names, const struct graph *g, uint32_t node,
                               struct arena *a)
 {
@@ -178,6 +187,8 @@ static bool flame_stacks(struct session *s, const struct flame_request *r, struc
     return ok;
 }
 
+/* A recording has paths that were seen; of anything else, and with --model, they are estimated, and
+ * the picture says so. */
 static bool flame_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     const double percent = 100;
@@ -198,6 +209,7 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
     return output_to(r->output, flame_write, &f, out, e);
 }
 
+/* The default of --min-percent is set before options are read, so that 0 means all. */
 static int flame_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

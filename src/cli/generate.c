@@ -3,7 +3,10 @@
  * Whatever command_option() walks over is in them, own rows first and then group by group, so that
  * an option that parses is documented and completed. A manual page has the texts of assets/help
  * besides: paragraphs are filled by man, indented lines stay as they are (.EX). Pages carry no
- * date: the same sources give the same bytes. */
+ * date: the same sources give the same bytes.
+ *
+ * What a shell completes of an option's value is told by how the value is written in the table:
+ * FILE and DIR are paths, a|b|c are choices, anything else is left to the user. */
 #include "cli/cli.h"
 #include "coverage/report/coverage_report.h"
 #include "profile/report/report.h"
@@ -16,7 +19,10 @@ enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_CHOICE, VALUE_FILE, VALUE_DIRECT
 
 /* --- man(7) ---------------------------------------------------------------------------------- */
 
-/* One line of running text or of an example, so that nothing in it is a request or an escape. */
+/* One line of running text or of an example, so that nothing in it is a request or an escape. A dot
+ * or an apostrophe at the start of a line would be a request: \& in front is a character of no
+ * width. Hyphens become minus signs, and quotes their own ASCII characters, so that examples can be
+ * copied from the page (groff_char(7)). */
 static void roff_text(struct out *out, const char *text, size_t len)
 {
     if (len && (text[0] == '.' || text[0] == '\''))
@@ -35,6 +41,7 @@ static void roff_text(struct out *out, const char *text, size_t len)
     }
 }
 
+/* The text must not hold newlines: each line is escaped by itself. */
 static void roff_str(struct out *out, const char *text)
 {
     roff_text(out, text, strlen(text));
@@ -77,7 +84,8 @@ static void roff_details(struct out *out, struct help_part part)
         out_str(out, ".EE\n");
 }
 
-/* An entry of a list: the option in bold, its value in italics, its help. */
+/* An entry of a list: the option in bold, its value in italics, its help. .TP tags the next line
+ * and indents what follows. A value in brackets is optional, and joined by an equals sign. */
 static void roff_option(struct out *out, const struct option_row *row)
 {
     bool is_optional = row->value && row->value[0] == '[';
@@ -108,7 +116,8 @@ static void roff_head(struct out *out, const char *command)
     out_str(out, " 1 \"\" \"monarc " MONARC_VERSION "\" \"User Commands\"\n.SH NAME\n");
 }
 
-/* Own options first, then each set under its title. */
+/* Own options first, then each set under its title. command_option() gives rows of one set in a
+ * run, so that a heading is printed when it changes. */
 static void man_options(const struct command *c, struct out *out)
 {
     const char *heading, *last = "Options";
@@ -124,7 +133,8 @@ static void man_options(const struct command *c, struct out *out)
                  "\\fB\\-\\-help\\-all\\fR\nshow the usual options, or all, and exit.\n");
 }
 
-/* The columns of reports, by number; NULL behind the last one. */
+/* The columns of reports, by number; NULL behind the last one. Reports on profiles have a list of
+ * their own; others are named here. */
 static const struct column_table *column_table_at(size_t i)
 {
     static const struct column_table *const others[] = {&tests_columns, &verdict_columns};
@@ -159,7 +169,8 @@ static void man_columns(const struct command *c, struct out *out)
     }
 }
 
-/* monarc-COMMAND.1. */
+/* monarc-COMMAND.1. A section without text is left out. A lookalike's options are the other
+ * program's, so they have no table. */
 static void man_command(const struct command *c, struct out *out)
 {
     struct help_text text = help_text_of(c);
@@ -190,7 +201,8 @@ static void man_command(const struct command *c, struct out *out)
     out_str(out, ".SH SEE ALSO\n.BR monarc (1)\n");
 }
 
-/* monarc.1: all commands, and what holds for all of them. */
+/* monarc.1: all commands, and what holds for all of them. What is the same for every command stands
+ * here once. */
 static void man_front(struct out *out)
 {
     roff_head(out, NULL);
@@ -226,6 +238,7 @@ static void man_front(struct out *out)
 
 /* --- completions ----------------------------------------------------------------------------- */
 
+/* Told from how the value is written in the help: FILE, DIR, or alternatives with bars between. */
 static enum value_kind option_value_kind(const struct option_row *row)
 {
     if (!row->value)
@@ -245,7 +258,8 @@ static void option_choices(const struct option_row *row, struct out *out)
             out_char(out, *c == '|' ? ' ' : *c);
 }
 
-/* In single quotes as sh, zsh and fish read them; `escaped` bytes get a backslash in front. */
+/* In single quotes as sh, zsh and fish read them; `escaped` bytes get a backslash in front. A
+ * quotation mark ends the quotes, stands escaped, and begins them again: '\''. */
 static void out_quoted(struct out *out, const char *text, const char *escaped)
 {
     out_char(out, '\'');
@@ -261,7 +275,8 @@ static void out_quoted(struct out *out, const char *text, const char *escaped)
 
 /* --- bash ------------------------------------------------------------------------------------ */
 
-/* What follows an option that takes a value: names of a list, files, or nothing. */
+/* What follows an option that takes a value: names of a list, files, or nothing. One branch of a
+ * case for each option, by "command --option". */
 static void bash_values(const struct command *c, const struct option_row *row, struct out *out)
 {
     enum value_kind kind = option_value_kind(row);
@@ -284,7 +299,10 @@ static void bash_values(const struct command *c, const struct option_row *row, s
     out_str(out, "\n        return ;;\n");
 }
 
-/* bash splits words at `=', so that `--sort=c' arrives as three words. */
+/* bash splits words at `=', so that `--sort=c' arrives as three words.
+ *
+ *    --sort=c    "--sort" "=" "c"    prev is "=", so the option is one word further back
+ *    --sort=     "--sort" "="        cur is "=", and nothing was typed yet */
 static void generate_bash(struct out *out)
 {
     const struct option_row *row;
@@ -351,6 +369,8 @@ static void zsh_option(const struct option_row *row, struct out *out)
     out_char(out, '\'');
 }
 
+/* zsh has a description for each option and command; _arguments reads the specifications that
+ * zsh_option() writes. */
 static void generate_zsh(struct out *out)
 {
     const struct option_row *row;
@@ -399,6 +419,7 @@ static void fish_option(const struct command *c, const struct option_row *row, s
     out_char(out, '\n');
 }
 
+/* fish has one line for each option, which is conditional on the command. */
 static void generate_fish(struct out *out)
 {
     const struct option_row *row;
@@ -417,6 +438,8 @@ static void generate_fish(struct out *out)
     }
 }
 
+/* `man` of a command that is not there is refused like any other word: the build would write a page
+ * of nothing. */
 int generate(int argc, char **argv, struct out *out, struct err *e)
 {
     const char *what = argc > 0 ? argv[0] : "";

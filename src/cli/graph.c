@@ -2,10 +2,10 @@
  *
  * Three sources of calls, and what they can be shown as:
  *
- *     recorded stacks    a tree of paths that were seen (--tree, --callers, --callees); entries
- * with measured times along calls counted arcs       entries; trees of one level, as only pairs are
- * known the model          (--model) gprof's: times split by call counts, trees as deep as asked
- * for
+ *     recorded stacks   a tree of paths that were seen (--tree, --callers, --callees); entries
+ *                       with measured times along calls
+ *     counted arcs      entries; trees of one level, as only pairs are known
+ *     the model         (--model) gprof's: times split by call counts, trees as deep as asked for
  *
  * Where stacks were recorded and no calls counted, a tree is shown unless entries are asked for:
  * they would have no numbers of calls. A picture is the graph of entries in Graphviz's language,
@@ -20,6 +20,8 @@
 
 enum { MODEL_DEPTH = 4, MOST_DEPTH = 1000000, MOST_ROWS = 1000, PICTURE_ROWS = 30 };
 
+/* Of `callers` and `callees` the first is used. Trees and pictures exclude each other, and both
+ * exclude `base`: graph_report() refuses such mixtures. */
 struct graph_request {
     struct view_options view;
     const char *callers, *callees; /* functions; NULL: not asked for */
@@ -30,6 +32,8 @@ struct graph_request {
     struct option_list base;
 };
 
+/* One word for --format decides between text, data and pictures; each also has an option of its
+ * name. */
 static const struct option_row OPTIONS[] = {
     {0, "callers", "FUNC", "show only who calls FUNC, and who calls those",
      FILLS(struct graph_request, callers)},
@@ -89,7 +93,7 @@ struct graph_picture {
     const struct report_input *in;
 };
 
-/* An output_writer. */
+/* An output_writer. Graphviz reads a text that ends in NUL. */
 static bool graph_draw(void *context, struct out *out, struct err *e)
 {
     const struct graph_picture *p = context;
@@ -124,7 +128,9 @@ static bool graph_report_picture(struct session *s, const struct graph_request *
 
 /* --- trees ----------------------------------------------------------------------------------- */
 
-/* Of pairs of caller and callee: one level, or what the model makes of them. */
+/* Of pairs of caller and callee: one level, or what the model makes of them. Pairs do not tell
+ * which callers a call of a callee came from, so one level is all that was measured. Several
+ * functions may have the name: each gets a tree. */
 static bool graph_report_pairs(struct session *s, const struct graph_request *r,
                                const char *function, struct out *out, struct err *e)
 {
@@ -150,7 +156,11 @@ static bool graph_report_pairs(struct session *s, const struct graph_request *r,
     return true;
 }
 
-/* Of recorded stacks: paths that were seen. */
+/* Of recorded stacks: paths that were seen.
+ *
+ *    no function     CALLS_FROM_ROOT   all stacks, from main down
+ *    --callers F     CALLS_OUTWARDS    from F to its callers, and theirs
+ *    --callees F     CALLS_BELOW       from F down */
 static bool graph_report_stacks(struct session *s, const struct graph_request *r,
                                 const char *function, struct out *out, struct err *e)
 {
@@ -176,7 +186,8 @@ static bool graph_report_stacks(struct session *s, const struct graph_request *r
     return ok;
 }
 
-/* Chooses between entries, trees and pictures; see the beginning of this file. */
+/* Chooses between entries, trees and pictures; see the beginning of this file. Options that only
+ * entries can follow (an order, a filter, --all, a format) are taken as asking for entries. */
 static bool graph_report(struct session *s, void *request, struct out *out, struct err *e)
 {
     struct graph_request *r = request;
@@ -203,6 +214,7 @@ static bool graph_report(struct session *s, void *request, struct out *out, stru
     return graph_report_pairs(s, r, function, out, e);
 }
 
+/* min_percent of -1 is "not said": trees and entries have defaults of their own. */
 static int graph_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

@@ -29,7 +29,8 @@
 
 enum { MOST_BYTES = 20 << 20 };
 
-/* One measurement, opened. */
+/* One measurement, opened. Everything a page points into. Opened from the top down, closed from the
+ * bottom up. */
 struct html_data {
     struct arena arena;
     struct session session;
@@ -51,6 +52,7 @@ struct html_data {
 
 /* --- operands -------------------------------------------------------------------------------- */
 
+/* Keeps the order within each kind: the first profile's program is that of the others. */
 void html_operands(struct html_options *o, char **names, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -61,6 +63,8 @@ void html_operands(struct html_options *o, char **names, size_t len)
     }
 }
 
+/* A profile alone gets the program of the newer side put in front of it. The patch is left out: it
+ * is about today's lines. */
 void html_base_options(struct html_options *base, const struct html_options *o)
 {
     base->view.session = (struct session_options){.read = o->view.session.read,
@@ -79,6 +83,7 @@ void html_base_options(struct html_options *base, const struct html_options *o)
     }
 }
 
+/* A base has copied the options on coverage, and must not free them a second time. */
 void html_options_deinit(struct html_options *o)
 {
     vec_free(&o->profile);
@@ -219,6 +224,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
+/* What the threads that ask git share; each writes the element of its source alone. */
 struct blame_job {
     struct html_data *d;
     struct progress *progress;
@@ -326,7 +332,8 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     return true;
 }
 
-/* Opens both halves and the base into a zeroed *d; html_data_close() after failure, too. */
+/* Opens both halves and the base into a zeroed *d; html_data_close() after failure, too. A base
+ * has no base of its own, as html_base_options() leaves `base` empty: the recursion ends there. */
 static bool html_data_open(struct html_data *d, struct html_options *o, struct err *e)
 {
     const char *more = getenv("GPROF_PATH");
@@ -364,6 +371,7 @@ static void html_data_close(struct html_data *d)
 
 /* --- the command ----------------------------------------------------------------------------- */
 
+/* Machine code, inlines and blame make a page larger and slower to write, so they are asked for. */
 static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
@@ -434,6 +442,8 @@ static int html_show(struct html_options *o, struct html_page *p, struct progres
     return EXIT_FINE;
 }
 
+/* The page is freed first, since it points into the data, and the data before the options whose
+ * texts it uses. */
 static int html_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {

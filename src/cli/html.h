@@ -1,4 +1,7 @@
-/* Options of commands that show a profile and coverage together: html and tui. */
+/* Options of commands that show a profile and coverage together: html and tui.
+ *
+ * The struct is shared because both commands show the same things: whatever one of them can open,
+ * the other can. */
 #ifndef MONARC_CLI_HTML_H
 #define MONARC_CLI_HTML_H
 
@@ -6,6 +9,7 @@
 #include "cli/cover.h"
 #include "page/page.h"
 
+/* Filled by options; the base has a struct of its own, which shares what it may with this one. */
 struct html_options {
     struct view_options view;
     struct cover_options cover;
@@ -23,7 +27,7 @@ struct html_options {
 void html_operands(struct html_options *o, char **names, size_t len);
 
 /* Fills a zeroed *base: the values of --base with the same options. A profile alone is of the same
- * program. */
+ * program. html_options_deinit() frees its lists. */
 void html_base_options(struct html_options *base, const struct html_options *o);
 
 void html_options_deinit(struct html_options *o);

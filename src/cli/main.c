@@ -37,6 +37,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Called where an allocation failed, in any thread: _exit(), since handlers of atexit() may need
+ * memory or a lock that is held. */
 _Noreturn void memory_exhausted(size_t bytes)
 {
     fprintf(stderr, "monarc: out of memory (%zu more bytes were needed)\n", bytes);
@@ -53,6 +55,7 @@ static void mapping_lost(int signal_number)
     _exit(EXIT_BAD);
 }
 
+/* What `monarc` alone says: the five questions that bring most people here. */
 static void first_steps(struct out *out)
 {
     out_str(out, "Usage: monarc COMMAND [OPTION...] [OPERAND...]\n"
@@ -65,6 +68,7 @@ static void first_steps(struct out *out)
                  "A program compiled with -pg leaves gmon.out: 'monarc flat ./prog' reads it.\n");
 }
 
+/* Status 2, as for any wrong usage. */
 static int unknown_command(const char *name, struct err *e)
 {
     const char *meant = command_suggestion(name);
@@ -76,7 +80,8 @@ static int unknown_command(const char *name, struct err *e)
     return EXIT_BAD;
 }
 
-/* What `monarc` does without a command: help, the version, or generated files. */
+/* What `monarc` does without a command: help, the version, or generated files. Options are known as
+ * words here: there is no table, as there is no command. */
 static int general_help(int argc, char **argv, struct out *out, struct err *e)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -105,6 +110,10 @@ static int general_help(int argc, char **argv, struct out *out, struct err *e)
     return EXIT_FINE;
 }
 
+/* Started as gprof, gcov or another lookalike (argv[0]), monarc is that program, and its options
+ * are its own; otherwise the first argument names the command. Errors of a lookalike have no name
+ * in front, as those of the programs they stand in for. An error that comes late, a full disk when
+ * output is flushed, is reported unless there is another one already. */
 int main(int argc, char **argv)
 {
     /* Large blocks stay mappings of their own: zeroed by the system, grown without copying, and

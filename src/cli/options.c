@@ -32,12 +32,15 @@ bool take_format(void *target, const struct option_row *row, const char *value, 
                         e);
 }
 
+/* The name of a dialect in which profiles are read, in place of looking at the bytes. */
 static bool take_read_format(void *target, const struct option_row *row, const char *value,
                              struct err *e)
 {
     return parse_read_format(row->name, value, target, e);
 }
 
+/* gmon.out says neither its pointer size nor its byte order: both are deduced from the bytes, and
+ * these options are for files where that fails. */
 static const struct option_row READ[] = {
     {0, "word", "32|64", "pointer size of the profiled machine (default: deduced)",
      TAKEN_BY(take_word), .offset = offsetof(struct profile_options, hint.word)},
@@ -79,6 +82,7 @@ static const struct option_row FORCE[] = {
 };
 const struct option_set force_set = SET("Files of the program", FORCE);
 
+/* FROM=TO; maps are kept in the order of the options. */
 bool take_path_map(void *target, const struct option_row *row, const char *value, struct err *e)
 {
     (void)row;
@@ -99,6 +103,8 @@ const struct option_set base_set = SET("Comparison", BASE);
 
 /* --- which part ------------------------------------------------------------------------------ */
 
+/* Times are in seconds from the start of the recording; `has_from` and `has_to` tell 0 from
+ * nothing. */
 static const struct option_row PART[] = {
     {'e', "event", "NAME", "this event (default: the first one)",
      FILLS(struct session_options, recorded.event)},
@@ -119,6 +125,8 @@ static const struct option_row PART[] = {
 };
 const struct option_set part_set = SET("Which part of a recording", PART);
 
+/* The three fill one filter: what matches a --focus or --select, if there are any, and no
+ * --ignore. */
 bool take_focus(void *target, const struct option_row *row, const char *value, struct err *e)
 {
     (void)row;
@@ -137,6 +145,7 @@ bool take_place(void *target, const struct option_row *row, const char *value, s
     return filter_add_place(&((struct view_options *)target)->filter, value, e);
 }
 
+/* Patterns are POSIX extended regular expressions that may match anywhere in a name. */
 static const struct option_row FILTER[] = {
     {'m', "min-percent", "P", "leave out what has less than P percent of all samples",
      FILLS(struct view_options, rules.min_percent)},
@@ -149,6 +158,8 @@ static const struct option_row FILTER[] = {
 };
 const struct option_set filter_set = SET("Which functions", FILTER);
 
+/* The sort that a report has by itself is its own affair: has_sort says that the user has chosen
+ * one. */
 static const struct option_row ROWS[] = {
     {'s', "sort", "self|total|calls|name", "order of the rows", CHOOSES(struct view_rules, sort),
      ALSO_SETS(struct view_rules, has_sort)},
@@ -172,6 +183,7 @@ static bool take_source_place(void *target, const struct option_row *row, const 
            err_set(e, "option '--%s' takes FILE or FILE:FUNCTION here, not a line", row->name);
 }
 
+/* --select is --file and --function in one word, as the filter of functions spells it. */
 static const struct option_row SOURCE[] = {
     {0, "function", "NAME", "only code of this function, and what was inlined into it",
      FILLS(struct sources_options, function)},
@@ -183,6 +195,8 @@ const struct option_set source_set = SET("Which lines", SOURCE);
 
 /* --- names ----------------------------------------------------------------------------------- */
 
+/* Three steps from the name in the file to the one that is shown: demangled, told apart, shortened.
+ * Each has an option that stops there or adds to it. */
 static const struct option_row DEMANGLE[] = {
     {0, "no-demangle", NULL, "show linkage names as they are", FILLS(struct one_flag, value)},
 };
@@ -210,6 +224,7 @@ const struct option_set names_set = SET("Names", NAMES);
             FILLS_WITH(struct print_options, format, REPORT_JSON)                    \
     }
 
+/* Reports without a table have no CSV. */
 static const struct option_row JSON[] = {
     {0, "format", "text|json", "what is written (default: text)",
      NAMES_WORD(struct print_options, format)},
@@ -226,12 +241,15 @@ static const struct option_row TABLE_FORMAT[] = {
 };
 const struct option_set table_format_set = SET("How it is printed", TABLE_FORMAT);
 
+/* A width applies to text alone: other formats have all columns. */
 static const struct option_row WIDE[] = {
     {'w', "wide", NULL, "show all columns and full names (default: what fits the width)",
      FILLS(struct one_flag, value)},
 };
 const struct option_set wide_set = SET("How it is printed", WIDE);
 
+/* `--color` alone is `--color=always`; the value stands behind an equals sign, since it may be
+ * absent. */
 static const struct option_row TERMINAL[] = {
     {0, "color", "[auto|always|never]", "use colour (default: on a terminal)",
      CHOOSES(struct print_options, colour), .absent = COLOUR_ALWAYS},

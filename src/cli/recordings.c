@@ -31,12 +31,15 @@
 
 enum { NAMED_GAPS = 5, MOST_SECONDS = 1000000, MOST_BAUD = 10000000 };
 
+/* `baud` in bits per second, `timeout` in seconds, 0: never. `stream` is an ID of eight hexadecimal
+ * digits. */
 struct receive_request {
     const char *from, *elf, *folder, *stream;
     uint64_t baud, timeout;
     bool is_forced;
 };
 
+/* A serial line is told from a file by what it is; --baud and --timeout matter to it alone. */
 static const struct option_row RECEIVE_OPTIONS[] = {
     {0, "from", "FILE|TTY|-", "what to read (default: standard input)",
      FILLS(struct receive_request, from)},
@@ -89,7 +92,8 @@ static const char *receive_gap_text(const struct frame_gap *g, struct arena *a)
     return arena_printf(a, "%s (from byte %" PRIu32 ")", frames, g->offset);
 }
 
-/* One line with the first gaps, the number of others, and what to do. */
+/* One line with the first gaps, the number of others, and what to do. Always false, as that is an
+ * error. */
 static bool receive_say_missing(const struct frame_stream *s, const struct frames *f,
                                 const char *name, struct arena *a, struct err *e)
 {
@@ -163,8 +167,11 @@ static bool receive_read_input(struct received *in, const struct receive_request
     return ok;
 }
 
-/* A complete stream becomes files, and what was kept of earlier transmissions goes. An
- * incomplete one is kept. */
+/* A complete stream becomes files, and what was kept of earlier transmissions goes. An incomplete
+ * one is kept.
+ *
+ *    frames -> stream -> complete?  yes: files, frames.partial is removed
+ *                                   no:  frames.partial, an error that names the gaps */
 static bool receive_write_stream(struct received *in, const struct receive_request *r,
                                  const struct embedded_request *to, struct arena *a,
                                  struct out *out, struct err *e)
@@ -218,6 +225,7 @@ static bool receive(const struct receive_request *r, struct object *program, str
     return ok;
 }
 
+/* With --elf what was received must be of that program, unless --force says otherwise. */
 static int receive_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {
@@ -250,6 +258,7 @@ const struct command command_receive = {
 
 /* --- recover --------------------------------------------------------------------------------- */
 
+/* Whether to take the tables of a process that seems to be alive. */
 struct recover_request {
     bool is_forced;
 };
@@ -327,6 +336,7 @@ static bool recover(const char *folder, bool is_forced, struct out *out, struct 
     return ok;
 }
 
+/* The first recording that cannot be recovered ends the command; those before it are complete. */
 static int recover_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {
@@ -354,6 +364,7 @@ const struct command command_recover = {
 
 /* --- symbols --------------------------------------------------------------------------------- */
 
+/* Nothing is fetched from a network unless it is asked for. */
 static const struct option_row SYMBOLS_OPTIONS[] = {
     {0, "from", "PATH", "take files with the recorded build-ids from this folder, or this file",
      FILLS(struct symbol_files_options, from)},
@@ -399,6 +410,7 @@ static int symbols_complete(const char *folder, struct symbol_files *files, stru
     return !ok ? EXIT_BAD : s.without ? EXIT_DIFFERS : EXIT_FINE;
 }
 
+/* The worst status of all recordings is the command's; an error ends it. */
 static int symbols_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {

@@ -7,7 +7,13 @@
  * source_run() has found for them.
  *
  * A plain profile has bins and arcs and nothing else, so that a recording is asked for wherever
- * objects, threads, processes or inlined functions are to have rows of their own. */
+ * objects, threads, processes or inlined functions are to have rows of their own.
+ *
+ *    flat       functions      struct flat, or struct shares
+ *    lines      lines          struct lines_table
+ *    annotate   the source     struct annotated
+ *    counts     lines, blocks  struct source_lines
+ *    doctor     findings       struct diagnosis */
 #include "cli/cli.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
@@ -20,6 +26,8 @@
 
 /* --- flat ------------------------------------------------------------------------------------ */
 
+/* by_object, by_thread and by_process are three other tables, of which one is shown: that of
+ * processes before that of threads, and this before that of objects. */
 struct flat_request {
     struct view_options view;
     bool by_object, by_thread, by_process;
@@ -27,6 +35,8 @@ struct flat_request {
     struct option_list base;
 };
 
+/* Tables by object, thread and process need a recording, as does --inlines; flat_report() says
+ * so. */
 static const struct option_row FLAT_OPTIONS[] = {
     {0, "model", NULL, "show gprof's estimate of total time beside the measured one",
      FILLS(struct flat_request, view.rules.shows_model),
@@ -95,6 +105,7 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
     return true;
 }
 
+/* Functions that were inlined have rows in recordings, whose stacks tell them apart. */
 static int flat_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
@@ -120,6 +131,7 @@ const struct command command_flat = {
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
+/* `paths` says how files are shown, and points into `maps` once all options are read. */
 struct lines_request {
     struct view_options view;
     struct line_paths paths;
@@ -140,6 +152,7 @@ static bool lines_take_map(void *target, const struct option_row *row, const cha
     return true;
 }
 
+/* --path-map has another meaning here than elsewhere: see lines_take_map(). */
 static const struct option_row LINES_OPTIONS[] = {
     {0, "inlines", NULL, "show what inlined code was inlined into, and book its time there, too",
      FILLS(struct lines_request, has_inlines)},
@@ -171,6 +184,7 @@ static bool lines_report(struct session *s, void *request, struct out *out, stru
     return true;
 }
 
+/* Samples keep their addresses: rows are lines, and filters are about lines as well. */
 static int lines_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
@@ -196,11 +210,13 @@ const struct command command_lines = {
 
 /* --- annotate -------------------------------------------------------------------------------- */
 
+/* `rules` says which lines are shown, `source` which files and functions. */
 struct annotate_request {
     struct source_options source;
     struct annotate_rules rules;
 };
 
+/* The value may name several folders, as GNU gprof's -I takes them. */
 static bool annotate_take_folder(void *target, const struct option_row *row, const char *value,
                                  struct err *e)
 {
@@ -209,6 +225,7 @@ static bool annotate_take_folder(void *target, const struct option_row *row, con
     return true;
 }
 
+/* --asm without a value is AT&T's syntax. */
 static const struct option_row ANNOTATE_OPTIONS[] = {
     {'I', "directory-path", "DIRS", "look for sources there, too (separated by ':')",
      TAKEN_BY(annotate_take_folder)},
@@ -251,6 +268,7 @@ static bool annotate_report(struct sources *s, void *request, struct out *out, s
     return is_whole;
 }
 
+/* By default lines of one percent and more, with three lines around each. */
 static int annotate_run(const struct command *self, int argc, char **argv, struct out *out,
                         struct err *e)
 {
@@ -274,11 +292,13 @@ const struct command command_annotate = {
 
 /* --- counts ---------------------------------------------------------------------------------- */
 
+/* `rules.limit` of 0: all rows. */
 struct counts_request {
     struct source_options source;
     struct counts_rules rules;
 };
 
+/* What never ran is listed by place: its counts are all equal. */
 static const struct option_row COUNTS_OPTIONS[] = {
     {'b', "blocks", NULL, "one row per basic block, not per line",
      FILLS(struct counts_request, rules.has_blocks)},
@@ -310,6 +330,7 @@ static bool counts_report(struct sources *s, void *request, struct out *out, str
     return true;
 }
 
+/* Twenty rows for people; JSON and CSV have all of them. */
 static int counts_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {
@@ -332,13 +353,15 @@ const struct command command_counts = {
 
 /* --- doctor ---------------------------------------------------------------------------------- */
 
+/* There is no session here, so no struct view_options either. */
 struct doctor_request {
     struct diagnosed_options options;
     struct print_options print;
 };
 
 /* Unlike the others it opens no session, which may be just what fails: it examines each part by
- * itself, and its findings are its report. */
+ * itself, and its findings are its report. The status is that of the worst finding: 2 for an error,
+ * 1 for a warning, 0 for notes and for nothing. */
 static int doctor_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {

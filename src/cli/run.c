@@ -9,7 +9,10 @@
  * The program's own output is left alone: reports come after it on standard output, or on standard
  * error where the program may have written to standard output. Where recording is refused, the
  * program runs all the same, unrecorded, in monarc's own process, so that nothing of monarc is
- * left: whoever starts a program through monarc wants it to run. */
+ * left: whoever starts a program through monarc wants it to run.
+ *
+ * The exit status is the program's, as a shell has it; 2 if it was 0 and the recording or the
+ * report failed. */
 #include "cli/run.h"
 
 #include "base/path.h"
@@ -24,6 +27,7 @@
 
 extern const struct command command_flat;
 
+/* What holds where the user says nothing, and what no request may exceed. */
 enum {
     DEFAULT_RATE = 1000, /* samples per second */
     MOST_RATE = 10000,
@@ -35,6 +39,7 @@ enum {
 
 enum { MOST_PID = INT32_MAX, MOST_SECONDS = 1 << 30, MOST_RUNS = 10000 };
 
+/* Those from --repeat on are of a series; run_check_series() says which need it. */
 static const struct option_row OPTIONS[] = {
     {'o', "output", "DIR", "record into DIR (default: NAME.monarc here)",
      FILLS(struct run_request, output)},
@@ -145,7 +150,8 @@ static bool run_check_request(struct run_request *r, struct err *e)
 
 /* --- where recording is refused --------------------------------------------------------------- */
 
-/* The number in a file of /proc, behind `key` if there is one; -1: not to be had. */
+/* The number in a file of /proc, behind `key` if there is one; -1: not to be had. Only small files:
+ * what stands beyond 4095 bytes is not looked at. */
 static int proc_number(const char *path, const char *key)
 {
     char text[4096];
@@ -161,7 +167,9 @@ static int proc_number(const char *path, const char *key)
 }
 
 /* Why both ways are refused, and what would open one of them. Up to 2, perf_event_paranoid leaves
- * user code to everybody. */
+ * user code to everybody. A container is told by its seccomp filter (mode 2 in /proc/self/status):
+ * there the remedy is outside. perf_event_paranoid above 2 is Debian's and Android's addition to
+ * the kernel. Of ptrace_scope, 1 permits children, which is what a recorded program is. */
 static void run_say_refusal(struct out *out, int perf)
 {
     enum { FILTER = 2, USER_CODE = 2, OWN_CHILDREN = 1 };
@@ -183,6 +191,8 @@ static void run_say_refusal(struct out *out, int perf)
         out_printf(out, ": %s", AS_ROOT);
 }
 
+/* execvp() leaves everything of monarc behind; the program has monarc's process number, its
+ * terminal and its exit status. The reason stands on standard error before. */
 int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e)
 {
     struct out out;
@@ -273,7 +283,8 @@ bool run_report_flat(struct run_request *r, const char *folder, const struct out
                       before, out, &status, e);
 }
 
-/* Counts of lines that the program took along. */
+/* Counts of lines that the program took along. No failure of the run: a sentence on standard error
+ * that names one of the files. */
 static bool run_tell_coverage(const struct run_request *r, const struct run_coverage *coverage,
                               struct err *e)
 {
@@ -303,6 +314,8 @@ bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_res
 
 /* --- one run --------------------------------------------------------------------------------- */
 
+/* Where the wanted name cannot be had, the recording stays under another one, which is said on
+ * standard error. */
 bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct err *e)
 {
     const char *wanted = folder->name;
@@ -320,7 +333,8 @@ bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct er
 }
 
 /* The working folder gets its name when all is in it. The status is the program's, unless the
- * recording failed and the program did not. */
+ * recording failed and the program did not. The order: look at standard output, record, keep, say
+ * what coverage missed, report. Whatever fails after the program ran must not hide how it ended. */
 static int run_one(struct run_request *r, struct out *out, struct err *e)
 {
     struct monitor_result result;
@@ -351,6 +365,8 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
     return ok || result.status ? result.status : EXIT_BAD;
 }
 
+/* One run without --repeat is no series of one: it has no mean, and its folder is the recording
+ * itself. */
 static int run_run(const struct command *self, int argc, char **argv, struct out *out,
                    struct err *e)
 {

@@ -1,5 +1,8 @@
 /* What the parts of `monarc run` share: the request, recording one run, and telling what came of
- * it. */
+ * it.
+ *
+ * One request is filled from the command line and shared by all runs; what differs from run to run
+ * is in a struct run_setting. Memory of both is the request's arena, freed by the command. */
 #ifndef MONARC_CLI_RUN_H
 #define MONARC_CLI_RUN_H
 
@@ -13,6 +16,8 @@
 enum run_calls_choice { CALLS_AUTO, CALLS_ALWAYS, CALLS_NEVER };
 enum run_method { METHOD_AUTO, METHOD_PERF, METHOD_PTRACE };
 
+/* Options as they were given, checked by run.c before anything starts. Times are in seconds, `rate`
+ * in samples per second of CPU time. */
 struct run_request {
     const char *output, *events;
     uint64_t rate, pid, seconds, daemon_seconds;
@@ -55,11 +60,13 @@ struct run_setting {
 };
 
 /* Records one run into its folder. False: nothing was recorded, or it could not be kept; see
- * *result and *e. */
+ * *result and *e. *result is filled in either case; has_started tells whether the program ran at
+ * all. */
 MUST_CHECK bool run_record(struct run_request *r, const struct run_setting *s,
                            struct monitor_result *result, struct err *e);
 
-/* Runs that are reported together: --repeat and --compare. The exit status. */
+/* Runs that are reported together: --repeat and --compare. The exit status. Folders of what is
+ * finished stay, whatever ends the series. */
 int run_series(struct run_request *r, struct out *out, struct err *e);
 
 /* Whether the program, which was not started since recording is refused, is to run all the same:
@@ -73,7 +80,8 @@ MUST_CHECK bool run_keep_folder(struct recording_folder *folder, struct arena *a
  * it had been started alone. Returns only if that fails, with *e. `e` comes with what was said. */
 int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e);
 
-/* What standard output was before the program ran. */
+/* What standard output was before the program ran. `at`: where a file ended, in bytes. A report
+ * goes there only if that has not changed. */
 struct output_before {
     bool is_regular, is_terminal;
     off_t at;

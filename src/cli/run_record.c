@@ -9,7 +9,12 @@
  * dates of the files.
  *
  * The recording is written before its symbols are: it shall not depend on what is in other files.
- */
+ *
+ *    NAME.monarc/
+ *      monarc.side     the recording: processes, objects, stacks, samples, symbols
+ *      gmon.out        the same for GNU gprof, as far as a profile can hold it
+ *      1234/           of process 1234, if calls were counted in it
+ *        gmon.out      what its recorder counted */
 #include "cli/run.h"
 
 #include "base/vec.h"
@@ -68,7 +73,9 @@ static bool run_calls_replaces(const struct run_calls *c, const char *entry)
     return false;
 }
 
-/* The environment of the program: `from`, with what the library is to know. */
+/* The environment of the program: `from`, with what the library is to know. Variables of the
+ * library replace the user's. MONARC_RATE=0: the monitor samples, so the library in the program
+ * must not. ADDED counts LD_PRELOAD, three variables and the NULL. */
 static char **run_calls_environment(const struct run_calls *c, char **from, struct arena *a)
 {
     enum { ADDED = 5 };
@@ -90,7 +97,10 @@ static char **run_calls_environment(const struct run_calls *c, char **from, stru
 }
 
 /* Completes what the processes left, each in a folder named by its number, and removes the control
- * file. The tables of a process that cannot be read are left as they are, and said. */
+ * file. The tables of a process that cannot be read are left as they are, and said. A process that
+ * ended by itself has completed its own; one that was killed has left monarc.live, which `monarc
+ * recover` turns into files. The control file, through which recorders in the program spoke to the
+ * monitor, is of no use any more. */
 static bool run_calls_finish(const struct run_calls *c, struct arena *a, struct err *e)
 {
     if (!c->library)
@@ -121,6 +131,8 @@ static bool run_calls_finish(const struct run_calls *c, struct arena *a, struct 
  * without its notes. Programs that exec others, and other folders (GCOV_PREFIX), are not looked
  * into. */
 
+/* libgcov's names are absolute paths in .rodata that end in ".gcda" and NUL; each begins behind a
+ * byte that is not printable. At most 64 MB are searched, and 4096 names taken. */
 static void coverage_find_names(struct bytes constants, struct run_coverage *c, struct arena *a)
 {
     enum { MOST_BYTES = 64 << 20, MOST_FILES = 4096 };
@@ -146,6 +158,8 @@ static void coverage_find_names(struct bytes constants, struct run_coverage *c, 
     vec_free(&found);
 }
 
+/* Programs with monarc's own runtime of coverage write at any end, and are left out. The clock is
+ * the coarse one, by which the kernel dates files: the precise one may be ahead of it. */
 static void run_coverage_look(struct run_coverage *c, const char *program, struct arena *a)
 {
     *c = (struct run_coverage){0};
@@ -160,6 +174,7 @@ static void run_coverage_look(struct run_coverage *c, const char *program, struc
     object_close(o);
 }
 
+/* A file that is dated before the run's start was not written by it. */
 size_t run_coverage_missed(const struct run_coverage *c, const char **first)
 {
     size_t missed = 0;
@@ -192,7 +207,8 @@ static bool run_write_run(struct run_request *r, const char *folder,
 
 /* For those who want it, what GNU gprof reads: the samples, and the calls and blocks that the
  * program itself counted. Under a monitor the recorder in the program samples nothing, and has
- * histograms all the same, which are left out. */
+ * histograms all the same, which are left out. Calls are those of the first process. A recording
+ * that no profile can be made of gets no file. */
 static bool run_write_gmon(struct run_request *r, const char *folder,
                            const struct recording *recording, struct err *e)
 {
@@ -226,7 +242,9 @@ struct run_recording {
     struct err no_calls; /* why they are not counted, where they could be */
 };
 
-/* What the program asked for with monarc_rt_dump(): a recording of its own, until now. */
+/* What the program asked for with monarc_rt_dump(): a recording of its own, until now. Called by
+ * the monitor, which knows nothing of recordings' folders. A failure is kept for the end of the
+ * run. */
 static void run_dump(void *context, const char *folder, const struct recording *so_far)
 {
     const struct run_recording *one = context;
@@ -301,7 +319,9 @@ static bool run_keep(struct run_recording *one, const struct monitor_result *res
 }
 
 /* From the program's start to a complete folder. *result tells how the program ended even if
- * recording failed; until the monitor knows better it says that the program could not be run. */
+ * recording failed; until the monitor knows better it says that the program could not be run.
+ * Options of the monitor are all facts of the request and the setting; times become nanoseconds
+ * here. */
 bool run_record(struct run_request *r, const struct run_setting *s, struct monitor_result *result,
                 struct err *e)
 {

@@ -7,7 +7,10 @@
  * memory is placed at random even where that was switched off (Mytkowicz et al., ASPLOS 2009).
  *
  * Standard input is the same for each run: a file from the same place on, or nothing. A signal that
- * ends programs ends the series: the runs that are finished stay. */
+ * ends programs ends the series: the runs that are finished stay.
+ *
+ *    --repeat 3              NAME.monarc/run-1, run-2, run-3
+ *    --compare OLD NEW       compare-old.monarc/run-1 ... and compare-new.monarc/run-1 ... */
 #include "cli/run.h"
 
 #include "base/path.h"
@@ -36,6 +39,7 @@ struct series_side {
     uint32_t kept;
 };
 
+/* All that runs have in common. `random` is the state of the generator, never 0. */
 struct series {
     struct run_request *request;
     struct series_side sides[2];
@@ -47,7 +51,8 @@ struct series {
     bool is_interrupted;
 };
 
-/* xorshift64* (Vigna 2016), from a seed that splitmix64 has stirred. */
+/* xorshift64* (Vigna 2016), from a seed that splitmix64 has stirred. Chosen for being short and the
+ * same on every machine, so that a seed draws the same series anywhere. */
 static uint64_t series_draw(struct series *s)
 {
     s->random ^= s->random >> 12;
@@ -72,7 +77,9 @@ static void series_seed(struct series *s)
 /* --- commands -------------------------------------------------------------------------------- */
 
 /* The words of a command as a shell would see them, or the shell with it where it has more to do
- * than to split and unquote. */
+ * than to split and unquote. Knows quotes and backslashes alone. Anything else that a shell would
+ * act on (variables, pipes, globs, assignments, comments) leaves the command to sh -c, which costs
+ * the runs a shell's start. NULL with `e` set: a quote that is not closed, or no word. */
 static char **series_command(const char *text, struct arena *a, struct err *e)
 {
     size_t len = strlen(text), words = 0, at = 0;
@@ -114,7 +121,8 @@ static int series_input(const struct series *s)
                                                                                : s->nothing;
 }
 
-/* Ours, and one variable of `padding` bytes with its zero, more than a few. */
+/* Ours, and one variable of `padding` bytes with its zero, more than a few. The environment lies
+ * above the stack, so its length moves the stack's start: 16 bytes are the alignment of frames. */
 static char **series_environment(uint32_t padding, struct arena *a)
 {
     static const char name[] = "MONARC_PADDING=";
@@ -134,7 +142,8 @@ static char **series_environment(uint32_t padding, struct arena *a)
 
 /* --- runs that are not recorded -------------------------------------------------------------- */
 
-/* Signals that end programs are blocked during a series and looked for between runs. */
+/* Signals that end programs are blocked during a series and looked for between runs. Pending ones
+ * are looked at, not taken: after the first of them the series is interrupted for good. */
 static bool series_is_interrupted(struct series *s)
 {
     sigset_t pending;
@@ -144,7 +153,8 @@ static bool series_is_interrupted(struct series *s)
     return s->is_interrupted;
 }
 
-/* --prepare's command, or a warm-up. */
+/* --prepare's command, or a warm-up. Returns a status as a shell has it: 128 and more for a signal.
+ * 0 if it may fail, whatever came of it. */
 static int series_run_aside(struct series *s, char **argv, const char *what, bool may_fail,
                             struct err *e)
 {
@@ -191,7 +201,8 @@ static void series_tell_progress(const struct series *s, const struct series_sid
     out_deinit(&aside);
 }
 
-/* What the process that records a run tells of it. */
+/* What the process that records a run tells of it. Goes through a pipe as bytes: the process that
+ * writes it is a fork of the one that reads it, so that both have one layout. */
 struct series_news {
     struct monitor_result result;
     struct recording_part part;
@@ -223,7 +234,9 @@ static void series_record(void *context)
     while (done < 0 && errno == EINTR);
 }
 
-/* Waits for a run that another process records. */
+/* Waits for a run that another process records. Two descriptors are waited for: signals and the
+ * news. Of a process that is killed, the end of its pipe is the news. False: it could not be
+ * started, or told nothing. */
 static bool series_await(struct series *s, const struct run_setting *setting,
                          struct series_news *told, struct err *e)
 {
@@ -258,7 +271,9 @@ static bool series_await(struct series *s, const struct run_setting *setting,
                                : err_set(e, "the process that recorded a run was killed"));
 }
 
-/* The next run of a side: 0, or the status with which the series ends. */
+/* The next run of a side: 0, or the status with which the series ends. A run that failed or was
+ * interrupted leaves no folder. Where recording is refused at the first run already, the command
+ * runs once, unrecorded. */
 static int series_run(struct series *s, struct series_side *side, struct err *e)
 {
     struct run_request *r = s->request;
@@ -307,7 +322,8 @@ static int series_run(struct series *s, struct series_side *side, struct err *e)
     return result->status || s->is_interrupted ? result->status : EXIT_BAD;
 }
 
-/* Runs of both sides in turn, the first of each pair drawn. */
+/* Runs of both sides in turn, the first of each pair drawn. The highest bit of a draw decides: the
+ * low bits of such generators are the weaker ones. */
 static int series_run_all(struct series *s, struct err *e)
 {
     int status = 0;
@@ -328,7 +344,8 @@ static int series_run_all(struct series *s, struct err *e)
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-/* Folders, descriptors and the seed: all that a series needs before its first run. */
+/* Folders, descriptors and the seed: all that a series needs before its first run. Folders are made
+ * at once, so that a name that cannot be had is known before the first run. */
 static bool series_open(struct series *s, struct err *e)
 {
     struct run_request *r = s->request;
@@ -395,7 +412,8 @@ static bool series_report(struct series *s, const struct output_before *before, 
     return ok;
 }
 
-/* How far the series came, if it was cut short. */
+/* How far the series came, if it was cut short. On standard error, one line for each side that has
+ * any runs. */
 static void series_tell_end(const struct series *s, const struct err *e)
 {
     struct out aside;
@@ -411,6 +429,8 @@ static void series_tell_end(const struct series *s, const struct err *e)
     out_deinit(&aside);
 }
 
+/* Standard output counts as touched by the programs only if they had it (--show-output). A
+ * comparison needs runs of both sides to be shown. */
 int run_series(struct run_request *r, struct out *out, struct err *e)
 {
     struct series s = {.request = r, .nothing = -1};

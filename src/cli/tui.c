@@ -1,5 +1,8 @@
 /* monarc tui: the screen. What is on it is in src/tui; here are its options and operands, which are
- * those of the page (html.h): a profile, coverage, or both, and what to compare with. */
+ * those of the page (html.h): a profile, coverage, or both, and what to compare with.
+ *
+ * The session is opened by the screen itself (tui_open), so that its progress is shown before the
+ * terminal is taken. There is no output: whatever goes wrong is an error of this command. */
 #include "cli/html.h"
 #include "tui/screen.h"
 
@@ -26,6 +29,8 @@ static bool tui_describe(struct html_options *o, struct tui_options *out, struct
     return true;
 }
 
+/* The terminal is looked at before anything is opened: reading a large recording for a screen that
+ * cannot be had would be in vain. GPROF_PATH is the search path of GNU gprof. */
 static bool tui_start(struct html_options *o, const struct operands *operands, struct err *e)
 {
     struct html_options base = {0};
@@ -51,6 +56,7 @@ static bool tui_start(struct html_options *o, const struct operands *operands, s
     return ok;
 }
 
+/* `out` is only for --help. */
 static int tui_run(const struct command *self, int argc, char **argv, struct out *out,
                    struct err *e)
 {

@@ -45,6 +45,8 @@ static pid_t pager_spawn(const char *command, int input)
     return pager;
 }
 
+/* Without less there is cat, so that a small system pages nothing but shows all. The pager's end of
+ * the pipe is closed here, or its end would never be noticed. */
 void terminal_start(struct terminal *t, const struct print_options *o, struct out *out)
 {
     int ends[2];
@@ -75,6 +77,8 @@ void terminal_start(struct terminal *t, const struct print_options *o, struct ou
     out->fd = ends[1];
 }
 
+/* Closing the pipe tells the pager that this was all; then it has the terminal until the user
+ * leaves it. */
 void terminal_end(struct terminal *t, struct out *out)
 {
     if (!t->pager)
@@ -89,6 +93,7 @@ void terminal_end(struct terminal *t, struct out *out)
     t->pager = 0;
 }
 
+/* Only text for people is paged and coloured; JSON and CSV are the same bytes on a terminal. */
 void print_report(enum report_table table, struct report_input *in, const struct print_options *o,
                   struct out *out)
 {
@@ -169,6 +174,8 @@ static bool view_report(struct session *s, const struct view_job *job, struct ou
     return ok && session_debug_is_whole(s, e);
 }
 
+/* Each step needs the one before; what failed first is the error. Progress ends before the report
+ * begins, as both may go to the terminal. */
 int view_run(const struct command *self, int argc, char **argv, const struct view_job *job,
              struct out *out, struct err *e)
 {
@@ -198,6 +205,7 @@ int view_run(const struct command *self, int argc, char **argv, const struct vie
     return ok || end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
 }
 
+/* The new side of the comparison is the session that is open already: a set of one run. */
 bool view_open_base(struct baseline *b, const struct option_list *names, struct session *s,
                     const struct session_options *o, struct err *e)
 {
@@ -216,6 +224,8 @@ bool view_open_base(struct baseline *b, const struct option_list *names, struct 
 
 /* --- source lines ---------------------------------------------------------------------------- */
 
+/* As view_run(), but options are read before `prepare`, and `prepare` runs before files are: what
+ * is not kept need not be read. */
 int source_run(const struct command *self, int argc, char **argv, const struct source_job *job,
                struct out *out, struct err *e)
 {

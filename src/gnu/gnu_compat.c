@@ -1,4 +1,8 @@
-/* libiberty's @FILE, which all GNU tools take, and their way of complaining. */
+/* libiberty's @FILE, which all GNU tools take, and their way of complaining.
+ *
+ * expandargv() replaces @FILE by the words of the file, as binutils and gcc do; a file that cannot
+ * be read stays as it is written. Both functions allocate by malloc(), so that the words live until
+ * lookalike_release(). */
 #include "gnu/gnu_compat.h"
 
 #include "output/out.h"

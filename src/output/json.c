@@ -66,6 +66,7 @@ void json_end(struct json *j)
         out_char(j->out, '\n');
 }
 
+/* Most bytes are, and are copied in runs. */
 static bool json_is_plain(unsigned char c)
 {
     return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -219,6 +220,7 @@ static void csv_separate(struct csv *c)
     c->has_fields = true;
 }
 
+/* RFC 4180; in front of a text that a spreadsheet would take for a formula stands an apostrophe. */
 void csv_str(struct csv *c, const char *text)
 {
     csv_separate(c);

@@ -9,6 +9,9 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2, MOST_VARINT = 10 };
 
+/* Seven bits a byte, the lowest first; the top bit says that more follow.
+ *
+ *    300 = 10 0101100    ac 02 */
 static size_t protobuf_encode(uint8_t *to, uint64_t value)
 {
     size_t len = 0;

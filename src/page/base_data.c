@@ -24,6 +24,7 @@
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* null says that the base has no such function, which is not the same as 0. */
 static void base_amount(struct json *j, const struct flat_row *row, double amount)
 {
     if (row)
@@ -40,6 +41,10 @@ static void base_rows_data(struct json *j, const struct flat_row **rows, size_t 
     COLUMN(j, "calls", len, base_amount(j, rows[i], rows[i] ? (double)rows[i]->calls : 0));
 }
 
+/* Columns run parallel to the rows of the page: row i of "self" is what function i had in the base.
+ * Functions of the base without a counterpart follow in "gone", with names, since they have no row
+ * to take one from. All figures are the base's own samples, to be divided by the base's own
+ * rate. */
 void base_data(struct json *j, const struct page_rows *r)
 {
     const struct page_profile *base = r->profile->base;
@@ -106,6 +111,9 @@ static const char *const CHANGE_KEYS[CHANGES] = {
     "new_runs",       "new_missed",  "counted_runs",  "counted_missed", "dropped_ran",
     "dropped_missed", "deleted_ran", "deleted_missed"};
 
+/* Joins three lists by source in one pass over each: results' sources by the change between them,
+ * files of the patch by the number that patch_coverage found, and the patch's old side by the path
+ * in the base. `old` holds numbers plus one, as 0 stands for a source that did not survive. */
 void sources_before_make(struct sources_before *b, const struct page_coverage *c,
                          const struct measured_sources *files)
 {
@@ -170,6 +178,7 @@ static void changes_walk(const struct page_coverage *c, uint32_t coverage,
         take(c->change->gained.at[s->first_gained + i].line, CHANGE_GAINED, context);
 }
 
+/* A line_change_taker: how many lines each class has; `context` has room for CHANGES counts. */
 static void changes_count(uint32_t line, enum line_change change, void *context)
 {
     uint64_t *counts = context;
@@ -177,6 +186,8 @@ static void changes_count(uint32_t line, enum line_change change, void *context)
     counts[change]++;
 }
 
+/* One pass over all lines fills a matrix of sources by classes; columns that would hold nothing but
+ * zeros are not written. */
 void change_counts_data(struct json *j, const struct page_coverage *c,
                         const struct measured_sources *files, const struct sources_before *before)
 {
@@ -201,11 +212,14 @@ void change_counts_data(struct json *j, const struct page_coverage *c,
     arena_deinit(&scratch);
 }
 
+/* Two columns that grow together: a line and its enum line_change. */
 struct changed_lines {
     VEC(uint32_t) lines;
     VEC(uint8_t) changes;
 };
 
+/* A line_change_taker that keeps what the page marks: lines that are still in the source and have
+ * another state than in the base. Deleted lines have no number of today. */
 static void changes_keep(uint32_t line, enum line_change change, void *context)
 {
     struct changed_lines *all = context;
@@ -268,6 +282,8 @@ static uint32_t base_source(struct line_mapper *p, const char *recorded)
     return number == INTERN_NONE ? UINT32_MAX : p->of_name.at[number];
 }
 
+/* The extent of a function in a source, by the name of its scope; a new one is all zero. The
+ * pointer holds until the next call. */
 static struct function_extent *base_extent(struct line_mapper *p, uint32_t source,
                                            const char *scope, bool *is_new)
 {
@@ -278,12 +294,16 @@ static struct function_extent *base_extent(struct line_mapper *p, uint32_t sourc
     return &p->extents.at[at];
 }
 
+/* A scope may have several extents, one for each file name that it is recorded under: together they
+ * reach from the first line of any to the last. */
 static void base_widen(uint32_t *first, uint32_t *last, const struct source_extent *by)
 {
     *first = !*first || by->first < *first ? by->first : *first;
     *last = by->last > *last ? by->last : *last;
 }
 
+/* Enters the functions of one measurement, by source and scope: the same pair in the other
+ * measurement finds the same extent. */
 static void base_take_extents(struct line_mapper *p, const struct source_lines *lines, bool is_old)
 {
     bool is_new;
@@ -300,7 +320,12 @@ static void base_take_extents(struct line_mapper *p, const struct source_lines *
     }
 }
 
-/* Today's number of a line of the base; 0: it cannot be told. */
+/* Today's number of a line of the base; 0: it cannot be told.
+ *
+ *      base            today
+ *      10 f() {        14 f() {       the function is as long as it was:
+ *      12   hot();     16   hot();    line 12 is 12 - 10 + 14 = 16
+ *      20 }            24 } */
 static uint32_t base_line_by_function(struct line_mapper *p, uint32_t source,
                                       const struct source_row *row)
 {
@@ -315,6 +340,7 @@ static uint32_t base_line_by_function(struct line_mapper *p, uint32_t source,
     return row->line - e->old_first + e->first;
 }
 
+/* The patch decides where there is one that touches the source; else the functions do. */
 static uint32_t base_line(struct line_mapper *p, uint32_t source, const struct source_row *row)
 {
     const struct page_coverage *c = p->in->coverage;
@@ -353,6 +379,9 @@ static void base_source_order(struct base_source *s)
     s->lines.len = kept;
 }
 
+/* Extents of all functions of both measurements come first, since one function that moved casts
+ * doubt on all lines of its source that belong to no known function. Then each row of the base is
+ * placed or summed up. O(rows log rows) for the order of lines. */
 void base_lines_make(struct base_lines *b, const struct page_input *in,
                      struct measured_sources *files, const struct sources_before *before)
 {

@@ -11,6 +11,8 @@
 
 /* --- totals, inputs, gates, the patch -------------------------------------------------------- */
 
+/* Three counts rather than a percentage: the page adds them up by folder, and percentages cannot be
+ * added. */
 static void ratio(struct json *j, const char *key, const struct coverage_ratio *r)
 {
     json_key(j, key), json_begin(j, '{');
@@ -30,6 +32,7 @@ static void totals_data(struct json *j, const char *key, const struct coverage_r
     json_end(j);
 }
 
+/* What reading met, then what the analysis has to say, which is never worse than a note. */
 static void problems_data(struct json *j, const struct page_coverage *c)
 {
     static const char *const WORDS[PROBLEM_KINDS] = {"error", "warning", "note"};
@@ -49,6 +52,8 @@ static void problems_data(struct json *j, const struct page_coverage *c)
     json_end(j);
 }
 
+/* The patch's files: lines that it adds, how many of these have code, and the numbers of those. A
+ * file of the patch that has no source on the page is -1. */
 static void diff_data(struct json *j, const struct page_coverage *c,
                       const struct measured_sources *files)
 {
@@ -98,6 +103,8 @@ static const struct {
                   {INT64_MAX, "more than a year"}};
 enum { AGES = sizeof BLAME_AGES / sizeof *BLAME_AGES };
 
+/* Covered and uncovered lines by who wrote them and by when. Authors are numbered as they are met,
+ * over all sources; numbers in a struct blame are of that source alone. */
 struct blame_sums {
     const struct page_coverage *c;
     struct intern authors;
@@ -112,6 +119,8 @@ static void blame_add(struct coverage_ratio *sum, const struct result_line *l)
     sum->unknown += l->state == RESULT_UNKNOWN;
 }
 
+/* A line that git does not know (not committed, or behind the end of the file as git has it) counts
+ * as unknown. A commit from the future is 0 days old. */
 static void blame_add_line(struct blame_sums *s, const struct blame *b, const struct result_line *l)
 {
     const struct blame_commit *commit =
@@ -195,6 +204,8 @@ static void blame_sums_data(struct json *j, const struct page_coverage *c)
         json_end(j);                                                                \
     } while (0)
 
+/* Runs of lines of one commit are one row, with the first line's number: a row holds until the next
+ * one begins. */
 void blame_lines_data(struct json *j, const struct page_coverage *c,
                       const struct measured_source *f)
 {
@@ -214,6 +225,7 @@ void blame_lines_data(struct json *j, const struct page_coverage *c,
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* A function with the lines between its first and its last one. */
 struct covered_function {
     uint32_t file; /* of the page */
     const struct result_function *function;
@@ -221,7 +233,7 @@ struct covered_function {
 };
 
 /* From a function's first to its last line, where that is known: all that ran in any of the
- * functions there, if this one did. */
+ * functions there, if this one did. Lines are sorted, so the first one is found in O(log lines). */
 static struct coverage_ratio covered_lines(const struct coverage_result *r,
                                            const struct result_source *s,
                                            const struct result_function *f)
@@ -269,6 +281,8 @@ void covered_functions_data(struct json *j, const struct coverage_result *r,
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* Totals are of the result, not of the sources on the page. "base" is there only if a base was
+ * named; "diff" and "blame" are always there, perhaps null. */
 void coverage_data(struct json *j, const struct page_coverage *c,
                    const struct measured_sources *files)
 {

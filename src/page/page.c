@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Everything of a page that is made. Lists come first and blocks after them, as they are filled:
+ * blocks refer to rows of the lists by number, so no list may grow once a block is made. */
 struct page {
     const struct page_input *in;
     struct progress *progress;
@@ -54,6 +56,8 @@ void column_count(struct json *j, uint64_t count)
     json_str(j, digits);
 }
 
+/* Whole numbers without ".0": in a profile by sampling most figures are whole, and the block is the
+ * smaller. */
 void column_samples(struct json *j, double samples)
 {
     if (samples == floor(samples) && fabs(samples) < 1e15)
@@ -97,6 +101,8 @@ static void block_pack(struct out *text)
 
 enum { MOST_ROWS = 200 }; /* of the flat profile */
 
+/* Byte sequences that are no UTF-8 lose their first byte to U+FFFD, and reading goes on behind it;
+ * so a broken sequence never swallows the `<` that follows. */
 void html_text(struct out *out, const char *text)
 {
     size_t left = strlen(text);
@@ -122,6 +128,7 @@ void html_text(struct out *out, const char *text)
     }
 }
 
+/* The first rows of the flat profile; a line below the table says how many more there are. */
 static void flat_table(struct out *out, const struct page_rows *r)
 {
     const struct summary *s = r->profile->summary;
@@ -141,6 +148,8 @@ static void flat_table(struct out *out, const struct page_rows *r)
         out_printf(out, "<p>... and %u more.</p>\n", r->measured - MOST_ROWS);
 }
 
+/* Every source: programs have few enough of them, and a reader without scripts cannot ask for the
+ * rest. */
 static void coverage_table(struct out *out, const struct page_input *in)
 {
     const struct coverage_result *r = in->coverage->result;
@@ -175,6 +184,7 @@ static void plain_tables(struct out *out, const struct page_input *in, const str
 
 /* --- making ---------------------------------------------------------------------------------- */
 
+/* The main block: members "profile" and "coverage" are null where there is no such measurement. */
 static void page_main_text(struct page *p, struct out *text)
 {
     struct json j = {.out = text, .is_compact = true};
@@ -212,6 +222,9 @@ static void page_make_source_block(size_t i, void *context)
     progress_step(p->progress);
 }
 
+/* The order matters. sources_before_make(), base_lines_make(), line_details_make() and the main
+ * block ask `files` for names, and may thereby change it; from parallel_for() on it is only
+ * read. */
 struct page *page_new(const struct page_input *in, struct progress *progress)
 {
     struct page *p = calloc(1, sizeof *p);

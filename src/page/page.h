@@ -3,7 +3,12 @@
  *
  * The page needs no network, no server and no other file. Data stands in it as columns of JSON,
  * packed, in script elements that no browser runs; names and sources are never markup. What the
- * page does is in assets/page, put together by tools/embed_page.py. */
+ * page does is in assets/page, put together by tools/embed_page.py.
+ *
+ * Three steps: page_new() makes all text and packs it, page_bytes() tells how large the result is,
+ * so that the caller can choose between one file and a folder beside it, and page_write() only
+ * copies. The page describes what its input holds and leaves out the rest: no member of the input
+ * is computed here but functions, paths and line figures that only a picture needs. */
 #ifndef MONARC_PAGE_PAGE_H
 #define MONARC_PAGE_PAGE_H
 
@@ -19,7 +24,8 @@
 #include "source/blame.h"
 #include "source/source.h"
 
-/* A program with its profiles, or a recording. */
+/* A program with its profiles, or a recording. All pointers are borrowed and must outlive the
+ * page. */
 struct page_profile {
     const struct page_profile *base; /* an older one, to compare with; or NULL */
     const struct summary *summary;
@@ -39,12 +45,16 @@ struct page_profile {
     int64_t measured_at;                   /* seconds since 1970; 0: unknown */
 };
 
+/* A limit that the user set on coverage (--fail-under and the like), both figures in percent. */
 struct page_gate {
     const char *name;
     double limit, percent;
     bool has_failed;
 };
 
+/* A coverage result with what was asked about it. `objects`, `unrun`, `counters` and `traces` count
+ * the input files: object files with notes, those of them without counters, counter files, and
+ * tracefiles of other tools. */
 struct page_coverage {
     const struct coverage_result *base; /* an older one, to compare with; or NULL */
     const struct coverage_result *result;
@@ -74,16 +84,20 @@ struct page_input {
 struct page;
 
 /* Makes everything that the page holds; the input must live as long as the page. `progress` is told
- * of each source, and may be NULL. */
+ * of each source, and may be NULL. Memory is that of all blocks, packed; time is linear in the
+ * sources' bytes, on all CPUs. It cannot fail: a source that cannot be read is a fact that the page
+ * shows. */
 struct page *page_new(const struct page_input *in, struct progress *progress);
 void page_free(struct page *p);
 
-/* How large one file with everything is, in bytes. */
+/* How large one file with everything is, in bytes. Without the title and the tables for readers
+ * without scripts, which are small. */
 size_t page_bytes(const struct page *p);
 
 /* Writes the page to `out`. With `beside` (a folder that exists, with a slash at its end), sources
- * are files in it, which the page loads when they are asked for; the page finds them in a folder
- * of the last component's name beside itself. */
+ * are files in it, which the page loads when they are asked for; the page finds them in a folder of
+ * the last component's name beside itself. False with `e` set if one of those files cannot be
+ * written; errors of `out` are the caller's to ask for. */
 MUST_CHECK bool page_write(const struct page *p, struct out *out, const char *beside,
                            struct err *e);
 

@@ -5,7 +5,16 @@
  * instead of an object for each row, since the same names ten thousand times are most of what a
  * browser would parse. The main block is read before anything is shown; calls, covered functions
  * and the text of each source wait in blocks of their own until somebody looks at them. Figures are
- * in samples; the page divides by the rate, as reports do. */
+ * in samples; the page divides by the rate, as reports do.
+ *
+ *    data      {"version":1, ..., "profile":{...}, "coverage":{...}, "files":{...}}
+ *    calls     {"caller":[...], "callee":[...], "count":[...], ...}       a row is an arc
+ *    covered   {"name":[...], "file":[...], "line":[...], ...}            a row is a function
+ *    s0 s1 ..  {"text":"...", "time":{...}, "coverage":{...}, ...}        each one source
+ *
+ * Numbers refer to rows of other columns: a function is its row in profile.functions, a source its
+ * row in files. -1 stands for no such row. Readers of the blocks are the scripts in assets/page;
+ * both are built into one program, and change together. */
 #ifndef MONARC_PAGE_PAGE_PRIVATE_H
 #define MONARC_PAGE_PAGE_PRIVATE_H
 
@@ -20,7 +29,8 @@
 
 /* --- columns (page.c) ------------------------------------------------------------------------ */
 
-/* A count: a number where a double holds it, else its digits as a text. */
+/* A count: a number where a double holds it, else its digits as a text. JavaScript's numbers are
+ * doubles: integers are exact up to 2^53. */
 void column_count(struct json *j, uint64_t count);
 
 /* A number with as many decimals as a sample needs: sums of thousands of shares stay exact enough
@@ -52,6 +62,8 @@ void html_text(struct out *out, const char *text);
 
 /* --- functions of the page (profile_data.c) -------------------------------------------------- */
 
+/* The page receives these numbers in the column "kind". A cycle and ROW_SMALL have no name of their
+ * own: the page has the words. */
 enum page_row_kind {
     ROW_FUNCTION,
     ROW_PROFILER,
@@ -87,6 +99,8 @@ struct page_rows {
     uint32_t small;       /* the row of ROW_SMALL */
 };
 
+/* Fills *r, whose arena owns all but the VEC and the trees; `p` must outlive it. O(functions log
+ * functions + nodes of the recording). */
 void page_rows_make(struct page_rows *r, const struct page_profile *p);
 void page_rows_deinit(struct page_rows *r);
 
@@ -94,7 +108,8 @@ void page_rows_deinit(struct page_rows *r);
  * timeline, base. */
 void profile_data(struct json *j, const struct page_rows *r, struct measured_sources *files);
 
-/* The block of all calls. */
+/* The block of all calls. One row an arc of the graph; a caller or callee that has no row is -1.
+ * `self` and `children` are the samples that the arc propagates. */
 void calls_data(struct json *j, const struct page_rows *r);
 
 /* --- the base: an older measurement beside this one (base_data.c) ---------------------------- */
@@ -111,6 +126,7 @@ struct source_before {
     uint32_t patched_old; /* the same on the patch's old side */
 };
 
+/* One record for each source of the page; the arena owns them. */
 struct sources_before {
     struct arena arena;
     struct source_before *of; /* by number of the source */
@@ -132,12 +148,15 @@ void changed_lines_data(struct json *j, const struct page_coverage *c,
                         const struct measured_sources *files, const struct sources_before *before,
                         uint32_t number);
 
+/* What one line had in the base, under its number of today. */
 struct base_line {
     uint32_t line;
     double self; /* samples */
     uint64_t calls;
 };
 
+/* All lines of one source; `elsewhere` keeps the sum honest: lines and `elsewhere` together are
+ * what the base measured in the source. */
 struct base_source {
     VEC(struct base_line) lines; /* ascending */
     double elsewhere;            /* samples on lines that cannot be told apart from others now */
@@ -192,6 +211,7 @@ void line_details_make(struct line_details *d, const struct page_input *in,
                        const struct page_rows *rows, struct measured_sources *files);
 void line_details_deinit(struct line_details *d);
 
+/* All that a block is made from, read only, so that threads share it without a lock. */
 struct source_data {
     const struct page_input *in;
     const struct measured_sources *files;
@@ -220,6 +240,7 @@ enum page_piece {
     PAGE_PIECES
 };
 
+/* One piece: text that is not terminated by a zero byte. */
 struct page_shell {
     const char *at;
     size_t len;

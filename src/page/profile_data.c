@@ -21,6 +21,8 @@
 /* Of all samples: what a path of the model must have to be drawn by itself. */
 #define LEAST_SHARE 0.0005
 
+/* Both lists are in compressed rows: those of function f are from start[f] to before start[f +
+ * 1]. */
 static bool has_arcs(const struct graph *g, uint32_t function)
 {
     return g->callers.start[function] != g->callers.start[function + 1] ||
@@ -48,7 +50,8 @@ static void take_measured(struct page_rows *r)
     r->measured = (uint32_t)r->all.len;
 }
 
-/* The recording's stacks as a tree of functions, inlined ones by name. */
+/* The recording's stacks as a tree of functions, inlined ones by name. r->merged leads from a node
+ * of the recording to its node in the tree: samples over time use it. */
 static void make_frames(struct page_rows *r)
 {
     const struct page_profile *p = r->profile;
@@ -65,6 +68,16 @@ static void make_frames(struct page_rows *r)
     call_tree_init_merged(&r->tree, p->space->recording, p->weights, &r->frames.frames, r->merged);
 }
 
+/* Rows, in this order; the order is a promise to the page, which shows the measured ones in tables
+ * and all of them in graphs:
+ *
+ *    0 .. measured-1          rows of the flat profile, by self time
+ *    measured .. first_cycle  inlined functions and unknown callers that stand in stacks alone
+ *    first_cycle .. small-1   cycle 1, cycle 2, ...
+ *    small                    what the model of paths sums up
+ *
+ * Names are shortened last, when it is known which are shown: a short name must be unlike all
+ * others that are shown with it. */
 void page_rows_make(struct page_rows *r, const struct page_profile *p)
 {
     *r = (struct page_rows){.profile = p, .has_stacks = p->summary->stacks != NULL};
@@ -119,6 +132,8 @@ static uint32_t page_row_of_node(const struct page_rows *r, uint32_t node)
 
 /* --- the summary ----------------------------------------------------------------------------- */
 
+/* What only a recording has. Times are in nanoseconds; "whole" is the share of stacks that are
+ * whole, negative where that is not known. */
 static void profile_run_data(struct json *j, const struct recording_summary *r)
 {
     json_key(j, "run"), json_begin(j, '{');
@@ -136,6 +151,8 @@ static void profile_run_data(struct json *j, const struct recording_summary *r)
     json_end(j);
 }
 
+/* What stands above all reports. "mismatch" is not null if the user insisted on reading a profile
+ * with a program that it is not of. */
 static void profile_summary_data(struct json *j, const struct page_profile *p)
 {
     const struct summary *s = p->summary;
@@ -164,6 +181,8 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     json_end(j);
 }
 
+/* What `monarc doctor` finds, as objects rather than columns: there are a dozen at most. Without a
+ * diagnosis the list is empty. */
 static void profile_doctor_data(struct json *j, const struct diagnosis *d)
 {
     static const char *const WORDS[] = {
@@ -218,6 +237,7 @@ static void profile_names_data(struct json *j, const struct page_rows *r)
     json_end(j);
 }
 
+/* A row by the name that it is sorted by. */
 struct named_row {
     const char *name;
     uint32_t row;
@@ -242,6 +262,8 @@ static void profile_order_data(struct json *j, const struct page_rows *r)
     arena_deinit(&scratch);
 }
 
+/* Labels of object files are few and long: each stands once in "objects", and "object" has its
+ * number there, -1 for rows that are no functions. */
 static void profile_object_data(struct json *j, const struct page_rows *r)
 {
     struct intern labels = {0};
@@ -257,7 +279,9 @@ static void profile_object_data(struct json *j, const struct page_rows *r)
     intern_deinit(&labels);
 }
 
-/* Where functions begin, asked for in the order of addresses. */
+/* Where functions begin, asked for in the order of addresses. Line tables are read forwards then,
+ * once. Rows beyond the measured ones are in stacks alone: their place is the function's own
+ * record. Line 0 and file -1: it is not known. */
 static void profile_place_data(struct json *j, const struct page_rows *r,
                                struct measured_sources *files)
 {
@@ -285,6 +309,8 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
     arena_deinit(&scratch);
 }
 
+/* Columns of names, kinds and places have a cell for every row; those of figures only for the
+ * measured rows. "low" and "high" are the ends of the confidence interval of "self", in samples. */
 static void profile_functions_data(struct json *j, const struct page_rows *r,
                                    struct measured_sources *files)
 {
@@ -332,11 +358,14 @@ void calls_data(struct json *j, const struct page_rows *r)
 /* What a thread did: the innermost frame tells. */
 enum timeline_state { STATE_USER, STATE_KERNEL, STATE_WAITING };
 
+/* A cell of the timeline that is not empty. `slice` counts from the start of the recording in steps
+ * of slice_ns. */
 struct timeline_row {
     uint32_t slice, thread, state, path;
     double samples;
 };
 
+/* `known` leads from (slice, thread) and (path, state) to the row in `all`. */
 struct timeline {
     const struct page_rows *rows;
     const struct recording *recording;
@@ -345,6 +374,8 @@ struct timeline {
     struct map known;
 };
 
+/* Waits are frames of an object of their own (RECORDING_OBJECT_WAIT), and so is the kernel's
+ * code. */
 static enum timeline_state state_of(const struct recording *r, uint32_t node)
 {
     uint32_t object = r->nodes.at[node].object;
@@ -355,7 +386,8 @@ static enum timeline_state state_of(const struct recording *r, uint32_t node)
     return r->objects.at[object].kind == RECORDING_OBJECT_KERNEL ? STATE_KERNEL : STATE_USER;
 }
 
-/* Sums samples that agree in slice, thread, state and path. */
+/* Sums samples that agree in slice, thread, state and path. A sample's weight is in units of its
+ * event; divided by the event's period it is a number of samples. */
 static void gather(struct timeline *t)
 {
     const struct recording_choice *c = t->rows->profile->choice;
@@ -378,6 +410,9 @@ static void gather(struct timeline *t)
     }
 }
 
+/* The lanes: threads with the process that each belongs to by row, and marks (phases, regions,
+ * pauses of the recording) with their kinds as in struct recording_mark. Times are in nanoseconds
+ * from the start of the recording. */
 static void threads_data(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '{');
@@ -400,7 +435,8 @@ static void threads_data(struct json *j, const struct recording *r)
     json_end(j);
 }
 
-/* The member "timeline": null where there is no recording. */
+/* The member "timeline": null where there is no recording. Which part of a node's samples the
+ * profile has is its weight there divided by that of all of its samples. */
 static void timeline_data(struct json *j, const struct page_rows *r)
 {
     struct arena scratch = {0};
@@ -437,6 +473,8 @@ static void timeline_data(struct json *j, const struct page_rows *r)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* "paths" is a tree in columns: row 0 is the root, without a function, and parents come before
+ * their children. "estimate" exists for modelled paths alone. */
 void profile_data(struct json *j, const struct page_rows *r, struct measured_sources *files)
 {
     profile_summary_data(j, r->profile);

@@ -24,6 +24,8 @@
 
 /* --- machine code and inlined code ------------------------------------------------------------ */
 
+/* Prepares both look-ups, by file: code_of leads from a file of the profile to its machine code,
+ * and `inlined` is sorted by source of the page so that all rows of one stand together. */
 void line_details_make(struct line_details *d, const struct page_input *in,
                        const struct page_rows *rows, struct measured_sources *files)
 {
@@ -66,6 +68,7 @@ static void details_target(struct json *j, const struct annotated_instruction *i
     arena_deinit(&scratch);
 }
 
+/* As text in hexadecimal: addresses of kernels are beyond what a double holds. */
 static void details_address(struct json *j, uint64_t address)
 {
     char digits[24];
@@ -94,6 +97,8 @@ static void details_address(struct json *j, uint64_t address)
         json_end(j);                                                                         \
     } while (0)
 
+/* One row an instruction. "gap" is 1 where instructions of other lines stand between it and the one
+ * before, so that the page draws a break. */
 static void details_code_data(struct json *j, const struct line_details *d,
                               const struct measured_sources *files, const struct measured_source *f)
 {
@@ -113,6 +118,7 @@ static void details_code_data(struct json *j, const struct line_details *d,
     json_end(j);
 }
 
+/* A frame as three cells: readable name, file without its folders, line. */
 static void details_frame(struct json *j, const struct line_details *d,
                           const struct object_frame *frame)
 {
@@ -182,6 +188,8 @@ static void source_base_columns(struct json *j, const struct source_data *s)
     json_end(j);
 }
 
+/* One row a source of the page. "here" says whether its text can be had. Four kinds of ratios share
+ * one loop: each is known by its place in struct coverage_ratios. */
 void source_list_data(struct json *j, const struct source_data *s)
 {
     json_key(j, "files"), json_begin(j, '{');
@@ -221,7 +229,8 @@ void source_list_data(struct json *j, const struct source_data *s)
 /* Of a line, in bytes: what is longer is cut, and said to be. */
 enum { LONGEST_LINE = 2000 };
 
-/* All lines with \n between them, long ones cut; their numbers are a column. */
+/* All lines with \n between them, long ones cut; their numbers are a column. A cut never splits a
+ * character of UTF-8. */
 static void source_text_data(struct json *j, const struct source_text *t)
 {
     struct out text;
@@ -258,6 +267,8 @@ static void source_markers_data(struct json *j, const struct source_text *t)
     markers_deinit(&found);
 }
 
+/* The text, or a sentence that says why there is none. "changed" says that the file is newer than
+ * the measurement: its lines may be others by now. */
 static void source_read_text(struct json *j, const struct source_data *s,
                              const struct measured_source *f)
 {
@@ -281,6 +292,8 @@ static void source_read_text(struct json *j, const struct source_data *s,
 
 /* --- time ------------------------------------------------------------------------------------ */
 
+/* `write` for each `row` of a source. One source may be several files of the profile, under
+ * different recorded names: next_listed chains them, so that a line may occur more than once. */
 #define TIME_COLUMN(j, s, f, key, write)                                                      \
     do {                                                                                      \
         const struct source_lines *all = (s)->in->profile->lines;                             \
@@ -293,6 +306,7 @@ static void source_read_text(struct json *j, const struct source_data *s,
         json_end(j);                                                                          \
     } while (0)
 
+/* null where a count is not known: 0 would say that the line never ran. */
 static void source_count_or_none(struct json *j, bool is_known, uint64_t count)
 {
     if (is_known)
@@ -301,6 +315,8 @@ static void source_count_or_none(struct json *j, bool is_known, uint64_t count)
         json_none(j);
 }
 
+/* What the profile knows of the lines; "function" is a row of the page, "entry" 1 where a function
+ * begins. */
 static void source_time_data(struct json *j, const struct source_data *s,
                              const struct measured_source *f)
 {
@@ -323,7 +339,8 @@ static void source_time_data(struct json *j, const struct source_data *s,
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
-/* Of each: block, count, enum outcome_flags, whether it was reached, function of the source. */
+/* Of each: block, count, enum outcome_flags, whether it was reached, function of the source. Five
+ * cells a branch, in one array a line; 0 instead of an empty array, which is shorter. */
 static void source_branches_data(struct json *j, const struct coverage_result *r,
                                  const struct result_source *source, const struct result_line *l)
 {
@@ -364,6 +381,7 @@ static void source_conditions_data(struct json *j, const struct coverage_result 
     json_end(j);
 }
 
+/* `write` for each `line` with code of a source, in ascending order. */
 #define LINE_COLUMN(j, r, source, key, write)                                          \
     do {                                                                               \
         column_begin(j, key);                                                          \
@@ -374,6 +392,7 @@ static void source_conditions_data(struct json *j, const struct coverage_result 
         json_end(j);                                                                   \
     } while (0)
 
+/* `write` for each function, `row`, of a source. */
 #define FUNCTION_COLUMN(j, r, source, key, write)                                                 \
     do {                                                                                          \
         column_begin(j, key);                                                                     \
@@ -384,6 +403,8 @@ static void source_conditions_data(struct json *j, const struct coverage_result 
         json_end(j);                                                                              \
     } while (0)
 
+/* What coverage knows of the lines: rows of lines, what changed since the base, who wrote them, and
+ * the source's own functions, to which branches refer by their number in this list. */
 static void source_coverage_lines_data(struct json *j, const struct source_data *s,
                                        const struct measured_source *f)
 {
@@ -417,6 +438,8 @@ static void source_coverage_lines_data(struct json *j, const struct source_data 
 
 /* --- a block --------------------------------------------------------------------------------- */
 
+/* Members that have nothing to say are null or empty, never missing, but for those of the text,
+ * which need a file that can be read. */
 void source_block(struct out *out, const struct source_data *s, uint32_t number)
 {
     const struct measured_source *f = &s->files->all.at[number];

@@ -38,6 +38,7 @@ static const char *const NAMES[] = {"none", "gcno", "gcda", "bbg", "da"};
 
 enum { KINDS_LEN = sizeof NAMES / sizeof *NAMES };
 
+/* In this order: what has a magic first, then what is recognised by all of its numbers. */
 enum arcs_kind arcs_kind_of(struct bytes in)
 {
     return gcno_probe(in)   ? ARCS_GCNO
@@ -115,6 +116,8 @@ bool arcs_file_read_lines(struct notes *n, struct file_buffer *lines, const char
     return ok;
 }
 
+/* The kind is the caller's where it knows better than the bytes, such as for a file without a
+ * magic. */
 bool arcs_file_read_as(struct arcs_file *f, enum arcs_kind kind, const char *name, struct err *e)
 {
     struct bytes in = file_bytes(&f->buffer);
@@ -286,6 +289,8 @@ static bool arcs_repair(struct arcs_file *f, struct arcs_file *notes,
                   left, unknown);
 }
 
+/* Repair comes before any change of version or family: it needs the counters as they were
+ * counted. */
 bool arcs_convert(const struct arcs_request *request, const char *path, struct err *e)
 {
     struct arcs_file f = {0}, notes = {0};
@@ -322,6 +327,8 @@ static bool arcs_add_file(struct arcs_file *sum, struct arcs_file *one, const ch
     return counters_merge(&sum->counters, &one->counters, &why) || err_in(e, path, "%s", why.line);
 }
 
+/* Buffers of all files stay until the sum is written, as its texts may point into any of them;
+ * counters of each are freed at once. */
 bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t len, struct err *e)
 {
     struct arcs_file sum = {0}, notes = {0};
@@ -377,6 +384,7 @@ static bool judge(const struct arcs_file *f, const char *path, bool is_whole, bo
     return is_whole || functions;
 }
 
+/* Notes that break off are used as far as they go, and said to be partial. */
 bool object_pair_load_notes(struct object_pair *p, const char *path, enum arcs_kind as,
                             struct problems *problems)
 {
@@ -404,6 +412,7 @@ static bool adopt(struct object_pair *p, const char *path, struct problems *prob
     return false;
 }
 
+/* The defect is kept with the counters: functions that they lack are then unknown, not at 0. */
 bool object_pair_load_counters(struct object_pair *p, const char *path, enum arcs_kind as,
                                struct problems *problems)
 {
@@ -461,6 +470,7 @@ bool object_pair_is_sound(const struct object_pair *p)
     return true;
 }
 
+/* What is damaged must not pass for a count: it is repaired, or forgotten. */
 void object_pair_solve(struct object_pair *p, bool repairs)
 {
     flow_solve(&p->notes.notes, &p->counters.counters, &p->flow);
@@ -500,6 +510,8 @@ void object_pair_report_pairing(const struct object_pair *p, const char *notes,
                     pairing->unmatched, pairing->unmatched == 1 ? "" : "s", notes);
 }
 
+/* One sentence for the file, however many functions there are: a build of thousands of files may
+ * have a defect in each. */
 uint64_t object_pair_report_unknown(const struct object_pair *p, const char *path, const char *what,
                                     struct problems *problems)
 {

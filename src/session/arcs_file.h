@@ -1,4 +1,7 @@
-/* One arc-profiling file of either family, for the commands that take any. */
+/* One arc-profiling file of either family, for the commands that take any.
+ *
+ *    gcno, gcda    GCC and clang, with a magic, of many versions
+ *    bbg, da       the proposal of 2002 with a magic, and what gcc before 3.4 wrote without one */
 #ifndef MONARC_SESSION_ARCS_FILE_H
 #define MONARC_SESSION_ARCS_FILE_H
 
@@ -29,6 +32,8 @@ bool arcs_file_may_lack_magic(const char *path);
 MUST_CHECK bool arcs_file_read_lines(struct notes *n, struct file_buffer *lines, const char *name,
                                      struct err *e);
 
+/* Zeroed at first. Either notes or counters are filled, as is_notes says; both point into the
+ * buffers, which must stay. */
 struct arcs_file {
     enum arcs_kind kind;
     bool is_notes;
@@ -79,7 +84,8 @@ struct object_pair {
 };
 
 /* Load a file as that kind, or, with ARCS_NONE, as its bytes say. What is wrong is a problem; false
- * if nothing of it can be used. Counters then hold no functions, which are unknown, not at 0. */
+ * if nothing of it can be used. Counters then hold no functions, which are unknown, not at 0. Files
+ * are read into the memory of the one before. */
 MUST_CHECK bool object_pair_load_notes(struct object_pair *p, const char *path, enum arcs_kind as,
                                        struct problems *problems);
 MUST_CHECK bool object_pair_load_counters(struct object_pair *p, const char *path,

@@ -6,6 +6,8 @@
 #include "session/profiles.h"
 #include "source/source.h"
 
+/* Texts are the command line's. 0 and NULL leave a choice to the program or to the place of the
+ * counters. */
 struct arcs_profile_request {
     const char *program;
     const char *debug_dir; /* or NULL */
@@ -23,6 +25,7 @@ struct arcs_profile_request {
 int arcs_profile(const struct arcs_profile_request *request, char *const *paths, size_t len,
                  struct err *e);
 
+/* For reports that go by calls alone, such as the order of functions for a linker. */
 struct arcs_calls_request {
     struct object *object;
     const struct functions *functions; /* of the object */

@@ -70,6 +70,8 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+/* The patch is read last: what it says is laid over a result that is there. Time goes into
+ * coverage_read(), on all CPUs. */
 bool coverage_session_open(struct coverage_session *s, const struct coverage_options *o,
                            struct err *e)
 {
@@ -115,6 +117,7 @@ void coverage_session_close(struct coverage_session *s)
 
 #define NONE ((uint32_t)NO_INDEX)
 
+/* What all threads share; none of it changes while they run. */
 struct job {
     const struct coverage_files *found;
     const struct read_rules *rules;
@@ -356,6 +359,8 @@ static const struct keyed *read_by_size(const struct coverage_files *found, stru
     return objects;
 }
 
+/* Problems are sorted at the end, so that their order does not depend on the threads. Memory is
+ * that of the tables and, for each thread, of its largest object. */
 void coverage_read(const struct coverage_files *found, const struct source_filter *filter,
                    const struct read_rules *rules, struct coverage_reading *out)
 {

@@ -1,5 +1,11 @@
 /* What `monarc cover` works with: notes, counters and tracefiles, found, read and added up, and a
- * patch beside them. */
+ * patch beside them.
+ *
+ *    coverage_files_look()   folders --> notes, counters, tracefiles
+ *    coverage_files_pair()   counters --> the object that they are of
+ *    coverage_read()         each object: solved, added to a thread's table
+ *    project_find()          which of the sources are the user's
+ *    coverage_result_build() tables --> one result, in scope, by source and line */
 #ifndef MONARC_SESSION_COVERAGE_H
 #define MONARC_SESSION_COVERAGE_H
 
@@ -59,6 +65,7 @@ struct coverage_object {
     bool is_known;           /* counters went to other notes of this object: it did run */
 };
 
+/* One file of counters. Several of one object are several runs of it. */
 struct counters_file {
     const char *path;
     uint32_t next; /* of the same object, or NO_INDEX */
@@ -67,6 +74,8 @@ struct counters_file {
     uint32_t test; /* in tests */
 };
 
+/* All that was found, in the order in which it was; numbers in it are indices of these lists. The
+ * arena owns paths. */
 struct coverage_files {
     struct arena arena;
     VEC(struct coverage_object) objects;
@@ -80,6 +89,8 @@ struct coverage_files {
     struct map files; /* device and inode: seen */
 };
 
+/* How folders are searched, and how programs were told to place their counters (libgcov's
+ * GCOV_PREFIX). */
 struct find_rules {
     bool follows_links; /* symbolic links to folders, inside those that were named */
     const char *prefix; /* as GCOV_PREFIX when the program ran, or NULL */
@@ -103,6 +114,7 @@ void coverage_files_deinit(struct coverage_files *f);
 
 /* --- reading (coverage.c) --------------------------------------------------------------------- */
 
+/* What is read of the files that were found. */
 struct read_rules {
     unsigned threads;          /* 0: as many as there are */
     bool leaves_unrun;         /* objects without counters */
@@ -112,6 +124,8 @@ struct read_rules {
     struct progress *progress; /* told what is done; NULL: nobody is */
 };
 
+/* Tables of the threads, still apart, and what reading met. Numbers are of files, or of
+ * functions. */
 struct coverage_reading {
     VEC(struct coverage_table) tables;
     struct problems problems;
@@ -134,6 +148,7 @@ struct project_tables {
     size_t len;
 };
 
+/* Both are whole paths. */
 struct project {
     const char *root;  /* names below it are shown without it */
     const char *scope; /* sources elsewhere are left out; NULL: none are */
@@ -152,6 +167,7 @@ bool project_has(const char *scope, const char *path);
 /* --- all of it (coverage.c) ---------------------------------------------------------------------
  */
 
+/* Borrowed by the session: texts and vectors must outlive it. */
 struct coverage_options {
     struct find_rules find;
     struct source_filter filter; /* with a root */
@@ -164,6 +180,7 @@ struct coverage_options {
     size_t paths_len;
 };
 
+/* From files to result, in the order in which they are made. */
 struct coverage_session {
     struct arena arena;
     struct coverage_files files;

@@ -382,6 +382,8 @@ static const uint32_t *files_object_of(const struct coverage_files *f, uint32_t 
     return object || !is_rfc ? object : map_find(&f->stems, stem, false);
 }
 
+/* Steps 1 and 2 are look-ups. Step 3 reads headers, and only if something is left: for each such
+ * file at most NAMESAKES objects of its name. */
 void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules)
 {
     bool is_complete = true;
@@ -441,6 +443,7 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
 
 /* Tracefiles one by one, for those who do not add them up. */
 
+/* The table of importers is asked in turn which of them knows the bytes. */
 bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, bool *is_one,
                      struct err *e)
 {

@@ -7,6 +7,7 @@
 #include "session/embedded_files.h"
 #include "session/session.h"
 
+/* How the files are to be read, as for any other command. */
 struct diagnosed_options {
     struct profile_options read;
     const char *debug_dir, *symbols;

@@ -18,6 +18,7 @@
 
 #define EMBEDDED_MEMORY_NAME "monarc.memory"
 
+/* The folder is made if need be. */
 struct embedded_request {
     const char *folder;
     struct object *program; /* or NULL */
@@ -39,6 +40,7 @@ MUST_CHECK bool make_folders_of(const char *path, struct err *e);
 
 /* Reading from a serial line. */
 
+/* An open line. Zeroed it is no line: serial_open() fills it. */
 struct serial {
     int fd;
     const char *path;

@@ -8,6 +8,7 @@
 #include "output/progress.h"
 #include "profile/format/format.h"
 
+/* What the command line says of files that do not say it themselves; zeroed: nothing. */
 struct profile_options {
     struct format_hint hint;
     const struct format *format; /* NULL: ask the bytes */

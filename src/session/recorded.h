@@ -52,6 +52,7 @@ struct recorded {
     struct symbol_files *files; /* once needed */
 };
 
+/* Each of these costs time or memory, and is left out unless a report needs it. */
 struct recorded_options {
     struct profile_options read;
     const char *debug_dir;

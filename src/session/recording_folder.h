@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+/* Texts are in the arena that the folder was made with. */
 struct recording_folder {
     const char *name;    /* as the user will call it */
     const char *working; /* absolute; where it is made */

@@ -9,6 +9,7 @@
 #include "session/session.h"
 #include "source/source.h"
 
+/* The search says where sources are read; its arena may be the session's. */
 struct sources_options {
     struct session_options session;
     struct source_search search;
@@ -63,6 +64,7 @@ struct call_trees_request {
     const char *demangle; /* as names_init() takes it */
 };
 
+/* `report` points into the rest; names and frames are of all functions, inlined ones too. */
 struct call_trees {
     struct session *session;
     const struct call_trees_request *request;

@@ -46,6 +46,10 @@ static bool session_take_counters(struct session_options *o, struct err *e)
            err_in(e, o->program, "counters of arcs and profiles do not go together; name one kind");
 }
 
+/*    RECORDING...               recordings: the program is theirs to say
+ *    PROGRAM                    its newer one of gmon.out and PROGRAM.monarc, here
+ *    PROGRAM PROFILE...         profiles of that program
+ *    PROGRAM COUNTERS...        counters of arcs, where the command takes these */
 bool session_operands(struct session_options *o, char **names, size_t len, struct err *e)
 {
     o->program = names[0];
@@ -319,6 +323,7 @@ static void session_build_graph(struct session *s, const struct session_options 
     }
 }
 
+/* Reading and judging differ for recordings and profiles; from the graph on both go one way. */
 bool session_open(struct session *s, struct session_options *o, struct err *e)
 {
     s->program = s->summary.program = o->program;
@@ -379,6 +384,7 @@ struct object **session_objects(struct session *s)
     return objects;
 }
 
+/* After the report: debug information is read as it is needed. */
 bool session_debug_is_whole(const struct session *s, struct err *e)
 {
     const char *why;
@@ -425,6 +431,8 @@ static bool has_recording(const char *folder)
     return has_one;
 }
 
+/* A file is told by its name, a folder by what is in it. A folder NAME.monarc without a recording
+ * is a recording that failed, not coverage. */
 bool is_coverage_operand(const char *name)
 {
     static const char *const SUFFIXES[] = {".gcno", ".gcda", ".bbg",  ".bb",

@@ -1,5 +1,9 @@
 /* What the native commands on a profile work with: a program and its profiles, or a recording,
- * opened, read and analysed. A program and a profile that do not belong together are refused. */
+ * opened, read and analysed. A program and a profile that do not belong together are refused.
+ *
+ * session_operands() says what the names are, session_open() does the rest; both need the options
+ * to outlive the session. All tables are the session's arena's, but for the profile, the recording
+ * and the object files, which session_close() frees. */
 #ifndef MONARC_SESSION_SESSION_H
 #define MONARC_SESSION_SESSION_H
 
@@ -19,6 +23,8 @@ enum session_others {
     OTHERS_TOTAL,   /* and what they have with callees */
 };
 
+/* Zeroed means: one profile, by bins and arcs alone, with functions as the symbol table has
+ * them. */
 struct session_options {
     struct profile_options read;
     const char *debug_dir;

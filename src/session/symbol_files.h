@@ -7,6 +7,7 @@
 #include "objfile/object.h"
 #include "profile/model/recording.h"
 
+/* In the order in which they are asked: where the file was, debug_dir, from, debuginfod. */
 struct symbol_files_options {
     const char *debug_dir; /* folders with debug files, separated by ':'; NULL: none */
     const char *from;      /* a folder or file to search; NULL: none */

@@ -1,4 +1,18 @@
-/* Forking the screen off, waiting for it, stopping when it stops. */
+/* Forking the screen off, waiting for it, stopping when it stops.
+ *
+ *    monarc (waits) ---fork---> screen (curses, tables)
+ *       |  waitpid, sigwaitinfo      |
+ *       |<---- end, stop ------------|
+ *       |----- signals for it ------>|
+ *       shared page: struct guard_answer      memfd: the screen's standard error
+ *
+ * The waiting process keeps what the terminal was like and has touched nothing since, so it can put
+ * that back after any end of the other, SIGKILL included. The child inherits all sessions by fork:
+ * nothing is opened twice. If the parent dies, PR_SET_PDEATHSIG sends the child SIGTERM, and the
+ * child ends as it would by any SIGTERM.
+ *
+ * Signals are blocked in both and waited for, so none is handled in the middle of something, and
+ * none is lost. */
 #include "tui/terminal.h"
 
 #include <errno.h>
@@ -24,6 +38,8 @@ void guard_signals(sigset_t *set)
         sigaddset(set, SIGNALS[i]);
 }
 
+/* A shell that asks why the process ended shall learn of the signal: raising it with its default
+ * action says so, an exit status would not. */
 _Noreturn void guard_end_by(int signal_number)
 {
     sigset_t set;
@@ -37,6 +53,8 @@ _Noreturn void guard_end_by(int signal_number)
 
 /* --- the process with the screen ------------------------------------------------------------- */
 
+/* _exit(): buffers and handlers of the parent were copied by fork and must not run twice. getppid()
+ * finds a parent that ended before prctl() could arrange for its end. */
 static _Noreturn void hold_screen(pid_t parent, int errors, guard_work *work, void *context,
                                   struct guard_answer *answer)
 {
@@ -73,6 +91,8 @@ static void pass_on(pid_t screen, const siginfo_t *info)
         kill(screen, info->si_signo);
 }
 
+/* SIGCHLD is among the signals that are waited for, so that an end or a stop of the screen wakes
+ * this loop as well. Returns what waitpid() has; 0 if there is no child to wait for. */
 static int wait_for_end(const struct terminal_state *t, pid_t screen)
 {
     sigset_t set;
@@ -106,11 +126,14 @@ static void show_errors(int errors)
     close(errors);
 }
 
+/* Signals by which a user or the system ends a program: no failure that deserves a message. */
 static bool means_end(int number)
 {
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
+/* The screen puts the terminal back itself when all is well. Otherwise it is put back before
+ * anything is printed, so that the message lands on the user's own screen. */
 static bool judge(const struct terminal_state *t, int status, int errors,
                   const struct guard_answer *answer, struct err *e)
 {
@@ -131,6 +154,7 @@ static bool judge(const struct terminal_state *t, int status, int errors,
     return answer->is_fine;
 }
 
+/* Without a memfd errors go where they always went: it is not worth refusing the screen for. */
 bool guard_run(const struct terminal_state *t, guard_work *work, void *context, struct err *e)
 {
     sigset_t set, before;

@@ -26,6 +26,7 @@
 
 /* --- the editor ------------------------------------------------------------------------------- */
 
+/* A command line, not a path: `EDITOR="code --wait"` is usual. */
 static const char *editor_command(void)
 {
     const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
@@ -43,6 +44,8 @@ static bool prepare(posix_spawnattr_t *attributes)
            !posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
+/* An editor that is stopped stops the screen with it, and goes on when that does: the shell sees
+ * one job. */
 static int wait_for(pid_t editor, const struct editor_place *p)
 {
     int status = 0;
@@ -59,6 +62,9 @@ static int wait_for(pid_t editor, const struct editor_place *p)
     }
 }
 
+/* The shell gets `EDITOR "$@"` with the line and the path as arguments: names with blanks or quotes
+ * need no escaping. Status 127 is the shell's for a command that is not there; other statuses are
+ * the editor's own affair. */
 bool editor_run(const struct editor_place *p, const char *path, size_t line, struct err *e)
 {
     enum { NOT_FOUND = 127 };
@@ -91,6 +97,7 @@ bool editor_run(const struct editor_place *p, const char *path, size_t line, str
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+/* What the loop works on, in the process that holds the screen. */
 struct screen {
     struct tui *tui;
     const struct terminal_state *terminal;
@@ -107,6 +114,8 @@ static void paint(struct screen *s)
     terminal_paint(s->terminal, &s->surface, &cursor);
 }
 
+/* After the start, SIGWINCH and every return: while the screen was away its size may have
+ * changed. */
 static void fit(struct screen *s)
 {
     size_t rows, columns;
@@ -115,6 +124,7 @@ static void fit(struct screen *s)
     tui_resize(s->tui, rows, columns);
 }
 
+/* Draws over the last row of the screen that is there; the next paint replaces it. */
 static void announce(void *context, const char *what)
 {
     struct screen *s = context;
@@ -138,13 +148,15 @@ static void stop(void *context)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/* The terminal is ours again: its contents and size are taken as unknown. */
 static void come_back(struct screen *s)
 {
     terminal_resume(s->terminal);
     fit(s);
 }
 
-/* Signals from keys that were meant for somebody else. */
+/* Signals from keys that were meant for somebody else. The editor's ^C reached this process, too,
+ * and was only kept. SIGTERM and SIGHUP are meant for whoever gets them. */
 static void drop_signals(struct screen *s)
 {
     struct signalfd_siginfo info;
@@ -154,6 +166,7 @@ static void drop_signals(struct screen *s)
             guard_end_by((int)info.ssi_signo);
 }
 
+/* The source is read again whether the editor failed or not. */
 static void edit(struct screen *s)
 {
     struct tui *t = s->tui;
@@ -171,6 +184,8 @@ static void edit(struct screen *s)
 
 /* --- signals and keys ------------------------------------------------------------------------ */
 
+/* One signal a call; the loop comes back for more. A signal that ends the process first gives the
+ * terminal back. */
 static void take_signal(struct screen *s)
 {
     struct signalfd_siginfo info;
@@ -203,7 +218,8 @@ static bool is_gone(const struct screen *s)
                                       (!ioctl(s->terminal->input, FIONREAD, &waiting) && !waiting));
 }
 
-/* False: the terminal is gone. */
+/* False: the terminal is gone. Keys that were typed ahead are taken at once; the screen is drawn
+ * after the last one of them. */
 static bool take_keys(struct screen *s)
 {
     uint32_t key = terminal_key(s->terminal);
@@ -220,6 +236,8 @@ static bool take_keys(struct screen *s)
     return true;
 }
 
+/* Signals come first: after a hangup there are no keys to wait for. EINTR happens when the process
+ * was stopped and went on. */
 static void loop(struct screen *s)
 {
     struct pollfd from[] = {{.fd = s->terminal->input, .events = POLLIN},
@@ -235,6 +253,8 @@ static void loop(struct screen *s)
     }
 }
 
+/* In the process of its own that guard_run() forks. The signals that it reads by signalfd() are
+ * blocked already. */
 static bool hold(void *context, int error, struct err *e)
 {
     struct screen *s = context;
@@ -254,6 +274,8 @@ static bool hold(void *context, int error, struct err *e)
     return true;
 }
 
+/* What is slow, and what may fail, comes before the screen is taken: messages and progress appear
+ * where the user typed. */
 bool screen_run(const struct tui_options *o, const struct terminal_state *t, struct err *e)
 {
     struct tui tui = {0};

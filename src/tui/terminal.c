@@ -25,6 +25,8 @@
 
 /* --- the terminal ----------------------------------------------------------------------------- */
 
+/* Only if this group of processes has the terminal: writing to it from the background would stop
+ * the process by SIGTTOU. Uses nothing but system calls. */
 void terminal_put_back(const struct terminal_state *t)
 {
     size_t len = strlen(t->restore);
@@ -55,6 +57,8 @@ void terminal_put_back(const struct terminal_state *t)
     row(wrefresh)
 /* clang-format on */
 
+/* What was loaded. Functions are fields by their own names, so that a call reads c->wmove(...);
+ * variables are pointers to the library's own. */
 struct curses {
     void *library;
     WINDOW **window, **screen; /* stdscr and curscr */
@@ -104,7 +108,8 @@ static const char *terminal_string(const struct curses *c, const char *capabilit
     return found && found != (char *)-1 ? found : NULL;
 }
 
-/* Appends what a capability sends, without delays, which terminals of today need no more. */
+/* Appends what a capability sends, without delays, which terminals of today need no more. Delays
+ * stand in terminfo as $<5> or $<5/>: see terminfo(5). What does not fit is cut. */
 static void terminal_add(const struct curses *c, char *into, size_t size, const char *capability)
 {
     const char *text = terminal_string(c, capability);
@@ -119,6 +124,8 @@ static void terminal_add(const struct curses *c, char *into, size_t size, const 
     into[len] = '\0';
 }
 
+/* What is needed: moving the cursor and clearing. What undoes all that curses may do: leave the
+ * other screen, keypad mode and attributes, restore colours, show the cursor. */
 static bool terminal_can_draw(struct terminal_state *t, struct err *e)
 {
     const char *name = getenv("TERM");
@@ -142,6 +149,8 @@ static bool terminal_can_draw(struct terminal_state *t, struct err *e)
     return true;
 }
 
+/* Standard output must be the terminal; input may be redirected, then keys come from /dev/tty.
+ * Modes are read from the output: the same terminal. */
 bool terminal_find(struct terminal_state *t, struct err *e)
 {
     *t = (struct terminal_state){.input = STDIN_FILENO, .output = STDOUT_FILENO};
@@ -170,6 +179,7 @@ void terminal_forget(struct terminal_state *t)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+/* Pairs have the numbers of enum style's colours. NO_COLOR counts if it is not empty. */
 static void terminal_colours(const struct curses *c)
 {
     const char *none = getenv("NO_COLOR");
@@ -183,6 +193,8 @@ static void terminal_colours(const struct curses *c)
     c->init_pair(STYLE_HIT, COLOR_GREEN, background);
 }
 
+/* curses gets descriptors of its own. Escape is told from a sequence by 50 ms of silence, since a
+ * second, curses' default, is felt. Keys come one by one, without echo and without waiting. */
 bool terminal_open(const struct terminal_state *t, struct err *e)
 {
     const struct curses *c = t->curses;
@@ -221,6 +233,8 @@ void terminal_resume(const struct terminal_state *t)
     c->keypad(*c->window, TRUE); /* else not before the next key is read, which would be too late */
 }
 
+/* The kernel knows the size even where curses has not seen SIGWINCH, which the screen takes for
+ * itself. Bounded, since a terminal may claim any size. */
 void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns)
 {
     enum { MOST_ROWS = 1000, MOST_COLUMNS_WIDE = 2000 };
@@ -236,6 +250,8 @@ void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *colu
 
 /* --- drawing --------------------------------------------------------------------------------- */
 
+/* Errors are left alone: curses reports one for the last cell, behind which its cursor cannot go,
+ * though the cell is drawn. */
 static void terminal_put(const struct curses *c, size_t row, size_t column, const struct cell *cell)
 {
     wchar_t text[2] = {(wchar_t)cell->character, 0};
@@ -268,6 +284,7 @@ void terminal_paint(const struct terminal_state *t, const struct surface *s,
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
+/* The window does not wait (nodelay), so ERR says that there is none. */
 uint32_t terminal_key(const struct terminal_state *t)
 {
     static const struct {

@@ -1,5 +1,9 @@
 /* The terminal and what is done with it: ncurses (terminal.c), the process that guards it
- * (guard.c), an editor that borrows it (screen.c). */
+ * (guard.c), an editor that borrows it (screen.c).
+ *
+ * Three states follow one another: found (modes and strings are remembered, nothing has changed),
+ * open (curses has the terminal), suspended (it is as the shell left it, curses remembers). Every
+ * function names the state that it begins or ends. */
 #ifndef MONARC_TUI_TERMINAL_H
 #define MONARC_TUI_TERMINAL_H
 
@@ -15,7 +19,9 @@
  * It refuses what is no terminal, and terminals that cannot move their cursor. Without ncurses it
  * refuses everything. */
 
-/* What it takes to put a terminal back without curses: when that has ended in some other way. */
+/* What it takes to put a terminal back without curses: when that has ended in some other way.
+ * Filled by terminal_find() and only read from then on, so that both processes have the same after
+ * a fork. `restore` and `retake` are strings for the terminal, which end in NUL. */
 struct terminal_state {
     int input, output; /* descriptors; output is standard output */
     bool owns_input;   /* opened here: standard input is no terminal */
@@ -25,7 +31,8 @@ struct terminal_state {
     struct curses *curses; /* NULL: not loaded */
 };
 
-/* Looks whether there is a terminal that will do, and remembers how it was. */
+/* Looks whether there is a terminal that will do, and remembers how it was. terminal_forget() after
+ * failure, too. */
 MUST_CHECK bool terminal_find(struct terminal_state *t, struct err *e);
 void terminal_forget(struct terminal_state *t);
 
@@ -37,20 +44,24 @@ void terminal_put_back(const struct terminal_state *t);
 /* Takes over the terminal; signals that its keys send are the caller's. */
 MUST_CHECK bool terminal_open(const struct terminal_state *t, struct err *e);
 
-/* Gives it back; terminal_resume() takes it again. */
+/* Gives it back; terminal_resume() takes it again. Between the two the terminal is in the modes of
+ * whoever started monarc, and shows what was on it. */
 void terminal_suspend(const struct terminal_state *t);
 void terminal_resume(const struct terminal_state *t);
 
 /* Takes it again after somebody else has put it back; terminal_resume() is to follow. */
 void terminal_retake(const struct terminal_state *t);
 
-/* Asks the system for the size and tells curses. */
+/* Asks the system for the size and tells curses. At most 1000 rows of 2000 columns. */
 void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *columns);
 
+/* Draws all cells; curses sends those that have changed. */
 void terminal_paint(const struct terminal_state *t, const struct surface *s,
                     const struct cursor_place *cursor);
 
-/* The next key that has arrived, or PRESS_NONE; does not wait. */
+/* The next key that has arrived, or PRESS_NONE; does not wait. Characters by their number in
+ * Unicode, others as enum press. A key that curses knows and the screen does not is PRESS_ESCAPE,
+ * which does nothing but close a prompt. */
 uint32_t terminal_key(const struct terminal_state *t);
 
 /* A process that holds the screen, and this one, which waits for it and puts the terminal back if

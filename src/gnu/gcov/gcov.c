@@ -25,12 +25,14 @@
 
 /* --- the command line ------------------------------------------------------------------------ */
 
-/* gcov's command line: getopt_long with gcov 12's names and letters. The usage text is ours. */
+/* gcov's command line: getopt_long with gcov 12's names and letters. The usage text is ours.
+ * Unknown options end the command with the usage text and status 1, after getopt's complaint. */
 enum { AS_GCOV_RUN = -1 }; /* go on; any other result of as_gcov_parse() is an exit status */
 
 /* gcov 12's letters, and -e and -g of later versions. */
 static const char short_options[] = "abcdDefghHijklmno:pqrs:tuvwx";
 
+/* -i is -j, and --object-file is --object-directory, as gcov has them. */
 static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'v'},
@@ -178,6 +180,8 @@ struct known_name {
     const struct gcov_quoted *quoted; /* -j */
 };
 
+/* One invocation. `input` gathers what is read, `report` is the table that is made of it; with JSON
+ * both begin anew for each argument. */
 struct gcov {
     struct gcov_options options;
     struct gcov_input input;
@@ -206,7 +210,8 @@ static void gcov_learn_name(struct gcov *g, const char *name)
     vec_push(&g->known, known);
 }
 
-/* A function without a name (in damaged notes) is shown as "". */
+/* A function without a name (in damaged notes) is shown as "". Names of instances are made once
+ * each; those of templates are long, and thousands of objects repeat them. */
 static void gcov_name_instances(struct gcov *g)
 {
     struct gcov_report *r = &g->report;
@@ -242,8 +247,9 @@ static void gcov_order_columns(struct gcov_report *r)
     }
 }
 
-/* By source and line, for the line of each function in the text; gcov's unstable sort decides
- * among those of one line. */
+/* By source and line, for the line of each function in the text; gcov's unstable sort decides among
+ * those of one line. Keys are source and line, so all functions of a source are a stretch of the
+ * list. */
 static void gcov_list_starts(struct gcov_report *r)
 {
     r->starts.len = 0;
@@ -258,7 +264,8 @@ static void gcov_list_starts(struct gcov_report *r)
     gcov_order_columns(r);
 }
 
-/* What heads a report: of the last notes that could be read, as gcov keeps it in globals. */
+/* What heads a report: of the last notes that could be read, as gcov keeps it in globals. Where no
+ * notes could be read, gcov 12 is what speaks. */
 static void gcov_describe(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
@@ -288,7 +295,8 @@ static void gcov_describe(struct gcov *g)
     r->directory = in->directory; /* or that of an argument before */
 }
 
-/* All pairs as units of one table. */
+/* All pairs as units of one table. Rules come from the dialect of the last notes, as gcov's own
+ * version decides for all files. */
 static void gcov_analyse(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
@@ -332,6 +340,7 @@ static void gcov_fail_to_write(struct gcov *g, const char *what, const char *nam
     g->input.status = GCOV_NOT_WRITTEN;
 }
 
+/* Without the source there is a heading, and no counts. */
 static void gcov_print_text(struct gcov *g, uint32_t source, struct out *out)
 {
     struct file_buffer b = {0};
@@ -350,7 +359,8 @@ static void gcov_print_text(struct gcov *g, uint32_t source, struct out *out)
     file_buffer_deinit(&b);
 }
 
-/* A source in which nothing can run has no file; an old one is removed. */
+/* A source in which nothing can run has no file; an old one is removed. The names printed are those
+ * of files that are then there, or not any more. */
 static void gcov_write_text(struct gcov *g, uint32_t source, const char *argument)
 {
     const char *name =
@@ -421,6 +431,8 @@ static void gcov_write_json(struct gcov *g, const char *argument)
     out_deinit(&text);
 }
 
+/* Makes the table of all pairs read so far, prints it, and forgets the pairs. The dialect is kept
+ * for the last line, which comes after all reports. */
 static void gcov_print_report(struct gcov *g, const char *argument)
 {
     gcov_analyse(g);
@@ -458,6 +470,7 @@ static void gcov_print_report(struct gcov *g, const char *argument)
     gcov_input_clear(&g->input);
 }
 
+/* Text has one report of all arguments, under the name of the last; JSON has one of each. */
 static int gcov_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {

@@ -41,7 +41,8 @@ enum { VALUES_INDENT = 14, ARCS_A_LINE = 4, COUNTS_A_LINE = 8, MOST_ZEROS = 1 <<
 
 /* --- bbg and da ------------------------------------------------------------------------------ */
 
-/* The lines of gcov-dump for bbg and da, which GNU's does not know, in the layout of the others. */
+/* The lines of gcov-dump for bbg and da, which GNU's does not know, in the layout of the others. A
+ * record has no number of its block: blocks follow each other, and are counted here. */
 struct rfc_dump {
     const struct gcov_dump *d;
     struct out *out;
@@ -50,6 +51,7 @@ struct rfc_dump {
     uint32_t arc_records, line_records; /* of the function: the blocks that they are of */
 };
 
+/* The name, the offset with -p, and two blanks for each level of the record. */
 static void rfc_start_line(struct rfc_dump *p, uint64_t offset)
 {
     out_printf(p->out, "%s:", p->name);
@@ -58,6 +60,7 @@ static void rfc_start_line(struct rfc_dump *p, uint64_t offset)
     out_spaces(p->out, (size_t)p->depth * 2);
 }
 
+/* `number` says which block, or which counter, the values begin with. */
 static void rfc_start_values(struct rfc_dump *p, uint64_t offset, uint32_t number)
 {
     out_char(p->out, '\n');
@@ -66,6 +69,7 @@ static void rfc_start_values(struct rfc_dump *p, uint64_t offset, uint32_t numbe
     out_printf(p->out, "%2" PRIu32 ":", number);
 }
 
+/* Its blocks are counted from 0 again. */
 static void rfc_print_function(struct rfc_dump *p, struct cursor *in)
 {
     const char *name = bbg_string(in);
@@ -74,6 +78,7 @@ static void rfc_print_function(struct rfc_dump *p, struct cursor *in)
         out_printf(p->out, " `%s', checksum=0x%08" PRIx32, name, cursor_u32(in));
 }
 
+/* A word of flags for each block. */
 static void rfc_print_blocks(struct rfc_dump *p, struct cursor *in)
 {
     size_t blocks = cursor_left(in) / 4;
@@ -85,6 +90,7 @@ static void rfc_print_blocks(struct rfc_dump *p, struct cursor *in)
     }
 }
 
+/* Target and flags, two words an arc. */
 static void rfc_print_arcs(struct rfc_dump *p, struct cursor *in)
 {
     uint32_t block = p->arc_records++;
@@ -98,6 +104,7 @@ static void rfc_print_arcs(struct rfc_dump *p, struct cursor *in)
     }
 }
 
+/* As in gcno: a line number, or 0 and the name of the file that the following ones are of. */
 static void rfc_print_lines(struct rfc_dump *p, struct cursor *in)
 {
     uint32_t block = p->line_records++;
@@ -116,6 +123,7 @@ static void rfc_print_lines(struct rfc_dump *p, struct cursor *in)
     }
 }
 
+/* 64-bit counts; with -r on one line. */
 static void rfc_print_counts(struct rfc_dump *p, struct cursor *in)
 {
     size_t counts = cursor_left(in) / 8;
@@ -127,6 +135,7 @@ static void rfc_print_counts(struct rfc_dump *p, struct cursor *in)
     }
 }
 
+/* The number of counters, their sum, and the largest. */
 static void rfc_print_summary(struct rfc_dump *p, struct cursor *in)
 {
     uint32_t counters = cursor_u32(in);
@@ -135,6 +144,7 @@ static void rfc_print_summary(struct rfc_dump *p, struct cursor *in)
                largest);
 }
 
+/* By tag: the record's name, its level, and who prints its contents. */
 static const struct rfc_record {
     const char *name;
     int depth;
@@ -149,6 +159,7 @@ static const struct rfc_record {
     [BBG_PROGRAM_SUMMARY] = {"PROGRAM_SUMMARY", 1, rfc_print_summary},
 };
 
+/* Records of unknown tags have a line, but no contents. */
 static bool rfc_print_record(struct rfc_dump *p, uint64_t offset, uint32_t tag, struct cursor *in,
                              struct err *e)
 {
@@ -171,6 +182,8 @@ static bool gcov_dump_is_rfc(struct bytes in)
     return bbg_has_magic(in) || da_has_magic(in);
 }
 
+/* A da may hold several runs, each with a header of its own: a header between records is printed as
+ * one. */
 static bool gcov_dump_print_rfc(const struct gcov_dump *d, const char *name, struct bytes in,
                                 struct err *e)
 {
@@ -207,6 +220,7 @@ struct printing {
     int depth;
 };
 
+/* Offsets are in bytes, in five columns. */
 static void dump_start_line(struct printing *p, size_t offset)
 {
     out_printf(p->out, "%s:", p->name);
@@ -278,6 +292,7 @@ static void print_blocks(struct printing *p, struct arcfile_record *r)
     }
 }
 
+/* Bits of GCOV_ARC_*: on the tree, fake, fall-through (gcc/gcov-io.h). */
 static void print_flags(struct out *out, uint32_t flags)
 {
     static const char *const NAMES[] = {"tree", "fake", "fall"};
@@ -335,6 +350,7 @@ static void print_lines(struct printing *p, struct arcfile_record *r)
     }
 }
 
+/* Pairs of a block and its number of terms (gcc 14). */
 static void print_conditions(struct printing *p, struct arcfile_record *r)
 {
     struct cursor *in = &r->in;
@@ -413,6 +429,7 @@ static void print_paths(struct printing *p, struct arcfile_record *r)
     out_printf(p->out, " %" PRIu32 " paths", cursor_u32(&r->in));
 }
 
+/* By tag; a counter's tag says which kind it is, by the dialect of the file. */
 static void print_contents(struct printing *p, struct arcfile_record *r, bool is_notes)
 {
     enum counter_kind kind = arcfile_kind(p->file.dialect, r->tag);
@@ -460,6 +477,8 @@ static bool gcov_dump_is_file(struct bytes in)
     return gcno_probe(in) || gcda_probe(in) || gcov_dump_is_rfc(in);
 }
 
+/* Two lines of heading (magic and version, stamp), then a line for each record. What was printed
+ * before an error stays. */
 static bool gcov_dump_print(struct gcov_dump *d, const char *name, struct bytes in, struct err *e)
 {
     if (gcov_dump_is_rfc(in))
@@ -499,6 +518,7 @@ static bool gcov_dump_print(struct gcov_dump *d, const char *name, struct bytes 
 
 /* --- the command ----------------------------------------------------------------------------- */
 
+/* For --help and completions; getopt parses by LONG, as GNU's does. */
 static const struct option_row OPTIONS[] = {
     {'l', "long", NULL, "dump the contents of records too"},
     {'p', "positions", NULL, "print the offset of each record"},
@@ -516,6 +536,7 @@ static const char VERSION[] =
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n\n";
 
+/* Unknown letters are complained about and passed over, as by GNU's. -1: go on. */
 static int parse(int argc, char **argv, const struct command *self, struct gcov_dump *d)
 {
     optind = 0;
@@ -557,6 +578,7 @@ static bool dump(struct gcov_dump *d, const char *path, struct file_buffer *b)
     return false;
 }
 
+/* Every file is printed, whatever was wrong with those before it. */
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct out complaints;

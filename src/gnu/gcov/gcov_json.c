@@ -10,7 +10,10 @@
  * once each (struct gcov_quoted).
  *
  * gcov names a function for each line, though lines can be of several: it is the function that
- * began last and has not ended. */
+ * began last and has not ended.
+ *
+ *    {"gcc_version": "12.2.0", "files": [{"lines": [...], "functions": [...], "file": "x.c"}],
+ *     "format_version": "1", "current_working_directory": "...", "data_file": "x"} */
 #include "output/digits.h"
 #include "gnu/gcov/gcov_report.h"
 
@@ -48,6 +51,7 @@ static inline char *gcov_put_bool(char *to, bool value)
     return to + 5 - value;
 }
 
+/* One digit is the usual case: counts of 0, lines of short lists, numbers of blocks. */
 static inline char *gcov_put_number(char *to, uint64_t value)
 {
     if (value >= 10)
@@ -56,6 +60,7 @@ static inline char *gcov_put_number(char *to, uint64_t value)
     return to + 1;
 }
 
+/* A count is negative where flow is inconsistent. */
 static inline char *gcov_put_count(char *to, int64_t count)
 {
     if (count >= 0)
@@ -64,6 +69,7 @@ static inline char *gcov_put_count(char *to, int64_t count)
     return gcov_put_number(to + 1, -(uint64_t)count);
 }
 
+/* Writes the comma always and moves on behind it only if there was an item: without a branch. */
 static inline char *gcov_separate(struct json_printing *p, char *to)
 {
     memcpy(to, ", ", 2);
@@ -91,6 +97,7 @@ static void gcov_put_text(struct out *out, const char *text)
     out_char(out, '"');
 }
 
+/* Both texts stand behind each other, without a NUL, as they are copied by length. */
 const struct gcov_quoted *gcov_quote(const char *name, const char *readable, struct out *scratch,
                                      struct arena *a)
 {
@@ -118,7 +125,8 @@ static inline char *gcov_put_readable(char *to, const struct gcov_quoted *q)
 
 /* ---- lines */
 
-/* The unit of a block, and in *first where its arcs begin and end in the graph's `out`. */
+/* The unit of a block, and in *first where its arcs begin and end in the graph's `out`. first[0] to
+ * before first[1] are its arcs. */
 static const struct coverage_unit *
 arcs_of(const struct json_printing *p, const struct instance_block *block, const uint32_t **first)
 {
@@ -128,6 +136,7 @@ arcs_of(const struct json_printing *p, const struct instance_block *block, const
     return u;
 }
 
+/* Blocks with one way on have no branch; the entry block is an exception, as in gcov. */
 static void gcov_put_branches(struct json_printing *p, const struct covered_line *line)
 {
     p->has_items = false;
@@ -197,6 +206,7 @@ static void gcov_put_missing(struct out *out, const char *key, uint64_t seen, ui
     out_char(out, ']');
 }
 
+/* "count" is the number of outcomes, two for each term. */
 static void gcov_put_conditions(struct json_printing *p, const struct covered_line *line)
 {
     bool has_items = false;
@@ -264,6 +274,7 @@ struct enclosing {
     uint32_t reached; /* the ends of lines before this are passed */
 };
 
+/* Closes what ends before `line`, innermost first, as far as ends are in order. */
 static void gcov_end_functions(const struct gcov_report *r, struct enclosing *e, uint32_t line)
 {
     for (; e->open.len && r->dialect->has_function_ends; e->open.len--) {
@@ -312,6 +323,7 @@ static void gcov_put_lines(struct json_printing *p)
     vec_free(&e.open);
 }
 
+/* Keys in gcov's order, which is that of its source. */
 static void gcov_put_function(struct json_printing *p, uint32_t instance)
 {
     const struct function_instance *at = &p->r->lines.instances.at[instance];
@@ -356,6 +368,7 @@ static void gcov_put_functions(struct json_printing *p)
     vec_free(&order);
 }
 
+/* gcc_version is that of the notes, as major.minor.0. */
 void gcov_json(const struct gcov_report *r, const bool *is_wanted, struct out *out)
 {
     bool has_files = false;

@@ -15,7 +15,8 @@
 
 #include <stdio.h>
 
-/* With -H, one decimal of the largest unit that leaves a number from 1 to 999; float, as gcov. */
+/* With -H, one decimal of the largest unit that leaves a number from 1 to 999; float, as gcov.
+ * `into` has room for 32 bytes. */
 size_t gcov_count(const struct gcov_style *s, int64_t count, char *into)
 {
     static const char units[] = " kMGTPE";
@@ -47,7 +48,10 @@ static size_t gcov_old_percent(int64_t part, int64_t whole, int decimals, char *
                              : sprintf(into, "%u%%", percent));
 }
 
-/* In single precision, as gcov computes it: the last digit depends on it. */
+/* In single precision, as gcov computes it: the last digit depends on it.
+ *
+ *    gcc 8 on     printf("%.2f%%") of a float
+ *    before       halves up, in units of 1/100 or 1/10000 */
 size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
                     char *into)
 {
@@ -71,6 +75,7 @@ size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, in
     return (size_t)(end + 1 - into);
 }
 
+/* clang's tool divides integers; from 0 up to 1 it shows 1. */
 size_t gcov_function_percent(const struct gcov_report *r, int64_t part, int64_t whole, char *into)
 {
     if (!r->is_llvm || part <= 0 || whole <= 0 || part >= whole)
@@ -79,6 +84,7 @@ size_t gcov_function_percent(const struct gcov_report *r, int64_t part, int64_t 
     return (size_t)sprintf(into, "%u%%", percent ? percent : 1);
 }
 
+/* O(log functions). */
 size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t line, size_t *len)
 {
     uint64_t key = (uint64_t)source << 32 | line;
@@ -89,6 +95,7 @@ size_t gcov_starts_at(const struct gcov_report *r, uint32_t source, uint32_t lin
     return first;
 }
 
+/* One line of a summary; its length. */
 static uint32_t gcov_percent_line(const struct gcov_report *r, char *into, const char *label,
                                   uint64_t part, uint64_t whole)
 {
@@ -97,6 +104,7 @@ static uint32_t gcov_percent_line(const struct gcov_report *r, char *into, const
     return (uint32_t)sprintf(into, "%s:%s of %u\n", label, percent, (unsigned)whole);
 }
 
+/* Of a file, a function, or everything. */
 void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t executed,
                         struct out *out)
 {
@@ -107,6 +115,7 @@ void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t ex
         out_str(out, "No executable lines\n");
 }
 
+/* Without the lines that a function before this one has: gcov counts each line once. */
 void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out)
 {
     const struct function_instance *at = &r->lines.instances.at[instance];
@@ -131,6 +140,8 @@ static void gcov_add_conditions(const struct gcov_report *r, uint32_t first, uin
     }
 }
 
+/* Lines of the source and those of its instances are counted apart in the table: both are added
+ * here. */
 static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source, struct out *out)
 {
     const struct covered_source *s = &r->lines.sources.at[source];
@@ -254,6 +265,7 @@ bool gcov_condition_of(const struct gcov_report *r, const struct instance_block 
     return false;
 }
 
+/* A bit for each path that was taken: gcc 15's counters of kind "path". */
 bool gcov_paths_of(const struct gcov_report *r, uint32_t instance, uint32_t *paths,
                    uint32_t *covered)
 {
@@ -311,8 +323,9 @@ static size_t partition(struct keyed *items, size_t len)
     }
 }
 
-/* Parts still to be sorted are on a stack of our own, as deep as introsort may go
- * before it gives up. Below SHORT items insertion finishes all of them. */
+/* Parts still to be sorted are on a stack of our own, as deep as introsort may go before it gives
+ * up. Below SHORT items insertion finishes all of them. Each level of a quicksort leaves one part
+ * on the stack, so 2 log2(n) + 1 parts are the most. */
 void gcov_order(struct keyed *items, size_t len)
 {
     struct {

@@ -35,7 +35,8 @@ uint32_t gcov_source_named(const struct gcov_input *in, const char *name)
     return found == INTERN_NONE ? (uint32_t)NO_INDEX : in->source_of_name.at[found];
 }
 
-/* The time is asked for once for each source; 0: unknown, or said already. */
+/* The time is asked for once for each source; 0: unknown, or said already. The prefix of -s is
+ * taken off only where a slash follows it. */
 static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
 {
     const char *prefix = in->options->source_prefix;
@@ -47,6 +48,7 @@ static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
     return (uint32_t)in->sources.len - 1;
 }
 
+/* Numbers follow each other from 0, so that a new name's is the length of the list so far. */
 static uint32_t gcov_name_number(struct gcov_input *in, const char *name, bool *is_new)
 {
     uint32_t number = intern_kept(&in->names, name, strlen(name));
@@ -56,6 +58,7 @@ static uint32_t gcov_name_number(struct gcov_input *in, const char *name, bool *
     return number;
 }
 
+/* ./x.c is x.c, but "./" alone stays. */
 static const char *gcov_without_dot(const char *path)
 {
     while (path[0] == '.' && path[1] == '/' && path[2])
@@ -63,7 +66,8 @@ static const char *gcov_without_dot(const char *path)
     return path;
 }
 
-/* llvm-cov shows paths as clang wrote them, with `..` in them. */
+/* llvm-cov shows paths as clang wrote them, with `..` in them. Complains once of a source that is
+ * newer than its notes: the time becomes 0 then. */
 static uint32_t gcov_source_at(struct gcov_input *in, const char *name, time_t notes_time,
                                bool is_llvm)
 {
@@ -91,6 +95,7 @@ static uint32_t gcov_source_at(struct gcov_input *in, const char *name, time_t n
 
 /* ---- notes */
 
+/* A status of 0 leaves that of the complaint before. */
 static void gcov_complain(struct gcov_input *in, int status, const char *name, const char *what)
 {
     out_printf(in->complaints, "%s:%s\n", name, what);
@@ -136,7 +141,8 @@ static bool gcov_fetch(struct gcov_input *in, const char *name, struct err *e)
 }
 
 /* Each step that fails ends with its complaint; a pair without notes has no functions, and reports
- * nothing. */
+ * nothing. Words are GNU's but for damage: gcov reads on with zeros there, which is worse than to
+ * say so. */
 static void read_notes(struct gcov_input *in, struct gcov_pair *p)
 {
     struct stat status;
@@ -181,6 +187,7 @@ static uint32_t gcov_count_runs(const struct counters *c)
     return c->summaries.len ? c->summaries.at[c->summaries.len - 1].runs : 0;
 }
 
+/* Merging keeps a summary of each program that left counts. */
 static uint32_t gcov_count_programs(const struct counters *c)
 {
     uint32_t programs = 0;
@@ -211,7 +218,8 @@ static bool gcov_is_fitting(struct gcov_input *in, struct gcov_pair *p)
     return false;
 }
 
-/* Missing counters are nothing bad: the code was not run. */
+/* Missing counters are nothing bad: the code was not run. Checks in the order of gcov's: readable,
+ * magic, version, stamp. */
 static void read_counters(struct gcov_input *in, struct gcov_pair *p)
 {
     struct err e = {0};
@@ -271,7 +279,9 @@ static const char *gcov_one_of(struct gcov_input *in, const char *stem, bool is_
     return is_other ? other : first;
 }
 
-/* A pair joins the table even if it is empty, so that the last one's names are known. */
+/* A pair joins the table even if it is empty, so that the last one's names are known. Everything
+ * about one argument happens here: names, notes, counters, flow, complaints, and giving back what
+ * the report will not need. */
 void gcov_read(struct gcov_input *in, const char *argument)
 {
     const char *stem = gcov_stem(in->options, argument, &in->arena);
@@ -316,6 +326,7 @@ void gcov_read(struct gcov_input *in, const char *argument)
         counters_deinit(&p->counters);
 }
 
+/* Names that were shown stay in in->arena until the end. */
 void gcov_input_clear(struct gcov_input *in)
 {
     for (size_t i = 0; i < in->pairs.len; i++) {
@@ -347,6 +358,7 @@ void gcov_input_deinit(struct gcov_input *in)
 
 /* Names, by gcov's rules. */
 
+/* From the last dot of the last component on; a dot in a folder's name is none. */
 static char *cut_extension(char *path)
 {
     char *dot = strrchr(path + (path_base_name(path) - path), '.');
@@ -355,6 +367,9 @@ static char *cut_extension(char *path)
     return path;
 }
 
+/*    x.c                 x
+ *    -o dir x.c          dir/x
+ *    -o dir/y.o x.c      dir/y */
 char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena *a)
 {
     struct stat status;
@@ -370,13 +385,16 @@ char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena
     return cut_extension(stem);
 }
 
-/* A path being built: `floor` bytes are not to be taken back, as they end in ".." or a link. */
+/* A path being built: `floor` bytes are not to be taken back, as they end in ".." or a link.
+ *
+ *    a/./b/../c    a/c        a/link/../c    a/link/../c        ../a    ../a */
 struct canonical {
     char *text;
     size_t len, floor;
     bool needs_slash;
 };
 
+/* The slash is written before the next part, so that none is left at the end. */
 static void append(struct canonical *c, const char *part, size_t len)
 {
     if (c->needs_slash)
@@ -401,6 +419,7 @@ static void go_up(struct canonical *c)
     c->needs_slash = c->len != 0;
 }
 
+/* Parts are copied or left out, so the result is never longer than the path. */
 char *gcov_canonical(const char *path, struct arena *a)
 {
     struct canonical c = {.text = arena_alloc_text(a, strlen(path) + 2)};
@@ -417,7 +436,8 @@ char *gcov_canonical(const char *path, struct arena *a)
     return c.text;
 }
 
-/* The name alone or, with -p, all of the path in one. */
+/* The name alone or, with -p, all of the path in one. Slashes become #, and ".." becomes ^; "." is
+ * left out. */
 static char *mangle(const struct gcov_options *o, const char *path, struct arena *a)
 {
     if (!o->preserve_paths)
@@ -441,6 +461,7 @@ static char *mangle(const struct gcov_options *o, const char *path, struct arena
     return name;
 }
 
+/* MD5 in 32 hexadecimal digits, as gcov's -x has it. */
 static char *hash(const char *path, struct arena *a)
 {
     uint8_t digest[16];
@@ -451,6 +472,7 @@ static char *hash(const char *path, struct arena *a)
     return text;
 }
 
+/* -x goes before -l, as in gcov. */
 char *gcov_report_name(const struct gcov_options *o, const char *argument, const char *source,
                        struct arena *a)
 {
@@ -462,6 +484,7 @@ char *gcov_report_name(const struct gcov_options *o, const char *argument, const
     return arena_printf(a, "%s.gcov", name);
 }
 
+/* Without the argument's extension: x.c and x.gcda have one document. */
 char *gcov_json_name(const struct gcov_options *o, const char *argument, struct arena *a)
 {
     const char *base = path_base_name(argument);

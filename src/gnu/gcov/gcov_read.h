@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-/* GNU gcov's command line. */
+/* GNU gcov's command line. Complete before the first file is read. */
 struct gcov_options {
     struct gcov_style style;
     bool functions, json, long_names, no_output, demangled, preserve_paths, relative_only;
@@ -34,7 +34,8 @@ enum gcov_status {
     GCOV_NOT_WRITTEN,
 };
 
-/* One notes file and its counters. */
+/* One notes file and its counters. Counters are there if has_counters; `sources` has for each file
+ * of the notes its number in gcov_input. */
 struct gcov_pair {
     struct notes notes;
     struct counters counters;
@@ -43,6 +44,8 @@ struct gcov_pair {
     bool has_counters;
 };
 
+/* All that has been read for the next report. Sources have one number in all pairs; names lead to
+ * it, as written and in canonical form. */
 struct gcov_input {
     const struct gcov_options *options;
     struct arena arena;        /* of names */
@@ -67,7 +70,9 @@ struct gcov_input {
     bool has_counters;
 };
 
-/* Reads the files of one argument; what is wrong is complained about and changes the status. */
+/* Reads the files of one argument; what is wrong is complained about and changes the status.
+ * Nothing is returned: what cannot be read is a pair without functions, and in->status has the exit
+ * status. In text mode pairs of all arguments gather in `in`. */
 void gcov_read(struct gcov_input *in, const char *argument);
 
 /* The source of that name (NULL: none), or NO_INDEX. */
@@ -85,7 +90,12 @@ char *gcov_stem(const struct gcov_options *o, const char *argument, struct arena
 /* A path without "." and, where no link is in between, without "dir/..". Asks the file system. */
 char *gcov_canonical(const char *path, struct arena *a);
 
-/* The report's file for a source: "x.c.gcov" by default. */
+/* The report's file for a source: "x.c.gcov" by default.
+ *
+ *    default    x.c.gcov
+ *    -p         #src#x.c.gcov
+ *    -l         main.c##x.h.gcov
+ *    -x         x.c##<MD5 of the path>.gcov */
 char *gcov_report_name(const struct gcov_options *o, const char *argument, const char *source,
                        struct arena *a);
 

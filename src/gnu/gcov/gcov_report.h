@@ -1,4 +1,6 @@
-/* GNU gcov's reports: source text with counts, summaries, JSON. All print one table. */
+/* GNU gcov's reports: source text with counts, summaries, JSON. All print one table. `struct
+ * gcov_report` is filled by gcov.c and read by gcov_text.c, gcov_json.c and gcov_numbers.c. Counts
+ * are int64_t as gcov's gcov_type: flow that does not fit may be negative, and is printed so. */
 #ifndef MONARC_GNU_GCOV_GCOV_REPORT_H
 #define MONARC_GNU_GCOV_GCOV_REPORT_H
 
@@ -25,6 +27,8 @@ struct gcov_quoted {
     char text[];
 };
 
+/* Everything that text, JSON and summaries print. Pointers are borrowed from gcov_input and from
+ * the arena of one report. */
 struct gcov_report {
     struct gcov_style style;
     struct coverage_unit *units;

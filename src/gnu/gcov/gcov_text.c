@@ -32,6 +32,8 @@ struct text_lines {
     VEC(size_t) starts; /* and the end */
 };
 
+/* One source while it is printed. Lines of the text are found once; those of the table are walked
+ * along. */
 struct printing {
     const struct gcov_report *r;
     struct out *out;
@@ -39,6 +41,7 @@ struct printing {
     int64_t highest; /* of the source: the measure of hotness */
 };
 
+/* A last line without a newline is a line; behind the last newline there is none. */
 static void gcov_find_lines(struct text_lines *t)
 {
     const char *start = (const char *)t->text->at, *at = start, *end = start + t->text->len;
@@ -67,6 +70,7 @@ static void gcov_print_source_line(struct printing *p, uint32_t number)
 
 /* ---- the count and the number of a line */
 
+/* COUNT_WIDTH bytes as a rule, more with colours. */
 struct count_field {
     char text[96];
     size_t len;
@@ -81,6 +85,7 @@ static void gcov_pad(struct count_field *f)
     f->len += missing;
 }
 
+/* Around the padded text, so that the background fills the column. */
 static void gcov_colour(struct count_field *f, const char *code)
 {
     size_t len = strlen(code);
@@ -90,14 +95,16 @@ static void gcov_colour(struct count_field *f, const char *code)
     f->len += len + 6;
 }
 
-/* What a line or block shows before its number. */
+/* What a line or block shows before its number. `exceptional` and `never` are the texts for a count
+ * of 0. */
 struct mark {
     bool exists, is_plain, is_partial;
     int64_t count;
     const char *exceptional, *never;
 };
 
-/* The count as text, in colours or marks. */
+/* The count as text, in colours or marks. With colours a background replaces the marks: 41 red, 46
+ * cyan, 45 magenta (ANSI X3.64). */
 static void gcov_fill_count(struct count_field *f, const struct printing *p, const struct mark *m)
 {
     bool has_colours = p->r->style.has_colours;
@@ -149,7 +156,8 @@ static void gcov_print_plain_beginning(struct printing *p, const struct mark *m,
     out_end(p->out, digits_u64(at, number, 5));
 }
 
-/* `COUNT:NUMBER`, of a line or a block. */
+/* `COUNT:NUMBER`, of a line or a block. The number is coloured by the share of the highest count:
+ * above a half, a fifth, a tenth. */
 static void gcov_print_beginning(struct printing *p, const struct mark *m, uint32_t number,
                                  int64_t highest)
 {
@@ -214,7 +222,8 @@ static void gcov_print_branch(struct printing *p, unsigned number, const struct 
     gcov_end_short_line(p, at);
 }
 
-/* Says whether the arc has a line. */
+/* Says whether the arc has a line. A branch always has one, a call too; an unconditional arc only
+ * with -u, unless it leads to the return block. */
 static bool gcov_print_arc(struct printing *p, unsigned number, const struct coverage_unit *u,
                            const struct notes_function *f, uint32_t arc, int64_t from)
 {
@@ -254,6 +263,8 @@ static unsigned gcov_print_arcs(struct printing *p, const struct instance_block 
     return number;
 }
 
+/* A block has the number of its line, and marks of its own for a count of 0; llvm-cov has one for
+ * both kinds. */
 static void gcov_print_block(struct printing *p, const struct instance_block *block,
                              unsigned number, uint32_t line, bool exists)
 {
@@ -289,7 +300,8 @@ static void gcov_print_condition(struct printing *p, const struct instance_block
     }
 }
 
-/* -a, -b and -g, block by block. A block whose last line is another one is shown there. */
+/* -a, -b and -g, block by block. A block whose last line is another one is shown there. Numbers of
+ * blocks and of arcs both begin at 0 on each line. */
 static void gcov_print_details(struct printing *p, const struct covered_line *line)
 {
     const struct gcov_style *style = &p->r->style;
@@ -315,6 +327,7 @@ static void gcov_print_details(struct printing *p, const struct covered_line *li
 
 /* ---- functions and lines */
 
+/* `function f called 12 returned 100% blocks executed 75%`, with -b alone. */
 static void gcov_print_function(struct printing *p, uint32_t instance)
 {
     const struct function_instance *at = &p->r->lines.instances.at[instance];
@@ -335,6 +348,7 @@ static void gcov_print_function(struct printing *p, uint32_t instance)
         out_printf(p->out, "paths covered %u of %u\n", covered, paths);
 }
 
+/* The count, the text, then what the options add below. */
 static void gcov_print_line(struct printing *p, const struct covered_line *line)
 {
     struct mark m = {line->flags & LINE_EXISTS,
@@ -357,7 +371,8 @@ static struct covered_line gcov_take_line(const struct gcov_report *r, uint32_t 
     return (struct covered_line){.number = number};
 }
 
-/* A separator, the name, and its lines from the first to the last. */
+/* A separator, the name, and its lines from the first to the last. A damaged end line of UINT32_MAX
+ * must not make the loop endless. */
 static void gcov_print_instance(struct printing *p, uint32_t instance)
 {
     const struct function_instance *at = &p->r->lines.instances.at[instance];
@@ -384,7 +399,8 @@ struct group {
     size_t next;  /* in starts: not before the line */
 };
 
-/* A heading for each function that begins on the line, or the start of a group of instances. */
+/* A heading for each function that begins on the line, or the start of a group of instances. More
+ * than one function on a line is a group if they are instances of one. */
 static void gcov_begin_functions(struct printing *p, uint32_t source, uint32_t number,
                                  struct group *g)
 {
@@ -436,6 +452,8 @@ static void gcov_print_lines(struct printing *p, uint32_t source)
     }
 }
 
+/* The heading has the line number 0. Lines are found once, so that instances can be shown out of
+ * order. */
 void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes *text,
                struct out *out)
 {

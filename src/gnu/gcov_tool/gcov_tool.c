@@ -42,6 +42,8 @@ struct gcda_file {
     bool is_bad;      /* could not be read whole; said so already */
 };
 
+/* Files in the order in which the system lists them; `bad` counts those that could not be read
+ * whole. */
 struct gcda_tree {
     VEC(struct gcda_file) files;
     unsigned bad;
@@ -90,6 +92,7 @@ static bool make_folders(const char *path, struct err *e)
     return true;
 }
 
+/* Counters keep the version and byte order that they were read with. */
 static bool gcda_file_write(const char *path, const struct counters *c, struct err *e)
 {
     struct writer w = {0};
@@ -99,6 +102,7 @@ static bool gcda_file_write(const char *path, const struct counters *c, struct e
     return ok;
 }
 
+/* Names begin with "./", which is left out. The first file that cannot be written ends it. */
 static bool gcda_tree_write(const char *folder, const struct gcda_tree *tree, struct err *e)
 {
     char path[8192];
@@ -111,6 +115,7 @@ static bool gcda_tree_write(const char *folder, const struct gcda_tree *tree, st
     return true;
 }
 
+/* Counters point into the buffers, so both go together. */
 static void gcda_tree_deinit(struct gcda_tree *tree)
 {
     for (size_t i = 0; i < tree->files.len; i++) {
@@ -133,6 +138,8 @@ static const char VERSION[] =
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n\n";
 
+/* One invocation: what the options of its subcommand said. `e` is the error that ends the
+ * command. */
 struct tool {
     struct out *out, *complaints, *verbose; /* verbose: NULL, or `out` */
     struct err *e;
@@ -321,6 +328,7 @@ static int tool_merge_trees(struct tool *t, struct gcda_tree *first, struct gcda
     return first->bad || second->bad;
 }
 
+/* Both folders are read before anything is written. */
 static int tool_merge(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
@@ -380,6 +388,7 @@ static int tool_rewrite(struct tool *t, int argc, char **argv)
     return status;
 }
 
+/* Sums of both profiles come first, since shares are of them. */
 static int tool_overlap(struct tool *t, int argc, char **argv)
 {
     static const struct option names[] = {{"verbose", no_argument, NULL, 'v'},
@@ -489,6 +498,7 @@ static int tool_choose(struct tool *t, const struct command *self, int argc, cha
     return tool_bad_usage(t);
 }
 
+/* Weights of 1 and a threshold of half a percent are gcov-tool's defaults. */
 static int tool_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {

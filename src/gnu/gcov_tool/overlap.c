@@ -128,6 +128,7 @@ static bool is_shown(const struct overlap *o, const struct shared *s, bool is_ho
     return overlap_heat(o, most) == HEAT_HOT || (!is_hot_only && most > 0);
 }
 
+/* -f: functions that both profiles have, by their idents, which gcov-tool prints as signed. */
 static void print_functions(struct out *out, const struct overlap *o, const struct overlap_file *f,
                             const struct overlap_print *how)
 {
@@ -175,6 +176,7 @@ static void print_statistics(struct out *out, const struct overlap *o)
                    heat[h][0], heat[h][1], heat[h][2]);
 }
 
+/* Files in the order in which they were added, then the sum, then the statistics. */
 void overlap_text(struct out *out, const struct overlap *o, const struct overlap_print *how)
 {
     for (size_t i = 0; i < o->files.len; i++) {

@@ -7,7 +7,8 @@
 #include "coverage/model/coverage.h"
 #include "output/out.h"
 
-/* Shares of all counts of the first profile, of the second, and what they have in common. */
+/* Shares of all counts of the first profile, of the second, and what they have in common. From 0 to
+ * 1. */
 struct shared {
     double first, second, both;
 };
@@ -19,6 +20,7 @@ struct overlap_function {
     struct shared share;
 };
 
+/* One name in either profile; its functions stand together in the list of struct overlap. */
 struct overlap_file {
     const char *name;
     bool in_first, in_second;
@@ -26,6 +28,7 @@ struct overlap_file {
     uint32_t first_function, functions; /* that both have */
 };
 
+/* Zeroed but for `sum` and `threshold`, which are set before the first file is added. */
 struct overlap {
     VEC(struct overlap_file) files;
     VEC(struct overlap_function) functions;
@@ -34,7 +37,8 @@ struct overlap {
     struct shared total;
 };
 
-/* Adds a file that one or both profiles have (NULL: not); the sums must be set. */
+/* Adds a file that one or both profiles have (NULL: not); the sums must be set. Not both NULL;
+ * `name` is borrowed. */
 void overlap_add(struct overlap *o, const char *name, const struct counters *first,
                  const struct counters *second);
 void overlap_deinit(struct overlap *o);

@@ -21,9 +21,13 @@
 /* Long options without a letter. */
 enum { DEMANGLE = 256, NO_DEMANGLE, INLINE_FILE_NAMES };
 
+/* getopt's notation: one colon for a value, two for one that may be absent and then must be
+ * attached. */
 static const char short_options[] =
     "aA::bBcC::d::De:E:f:F:hiI:J::k:lLm:n:N:O:p::P::q::Q::rR:sS:t:Tvw:xyzZ::";
 
+/* From binutils' gprof/gprof.c, in its order, in which getopt lists what an abbreviation may
+ * mean. */
 static const struct option long_options[] = {
     {"line", no_argument, NULL, 'l'},
     {"no-static", no_argument, NULL, 'a'},
@@ -124,7 +128,8 @@ struct parse {
     struct selection *selection;
 };
 
-/* A report's option: switches it on, with a symspec that is included. */
+/* A report's option: switches it on, with a symspec that is included. `mentioned` is what
+ * as_report() and as_no_report() both set: see gprof_choose_styles(). */
 static void as_report(struct parse *p, enum gprof_style style, enum question q, const char *spec)
 {
     if (spec)
@@ -170,7 +175,12 @@ static bool as_choose_demangling(struct gprof_options *o, const char *style, str
     return err_set(e, "%s: unknown demangling style `%s'", o->whoami, style);
 }
 
-/* Options that select what is reported. False: not one of them. */
+/* Options that select what is reported. False: not one of them.
+ *
+ *    -p f        include in the flat profile        -P f    exclude
+ *    -q f, -f f  include in the graph               -Q, -e  exclude
+ *    -n f        include in times                   -N      exclude
+ *    -F, -E      both of graph and times */
 static bool as_take_selection(struct parse *p, int code, const char *value)
 {
     struct selection *s = p->selection;
@@ -250,7 +260,9 @@ void as_gprof_exclude_recorder(struct selection *s)
     }
 }
 
-/* The recorder's own functions are excluded last, behind whatever the user said. */
+/* The recorder's own functions are excluded last, behind whatever the user said. Arguments behind
+ * the options: the image, then profiles. POSIXLY_CORRECT ends options at the image, as getopt has
+ * it. */
 int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct selection *selection,
                    struct out *out, struct err *e)
 {

@@ -1,4 +1,7 @@
-/* GNU gprof's command line, read into a plain struct. */
+/* GNU gprof's command line, read into a plain struct.
+ *
+ * The struct says what was asked for, not what will be printed: gprof.c decides that when it knows
+ * what the profiles hold. */
 #ifndef MONARC_GNU_GPROF_AS_GPROF_H
 #define MONARC_GNU_GPROF_AS_GPROF_H
 
@@ -19,6 +22,8 @@ enum gprof_style {
     STYLE_INFO = 128,          /* -i */
 };
 
+/* Texts are argv's, or those of `expanded`. Numbers have GNU's defaults: a width of 80, a table of
+ * 10 lines, a least count of 1. */
 struct gprof_options {
     bool has_specs;     /* functions or arcs were selected */
     const char *whoami; /* argv[0], which messages begin with */

@@ -37,7 +37,8 @@ static uint64_t maximum(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Where function i begins, in units of two bytes; the end of the last one for i == len. */
+/* Where function i begins, in units of two bytes; the end of the last one for i == len. A function
+ * of one byte may be empty in units: it gets no samples, as with GNU. */
 static uint64_t unit_start(const struct functions *f, uint32_t i)
 {
     if (i < f->len)
@@ -47,7 +48,9 @@ static uint64_t unit_start(const struct functions *f, uint32_t i)
 }
 
 /* Credits the functions that overlap units [low, high); returns the first that the next bin must
- * look at. */
+ * look at. Bins ascend, and so do functions: the walk goes on where the last bin ended, less one,
+ * since a function may go on into the next bin. Samples that the selection keeps out leave the
+ * total as well. */
 static uint32_t credit(struct attribution *t, const struct functions *f, const struct selection *s,
                        uint32_t from, uint64_t low, uint64_t high, double count, double scale)
 {
@@ -69,6 +72,7 @@ static uint32_t credit(struct attribution *t, const struct functions *f, const s
     return next ? next - 1 : 0;
 }
 
+/* O(bins that are not 0 + functions); sums are made in the order of bins. */
 double attribute_gnu(struct attribution *t, const struct profile *p, const struct functions *f,
                      const struct selection *s, struct arena *a)
 {
@@ -101,6 +105,7 @@ static void add_bins(struct measured *m, const struct histogram *h, double scale
     }
 }
 
+/* Both ends of an arc count: a line symbol is needed where a call comes from. */
 void measured_gnu(struct measured *m, const struct profile *p)
 {
     *m = (struct measured){0};
@@ -125,6 +130,7 @@ struct line_call_list {
     VEC(struct line_call) all;
 };
 
+/* GNU looks for the function at or before the address, past labels that are no functions. */
 static uint32_t callee_of(const struct functions *f, uint64_t address)
 {
     uint32_t callee = functions_find(f, address);
@@ -134,7 +140,8 @@ static uint32_t callee_of(const struct functions *f, uint64_t address)
 }
 
 /* Takes calls that come from lines out of the profile's arcs, as their callers are no nodes of the
- * graph. */
+ * graph. UINT64_MAX as a caller is an address in no function: the graph books such calls on an
+ * unknown caller. */
 static void split_calls(struct line_calls *c, const struct functions *functions,
                         const struct functions *all, struct profile *p,
                         struct line_call_list *from_lines)
@@ -198,6 +205,8 @@ static void order_roots(struct line_calls *c, const struct functions *functions,
     arena_deinit(&scratch);
 }
 
+/* Both tables are sorted by address, so one walk pairs their entries. The profile's arcs are
+ * changed in place. */
 void line_calls_make(struct line_calls *c, const struct functions *functions,
                      const struct gnu_functions *with_lines, const struct attribution *time,
                      struct profile *p, struct arena *a)
@@ -231,6 +240,8 @@ void line_calls_make(struct line_calls *c, const struct functions *functions,
 
 /* --- calls in the code (-c) ------------------------------------------------------------------ */
 
+/* The machines whose code binutils' gprof reads (i386.c, aarch64.c, mips.c, sparc.c), but for
+ * alpha, tahoe and vax. */
 static bool is_known_to_gnu(uint16_t machine)
 {
     switch (machine) {
@@ -246,6 +257,7 @@ static bool is_known_to_gnu(uint16_t machine)
     }
 }
 
+/* What two ranges share; {0, 0} if that is nothing. */
 static struct code_range common(struct code_range a, struct code_range b)
 {
     struct code_range both = {a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
@@ -273,6 +285,8 @@ static struct code_range *covered_ranges(const struct profile *p, struct arena *
     return covered;
 }
 
+/* A function's code reaches to the next function, padding included, but not beyond .text or what a
+ * histogram covers. */
 bool static_calls_gnu(struct static_calls *calls, const struct functions *f, struct object *o,
                       const struct profile *p, struct arena *a)
 {

@@ -1,4 +1,8 @@
-/* Samples booked on functions as GNU gprof books them. */
+/* Samples booked on functions as GNU gprof books them.
+ *
+ * The sums of samples are those of binutils' gprof/hist.c to the last bit of a double, because
+ * percentages are rounded from these sums. Amounts are in samples; an address is divided by two,
+ * GNU's smallest instruction, before it is compared. */
 #ifndef MONARC_GNU_GPROF_ATTRIBUTE_GNU_H
 #define MONARC_GNU_GPROF_ATTRIBUTE_GNU_H
 
@@ -8,7 +12,8 @@
 #include "profile/analysis/graph/graph.h"
 #include "profile/model/profile.h"
 
-/* Units of two bytes per bin of a histogram. */
+/* Units of two bytes per bin of a histogram. Not whole as a rule: a bin may begin within an
+ * instruction. */
 static inline double gnu_scale(const struct histogram *h)
 {
     return h->bins ? (double)((h->high - h->low) / 2) / h->bins : 0;

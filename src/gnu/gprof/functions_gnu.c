@@ -94,6 +94,8 @@ static bool functions_is_preferred(const struct function *a, const struct functi
     return a->name[0] != '_' || (a->name[1] != '_' && b->name[1] == '_');
 }
 
+/* Two stable sorts by radix, the less important key first: class, then address. Rivals of one
+ * address are then neighbours, in the order in which GNU compares them. O(symbols). */
 void functions_finish(struct functions *f, struct gnu_symbol **symbols, uint64_t last_address,
                       struct arena *a)
 {
@@ -137,6 +139,8 @@ void functions_finish(struct functions *f, struct gnu_symbol **symbols, uint64_t
     functions_index(f, a);
 }
 
+/* By its name, as BFD finds it: other sections with code have no lines and no static calls for
+ * GNU. */
 struct object_range gnu_text_of(const struct object *o)
 {
     size_t len;
@@ -159,6 +163,7 @@ static bool functions_map_to_file(struct function *f, const struct order_map *fi
     return line->is_first;
 }
 
+/* `created` is the place in the symbol table, by which GNU orders files. */
 void functions_gnu(struct gnu_functions *out, struct object *o,
                    const struct gnu_symbol_rules *rules, struct arena *a)
 {
@@ -188,7 +193,8 @@ void functions_gnu(struct gnu_functions *out, struct object *o,
 static const char blank[] = " \t\r\v\f";
 
 /* One line of nm's output: three words, of which the second needs no space after it. NULL name if
- * it is none. A first word that is no number counts as 0. */
+ * it is none. A first word that is no number counts as 0. The text is copied to have a NUL behind
+ * each word. */
 static struct function functions_map_line(const char *line, const char *end, struct arena *a)
 {
     struct function none = {0};
@@ -205,6 +211,8 @@ static struct function functions_map_line(const char *line, const char *end, str
                              .is_static = *type == 't'};
 }
 
+/*    0000000000401136 T main
+ *    0000000000401126 t helper */
 void functions_from_map(struct gnu_functions *out, struct bytes text, const struct object *o,
                         struct arena *a)
 {
@@ -291,6 +299,8 @@ static void lines_end_line(struct lines *l, uint64_t end)
     vec_push(&l->symbols, l->line);
 }
 
+/* Called for each range of the line table, in ascending order of addresses: a place is a line
+ * symbol where function, file or line are other than before. */
 static void lines_add_place(const struct object_place *place, void *context)
 {
     struct lines *l = context;
@@ -336,7 +346,8 @@ static const struct function *lines_choose(const struct function *function,
     return function->is_function || has_fewer ? function : line;
 }
 
-/* Functions and lines, by address. `first` is the number of the first line as a symbol. */
+/* Functions and lines, by address. `first` is the number of the first line as a symbol. A merge of
+ * two sorted lists. Entries that end before they start are dropped, as GNU drops them. */
 static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32_t first,
                         struct arena *a)
 {
@@ -384,6 +395,8 @@ static void lines_keep_unlisted(struct gnu_functions *out, const struct lines *l
     }
 }
 
+/* Numbers of line symbols follow those of the symbol table, so that `symbol < first_line` tells
+ * functions from lines. O(rows of the line table). */
 void functions_add_lines(struct gnu_functions *out, struct object *o,
                          const struct measured *measured, struct arena *a)
 {
@@ -443,6 +456,10 @@ static int by_function(uint32_t left, uint32_t right, const void *context)
     return strcmp(at[left].function, at[right].function);
 }
 
+/*    libfoo.a:bar.o:00000020 T helper        file "libfoo.a", function "helper"
+ *
+ * Lines are sorted by function, stable: the search below needs the order that qsort, a merge sort
+ * in glibc, leaves. */
 bool order_map_read(struct order_map *m, struct bytes text, struct arena *a)
 {
     size_t lines = 1 + text.len / LONGEST;

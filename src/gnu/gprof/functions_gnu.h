@@ -10,6 +10,7 @@
 
 struct order_map;
 
+/* Options that decide which symbols are functions. */
 struct gnu_symbol_rules {
     bool no_static;                /* -a */
     bool only_functions;           /* -D */
@@ -22,6 +23,7 @@ struct gnu_symbol {
     bool has_unlisted; /* unlisted lines stand between this entry and the next one */
 };
 
+/* All arrays are the arena's. `table` is sorted by address once functions_finish() has run. */
 struct gnu_functions {
     struct functions table;
     struct gnu_symbol *symbols;        /* by function */

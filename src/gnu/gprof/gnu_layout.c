@@ -21,7 +21,8 @@
 
 /* A function in its chain. Nodes behind those of the functions are the ranges of arc specs, which
  * begin life linked to each other (as GNU's do, by an accident of sharing a field): their chains
- * can be forked and closed, and are walked. */
+ * can be forked and closed, and are walked. `position` counts from the function that the chain grew
+ * from, so it is negative towards the head. */
 struct place {
     uint32_t next, previous;
     uint32_t chain;   /* the function that it grew from; of functions only */
@@ -30,12 +31,14 @@ struct place {
     bool is_placed;
 };
 
+/* An arc of the graph, or of a spec; the latter have a count of 0. */
 struct chain_arc {
     uint32_t caller, callee; /* nodes */
     uint64_t count;
     bool is_taken; /* by the functions that were set aside */
 };
 
+/* The two functions at its ends. */
 struct chain {
     uint32_t head, tail;
 };
@@ -85,6 +88,7 @@ static void gnu_start(struct chaining *o, const struct functions *f, const struc
             .caller = g->arcs[i].caller, .callee = g->arcs[i].callee, .count = g->arcs[i].count};
 }
 
+/* Names outlive the scratch: they are the functions' and the specs'. */
 static void gnu_finish(struct chaining *o, struct gnu_layout *t, struct arena *a)
 {
     *t = (struct gnu_layout){ARENA_NEW(a, const char *, o->names.len), o->names.len};
@@ -101,7 +105,8 @@ static bool gnu_is_linked(const struct chaining *o, uint32_t node)
     return o->at[node].next != NO_NODE || o->at[node].previous != NO_NODE;
 }
 
-/* Where a node's chain ends and how far away. */
+/* Where a node's chain ends and how far away. Positions are consecutive along a chain, so that a
+ * distance is a difference. */
 struct ends {
     uint32_t head, tail;
     uint32_t to_head, to_tail; /* steps; UINT32_MAX: the chain is closed, it has no tail */
@@ -115,6 +120,7 @@ static uint32_t gnu_walk_to_head(const struct chaining *o, uint32_t node, uint32
     return node;
 }
 
+/* More steps than there are ranges: the chain is closed. */
 static uint32_t gnu_walk_to_tail(const struct chaining *o, uint32_t node, uint32_t *steps)
 {
     *steps = 0;
@@ -158,7 +164,8 @@ static void gnu_attach(struct chaining *o, uint32_t node, const struct ends *e, 
     *(at_head ? &c->head : &c->tail) = node;
 }
 
-/* False if both are in chains already. */
+/* False if both are in chains already. Of a tie, a caller goes to the head and a callee to the
+ * tail: GNU compares with <= once and with < once. */
 static bool gnu_join(struct chaining *o, uint32_t caller, uint32_t callee)
 {
     if (!gnu_is_linked(o, caller)) {
@@ -197,6 +204,7 @@ static void gnu_place_chain(struct chaining *o, uint32_t node)
     }
 }
 
+/* Whether the map of -R has the function. */
 static bool gnu_is_in_file(const struct chaining *o, uint32_t node)
 {
     uint32_t functions = o->functions->len;
@@ -209,6 +217,7 @@ struct arc_numbers {
     uint32_t *at, len;
 };
 
+/* What shares of calls are of. */
 static uint64_t gnu_count_all(const struct chaining *o, const struct arc_numbers *arcs)
 {
     uint64_t total = 0;
@@ -218,7 +227,8 @@ static uint64_t gnu_count_all(const struct chaining *o, const struct arc_numbers
 }
 
 /* Makes chains of the arcs, up to the one with which `share` of all calls is exceeded, and places
- * them in the order of the arcs. What could not be linked is left to `rest`. */
+ * them in the order of the arcs. What could not be linked is left to `rest`. Two passes: all joins
+ * first, then the output, since a chain may grow until the last arc. */
 static void gnu_place_arcs(struct chaining *o, const struct arc_numbers *arcs, double share,
                            struct arc_numbers *rest)
 {
@@ -273,6 +283,7 @@ static void gnu_sort_by_count(const struct chaining *o, struct arc_numbers *arcs
     arena_deinit(&scratch);
 }
 
+/* Recursive calls take no part. */
 static void gnu_take_arc(struct chaining *o, uint32_t graph_arc, struct arc_numbers *taken)
 {
     uint32_t number = o->first_measured + graph_arc;
@@ -283,7 +294,8 @@ static void gnu_take_arc(struct chaining *o, uint32_t graph_arc, struct arc_numb
     taken->at[taken->len++] = number;
 }
 
-/* The arcs to callees, then those from callers, newest first or as the call graph printed them. */
+/* The arcs to callees, then those from callers, newest first or as the call graph printed them. A
+ * list that the call graph has sorted stays sorted in GNU's memory, and this finds it so. */
 static void gnu_take_arcs(struct chaining *o, uint32_t function, struct arc_numbers *taken)
 {
     const struct graph *g = o->graph;
@@ -303,7 +315,8 @@ static void gnu_take_arcs(struct chaining *o, uint32_t function, struct arc_numb
 
 /* Sets the busiest functions aside: their arcs join nothing. One that calls another of them, or is
  * called by one or by a function without calls, is released; the arc's caller goes first in the
- * output. The others follow where they stand, but for the last. */
+ * output. The others follow where they stand, but for the last. "But for the last" is GNU's loop,
+ * which ends one too early. */
 static void gnu_place_busiest(struct chaining *o, const struct arc_numbers *busiest)
 {
     if (!busiest->len)
@@ -333,6 +346,8 @@ static void gnu_place_busiest(struct chaining *o, const struct arc_numbers *busi
     }
 }
 
+/* In this order: the busiest, chains of the arcs of 99 % of all calls, chains of what those left,
+ * functions that no chain took, and then functions without calls. */
 void gnu_layout_functions(struct gnu_layout *t, const struct functions *f, const struct graph *g,
                           const struct selection *s, struct gnu_printed printed, struct arena *a)
 {
@@ -391,7 +406,8 @@ static int gnu_by_text(uint32_t left, uint32_t right, const void *context)
     return strcmp(at[left], at[right]);
 }
 
-/* The files of the map that are not among the names yet, by name. */
+/* The files of the map that are not among the names yet, by name. A file that was placed is found
+ * by sorting names of both kinds together, O(n log n). */
 static void gnu_place_other_files(struct chaining *o, const struct order_map *map)
 {
     size_t placed = o->names.len, len = placed + map->len;
@@ -407,6 +423,8 @@ static void gnu_place_other_files(struct chaining *o, const struct order_map *ma
             vec_push(&o->names, all[order[i]]);
 }
 
+/* With -R functions have the names of their files, so that chains of functions are chains of files.
+ * Arcs are taken as they were made, not by count. */
 void gnu_layout_files(struct gnu_layout *t, const struct functions *f, const struct graph *g,
                       const struct selection *s, const struct order_map *map, struct arena *a)
 {

@@ -34,7 +34,8 @@
 
 enum { GNU_FAILED = 1 };
 
-/* Everything one invocation holds. */
+/* Everything one invocation holds. Two arenas, since two threads may allocate at a time:
+ * names_arena is that of the order of names. */
 struct gprof {
     struct gprof_options options;
     struct arena arena, names_arena;
@@ -57,7 +58,8 @@ struct gprof {
 };
 
 /* From -S, or the image's table of symbols: GNU gprof knows no other source, so an image that has
- * only dynamic symbols has none. */
+ * only dynamic symbols has none. -S is read in nm's format, without any look at the image's
+ * symbols. */
 static bool gprof_read_functions(struct gprof *g, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -82,7 +84,9 @@ static bool gprof_read_functions(struct gprof *g, struct err *e)
            err_set(e, "%s: file `%s' has no symbols", o->whoami, o->image);
 }
 
-/* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. */
+/* What a profile allows, unless reports were asked for; less what was mentioned as unwanted. GNU's
+ * rule: the flat profile and the graph if there is something for them, otherwise execution counts.
+ * -P and -Q alone leave the other one. */
 static unsigned gprof_choose_styles(const struct gprof *g)
 {
     unsigned styles = g->options.styles;
@@ -146,7 +150,10 @@ static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out
     gprof_flat(r, &table, out);
 }
 
-/* GNU's order: in BSD's layout the graph comes first, in its own the flat profile. */
+/* GNU's order: in BSD's layout the graph comes first, in its own the flat profile.
+ *
+ *    GNU    flat, graph, index, counts, annotated source, ordering
+ *    BSD    graph, flat, index, counts, annotated source, ordering */
 MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
 {
     bool has_graph = g->input.has_arcs;
@@ -196,6 +203,7 @@ struct reading_job {
     bool ok;
 };
 
+/* Part 0 reads, part 1 sorts or locates: of a large program both take long. */
 static void gprof_read_or_sort(size_t part, void *context)
 {
     struct reading_job *job = context;
@@ -260,7 +268,10 @@ static void gprof_select_or_sort(size_t part, void *context)
 }
 
 /* With lines, what was measured must be known before they are added, so profiles are read first;
- * without, while names are sorted. */
+ * without, while names are sorted.
+ *
+ *    without -l    select | read profiles || sort names
+ *    with -l       read profiles | add measured lines | select || sort names */
 static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err *e)
 {
     if (!g->options.lines || g->options.symbol_map) {
@@ -291,7 +302,9 @@ static bool gprof_is_flat_alone(const struct gprof_options *o)
     return o->styles && !(o->styles & ~(unsigned)(STYLE_FLAT | STYLE_INFO)) && !o->traditional;
 }
 
-/* Connects functions alone where lines have nothing to say in the graph. */
+/* Connects functions alone where lines have nothing to say in the graph. The general way connects
+ * every entry of the table, lines included: millions of nodes, of which a flat profile uses the
+ * counts of calls alone. */
 static void gprof_connect(struct gprof *g)
 {
     const struct gprof_options *o = &g->options;
@@ -318,7 +331,8 @@ static void gprof_connect(struct gprof *g)
     graph_connect(&g->graph, &functions->table, &g->input.profile, time, g->rules, &g->arena);
 }
 
-/* From options to a finished graph. Each warning is said at the point where GNU says it. */
+/* From options to a finished graph. Each warning is said at the point where GNU says it. The
+ * profile is freed as soon as the graph has it. */
 static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
 {
     if (!gprof_read_all_profiles(g, out, e))
@@ -352,7 +366,8 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
     return true;
 }
 
-/* Opens and reads everything, then prints. */
+/* Opens and reads everything, then prints. The order of the checks is that of GNU's messages:
+ * image, map of -R, symbols, format, profiles, then what the reports lack. */
 static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
@@ -408,6 +423,7 @@ static bool gprof_debug_is_whole(struct gprof *g, struct err *e)
            err_set(e, "%s: %s: %s", g->options.whoami, g->options.image, why);
 }
 
+/* Status 1 for every failure, as GNU's done(1). */
 static int gprof_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

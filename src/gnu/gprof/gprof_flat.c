@@ -9,7 +9,13 @@
  * table; we stay with the last.
  *
  * Printing is divided up among threads by pieces of rows; a piece does not depend on those before
- * it, since sums are in the rows. */
+ * it, since sums are in the rows.
+ *
+ *      %   cumulative   self              self     total
+ *     time   seconds   seconds    calls  ms/call  ms/call  name
+ *     50.00      0.10     0.10      100     1.00     2.00  f
+ *
+ * The source of the layout is binutils' gprof/hist.c. */
 #include "base/sort.h"
 #include "gnu/gprof/gprof_text.h"
 #include "output/digits.h"
@@ -43,7 +49,8 @@ static bool is_listed(const struct gnu_flat_input *in, uint32_t i)
     return selection_admits(in->selection, ASK_FLAT, i) && (!is_idle || in->shows_idle);
 }
 
-/* Two passes over the table: to count, then to fill. */
+/* Two passes over the table: to count, then to fill. Keys are complemented or mapped so that
+ * ascending order of numbers is the order wanted. O(rows). */
 static struct keyed *sorted_functions(const struct gnu_flat_input *in, uint32_t *len,
                                       struct arena *a)
 {
@@ -84,6 +91,7 @@ static double longest_call(const struct gnu_flat_input *in)
     return longest;
 }
 
+/* Cumulative times are added in the order of rows, as GNU adds them. */
 void gnu_flat_make(struct gnu_flat *t, const struct gnu_flat_input *in, struct arena *a)
 {
     struct arena scratch = {0};
@@ -120,6 +128,7 @@ enum {
     LINE = 7 * DIGITS_ROOM,
 };
 
+/* What the threads that print share. */
 struct flat {
     struct gprof_report *report;
     const struct gnu_flat *table;
@@ -141,7 +150,8 @@ static const struct si_prefix *choose_unit(const struct gprof_report *r, double 
     return &prefixes[PREFIXES - 1];
 }
 
-/* Both layouts' headings. BSD's gives no unit of its own, and tells what a hit covers instead. */
+/* Both layouts' headings. BSD's gives no unit of its own, and tells what a hit covers instead.
+ * Units stand in the heads as letters: "ms/call" is a prefix and the dimension's abbreviation. */
 static void header(const struct flat *flat, struct out *out)
 {
     const struct gprof_report *r = flat->report;
@@ -165,7 +175,8 @@ static void header(const struct flat *flat, struct out *out)
                t->dimension, "calls", per_call, per_call, "name");
 }
 
-/* One row, put together in the output's memory: this is where the time of printing goes. */
+/* One row, put together in the output's memory: this is where the time of printing goes. LINE is
+ * room for all columns but the name at their widest: a double may have hundreds of digits. */
 static void line(const struct flat *flat, const struct gnu_flat_row *row, struct out *out)
 {
     struct gprof_report *r = flat->report;
@@ -197,6 +208,7 @@ static void line(const struct flat *flat, const struct gnu_flat_row *row, struct
     out_char(out, '\n');
 }
 
+/* Rows [piece * ROWS_A_PIECE, ...), by one of several threads. */
 static void print_piece(size_t piece, struct out *out, void *context)
 {
     const struct flat *flat = context;
@@ -205,6 +217,7 @@ static void print_piece(size_t piece, struct out *out, void *context)
         line(flat, &flat->table->rows[i], out);
 }
 
+/* BSD explains before the table, GNU behind it. */
 void gprof_flat(struct gprof_report *r, const struct gnu_flat *table, struct out *out)
 {
     gprof_new_page(r, out);

@@ -99,7 +99,8 @@ static char *gprof_wide_arc(const struct gprof_report *r, const struct graph_arc
 }
 
 /* The same where everything fits its column, which is most of what a program prints: numbers are
- * put into a line of blanks. */
+ * put into a line of blanks. In hundredths, as integers: digits_back_cents() writes them from the
+ * right into the line of blanks. */
 static char *gprof_usual_arc(double self, double children, uint32_t count, uint32_t total, char *to)
 {
     static const char blank[] = "                 .       .          /            ";
@@ -111,7 +112,8 @@ static char *gprof_usual_arc(double self, double children, uint32_t count, uint3
     return to + sizeof blank - 1;
 }
 
-/* One caller or callee; `total` is what its calls are a part of. */
+/* One caller or callee; `total` is what its calls are a part of. The bounds are those of the
+ * columns: four digits before the point, seven of a count. */
 static void gprof_arc_line(struct gprof_report *r, const struct sortable_arc *a, uint32_t other,
                            uint64_t total, struct out *out)
 {
@@ -158,7 +160,10 @@ static void gprof_callees(struct gprof_report *r, uint32_t node, struct arc_list
     }
 }
 
-/* The cycle's own entry: a line for all of it, then its members in the place of callees. */
+/* The cycle's own entry: a line for all of it, then its members in the place of callees.
+ *
+ *    [4]     80.0    0.50    0.30      10+6       <cycle 1 as a whole> [4]
+ *                    0.30    0.20       8             f <cycle 1> [5] */
 static void gprof_cycle(struct gprof_report *r, uint32_t node, struct out *out)
 {
     const struct graph_node *n = &r->graph->nodes[node];
@@ -215,6 +220,7 @@ static uint32_t gprof_lines_of(const struct graph *g, uint32_t node)
            g->callees.start[node];
 }
 
+/* Entries are looked ahead of, since their nodes, arcs and labels are in no order in memory. */
 static void gprof_print_piece(size_t piece, struct out *out, void *context)
 {
     struct pieces *pieces = context;
@@ -256,6 +262,8 @@ static void gprof_print_piece(size_t piece, struct out *out, void *context)
     arc_list_deinit(&list);
 }
 
+/* Pieces are cut where LINES_A_PIECE lines are reached, so that threads have about the same to
+ * do. */
 void gprof_graph(struct gprof_report *r, struct out *out)
 {
     if (r->bsd && !r->brief)
@@ -325,6 +333,7 @@ struct table {
     uint32_t len, rows;
 };
 
+/* Cells of a row are `rows` apart in the list. BSD cuts names at 19 bytes; GNU lets them push. */
 static void print_row(const struct table *t, uint32_t row, struct out *out)
 {
     struct gprof_report *r = t->report;
@@ -353,6 +362,7 @@ static void print_row(const struct table *t, uint32_t row, struct out *out)
     out_char(out, '\n');
 }
 
+/* Rows of the index, by one of several threads. */
 static void print_piece(size_t piece, struct out *out, void *context)
 {
     const struct table *t = context;
@@ -361,6 +371,8 @@ static void print_piece(size_t piece, struct out *out, void *context)
         print_row(t, row, out);
 }
 
+/*    [3] a        (5) c        [2] <cycle 1>
+ *    [1] b        [9] d */
 void gprof_index(struct gprof_report *r, struct out *out)
 {
     struct arena scratch = {0};

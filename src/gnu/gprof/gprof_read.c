@@ -25,7 +25,8 @@
 
 enum { HEADER_BYTES = 20, GNU_VERSIONS = 2 };
 
-/* The message for a file that could not be read to its end. */
+/* The message for a file that could not be read to its end. In GNU's words, which differ by format:
+ * only files with tags name themselves where bins end early. */
 static bool explain(const char *whoami, const char *path, const struct format *format,
                     const struct profile *p, struct err *e)
 {
@@ -59,6 +60,7 @@ static const struct format *choose(const struct gprof_options *o, struct bytes i
     return format_named("bsd44")->probe(in, hint) ? format_named("bsd44") : format_named("bsd");
 }
 
+/* There are a few histograms at most: a list will do. */
 static struct histogram *same_range(struct profile *all, const struct histogram *h)
 {
     for (size_t i = 0; i < all->histograms.len; i++)
@@ -67,6 +69,7 @@ static struct histogram *same_range(struct profile *all, const struct histogram 
     return NULL;
 }
 
+/* Ranges are half open: those that only touch stand side by side. */
 static bool overlaps_any(const struct profile *all, const struct histogram *h)
 {
     for (size_t i = 0; i < all->histograms.len; i++)
@@ -75,7 +78,9 @@ static bool overlaps_any(const struct profile *all, const struct histogram *h)
     return false;
 }
 
-/* Moves the histograms of one file into the sum. */
+/* Moves the histograms of one file into the sum. Checks come in GNU's order, as the first one that
+ * fails has the message. Dimensions are compared in 15 bytes, the length of their field in the
+ * file. */
 static bool add_histograms(const char *whoami, struct profile *all, struct profile *file,
                            struct err *e)
 {
@@ -175,6 +180,8 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
     return ok;
 }
 
+/* One buffer serves all files, one after the other; the sum of profiles is all that stays in
+ * memory. */
 bool gprof_read_profiles(const struct gprof_options *o, const struct object *image,
                          struct gprof_input *input, struct out *out, struct err *e)
 {
@@ -231,6 +238,7 @@ static const struct format *choose_format(const struct gprof_options *o, const s
     return format_named(o->format == 'b' ? "bsd" : "gmon");
 }
 
+/* Histograms are borrowed from `p`; arcs and blocks are made for the sum, and freed here. */
 bool gprof_write_sum(const struct gprof_options *o, const struct object *image,
                      const struct profile *p, const struct functions *f, const struct graph *g,
                      struct err *e)

@@ -1,4 +1,7 @@
-/* What `monarc gprof` needs from a profile that GNU gprof reads in its own way. */
+/* What `monarc gprof` needs from a profile that GNU gprof reads in its own way.
+ *
+ * Messages are GNU's, with the program's name as it was started; errors end the command with status
+ * 1. */
 #ifndef MONARC_GNU_GPROF_GPROF_READ_H
 #define MONARC_GNU_GPROF_GPROF_READ_H
 
@@ -7,6 +10,7 @@
 #include "profile/analysis/graph/graph.h"
 #include "profile/model/profile.h"
 
+/* Zeroed at first; profile_deinit() frees what is in it. */
 struct gprof_input {
     struct profile profile;
     bool has_arcs;    /* arcs, or a BSD file, which has a place for them */

@@ -38,6 +38,7 @@ struct gnu_line {
     uint64_t calls;    /* of all of them */
 };
 
+/* A file with its lines; those of all files lie in one array, file by file. */
 struct gnu_source {
     const char *path;
     struct gnu_line *lines; /* ascending */
@@ -50,6 +51,7 @@ struct gnu_sources {
     uint32_t len;
 };
 
+/* What -A is told; numbers are GNU's defaults unless they were given. */
 struct gprof_source_style {
     uint64_t min_count;    /* -m */
     uint32_t table_length; /* -t */
@@ -58,7 +60,8 @@ struct gprof_source_style {
 
 /* --- basic blocks ---------------------------------------------------------------------------- */
 
-/* Blocks that some function owns, summed by address, with the owner as key. */
+/* Blocks that some function owns, summed by address, with the owner as key. `b->at` has one entry
+ * for each address, in the order in which it came first. */
 static struct keyed *sum_blocks(struct gnu_blocks *b, uint32_t *len, const struct profile *p,
                                 const struct functions *f, struct arena *a)
 {
@@ -83,6 +86,7 @@ static struct keyed *sum_blocks(struct gnu_blocks *b, uint32_t *len, const struc
     return order;
 }
 
+/* Counting sort: sizes first, then running sums are the starts. */
 void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct functions *f,
                      struct arena *a)
 {
@@ -105,7 +109,8 @@ void gnu_blocks_make(struct gnu_blocks *b, const struct profile *p, const struct
 
 /* --- files and their lines ------------------------------------------------------------------- */
 
-/* Numbers the files and notes the first function of each; file_of[function] counts from 1. */
+/* Numbers the files and notes the first function of each; file_of[function] counts from 1. First in
+ * the symbol table, not by address: `created` says which. */
 static uint32_t *number_files(struct path_numbers *paths, struct keyed **firsts,
                               const struct functions *f, const struct gnu_symbol *symbols,
                               struct arena *a)
@@ -145,6 +150,8 @@ static void add_line(struct gnu_source *s, const struct functions *f, uint32_t f
     s->lines[s->len++] = (struct gnu_line){f->at[function].line, function, false, calls};
 }
 
+/* Files are listed backwards by their first symbols: GNU's list has the newest in front.
+ * O(functions). */
 static void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
                              const struct gnu_symbol *symbols, const struct graph *g,
                              const struct selection *selection, struct arena *a)
@@ -180,7 +187,8 @@ static void gnu_sources_make(struct gnu_sources *s, const struct functions *f,
 
 /* --- execution counts (-C) ------------------------------------------------------------------- */
 
-/* No strict order: what has no file is compared by address alone. */
+/* No strict order: what has no file is compared by address alone. A sort with such an order depends
+ * on its algorithm: sort_u32() is a merge sort as glibc's qsort() is. */
 static int by_place(uint32_t left, uint32_t right, const void *context)
 {
     const struct function *at = context, *l = &at[left], *r = &at[right];
@@ -194,6 +202,7 @@ static int by_place(uint32_t left, uint32_t right, const void *context)
     return l->start < r->start ? -1 : l->start > r->start;
 }
 
+/* By file, line and address. */
 uint32_t *gnu_counts_order(const struct functions *f, const struct selection *selection,
                            uint32_t *len, struct arena *a)
 {
@@ -218,7 +227,7 @@ static void gprof_count_line(const struct function *f, uint64_t address, uint64_
     out_printf(out, ":0x%" PRIx64 ") %" PRIu64 " executions\n", address, count);
 }
 
-/* A function's calls, then its blocks. */
+/* A function's calls, then its blocks. With -z what was never executed has a line, too. */
 void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, struct out *out)
 {
     const struct gnu_blocks *b = r->blocks;
@@ -237,7 +246,8 @@ void gprof_counts(struct gprof_report *r, const uint32_t *order, uint32_t len, s
 
 /* --- annotated source (-A) ------------------------------------------------------------------- */
 
-/* Columns before the text, arrow included. */
+/* Columns before the text, arrow included. GNU's buffer has that many columns; numbers beyond are
+ * cut. */
 enum { MARGIN = 16 };
 
 /* The state of a walk over one file's lines. */
@@ -277,7 +287,9 @@ static bool gprof_line_runs_on(const struct gprof_report *r, const struct gnu_li
            b->at[b->start[l->function]].address > r->functions->at[l->function].start;
 }
 
-/* Collects the counts of a line; false: it has none. */
+/* Collects the counts of a line; false: it has none. m->sum decides whether the line is marked as
+ * never executed; m->text is what is shown. With -x a count that is that of the number before it is
+ * not repeated. */
 static bool gprof_margin_fill(struct margin *m, struct annotation *t, const struct gnu_line *l)
 {
     if (t->report->functions->at[l->function].is_function) {
@@ -326,6 +338,7 @@ static void gprof_print_margin(struct annotation *t, const struct gnu_line *l, s
     out_bytes(out, m.text, len < MARGIN ? len : MARGIN);
 }
 
+/* Busiest first, equal ones by line. */
 static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
 {
     const struct gnu_line *lines = context;
@@ -335,7 +348,8 @@ static int gprof_by_calls(uint32_t left, uint32_t right, const void *context)
     return left < right ? -1 : 1;
 }
 
-/* One file: each line behind its counts, the busiest lines (-t), and a summary. */
+/* One file: each line behind its counts, the busiest lines (-t), and a summary. A last line without
+ * a newline stays without. */
 static void gprof_annotated(struct gprof_report *r, const struct gnu_source *s, struct bytes text,
                             const struct gprof_source_style *style, struct out *out)
 {
@@ -405,7 +419,8 @@ static bool is_printed(const struct annotating *t, const struct gnu_source *s)
     return s->len && (s->calls || t->report->show_all);
 }
 
-/* Directories are empty files, as for GNU gprof; pipes and devices are not read. */
+/* Directories are empty files, as for GNU gprof; pipes and devices are not read. The names in
+ * messages are those recorded by the compiler where the file was not found. */
 static bool read_source(struct annotating *t, const char *recorded, const char *path)
 {
     struct err why;
@@ -437,7 +452,8 @@ static void note_written(struct annotating *t, const char *target, uint32_t file
         map_at(&t->written, st.st_dev, st.st_ino, file, NULL);
 }
 
-/* FILE-ann in the current folder. */
+/* FILE-ann in the current folder. The result is made in memory and replaces the file in one step,
+ * so a full disk leaves the old one. */
 static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
 {
     const struct gnu_source *s = &t->sources.files[file];

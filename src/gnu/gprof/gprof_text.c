@@ -24,7 +24,10 @@ void gprof_new_page(struct gprof_report *r, struct out *out)
 }
 
 /* What follows a name in the graph: `<cycle N>`, and the rank, in parentheses if the function has
- * no entry. */
+ * no entry.
+ *
+ *    parse <cycle 2> [17]        has an entry
+ *    parse <cycle 2> (17)        has none */
 static char *gprof_decorate(const struct graph_node *n, char *end)
 {
     if (n->cycle) {
@@ -73,6 +76,7 @@ static const char *gprof_shown_file(const struct gprof_report *r, const struct f
     return r->places && f->file ? gprof_file(r, f->file) : NULL;
 }
 
+/* `name (file:line @ address)`, the place only where it is known and wanted. */
 void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struct out *out)
 {
     const struct function *f = &r->functions->at[function];
@@ -86,7 +90,9 @@ void gprof_name_and_place(const struct gprof_report *r, uint32_t function, struc
     out_bytes(out, numbers, (size_t)(gprof_place_numbers(r, f, numbers) - numbers));
 }
 
-/* Measures first, then copies: a label that does not fit its line goes to the arena. */
+/* Measures first, then copies: a label that does not fit its line goes to the arena.
+ *
+ *    struct gprof_label:  calls, lengths, text "name (file:line @ address) <cycle N> [rank]" */
 static void gprof_make_label(struct gprof_report *r, uint32_t function, struct arena *a)
 {
     enum { CYCLE_AND_RANK = 48 };
@@ -116,7 +122,8 @@ static void gprof_make_label(struct gprof_report *r, uint32_t function, struct a
     gprof_add_text(end, decoration, more);
 }
 
-/* Whether any report can have a line for it. */
+/* Whether any report can have a line for it. The others keep a label of zeros, which is never
+ * looked at. */
 static bool gprof_can_be_printed(const struct gprof_report *r, uint32_t function)
 {
     const struct graph *g = r->graph;
@@ -126,6 +133,7 @@ static bool gprof_can_be_printed(const struct gprof_report *r, uint32_t function
                  g->callees.start[function] != g->callees.start[function + 1]);
 }
 
+/* 64 bytes are a line of the cache on most machines: a label that fits costs one access. */
 void gprof_make_labels(struct gprof_report *r, struct arena *a)
 {
     /* Aligned by hand to lines of the cache. */
@@ -261,6 +269,7 @@ const char gprof_bsd_graph_explanation[] =
 
 /* GNU gprof's orderings: linkage names or files, one a line. */
 
+/* No heading and no form feed: a linker script may be made of it. */
 void gprof_layout(const struct gnu_layout *t, struct out *out)
 {
     for (size_t i = 0; i < t->len; i++) {

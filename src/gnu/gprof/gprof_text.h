@@ -29,6 +29,7 @@ struct gnu_flat {
     double longest; /* time of a call of the function whose calls take longest; 0: of none */
 };
 
+/* What the flat profile is made of; all of it is borrowed. */
 struct gnu_flat_input {
     const struct functions *functions; /* their names in order */
     const struct attribution *time;
@@ -80,6 +81,7 @@ static inline const char *gprof_label_text(const struct gprof_label *label)
 /* What is printed behind a name: ` (FILE:LINE)` or ` (FILE:LINE @ ADDRESS)`. */
 enum gprof_places { NO_PLACE, PLACE, PLACE_WITH_ADDRESS /* -l */ };
 
+/* What all reports of one invocation have in common; -i and each report set has_output. */
 struct gprof_report {
     const struct functions *functions;
     const struct gnu_symbol *symbols; /* of the functions */
@@ -103,9 +105,11 @@ struct gprof_report {
 };
 
 /* Prepares the labels of all functions that reports can print; the first thing to do, except for a
- * flat profile alone in GNU's layout. */
+ * flat profile alone in GNU's layout. Memory is 64 bytes or more for each function that can be
+ * printed. */
 void gprof_make_labels(struct gprof_report *r, struct arena *a);
 
+/* Each prints one report, with the form feed that stands between two of them. */
 void gprof_flat(struct gprof_report *r, const struct gnu_flat *table, struct out *out);
 void gprof_graph(struct gprof_report *r, struct out *out);
 void gprof_index(struct gprof_report *r, struct out *out);
@@ -135,7 +139,8 @@ void gprof_name(const struct gprof_report *r, uint32_t function, struct out *out
 /* What is printed of a file's path: all of it with -L, else its last part. */
 const char *gprof_file(const struct gprof_report *r, const char *path);
 
-/* Whole bytes that a histogram bin stands for. */
+/* Whole bytes that a histogram bin stands for. The line "each sample hit covers N byte(s)" has
+ * it. */
 long gprof_granularity(const struct gprof_report *r);
 
 extern const char gprof_flat_explanation[], gprof_graph_explanation[],

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One side of a symspec: each part is NULL, 0 or false if it was not given. */
 struct spec {
     const char *file; /* base name as given, then the path it resolved to */
     bool has_file;
@@ -33,6 +34,7 @@ struct spec {
     const char *name;
 };
 
+/* What the right side of an arc spec matched, as a list; `last` is inclusive. */
 struct address_range {
     struct address_range *next;
     uint64_t start, last;
@@ -48,6 +50,7 @@ struct matches {
     } * entries; /* newest first */
 };
 
+/* One spec with what it has matched; an arc spec has two sides. */
 struct symspec {
     struct symspec *next; /* the one added before */
     enum question question;
@@ -84,6 +87,7 @@ static struct spec symspec_parse_spec(const char *text, size_t len, struct arena
     return spec;
 }
 
+/* The first slash parts caller and callee: neither names nor files may have one. */
 void selection_add(struct selection *s, const char *text, enum question q, bool exclude)
 {
     struct symspec *id = ARENA_NEW(s->arena, struct symspec, 1);
@@ -160,7 +164,8 @@ static void symspec_extend(struct matches *m, const struct gnu_functions *all, u
 }
 
 /* All of the function, not just its start: where line symbols of inlined code cut a function in
- * pieces, a name matches several ranges, none of which may hold it whole. */
+ * pieces, a name matches several ranges, none of which may hold it whole. O(ranges of the list):
+ * specs match few. */
 static bool symspec_one_contains(const struct address_range *r, const struct function *f)
 {
     for (; r; r = r->next)
@@ -182,6 +187,7 @@ bool selection_needs_lines(const struct selection *s)
     return false;
 }
 
+/* Ranges that one side of a spec has matched. */
 static uint32_t symspec_count_entries(const struct match_entry *newest)
 {
     uint32_t n = 0;
@@ -198,7 +204,7 @@ static void symspec_add_ranges(struct selection *s, const struct functions *tabl
 }
 
 /* Links each range to the one that the same side matched before it, as GNU's do through a shared
- * field. */
+ * field. Newest first, as the list of entries is. */
 static void symspec_chain_ranges(struct selection *s, uint32_t base,
                                  const struct match_entry *newest)
 {
@@ -286,7 +292,9 @@ static bool symspec_first_letters(const struct selection *s, bool letters[256])
 }
 
 /* Matches all specs, then builds the tables in the order in which GNU does: function by function,
- * the newest spec first. */
+ * the newest spec first. O(functions times specs), less those that a first letter rules out: with
+ * names alone, as is usual, most functions are passed after one look-up. Matches are counted first,
+ * so that each table is allocated once. */
 static void symspec_make_tables(struct selection *s, const struct gnu_functions *f)
 {
     struct match_list list = {0};
@@ -322,7 +330,9 @@ static void symspec_make_tables(struct selection *s, const struct gnu_functions 
     vec_free(&list.all);
 }
 
-/* Files first, as matching compares paths; then tables; then the bits of all functions. */
+/* Files first, as matching compares paths; then tables; then the bits of all functions. `reach` is
+ * the running maximum of ends: ranges overlap with -l, and the search backwards from an address may
+ * stop where nothing reaches it any more. */
 void selection_resolve(struct selection *s, struct gnu_functions *all, struct object *o)
 {
     const struct functions *f = &all->table;
@@ -354,7 +364,8 @@ void selection_resolve(struct selection *s, struct gnu_functions *all, struct ob
         }
 }
 
-/* By any of the ranges that contain the caller. They may overlap. */
+/* By any of the ranges that contain the caller. They may overlap. O(log ranges + ranges that reach
+ * the caller). */
 static bool symspec_arc_is_listed(const struct selection *s, bool exclude,
                                   const struct function *caller, const struct function *callee)
 {
@@ -368,6 +379,7 @@ static bool symspec_arc_is_listed(const struct selection *s, bool exclude,
     return false;
 }
 
+/* Includes beat excludes: with any arc included, only those are admitted. */
 bool selection_admits_arc(const struct selection *s, uint32_t caller, uint32_t callee)
 {
     const struct function *from = &s->functions->at[caller], *to = &s->functions->at[callee];
@@ -403,6 +415,7 @@ static bool symspec_filter_passes_time(const void *context, uint32_t function, b
     return symspec_inherits(context, ASK_TIME, function, is_inherited);
 }
 
+/* The graph knows nothing of symspecs: it calls these. */
 struct graph_filter selection_graph_filter(const struct selection *s)
 {
     return (struct graph_filter){.context = s,

@@ -22,6 +22,7 @@ struct symspec; /* one, parsed */
  * show. */
 #define NO_RANGE UINT32_MAX
 
+/* What one side of a spec matched without a gap: GNU prints its first function's name. */
 struct spec_range {
     const char *name; /* of its first function */
     uint32_t next;    /* what the same side matched before, or NO_RANGE */
@@ -32,6 +33,8 @@ struct spec_arc {
     uint32_t caller, callee; /* ranges */
 };
 
+/* Specs are added while options are read, and resolved once the functions are known; only then may
+ * it be asked. The arena owns all of it. */
 struct selection {
     struct arena *arena;
     const struct functions *functions; /* once resolved */

@@ -36,6 +36,7 @@
 
 #define NONE UINT32_MAX /* no symbol, no arc */
 
+/* Ticks are hits of the profiling clock; chains are heads in struct sprof_tables' arcs. */
 struct sprof_symbol {
     const struct object_symbol *named;
     uint64_t ticks, calls;
@@ -49,6 +50,7 @@ struct sprof_arc {
     uint64_t count;
 };
 
+/* All that the three reports print. */
 struct sprof_tables {
     VEC(struct sprof_symbol) symbols; /* by address, one for each */
     VEC(struct sprof_arc) arcs;
@@ -62,7 +64,8 @@ struct sprof_tables {
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-/* Of two at one address: sprof's own order of preference. */
+/* Of two at one address: sprof's own order of preference. Visible before hidden, names without an
+ * underscore before those with, strong before weak. */
 static bool sprof_is_better(const struct object_symbol *new, const struct object_symbol *old)
 {
     bool is_plain = new->name[0] != '_', was_plain = old->name[0] != '_';
@@ -70,6 +73,8 @@ static bool sprof_is_better(const struct object_symbol *new, const struct object
            (is_plain && was_plain && old->binding == BIND_WEAK && new->binding != BIND_WEAK);
 }
 
+/* `ends` is the running maximum, so that the first symbol reaching beyond an address can be found
+ * by halving. */
 static void sprof_list_symbols(struct object *o, struct sprof_tables *t)
 {
     size_t len, candidates = 0;
@@ -117,13 +122,15 @@ static uint32_t sprof_find(const struct sprof_tables *t, uint64_t address)
                                                                                 : NONE;
 }
 
+/* Where bin i begins; 128 bits, since the range times the number may not fit 64. */
 static uint64_t sprof_bin(const struct histogram *h, uint32_t i)
 {
     return h->low + (uint64_t)((unsigned __int128)(h->high - h->low) * i / h->bins);
 }
 
 /* Adds to the arc of a chain, or puts a new one in front. What has no symbol is one arc for all
- * that came from outside, and each its own otherwise. */
+ * that came from outside, and each its own otherwise. `known` leads from (owner, direction) and the
+ * other symbol to the arc, so that this is O(1). */
 static void sprof_add_arc(struct sprof_tables *t, uint32_t owner, bool is_from, uint32_t other,
                           bool is_outside, uint64_t count)
 {
@@ -141,6 +148,7 @@ static void sprof_add_arc(struct sprof_tables *t, uint32_t owner, bool is_from, 
     *chain = map_value(t->arcs.len - 1);
 }
 
+/* Only symbols that other objects can call may have calls added up by glibc. */
 static void sprof_find_merged(struct sprof_tables *t, const struct profile *p)
 {
     struct arena scratch = {0};
@@ -155,6 +163,8 @@ static void sprof_find_merged(struct sprof_tables *t, const struct profile *p)
     arena_deinit(&scratch);
 }
 
+/* Bins and symbols both ascend, so one walk books all samples; arcs are looked up by address, O(log
+ * symbols) each. */
 static void sprof_count(struct object *o, const struct profile *p, struct sprof_tables *out)
 {
     const struct histogram *h = &p->histograms.at[0];
@@ -230,6 +240,7 @@ static void sprof_print_callee(struct out *out, const struct sprof_tables *t,
     out_printf(out, "%-9" PRIu64 "   %s [%" PRIu32 "]\n", s->calls, s->named->name, arc->symbol);
 }
 
+/* Callers above, the symbol itself, callees below; numbers in brackets are places by address. */
 static void sprof_print_graph(struct out *out, const struct sprof_tables *t)
 {
     out_str(out, "\nindex % time    self  children    called     name\n\n");
@@ -257,6 +268,7 @@ static void sprof_print_graph(struct out *out, const struct sprof_tables *t)
     }
 }
 
+/* Caller, callee, calls, in columns of 34, 34 and 9. */
 static void sprof_print_pair(struct out *out, const struct sprof_tables *t, uint32_t caller,
                              uint32_t callee, uint64_t count)
 {
@@ -265,6 +277,7 @@ static void sprof_print_pair(struct out *out, const struct sprof_tables *t, uint
                callee == NONE ? "<UNKNOWN>" : t->symbols.at[callee].named->name, count);
 }
 
+/* Each pair once: calls from outside by their callee, all others by their caller. */
 static void sprof_print_pairs(struct out *out, const struct sprof_tables *t)
 {
     for (uint32_t i = 0; i < t->symbols.len; i++) {
@@ -298,6 +311,7 @@ static const char VERSION[] =
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n";
 
+/* -1: go on; otherwise an exit status. */
 static int parse(const struct command *self, int argc, char **argv, unsigned *mode, struct out *out)
 {
     optind = 0;
@@ -339,6 +353,8 @@ static bool is_of_object(struct object *o, const struct profile *p)
            low - h->low < page && h->high >= high && h->high - high < page;
 }
 
+/* The flat profile has the columns of gprof's, with times per call in microseconds; total times per
+ * call are left blank, as sprof leaves them. */
 static void print(struct out *out, const struct sprof_tables *t, unsigned mode)
 {
     if (mode & SPROF_FLAT) {
@@ -413,6 +429,7 @@ static bool show(const char *path, const char *named, unsigned mode, struct out 
     return ok;
 }
 
+/* Messages begin with "sprof:" and go to standard error; the status is 1. */
 static int run(const struct command *self, int argc, char **argv, struct out *out, struct err *e)
 {
     struct out complaints;

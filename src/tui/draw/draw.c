@@ -18,6 +18,8 @@
 
 /* --- what there is to zoom into --------------------------------------------------------------- */
 
+/* Shares are of the whole recording, whatever part is shown now: this is where one comes to choose
+ * another. */
 static void put_row(struct span *at, const struct tui *t, const struct part *p)
 {
     static const char *const KINDS[] = {"everything", "program", "process", "thread", "object"};
@@ -39,6 +41,7 @@ static void put_row(struct span *at, const struct tui *t, const struct part *p)
     span_fill(at, at->end);
 }
 
+/* One row a part: its share, its kind, the number of a process or thread, and its name. */
 void draw_parts(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_PARTS];
@@ -51,6 +54,8 @@ void draw_parts(struct surface *s, const struct tui *t)
     }
 }
 
+/* Boxes with and without a cross. A column without figures is listed all the same, and said to be
+ * not measured. */
 void draw_columns(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_COLUMNS];
@@ -70,6 +75,7 @@ void draw_columns(struct surface *s, const struct tui *t)
     }
 }
 
+/* No row is marked as selected: pages scroll. */
 void draw_page(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[t->view];
@@ -90,6 +96,8 @@ uint8_t draw_row_style(const struct tui *t, size_t row)
     return row == t->list[t->view].selected ? STYLE_REVERSE : STYLE_PLAIN;
 }
 
+/* From 10 % on hot, from 2 % on warm. What is hot is bold as well, for terminals without
+ * colours. */
 uint8_t draw_heat(uint8_t style, double share)
 {
     const double hot = 0.1, warm = 0.02;
@@ -98,11 +106,13 @@ uint8_t draw_heat(uint8_t style, double share)
     return share >= warm ? style | STYLE_WARM : style;
 }
 
+/* Samples whose worth is not known have two decimals: they may be shares of samples. */
 int draw_decimals(const struct summary *s)
 {
     return s->rate > 0 ? text_time_decimals(s) : 2;
 }
 
+/* Wide enough for the time of all samples, which no row can exceed. */
 size_t draw_time_width(const struct summary *s)
 {
     double most = s->rate > 0 ? summary_time(s, s->samples) : s->samples;
@@ -133,6 +143,7 @@ void draw_empty(struct surface *s, const char *text)
 
 /* --- the first row --------------------------------------------------------------------------- */
 
+/* What a share is a share of: samples and their time, and lines with code. */
 static void draw_amounts(struct span *at, const struct tui *t)
 {
     const struct summary *s = t->now ? &t->now->session.summary : NULL;
@@ -151,6 +162,7 @@ static void draw_amounts(struct span *at, const struct tui *t)
                     ratio_percent(&t->covered.result.sums.lines), t->covered.result.sums.lines.all);
 }
 
+/* In brackets, which part of the recording is shown; nothing where it is all of it. */
 static void draw_part(struct span *at, const struct tui *t)
 {
     static const char *const KINDS[] = {"", "program ", "process ", "thread ", "object "};
@@ -173,6 +185,7 @@ static bool draw_has_notes(const struct tui *t)
            (t->has_coverage && t->covered.reading.problems.at.len);
 }
 
+/* What is looked at on the left, the view's name on the right over whatever is there. */
 static void draw_title(struct surface *s, const struct tui *t)
 {
     static const char *const NAMES[VIEWS] = {"functions", "calls",   "source", "files", "zoom",
@@ -207,6 +220,7 @@ void draw_foot(struct surface *s, const char *text)
     span_fill(&at, at.end);
 }
 
+/* The keys that matter most in each view; all of them are on the page of help. */
 static const char *draw_keys(const struct tui *t)
 {
     static const char *const KEYS[VIEWS] = {
@@ -223,6 +237,7 @@ static const char *draw_keys(const struct tui *t)
     return KEYS[t->view];
 }
 
+/* The cursor stands behind what was typed, at the last column if that is longer than the row. */
 static struct cursor_place draw_prompt(struct surface *s, const struct tui *t)
 {
     struct span at = surface_span(s, s->rows - 1, 0, STYLE_BOLD);
@@ -258,6 +273,7 @@ static void draw_position(struct surface *s, const struct tui *t)
     span_str(&at, text);
 }
 
+/* A prompt, or a message, or the keys with the position. */
 static struct cursor_place draw_last_row(struct surface *s, const struct tui *t)
 {
     if (t->prompt)
@@ -270,6 +286,8 @@ static struct cursor_place draw_last_row(struct surface *s, const struct tui *t)
 
 /* --- all ------------------------------------------------------------------------------------- */
 
+/* Too small a window gets two words: heads and foot would leave no rows. The table below is in the
+ * order of enum view. */
 struct cursor_place draw_screen(struct surface *s, const struct tui *t)
 {
     static void (*const VIEW[VIEWS])(struct surface *, const struct tui *) = {

@@ -1,5 +1,12 @@
 /* Drawing what struct tui says on a surface. screen.c and tests call draw_screen(); the rest is
- * shared by the files of this room. */
+ * shared by the files of this room.
+ *
+ *    row 0         program, part, totals                            view      draw.c
+ *    row 1         heads of columns                                           each view
+ *    rows 2 ..     rows of the view                                           each view
+ *    last row      keys, a message, or a prompt                  position     draw.c
+ *
+ * Everything is drawn anew for each key; curses sends the terminal only what differs. */
 #ifndef MONARC_TUI_DRAW_DRAW_H
 #define MONARC_TUI_DRAW_DRAW_H
 
@@ -34,7 +41,8 @@ void draw_columns(struct surface *s, const struct tui *t);
 void draw_line(struct surface *s, const struct tui *t);
 void draw_page(struct surface *s, const struct tui *t);
 
-/* Columns of a table that have anything to show, whether they are hidden or not: a bit each. */
+/* Columns of a table that have anything to show, whether they are hidden or not: a bit each. Bits
+ * are 1 << enum function_column, source_column or file_column. */
 uint32_t draw_functions_columns(const struct tui *t);
 uint32_t draw_source_columns(const struct tui *t);
 uint32_t draw_files_columns(const struct tui *t);
@@ -75,11 +83,13 @@ struct screen_columns {
     size_t left_out;
 };
 
-/* Adds one; `width` is what figures take. */
+/* Adds one; `width` is what figures take. The column is as wide as its head at least. Of at most
+ * MOST_COLUMNS. */
 void columns_add(struct screen_columns *c, const char *head, size_t width, int rank,
                  bool is_sorted);
 
-/* Leaves out what it takes for `least` columns to remain of `room`. */
+/* Leaves out what it takes for `least` columns to remain of `room`. Both are in columns of the
+ * screen; each figure has a blank behind it. */
 void columns_fit(struct screen_columns *c, size_t room, size_t least);
 
 /* Draws the heads; then, on rows, each figure in turn, also of columns that are left out. */

@@ -3,7 +3,15 @@
  *
  * Columns have a rank. What a window is too narrow for is left out whole, the least of the columns
  * first, and the head says how many: figures are never cut. A column that has nothing to show for
- * any row is not there at all. The name has what is left. */
+ * any row is not there at all. The name has what is left.
+ *
+ *    self%    +-  self s total% total s  calls function
+ *    40.00  3.04   0.400  90.00   0.900   1200 parse (libx.so)         the flat profile
+ *
+ *    total%  self s callees s calls   of function (callers 1, callees 2)
+ *     90.00   0.400     0.500  1200 1200     main                      a caller
+ *     90.00   0.400     0.500  1200      parse                         the function itself
+ *     30.00   0.300     0.000    60   80     scan                      a callee */
 #include "output/text.h"
 #include "tui/draw/draw.h"
 
@@ -13,6 +21,7 @@
 
 /* --- columns that fit ------------------------------------------------------------------------- */
 
+/* Heads are words of this room, at most COLUMN_HEAD - 1 bytes of ASCII. */
 void columns_add(struct screen_columns *c, const char *head, size_t width, int rank, bool is_sorted)
 {
     struct screen_column *at = &c->at[c->len++];
@@ -29,6 +38,7 @@ static size_t used(const struct screen_columns *c)
     return sum;
 }
 
+/* Takes the column of the lowest rank until the rest fits; O(columns^2), of a dozen. */
 void columns_fit(struct screen_columns *c, size_t room, size_t least)
 {
     while (c->left_out < c->len && used(c) + least > room) {
@@ -41,6 +51,7 @@ void columns_fit(struct screen_columns *c, size_t room, size_t least)
     }
 }
 
+/* The head of the column that rows are sorted by is reversed. */
 void columns_head(const struct screen_columns *c, struct span *s)
 {
     uint8_t style = s->style;
@@ -54,6 +65,8 @@ void columns_head(const struct screen_columns *c, struct span *s)
     }
 }
 
+/* The figure is right-aligned under its head; a text that is wider than the column pushes the rest
+ * of the row. */
 void columns_put(const struct screen_columns *c, size_t which, struct span *s, const char *text)
 {
     if (c->at[which].is_left_out)
@@ -64,6 +77,7 @@ void columns_put(const struct screen_columns *c, size_t which, struct span *s, c
 
 /* --- the table of functions ------------------------------------------------------------------- */
 
+/* Which columns the table of functions has, and where; made for each screen. */
 struct function_layout {
     const struct functions_table *table;
     uint32_t hidden, there;        /* columns that were hidden; those that have anything to show */
@@ -72,6 +86,8 @@ struct function_layout {
     int at[FUNCTION_COLUMNS]; /* place in `columns`, from 1; 0: there is no such column */
 };
 
+/* A column exists where it has something to show (there); it is drawn if the user has not hidden
+ * it. SORT_FUNCTIONS stands for no order. */
 static void functions_layout_add(struct function_layout *l, int which, const char *head,
                                  size_t width, int rank, enum function_sort sort)
 {
@@ -82,6 +98,8 @@ static void functions_layout_add(struct function_layout *l, int which, const cha
     l->at[which] = (int)l->columns.len;
 }
 
+/* Ranks say what goes first in a narrow window: the margin first (10), times before shares, self%
+ * last (100). */
 static void functions_layout_profile(struct function_layout *l)
 {
     const struct summary *s = l->summary;
@@ -107,6 +125,8 @@ static void functions_layout_profile(struct function_layout *l)
                              SORT_FUNCTIONS_CALLS);
 }
 
+/* Digits of the largest count of all functions, shown or not: the column keeps its width while a
+ * filter is typed. */
 static size_t functions_most_runs(const struct functions_table *t)
 {
     uint64_t most = 0;
@@ -116,6 +136,7 @@ static size_t functions_most_runs(const struct functions_table *t)
     return (size_t)text_digits(most);
 }
 
+/* At least 24 columns are left to the name. */
 static void functions_layout_make(struct function_layout *l, const struct tui *t, size_t room)
 {
     enum { LEAST_NAME = 24 };
@@ -132,6 +153,7 @@ static void functions_layout_make(struct function_layout *l, const struct tui *t
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
+/* No room is needed to know what there is. */
 uint32_t draw_functions_columns(const struct tui *t)
 {
     struct function_layout l;
@@ -146,6 +168,7 @@ static void functions_put_figure(const struct function_layout *l, int which, str
         columns_put(&l->columns, (size_t)l->at[which] - 1, at, text);
 }
 
+/* In percent, blank where it is not known. Only the share of self time is coloured by its heat. */
 static void functions_put_share(const struct function_layout *l, int which, struct span *at,
                                 double share, bool is_known, const char *format)
 {
@@ -190,6 +213,7 @@ static void functions_put_calls(const struct function_layout *l, struct span *at
     functions_put_figure(l, FUNCTION_CALLS, at, text);
 }
 
+/* What never ran is 0 in bold; `?` where the count was damaged or is not known. */
 static void functions_put_runs(const struct function_layout *l, struct span *at, uint32_t covered)
 {
     char text[32] = "";
@@ -207,6 +231,8 @@ static void functions_put_runs(const struct function_layout *l, struct span *at,
     at->style = style;
 }
 
+/* Figures first, then how the row stands to the base, the name, and the object in parentheses. The
+ * object keeps its place only where the name has at least as much. */
 static void functions_put_row(const struct function_layout *l, struct span *at,
                               const struct function_row *r, size_t shift)
 {
@@ -268,8 +294,11 @@ void draw_functions(struct surface *s, const struct tui *t)
 
 /* --- callers and callees ---------------------------------------------------------------------- */
 
+/* Columns of a row of calls, in their order: times up to CALL_CHILDREN, numbers of calls behind it.
+ * CALL_OF are all calls of the callee. */
 enum { CALL_TOTAL_SHARE, CALL_SELF, CALL_CHILDREN, CALL_COUNT, CALL_OF };
 
+/* Columns of one function's callers and callees. */
 struct call_layout {
     const struct tui *tui;
     const struct summary *summary;
@@ -277,6 +306,7 @@ struct call_layout {
     bool has_time, has_calls;
 };
 
+/* Columns are added in the order of the enum above: put_figures() counts on that. */
 static void layout_make(struct call_layout *l, const struct tui *t, size_t room)
 {
     enum { LEAST_NAME = 20, SHARE = 6 };
@@ -314,6 +344,7 @@ static void put_figures(const struct call_layout *l, struct span *at, const char
     }
 }
 
+/* The number of the function's cycle stands behind the name and is not cut with it. */
 static void put_name(const struct call_layout *l, struct span *at, uint32_t node,
                      const struct entry_line *line)
 {
@@ -333,6 +364,8 @@ static void put_name(const struct call_layout *l, struct span *at, uint32_t node
     span_str(at, cycle);
 }
 
+/* A caller or callee, as in gprof's call graph: times that go along the arc, and calls along it of
+ * all calls of the callee. Arcs within a cycle carry no time, and some lines have no count. */
 static void put_line(const struct call_layout *l, struct span *at, const struct entry_line *line)
 {
     char share[16], self[32], children[32], calls[32], of[32];
@@ -359,6 +392,7 @@ static void put_line(const struct call_layout *l, struct span *at, const struct 
     put_name(l, at, line->node, line);
 }
 
+/* The function itself, in bold, not indented; recursive calls stand behind its name. */
 static void put_middle(const struct call_layout *l, struct span *at, const struct entry *e)
 {
     char share[16], self[32], children[32], calls[64];
@@ -379,6 +413,7 @@ static void put_middle(const struct call_layout *l, struct span *at, const struc
         span_printf(at, " (+%" PRIu64 " recursive)", e->recursive_calls);
 }
 
+/* Callers and callees are numbered in the head, as a long list leaves the screen. */
 void draw_calls(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_CALLS];

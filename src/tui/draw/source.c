@@ -3,7 +3,12 @@
  *
  * A source's text is shown as it is, scrolled sideways as a whole; the figures before it stay. A
  * line of the list of details is indented by what it belongs to: a branch below its line, an
- * instruction below the copy of the code that it is in. */
+ * instruction below the copy of the code that it is in.
+ *
+ *    self%   calls   ran branch line
+ *             1200  1200          10 int parse(const char *text)
+ *    12.50          1200    1/2   11     if (*text == '#')
+ *                  #####          12         skip(text); */
 #include "output/text.h"
 #include "tui/draw/draw.h"
 
@@ -13,6 +18,7 @@
 
 /* --- the table of files ----------------------------------------------------------------------- */
 
+/* Columns of the table of files; made for each screen, as struct function_layout is. */
 struct file_layout {
     const struct tui *tui;
     uint32_t there; /* columns that have anything to show */
@@ -30,6 +36,7 @@ static void layout_add(struct file_layout *l, int which, const char *head, size_
     l->at[which] = (int)l->columns.len;
 }
 
+/* Ranks keep self% longest, then lines%; func% and the number of lines with code go first. */
 static void layout_make(struct file_layout *l, const struct tui *t, size_t room)
 {
     enum { LEAST_NAME = 30, SHARE = 6 };
@@ -89,6 +96,7 @@ static void put_number(const struct file_layout *l, int which, struct span *at, 
     put_figure(l, which, at, text);
 }
 
+/* A path that is too long loses its beginning: files are told apart by the end. */
 static void put_row(const struct file_layout *l, struct span *at, size_t row)
 {
     const struct tui *t = l->tui;
@@ -139,6 +147,7 @@ void draw_files(struct surface *s, const struct tui *t)
 
 /* --- one source ------------------------------------------------------------------------------- */
 
+/* The same for one source. */
 struct source_layout {
     const struct tui *tui;
     const struct source_table *table;
@@ -158,6 +167,8 @@ static void source_layout_add(struct source_layout *l, int which, const char *he
     l->at[which] = (int)l->columns.len;
 }
 
+/* Columns exist by what this source has, not the program: a header without branches has no column
+ * of them. At least 48 of 80 columns are left to the text, in smaller windows the same part. */
 static void source_layout_make(struct source_layout *l, const struct tui *t, size_t room)
 {
     enum {
@@ -212,6 +223,7 @@ static void source_put_figure(const struct source_layout *l, int which, struct s
         columns_put(&l->columns, (size_t)l->at[which] - 1, at, text);
 }
 
+/* Blank where no sample fell: zeros would hide the lines that matter. */
 static void source_put_share(const struct source_layout *l, struct span *at,
                              const struct source_figures *f)
 {
@@ -258,6 +270,7 @@ static void source_put_since(const struct source_layout *l, struct span *at,
     at->style = style;
 }
 
+/* Blank where it is not known, which is not the same as 0. */
 static void source_put_number(const struct source_layout *l, int which, struct span *at,
                               bool is_known, uint64_t number)
 {
@@ -306,6 +319,7 @@ static void source_put_coverage(const struct source_layout *l, struct span *at,
     source_put_ratio(l, SOURCE_CONDITIONS, at, hit, all);
 }
 
+/* The order of the calls is the order of the columns. */
 static void source_put_row(const struct source_layout *l, struct span *at, size_t row)
 {
     const struct source_figures *f = &l->table->lines.at[row];
@@ -321,6 +335,8 @@ static void source_put_row(const struct source_layout *l, struct span *at, size_
     span_fill(at, at->end);
 }
 
+/* The head says what may make figures doubtful before it names the file: a file that has changed,
+ * or one without text. */
 void draw_source(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_SOURCE];
@@ -354,6 +370,7 @@ static const char *line_indent(enum detail_kind kind)
     return INDENTS[kind];
 }
 
+/* Six columns and a blank, whether there is a figure or not, so that texts stand in line. */
 static void line_put_share(struct span *at, const struct summary *s, const struct detail *d)
 {
     char text[32] = "";
@@ -367,6 +384,7 @@ static void line_put_share(struct span *at, const struct summary *s, const struc
     span_str(at, " ");
 }
 
+/* Texts may hold tabs, as row 0 is a line of source. */
 static void line_put_row(struct span *at, const struct tui *t, const struct detail *d)
 {
     if (t->now)

@@ -34,6 +34,8 @@ static bool is_right_to_left(uint32_t c)
     return false;
 }
 
+/* Of a sequence that utf8_length() has found whole: 7 minus `bytes` bits of the first byte, six of
+ * each other. */
 static uint32_t decode(const uint8_t *at, size_t bytes)
 {
     uint32_t c = bytes == 1 ? at[0] : at[0] & (0x7fu >> bytes);
@@ -42,6 +44,8 @@ static uint32_t decode(const uint8_t *at, size_t bytes)
     return c;
 }
 
+/* Printable ASCII is most of all text and is answered first. c < 0xa0 are the C1 controls, which
+ * some terminals obey. wcwidth() depends on the locale: what it cannot show has -1. */
 struct glyph glyph_next(const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text;
@@ -93,7 +97,8 @@ struct span surface_span(struct surface *s, size_t row, size_t column, uint8_t s
     return (struct span){s, row, column < end ? column : end, end, style};
 }
 
-/* False: there is no room for it. A wide character that does not fit leaves its place blank. */
+/* False: there is no room for it. A wide character that does not fit leaves its place blank. The
+ * caller stops then: nothing smaller is squeezed in behind. */
 static bool put(struct span *s, const struct glyph *g)
 {
     if (s->column + (size_t)g->columns > s->end) {
@@ -162,6 +167,11 @@ static size_t byte_at(const char *text, size_t len, size_t columns)
 static const char GAP[] = "...";
 enum { GAP_LEN = 3 };
 
+/* Keeps one part in `head_of_room` of the room for the beginning (0: none), and the rest for the
+ * end, with GAP between. Room of three columns or less has no place for a gap: the text is cut.
+ *
+ *    span_name   std::vector<...>::push_back
+ *    span_path   ...src/tui/draw/surface.c */
 static void shortened(struct span *s, const char *text, size_t skip, size_t head_of_room)
 {
     size_t len = strlen(text), cut = byte_at(text, len, skip);
@@ -190,6 +200,8 @@ void span_path(struct span *s, const char *path, size_t skip)
     shortened(s, path, skip, 0);
 }
 
+/* Tab stops count from the line's beginning, not from what is in sight, so that scrolling sideways
+ * moves all lines alike. */
 void span_source(struct span *s, const char *text, size_t len, size_t skip)
 {
     enum { TAB = 8 };

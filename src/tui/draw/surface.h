@@ -1,4 +1,11 @@
-/* Characters that a terminal may be given, and a screen of them in memory. */
+/* Characters that a terminal may be given, and a screen of them in memory.
+ *
+ *    struct surface    rows x columns cells, row by row
+ *    struct span       part of one row, with a style; drawing moves its start on
+ *    struct glyph      one character of a text, judged
+ *
+ * A wide character takes two cells: the first has it and columns 2, the second has character 0 and
+ * columns 0. */
 #ifndef MONARC_TUI_DRAW_SURFACE_H
 #define MONARC_TUI_DRAW_SURFACE_H
 
@@ -29,7 +36,10 @@ size_t glyph_columns(const char *text, size_t len);
 /* A screen of characters in memory: what is drawn on, and what the terminal is given. Nothing but
  * what glyph.h lets through ever gets on it. */
 
-/* How a cell looks. Colours never say what nothing else says. */
+/* How a cell looks. Colours never say what nothing else says.
+ *
+ *    bit   5         4       3    2 1 0
+ *          underline reverse bold colour */
 enum style {
     STYLE_PLAIN = 0,
     STYLE_HOT = 1, /* colours, one at a time */
@@ -52,7 +62,7 @@ struct surface {
     struct cell *cells;
 };
 
-/* Another size; all blank. */
+/* Another size; all blank. What was drawn is gone; the caller draws all of it anew. */
 void surface_resize(struct surface *s, size_t rows, size_t columns);
 void surface_deinit(struct surface *s);
 void surface_clear(struct surface *s);
@@ -69,10 +79,12 @@ struct span {
     uint8_t style;
 };
 
-/* All of a row from a column on. */
+/* All of a row from a column on. An empty span where there is no such row or column: drawing into
+ * it does nothing. */
 struct span surface_span(struct surface *s, size_t row, size_t column, uint8_t style);
 
-/* Each draws at span->column and moves that on. */
+/* Each draws at span->column and moves that on. What does not fit is cut without a sign;
+ * span_name() and span_path() leave one. */
 void span_text(struct span *s, const char *text, size_t len);
 void span_str(struct span *s, const char *text);
 void span_printf(struct span *s, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -84,7 +96,8 @@ void span_right(struct span *s, const char *text, size_t width);
 void span_fill(struct span *s, size_t column);
 
 /* A name in what is left of the span: first `skip` columns are left out; of a name that is longer
- * than the room, the middle, or, of a path, the beginning. */
+ * than the room, the middle, or, of a path, the beginning. `skip` is in columns. The cut is marked
+ * by "...". */
 void span_name(struct span *s, const char *name, size_t skip);
 void span_path(struct span *s, const char *path, size_t skip);
 

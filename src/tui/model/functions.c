@@ -18,7 +18,8 @@
 
 /* --- opening a profile ------------------------------------------------------------------------ */
 
-/* Of the functions that a row can be of. */
+/* Of the functions that a row can be of. Names are shortened as far as they stay different among
+ * these: what no row shows cannot be mistaken for anything. */
 static void shorten_names(struct session *s)
 {
     bool *is_shown = ARENA_NEW(&s->arena, bool, s->functions.len);
@@ -29,6 +30,9 @@ static void shorten_names(struct session *s)
     names_shorten(&s->names, is_shown);
 }
 
+/* Three choices that reports leave to options are always made here: times along calls are measured
+ * where stacks are known, inlined functions have names, and samples keep their places, which source
+ * lines need. */
 struct measurement *measurement_open(const struct session_options *o,
                                      const struct recorded_filter *part, struct err *e)
 {
@@ -47,6 +51,7 @@ struct measurement *measurement_open(const struct session_options *o,
     return m;
 }
 
+/* All entries, without a filter: any function may be asked for by the next key. */
 const struct entries *measurement_entries(struct measurement *m)
 {
     static const struct filter ALL;
@@ -66,6 +71,8 @@ void measurement_close(struct measurement *m)
     memory_free(m);
 }
 
+/* A failure is remembered as well as a success: a program without line numbers has none at the
+ * second key either. */
 bool measurement_lines(struct measurement *m)
 {
     struct session *s = &m->session;
@@ -119,7 +126,9 @@ bool older_is_meant(double chance)
     return chance < 1 - CONFIDENCE;
 }
 
-/* Time as one run measured it, or where a sample's worth is not known, its share. */
+/* Time as one run measured it, or where a sample's worth is not known, its share. A mean with the
+ * variance that sampling gives it. The variance of a share becomes that of a time by the square of
+ * the time of all samples. */
 static struct amount older_amount(const struct summary *s, double self, bool has_times)
 {
     double samples = s->effective > 0 ? s->effective : s->samples;
@@ -132,6 +141,9 @@ static struct amount older_amount(const struct summary *s, double self, bool has
     return m;
 }
 
+/* One run on either side says nothing of how runs differ, so that a usual amount is assumed
+ * (NOISE_OF_RUNS); kernel code and waits have an amount of their own (NOISE_KERNEL). Times are
+ * compared if both sides measure the same dimension, otherwise shares are. */
 double older_chance(const struct summary *then, double before, const struct summary *now,
                     double after, const char *name)
 {
@@ -147,7 +159,9 @@ double older_chance(const struct summary *then, double before, const struct summ
     return difference_chance(&d);
 }
 
-/* One test for each function that either side has samples of. */
+/* One test for each function that either side has samples of. A thousand tests at 1 % would find
+ * ten changes in two equal runs, so chances_adjust() corrects the probabilities for being the least
+ * of many (Holm). */
 static void judge(struct older *o, const struct measurement *now)
 {
     const struct session *s = &now->session;
@@ -178,6 +192,8 @@ static void judge(struct older *o, const struct measurement *now)
     arena_deinit(&scratch);
 }
 
+/* Functions are matched by name, as in `monarc diff`; from `match` and `row_of` older_row() finds a
+ * row in O(1). */
 void older_make(struct older *o, struct measurement *old, const struct measurement *now)
 {
     static const struct filter ALL;
@@ -213,6 +229,7 @@ const struct flat_row *older_row(const struct older *o, uint32_t function)
 
 /* --- callers and callees ---------------------------------------------------------------------- */
 
+/* The entry's lists are reused: walking from function to function allocates nothing. */
 void calls_table_make(struct calls_table *t, struct measurement *m, uint32_t node)
 {
     t->measured = m;
@@ -222,11 +239,13 @@ void calls_table_make(struct calls_table *t, struct measurement *m, uint32_t nod
     t->len = t->middle + 1 + t->entry.below.all.len;
 }
 
+/* The entry's lists are all that a table of calls owns. */
 void calls_table_deinit(struct calls_table *t)
 {
     entry_deinit(&t->entry);
 }
 
+/* Rows are callers, the function, then what is below it. */
 const struct entry_line *calls_table_line(const struct calls_table *t, size_t row)
 {
     if (row == t->middle)
@@ -279,6 +298,8 @@ double function_row_old_share(const struct functions_table *t, const struct func
     return r->old ? summary_share(&t->in.base->measured->session.summary, r->old->self) : 0;
 }
 
+/* A row without samples now may still be a function that exists: then its verdict is the newer
+ * function's. */
 bool function_row_is_meant(const struct functions_table *t, const struct function_row *r)
 {
     const struct older *o = t->in.base;
@@ -300,6 +321,7 @@ const char *function_row_change(const struct functions_table *t, const struct fu
     return o->match.new_of[r->old->function] == NO_FUNCTION ? "gone" : "idle";
 }
 
+/* An order by a column that has no figures would be the order of chance. */
 bool functions_table_can_sort(const struct functions_input *in, enum function_sort sort)
 {
     const struct summary *s = in->measured ? &in->measured->session.summary : NULL;
@@ -315,6 +337,7 @@ bool functions_table_can_sort(const struct functions_input *in, enum function_so
 
 /* --- sorting --------------------------------------------------------------------------------- */
 
+/* Negative where `l` is the larger one: largest first. */
 static int functions_descending(double l, double r)
 {
     return (l < r) - (l > r);
@@ -329,6 +352,7 @@ static double functions_runs(const struct functions_table *t, const struct funct
     return f->state == RESULT_UNKNOWN ? 0.5 : (double)f->count;
 }
 
+/* Only for the orders that the flat profile does not know: by change, by runs, by name. */
 static int functions_compare(uint32_t left, uint32_t right, const void *context)
 {
     const struct functions_table *t = context;
@@ -341,7 +365,8 @@ static int functions_compare(uint32_t left, uint32_t right, const void *context)
     return strcmp(function_row_name(t, l), function_row_name(t, r));
 }
 
-/* The flat profile has sorted its rows by the other columns. */
+/* The flat profile has sorted its rows by the other columns. Rows are copied in the order of a
+ * sorted list of their numbers, which the comparison needs. */
 static void functions_order(struct functions_table *t)
 {
     if (t->sort < SORT_FUNCTIONS_CHANGE)
@@ -361,6 +386,8 @@ static void functions_order(struct functions_table *t)
 
 /* --- filling --------------------------------------------------------------------------------- */
 
+/* The filter's rule for names that are in no profile: a pattern may match the readable name or the
+ * linkage name, and what is to be left out wins. */
 static bool functions_has_word(const struct filter *f, const char *name, const char *linkage)
 {
     for (size_t i = 0; i < f->ignore.len; i++)
@@ -374,6 +401,7 @@ static bool functions_has_word(const struct filter *f, const char *name, const c
     return !f->focus.len;
 }
 
+/* By name: numbers of objects are those of one recording, and zooming opens another. */
 static bool functions_in_object(const struct functions_table *t, uint32_t function)
 {
     const struct session *s = &t->in.measured->session;
@@ -382,6 +410,8 @@ static bool functions_in_object(const struct functions_table *t, uint32_t functi
                    space_object_name(&s->recorded.space, s->functions.at[function].object));
 }
 
+/* Rows of the flat profile, in the order it gives them for this sort; orders it does not know come
+ * out by self time and are sorted afterwards. */
 static void functions_take_profile(struct functions_table *t, const struct filter *filter)
 {
     static const enum view_sort SORTS[SORT_FUNCTIONS] = {
@@ -436,6 +466,7 @@ struct linkage_index {
     uint32_t *next;      /* of each row, or UINT32_MAX */
 };
 
+/* Chains are in reverse order of rows: each row is put in front of its name's. */
 static void functions_by_linkage(const struct functions_table *t, struct linkage_index *x)
 {
     x->next = memory_zeroed(t->rows.len, sizeof *x->next);
@@ -452,6 +483,7 @@ static void functions_by_linkage(const struct functions_table *t, struct linkage
     }
 }
 
+/* By line and last name of the file: builds are made in different places. */
 static bool functions_begin_together(const struct functions_table *t, uint32_t row,
                                      const struct result_function *f)
 {
@@ -477,6 +509,9 @@ static uint32_t functions_row_of(const struct functions_table *t, const struct l
     return row;
 }
 
+/* A function of coverage goes to the row of the same linkage name that has none yet; without such a
+ * row it becomes one. With only one object shown it does not, since coverage does not say which
+ * object a function is in. */
 static void functions_take_coverage(struct functions_table *t, const struct filter *filter)
 {
     const struct coverage_result *c = t->in.coverage;
@@ -503,6 +538,8 @@ static void functions_take_coverage(struct functions_table *t, const struct filt
 
 /* --- the table ------------------------------------------------------------------------------- */
 
+/* The pattern is compiled before anything is thrown away: a mistyped one leaves the table as it
+ * was. */
 bool functions_table_make(struct functions_table *t, const struct functions_input *in,
                           enum function_sort sort, struct err *e)
 {

@@ -2,7 +2,17 @@
  *
  * Of a line: its branches, the terms of its conditions, and its machine code. One line may have
  * been compiled many times, inlined here and there; copies are told apart by the chain of frames
- * that each instruction has, and each copy stands under the place it was inlined into. */
+ * that each instruction has, and each copy stands under the place it was inlined into.
+ *
+ *    text of the line
+ *    ran 12 times
+ *    branch 0 of decision 3: NEVER TAKEN
+ *    code of f, inlined                     a copy, those with most samples first
+ *      into main  main.c:20                 its frames, from the inside to the outside
+ *        401136  mov %eax,%edx              its instructions, by address
+ *
+ * The code of a source is read once for all of its lines. Copies are found by comparing chains:
+ * O(instructions of the line times copies), and few lines have more than a handful. */
 #include "base/path.h"
 #include "base/sort.h"
 #include "base/utf8.h"
@@ -16,6 +26,7 @@
 
 /* --- one line --------------------------------------------------------------------------------- */
 
+/* The row is the caller's to complete, until the next one is added. */
 static struct detail *line_add(struct line_view *d, enum detail_kind kind, const char *text)
 {
     vec_push(&d->rows, (struct detail){.kind = kind, .text = text, .function = NO_NODE});
@@ -24,6 +35,7 @@ static struct detail *line_add(struct line_view *d, enum detail_kind kind, const
 
 /* --- coverage -------------------------------------------------------------------------------- */
 
+/* Capitals mark what a test is still to be written for. */
 static void line_add_branches(struct line_view *d, const struct coverage_result *c,
                               const struct result_line *line)
 {
@@ -38,11 +50,14 @@ static void line_add_branches(struct line_view *d, const struct coverage_result 
     }
 }
 
+/* `seen` has a bit for each term. */
 static const char *line_seen(uint64_t seen, uint32_t term)
 {
     return seen >> term & 1 ? "seen" : "NOT SEEN";
 }
 
+/* One row a term (MC/DC): whether it was seen to decide the outcome alone, as true and as false.
+ * Masks have 64 bits. */
 static void line_add_conditions(struct line_view *d, const struct coverage_result *c,
                                 const struct result_line *line)
 {
@@ -58,6 +73,7 @@ static void line_add_conditions(struct line_view *d, const struct coverage_resul
     }
 }
 
+/* How often the line ran, then how its branches and conditions went. */
 static void line_add_coverage(struct line_view *d, const struct source_table *t,
                               const struct result_line *line)
 {
@@ -87,12 +103,14 @@ struct listed_instruction {
     uint32_t copy;
 };
 
+/* Instructions of one line, each with the number of its copy. */
 struct code_listing {
     const struct session *session;
     VEC(struct code_copy) copies;
     VEC(struct listed_instruction) all; /* by address */
 };
 
+/* Texts are compared by address first: debug information has most of them once. */
 static bool line_is_same_frame(const struct object_frame *l, const struct object_frame *r)
 {
     return l->line == r->line &&
@@ -110,6 +128,7 @@ static bool line_is_same_copy(const struct code_copy *l, const struct code_copy 
     return is_same;
 }
 
+/* Puts an instruction to its copy, by the frames at its address, and adds its samples there. */
 static void line_take(struct code_listing *l, const struct annotated_instruction *i)
 {
     const struct functions *f = &l->session->functions;
@@ -125,6 +144,7 @@ static void line_take(struct code_listing *l, const struct annotated_instruction
     vec_push(&l->all, ((struct listed_instruction){i, at}));
 }
 
+/* A name for people: demangled and shortened, unless the user wants linkage names. */
 static const char *line_readable(const struct line_view_input *in, const char *linkage,
                                  struct arena *a)
 {
@@ -138,6 +158,8 @@ static const char *line_readable(const struct line_view_input *in, const char *l
     return name;
 }
 
+/* A head for the copy, and a row for each frame that it is inlined into; these rows can be
+ * opened. */
 static void line_add_copy(struct line_view *d, const struct line_view_input *in,
                           const struct code_copy *c)
 {
@@ -161,6 +183,8 @@ static void line_add_copy(struct line_view *d, const struct line_view_input *in,
     }
 }
 
+/* Address, text, where a jump or call goes, and, where blocks were counted, how often the block
+ * ran. */
 static void line_add_instruction(struct line_view *d, const struct line_view_input *in,
                                  const struct annotated_instruction *i)
 {
@@ -200,6 +224,7 @@ static void line_list(struct line_view *d, const struct line_view_input *in,
     }
 }
 
+/* Lines without samples and stretches of code are kept, which the tables of sources do without. */
 static struct source_input line_source_input(const struct line_view_input *in)
 {
     struct session *s = &in->measured->session;
@@ -234,6 +259,8 @@ static void line_read_code(struct line_view *d, const struct line_view_input *in
     d->code_of = in->source->number;
 }
 
+/* Files of other folders with the same last name are read along, and left out here by the number of
+ * their source. */
 static void line_add_code(struct line_view *d, const struct line_view_input *in)
 {
     struct annotate_rules rules = {.only_line = in->line, .has_code = true};
@@ -267,6 +294,7 @@ static void line_add_code(struct line_view *d, const struct line_view_input *in)
 
 /* --- all ------------------------------------------------------------------------------------- */
 
+/* Row 0 is always there: the line's own text. */
 void line_view_make(struct line_view *d, const struct line_view_input *in)
 {
     const struct source_figures *f = &in->source->lines.at[in->line - 1];
@@ -295,7 +323,8 @@ void line_view_deinit(struct line_view *d)
 
 /* --- pages of text ---------------------------------------------------------------------------- */
 
-/* A line that is too long goes on below, indented. */
+/* A line that is too long goes on below, indented. It is cut at a blank in the second half of the
+ * room, else where the room ends, never within a character. */
 static void add(struct page_text *p, const char *text, size_t width)
 {
     enum { LEAST = 30 };
@@ -314,6 +343,8 @@ static void add(struct page_text *p, const char *text, size_t width)
     vec_push(&p->lines, arena_printf(&p->arena, "%s%s", indent, text));
 }
 
+/* The facts that the head of a report has, one a line behind a word of ten columns, and then what
+ * limits them: mismatch, notes, losses. */
 static void add_profile(struct page_text *p, const struct measurement *m, size_t width)
 {
     const struct summary *s = &m->session.summary;
@@ -380,6 +411,7 @@ static void add_ratio(struct page_text *p, const char *name, const struct covera
             width);
 }
 
+/* The totals, then what was left out of them, then what went wrong in reading. */
 static void add_coverage(struct page_text *p, const struct coverage_session *c, size_t width)
 {
     static const char *const WORDS[PROBLEM_KINDS] = {"Lost", "Partial", "Note"};
@@ -410,6 +442,7 @@ static void add_coverage(struct page_text *p, const struct coverage_session *c, 
         add(p, arena_printf(a, "Note       %s", r->notes.at[i]), width);
 }
 
+/* A profile first, then coverage, with an empty line between. */
 void page_notes(struct page_text *p, const struct measurement *m, const struct coverage_session *c,
                 size_t width)
 {
@@ -421,6 +454,7 @@ void page_notes(struct page_text *p, const struct measurement *m, const struct c
         add_coverage(p, c, width);
 }
 
+/* Every key of press.c has a place in these lines: a key that is added there is added here. */
 void page_help(struct page_text *p, size_t width)
 {
     static const char *const LINES[] = {

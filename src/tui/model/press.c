@@ -1,4 +1,12 @@
-/* Keys: moving, opening, searching, filtering, sorting. */
+/* Keys: moving, opening, searching, filtering, sorting.
+ *
+ * tui_press() is the only entrance. A key is offered to one group after the other (scrolling,
+ * moving, jumping, going), and the first one that knows it in this view takes it; so one key may
+ * mean two things in two views, such as Space, which pages in tables and chooses in the list of
+ * columns. While a prompt is open keys are text, and none of this applies.
+ *
+ * No key fails: what cannot be done is said in one line that names the reason and, where there is
+ * one, the way out. What takes time happens in the model, which announces it. */
 #include "tui/model/tui.h"
 
 #include "base/utf8.h"
@@ -7,6 +15,7 @@
 
 /* --- moving ---------------------------------------------------------------------------------- */
 
+/* A page is one row less than the screen: the last row stays in sight as the first. */
 static bool press_moves(struct tui *t, uint32_t key)
 {
     struct list *l = &t->list[t->view];
@@ -48,6 +57,7 @@ static bool press_scrolls(struct tui *t, uint32_t key)
     return true;
 }
 
+/* Sideways in steps of a tab stop; the bound only keeps the number sane. */
 static void press_shift(struct tui *t, bool is_right)
 {
     enum { STEP = 8, MOST = 10000 };
@@ -59,6 +69,7 @@ static void press_shift(struct tui *t, bool is_right)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+/* Of the selected function; pressed on the function in the middle it has nowhere to go. */
 static void press_open_calls(struct tui *t)
 {
     uint32_t node = tui_selected_node(t);
@@ -72,7 +83,8 @@ static void press_open_calls(struct tui *t)
         tui_show_calls(t, node);
 }
 
-/* The source of a function of the profile. */
+/* The source of a function of the profile. False: no place is known, or its file is not among the
+ * sources that were measured. */
 static bool press_source_of_node(struct tui *t, uint32_t node)
 {
     const char *file;
@@ -89,6 +101,8 @@ static bool press_source_of_node(struct tui *t, uint32_t node)
     return true;
 }
 
+/* Coverage knows the source and the line of each of its functions, with no debug information at
+ * hand. */
 static bool press_source_of_covered(struct tui *t, uint32_t function)
 {
     if (function == UINT32_MAX)
@@ -143,6 +157,7 @@ static void press_open_detail(struct tui *t)
         press_open_calls(t);
 }
 
+/* Lines are chosen in a source: in any other view there is none. */
 static void press_show_line(struct tui *t)
 {
     if (t->view != VIEW_SOURCE || !t->list[VIEW_SOURCE].len)
@@ -151,6 +166,8 @@ static void press_show_line(struct tui *t)
         tui_show_line(t);
 }
 
+/* From any view to the source of what is selected. The profile's place comes first, since debug
+ * information knows the line of the code; coverage's is next. */
 static void press_open_source(struct tui *t)
 {
     if (t->view == VIEW_SOURCE)
@@ -173,6 +190,8 @@ static void press_open_source(struct tui *t)
         tui_say(t, "No source line is known for this.");
 }
 
+/* Enter: one level deeper into what is selected. On pages of text, which have nothing to open, it
+ * goes back. */
 static void press_open(struct tui *t)
 {
     size_t at = t->list[VIEW_PARTS].selected;
@@ -196,6 +215,7 @@ static void press_open(struct tui *t)
     }
 }
 
+/* Plain profiles do not tell processes, threads and objects apart. */
 static void press_show_parts(struct tui *t)
 {
     if (!t->whole || !t->whole->session.folder)
@@ -204,6 +224,7 @@ static void press_show_parts(struct tui *t)
         tui_show(t, VIEW_PARTS);
 }
 
+/* Without coverage and without line numbers no source is known. */
 static void press_show_files(struct tui *t)
 {
     tui_need_sources(t);
@@ -213,6 +234,7 @@ static void press_show_files(struct tui *t)
         tui_show(t, VIEW_FILES);
 }
 
+/* Opened on a table, the list is about that table's columns; opened on itself, it closes. */
 static void press_show_columns(struct tui *t)
 {
     if (t->view == VIEW_COLUMNS) {
@@ -226,6 +248,7 @@ static void press_show_columns(struct tui *t)
     }
 }
 
+/* Back to the whole recording, which is open all the time. */
 static void press_zoom_out(struct tui *t)
 {
     if (t->part.kind == PART_ALL)
@@ -234,6 +257,8 @@ static void press_zoom_out(struct tui *t)
         tui_zoom(t, &(struct part){.kind = PART_ALL});
 }
 
+/* Views by number, and the way in and out: right and left open and go back, as Enter and Backspace
+ * do. */
 static bool press_goes(struct tui *t, uint32_t key)
 {
     switch (key) {
@@ -287,6 +312,9 @@ static const char *press_text_of(struct tui *t, size_t row, struct arena *a)
     return arena_copy(a, line.at ? (const char *)line.at : "", line.len);
 }
 
+/* Around the ends of the list, the selected row last (or first, with takes_here). Texts of lines
+ * are copied to have a NUL behind them; the arena is emptied now and then, as a source may have a
+ * million lines. */
 static void press_find(struct tui *t, bool is_back, bool takes_here)
 {
     struct list *l = &t->list[t->view];
@@ -312,6 +340,7 @@ static void press_find(struct tui *t, bool is_back, bool takes_here)
     tui_say(t, "Not found.");
 }
 
+/* The pattern is kept for n and N until another one compiles. */
 static void press_search(struct tui *t, const char *word)
 {
     regex_t pattern;
@@ -326,6 +355,7 @@ static void press_search(struct tui *t, const char *word)
     press_find(t, false, true);
 }
 
+/* A filter that is no regular expression is taken back, and the rows stay as they are. */
 static void press_filter(struct tui *t, const char *word)
 {
     char *before = t->filter[t->view];
@@ -340,6 +370,7 @@ static void press_filter(struct tui *t, const char *word)
     t->filter[t->view] = before;
 }
 
+/* A filter begins with the one in force, to be edited; a search begins empty. */
 static void press_begin_prompt(struct tui *t, enum prompt prompt)
 {
     if (prompt == PROMPT_FILTER && t->view != VIEW_FUNCTIONS && t->view != VIEW_FILES) {
@@ -353,6 +384,7 @@ static void press_begin_prompt(struct tui *t, enum prompt prompt)
         vec_push(&t->typed, *before);
 }
 
+/* An empty filter shows everything; an empty search looks for the last pattern again. */
 static void press_end_prompt(struct tui *t)
 {
     enum prompt prompt = t->prompt;
@@ -366,6 +398,12 @@ static void press_end_prompt(struct tui *t)
         press_find(t, false, false);
 }
 
+/* Appends a character as UTF-8 (RFC 3629):
+ *
+ *    up to 7f       0xxxxxxx
+ *    up to 7ff      110xxxxx 10xxxxxx
+ *    up to ffff     1110xxxx 10xxxxxx 10xxxxxx
+ *    up to 10ffff   11110xxx 10xxxxxx 10xxxxxx 10xxxxxx */
 static void press_type(struct tui *t, uint32_t c)
 {
     enum { MOST = 200 };
@@ -383,6 +421,7 @@ static void press_type(struct tui *t, uint32_t c)
     vec_push(&t->typed, (char)(0x80 | (c & 0x3f)));
 }
 
+/* Backspace takes a character, not a byte, and leaves an empty prompt as Escape does. */
 static void press_in_prompt(struct tui *t, uint32_t key)
 {
     if (key == PRESS_ENTER) {
@@ -400,6 +439,7 @@ static void press_in_prompt(struct tui *t, uint32_t key)
 
 /* --- sorting, jumping, editing --------------------------------------------------------------- */
 
+/* The next order that there are figures for; by name there always are, so this ends. */
 static void press_sort_functions(struct tui *t, bool is_back)
 {
     enum function_sort sort = t->functions.sort;
@@ -418,6 +458,7 @@ static void press_sort_files(struct tui *t, bool is_back)
     t->files.sort = sort;
 }
 
+/* The selection goes to the top: what one sorts by is what one wants to see the most of. */
 static void press_sort(struct tui *t, bool is_back)
 {
     if (t->view == VIEW_FUNCTIONS)
@@ -432,6 +473,8 @@ static void press_sort(struct tui *t, bool is_back)
         list_select(&t->list[t->view], 0);
 }
 
+/* A pair of letters for each kind of line: small goes on, capital goes back. In other views these
+ * letters are not taken. */
 static bool press_jumps(struct tui *t, uint32_t key)
 {
     static const struct {
@@ -474,6 +517,7 @@ static void press_edit(struct tui *t)
     t->edit_line = t->list[VIEW_SOURCE].selected + 1;
 }
 
+/* A message lasts for one key. Keys that move come first, as they are pressed most. */
 void tui_press(struct tui *t, uint32_t key)
 {
     t->message[0] = '\0';

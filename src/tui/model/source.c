@@ -34,6 +34,7 @@ const struct coverage_ratios *files_table_sums(const struct files_table *t, size
     return sums_of(&t->in, t->rows.at[row]);
 }
 
+/* By the shown name, in O(sources of the base): only rows on the screen are asked for. */
 const struct coverage_ratios *files_table_old_sums(const struct files_table *t, size_t row)
 {
     const char *shown = files_table_row(t, row)->shown;
@@ -48,11 +49,14 @@ bool files_table_can_sort(const struct files_input *in, enum file_sort sort)
     return sort == SORT_FILES_SELF ? in->has_time : sort == SORT_FILES_NAME || in->coverage;
 }
 
+/* Without coverage -1: behind sources of which every line ran. */
 static double missed(const struct coverage_ratios *s)
 {
     return s ? (double)(s->lines.all - s->lines.hit) : -1;
 }
 
+/* Largest first, but for percentages, of which the lowest stand first; equal ones by name. 101 puts
+ * sources without coverage last. */
 static int compare(uint32_t left, uint32_t right, const void *context)
 {
     const struct files_table *t = context;
@@ -69,6 +73,7 @@ static int compare(uint32_t left, uint32_t right, const void *context)
     return by < 0 ? -1 : by > 0 ? 1 : strcmp(l->shown, r->shown);
 }
 
+/* The filter is a POSIX extended regular expression that may match anywhere in the shown name. */
 bool files_table_make(struct files_table *t, const struct files_input *in, enum file_sort sort,
                       struct err *e)
 {
@@ -104,6 +109,8 @@ void files_table_deinit(struct files_table *t)
 /* Lines that figures may name beyond the text: of a file that was shortened since. */
 enum { MOST_LINES = 10 << 20 };
 
+/* The place of a line's figures, made with all before it where there is none; NULL for line 0,
+ * which stands for no line, and for numbers that no source has. */
 static struct source_figures *source_line_at(struct source_table *t, uint32_t line)
 {
     if (!line || line > MOST_LINES)
@@ -113,6 +120,9 @@ static struct source_figures *source_line_at(struct source_table *t, uint32_t li
     return &t->lines.at[line - 1];
 }
 
+/* Sums what all files of the profile that are this source have on each line, and finds the largest
+ * figures, by which columns get their widths. Of several functions on a line the one with the
+ * lowest number is kept. */
 static void source_take_time(struct source_table *t, const struct source_table_input *in)
 {
     uint32_t file = t->source->first_listed;
@@ -137,6 +147,8 @@ static void source_take_time(struct source_table *t, const struct source_table_i
     }
 }
 
+/* Lines of the result are borrowed, not copied: branches and conditions are looked up through them
+ * when they are drawn. */
 static void source_take_coverage(struct source_table *t, const struct source_table_input *in)
 {
     const struct coverage_result *c = in->coverage;
@@ -161,6 +173,8 @@ static void source_take_coverage(struct source_table *t, const struct source_tab
     }
 }
 
+/* The text, or a sentence for people in `missing`. A file that is newer than the measurement may
+ * have other lines by now, and the head of the view says so. */
 static void source_read(struct source_table *t, int64_t measured_at)
 {
     struct err e = {0};
@@ -177,6 +191,7 @@ static void source_read(struct source_table *t, int64_t measured_at)
     }
 }
 
+/* Text first, then time, then coverage: each may make lines that those before it have not. */
 void source_table_open(struct source_table *t, const struct source_table_input *in, uint32_t number)
 {
     source_table_deinit(t);
@@ -198,6 +213,7 @@ void source_table_deinit(struct source_table *t)
 
 /* --- jumping --------------------------------------------------------------------------------- */
 
+/* Counted when a line is drawn: there are few on a screen, and many in a file. */
 void source_branches(const struct source_table *t, const struct source_figures *f, uint32_t *all,
                      uint32_t *taken)
 {
@@ -209,6 +225,8 @@ void source_branches(const struct source_table *t, const struct source_figures *
         *taken += t->coverage->branches.at[f->covered->first_branch + i].count > 0;
 }
 
+/* Each term has two outcomes, true and false, that can be seen to decide the condition alone
+ * (MC/DC). */
 void source_conditions(const struct source_table *t, const struct source_figures *f, uint32_t *all,
                        uint32_t *seen)
 {
@@ -221,6 +239,7 @@ void source_conditions(const struct source_table *t, const struct source_figures
     }
 }
 
+/* Whether a key that jumps stops at this line; JUMP_UNTAKEN is what is left behind the switch. */
 static bool source_is_jump(const struct source_table *t, const struct source_figures *f,
                            enum source_jump jump)
 {
@@ -237,6 +256,7 @@ static bool source_is_jump(const struct source_table *t, const struct source_fig
     return f->covered && f->covered->state == RESULT_HIT && (taken < all || seen < outcomes);
 }
 
+/* Goes once around the file and looks at `row` last, so that the only such line is found again. */
 size_t source_find_jump(const struct source_table *t, enum source_jump jump, size_t row,
                         bool is_back)
 {
@@ -258,6 +278,8 @@ struct scope_lines {
     VEC(uint32_t) at;  /* ascending, each once */
 };
 
+/* Called for each row of the line table in a function's code: keeps the lines of that scope and
+ * file. */
 static void older_take_line(const struct object_place *p, void *context)
 {
     struct scope_lines *l = context;
@@ -272,7 +294,8 @@ static int older_by_line(uint32_t left, uint32_t right, const void *context)
     return (left > right) - (left < right);
 }
 
-/* Those that stand in the code of `function`. */
+/* Those that stand in the code of `function`. Sorted, each once: what the line table says of the
+ * code, whether it has samples or not. */
 static void older_find_lines(struct scope_lines *l, const struct measurement *m, uint32_t function)
 {
     const struct functions *all = &m->session.functions;
@@ -290,6 +313,11 @@ static void older_find_lines(struct scope_lines *l, const struct measurement *m,
     l->at.len = kept;
 }
 
+/* The same number of lines at the same distances from the first: nothing was put in or taken out
+ * between them.
+ *
+ *    then 10 12 13 17    now 40 42 43 47    alike: the function moved by 30
+ *    then 10 12 13 17    now 40 42 44 48    not alike: a line was added */
 static bool older_lie_alike(const struct scope_lines *then, const struct scope_lines *now)
 {
     bool is_alike = now->at.len && then->at.len == now->at.len;
@@ -305,7 +333,8 @@ static struct source_figures *older_figures(struct source_table *t, uint64_t lin
     return line && line <= t->lines.len ? &t->lines.at[line - 1] : NULL;
 }
 
-/* Adds what the base has on the lines of a function, which stand `by` further down by now. */
+/* Adds what the base has on the lines of a function, which stand `by` further down by now. Lines
+ * are matched by file and scope, so that code of other functions on the same lines stays out. */
 static void older_add_rows(struct source_table *t, const struct measurement *then,
                            const struct scope_lines *l, int64_t by)
 {
@@ -329,7 +358,8 @@ static void older_mark(struct source_table *t, uint32_t first, uint32_t last)
         t->lines.at[line - 1].has_base = true;
 }
 
-/* A function whose code is found in `now`, and in what that was. */
+/* A function whose code is found in `now`, and in what that was. A function whose first line is
+ * taken already was added before: a scope is met once for each of its stretches of rows. */
 static void older_add_scope(struct source_table *t, const struct source_older_input *in,
                             const char *scope, uint32_t now)
 {
@@ -349,7 +379,8 @@ static void older_add_scope(struct source_table *t, const struct source_older_in
     vec_free(&after.at);
 }
 
-/* Functions that have lines here now. */
+/* Functions that have lines here now. Rows of one scope stand together as a rule; a scope that
+ * comes again costs time but changes nothing. */
 static void older_add_present(struct source_table *t, const struct source_older_input *in)
 {
     const struct source_lines *s = &in->now->lines;
@@ -384,7 +415,9 @@ static void older_add_former(struct source_table *t, const struct source_older_i
     }
 }
 
-/* Whether the base was measured in the file as it is now. */
+/* Whether the base was measured in the file as it is now. Two signs are needed: the text is not
+ * newer than the base's measurement, and the base knows the file by a name that leads to this
+ * source. */
 static bool older_is_untouched(const struct source_table *t, const struct source_older_input *in)
 {
     const struct source_lines *then = &in->older->measured->lines;
@@ -414,7 +447,8 @@ static void older_add_all(struct source_table *t, const struct source_older_inpu
     }
 }
 
-/* One test for each line that either side has samples of; adjusted for being many. */
+/* One test for each line that either side has samples of; adjusted for being many. Lines without a
+ * counterpart take no part: their share in the base is not known. */
 static void older_judge(struct source_table *t, const struct source_older_input *in)
 {
     const struct summary *now = &in->now->session.summary;
@@ -459,6 +493,7 @@ static void older_mark_since(struct source_table *t, const struct changed_line *
     }
 }
 
+/* The change was computed for whole results; here the part of one source is marked on its lines. */
 static void older_compare_coverage(struct source_table *t, const struct coverage_change *change)
 {
     for (size_t i = 0; i < change->sources.len; i++) {
@@ -471,6 +506,7 @@ static void older_compare_coverage(struct source_table *t, const struct coverage
     }
 }
 
+/* Time and coverage are compared apart, each where both sides have it. */
 void source_table_compare(struct source_table *t, const struct source_older_input *in)
 {
     if (in->older && t->source->first_listed != UINT32_MAX)

@@ -1,6 +1,11 @@
 /* What the views show: lists, measurements, and a table for each view. Tables are made by
  * X_table_make() into zeroed memory or over what was made before, and own an arena; texts in them
- * live as long as the session or the result that they were made of. */
+ * live as long as the session or the result that they were made of.
+ *
+ * Each table follows one pattern: an input of borrowed pointers, rows that refer into it by pointer
+ * or number, and functions that say what stands in a row. Shares are from 0 to 1, times are in
+ * samples, lines count from 1; drawing turns them into percent and seconds. Nothing in this header
+ * prints, and nothing knows the width of a screen. */
 #ifndef MONARC_TUI_MODEL_TABLES_H
 #define MONARC_TUI_MODEL_TABLES_H
 
@@ -26,7 +31,8 @@ struct list {
     size_t height; /* rows that the screen has for it; at least 1 */
 };
 
-/* Another number of rows, or another height: the selection stays where it can, and in sight. */
+/* Another number of rows, or another height: the selection stays where it can, and in sight. Of an
+ * empty list the selection is row 0. */
 void list_resize(struct list *l, size_t len, size_t height);
 
 /* To a row, or as near as there are rows; into sight, with as little scrolling as it takes. */
@@ -36,8 +42,11 @@ void list_move(struct list *l, ptrdiff_t by);
 /* To a row in the middle of the screen. */
 void list_centre(struct list *l, size_t row);
 
-/* Columns that one can choose: those that are hidden are not drawn, and leave room for others. */
+/* Columns that one can choose: those that are hidden are not drawn, and leave room for others.
+ * Values are bits of tui.hidden and indices of a struct column_list. */
 
+/* In the order of the screen, from the left. The share and time of the function itself, the base's
+ * beside them, those with callees, and counts. */
 enum function_column {
     FUNCTION_SELF_SHARE,
     FUNCTION_MARGIN,
@@ -51,6 +60,8 @@ enum function_column {
     FUNCTION_COLUMNS
 };
 
+/* In front of each line of a source. COUNT is the profile's, COVERED is coverage's: they may
+ * differ, as they come from different runs. */
 enum source_column {
     SOURCE_SHARE,
     SOURCE_OLD_SHARE,
@@ -65,6 +76,7 @@ enum source_column {
     SOURCE_COLUMNS
 };
 
+/* FILE_BASE is the share of lines that ran in the base; MISSED and OF are numbers of lines. */
 enum file_column {
     FILE_SELF_SHARE,
     FILE_LINES,
@@ -97,18 +109,22 @@ struct measurement {
 };
 
 /* Opens what the options name; of a recording the part that the filter says. The options' texts
- * must outlive it. NULL with `e` set. */
+ * must outlive it. NULL with `e` set. The measurement owns its session; measurement_close() ends
+ * both. */
 struct measurement *measurement_open(const struct session_options *o,
                                      const struct recorded_filter *part, struct err *e);
+/* Frees the session and all tables that were made of it. */
 void measurement_close(struct measurement *m); /* NULL is fine */
 
-/* The entries of the call graph. */
+/* The entries of the call graph. Made at the first call, in O(arcs log arcs), and kept. */
 const struct entries *measurement_entries(struct measurement *m);
 
-/* Makes `lines`, once; false if the program has no line numbers. */
+/* Makes `lines`, once; false if the program has no line numbers. The first call walks all line
+ * tables; later ones only answer. */
 bool measurement_lines(struct measurement *m);
 
-/* Where a function begins. */
+/* Where a function begins. False: it has no code, or debug information does not know its place.
+ * *file is as debug information has it, and lives as long as the session. */
 bool measurement_place(const struct measurement *m, uint32_t function, const char **file,
                        uint32_t *line);
 
@@ -129,7 +145,8 @@ struct older {
 void older_make(struct older *o, struct measurement *old, const struct measurement *now);
 void older_deinit(struct older *o);
 
-/* The older row of a function of the newer profile, or NULL. */
+/* The older row of a function of the newer profile, or NULL. NULL also where the function is there,
+ * but has no row in the flat profile. */
 const struct flat_row *older_row(const struct older *o, uint32_t function);
 
 /* The probability that two runs of one program differ as much in a row's samples, by chance and by
@@ -160,6 +177,8 @@ struct function_row {
     uint32_t covered; /* function of the coverage result, or UINT32_MAX */
 };
 
+/* Borrowed; the table keeps a copy of the struct, and is made again by whoever changes what it
+ * points to. */
 struct functions_input {
     struct measurement *measured; /* NULL: there is no profile */
     const struct coverage_result *coverage;
@@ -168,6 +187,7 @@ struct functions_input {
     const char *filter;       /* a regular expression, of what to leave out behind a `!` */
 };
 
+/* The flat profile is kept, since rows point into it. */
 struct functions_table {
     struct functions_input in;
     struct arena arena;
@@ -178,7 +198,8 @@ struct functions_table {
 };
 
 /* Makes the rows anew for what is in `in` and `sort`, in a table that is zeroed or was made before.
- * False, and the rows as they were, if the filter is not a regular expression. */
+ * False, and the rows as they were, if the filter is not a regular expression. O(rows log rows),
+ * whatever has changed: a table is made anew for each sort and filter. */
 MUST_CHECK bool functions_table_make(struct functions_table *t, const struct functions_input *in,
                                      enum function_sort sort, struct err *e);
 void functions_table_deinit(struct functions_table *t);
@@ -186,12 +207,14 @@ void functions_table_deinit(struct functions_table *t);
 /* Whether there is something to sort by. */
 bool functions_table_can_sort(const struct functions_input *in, enum function_sort sort);
 
+/* The name of whichever of the three the row has, the profile's first. */
 const char *function_row_name(const struct functions_table *t, const struct function_row *r);
 
 /* The label of the object that the function is in, or NULL. */
 const char *function_row_object(const struct functions_table *t, const struct function_row *r);
 
-/* Shares of all samples, now and then; their difference. */
+/* Shares of all samples, now and then; their difference. From 0 to 1; 0 where that side has no
+ * row. */
 double function_row_share(const struct functions_table *t, const struct function_row *r);
 double function_row_old_share(const struct functions_table *t, const struct function_row *r);
 
@@ -202,7 +225,11 @@ bool function_row_is_meant(const struct functions_table *t, const struct functio
  * (it is there, and was not met), or NULL: it is in both. */
 const char *function_row_change(const struct functions_table *t, const struct function_row *r);
 
-/* One function with its callers above it and its callees below: an entry of the call graph. */
+/* One function with its callers above it and its callees below: an entry of the call graph.
+ *
+ *    row 0 .. middle-1     callers
+ *    row middle            the function itself
+ *    row middle+1 .. len-1 callees; of a cycle, its members */
 
 struct calls_table {
     struct measurement *measured; /* NULL: nothing was chosen */
@@ -226,8 +253,10 @@ const char *calls_name(const struct measurement *m, uint32_t node, char *room, s
 
 /* The parts of a recording that one can zoom into: programs, processes, threads, objects. */
 
+/* Each kind is narrower than the one before, but for objects, which cut across all processes. */
 enum part_kind { PART_ALL, PART_PROGRAM, PART_PROCESS, PART_THREAD, PART_OBJECT };
 
+/* One row of that view. `samples` are of the whole recording; texts belong to the measurement. */
 struct part {
     enum part_kind kind;
     const char *name;
@@ -247,7 +276,8 @@ void parts_deinit(struct parts *p);
  * is a choice of rows. */
 void part_filter(const struct part *p, struct recorded_filter *f);
 
-/* The table of source files, with their time and their coverage. */
+/* The table of source files, with their time and their coverage. A row is the number of a source in
+ * measured_sources. */
 
 enum file_sort {
     SORT_FILES_SELF,
@@ -257,6 +287,7 @@ enum file_sort {
     SORT_FILES
 };
 
+/* As struct functions_input, of sources. */
 struct files_input {
     const struct measured_sources *sources;
     const struct coverage_result *coverage, *base; /* NULL: none */
@@ -276,8 +307,10 @@ MUST_CHECK bool files_table_make(struct files_table *t, const struct files_input
                                  enum file_sort sort, struct err *e);
 void files_table_deinit(struct files_table *t);
 
+/* By name always; by the others where there are figures. */
 bool files_table_can_sort(const struct files_input *in, enum file_sort sort);
 
+/* The source of a row, which must be there. */
 const struct measured_source *files_table_row(const struct files_table *t, size_t row);
 
 /* What of the source is covered, now and in the base; NULL: it is not in there. */
@@ -302,6 +335,8 @@ struct source_figures {
     enum since since;
 };
 
+/* One source with all its figures, whichever of them are drawn. Largest values give columns their
+ * widths. */
 struct source_table {
     const struct measured_source *source; /* NULL: none was opened */
     uint32_t number;                      /* of the source */
@@ -323,7 +358,9 @@ struct source_table_input {
     int64_t measured_at;                    /* seconds since 1970; 0: unknown */
 };
 
-/* Reads a source into a zeroed table, or one used before. */
+/* Reads a source into a zeroed table, or one used before. A text that cannot be read leaves figures
+ * without text, and `missing` says why: this never fails. Lines exist up to the last one of the
+ * text, or with a figure. */
 void source_table_open(struct source_table *t, const struct source_table_input *in,
                        uint32_t number);
 void source_table_deinit(struct source_table *t);
@@ -346,7 +383,8 @@ enum source_jump {
     JUMP_CHANGED,  /* a line that differs from the base: surely in time, or lost, or gained */
 };
 
-/* The next such row behind `row`, or before it, around the ends; `lines.len` if there is none. */
+/* The next such row behind `row`, or before it, around the ends; `lines.len` if there is none.
+ * O(lines). */
 size_t source_find_jump(const struct source_table *t, enum source_jump jump, size_t row,
                         bool is_back);
 
@@ -364,7 +402,8 @@ struct source_older_input {
     struct measured_sources *sources;
 };
 
-/* After source_table_open(). */
+/* After source_table_open(). Fills `base`, `has_base` and `is_meant` of the lines, and `since`, as
+ * far as each is known. */
 void source_table_compare(struct source_table *t, const struct source_older_input *in);
 
 /* Everything about one line of a source: its branches and conditions one by one, and its machine
@@ -377,6 +416,7 @@ enum detail_kind {
     DETAIL_CODE   /* an instruction */
 };
 
+/* One row of the view of a line. Texts are in the view's arena. */
 struct detail {
     enum detail_kind kind;
     double self; /* of a copy and of an instruction: samples */
@@ -386,6 +426,8 @@ struct detail {
     uint32_t function; /* that a copy is in, and that an instruction calls; or NO_NODE */
 };
 
+/* Rows of one line. The code of its source is kept apart, in an arena of its own, because it
+ * outlives the line. */
 struct line_view {
     struct arena arena;
     VEC(struct detail) rows;
@@ -406,7 +448,8 @@ struct line_view_input {
     uint32_t line;
 };
 
-/* Into a zeroed *d, or one used before. */
+/* Into a zeroed *d, or one used before. Reading the code of a source takes as long as disassembling
+ * its functions; it is kept until another source, or another measurement, is asked for. */
 void line_view_make(struct line_view *d, const struct line_view_input *in);
 void line_view_deinit(struct line_view *d);
 
@@ -420,7 +463,8 @@ struct page_text {
     VEC(const char *) lines;
 };
 
-/* Into zeroed pages, wrapped to a width. Either of the two may be NULL. */
+/* Into zeroed pages, wrapped to a width. Either of the two may be NULL. At least 30 columns wide,
+ * even where the width is less. Texts are copied. */
 void page_notes(struct page_text *p, const struct measurement *m, const struct coverage_session *c,
                 size_t width);
 void page_help(struct page_text *p, size_t width);

@@ -7,7 +7,11 @@
  * as a browser keeps pages: going back, then elsewhere, forgets what was ahead.
  *
  * Zooming opens a recording once more for the part, since measured times of a thread are not a
- * share of the whole's. */
+ * share of the whole's.
+ *
+ *    back:     functions, calls of f        what was left, the last one at the end
+ *    here:     source of f, line 12
+ *    forward:  notes                        what was gone back from; emptied by going elsewhere */
 #include "tui/model/tui.h"
 
 #include "profile/analysis/tables.h"
@@ -61,6 +65,8 @@ const struct column_list file_columns = {FILES, FILE_COLUMNS};
 
 /* --- selecting and scrolling ------------------------------------------------------------------ */
 
+/* Scrolls as little as it takes for the selection to be in sight, and never leaves blank rows below
+ * the last row of a list that fills the screen. */
 static void show(struct list *l)
 {
     size_t last_top = l->len > l->height ? l->len - l->height : 0;
@@ -102,6 +108,8 @@ void list_centre(struct list *l, size_t row)
 
 /* --- what there is to zoom into --------------------------------------------------------------- */
 
+/* Processes are parts even without samples: merge_processes() may add them up with rows that have
+ * some. */
 static void take_shares(struct parts *p, const struct shares *t, enum part_kind kind)
 {
     for (uint32_t i = 0; i < t->len; i++) {
@@ -127,6 +135,8 @@ static void merge_processes(struct parts *p, size_t first)
     p->all.len = kept;
 }
 
+/* The tables are those of `monarc flat --by-process`, --by-thread and --by-object, so that the
+ * figures agree. */
 void parts_make(struct parts *p, struct measurement *m)
 {
     const struct session *s = &m->session;
@@ -191,6 +201,9 @@ static const struct coverage_result *tui_coverage(const struct tui *t)
     return t->has_coverage ? &t->covered.result : NULL;
 }
 
+/* The list of sources that profile and coverage have in common, made once without the profile's
+ * lines and again when these are known. Numbers of sources change by that, so that the source that
+ * is shown is closed. */
 static void tui_list_sources(struct tui *t)
 {
     bool has_lines = t->now && t->now->has_lines;
@@ -207,6 +220,7 @@ static void tui_list_sources(struct tui *t)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
+/* The table from what is shown now: measurement or part, coverage, base, object and filter. */
 static bool tui_remake_functions(struct tui *t, struct err *e)
 {
     struct functions_input in = {.measured = t->now,
@@ -217,6 +231,7 @@ static bool tui_remake_functions(struct tui *t, struct err *e)
     return functions_table_make(&t->functions, &in, t->functions.sort, e);
 }
 
+/* An order that has lost its figures, as by zooming, is replaced by one that has some. */
 static bool tui_remake_files(struct tui *t, struct err *e)
 {
     struct files_input in = {.sources = &t->sources,
@@ -244,11 +259,13 @@ static size_t tui_rows_of(const struct tui *t, enum view view)
     }
 }
 
+/* After a table has another length, or the screen another height. */
 static void tui_fit(struct tui *t, enum view view)
 {
     list_resize(&t->list[view], tui_rows_of(t, view), tui_list_height(t));
 }
 
+/* Of functions, or of files; other tables have no order and no filter. */
 bool tui_remake(struct tui *t, enum view view)
 {
     struct err e = {0};
@@ -259,6 +276,8 @@ bool tui_remake(struct tui *t, enum view view)
     return ok;
 }
 
+/* Line tables are read at the first look at a source, not at the start: most of the time of opening
+ * a large program would be theirs. */
 void tui_need_sources(struct tui *t)
 {
     struct err e = {0};
@@ -281,6 +300,7 @@ size_t tui_list_height(const struct tui *t)
     return t->rows > HEAD_ROWS + FOOT_ROWS ? t->rows - HEAD_ROWS - FOOT_ROWS : 1;
 }
 
+/* Pages of text are wrapped again; of tables only the part in sight changes. */
 void tui_resize(struct tui *t, size_t rows, size_t columns)
 {
     t->rows = rows;
@@ -295,6 +315,8 @@ void tui_resize(struct tui *t, size_t rows, size_t columns)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+/* Compares like with like: what the base has and the screen has not is not opened. A base with
+ * nothing in common is an error. */
 static bool tui_open_base(struct tui *t, struct err *e)
 {
     const struct tui_options *o = t->options->base;
@@ -316,6 +338,7 @@ static bool tui_open_base(struct tui *t, struct err *e)
                                 "a profile for a profile, coverage for coverage");
 }
 
+/* Which function of the base is which of `now`; to be made again for each part. */
 static void tui_match(struct tui *t)
 {
     older_deinit(&t->older);
@@ -323,6 +346,8 @@ static void tui_match(struct tui *t)
         older_make(&t->older, t->old, t->now);
 }
 
+/* Until the terminal tells its size, 24 rows of 80 columns. The first order is by what was
+ * measured: self time, else calls, else what never ran. */
 bool tui_open(struct tui *t, const struct tui_options *o, struct err *e)
 {
     t->options = o;
@@ -354,6 +379,8 @@ bool tui_open(struct tui *t, const struct tui_options *o, struct err *e)
     return true;
 }
 
+/* Tables first, then what they were made of. All parts may be zero, so this serves after a failure,
+ * too. */
 void tui_close(struct tui *t)
 {
     functions_table_deinit(&t->functions);
@@ -400,6 +427,7 @@ void tui_toggle_column(struct tui *t)
 
 /* --- going ----------------------------------------------------------------------------------- */
 
+/* What it takes to come back: the view, what it is about, and the row. */
 static struct visit tui_here(const struct tui *t)
 {
     uint32_t about = t->view == VIEW_CALLS    ? t->calls.entry.node
@@ -410,6 +438,7 @@ static struct visit tui_here(const struct tui *t)
                           t->list[t->view].top};
 }
 
+/* Before every change of view. */
 static void tui_leave(struct tui *t)
 {
     vec_push(&t->back, tui_here(t));
@@ -417,6 +446,7 @@ static void tui_leave(struct tui *t)
     t->shift = 0;
 }
 
+/* The function itself is selected and in the middle, callers above it and callees below. */
 static void tui_load_calls(struct tui *t, uint32_t node)
 {
     calls_table_make(&t->calls, t->now, node);
@@ -431,12 +461,15 @@ static int64_t tui_changed(const char *path)
     return stat(path, &st) ? 0 : st.st_mtime;
 }
 
+/* Seconds since 1970: a recording knows when it was made; of other profiles the file's date has to
+ * do. */
 static int64_t tui_recorded_at(const struct measurement *m)
 {
     return m->session.folder ? (int64_t)(m->session.recorded.recording.start_real_ns / 1000000000)
                              : tui_changed(m->options.profiles[0]);
 }
 
+/* 0 where nothing is known: then no source counts as changed. */
 static int64_t tui_measured_at(const struct tui *t)
 {
     if (t->now)
@@ -444,6 +477,8 @@ static int64_t tui_measured_at(const struct tui *t)
     return t->covered.files.counters.len ? tui_changed(t->covered.files.counters.at[0].path) : 0;
 }
 
+/* Reads the file, lays the figures over it, and compares it with the base if both sides have
+ * lines. */
 static void tui_load_source(struct tui *t, uint32_t number)
 {
     source_table_open(
@@ -464,6 +499,7 @@ static void tui_load_source(struct tui *t, uint32_t number)
     tui_fit(t, VIEW_SOURCE);
 }
 
+/* The selection stays on the line's number: an editor has just been there. */
 void tui_reload_source(struct tui *t)
 {
     struct list before = t->list[VIEW_SOURCE];
@@ -492,6 +528,8 @@ void tui_show_calls(struct tui *t, uint32_t node)
     t->view = VIEW_CALLS;
 }
 
+/* The source that is open already is not read again, and keeps its selection if no line is asked
+ * for. */
 void tui_show_source(struct tui *t, uint32_t number, size_t line)
 {
     tui_leave(t);
@@ -502,6 +540,7 @@ void tui_show_source(struct tui *t, uint32_t number, size_t line)
         list_centre(&t->list[VIEW_SOURCE], line - 1);
 }
 
+/* Reading machine code is announced only if it is not at hand. */
 static void tui_load_line(struct tui *t, uint32_t line)
 {
     struct line_view_input in = {.measured = t->now && t->now->has_lines ? t->now : NULL,
@@ -524,6 +563,8 @@ void tui_show_line(struct tui *t)
     t->view = VIEW_LINE;
 }
 
+/* What a visit was about may have been closed since: it is loaded again, and the selection
+ * restored. */
 static void tui_return(struct tui *t, const struct visit *v)
 {
     t->shift = 0;
@@ -578,6 +619,7 @@ static void tui_take_measurement(struct tui *t, struct measurement *m)
     tui_list_sources(t);
 }
 
+/* An object is no part of a recording that could be opened, but a choice among the whole's rows. */
 static struct measurement *tui_open_part(struct tui *t, const struct part *part, struct err *e)
 {
     struct recorded_filter filter = t->options->profile->recorded;
@@ -588,6 +630,8 @@ static struct measurement *tui_open_part(struct tui *t, const struct part *part,
     return measurement_open(t->options->profile, &filter, e);
 }
 
+/* If the part cannot be opened, a message says so, and what is shown stays. Otherwise one is in the
+ * table of functions again, at its top. */
 void tui_zoom(struct tui *t, const struct part *part)
 {
     struct err e = {0};
@@ -609,6 +653,7 @@ void tui_zoom(struct tui *t, const struct part *part)
 
 /* --- what is selected ------------------------------------------------------------------------ */
 
+/* In the table of functions, whichever view is shown; NULL where the table is empty. */
 static const struct function_row *tui_selected_row(const struct tui *t)
 {
     size_t at = t->list[VIEW_FUNCTIONS].selected;
@@ -624,6 +669,8 @@ static uint32_t tui_function_of_line(const struct tui *t)
     return NO_NODE;
 }
 
+/* Each view has its own idea of what is selected; the table of functions stands in for views that
+ * have none. */
 uint32_t tui_selected_node(const struct tui *t)
 {
     const struct function_row *row = tui_selected_row(t);

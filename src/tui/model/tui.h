@@ -1,4 +1,8 @@
-/* The state of the screen and the keys that change it: the face of this room. */
+/* The state of the screen and the keys that change it: the face of this room.
+ *
+ * One struct tui is the whole state, and is changed by keys alone: tests press keys and look at
+ * what is drawn, without a terminal. Tables belong to it; what they are made of (sessions, results)
+ * does, too, and outlives them. */
 #ifndef MONARC_TUI_MODEL_TUI_H
 #define MONARC_TUI_MODEL_TUI_H
 
@@ -11,6 +15,7 @@
 /* Everything the screen is about: what was opened, the tables that are looked at, where one is in
  * them and how one came there. Keys change it (press.h), drawing reads it. It knows no terminal. */
 
+/* Values are indices of arrays all over this folder; the keys 1 to 6 open the first ones. */
 enum view {
     VIEW_FUNCTIONS,
     VIEW_CALLS,
@@ -24,6 +29,7 @@ enum view {
     VIEWS
 };
 
+/* What is asked for in the last row; while it is, all keys are text. */
 enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER };
 
 /* A place to come back to. */
@@ -100,25 +106,30 @@ void tui_reload_source(struct tui *t);
 /* The screen has another size. */
 void tui_resize(struct tui *t, size_t rows, size_t columns);
 
-/* Rows between the heads above and the line below. */
+/* Rows between the heads above and the line below. At least 1, however small the window is. */
 size_t tui_list_height(const struct tui *t);
 
 /* --- for press.c ----------------------------------------------------------------------------- */
 
+/* A message in the last row until the next key, cut to what `message` holds. */
 void tui_say(struct tui *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Makes a table again after its order, filter or part has changed. False: the filter is wrong. */
 MUST_CHECK bool tui_remake(struct tui *t, enum view view);
 
-/* Sources of the profile are known from the first look at one on. */
+/* Sources of the profile are known from the first look at one on. Does nothing after the first
+ * time. It reads the line tables of all objects, seconds for a large program, so it is
+ * announced. */
 void tui_need_sources(struct tui *t);
 
-/* To a view, remembering where one was. */
+/* To a view, remembering where one was. `node`: a function or cycle of the graph of `now`.
+ * `number`: a source of `sources`; `line` counts from 1, 0 leaves the selection where it was. */
 void tui_show_calls(struct tui *t, uint32_t node);
 void tui_show_source(struct tui *t, uint32_t number, size_t line);
 void tui_show_line(struct tui *t); /* the one that is selected in the source */
 void tui_show(struct tui *t, enum view view);
 
+/* Like a browser's buttons. At either end of the visits there is a message instead. */
 void tui_go_back(struct tui *t);
 void tui_go_forward(struct tui *t);
 
@@ -126,7 +137,9 @@ void tui_go_forward(struct tui *t);
 const struct column_list *tui_columns_of(enum view view);
 void tui_toggle_column(struct tui *t);
 
-/* Another part of the recording. */
+/* Another part of the recording. Opens it and makes all tables again; visits are forgotten, since
+ * numbers of functions and sources are another measurement's. Whatever fails is a message, and the
+ * part that is shown stays. */
 void tui_zoom(struct tui *t, const struct part *part);
 
 /* The function of the profile, and of coverage, that is selected; NO_NODE, UINT32_MAX: none. */
@@ -135,6 +148,8 @@ uint32_t tui_selected_covered(const struct tui *t);
 
 /* Keys as the screen hears them: characters by their number in Unicode, others beyond these. */
 
+/* Control characters have their own numbers; keys without a character begin behind the last one
+ * that Unicode has. */
 enum press {
     PRESS_BACKSPACE = 0x8,
     PRESS_REDRAW = 0xc, /* Ctrl-L */
@@ -153,7 +168,8 @@ enum press {
     PRESS_NONE
 };
 
-/* What a key does. */
+/* What a key does. Everything happens before it returns; what takes a while is announced first.
+ * Unknown keys are answered with a message. */
 
 /* `key` is a character or one of enum press. */
 void tui_press(struct tui *t, uint32_t key);
