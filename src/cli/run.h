@@ -21,7 +21,8 @@ enum run_method { METHOD_AUTO, METHOD_PERF, METHOD_PTRACE };
 struct run_request {
     const char *output, *events;
     uint64_t rate, pid, seconds, daemon_seconds;
-    bool no_stacks, no_follow, no_report, no_symbols, no_arguments, off_cpu, lists_events, has_events;
+    bool no_stacks, no_follow, no_report, no_symbols, no_arguments, off_cpu, lists_events,
+        has_events;
     enum run_calls_choice calls;
     enum run_method method;
     char **argv; /* NULL: `pid` */
