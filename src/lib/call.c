@@ -3,7 +3,12 @@
  * Everything that must be given back whatever happens (descriptors) is opened and closed here,
  * outside of heap_run(), which a call may leave in the middle. So reading is two steps: bytes into
  * memory of the handle's heap here, sense made of them inside. Writing is the same in reverse:
- * bytes are encoded in a scratch heap, and only whole ones reach the target, a path by renaming. */
+ * bytes are encoded in a scratch heap, and only whole ones reach the target, a path by renaming.
+ *
+ * A source is a path, bytes in memory, or a descriptor, in this order; a descriptor is read from
+ * where it stands to its end and not closed. A target is a path, a descriptor, or memory, which
+ * is malloc'ed for the caller. Formats by number are the table at the end, in the order of the
+ * enumeration; those of profiles are looked up in the profiles' own table, which knows the hint. */
 #include "lib/handles.h"
 
 #include "base/file.h"
@@ -54,12 +59,14 @@ bool call_result(enum heap_outcome outcome, enum monarc_status status, const str
 
 /* ---- reading */
 
+/* A file that is being read, of a size that may be unknown: its room doubles. */
 struct growing {
     struct heap *heap;
     uint8_t *at;
     size_t len, cap;
 };
 
+/* Into a new block, for heap_take() cannot resize. Fails quietly: the caller says why. */
 static bool grow(struct growing *g, size_t cap)
 {
     uint8_t *moved = heap_take(g->heap, cap);
@@ -73,7 +80,9 @@ static bool grow(struct growing *g, size_t cap)
     return true;
 }
 
-/* The last byte of room shows that a file of the size that was expected has ended. */
+/* The last byte of room shows that a file of the size that was expected has ended. Pipes have no
+ * size and start with a page. A size that the system names is only where to begin: the file may
+ * grow or shrink meanwhile. */
 static bool read_all(int fd, struct growing *g, const char *name, struct monarc_error *e)
 {
     struct stat st;
@@ -94,6 +103,7 @@ static bool read_all(int fd, struct growing *g, const char *name, struct monarc_
     }
 }
 
+/* The source's name for messages: what the caller calls it, else its path, else what kind it is. */
 static void name_input(const struct monarc_source *in, struct call_input *out)
 {
     if (in->name || in->path)
@@ -130,12 +140,15 @@ bool call_read(const struct monarc_source *in, struct heap *h, struct call_input
 
 /* ---- writing */
 
+/* heap_run() knows contexts alone. */
 static bool encode(void *context)
 {
     struct call_writing *writing = context;
     return writing->encode(writing);
 }
 
+/* All of it, in as many pieces as the descriptor takes. What a pipe has taken before it failed is
+ * gone. */
 static bool write_descriptor(int fd, struct bytes bytes, struct monarc_error *e)
 {
     while (bytes.len) {
@@ -148,6 +161,8 @@ static bool write_descriptor(int fd, struct bytes bytes, struct monarc_error *e)
     return true;
 }
 
+/* To where the target says. Memory is the caller's from then on and of no heap, for it outlives all
+ * handles. */
 static bool deliver(struct bytes bytes, struct monarc_target *to, struct monarc_error *e)
 {
     struct err why = {0};
@@ -212,6 +227,7 @@ static const struct format_row ROWS[MONARC_FORMATS] = {
     [MONARC_LCOV] = {"lcov", "lcov tracefile", lcov_probe},
 };
 
+/* Numbers come from callers, who may have made them up. */
 static bool is_format(enum monarc_format format)
 {
     return (unsigned)format < MONARC_FORMATS;
@@ -236,6 +252,7 @@ enum monarc_format monarc_format_find(const char *name)
     return MONARC_NO_FORMAT;
 }
 
+/* A detection that is going on. */
 struct detecting {
     struct call_input in;
     struct format_hint hint;
@@ -243,7 +260,8 @@ struct detecting {
     struct err why;
 };
 
-/* Those with a magic first: the first BSD files have none and are known by consistency alone. */
+/* Those with a magic first: the first BSD files have none and are known by consistency alone.
+ * lcov's tracefiles are text without a head and come last. */
 static bool detect(void *context)
 {
     struct detecting *d = context;
@@ -259,6 +277,7 @@ static bool detect(void *context)
     return d->found;
 }
 
+/* Reads the whole source, since formats without a magic are judged by all of it. */
 enum monarc_format monarc_format_detect(const struct monarc_source *in,
                                         const struct monarc_hint *hint, struct monarc_error *e)
 {

@@ -5,7 +5,12 @@
  * file looks nothing up that the first one has shown. A walk keeps nothing: records are handed to
  * the caller's functions as they are read, in a heap of the call. These functions run inside
  * heap_run() and may call the library again: `running` is put back, so that each call leaves only
- * its own frames. */
+ * its own frames.
+ *
+ * What a walk hands out lies in the file's bytes or in a batch, and is gone after the function
+ * returns. Building appends to the sum's lists directly and forgets the merger's places, which
+ * name rows by number; they are made anew by the next merge, in time linear in what is there.
+ * Comparing and the laws copy, in a heap that is thrown away. */
 #include "lib/handles.h"
 
 #include "base/file.h"
@@ -43,6 +48,7 @@ struct format_hint profile_hint(const struct monarc_hint *hint)
                                 .bsd_header = hint->bsd_header};
 }
 
+/* Zeroed all over: an empty profile and an empty merger. */
 struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
                                           struct monarc_error *e)
 {
@@ -56,6 +62,8 @@ struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
     return p;
 }
 
+/* The heap gives back everything, so nothing of the merger has to be taken apart; it may be half
+ * changed. */
 void profile_handle_empty(struct monarc_profile *p)
 {
     heap_release(&p->heap);
@@ -86,6 +94,8 @@ struct profile_reading {
     struct err why;
 };
 
+/* r->format stays NULL if no format knows the bytes, which is how the caller tells the two failures
+ * apart. */
 static bool profile_read_bytes(void *context)
 {
     struct profile_reading *r = context;
@@ -94,6 +104,7 @@ static bool profile_read_bytes(void *context)
            r->format->read(r->in.bytes, r->in.name, &r->hint, &r->p->merger.sum, &r->why);
 }
 
+/* Refuses what no file can have, before a reader would be misled by it. */
 static bool profile_is_hint_sane(const struct monarc_hint *hint, struct monarc_error *e)
 {
     if (hint && ((hint->pointer_bytes && hint->pointer_bytes != 4 && hint->pointer_bytes != 8) ||
@@ -104,6 +115,8 @@ static bool profile_is_hint_sane(const struct monarc_hint *hint, struct monarc_e
     return true;
 }
 
+/* After MONARC_BAD_INPUT the records that were whole are in the profile, as the header says. The
+ * bytes of the file are given back: profiles copy what they keep. */
 bool monarc_profile_read(struct monarc_profile *p, const struct monarc_source *in,
                          const struct monarc_hint *hint, struct monarc_error *e)
 {
@@ -121,6 +134,7 @@ bool monarc_profile_read(struct monarc_profile *p, const struct monarc_source *i
     return call_result(outcome, r.format ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT, &r.why, e);
 }
 
+/* Profiles that were built have a machine by then; an empty one is written as 64-bit. */
 static bool profile_encode(struct call_writing *writing)
 {
     const struct profile *p = writing->what;
@@ -130,6 +144,7 @@ static bool profile_encode(struct call_writing *writing)
     return format->write(&writing->w, p, &writing->why);
 }
 
+/* Without a format, the one that it was read from. */
 bool monarc_profile_write(const struct monarc_profile *p, enum monarc_format format,
                           struct monarc_target *to, struct monarc_error *e)
 {
@@ -141,6 +156,7 @@ bool monarc_profile_write(const struct monarc_profile *p, enum monarc_format for
     return call_write(&writing, &p->heap.memory, to, e);
 }
 
+/* Addresses are not changed, only how wide they are written; so they must fit. */
 bool monarc_profile_set_machine(struct monarc_profile *p, uint8_t pointer_bytes, uint8_t byte_order,
                                 struct monarc_error *e)
 {
@@ -201,6 +217,7 @@ bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
     return true;
 }
 
+/* Counters have any of three widths in memory; callers see 64 bits. */
 uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uint32_t first,
                                    uint32_t len, uint64_t *out)
 {
@@ -228,6 +245,7 @@ const struct monarc_block *monarc_profile_get_blocks(const struct monarc_profile
 
 /* ---- Records of a profile's file, one after the other, none of them kept. */
 
+/* A walk that is going on. `out` is what the reader fills and empties, batch by batch. */
 struct walking {
     const struct monarc_profile_visitor *visitor;
     struct call_input in;
@@ -238,6 +256,7 @@ struct walking {
     struct err why;
 };
 
+/* Calls the visitor's begin() once, with what is known of the file before its first record. */
 static bool begin(struct walking *w, const struct profile *p)
 {
     if (w->has_begun || !w->visitor->begin)
@@ -251,6 +270,7 @@ static bool begin(struct walking *w, const struct profile *p)
                                                       .byte_order = facts.byte_order});
 }
 
+/* Counters widened to 64 bits for the visitor, in memory of the call. */
 static bool hand_histogram(const struct monarc_profile_visitor *v, const struct histogram *h)
 {
     struct monarc_histogram facts;
@@ -265,6 +285,7 @@ static bool hand_histogram(const struct monarc_profile_visitor *v, const struct 
     return ok;
 }
 
+/* Each record goes to the function for its kind, if the visitor has one; others are passed over. */
 static bool hand_record(struct walking *w, enum record_kind kind, const struct profile *p)
 {
     const struct monarc_profile_visitor *v = w->visitor;
@@ -278,6 +299,7 @@ static bool hand_record(struct walking *w, enum record_kind kind, const struct p
     }
 }
 
+/* The reader's sink. Once the visitor has had enough, nothing is handed out any more. */
 static bool take(void *context, enum record_kind kind, const struct profile *p)
 {
     struct walking *w = context;
@@ -286,6 +308,7 @@ static bool take(void *context, enum record_kind kind, const struct profile *p)
     return !w->is_stopped;
 }
 
+/* A file without records still begins. */
 static bool walk(void *context)
 {
     struct walking *w = context;
@@ -329,6 +352,7 @@ static void change_forget_places(struct monarc_profile *p)
     p->merger.arcs = p->merger.blocks = (struct merge_index){0};
 }
 
+/* A profile that was built without a machine is of this one. */
 static void change_take_machine(struct profile *p)
 {
     if (p->word)
@@ -339,6 +363,7 @@ static void change_take_machine(struct profile *p)
 
 /* ---- building */
 
+/* Records that a caller adds: a histogram with `width`, or `len` arcs or blocks. */
 struct adding {
     struct monarc_profile *p;
     const struct monarc_histogram *histogram;
@@ -348,6 +373,7 @@ struct adding {
     struct err why;
 };
 
+/* A counter of the caller's, in this machine's byte order. */
 static uint64_t change_counter_at(const void *counters, unsigned width, uint32_t i)
 {
     switch (width) {
@@ -358,6 +384,8 @@ static uint64_t change_counter_at(const void *counters, unsigned width, uint32_t
     }
 }
 
+/* The caller's histogram as the model has it, with counters wide enough for all values. Without a
+ * dimension it counts seconds. */
 static struct histogram change_histogram_made(const struct adding *a)
 {
     const struct monarc_histogram *from = a->histogram;
@@ -378,7 +406,9 @@ static struct histogram change_histogram_made(const struct adding *a)
     return h;
 }
 
-/* All that can fail comes before anything is changed. */
+/* All that can fail comes before anything is changed. A histogram of the same range is summed
+ * into a copy, which then takes the other one's place: adding may widen counters and run out of
+ * memory. */
 static bool change_add_histogram(void *context)
 {
     struct adding *a = context;
@@ -405,6 +435,7 @@ static bool change_add_histogram(void *context)
     return ok;
 }
 
+/* Room first; then nothing can fail. Equal arcs stay apart until somebody merges or normalizes. */
 static bool change_add_arcs(void *context)
 {
     struct adding *a = context;
@@ -429,6 +460,8 @@ static bool change_add_blocks(void *context)
     return true;
 }
 
+/* Runs one addition. Memory that it took before there was none left is given back, so that the
+ * profile stays as it was. Rows are numbered with 32 bits, and more are refused. */
 static bool profile_add(struct adding *a, bool (*work)(void *), struct monarc_error *e)
 {
     size_t most = UINT32_MAX - a->p->merger.sum.arcs.len;
@@ -472,6 +505,7 @@ bool monarc_profile_add_blocks(struct monarc_profile *p, const struct monarc_blo
 
 /* ---- merging and laws */
 
+/* One profile into another, or up to three that are looked at. */
 struct merging {
     struct monarc_profile *into;
     const struct profile *with[3];
@@ -511,6 +545,7 @@ bool monarc_profile_merge(struct monarc_profile *into, const struct monarc_profi
     return call_result(outcome, MONARC_UNFIT, &m.why, e);
 }
 
+/* Sorting moves rows, so that their places are forgotten first. */
 static bool change_normalize(void *context)
 {
     struct merging *m = context;
@@ -539,6 +574,7 @@ static enum heap_outcome change_run_aside(const struct monarc_profile *p, bool (
     return outcome;
 }
 
+/* In the heap of the call. */
 static struct profile change_copied_normalized(const struct profile *p)
 {
     struct profile copy = {.word = p->word, .big_endian = p->big_endian};
@@ -565,6 +601,7 @@ static bool change_compare(void *context)
     return true;
 }
 
+/* "Different" is no error: it is told by MONARC_OK with false. */
 bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_profile *b,
                             struct monarc_error *e)
 {
@@ -600,6 +637,8 @@ static bool change_find_findings(void *context)
     return true;
 }
 
+/* SIZE_MAX is for lack of memory alone; otherwise how many there are, of which `room` are
+ * written. */
 size_t monarc_profile_get_findings(const struct monarc_profile *p, struct monarc_finding *out,
                                    size_t room, struct monarc_error *e)
 {
