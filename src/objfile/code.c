@@ -27,6 +27,7 @@ struct mark {
     const struct instruction_set *set;
 };
 
+/* A code section; sections are sorted and do not overlap. */
 struct section {
     uint64_t address;
     struct bytes bytes;
@@ -37,6 +38,7 @@ struct inner_entry {
     uint64_t address, start;
 };
 
+/* Immutable once it is opened, which is why threads may share it. */
 struct code {
     struct arena arena;
     const struct arch *arch;
@@ -108,6 +110,7 @@ static void find_marks(struct code *c, struct object *o)
     c->marks_len = kept;
 }
 
+/* Only executables and shared objects: in relocatable files, addresses are not given yet. */
 struct code *code_open(struct object *o)
 {
     struct arch_target target = image_target(&o->self);
@@ -176,6 +179,8 @@ static int by_address(const void *address, const void *entry)
     return (a > b) - (a < b);
 }
 
+/* Calls to an inner entry (a local entry of ppc64 or Alpha, behind the global one) count as calls
+ * of the function. */
 void code_find_calls(const struct code *c, const struct code_range *ranges, size_t len,
                      struct code_calls *found)
 {
@@ -210,6 +215,7 @@ void code_find_calls(const struct code *c, const struct code_range *ranges, size
 
 enum { LONGEST = 16 };
 
+/* capstone's handle, and the one instruction that it decodes into. */
 struct disassembler {
     const struct object *object;
     struct capstone *capstone;
@@ -274,6 +280,8 @@ static bool find_target(const char *operands, uint64_t *target)
     return !*end;
 }
 
+/* What capstone cannot decode is shown as one unit of bytes, so that the next call is in step
+ * again. */
 bool disassemble(struct disassembler *d, uint64_t address, uint64_t end, struct instruction *out)
 {
     if (address >= end)

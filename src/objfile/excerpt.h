@@ -27,6 +27,7 @@ struct excerpt_range {
     double weight;      /* the heaviest are written first, should time run out */
 };
 
+/* What is to be in an excerpt. Functions and ranges must be in order. */
 struct excerpt_request {
     const struct excerpt_function *functions;
     size_t functions_len;
@@ -58,7 +59,7 @@ struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, co
 void excerpt_rewrite(struct writer *w, struct object *o);
 
 /* Whether the machine code is to be had: of an object over an excerpt, whether its file is there
- * and still the same. */
+ * and still the same; of others always true. */
 bool object_has_code(struct object *o);
 
 #endif

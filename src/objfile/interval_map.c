@@ -8,7 +8,10 @@
  *
  * At each place where a span begins or ends, the first of the heap is what counts from there on.
  * Spans that ended elsewhere in the heap are dropped when they come first. Sorting is most of the
- * work: n log n, whatever the spans are. Lookup is a binary search. */
+ * work: n log n, whatever the spans are. Lookup is a binary search.
+ *
+ * What holds: segments ascend, neighbours differ in their span, and the last one has none. An
+ * open span in the heap may have ended; what is first in it has not, after drop_first(). */
 #include "objfile/debug_info.h"
 
 #include "base/sort.h"
@@ -20,6 +23,7 @@ struct sweep {
     VEC(uint32_t) open; /* a heap: its first counts; ended spans are dropped when they come first */
 };
 
+/* The order of the heap: lower ranks first, of equal ones the span with the higher number. */
 static bool counts_before(const struct sweep *s, uint32_t left, uint32_t right)
 {
     const struct span *l = &s->spans[left], *r = &s->spans[right];
@@ -65,6 +69,8 @@ static void drop_first(struct sweep *s)
     }
 }
 
+/* `at` moves from one place where something begins or ends to the next. Spans without bytes never
+ * count. */
 void interval_map_init(struct interval_map *c, struct span *spans, size_t len)
 {
     *c = (struct interval_map){0};

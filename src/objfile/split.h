@@ -42,6 +42,7 @@ struct split_abbrev {
     bool has_children;
 };
 
+/* Reads entries of one unit. It must not outlive the unit. */
 struct split_reader {
     const struct split_unit *unit;
     VEC(struct split_abbrev) abbrevs; /* by code */

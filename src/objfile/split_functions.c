@@ -47,6 +47,7 @@ static bool ranges_start(struct split_ranges *r, const struct split_unit *u,
     return true;
 }
 
+/* An address by its index in the program's .debug_addr. */
 static bool address_at(const struct split_unit *u, uint64_t index, uint64_t *address)
 {
     return split_table_at(u->addresses, 0, index, u->address_size, u->big_endian, address);
@@ -213,6 +214,7 @@ static void walk_entries(struct function_walk *w, struct cursor *c)
     }
 }
 
+/* The first entry is the unit itself, which says its language. */
 void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd)
 {
     *s = (struct scopes){0};

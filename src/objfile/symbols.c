@@ -42,6 +42,7 @@ struct table {
     const struct arch *arch;
 };
 
+/* A section's entries, converted to this machine's byte order; NULL: it has none. */
 static Elf_Data *symbols_section_data(const struct image *image, size_t index, GElf_Shdr *header)
 {
     Elf_Scn *section;
@@ -103,6 +104,7 @@ static size_t symbols_entries_in(const struct table *t)
     return t->entries->d_size / gelf_fsize(t->image->elf, ELF_T_SYM, 1, EV_CURRENT);
 }
 
+/* Machines may have a type of their own for functions. */
 static uint8_t symbols_symbol_type(const struct arch *a, const GElf_Sym *sym)
 {
     uint8_t type = GELF_ST_TYPE(sym->st_info);
@@ -243,6 +245,7 @@ static void symbols_read_tables(struct object *o, struct table *tables, size_t l
     arena_deinit(&scratch);
 }
 
+/* True if the table has a symbol that is kept. */
 static bool symbols_read_one(struct object *o, const struct image *image, uint32_t type,
                              enum object_symbol_source source)
 {
@@ -288,7 +291,8 @@ struct nearest {
     VEC(struct keyed) symbols; /* by address: index into the object's symbols */
 };
 
-/* Made on the first question. */
+/* Symbols that can name code, sorted by address, in the order of the table where that is equal.
+ * Made on the first question. */
 static struct nearest *nearest_of(struct object *o)
 {
     if (o->nearest)
@@ -321,6 +325,7 @@ static size_t symbols_up_to(const struct nearest *n, uint64_t address)
     return PARTITION_POINT(n->symbols.len, i, n->symbols.at[i].key <= address);
 }
 
+/* A symbol without a size holds its own address. */
 static uint64_t extent(const struct object_symbol *s)
 {
     return s->size ? s->size : 1;
@@ -345,6 +350,7 @@ static bool fits_better(const struct object_symbol *candidate, const struct obje
     return extent(candidate) < extent(best);
 }
 
+/* Binary search, then all symbols of the address that is found: the best of them by BFD's rules. */
 const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
 {
     uint32_t section = section_at(o, address);
@@ -439,6 +445,7 @@ char object_symbol_class(const struct object *o, const struct object_symbol *s)
 
 /* --- mentions --------------------------------------------------------------------------------- */
 
+/* A pass over both tables of the file itself. */
 bool object_mentions(struct object *o, const char *symbol)
 {
     static const uint32_t TYPES[] = {SHT_DYNSYM, SHT_SYMTAB};
@@ -456,6 +463,7 @@ bool object_mentions(struct object *o, const char *symbol)
     return false;
 }
 
+/* The names that GCC's back ends call, which differ by machine and system. */
 const char *object_call_counter(struct object *o)
 {
     static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",

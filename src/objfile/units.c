@@ -23,6 +23,7 @@
 
 /* --- the index -------------------------------------------------------------------------------- */
 
+/* Up to its last NUL, so that every text ends. */
 static struct bytes units_debug_strings(struct image *image, const char *name)
 {
     struct bytes strings = image_debug_section(image, name);
@@ -31,6 +32,7 @@ static struct bytes units_debug_strings(struct image *image, const char *name)
     return strings;
 }
 
+/* False when there are more than any honest file has. */
 static bool units_add_range(struct units *u, uint64_t low, uint64_t high, uint32_t unit)
 {
     if (low < high)
@@ -38,6 +40,7 @@ static bool units_add_range(struct units *u, uint64_t low, uint64_t high, uint32
     return u->ranges.len < u->ranges_most;
 }
 
+/* Decodes the table, which costs what its rows do. */
 static void units_add_table_ranges(struct units *u, uint32_t unit)
 {
     const struct line_table *t = unit_table(u, unit);
@@ -133,6 +136,8 @@ static void units_index_units(struct units *u, struct image *image)
     units_order_ranges(u);
 }
 
+/* Debug information is that of the program or of its debug file, never of both. An object without
+ * any has empty units. */
 static struct units *units_new(struct object *o)
 {
     static const char *const NAMES[] = {"debug_info", "debug_abbrev", "debug_line", "debug_str",
@@ -177,6 +182,7 @@ struct units *units_of(struct object *o)
     return o->units;
 }
 
+/* Tables and scopes, whether or not they are decoded, and libdw's handle last. */
 void units_free(struct units *u)
 {
     if (!u)
@@ -197,6 +203,8 @@ void units_free(struct units *u)
     free(u);
 }
 
+/* Goes back from the last range that starts at or below the address, as long as one before it
+ * reaches beyond. */
 uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
 {
     uint32_t first = NO_UNIT;
@@ -270,6 +278,7 @@ static void decode(struct units *u, struct line_table *table, const struct unit 
     u->program_bytes_left -= bytes < u->program_bytes_left ? bytes : u->program_bytes_left;
 }
 
+/* Units may share a line program, and then the table. */
 struct line_table *unit_table(struct units *u, uint32_t unit)
 {
     const struct unit *wanted = &u->units.at[unit];
