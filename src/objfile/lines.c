@@ -340,7 +340,7 @@ size_t line_program_run(struct line_program *p, struct line_row *last, size_t mo
     return (size_t)(at - last);
 }
 
-/*     COMP_DIR/DIR/NAME     as far as the ones behind are relative */
+/* COMP_DIR/DIR/NAME: a part is put in front only while what stands behind it is relative. */
 const char *line_program_path(const struct line_program *p, uint32_t file, const char *comp_dir,
                               struct arena *a)
 {
