@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The one place where an error is filled in. */
 bool call_fail(struct monarc_error *e, enum monarc_status status, const char *format, ...)
 {
     if (!e)
@@ -44,11 +45,13 @@ bool call_fail_err(struct monarc_error *e, enum monarc_status status, const stru
     return call_fail(e, status, "%s", why->line);
 }
 
+/* Takes no memory itself: the text lies in the caller's struct. */
 bool call_fail_memory(struct monarc_error *e)
 {
     return call_fail(e, MONARC_NO_MEMORY, "out of memory, or beyond the handle's limit");
 }
 
+/* No memory comes first: `why` may be half written then. */
 bool call_result(enum heap_outcome outcome, enum monarc_status status, const struct err *why,
                  struct monarc_error *e)
 {
@@ -114,6 +117,7 @@ static void name_input(const struct monarc_source *in, struct call_input *out)
         snprintf(out->name, sizeof out->name, "descriptor %d", in->descriptor);
 }
 
+/* Bytes in memory are used where they lie. A descriptor stays open, and where it was read to. */
 bool call_read(const struct monarc_source *in, struct heap *h, struct call_input *out,
                struct monarc_error *e)
 {
@@ -180,6 +184,7 @@ static bool deliver(struct bytes bytes, struct monarc_target *to, struct monarc_
     return true;
 }
 
+/* The heap has the handle's limit, and is given back once the target has the bytes. */
 bool call_write(struct call_writing *writing, const struct monarc_memory *memory,
                 struct monarc_target *to, struct monarc_error *e)
 {
@@ -194,6 +199,7 @@ bool call_write(struct call_writing *writing, const struct monarc_memory *memory
     return ok;
 }
 
+/* The target may be used again. */
 void monarc_target_free(struct monarc_target *t)
 {
     if (!t)
@@ -205,6 +211,7 @@ void monarc_target_free(struct monarc_target *t)
 
 /* ---- The formats by number, name and what their bytes look like. */
 
+/* What the library says of a format. */
 struct format_row {
     const char *name, *title;
     bool (*probe)(struct bytes in); /* NULL: profiles, which are asked for with a hint */
@@ -233,17 +240,20 @@ static bool is_format(enum monarc_format format)
     return (unsigned)format < MONARC_FORMATS;
 }
 
+/* Numbers that are no formats have the name of none. */
 const char *monarc_format_name(enum monarc_format format)
 {
     return ROWS[is_format(format) ? format : MONARC_NO_FORMAT].name;
 }
 
+/* Titles of profiles are those of their own table, which commands print as well. */
 const char *monarc_format_title(enum monarc_format format)
 {
     const struct format *profile = profile_format_of(format);
     return profile ? profile->title : ROWS[is_format(format) ? format : MONARC_NO_FORMAT].title;
 }
 
+/* By the exact name; MONARC_NO_FORMAT if there is none. */
 enum monarc_format monarc_format_find(const char *name)
 {
     for (int i = 1; i < MONARC_FORMATS; i++)
@@ -293,6 +303,7 @@ enum monarc_format monarc_format_detect(const struct monarc_source *in,
     return d.found;
 }
 
+/* Names that a program can print or compare, as the commands' JSON has them. */
 const char *monarc_status_name(enum monarc_status status)
 {
     static const char *const NAMES[] = {

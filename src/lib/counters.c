@@ -23,6 +23,7 @@ _Static_assert((int)MONARC_COUNT_PATHS == KIND_PATHS && (int)MONARC_COUNT_ARCS =
                    (int)MONARC_COUNT_TIME == KIND_TIME && (int)MONARC_COUNTERS == KIND_UNKNOWN,
                "kinds are the same");
 
+/* Kinds beyond the last have the name of what is unknown. */
 const char *monarc_counter_name(enum monarc_counter kind)
 {
     return counter_kind_name((unsigned)kind < MONARC_COUNTERS ? (enum counter_kind)kind
@@ -43,6 +44,7 @@ struct monarc_counters *monarc_counters_new(const struct monarc_memory *memory,
     return c;
 }
 
+/* Arena and lists lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_counters_clear(struct monarc_counters *c)
 {
     heap_release(&c->heap);
@@ -50,6 +52,7 @@ void monarc_counters_clear(struct monarc_counters *c)
     memset(&c->counters, 0, sizeof c->counters);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_counters_free(struct monarc_counters *c)
 {
     if (!c)
@@ -61,6 +64,7 @@ void monarc_counters_free(struct monarc_counters *c)
 
 /* ---- files */
 
+/* A read that is going on. */
 struct counters_reading {
     struct monarc_counters *c;
     struct call_input in;
@@ -119,6 +123,7 @@ static bool counters_encode_da(struct call_writing *writing, const struct counte
            da_write(&writing->w, copy, &writing->why);
 }
 
+/* Works on a copy, since conversion changes the model. gcfn is gcda with a name in front. */
 static bool counters_encode_counters(struct call_writing *writing)
 {
     const struct counters_writing *how = writing->what;
@@ -148,6 +153,7 @@ static bool counters_write(const struct monarc_counters *c, const struct monarc_
            call_write(&writing, &c->heap.memory, to, e);
 }
 
+/* Without a format, the family that the counters are of. */
 bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format format,
                            const struct monarc_arcs_form *form, const struct monarc_notes *notes,
                            struct monarc_target *to, struct monarc_error *e)
@@ -175,6 +181,7 @@ bool monarc_counters_write_pair(const struct monarc_counters *c, const char *nam
 
 /* ---- what is in them */
 
+/* Of an empty handle, everything is 0. */
 void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_arcs_facts *out)
 {
     coverage_facts(&c->counters.origin, false, out);
@@ -182,6 +189,7 @@ void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_ar
     out->unknown_records = c->counters.unknown_records;
 }
 
+/* A name is there only in the proposal's files, and in counters that share their notes' names. */
 bool monarc_counters_get_function(const struct monarc_counters *c, size_t i,
                                   struct monarc_counted_function *out)
 {
@@ -212,6 +220,7 @@ uint32_t monarc_counters_get_len(const struct monarc_counters *c, size_t i,
     return r ? r->len : 0;
 }
 
+/* As many as there are from `first` on, at most `len`. */
 uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
                                     enum monarc_counter kind, uint32_t first, uint32_t len,
                                     uint64_t *out)
@@ -296,6 +305,7 @@ void counters_copy(struct counters *to, const struct counters *from)
 
 /* ---- counters of gcc before 3.3 */
 
+/* Counters that are getting their functions' names. */
 struct counters_sharing {
     struct monarc_counters *c;
     const struct notes *notes;
@@ -316,6 +326,7 @@ static bool counters_share_counters(void *context)
     return true;
 }
 
+/* Counters of GCC before 3.3 are one list for the whole file, which only the notes can divide. */
 bool monarc_counters_share(struct monarc_counters *c, const struct monarc_notes *n,
                            struct monarc_error *e)
 {

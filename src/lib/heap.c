@@ -26,6 +26,7 @@ static _Thread_local struct running_call *running;
 
 _Static_assert(sizeof(struct heap_block) % _Alignof(max_align_t) == 0, "blocks stay aligned");
 
+/* An empty ring is its own neighbour. Without functions of the caller's, memory is malloc's. */
 void heap_init(struct heap *h, const struct monarc_memory *memory)
 {
     memset(h, 0, sizeof *h);
@@ -44,6 +45,7 @@ void *handle_alloc(const struct monarc_memory *memory, size_t bytes)
     return malloc(bytes);
 }
 
+/* The caller's function frees when it is asked for 0 bytes. */
 void memory_loose_free(const struct monarc_memory *memory, void *at)
 {
     if (at && memory && memory->resize)
@@ -78,6 +80,7 @@ static void leave(struct heap_block *block)
     block->heap->used -= block->bytes + sizeof *block;
 }
 
+/* For use outside of heap_run(): lack of memory is told by NULL. */
 void *heap_take(struct heap *h, size_t bytes)
 {
     if (!is_within_limit(h, 0, bytes))
@@ -118,6 +121,7 @@ static void *resized(struct heap_block *block, size_t bytes)
     return moved + 1;
 }
 
+/* A block knows its heap, so that it can be given back from anywhere. */
 void heap_give(void *at)
 {
     if (!at)

@@ -35,6 +35,7 @@ struct monarc_notes *monarc_notes_new(const struct monarc_memory *memory, struct
     return n;
 }
 
+/* Arena and lists lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_notes_clear(struct monarc_notes *n)
 {
     heap_release(&n->heap);
@@ -43,6 +44,7 @@ void monarc_notes_clear(struct monarc_notes *n)
     memset(&n->notes, 0, sizeof n->notes);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_notes_free(struct monarc_notes *n)
 {
     if (!n)
@@ -54,6 +56,7 @@ void monarc_notes_free(struct monarc_notes *n)
 
 /* ---- files */
 
+/* A read that is going on. */
 struct notes_reading {
     struct monarc_notes *n;
     struct call_input in;
@@ -90,6 +93,7 @@ bool monarc_notes_read(struct monarc_notes *n, const struct monarc_source *in,
     return call_result(outcome, r.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT, &r.why, e);
 }
 
+/* Fills in the lines of functions that the notes have already. */
 static bool notes_read_lines(void *context)
 {
     struct notes_reading *r = context;
@@ -174,6 +178,7 @@ bool monarc_notes_write(const struct monarc_notes *n, enum monarc_format format,
 
 /* ---- what is in them */
 
+/* Of an empty handle, everything is 0. */
 void monarc_notes_get_facts(const struct monarc_notes *n, struct monarc_arcs_facts *out)
 {
     coverage_facts(&n->notes.origin, true, out);
@@ -187,6 +192,7 @@ static const char *notes_file_of(const struct notes *n, uint32_t file)
     return file < n->files.len ? n->files.at[file] : NULL;
 }
 
+/* A copy whose texts live until the handle is changed. */
 bool monarc_notes_get_function(const struct monarc_notes *n, size_t i, struct monarc_function *out)
 {
     if (i >= n->notes.functions.len)
@@ -206,6 +212,8 @@ bool monarc_notes_get_function(const struct monarc_notes *n, size_t i, struct mo
     return true;
 }
 
+/* Arcs of one function stand together in the model's list, and have the library's layout: see the
+ * assertion above. */
 const struct monarc_flow_arc *monarc_notes_get_arcs(const struct monarc_notes *n, size_t function,
                                                     size_t *len)
 {
@@ -217,6 +225,7 @@ const struct monarc_flow_arc *monarc_notes_get_arcs(const struct monarc_notes *n
     return f->arcs ? (const struct monarc_flow_arc *)(n->notes.arcs.at + f->first_arc) : NULL;
 }
 
+/* Run i of the function: lines of one file in one block. */
 bool monarc_notes_get_lines(const struct monarc_notes *n, size_t function, size_t i,
                             struct monarc_block_lines *out)
 {
@@ -394,6 +403,7 @@ bool coverage_read_own(const struct monarc_source *in, struct heap *h, struct ca
     return true;
 }
 
+/* An origin without version is that of an empty handle. */
 void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct monarc_arcs_facts *out)
 {
     bool is_rfc = origin->family == ARCS_RFC;
@@ -409,6 +419,8 @@ void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct mona
             is_notes ? (is_rfc ? MONARC_BBG : MONARC_GCNO) : (is_rfc ? MONARC_DA : MONARC_GCDA);
 }
 
+/* A version is asked for as GCC's major times 100 plus minor. One whose files nobody has described
+ * is refused. */
 bool coverage_version(const struct arcs_origin *origin, const struct monarc_arcs_form *form,
                       uint32_t *word, struct monarc_error *e)
 {

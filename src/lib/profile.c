@@ -27,6 +27,7 @@ _Static_assert(sizeof(struct monarc_block) == sizeof(struct block), "blocks are 
 _Static_assert((int)MONARC_LITTLE_ENDIAN == ORDER_LITTLE && (int)MONARC_BIG_ENDIAN == ORDER_BIG,
                "byte orders are the same");
 
+/* Both tables have the formats under the same names. */
 const struct format *profile_format_of(enum monarc_format format)
 {
     bool is_one = format >= MONARC_GMON && format <= MONARC_BSD;
@@ -70,6 +71,7 @@ void profile_handle_empty(struct monarc_profile *p)
     memset(&p->merger, 0, sizeof p->merger);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_profile_free(struct monarc_profile *p)
 {
     if (!p)
@@ -86,6 +88,7 @@ void monarc_profile_clear(struct monarc_profile *p)
 
 /* ---- files */
 
+/* A read that is going on: what heap_run() may change. */
 struct profile_reading {
     struct monarc_profile *p;
     struct call_input in;
@@ -173,6 +176,7 @@ bool monarc_profile_set_machine(struct monarc_profile *p, uint8_t pointer_bytes,
 
 /* ---- what is in one */
 
+/* Sums over all records: linear in what the profile holds. */
 void profile_facts(const struct profile *p, struct monarc_profile_facts *out)
 {
     *out = (struct monarc_profile_facts){
@@ -208,6 +212,7 @@ void profile_histogram_facts(const struct histogram *h, struct monarc_histogram 
     memcpy(out->dimension, h->dimension, sizeof out->dimension);
 }
 
+/* A copy of the facts; counts are asked for apart, as they may be many. */
 bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
                                   struct monarc_histogram *out)
 {
@@ -231,6 +236,7 @@ uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uin
     return len;
 }
 
+/* The list itself, valid until the profile is changed. */
 const struct monarc_arc *monarc_profile_get_arcs(const struct monarc_profile *p, size_t *len)
 {
     *len = p->merger.sum.arcs.len;
@@ -321,6 +327,8 @@ static bool walk(void *context)
     return ok;
 }
 
+/* The walk's heap holds the file, if it was read, and one batch of records. A visitor that stops is
+ * told apart from a file that is damaged. */
 bool monarc_profile_walk(const struct monarc_source *in, const struct monarc_hint *hint,
                          const struct monarc_memory *memory,
                          const struct monarc_profile_visitor *visitor, struct monarc_error *e)
@@ -448,6 +456,7 @@ static bool change_add_arcs(void *context)
     return true;
 }
 
+/* One list of blocks counts as one record, as in the file. */
 static bool change_add_blocks(void *context)
 {
     struct adding *a = context;
@@ -478,6 +487,7 @@ static bool profile_add(struct adding *a, bool (*work)(void *), struct monarc_er
     return call_result(outcome, MONARC_UNFIT, &a->why, e);
 }
 
+/* A range without bytes is refused: nothing could ever be counted in it. */
 bool monarc_profile_add_histogram(struct monarc_profile *p, const struct monarc_histogram *h,
                                   const void *counters, unsigned width, struct monarc_error *e)
 {
@@ -533,6 +543,7 @@ static bool change_merge_profiles(void *context)
     return true;
 }
 
+/* Without memory the sum is lost, as it may be half changed; a refusal leaves it as it was. */
 bool monarc_profile_merge(struct monarc_profile *into, const struct monarc_profile *from,
                           struct monarc_error *e)
 {
@@ -554,6 +565,7 @@ static bool change_normalize(void *context)
     return true;
 }
 
+/* Sorts in place, except for histograms, whose sums may need wider counters. */
 bool monarc_profile_normalize(struct monarc_profile *p, struct monarc_error *e)
 {
     struct merging m = {.into = p};
@@ -592,6 +604,7 @@ static struct profile change_copied_normalized(const struct profile *p)
     return copy;
 }
 
+/* Both in normal form, so that the order of records does not matter. */
 static bool change_compare(void *context)
 {
     struct merging *m = context;
@@ -612,6 +625,7 @@ bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_
     return m.is_same || call_fail(e, MONARC_OK, "the two hold different measurements");
 }
 
+/* The model's own check, which fuzz targets run as well. */
 static bool change_check_laws(void *context)
 {
     struct merging *m = context;

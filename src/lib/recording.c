@@ -36,6 +36,7 @@ struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory
     return r;
 }
 
+/* Lists and map lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_recording_clear(struct monarc_recording *r)
 {
     heap_release(&r->heap);
@@ -45,6 +46,7 @@ void monarc_recording_clear(struct monarc_recording *r)
     r->format = MONARC_NO_FORMAT;
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_recording_free(struct monarc_recording *r)
 {
     if (!r)
@@ -218,6 +220,7 @@ static bool recording_merge_runs(void *context)
     return true;
 }
 
+/* The first recording that is added to an empty one is copied like all others. */
 bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_recording *from,
                             struct monarc_error *e)
 {
@@ -232,6 +235,7 @@ bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_r
 
 /* ---- what is in one */
 
+/* How many rows of each kind there are, and the facts of the run. */
 void monarc_recording_get_facts(const struct monarc_recording *r,
                                 struct monarc_recording_facts *out)
 {
@@ -270,6 +274,7 @@ const char *monarc_recording_get_text(const struct monarc_recording *r, const ch
     return NULL;
 }
 
+/* Objects that are no files have no path, whatever the model says. */
 bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
                                  struct monarc_object *out)
 {

@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+/* A pair that is being solved, and where the rows go. */
 struct pair_solving {
     const struct notes *notes;
     const struct counters *counters; /* NULL: the program never ran */

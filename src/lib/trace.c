@@ -29,12 +29,14 @@ struct monarc_trace *monarc_trace_new(const struct monarc_memory *memory, struct
     return t;
 }
 
+/* The lists lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_trace_clear(struct monarc_trace *t)
 {
     heap_release(&t->heap);
     memset(&t->file, 0, sizeof t->file);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_trace_free(struct monarc_trace *t)
 {
     if (!t)
@@ -44,6 +46,7 @@ void monarc_trace_free(struct monarc_trace *t)
     memory_loose_free(&memory, t);
 }
 
+/* A read that is going on. */
 struct trace_reading {
     struct monarc_trace *t;
     struct call_input in;
@@ -91,6 +94,7 @@ bool monarc_trace_write(const struct monarc_trace *t, struct monarc_target *to,
 
 /* ---- building */
 
+/* Into the tracefile's arena, which lies in the handle's heap. */
 static const char *trace_copy(struct tracefile *t, const char *text)
 {
     return arena_copy(&t->arena, text, strlen(text));
@@ -243,6 +247,7 @@ size_t monarc_trace_count_sections(const struct monarc_trace *t)
     return t->file.sections.len;
 }
 
+/* Rows of a section are asked for by number, from 0. */
 bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
                               struct monarc_trace_section *out)
 {

@@ -173,6 +173,7 @@ static void decode_part(const struct code *c, const struct section *section, uin
     }
 }
 
+/* For bsearch() among the inner entries. */
 static int by_address(const void *address, const void *entry)
 {
     uint64_t a = *(const uint64_t *)address, b = ((const struct inner_entry *)entry)->address;
@@ -224,6 +225,7 @@ struct disassembler {
     char text[256];
 };
 
+/* Without memory for an instruction of capstone's, everything is shown as bytes. */
 struct disassembler *disassembler_open(const struct object *o, bool is_intel)
 {
     struct arch_target target = image_target(&o->self);
@@ -260,6 +262,7 @@ void disassembler_close(struct disassembler *d)
     free(d);
 }
 
+/* Only machines that have such code have a mode for it. */
 void disassembler_compressed(struct disassembler *d, bool is_compressed)
 {
     if (d->view.compressed)

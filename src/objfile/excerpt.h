@@ -4,7 +4,11 @@
  * It holds functions with their ranges, the places of stretches of code with the calls that were
  * inlined there, and the few facts that reports ask for. An object that is opened over an excerpt
  * answers as one over the file would, as far as the code is in it; machine code is taken from the
- * file, if that is still the same one. */
+ * file, if that is still the same one.
+ *
+ * Who records writes excerpts (excerpt_write) of what was sampled; who reports opens an object
+ * over them (object_open_excerpts) and asks as usual. Several excerpts of one file, of different
+ * runs, say together what each of them says. */
 #ifndef MONARC_OBJFILE_EXCERPT_H
 #define MONARC_OBJFILE_EXCERPT_H
 

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A function of an excerpt, before those of all excerpts are put together. */
 struct excerpt_read_function {
     uint64_t start, last;
     const char *name;
@@ -56,6 +57,7 @@ static uint64_t excerpt_take(struct excerpt_reader *from)
     return 0;
 }
 
+/* Refuses what does not fit. */
 static uint32_t excerpt_take_u32(struct excerpt_reader *from)
 {
     uint64_t value = excerpt_take(from);
@@ -348,6 +350,8 @@ static bool excerpt_read_all(struct excerpt_reader *from, const struct bytes *ex
     return true;
 }
 
+/* Makes an object without images: its header has what the excerpt says of the file's, and there is
+ * one section of code for all functions. */
 struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, const char *path,
                                     struct bytes build_id, struct excerpt_facts *facts,
                                     struct err *e)
@@ -401,6 +405,7 @@ void excerpt_close(struct excerpt *x)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
+/* Places do not overlap, so that their ends ascend. */
 size_t excerpt_place_from(const struct excerpt *x, uint64_t address)
 {
     return PARTITION_POINT(x->places_len, i, x->places[i].end <= address);
@@ -413,6 +418,7 @@ static const struct excerpt_read_place *excerpt_place_at(const struct excerpt *x
     return at < x->places_len && x->places[at].start <= address ? &x->places[at] : NULL;
 }
 
+/* Of the place that holds the address. */
 bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
     const struct excerpt_read_place *p = excerpt_place_at(o->excerpt, address);
@@ -467,6 +473,7 @@ struct object *excerpt_file(const struct object *o)
     return x->behind;
 }
 
+/* Looks for the file of an excerpt, if nothing has yet. */
 bool object_has_code(struct object *o)
 {
     return !o->excerpt || excerpt_file(o);

@@ -129,6 +129,7 @@ static void excerpt_take_place(const struct object_place *place, void *context)
                                                  .line = place->line}));
 }
 
+/* The clock that the time for lines is measured by. */
 static uint64_t excerpt_now_ns(void)
 {
     struct timespec now;
@@ -280,6 +281,7 @@ static void excerpt_put_facts(struct writer *w, struct excerpt_writer *m, size_t
     excerpt_put(w, excerpt_text(m, refused));
 }
 
+/* Gathers places first, since these decide which scopes and texts there are. */
 void excerpt_write(struct writer *w, struct object *o, const struct excerpt_request *r)
 {
     struct writer head = {0}, body = {0};

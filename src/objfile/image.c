@@ -100,6 +100,7 @@ static void image_refuse_excess(struct image *image)
     }
 }
 
+/* By what the section says of itself now: unpacking changes that. */
 static bool image_is_packed(const struct image *image, size_t index)
 {
     GElf_Shdr header;
@@ -171,6 +172,7 @@ static bool image_start_image(struct image *image, Elf *elf, const char *name, s
     return false;
 }
 
+/* The system's own reason is the message. */
 static bool image_system_refuses(const char *path, int errno_value, enum object_failure *why,
                                  struct err *e)
 {
@@ -197,6 +199,7 @@ static bool image_start_pe(struct image *image, struct bytes pe, const char *nam
                              (struct bytes){elf.out.at, elf.out.len}, why, e);
 }
 
+/* The file is read as a whole, since the image is made of a copy; it is not needed after that. */
 static bool image_open_pe(struct image *image, const char *path, enum object_failure *why,
                           struct err *e)
 {
@@ -242,6 +245,7 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
                              (struct bytes){start, n > 0 ? (size_t)n : 0}, why, e);
 }
 
+/* The bytes stay the caller's, unless they are a PE image, of which a copy is made. */
 bool image_over(struct bytes memory, const char *name, struct image *out, enum object_failure *why,
                 struct err *e)
 {
@@ -254,6 +258,8 @@ bool image_over(struct bytes memory, const char *name, struct image *out, enum o
     return image_start_image(out, elf, name, memory, why, e);
 }
 
+/* The descriptor of libelf first: it points into all the rest. Closing an image that is empty does
+ * nothing. */
 void image_close(struct image *image)
 {
     elf_end(image->elf);
@@ -266,6 +272,7 @@ void image_close(struct image *image)
     *image = (struct image){.fd = -1};
 }
 
+/* Headers are read anew each time: libelf has them in memory. */
 bool image_section(const struct image *image, size_t index, Elf_Scn **section, GElf_Shdr *header)
 {
     if (!image->elf || index >= image->sections_len)
@@ -296,6 +303,7 @@ size_t image_find(const struct image *image, uint32_t type, const char *name)
     return 0;
 }
 
+/* As they are in the file, not converted to this machine's byte order. */
 struct bytes image_bytes(const struct image *image, size_t index)
 {
     Elf_Scn *section;
@@ -378,6 +386,7 @@ struct bytes image_build_id(const struct image *image)
     return image->sections_len ? (struct bytes){0} : image_build_id_by_segments(image);
 }
 
+/* A section of type NOBITS is what strip leaves behind in the place of a debug section. */
 bool image_has_debug_info(const struct image *image)
 {
     static const char *const NAMES[] = {".debug_info", ".debug_line", ".zdebug_info",
@@ -391,6 +400,7 @@ bool image_has_debug_info(const struct image *image)
     return false;
 }
 
+/* Both spellings of a packed section are tried. */
 struct bytes image_debug_section(struct image *image, const char *name)
 {
     char dotted[32], gnu[32];

@@ -30,6 +30,7 @@ static bool counts_before(const struct sweep *s, uint32_t left, uint32_t right)
     return l->rank != r->rank ? l->rank < r->rank : l->id > r->id;
 }
 
+/* Of two places in the heap. */
 static void swap(uint32_t *left, uint32_t *right)
 {
     uint32_t kept = *left;
@@ -110,11 +111,13 @@ void interval_map_deinit(struct interval_map *c)
     vec_free(&c->segments);
 }
 
+/* SIZE_MAX, which is -1, before the first. */
 size_t interval_map_find(const struct interval_map *c, uint64_t address)
 {
     return PARTITION_POINT(c->segments.len, i, c->segments.at[i].start <= address) - 1;
 }
 
+/* NO_SPAN before the first segment, and where no span counts. */
 uint32_t interval_map_at(const struct interval_map *c, uint64_t address)
 {
     size_t found = interval_map_find(c, address);

@@ -200,6 +200,7 @@ bool line_program_open(struct line_program *p, const struct line_sections *secti
     return !c.failed;
 }
 
+/* The sections stay as they are. */
 void line_program_close(struct line_program *p)
 {
     vec_free(&p->dirs);
@@ -469,6 +470,7 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
     order_sequences(t);
 }
 
+/* Paths and the program's files are kept: they are small, and paths are asked for again. */
 void line_table_forget(struct line_table *t)
 {
     vec_free(&t->rows);
@@ -476,6 +478,7 @@ void line_table_forget(struct line_table *t)
     t->is_decoded = false;
 }
 
+/* The rows of a table that is decoded, and its paths. The strings of paths are the arena's. */
 void line_table_deinit(struct line_table *t)
 {
     line_table_forget(t);
@@ -483,6 +486,7 @@ void line_table_deinit(struct line_table *t)
     vec_free(&t->paths);
 }
 
+/* Sequences do not overlap, so that their ends ascend as well. */
 size_t line_table_sequence_from(const struct line_table *t, uint64_t address)
 {
     return PARTITION_POINT(t->sequences.len, i, t->sequences.at[i].high <= address);

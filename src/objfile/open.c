@@ -45,6 +45,7 @@ static struct object *object_new(const char *path, const struct image *self,
     return o;
 }
 
+/* Whether there is debug information, or a symbol, is not asked yet. */
 struct object *object_open(const char *path, const struct object_options *options,
                            enum object_failure *why, struct err *e)
 {
@@ -140,6 +141,7 @@ bool object_has_debug_info(struct object *o)
 
 /* --- sections --------------------------------------------------------------------------------- */
 
+/* Section 0, and those whose header cannot be read, have no name and no size. */
 void sections_read(struct object *o)
 {
     o->sections_len = o->self.sections_len;
@@ -367,7 +369,8 @@ static void read_dynamic(const struct image *image, size_t headers, const GElf_P
     d->strings = loaded_at(image, headers, strings, strings_size);
 }
 
-/* Everything that program headers lead to. */
+/* Everything that program headers lead to. The dynamic section is gone through twice, for the
+ * sizes and for the names. */
 static void read_segments(struct object *o)
 {
     struct object_facts *f = o->facts;
@@ -416,6 +419,7 @@ static const char *compiler(const struct image *image)
     return text_at(comment, at);
 }
 
+/* Of the file itself, never of its debug file. An object over an excerpt has its facts already. */
 const struct object_facts *object_facts(struct object *o)
 {
     if (o->facts)

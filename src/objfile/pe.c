@@ -47,6 +47,7 @@ struct pe_section {
     bool has_bytes;
 };
 
+/* The PE image, as far as its headers were read. */
 struct pe {
     struct bytes file;
     const char *path;
@@ -198,6 +199,7 @@ static uint32_t pe_add_name(struct pe_output *out, const char *name, size_t len)
     return (uint32_t)at;
 }
 
+/* To what symbols and headers need. */
 static void pe_align(struct writer *w)
 {
     while (w->out.len % 8)
@@ -219,11 +221,13 @@ static void pe_write_header(struct writer *w, const Elf64_Shdr *s)
     writer_word(w, s->sh_entsize);
 }
 
+/* Either flag means it. */
 static bool pe_is_code(const struct pe_section *s)
 {
     return s->flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE);
 }
 
+/* Sections of DWARF, packed or not: they have no address in the ELF image. */
 static bool pe_is_debug(const struct pe_section *s)
 {
     return s->name_len > 6 && (!memcmp(s->name, ".debug", 6) || !memcmp(s->name, ".zdebu", 6));

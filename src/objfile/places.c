@@ -211,6 +211,7 @@ static void walk_add_line(struct walk *w, struct scopes *s, struct object_place 
     }
 }
 
+/* Ends of ranges that are cut to one another. */
 static uint64_t walk_later(uint64_t left, uint64_t right)
 {
     return left > right ? left : right;
@@ -337,6 +338,7 @@ static void walk_ranges(struct walk *w, const struct object_range *ranges, size_
     walk_flush(w);
 }
 
+/* The three differ in which neighbours are joined: equal ones, equal ones of one inlining, none. */
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
                               object_visitor *visit, void *context)
 {
@@ -344,6 +346,7 @@ void object_each_place_within(struct object *o, const struct object_range *range
     walk_ranges(&w, ranges, len);
 }
 
+/* Needed where copies of one inlined function are to be told apart. */
 void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
                                  object_visitor *visit, void *context)
 {

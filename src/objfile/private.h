@@ -81,6 +81,7 @@ void nearest_free(struct nearest *n); /* NULL is fine */
 
 enum { EXCERPT_VERSION = 1 };
 
+/* Bits of an excerpt's facts. */
 enum excerpt_bit {
     EXCERPT_64_BIT = 1,
     EXCERPT_BIG_ENDIAN = 2,
@@ -91,6 +92,7 @@ enum excerpt_bit {
     EXCERPT_BITS = 63
 };
 
+/* Bits of a function, behind its symbol's number. */
 enum excerpt_function_bit {
     EXCERPT_STATIC = 1,
     EXCERPT_COMPRESSED = 2,

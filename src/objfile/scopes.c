@@ -6,6 +6,14 @@
  *
  * Leaves out everything that is no code: types are not descended into. Entries nested deeper than
  * DEEPEST are not looked at, since finding one's sibling may mean reading all that is below it.
+ *
+ *     DW_TAG_subprogram f              scope 0, parent none       spans of f's ranges
+ *       DW_TAG_lexical_block           (no scope of its own)
+ *         DW_TAG_inlined_subroutine g  scope 1, parent 0          a span within f's
+ *     DW_TAG_structure_type            not descended into
+ *
+ * Cost: one pass over the unit's entries, and a sort of the spans.
+ *
  * Specification: DWARF 5, sections 3.3 and 3.4; where ranges touch or contradict each other, BFD.
  */
 #include "objfile/debug_info.h"

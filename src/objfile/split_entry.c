@@ -33,6 +33,7 @@ static uint64_t entry_take_number(struct cursor *c, uint8_t size)
     }
 }
 
+/* Sizes are 4 or 8. */
 bool split_table_at(struct bytes table, size_t base, uint64_t index, uint8_t size, bool big_endian,
                     uint64_t *out)
 {
@@ -43,6 +44,8 @@ bool split_table_at(struct bytes table, size_t base, uint64_t index, uint8_t siz
     return true;
 }
 
+/* Before DWARF 5 tables begin at once; from then on with a length, whose form says how long it is,
+ * and `wanted` bytes more. */
 size_t split_table_header(const struct split_unit *u, struct bytes table, size_t wanted)
 {
     if (u->version < 5)
@@ -51,6 +54,7 @@ size_t split_table_header(const struct split_unit *u, struct bytes table, size_t
     return wanted + (is_64 ? 12 : 4);
 }
 
+/* The cursor's base is the unit's start, so that its offsets are the unit's. */
 struct cursor split_cursor(const struct split_unit *u, uint64_t offset)
 {
     struct cursor c = cursor_over(u->info, "split unit");
@@ -154,6 +158,7 @@ void split_reader_init(struct split_reader *r, const struct split_unit *u)
     entry_order_abbrevs(r);
 }
 
+/* The unit's bytes are its file's. */
 void split_reader_deinit(struct split_reader *r)
 {
     vec_free(&r->abbrevs);

@@ -41,6 +41,7 @@ static uint64_t offset_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
     return 0;
 }
 
+/* What is left of a section from a base on. */
 static struct bytes from(struct bytes all, uint64_t offset)
 {
     if (offset >= all.len)
@@ -116,6 +117,7 @@ static bool open_table(struct table *t, struct bytes index, bool big_endian)
     return true;
 }
 
+/* A number of 4 bytes; the tables were checked to be within the section. */
 static uint32_t number_at(const struct table *t, size_t base, size_t index)
 {
     return bytes_u32(t->all.at + base + index * 4, t->big_endian);
@@ -184,6 +186,7 @@ struct split_file {
     struct bytes index; /* empty: a .dwo file */
 };
 
+/* Packages are few and asked in turn; single files are found by the unit's id. */
 struct split_files {
     VEC(struct split_file) packages;
     VEC(struct split_file) singles;
@@ -250,6 +253,7 @@ static bool find_unit_in(const struct split_sections *s, const struct split_skel
     return false;
 }
 
+/* PROGRAM.dwp, if there is one for this machine. */
 static void find_add_package(struct object *o, const char *program)
 {
     struct split_file f;
@@ -340,6 +344,7 @@ bool split_find(struct object *o, const struct split_skeleton *skeleton, struct 
     return find_in_packages(o, skeleton, out) || find_single(o, skeleton, out);
 }
 
+/* Images of single files that were sought in vain are empty. */
 void split_files_free(struct split_files *files)
 {
     if (!files)

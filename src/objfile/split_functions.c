@@ -118,6 +118,7 @@ static bool ranges_next(struct split_ranges *r, uint64_t *low, uint64_t *high)
 
 enum { DEEPEST = 200 };
 
+/* The walk over the entries of one unit. `depth` is that of the entry that is read next. */
 struct function_walk {
     struct split_reader reader;
     struct scopes *out;
@@ -231,6 +232,7 @@ void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd
     split_reader_deinit(&w.reader);
 }
 
+/* In the header from DWARF 5 on; before, the first entry has it. */
 bool split_unit_id(const struct split_unit *u, uint64_t *id)
 {
     struct split_entry whole = {.id = u->id, .has_id = u->has_id};

@@ -10,7 +10,14 @@
  * that of BFD's better_fit() in elf.c of binutils 2.40: one that reaches the address before one
  * that does not, then functions, then typed ones, then the smaller one.
  *
- * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch. */
+ * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch.
+ *
+ *     .symtab                         the file's own
+ *     .symtab of the debug file       sections are matched by name and address
+ *     .gnu_debugdata + .dynsym        one complements the other
+ *     .dynsym                         what the dynamic linker needs
+ *
+ * Cost: a pass over the table on the first question, and a sort for questions by address. */
 #include "objfile/private.h"
 
 #include "base/sort.h"
@@ -99,6 +106,7 @@ static bool symbols_open_table(struct table *t, const struct object *o, const st
     return t->names_len > 0;
 }
 
+/* Entry 0, which is none, included. */
 static size_t symbols_entries_in(const struct table *t)
 {
     return t->entries->d_size / gelf_fsize(t->image->elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -119,6 +127,7 @@ static uint8_t symbols_symbol_type(const struct arch *a, const GElf_Sym *sym)
     }
 }
 
+/* Bindings of other systems are BIND_OTHER: `nm` prints '?' for them. */
 static uint8_t symbols_symbol_binding(const GElf_Sym *sym)
 {
     switch (GELF_ST_BIND(sym->st_info)) {
@@ -272,6 +281,7 @@ static void symbols_read(struct object *o)
     symbols_read_one(o, &o->self, SHT_DYNSYM, SYMBOLS_DYNSYM);
 }
 
+/* The table is read on the first question, and kept even if it is empty. */
 const struct object_symbol *object_symbols(struct object *o, size_t *len,
                                            enum object_symbol_source *source)
 {
@@ -320,6 +330,7 @@ void nearest_free(struct nearest *n)
     free(n);
 }
 
+/* How many symbols start at or below the address. */
 static size_t symbols_up_to(const struct nearest *n, uint64_t address)
 {
     return PARTITION_POINT(n->symbols.len, i, n->symbols.at[i].key <= address);
@@ -374,6 +385,8 @@ const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
     return best;
 }
 
+/* Three things can change the answer: the next symbol, a section's border, and the end of one of
+ * several symbols at one address. */
 uint64_t nearest_after(struct object *o, uint64_t address)
 {
     enum { MOST_AT_ONE_PLACE = 64 };

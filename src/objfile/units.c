@@ -113,7 +113,9 @@ static void units_index_bare_tables(struct units *u)
     }
 }
 
-/* Sets the bounds, then asks libdw for one unit after the other. */
+/* Sets the bounds, then asks libdw for one unit after the other. rows_most and scopes_most are
+ * where forgetting starts: a quarter of a million each, which is a few megabytes. Limits of ranges
+ * and programs are in the head of this file. */
 static void units_index_units(struct units *u, struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
@@ -175,6 +177,7 @@ static struct units *units_new(struct object *o)
     return u;
 }
 
+/* Never NULL, so that callers need no case for objects without debug information. */
 struct units *units_of(struct object *o)
 {
     if (!o->units)
@@ -308,6 +311,7 @@ static const char *sole_path(const struct unit *unit, const struct line_sections
     return ok ? path : NULL;
 }
 
+/* Found once a unit; NULL is remembered as well. */
 const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
 {
     struct unit *wanted = &u->units.at[unit];
@@ -318,6 +322,7 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
     return wanted->sole_path;
 }
 
+/* Makes room first, as for rows. A unit that was split off has its functions in another file. */
 struct scopes *unit_scopes(struct units *u, uint32_t unit)
 {
     struct unit *wanted = &u->units.at[unit];

@@ -31,6 +31,7 @@ struct unit_range {
     uint32_t unit;
 };
 
+/* All debug information of an object: an index of units, and what was read of them. */
 struct units {
     Dwarf *dwarf; /* NULL: no debug information */
     struct object *object;

@@ -64,6 +64,7 @@ static void report_empty(struct monarc_report *r)
     memset(r, 0, sizeof *r);
 }
 
+/* NULL is fine. */
 void monarc_report_free(struct monarc_report *r)
 {
     if (!r)
@@ -291,6 +292,7 @@ void parallel_for_workers(size_t pieces, unsigned threads,
         work(i, 0, context);
 }
 
+/* One, if there is anything to do. */
 unsigned parallel_workers(size_t pieces, unsigned threads)
 {
     (void)threads;
