@@ -169,6 +169,7 @@ bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format f
     return counters_write(c, form, &how, to, e);
 }
 
+/* gcfn: what a program without files prints of each of its objects, a name and a gcda file. */
 bool monarc_counters_write_pair(const struct monarc_counters *c, const char *name,
                                 const struct monarc_arcs_form *form, struct monarc_target *to,
                                 struct monarc_error *e)
@@ -485,6 +486,8 @@ static bool counters_merge_counters(void *context)
     return true;
 }
 
+/* Counters that are empty add nothing. Without memory the sum is lost; a refusal leaves it as it
+ * was. */
 bool monarc_counters_merge(struct monarc_counters *into, const struct monarc_counters *from,
                            struct monarc_error *e)
 {
@@ -555,6 +558,7 @@ static bool counters_check_pair(void *context)
     return true;
 }
 
+/* Fails at the first function that does not fit, and names it. */
 bool monarc_counters_check(const struct monarc_counters *c, const struct monarc_notes *notes,
                            struct monarc_error *e)
 {
@@ -592,6 +596,7 @@ static bool counters_check_laws(void *context)
     return true;
 }
 
+/* For tests of callers, and for fuzz targets. */
 bool monarc_counters_check_laws(const struct monarc_counters *a, const struct monarc_counters *b,
                                 const struct monarc_counters *c, struct monarc_error *e)
 {

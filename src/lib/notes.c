@@ -419,8 +419,8 @@ void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct mona
             is_notes ? (is_rfc ? MONARC_BBG : MONARC_GCNO) : (is_rfc ? MONARC_DA : MONARC_GCDA);
 }
 
-/* A version is asked for as GCC's major times 100 plus minor. One whose files nobody has described
- * is refused. */
+/* A version is asked for as GCC's major times 100 plus minor. One whose files
+ * are not known is refused. */
 bool coverage_version(const struct arcs_origin *origin, const struct monarc_arcs_form *form,
                       uint32_t *word, struct monarc_error *e)
 {

@@ -39,6 +39,7 @@ enum monarc_format profile_format_number(const struct format *format)
     return monarc_format_find(format->name);
 }
 
+/* Byte orders have the same numbers: see the assertion above. */
 struct format_hint profile_hint(const struct monarc_hint *hint)
 {
     if (!hint)
@@ -202,6 +203,7 @@ void monarc_profile_get_facts(const struct monarc_profile *p, struct monarc_prof
     profile_facts(&p->merger.sum, out);
 }
 
+/* The dimension ends in NUL: the model sees to that. */
 void profile_histogram_facts(const struct histogram *h, struct monarc_histogram *out)
 {
     *out = (struct monarc_histogram){.low = h->low,
@@ -499,6 +501,7 @@ bool monarc_profile_add_histogram(struct monarc_profile *p, const struct monarc_
     return profile_add(&a, change_add_histogram, e);
 }
 
+/* Equal arcs may be added again: they are summed by the next merge, or by normalizing. */
 bool monarc_profile_add_arcs(struct monarc_profile *p, const struct monarc_arc *arcs, size_t len,
                              struct monarc_error *e)
 {
@@ -632,6 +635,7 @@ static bool change_check_laws(void *context)
     return check_merge_laws(m->with[0], m->with[1], m->with[2], &m->why);
 }
 
+/* All three are only read. */
 bool monarc_profile_check_laws(const struct monarc_profile *a, const struct monarc_profile *b,
                                const struct monarc_profile *c, struct monarc_error *e)
 {

@@ -66,11 +66,13 @@ static uint32_t recording_row_misuse(struct monarc_error *e, const char *what)
     return MONARC_NONE;
 }
 
+/* A copy that lives as long as the recording; NULL stays NULL. */
 static const char *recording_row_text(struct row *row, const char *text)
 {
     return text ? arena_copy(&row->r->recording.arena, text, strlen(text)) : NULL;
 }
 
+/* The library's MONARC_NONE is the model's: see the assertion in recording.c. */
 static bool recording_is_index_or_none(uint32_t index, size_t len)
 {
     return index < len || index == MONARC_NONE;
@@ -136,6 +138,8 @@ static bool recording_add_object(void *context)
     return true;
 }
 
+/* Only files have paths, and only generated code has a process. High may equal low: nothing of the
+ * object was mapped. */
 uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct monarc_object *object,
                                      struct monarc_error *e)
 {
@@ -163,6 +167,8 @@ static bool recording_add_symbol(void *context)
     return true;
 }
 
+/* The order is the model's; symbols that come in another are refused rather than sorted, since
+ * numbers of rows are the caller's to know. */
 bool monarc_recording_add_symbol(struct monarc_recording *r, const struct monarc_symbol *symbol,
                                  struct monarc_error *e)
 {
@@ -199,6 +205,7 @@ static bool recording_add_process(void *context)
     return true;
 }
 
+/* An end of 0 is that of a process that was still running. */
 uint32_t monarc_recording_add_process(struct monarc_recording *r,
                                       const struct monarc_process *process, struct monarc_error *e)
 {
@@ -229,6 +236,7 @@ static bool recording_add_thread(void *context)
     return true;
 }
 
+/* The kernel keeps 15 bytes of a name, and the model one more; a longer one is refused, not cut. */
 uint32_t monarc_recording_add_thread(struct monarc_recording *r, const struct monarc_thread *thread,
                                      struct monarc_error *e)
 {
@@ -255,6 +263,7 @@ static bool recording_add_event(void *context)
     return true;
 }
 
+/* The first event is the one that reports show unless another is asked for. */
 uint32_t monarc_recording_add_event(struct monarc_recording *r, const struct monarc_event *event,
                                     struct monarc_error *e)
 {
@@ -301,6 +310,8 @@ static bool recording_add_stack(void *context)
     return true;
 }
 
+/* A stack without frames is the root. The frames of a stack that is there already are found, not
+ * added: so the number is the same. */
 uint32_t monarc_recording_add_stack(struct monarc_recording *r, const struct monarc_frame *frames,
                                     size_t len, struct monarc_error *e)
 {
@@ -322,6 +333,8 @@ static bool recording_add_sample(void *context)
     return true;
 }
 
+/* Node 0 is fine even before there is any stack. Whether weights have a sum, and slices are within
+ * bounds, is checked when the recording is written. */
 bool monarc_recording_add_sample(struct monarc_recording *r, const struct monarc_sample *sample,
                                  struct monarc_error *e)
 {
@@ -342,6 +355,7 @@ static bool recording_add_call(void *context)
     return true;
 }
 
+/* Ends in no object have MONARC_NONE. */
 bool monarc_recording_add_call(struct monarc_recording *r, const struct monarc_recorded_call *call,
                                struct monarc_error *e)
 {
@@ -380,6 +394,7 @@ static bool recording_add_loss(void *context)
     return true;
 }
 
+/* All losses of callers are of the kind that reports print as they are. */
 bool monarc_recording_add_loss(struct monarc_recording *r, const struct monarc_loss *loss,
                                struct monarc_error *e)
 {
@@ -434,6 +449,7 @@ static bool recording_make_profile(void *context)
     return true;
 }
 
+/* In the heap of `into`, which is empty after a failure. */
 bool monarc_recording_to_profile(const struct monarc_recording *r, struct monarc_profile *into,
                                  struct monarc_error *e)
 {
@@ -458,6 +474,7 @@ struct event_sums {
     uint64_t samples, weight, calls;
 };
 
+/* By the event's name, for its number may differ in the sum. */
 static struct event_sums recording_sums_of(const struct recording *r, const char *event)
 {
     struct event_sums s = {0};
@@ -482,6 +499,7 @@ static bool recording_add_up(struct recording *sum, const struct recording *cons
     return true;
 }
 
+/* Whether the sum has what the three have together. */
 static bool recording_check_event_sums(const struct adding_up *a, const struct recording *sum,
                                        const char *event)
 {
@@ -515,6 +533,7 @@ static bool recording_check_sums(void *context)
     return true;
 }
 
+/* The three are only read; sums are made in a heap that is thrown away. */
 bool monarc_recording_check_laws(const struct monarc_recording *a, const struct monarc_recording *b,
                                  const struct monarc_recording *c, struct monarc_error *e)
 {

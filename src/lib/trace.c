@@ -85,6 +85,7 @@ static bool trace_encode(struct call_writing *writing)
     return lcov_write(&writing->w, writing->what, &writing->why);
 }
 
+/* In the order in which sections were read or added. */
 bool monarc_trace_write(const struct monarc_trace *t, struct monarc_target *to,
                         struct monarc_error *e)
 {
@@ -174,6 +175,7 @@ static bool trace_is_usable(const struct trace_adding *a)
     return ok;
 }
 
+/* Lists are copied. Numbers of rows in *s say how long they are; a list of length 0 may be NULL. */
 bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_section *s,
                               const struct monarc_trace_function *functions,
                               const struct monarc_trace_line *lines,
@@ -262,6 +264,7 @@ bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
     return true;
 }
 
+/* Row i of the section, which is row first_function + i of the file. */
 bool monarc_trace_get_function(const struct monarc_trace *t, size_t section, size_t i,
                                struct monarc_trace_function *out)
 {

@@ -9,9 +9,8 @@
  * takes minutes. Therefore code is asked for in batches, the heaviest first, as long as there is
  * time; in one walk, if there is no limit.
  *
- * Batches double, so that the last one is at most half of the work, and units that batches share
- * are read again log n times at most. Source of the bytes: docs/formats/recording.md,
- * "Excerpts". */
+ * Batches double, so that units that they share are read again log n times at most. Source of the
+ * bytes: docs/formats/recording.md, "Excerpts". */
 #include "objfile/excerpt.h"
 
 #include "base/map.h"

@@ -48,6 +48,7 @@ static bool report_fail(struct monarc_error *e, enum monarc_status status, const
     return false;
 }
 
+/* From malloc(): reports have no memory functions of the caller's. */
 struct monarc_report *monarc_report_new(struct monarc_error *e)
 {
     struct monarc_report *r = calloc(1, sizeof *r);
@@ -254,6 +255,7 @@ static bool report_make(struct monarc_report *r, const struct monarc_subject *of
     return report_fail(e, c.status, c.why.line);
 }
 
+/* Includes functions that were inlined, where the subject's debug information knows them. */
 bool monarc_report_flat(struct monarc_report *r, const struct monarc_subject *of,
                         struct monarc_error *e)
 {
@@ -276,6 +278,7 @@ bool monarc_report_lines(struct monarc_report *r, const struct monarc_subject *o
  * starts no threads that its caller does not know of. The numbers are the same, for pieces are
  * independent of each other and are taken in their order. */
 
+/* In the order of the pieces. */
 void parallel_for(size_t pieces, unsigned threads, void (*work)(size_t i, void *context),
                   void *context)
 {
