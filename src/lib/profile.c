@@ -445,7 +445,7 @@ static bool change_add_histogram(void *context)
     return ok;
 }
 
-/* Room first; then nothing can fail. Equal arcs stay apart until somebody merges or normalizes. */
+/* Room first; then nothing can fail. Equal arcs stay apart until the next merge. */
 static bool change_add_arcs(void *context)
 {
     struct adding *a = context;

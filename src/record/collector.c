@@ -107,7 +107,7 @@ static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t pare
     return number;
 }
 
-/* A process that nobody has announced is made, and waits for its program. */
+/* A process that was not announced is made, and waits for its program. */
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     uint32_t *found = map_find(&c->process_of, pid, 0);
@@ -375,7 +375,7 @@ static void collector_put_mapping(struct collector *c, uint32_t process, const s
     }
 }
 
-/* Memory without code matters to nobody here. */
+/* Memory without code is not kept. */
 void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns)
 {
     if (m->is_executable)

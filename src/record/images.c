@@ -16,9 +16,9 @@
  * The lists are sorted and disjoint. A forked child has its parent's until one of the two changes
  * it: a thousand children of a server cost one list. Looking an address up is a binary search.
  *
- *     [a)---- x ----(b    c)-- y --(d          before
- *              e)==== z ====(f                 put z
- *     [a)- x -(e)==== z ====(f)-y-(d           what it covers is gone, the rest is kept */
+ *     before    a------- x -------b     c---- y ----d
+ *     put z             e======== z ========f
+ *     after     a-- x --e======== z ========f-- y --d      what z covers is gone */
 #include "record/images.h"
 
 #include "base/bytes.h"

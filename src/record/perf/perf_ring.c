@@ -6,8 +6,8 @@
  * head and tail only grow; their low bits are places in the data. The kernel moves data_head, we
  * move data_tail, each with the barrier that makes the records visible before it
  * (perf_event_open(2) and tools/lib/perf/mmap.c of Linux). A record that goes over the end is put
- * together in a buffer of our own. Lengths are checked: the pages are shared with nobody but the
- * kernel, yet nothing is read beyond `head`. */
+ * together in a buffer of our own. Lengths are checked: only the kernel shares the pages with us,
+ * and yet nothing is read beyond `head`. */
 #include "record/perf/perf_ring.h"
 
 #include <linux/perf_event.h>
