@@ -3,7 +3,12 @@
  * Everything that must be given back whatever happens (descriptors) is opened and closed here,
  * outside of heap_run(), which a call may leave in the middle. So reading is two steps: bytes into
  * memory of the handle's heap here, sense made of them inside. Writing is the same in reverse:
- * bytes are encoded in a scratch heap, and only whole ones reach the target, a path by renaming. */
+ * bytes are encoded in a scratch heap, and only whole ones reach the target, a path by renaming.
+ *
+ * A source is a path, bytes in memory, or a descriptor, in this order; a descriptor is read from
+ * where it stands to its end and not closed. A target is a path, a descriptor, or memory, which
+ * is malloc'ed for the caller. Formats by number are the table at the end, in the order of the
+ * enumeration; those of profiles are looked up in the profiles' own table, which knows the hint. */
 #include "lib/handles.h"
 
 #include "base/file.h"
@@ -22,6 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The one place where an error is filled in. */
 bool call_fail(struct monarc_error *e, enum monarc_status status, const char *format, ...)
 {
     if (!e)
@@ -39,11 +45,13 @@ bool call_fail_err(struct monarc_error *e, enum monarc_status status, const stru
     return call_fail(e, status, "%s", why->line);
 }
 
+/* Takes no memory itself: the text lies in the caller's struct. */
 bool call_fail_memory(struct monarc_error *e)
 {
     return call_fail(e, MONARC_NO_MEMORY, "out of memory, or beyond the handle's limit");
 }
 
+/* No memory comes first: `why` may be half written then. */
 bool call_result(enum heap_outcome outcome, enum monarc_status status, const struct err *why,
                  struct monarc_error *e)
 {
@@ -54,12 +62,14 @@ bool call_result(enum heap_outcome outcome, enum monarc_status status, const str
 
 /* ---- reading */
 
+/* A file that is being read, of a size that may be unknown: its room doubles. */
 struct growing {
     struct heap *heap;
     uint8_t *at;
     size_t len, cap;
 };
 
+/* Into a new block, for heap_take() cannot resize. Fails quietly: the caller says why. */
 static bool grow(struct growing *g, size_t cap)
 {
     uint8_t *moved = heap_take(g->heap, cap);
@@ -73,7 +83,9 @@ static bool grow(struct growing *g, size_t cap)
     return true;
 }
 
-/* The last byte of room shows that a file of the size that was expected has ended. */
+/* The last byte of room shows that a file of the size that was expected has ended. Pipes have no
+ * size and start with a page. A size that the system names is only where to begin: the file may
+ * grow or shrink meanwhile. */
 static bool read_all(int fd, struct growing *g, const char *name, struct monarc_error *e)
 {
     struct stat st;
@@ -94,6 +106,7 @@ static bool read_all(int fd, struct growing *g, const char *name, struct monarc_
     }
 }
 
+/* The source's name for messages: what the caller calls it, else its path, else what kind it is. */
 static void name_input(const struct monarc_source *in, struct call_input *out)
 {
     if (in->name || in->path)
@@ -104,6 +117,7 @@ static void name_input(const struct monarc_source *in, struct call_input *out)
         snprintf(out->name, sizeof out->name, "descriptor %d", in->descriptor);
 }
 
+/* Bytes in memory are used where they lie. A descriptor stays open, and where it was read to. */
 bool call_read(const struct monarc_source *in, struct heap *h, struct call_input *out,
                struct monarc_error *e)
 {
@@ -130,12 +144,15 @@ bool call_read(const struct monarc_source *in, struct heap *h, struct call_input
 
 /* ---- writing */
 
+/* heap_run() knows contexts alone. */
 static bool encode(void *context)
 {
     struct call_writing *writing = context;
     return writing->encode(writing);
 }
 
+/* All of it, in as many pieces as the descriptor takes. What a pipe has taken before it failed is
+ * gone. */
 static bool write_descriptor(int fd, struct bytes bytes, struct monarc_error *e)
 {
     while (bytes.len) {
@@ -148,6 +165,8 @@ static bool write_descriptor(int fd, struct bytes bytes, struct monarc_error *e)
     return true;
 }
 
+/* To where the target says. Memory is the caller's from then on and of no heap, for it outlives all
+ * handles. */
 static bool deliver(struct bytes bytes, struct monarc_target *to, struct monarc_error *e)
 {
     struct err why = {0};
@@ -165,6 +184,7 @@ static bool deliver(struct bytes bytes, struct monarc_target *to, struct monarc_
     return true;
 }
 
+/* The heap has the handle's limit, and is given back once the target has the bytes. */
 bool call_write(struct call_writing *writing, const struct monarc_memory *memory,
                 struct monarc_target *to, struct monarc_error *e)
 {
@@ -179,6 +199,7 @@ bool call_write(struct call_writing *writing, const struct monarc_memory *memory
     return ok;
 }
 
+/* The target may be used again. */
 void monarc_target_free(struct monarc_target *t)
 {
     if (!t)
@@ -190,6 +211,7 @@ void monarc_target_free(struct monarc_target *t)
 
 /* ---- The formats by number, name and what their bytes look like. */
 
+/* What the library says of a format. */
 struct format_row {
     const char *name, *title;
     bool (*probe)(struct bytes in); /* NULL: profiles, which are asked for with a hint */
@@ -212,22 +234,26 @@ static const struct format_row ROWS[MONARC_FORMATS] = {
     [MONARC_LCOV] = {"lcov", "lcov tracefile", lcov_probe},
 };
 
+/* Numbers come from callers, who may have made them up. */
 static bool is_format(enum monarc_format format)
 {
     return (unsigned)format < MONARC_FORMATS;
 }
 
+/* Numbers that are no formats have the name of none. */
 const char *monarc_format_name(enum monarc_format format)
 {
     return ROWS[is_format(format) ? format : MONARC_NO_FORMAT].name;
 }
 
+/* Titles of profiles are those of their own table, which commands print as well. */
 const char *monarc_format_title(enum monarc_format format)
 {
     const struct format *profile = profile_format_of(format);
     return profile ? profile->title : ROWS[is_format(format) ? format : MONARC_NO_FORMAT].title;
 }
 
+/* By the exact name; MONARC_NO_FORMAT if there is none. */
 enum monarc_format monarc_format_find(const char *name)
 {
     for (int i = 1; i < MONARC_FORMATS; i++)
@@ -236,6 +262,7 @@ enum monarc_format monarc_format_find(const char *name)
     return MONARC_NO_FORMAT;
 }
 
+/* A detection that is going on. */
 struct detecting {
     struct call_input in;
     struct format_hint hint;
@@ -243,7 +270,8 @@ struct detecting {
     struct err why;
 };
 
-/* Those with a magic first: the first BSD files have none and are known by consistency alone. */
+/* Those with a magic first: the first BSD files have none and are known by consistency alone.
+ * lcov's tracefiles are text without a head and come last. */
 static bool detect(void *context)
 {
     struct detecting *d = context;
@@ -259,6 +287,7 @@ static bool detect(void *context)
     return d->found;
 }
 
+/* Reads the whole source, since formats without a magic are judged by all of it. */
 enum monarc_format monarc_format_detect(const struct monarc_source *in,
                                         const struct monarc_hint *hint, struct monarc_error *e)
 {
@@ -274,6 +303,7 @@ enum monarc_format monarc_format_detect(const struct monarc_source *in,
     return d.found;
 }
 
+/* Names that a program can print or compare, as the commands' JSON has them. */
 const char *monarc_status_name(enum monarc_status status)
 {
     static const char *const NAMES[] = {

@@ -3,7 +3,12 @@
  * The model's texts and unknown records point into the bytes that were read, so these are kept in
  * the handle's heap as long as it has them. Merging works on a copy of the arrays: a merge that
  * fails, or runs out of memory, must leave what was there. Counters without their notes know only
- * numbers: names, for the proposal's files, come from the notes that the caller has. */
+ * numbers: names, for the proposal's files, come from the notes that the caller has.
+ *
+ * Conversions between families work on a copy: da needs names, so that the notes must come with
+ * counters of a gcda file. Functions can be added to da counters by name, and to gcda counters
+ * that were begun with their notes, by ident and checksums. Checks and laws run in a heap of
+ * their own. Cost: linear in the counters. */
 #include "lib/handles.h"
 
 #include "base/map.h"
@@ -18,12 +23,14 @@ _Static_assert((int)MONARC_COUNT_PATHS == KIND_PATHS && (int)MONARC_COUNT_ARCS =
                    (int)MONARC_COUNT_TIME == KIND_TIME && (int)MONARC_COUNTERS == KIND_UNKNOWN,
                "kinds are the same");
 
+/* Kinds beyond the last have the name of what is unknown. */
 const char *monarc_counter_name(enum monarc_counter kind)
 {
     return counter_kind_name((unsigned)kind < MONARC_COUNTERS ? (enum counter_kind)kind
                                                               : KIND_UNKNOWN);
 }
 
+/* Zeroed: no counters, of no origin. */
 struct monarc_counters *monarc_counters_new(const struct monarc_memory *memory,
                                             struct monarc_error *e)
 {
@@ -37,6 +44,7 @@ struct monarc_counters *monarc_counters_new(const struct monarc_memory *memory,
     return c;
 }
 
+/* Arena and lists lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_counters_clear(struct monarc_counters *c)
 {
     heap_release(&c->heap);
@@ -44,6 +52,7 @@ void monarc_counters_clear(struct monarc_counters *c)
     memset(&c->counters, 0, sizeof c->counters);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_counters_free(struct monarc_counters *c)
 {
     if (!c)
@@ -55,6 +64,7 @@ void monarc_counters_free(struct monarc_counters *c)
 
 /* ---- files */
 
+/* A read that is going on. */
 struct counters_reading {
     struct monarc_counters *c;
     struct call_input in;
@@ -62,6 +72,7 @@ struct counters_reading {
     struct err why;
 };
 
+/* By the bytes: each family has its magic. */
 static bool counters_read_counters(void *context)
 {
     struct counters_reading *r = context;
@@ -73,6 +84,7 @@ static bool counters_read_counters(void *context)
                  : gcda_read(r->in.bytes, r->in.name, &r->c->counters, &r->why);
 }
 
+/* On MONARC_BAD_INPUT the functions that were whole are kept, and the bytes with them. */
 bool monarc_counters_read(struct monarc_counters *c, const struct monarc_source *in,
                           struct monarc_error *e)
 {
@@ -88,6 +100,7 @@ bool monarc_counters_read(struct monarc_counters *c, const struct monarc_source 
     return call_result(outcome, r.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT, &r.why, e);
 }
 
+/* How counters are to be written; is_changed: for another compiler, or out of the other family. */
 struct counters_writing {
     const struct counters *counters;
     const struct notes *notes; /* or NULL */
@@ -98,6 +111,8 @@ struct counters_writing {
     bool is_changed;
 };
 
+/* To the proposal's family, if they are not of it already. GCC's files tell functions by ident, da
+ * by name. */
 static bool counters_encode_da(struct call_writing *writing, const struct counters_writing *how,
                                struct counters *copy)
 {
@@ -108,6 +123,7 @@ static bool counters_encode_da(struct call_writing *writing, const struct counte
            da_write(&writing->w, copy, &writing->why);
 }
 
+/* Works on a copy, since conversion changes the model. gcfn is gcda with a name in front. */
 static bool counters_encode_counters(struct call_writing *writing)
 {
     const struct counters_writing *how = writing->what;
@@ -137,6 +153,7 @@ static bool counters_write(const struct monarc_counters *c, const struct monarc_
            call_write(&writing, &c->heap.memory, to, e);
 }
 
+/* Without a format, the family that the counters are of. */
 bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format format,
                            const struct monarc_arcs_form *form, const struct monarc_notes *notes,
                            struct monarc_target *to, struct monarc_error *e)
@@ -152,6 +169,7 @@ bool monarc_counters_write(const struct monarc_counters *c, enum monarc_format f
     return counters_write(c, form, &how, to, e);
 }
 
+/* gcfn: what a program without files prints of each of its objects, a name and a gcda file. */
 bool monarc_counters_write_pair(const struct monarc_counters *c, const char *name,
                                 const struct monarc_arcs_form *form, struct monarc_target *to,
                                 struct monarc_error *e)
@@ -164,6 +182,7 @@ bool monarc_counters_write_pair(const struct monarc_counters *c, const char *nam
 
 /* ---- what is in them */
 
+/* Of an empty handle, everything is 0. */
 void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_arcs_facts *out)
 {
     coverage_facts(&c->counters.origin, false, out);
@@ -171,6 +190,7 @@ void monarc_counters_get_facts(const struct monarc_counters *c, struct monarc_ar
     out->unknown_records = c->counters.unknown_records;
 }
 
+/* A name is there only in the proposal's files, and in counters that share their notes' names. */
 bool monarc_counters_get_function(const struct monarc_counters *c, size_t i,
                                   struct monarc_counted_function *out)
 {
@@ -185,6 +205,7 @@ bool monarc_counters_get_function(const struct monarc_counters *c, size_t i,
     return true;
 }
 
+/* A function's record of one kind; NULL: it has none, or there is no such function or kind. */
 static const struct counted_record *counters_record_of(const struct monarc_counters *c, size_t i,
                                                        enum monarc_counter kind)
 {
@@ -200,6 +221,7 @@ uint32_t monarc_counters_get_len(const struct monarc_counters *c, size_t i,
     return r ? r->len : 0;
 }
 
+/* As many as there are from `first` on, at most `len`. */
 uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
                                     enum monarc_counter kind, uint32_t first, uint32_t len,
                                     uint64_t *out)
@@ -214,6 +236,7 @@ uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
 
 /* ---- streams */
 
+/* A walk over a stream. The handle lives for one pair at a time and is cleared between them. */
 struct stream {
     struct call_input in;
     struct monarc_counters *c; /* of the pair */
@@ -223,6 +246,7 @@ struct stream {
     struct err why;
 };
 
+/* `each` is called inside heap_run(), and may call the library again. */
 static bool counters_walk_stream(void *context)
 {
     struct stream *s = context;
@@ -240,6 +264,7 @@ static bool counters_walk_stream(void *context)
     return true;
 }
 
+/* The handle that is handed out is the walk's own: the caller may look at it, and not keep it. */
 bool monarc_counters_walk(const struct monarc_source *in, const struct monarc_memory *memory,
                           bool (*each)(void *context, const char *name,
                                        const struct monarc_counters *c),
@@ -281,12 +306,14 @@ void counters_copy(struct counters *to, const struct counters *from)
 
 /* ---- counters of gcc before 3.3 */
 
+/* Counters that are getting their functions' names. */
 struct counters_sharing {
     struct monarc_counters *c;
     const struct notes *notes;
     struct err why;
 };
 
+/* Names come out of the notes and are copied, because the notes may be gone first. */
 static bool counters_share_counters(void *context)
 {
     struct counters_sharing *s = context;
@@ -300,6 +327,7 @@ static bool counters_share_counters(void *context)
     return true;
 }
 
+/* Counters of GCC before 3.3 are one list for the whole file, which only the notes can divide. */
 bool monarc_counters_share(struct monarc_counters *c, const struct monarc_notes *n,
                            struct monarc_error *e)
 {
@@ -314,6 +342,7 @@ bool monarc_counters_share(struct monarc_counters *c, const struct monarc_notes 
 
 /* ---- building */
 
+/* A function to be added, with its counters of arcs. */
 struct counters_adding {
     struct monarc_counters *c;
     const struct monarc_counted_function *f;
@@ -321,6 +350,7 @@ struct counters_adding {
     uint32_t len;
 };
 
+/* Empty counters become a da file's, as of GCC 3.4. */
 static void counters_start_da(struct counters *c)
 {
     c->origin = (struct arcs_origin){
@@ -362,6 +392,8 @@ static bool counters_add_function(void *context)
     return true;
 }
 
+/* Counts are those of the arcs off the spanning tree, in the order of the notes; whether they are
+ * as many as the notes say is for monarc_counters_check(). */
 bool monarc_counters_add_function(struct monarc_counters *c,
                                   const struct monarc_counted_function *f, const uint64_t *counts,
                                   uint32_t len, struct monarc_error *e)
@@ -392,6 +424,7 @@ static bool counters_begin(void *context)
     return arcs_counters_to_gcov(b->c, b->notes->origin.version, &b->why);
 }
 
+/* Origin and stamp are those of the notes, so that gcov takes both for one compilation. */
 bool monarc_counters_begin(struct monarc_counters *c, const struct monarc_notes *notes,
                            struct monarc_error *e)
 {
@@ -410,6 +443,7 @@ bool monarc_counters_begin(struct monarc_counters *c, const struct monarc_notes 
 
 /* ---- merging */
 
+/* A merge that is going on. */
 struct counters_merging {
     struct monarc_counters *into;
     const struct counters *from;
@@ -417,6 +451,7 @@ struct counters_merging {
     struct err why;
 };
 
+/* A copy that lives as long as the handle. */
 static struct bytes counters_kept(struct arena *texts, struct bytes from)
 {
     uint8_t *copy = (uint8_t *)arena_alloc(texts, from.len + 1);
@@ -439,6 +474,8 @@ static void counters_keep_all(struct counters_merging *m)
         into->bytes = counters_kept(&m->into->texts, into->bytes);
 }
 
+/* The model's merge is all or nothing; what it took over from the other handle is then copied,
+ * since that one may be freed first. */
 static bool counters_merge_counters(void *context)
 {
     struct counters_merging *m = context;
@@ -449,6 +486,8 @@ static bool counters_merge_counters(void *context)
     return true;
 }
 
+/* Counters that are empty add nothing. Without memory the sum is lost; a refusal leaves it as it
+ * was. */
 bool monarc_counters_merge(struct monarc_counters *into, const struct monarc_counters *from,
                            struct monarc_error *e)
 {
@@ -474,6 +513,7 @@ struct checking {
     struct err why;
 };
 
+/* In a heap that is thrown away: handles that are only looked at must not change. */
 static enum heap_outcome counters_run_aside(const struct monarc_counters *c, bool (*work)(void *),
                                             void *context)
 {
@@ -484,6 +524,7 @@ static enum heap_outcome counters_run_aside(const struct monarc_counters *c, boo
     return outcome;
 }
 
+/* Whether the notes have the function, and as many arcs with counters as it has counts. */
 static bool counters_fits(const struct checking *k, const struct counted_function *counted,
                           const uint32_t *at, struct err *why)
 {
@@ -496,6 +537,7 @@ static bool counters_fits(const struct checking *k, const struct counted_functio
                    f->instrumented);
 }
 
+/* Functions are found by ident and both checksums; a map makes it linear. */
 static bool counters_check_pair(void *context)
 {
     struct checking *k = context;
@@ -516,6 +558,7 @@ static bool counters_check_pair(void *context)
     return true;
 }
 
+/* Fails at the first function that does not fit, and names it. */
 bool monarc_counters_check(const struct monarc_counters *c, const struct monarc_notes *notes,
                            struct monarc_error *e)
 {
@@ -533,6 +576,8 @@ static bool counters_sum_of(struct counters *sum, const struct counters *const *
     return true;
 }
 
+/* Merging must commute and associate, or be refused in any order. Three that do not fit have no law
+ * to break. */
 static bool counters_check_laws(void *context)
 {
     struct checking *k = context;
@@ -551,6 +596,7 @@ static bool counters_check_laws(void *context)
     return true;
 }
 
+/* For tests of callers, and for fuzz targets. */
 bool monarc_counters_check_laws(const struct monarc_counters *a, const struct monarc_counters *b,
                                 const struct monarc_counters *c, struct monarc_error *e)
 {

@@ -1,4 +1,16 @@
-/* The handles of the library and what its functions share. */
+/* The handles of the library and what its functions share.
+ *
+ * Every handle begins with a heap (heap.h) in which all of its memory lies, and holds one structure
+ * of the model below. So freeing a handle is giving back its heap, whatever state the model is in,
+ * and clearing one is the same and zeroing. The contracts of the public functions are in
+ * include/monarc; here and in the .c files stands only how they are kept:
+ *
+ *     arguments are checked     call_fail(MONARC_MISUSE), before anything is changed
+ *     bytes are read            call_read(), outside of heap_run(): it holds descriptors
+ *     work is done              heap_run(), which may be left in the middle for lack of memory
+ *     the outcome is told       call_result(): no memory, refused (with the reason), or true
+ *
+ * After a call that ran out of memory a handle is either as it was or empty, as its header says. */
 #ifndef MONARC_LIB_HANDLES_H
 #define MONARC_LIB_HANDLES_H
 
@@ -19,7 +31,7 @@
 
 /* ---- What all functions of the library do: fill in errors, read sources, write targets. */
 
-/* Each returns false. */
+/* Each fills in *e, which may be NULL, and returns false. A text that is too long is cut. */
 bool call_fail(struct monarc_error *e, enum monarc_status status, const char *format, ...)
     PRINTF_LIKE(3, 4);
 bool call_fail_err(struct monarc_error *e, enum monarc_status status, const struct err *why);
@@ -29,7 +41,8 @@ bool call_fail_memory(struct monarc_error *e);
 bool call_result(enum heap_outcome outcome, enum monarc_status status, const struct err *why,
                  struct monarc_error *e);
 
-/* The bytes of a source: its own memory, or read into `h`. */
+/* The bytes of a source: its own memory, or read into `h`, as bytes.at == in->bytes tells. The
+ * caller gives back what was read, with heap_give() or with the heap. */
 struct call_input {
     struct bytes bytes;
     char name[512]; /* for messages */
@@ -38,7 +51,9 @@ struct call_input {
 MUST_CHECK bool call_read(const struct monarc_source *in, struct heap *h, struct call_input *out,
                           struct monarc_error *e);
 
-/* Runs `encode`, which writes into *w, in a heap of its own; then writes what came of it. */
+/* Runs `encode`, which writes into *w, in a heap of its own; then writes what came of it. A target
+ * that is a path is replaced as a whole: a call that fails leaves the file that was there. `what`
+ * and `how` are for `encode`; a false of it is MONARC_UNFIT with the sentence in `why`. */
 struct call_writing {
     struct writer w;
     struct err why;
@@ -61,8 +76,10 @@ struct monarc_profile {
 const struct format *profile_format_of(enum monarc_format format);
 enum monarc_format profile_format_number(const struct format *format);
 
+/* The hint as formats want it; NULL: everything is deduced. It must have been checked. */
 struct format_hint profile_hint(const struct monarc_hint *hint);
 
+/* What the library says of a profile, and of one of its histograms. Sums walk over all records. */
 void profile_facts(const struct profile *p, struct monarc_profile_facts *out);
 void profile_histogram_facts(const struct histogram *h, struct monarc_histogram *out);
 
@@ -89,22 +106,28 @@ struct monarc_counters {
 MUST_CHECK bool coverage_read_own(const struct monarc_source *in, struct heap *h,
                                   struct call_input *out, struct monarc_error *e);
 
+/* What a file says of its compiler and its layout; `format` stays MONARC_NO_FORMAT for an empty
+ * handle. Numbers of functions and records are the caller's to add. */
 void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct monarc_arcs_facts *out);
 
-/* The version word to write as; 0 with a failure. */
+/* The version word to write as; 0 with a failure. The form's compiler decides, else the one that
+ * the model came from, else GCC 12.2, whose files today's gcov reads. */
 MUST_CHECK bool coverage_version(const struct arcs_origin *origin,
                                  const struct monarc_arcs_form *form, uint32_t *word,
                                  struct monarc_error *e);
 
-/* NULL for none. */
+/* What is wrong with a function, in words; NULL for nothing. */
 const char *coverage_defect(uint8_t defect);
 
 /* ---- Counters of the library that are copied: texts and unknown records stay where they are. */
 
+/* A copy whose arrays can be changed; it is valid as long as `from` is. */
 void counters_copy(struct counters *to, const struct counters *from);
 
 /* ---- What the files of recordings share. */
 
+/* A recording as it was read or is being built. node_of is made when the first stack is added,
+ * since a recording that is only read needs none. */
 struct monarc_recording {
     struct heap heap;
     struct recording recording;
@@ -113,6 +136,7 @@ struct monarc_recording {
     enum monarc_format format;
 };
 
+/* An lcov tracefile. Texts are in the file's arena, that is, in the heap. */
 struct monarc_trace {
     struct heap heap;
     struct tracefile file;

@@ -2,13 +2,21 @@
  *
  * `running` is the one variable of src/ that outlives a function: which heap the call of this
  * thread takes from. It is NULL between calls, and a call that comes from inside another puts it
- * back. */
+ * back.
+ *
+ *     heap.blocks  <->  block  <->  block  <->  ...  (a ring: the heap's own entry has no bytes)
+ *                        | head: next, before, heap, bytes | what the caller sees ...
+ *
+ * Taking and giving back cost a few pointers each, on top of malloc() or the caller's function.
+ * `used` counts heads too, so that a limit is one of real memory. New blocks are put in front:
+ * what a call took stands before what was there, which lets a call take back just its own. */
 #include "lib/heap.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A call that is going on, on the stack of heap_run(). */
 struct running_call {
     jmp_buf out;
     struct heap *heap;
@@ -18,6 +26,7 @@ static _Thread_local struct running_call *running;
 
 _Static_assert(sizeof(struct heap_block) % _Alignof(max_align_t) == 0, "blocks stay aligned");
 
+/* An empty ring is its own neighbour. Without functions of the caller's, memory is malloc's. */
 void heap_init(struct heap *h, const struct monarc_memory *memory)
 {
     memset(h, 0, sizeof *h);
@@ -26,6 +35,8 @@ void heap_init(struct heap *h, const struct monarc_memory *memory)
         h->memory = *memory;
 }
 
+/* The caller's function, or malloc(). Not of 0 bytes, for which both may return NULL without having
+ * failed. */
 void *handle_alloc(const struct monarc_memory *memory, size_t bytes)
 {
     bytes = bytes ? bytes : 1;
@@ -34,6 +45,7 @@ void *handle_alloc(const struct monarc_memory *memory, size_t bytes)
     return malloc(bytes);
 }
 
+/* The caller's function frees when it is asked for 0 bytes. */
 void memory_loose_free(const struct monarc_memory *memory, void *at)
 {
     if (at && memory && memory->resize)
@@ -42,6 +54,8 @@ void memory_loose_free(const struct monarc_memory *memory, void *at)
         free(at);
 }
 
+/* Whether a block of `bytes` fits when one of `less` bytes (head included) is gone. A limit of 0 is
+ * none. Cannot overflow: sizes end at PTRDIFF_MAX. */
 static bool is_within_limit(const struct heap *h, size_t less, size_t bytes)
 {
     size_t limit = h->memory.limit_bytes ? h->memory.limit_bytes : PTRDIFF_MAX;
@@ -50,6 +64,7 @@ static bool is_within_limit(const struct heap *h, size_t less, size_t bytes)
            bytes + sizeof(struct heap_block) <= limit - kept;
 }
 
+/* Puts a new block into the ring; returns its bytes. leave() takes one out. */
 static void *enter(struct heap *h, struct heap_block *block, size_t bytes)
 {
     *block = (struct heap_block){h->blocks.next, &h->blocks, h, bytes};
@@ -65,6 +80,7 @@ static void leave(struct heap_block *block)
     block->heap->used -= block->bytes + sizeof *block;
 }
 
+/* For use outside of heap_run(): lack of memory is told by NULL. */
 void *heap_take(struct heap *h, size_t bytes)
 {
     if (!is_within_limit(h, 0, bytes))
@@ -86,6 +102,8 @@ static void *take_zeroed(struct heap *h, size_t bytes)
     return block ? enter(h, block, bytes) : NULL;
 }
 
+/* Neighbours are told where the block is now, since it may have moved. On failure it is where and
+ * as it was. */
 static void *resized(struct heap_block *block, size_t bytes)
 {
     struct heap *h = block->heap;
@@ -103,6 +121,7 @@ static void *resized(struct heap_block *block, size_t bytes)
     return moved + 1;
 }
 
+/* A block knows its heap, so that it can be given back from anywhere. */
 void heap_give(void *at)
 {
     if (!at)
@@ -113,12 +132,16 @@ void heap_give(void *at)
     memory_loose_free(&h->memory, block);
 }
 
+/* A ring without blocks is a heap that was just made: what handles rely on when they are
+ * cleared. */
 void heap_release(struct heap *h)
 {
     while (h->blocks.next != &h->blocks)
         heap_give(h->blocks.next + 1);
 }
 
+/* setjmp() is in this frame, which stays until `work` is done or left. Nothing that changes between
+ * setjmp() and longjmp() is read afterwards, but for what `context` points to. */
 enum heap_outcome heap_run(struct heap *h, bool (*work)(void *context), void *context)
 {
     struct running_call call = {.heap = h}, *outer = running;
@@ -142,6 +165,7 @@ _Noreturn void memory_exhausted(size_t bytes)
     longjmp(running->out, 1);
 }
 
+/* Never NULL: without memory the call is left. */
 void *memory_zeroed(size_t count, size_t size)
 {
     size_t bytes;
@@ -153,6 +177,8 @@ void *memory_zeroed(size_t count, size_t size)
     return at;
 }
 
+/* A block that is there is resized in its own heap, which may be another one than that of the call:
+ * a handle's lists grow in the handle's heap. */
 void *memory_resized(void *at, size_t bytes)
 {
     void *moved = NULL;

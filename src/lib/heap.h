@@ -3,7 +3,11 @@
  * The rooms below take it for granted that memory does not run out. In the library, all that a call
  * allocates is kept in a list of the handle's heap; where there is no more, memory_exhausted()
  * leaves the call by longjmp(), and what was half done is given back as a whole. So nothing inside
- * a call may hold anything else that has to be given back: descriptors are opened outside. */
+ * a call may hold anything else that has to be given back: descriptors are opened outside.
+ *
+ * This replaces base/memory.c, which ends the process: the library is linked with these
+ * functions instead. A handle has one heap; a call that only looks at handles makes one for
+ * itself and throws it away. Heaps are not shared by threads, and no lock is needed. */
 #ifndef MONARC_LIB_HEAP_H
 #define MONARC_LIB_HEAP_H
 
@@ -11,12 +15,14 @@
 
 #include "monarc/error.h"
 
+/* The head of each block, in front of what its user sees. */
 struct heap_block {
     struct heap_block *next, *before;
     struct heap *heap;
     size_t bytes; /* without this head */
 };
 
+/* `used` is in bytes, heads included; memory.limit_bytes is what it may grow to, 0: any. */
 struct heap {
     struct heap_block blocks; /* a ring */
     size_t used;
@@ -37,6 +43,7 @@ void heap_give(void *at);
 void *handle_alloc(const struct monarc_memory *memory, size_t bytes);
 void memory_loose_free(const struct monarc_memory *memory, void *at);
 
+/* What became of a call: work() returned, or there was no memory and it was left. */
 enum heap_outcome { HEAP_TRUE, HEAP_FALSE, HEAP_EXHAUSTED };
 
 /* Runs work(context), whose memory comes from `h`. After HEAP_EXHAUSTED the heap still holds what

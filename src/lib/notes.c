@@ -2,7 +2,11 @@
  *
  * As with counters, texts point into the bytes that were read, which the handle keeps; those of
  * functions that are added are copied into an arena beside them. Converting is writing in another
- * family or for another compiler; what a layout cannot hold is an error, never left out. */
+ * family or for another compiler; what a layout cannot hold is an error, never left out.
+ *
+ * Functions can be added to notes of the proposal's family (bbg) alone. Arguments are checked in
+ * full before the first row is appended; if memory ends in the middle, lists are cut back to their
+ * old lengths. Getters hand out pointers into the model, valid until the handle is changed. */
 #include "lib/handles.h"
 
 #include "coverage/format/arcs_convert.h"
@@ -18,6 +22,7 @@ _Static_assert(sizeof(struct monarc_flow_arc) == sizeof(struct notes_arc) &&
                    (int)MONARC_ARC_FALLTHROUGH == NOTES_ARC_FALLTHROUGH,
                "arcs are the same");
 
+/* Zeroed: no notes, of no origin. */
 struct monarc_notes *monarc_notes_new(const struct monarc_memory *memory, struct monarc_error *e)
 {
     struct monarc_notes *n = handle_alloc(memory, sizeof *n);
@@ -30,6 +35,7 @@ struct monarc_notes *monarc_notes_new(const struct monarc_memory *memory, struct
     return n;
 }
 
+/* Arena and lists lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_notes_clear(struct monarc_notes *n)
 {
     heap_release(&n->heap);
@@ -38,6 +44,7 @@ void monarc_notes_clear(struct monarc_notes *n)
     memset(&n->notes, 0, sizeof n->notes);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_notes_free(struct monarc_notes *n)
 {
     if (!n)
@@ -49,6 +56,7 @@ void monarc_notes_free(struct monarc_notes *n)
 
 /* ---- files */
 
+/* A read that is going on. */
 struct notes_reading {
     struct monarc_notes *n;
     struct call_input in;
@@ -56,6 +64,7 @@ struct notes_reading {
     struct err why;
 };
 
+/* By the bytes: each family has its magic. */
 static bool notes_read_notes(void *context)
 {
     struct notes_reading *r = context;
@@ -67,6 +76,8 @@ static bool notes_read_notes(void *context)
                   : gcno_read(r->in.bytes, r->in.name, &r->n->notes, &r->why);
 }
 
+/* On MONARC_BAD_INPUT the functions that were whole are kept. Texts point into the bytes, so that
+ * these stay, copied if they were the caller's. */
 bool monarc_notes_read(struct monarc_notes *n, const struct monarc_source *in,
                        struct monarc_error *e)
 {
@@ -82,12 +93,14 @@ bool monarc_notes_read(struct monarc_notes *n, const struct monarc_source *in,
     return call_result(outcome, r.is_known ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT, &r.why, e);
 }
 
+/* Fills in the lines of functions that the notes have already. */
 static bool notes_read_lines(void *context)
 {
     struct notes_reading *r = context;
     return bb_lines_read(r->in.bytes, r->in.name, &r->n->notes, &r->why);
 }
 
+/* GCC before 3.3 kept lines in a file of their own (.bb beside .bbg): this adds them. */
 bool monarc_notes_read_lines(struct monarc_notes *n, const struct monarc_source *in,
                              struct monarc_error *e)
 {
@@ -120,6 +133,7 @@ static void notes_copy_notes(struct notes *to, const struct notes *from)
     *to = copy;
 }
 
+/* How notes are to be written; is_changed: for another compiler, or out of the other family. */
 struct notes_writing {
     const struct notes *notes;
     enum monarc_format format;
@@ -128,6 +142,7 @@ struct notes_writing {
     bool is_changed;
 };
 
+/* Works on a copy, since conversion changes the model. */
 static bool notes_encode_notes(struct call_writing *writing)
 {
     const struct notes_writing *how = writing->what;
@@ -143,6 +158,7 @@ static bool notes_encode_notes(struct call_writing *writing)
     return gcno_write(&writing->w, &copy, &writing->why);
 }
 
+/* Without a format, the family that the notes are of. */
 bool monarc_notes_write(const struct monarc_notes *n, enum monarc_format format,
                         const struct monarc_arcs_form *form, struct monarc_target *to,
                         struct monarc_error *e)
@@ -162,6 +178,7 @@ bool monarc_notes_write(const struct monarc_notes *n, enum monarc_format format,
 
 /* ---- what is in them */
 
+/* Of an empty handle, everything is 0. */
 void monarc_notes_get_facts(const struct monarc_notes *n, struct monarc_arcs_facts *out)
 {
     coverage_facts(&n->notes.origin, true, out);
@@ -169,11 +186,13 @@ void monarc_notes_get_facts(const struct monarc_notes *n, struct monarc_arcs_fac
     out->unknown_records = n->notes.unknown_records;
 }
 
+/* NULL where the notes name no file. */
 static const char *notes_file_of(const struct notes *n, uint32_t file)
 {
     return file < n->files.len ? n->files.at[file] : NULL;
 }
 
+/* A copy whose texts live until the handle is changed. */
 bool monarc_notes_get_function(const struct monarc_notes *n, size_t i, struct monarc_function *out)
 {
     if (i >= n->notes.functions.len)
@@ -193,6 +212,8 @@ bool monarc_notes_get_function(const struct monarc_notes *n, size_t i, struct mo
     return true;
 }
 
+/* Arcs of one function stand together in the model's list, and have the library's layout: see the
+ * assertion above. */
 const struct monarc_flow_arc *monarc_notes_get_arcs(const struct monarc_notes *n, size_t function,
                                                     size_t *len)
 {
@@ -204,6 +225,7 @@ const struct monarc_flow_arc *monarc_notes_get_arcs(const struct monarc_notes *n
     return f->arcs ? (const struct monarc_flow_arc *)(n->notes.arcs.at + f->first_arc) : NULL;
 }
 
+/* Run i of the function: lines of one file in one block. */
 bool monarc_notes_get_lines(const struct monarc_notes *n, size_t function, size_t i,
                             struct monarc_block_lines *out)
 {
@@ -221,6 +243,7 @@ bool monarc_notes_get_lines(const struct monarc_notes *n, size_t function, size_
 
 /* ---- building */
 
+/* A function to be added: its flow graph and, block by block, its lines. */
 struct notes_adding {
     struct monarc_notes *n;
     const struct monarc_function *f;
@@ -230,6 +253,7 @@ struct notes_adding {
     size_t lines_len;
 };
 
+/* The number of a source, from the end on, since functions of one file follow each other. */
 static uint32_t notes_file_number(struct notes *n, struct arena *texts, const char *file)
 {
     for (size_t i = n->files.len; i-- > 0;)
@@ -239,6 +263,8 @@ static uint32_t notes_file_number(struct notes *n, struct arena *texts, const ch
     return (uint32_t)n->files.len - 1;
 }
 
+/* Lines of blocks, in the caller's order. The first line there is says where the function
+ * begins. */
 static void notes_add_runs(struct notes_adding *a, struct notes_function *f)
 {
     struct notes *n = &a->n->notes;
@@ -261,6 +287,7 @@ static void notes_add_runs(struct notes_adding *a, struct notes_function *f)
     }
 }
 
+/* The arcs off the spanning tree are the ones that have counters: `instrumented` counts them. */
 static bool notes_add_function(void *context)
 {
     struct notes_adding *a = context;
@@ -292,6 +319,7 @@ static bool notes_add_function(void *context)
     return true;
 }
 
+/* Arcs lead from block to block and come in the order of their sources, as the format has them. */
 static bool notes_is_graph(const struct notes_adding *a, struct monarc_error *e)
 {
     uint32_t before = 0;
@@ -305,6 +333,7 @@ static bool notes_is_graph(const struct notes_adding *a, struct monarc_error *e)
     return true;
 }
 
+/* Runs of lines come in the order of blocks; a line number is never 0. */
 static bool notes_are_lines(const struct notes_adding *a, struct monarc_error *e)
 {
     uint32_t before = 0;
@@ -333,6 +362,7 @@ static void notes_cut_back(struct notes *n, const struct notes *was)
     n->blocks = was->blocks;
 }
 
+/* At least two blocks, entry and exit, and arcs enough to connect all of them. */
 bool monarc_notes_add_function(struct monarc_notes *n, const struct monarc_function *f,
                                const struct monarc_flow_arc *arcs, size_t arcs_len,
                                const struct monarc_block_lines *lines, size_t lines_len,
@@ -356,6 +386,8 @@ bool monarc_notes_add_function(struct monarc_notes *n, const struct monarc_funct
 
 /* ---- What handles of notes and counters have in common. */
 
+/* Bytes that are the caller's are copied: the model points into them for as long as the handle
+ * lives. */
 bool coverage_read_own(const struct monarc_source *in, struct heap *h, struct call_input *out,
                        struct monarc_error *e)
 {
@@ -371,6 +403,7 @@ bool coverage_read_own(const struct monarc_source *in, struct heap *h, struct ca
     return true;
 }
 
+/* An origin without version is that of an empty handle. */
 void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct monarc_arcs_facts *out)
 {
     bool is_rfc = origin->family == ARCS_RFC;
@@ -386,6 +419,8 @@ void coverage_facts(const struct arcs_origin *origin, bool is_notes, struct mona
             is_notes ? (is_rfc ? MONARC_BBG : MONARC_GCNO) : (is_rfc ? MONARC_DA : MONARC_GCDA);
 }
 
+/* A version is asked for as GCC's major times 100 plus minor. One whose files
+ * are not known is refused. */
 bool coverage_version(const struct arcs_origin *origin, const struct monarc_arcs_form *form,
                       uint32_t *word, struct monarc_error *e)
 {

@@ -5,7 +5,12 @@
  * file looks nothing up that the first one has shown. A walk keeps nothing: records are handed to
  * the caller's functions as they are read, in a heap of the call. These functions run inside
  * heap_run() and may call the library again: `running` is put back, so that each call leaves only
- * its own frames. */
+ * its own frames.
+ *
+ * What a walk hands out lies in the file's bytes or in a batch, and is gone after the function
+ * returns. Building appends to the sum's lists directly and forgets the merger's places, which
+ * name rows by number; they are made anew by the next merge, in time linear in what is there.
+ * Comparing and the laws copy, in a heap that is thrown away. */
 #include "lib/handles.h"
 
 #include "base/file.h"
@@ -22,6 +27,7 @@ _Static_assert(sizeof(struct monarc_block) == sizeof(struct block), "blocks are 
 _Static_assert((int)MONARC_LITTLE_ENDIAN == ORDER_LITTLE && (int)MONARC_BIG_ENDIAN == ORDER_BIG,
                "byte orders are the same");
 
+/* Both tables have the formats under the same names. */
 const struct format *profile_format_of(enum monarc_format format)
 {
     bool is_one = format >= MONARC_GMON && format <= MONARC_BSD;
@@ -33,6 +39,7 @@ enum monarc_format profile_format_number(const struct format *format)
     return monarc_format_find(format->name);
 }
 
+/* Byte orders have the same numbers: see the assertion above. */
 struct format_hint profile_hint(const struct monarc_hint *hint)
 {
     if (!hint)
@@ -43,6 +50,7 @@ struct format_hint profile_hint(const struct monarc_hint *hint)
                                 .bsd_header = hint->bsd_header};
 }
 
+/* Zeroed all over: an empty profile and an empty merger. */
 struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
                                           struct monarc_error *e)
 {
@@ -56,12 +64,15 @@ struct monarc_profile *monarc_profile_new(const struct monarc_memory *memory,
     return p;
 }
 
+/* The heap gives back everything, so nothing of the merger has to be taken apart; it may be half
+ * changed. */
 void profile_handle_empty(struct monarc_profile *p)
 {
     heap_release(&p->heap);
     memset(&p->merger, 0, sizeof p->merger);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_profile_free(struct monarc_profile *p)
 {
     if (!p)
@@ -78,6 +89,7 @@ void monarc_profile_clear(struct monarc_profile *p)
 
 /* ---- files */
 
+/* A read that is going on: what heap_run() may change. */
 struct profile_reading {
     struct monarc_profile *p;
     struct call_input in;
@@ -86,6 +98,8 @@ struct profile_reading {
     struct err why;
 };
 
+/* r->format stays NULL if no format knows the bytes, which is how the caller tells the two failures
+ * apart. */
 static bool profile_read_bytes(void *context)
 {
     struct profile_reading *r = context;
@@ -94,6 +108,7 @@ static bool profile_read_bytes(void *context)
            r->format->read(r->in.bytes, r->in.name, &r->hint, &r->p->merger.sum, &r->why);
 }
 
+/* Refuses what no file can have, before a reader would be misled by it. */
 static bool profile_is_hint_sane(const struct monarc_hint *hint, struct monarc_error *e)
 {
     if (hint && ((hint->pointer_bytes && hint->pointer_bytes != 4 && hint->pointer_bytes != 8) ||
@@ -104,6 +119,8 @@ static bool profile_is_hint_sane(const struct monarc_hint *hint, struct monarc_e
     return true;
 }
 
+/* After MONARC_BAD_INPUT the records that were whole are in the profile, as the header says. The
+ * bytes of the file are given back: profiles copy what they keep. */
 bool monarc_profile_read(struct monarc_profile *p, const struct monarc_source *in,
                          const struct monarc_hint *hint, struct monarc_error *e)
 {
@@ -121,6 +138,7 @@ bool monarc_profile_read(struct monarc_profile *p, const struct monarc_source *i
     return call_result(outcome, r.format ? MONARC_BAD_INPUT : MONARC_UNKNOWN_FORMAT, &r.why, e);
 }
 
+/* Profiles that were built have a machine by then; an empty one is written as 64-bit. */
 static bool profile_encode(struct call_writing *writing)
 {
     const struct profile *p = writing->what;
@@ -130,6 +148,7 @@ static bool profile_encode(struct call_writing *writing)
     return format->write(&writing->w, p, &writing->why);
 }
 
+/* Without a format, the one that it was read from. */
 bool monarc_profile_write(const struct monarc_profile *p, enum monarc_format format,
                           struct monarc_target *to, struct monarc_error *e)
 {
@@ -141,6 +160,7 @@ bool monarc_profile_write(const struct monarc_profile *p, enum monarc_format for
     return call_write(&writing, &p->heap.memory, to, e);
 }
 
+/* Addresses are not changed, only how wide they are written; so they must fit. */
 bool monarc_profile_set_machine(struct monarc_profile *p, uint8_t pointer_bytes, uint8_t byte_order,
                                 struct monarc_error *e)
 {
@@ -157,6 +177,7 @@ bool monarc_profile_set_machine(struct monarc_profile *p, uint8_t pointer_bytes,
 
 /* ---- what is in one */
 
+/* Sums over all records: linear in what the profile holds. */
 void profile_facts(const struct profile *p, struct monarc_profile_facts *out)
 {
     *out = (struct monarc_profile_facts){
@@ -182,6 +203,7 @@ void monarc_profile_get_facts(const struct monarc_profile *p, struct monarc_prof
     profile_facts(&p->merger.sum, out);
 }
 
+/* The dimension ends in NUL: the model sees to that. */
 void profile_histogram_facts(const struct histogram *h, struct monarc_histogram *out)
 {
     *out = (struct monarc_histogram){.low = h->low,
@@ -192,6 +214,7 @@ void profile_histogram_facts(const struct histogram *h, struct monarc_histogram 
     memcpy(out->dimension, h->dimension, sizeof out->dimension);
 }
 
+/* A copy of the facts; counts are asked for apart, as they may be many. */
 bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
                                   struct monarc_histogram *out)
 {
@@ -201,6 +224,7 @@ bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
     return true;
 }
 
+/* Counters have any of three widths in memory; callers see 64 bits. */
 uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uint32_t first,
                                    uint32_t len, uint64_t *out)
 {
@@ -214,6 +238,7 @@ uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uin
     return len;
 }
 
+/* The list itself, valid until the profile is changed. */
 const struct monarc_arc *monarc_profile_get_arcs(const struct monarc_profile *p, size_t *len)
 {
     *len = p->merger.sum.arcs.len;
@@ -228,6 +253,7 @@ const struct monarc_block *monarc_profile_get_blocks(const struct monarc_profile
 
 /* ---- Records of a profile's file, one after the other, none of them kept. */
 
+/* A walk that is going on. `out` is what the reader fills and empties, batch by batch. */
 struct walking {
     const struct monarc_profile_visitor *visitor;
     struct call_input in;
@@ -238,6 +264,7 @@ struct walking {
     struct err why;
 };
 
+/* Calls the visitor's begin() once, with what is known of the file before its first record. */
 static bool begin(struct walking *w, const struct profile *p)
 {
     if (w->has_begun || !w->visitor->begin)
@@ -251,6 +278,7 @@ static bool begin(struct walking *w, const struct profile *p)
                                                       .byte_order = facts.byte_order});
 }
 
+/* Counters widened to 64 bits for the visitor, in memory of the call. */
 static bool hand_histogram(const struct monarc_profile_visitor *v, const struct histogram *h)
 {
     struct monarc_histogram facts;
@@ -265,6 +293,7 @@ static bool hand_histogram(const struct monarc_profile_visitor *v, const struct 
     return ok;
 }
 
+/* Each record goes to the function for its kind, if the visitor has one; others are passed over. */
 static bool hand_record(struct walking *w, enum record_kind kind, const struct profile *p)
 {
     const struct monarc_profile_visitor *v = w->visitor;
@@ -278,6 +307,7 @@ static bool hand_record(struct walking *w, enum record_kind kind, const struct p
     }
 }
 
+/* The reader's sink. Once the visitor has had enough, nothing is handed out any more. */
 static bool take(void *context, enum record_kind kind, const struct profile *p)
 {
     struct walking *w = context;
@@ -286,6 +316,7 @@ static bool take(void *context, enum record_kind kind, const struct profile *p)
     return !w->is_stopped;
 }
 
+/* A file without records still begins. */
 static bool walk(void *context)
 {
     struct walking *w = context;
@@ -298,6 +329,8 @@ static bool walk(void *context)
     return ok;
 }
 
+/* The walk's heap holds the file, if it was read, and one batch of records. A visitor that stops is
+ * told apart from a file that is damaged. */
 bool monarc_profile_walk(const struct monarc_source *in, const struct monarc_hint *hint,
                          const struct monarc_memory *memory,
                          const struct monarc_profile_visitor *visitor, struct monarc_error *e)
@@ -329,6 +362,7 @@ static void change_forget_places(struct monarc_profile *p)
     p->merger.arcs = p->merger.blocks = (struct merge_index){0};
 }
 
+/* A profile that was built without a machine is of this one. */
 static void change_take_machine(struct profile *p)
 {
     if (p->word)
@@ -339,6 +373,7 @@ static void change_take_machine(struct profile *p)
 
 /* ---- building */
 
+/* Records that a caller adds: a histogram with `width`, or `len` arcs or blocks. */
 struct adding {
     struct monarc_profile *p;
     const struct monarc_histogram *histogram;
@@ -348,6 +383,7 @@ struct adding {
     struct err why;
 };
 
+/* A counter of the caller's, in this machine's byte order. */
 static uint64_t change_counter_at(const void *counters, unsigned width, uint32_t i)
 {
     switch (width) {
@@ -358,6 +394,8 @@ static uint64_t change_counter_at(const void *counters, unsigned width, uint32_t
     }
 }
 
+/* The caller's histogram as the model has it, with counters wide enough for all values. Without a
+ * dimension it counts seconds. */
 static struct histogram change_histogram_made(const struct adding *a)
 {
     const struct monarc_histogram *from = a->histogram;
@@ -378,7 +416,9 @@ static struct histogram change_histogram_made(const struct adding *a)
     return h;
 }
 
-/* All that can fail comes before anything is changed. */
+/* All that can fail comes before anything is changed. A histogram of the same range is summed
+ * into a copy, which then takes the other one's place: adding may widen counters and run out of
+ * memory. */
 static bool change_add_histogram(void *context)
 {
     struct adding *a = context;
@@ -405,6 +445,7 @@ static bool change_add_histogram(void *context)
     return ok;
 }
 
+/* Room first; then nothing can fail. Equal arcs stay apart until the next merge. */
 static bool change_add_arcs(void *context)
 {
     struct adding *a = context;
@@ -417,6 +458,7 @@ static bool change_add_arcs(void *context)
     return true;
 }
 
+/* One list of blocks counts as one record, as in the file. */
 static bool change_add_blocks(void *context)
 {
     struct adding *a = context;
@@ -429,6 +471,8 @@ static bool change_add_blocks(void *context)
     return true;
 }
 
+/* Runs one addition. Memory that it took before there was none left is given back, so that the
+ * profile stays as it was. Rows are numbered with 32 bits, and more are refused. */
 static bool profile_add(struct adding *a, bool (*work)(void *), struct monarc_error *e)
 {
     size_t most = UINT32_MAX - a->p->merger.sum.arcs.len;
@@ -445,6 +489,7 @@ static bool profile_add(struct adding *a, bool (*work)(void *), struct monarc_er
     return call_result(outcome, MONARC_UNFIT, &a->why, e);
 }
 
+/* A range without bytes is refused: nothing could ever be counted in it. */
 bool monarc_profile_add_histogram(struct monarc_profile *p, const struct monarc_histogram *h,
                                   const void *counters, unsigned width, struct monarc_error *e)
 {
@@ -456,6 +501,7 @@ bool monarc_profile_add_histogram(struct monarc_profile *p, const struct monarc_
     return profile_add(&a, change_add_histogram, e);
 }
 
+/* Equal arcs may be added again: they are summed by the next merge, or by normalizing. */
 bool monarc_profile_add_arcs(struct monarc_profile *p, const struct monarc_arc *arcs, size_t len,
                              struct monarc_error *e)
 {
@@ -472,6 +518,7 @@ bool monarc_profile_add_blocks(struct monarc_profile *p, const struct monarc_blo
 
 /* ---- merging and laws */
 
+/* One profile into another, or up to three that are looked at. */
 struct merging {
     struct monarc_profile *into;
     const struct profile *with[3];
@@ -499,6 +546,7 @@ static bool change_merge_profiles(void *context)
     return true;
 }
 
+/* Without memory the sum is lost, as it may be half changed; a refusal leaves it as it was. */
 bool monarc_profile_merge(struct monarc_profile *into, const struct monarc_profile *from,
                           struct monarc_error *e)
 {
@@ -511,6 +559,7 @@ bool monarc_profile_merge(struct monarc_profile *into, const struct monarc_profi
     return call_result(outcome, MONARC_UNFIT, &m.why, e);
 }
 
+/* Sorting moves rows, so that their places are forgotten first. */
 static bool change_normalize(void *context)
 {
     struct merging *m = context;
@@ -519,6 +568,7 @@ static bool change_normalize(void *context)
     return true;
 }
 
+/* Sorts in place, except for histograms, whose sums may need wider counters. */
 bool monarc_profile_normalize(struct monarc_profile *p, struct monarc_error *e)
 {
     struct merging m = {.into = p};
@@ -539,6 +589,7 @@ static enum heap_outcome change_run_aside(const struct monarc_profile *p, bool (
     return outcome;
 }
 
+/* In the heap of the call. */
 static struct profile change_copied_normalized(const struct profile *p)
 {
     struct profile copy = {.word = p->word, .big_endian = p->big_endian};
@@ -556,6 +607,7 @@ static struct profile change_copied_normalized(const struct profile *p)
     return copy;
 }
 
+/* Both in normal form, so that the order of records does not matter. */
 static bool change_compare(void *context)
 {
     struct merging *m = context;
@@ -565,6 +617,7 @@ static bool change_compare(void *context)
     return true;
 }
 
+/* "Different" is no error: it is told by MONARC_OK with false. */
 bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_profile *b,
                             struct monarc_error *e)
 {
@@ -575,12 +628,14 @@ bool monarc_profile_is_same(const struct monarc_profile *a, const struct monarc_
     return m.is_same || call_fail(e, MONARC_OK, "the two hold different measurements");
 }
 
+/* The model's own check, which fuzz targets run as well. */
 static bool change_check_laws(void *context)
 {
     struct merging *m = context;
     return check_merge_laws(m->with[0], m->with[1], m->with[2], &m->why);
 }
 
+/* All three are only read. */
 bool monarc_profile_check_laws(const struct monarc_profile *a, const struct monarc_profile *b,
                                const struct monarc_profile *c, struct monarc_error *e)
 {
@@ -600,6 +655,8 @@ static bool change_find_findings(void *context)
     return true;
 }
 
+/* SIZE_MAX is for lack of memory alone; otherwise how many there are, of which `room` are
+ * written. */
 size_t monarc_profile_get_findings(const struct monarc_profile *p, struct monarc_finding *out,
                                    size_t room, struct monarc_error *e)
 {

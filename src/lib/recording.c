@@ -3,7 +3,11 @@
  * Two formats are read into the one model: the file of `monarc run`, and the sidecar of a recorder
  * inside a process, which names a gmon.out for each object. Those lie beside it and are read if the
  * source is a path; otherwise the recording says, among its losses, how many are missing. Merging
- * works on a copy, so that a failure leaves the sum as it was. */
+ * works on a copy, so that a failure leaves the sum as it was.
+ *
+ * A file is read as a whole and checked; one that fails leaves the handle empty, because a run
+ * that breaks its rules could not be walked. Getters copy rows out of the model; texts in them
+ * live until the handle is changed. */
 #include "lib/handles.h"
 
 #include "profile/format/recording_file.h"
@@ -18,6 +22,7 @@
 _Static_assert((int)MONARC_OBJECT_CUT == RECORDING_OBJECT_CUT && MONARC_NONE == RECORDING_NONE,
                "kinds of objects and missing indices are the same");
 
+/* Zeroed: no root yet, which reading or the first row adds. */
 struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory,
                                               struct monarc_error *e)
 {
@@ -31,6 +36,7 @@ struct monarc_recording *monarc_recording_new(const struct monarc_memory *memory
     return r;
 }
 
+/* Lists and map lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_recording_clear(struct monarc_recording *r)
 {
     heap_release(&r->heap);
@@ -40,6 +46,7 @@ void monarc_recording_clear(struct monarc_recording *r)
     r->format = MONARC_NO_FORMAT;
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_recording_free(struct monarc_recording *r)
 {
     if (!r)
@@ -51,6 +58,7 @@ void monarc_recording_free(struct monarc_recording *r)
 
 /* ---- files */
 
+/* A recording that is being read, and the profiles that its sidecar names. */
 struct recording_reading {
     struct monarc_recording *r;
     struct call_input in;
@@ -61,6 +69,7 @@ struct recording_reading {
     struct err why;
 };
 
+/* A file of `monarc run`. */
 static bool recording_read_bytes(void *context)
 {
     struct recording_reading *reading = context;
@@ -70,6 +79,7 @@ static bool recording_read_bytes(void *context)
                              : err_in(&reading->why, reading->in.name, "is not a recording");
 }
 
+/* First turn: which profiles the sidecar names. Their list is in the recording's arena. */
 static bool sidecar_list_files(void *context)
 {
     struct recording_reading *reading = context;
@@ -80,6 +90,7 @@ static bool sidecar_list_files(void *context)
     return true;
 }
 
+/* Last turn: the profiles that are there, then the sidecar with them. */
 static bool sidecar_read_bytes(void *context)
 {
     struct recording_reading *reading = context;
@@ -160,6 +171,7 @@ bool monarc_recording_read(struct monarc_recording *r, const struct monarc_sourc
     return true;
 }
 
+/* A recording that was built is checked as a whole here: rows were only checked one by one. */
 static bool recording_encode(struct call_writing *writing)
 {
     const struct recording *recording = writing->what;
@@ -172,6 +184,7 @@ static bool recording_encode(struct call_writing *writing)
     return true;
 }
 
+/* Always the file of `monarc run`, whatever was read. */
 bool monarc_recording_write(const struct monarc_recording *r, struct monarc_target *to,
                             struct monarc_error *e)
 {
@@ -207,6 +220,7 @@ static bool recording_merge_runs(void *context)
     return true;
 }
 
+/* The first recording that is added to an empty one is copied like all others. */
 bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_recording *from,
                             struct monarc_error *e)
 {
@@ -221,6 +235,7 @@ bool monarc_recording_merge(struct monarc_recording *into, const struct monarc_r
 
 /* ---- what is in one */
 
+/* How many rows of each kind there are, and the facts of the run. */
 void monarc_recording_get_facts(const struct monarc_recording *r,
                                 struct monarc_recording_facts *out)
 {
@@ -250,6 +265,7 @@ void monarc_recording_get_facts(const struct monarc_recording *r,
                                            .machine = recording->machine};
 }
 
+/* The ith text of that key: arguments of the command are several. */
 const char *monarc_recording_get_text(const struct monarc_recording *r, const char *key, size_t i)
 {
     for (size_t at = 0; key && at < r->recording.texts.len; at++)
@@ -258,6 +274,7 @@ const char *monarc_recording_get_text(const struct monarc_recording *r, const ch
     return NULL;
 }
 
+/* Objects that are no files have no path, whatever the model says. */
 bool monarc_recording_get_object(const struct monarc_recording *r, size_t i,
                                  struct monarc_object *out)
 {

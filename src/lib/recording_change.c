@@ -4,7 +4,12 @@
  * so that what is built can be written; what only the whole shows (symbols in order) is checked by
  * recording_check() when it is. Memory is reserved before anything is changed, and a call that is
  * refused some leaves all lists as they were. Stacks are found by a map from (parent, object,
- * address) to the node, made of a recording that was read when the first stack is added. */
+ * address) to the node, made of a recording that was read when the first stack is added.
+ *
+ * A row that other rows name returns its number, MONARC_NONE if it was refused. Objects,
+ * processes, threads and events must be there before what names them; symbols come in the order
+ * of objects and starts. Texts are copied. Laws are those of adding up: samples, weights and
+ * calls of each event are kept, in whatever order the three are added. */
 #include "lib/handles.h"
 
 #include "base/vec.h"
@@ -14,6 +19,7 @@
 
 /* ---- building */
 
+/* A row to be added: the caller's struct, and the number that it got. */
 struct row {
     struct monarc_recording *r;
     const void *from;
@@ -31,6 +37,7 @@ static void recording_begin(struct recording *recording)
     recording->slice_ns = 1;
 }
 
+/* The root, if this is the first row. */
 static bool recording_row_begin(void *context)
 {
     recording_begin(&((struct row *)context)->r->recording);
@@ -46,27 +53,33 @@ static bool recording_row_add(struct row *row, bool (*add)(void *), struct monar
     return call_fail_memory(e);
 }
 
+/* For rows with numbers: the new one's, or MONARC_NONE. */
 static uint32_t recording_row_number(struct row *row, bool (*add)(void *), struct monarc_error *e)
 {
     return recording_row_add(row, add, e) ? row->number : MONARC_NONE;
 }
 
+/* Refuses a row that has a number. */
 static uint32_t recording_row_misuse(struct monarc_error *e, const char *what)
 {
     call_fail(e, MONARC_MISUSE, "%s", what);
     return MONARC_NONE;
 }
 
+/* A copy that lives as long as the recording; NULL stays NULL. */
 static const char *recording_row_text(struct row *row, const char *text)
 {
     return text ? arena_copy(&row->r->recording.arena, text, strlen(text)) : NULL;
 }
 
+/* The library's MONARC_NONE is the model's: see the assertion in recording.c. */
 static bool recording_is_index_or_none(uint32_t index, size_t len)
 {
     return index < len || index == MONARC_NONE;
 }
 
+/* Only what a caller can know of a run that it recorded itself; how many rows there are is
+ * counted. */
 bool monarc_recording_set_facts(struct monarc_recording *r,
                                 const struct monarc_recording_facts *facts, struct monarc_error *e)
 {
@@ -125,6 +138,8 @@ static bool recording_add_object(void *context)
     return true;
 }
 
+/* Only files have paths, and only generated code has a process. High may equal low: nothing of the
+ * object was mapped. */
 uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct monarc_object *object,
                                      struct monarc_error *e)
 {
@@ -139,6 +154,7 @@ uint32_t monarc_recording_add_object(struct monarc_recording *r, const struct mo
     return recording_row_number(&row, recording_add_object, e);
 }
 
+/* A file with symbols is told by them alone from then on: reports open no file for it. */
 static bool recording_add_symbol(void *context)
 {
     struct row *row = context;
@@ -151,6 +167,8 @@ static bool recording_add_symbol(void *context)
     return true;
 }
 
+/* The order is the model's; symbols that come in another are refused rather than sorted, since
+ * numbers of rows are the caller's to know. */
 bool monarc_recording_add_symbol(struct monarc_recording *r, const struct monarc_symbol *symbol,
                                  struct monarc_error *e)
 {
@@ -187,6 +205,7 @@ static bool recording_add_process(void *context)
     return true;
 }
 
+/* An end of 0 is that of a process that was still running. */
 uint32_t monarc_recording_add_process(struct monarc_recording *r,
                                       const struct monarc_process *process, struct monarc_error *e)
 {
@@ -200,6 +219,7 @@ uint32_t monarc_recording_add_process(struct monarc_recording *r,
     return recording_row_number(&row, recording_add_process, e);
 }
 
+/* The name was checked to fit; what follows it is zeroed. */
 static bool recording_add_thread(void *context)
 {
     struct row *row = context;
@@ -216,6 +236,7 @@ static bool recording_add_thread(void *context)
     return true;
 }
 
+/* The kernel keeps 15 bytes of a name, and the model one more; a longer one is refused, not cut. */
 uint32_t monarc_recording_add_thread(struct monarc_recording *r, const struct monarc_thread *thread,
                                      struct monarc_error *e)
 {
@@ -242,6 +263,7 @@ static bool recording_add_event(void *context)
     return true;
 }
 
+/* The first event is the one that reports show unless another is asked for. */
 uint32_t monarc_recording_add_event(struct monarc_recording *r, const struct monarc_event *event,
                                     struct monarc_error *e)
 {
@@ -253,6 +275,8 @@ uint32_t monarc_recording_add_event(struct monarc_recording *r, const struct mon
 
 /* ---- stacks and what is counted on them */
 
+/* All nodes so far, by what they are found by. If memory ends in the middle, is_mapped stays false
+ * and the map is made again. */
 static void recording_map_nodes(struct monarc_recording *r)
 {
     map_deinit(&r->node_of);
@@ -263,7 +287,8 @@ static void recording_map_nodes(struct monarc_recording *r)
     r->is_mapped = true;
 }
 
-/* Room for all nodes first: one that has a number is there. */
+/* Room for all nodes first: one that has a number is there. Frames come innermost first and are
+ * added from the outermost. */
 static bool recording_add_stack(void *context)
 {
     struct row *row = context;
@@ -285,6 +310,8 @@ static bool recording_add_stack(void *context)
     return true;
 }
 
+/* A stack without frames is the root. The frames of a stack that is there already are found, not
+ * added: so the number is the same. */
 uint32_t monarc_recording_add_stack(struct monarc_recording *r, const struct monarc_frame *frames,
                                     size_t len, struct monarc_error *e)
 {
@@ -306,6 +333,8 @@ static bool recording_add_sample(void *context)
     return true;
 }
 
+/* Node 0 is fine even before there is any stack. Whether weights have a sum, and slices are within
+ * bounds, is checked when the recording is written. */
 bool monarc_recording_add_sample(struct monarc_recording *r, const struct monarc_sample *sample,
                                  struct monarc_error *e)
 {
@@ -326,6 +355,7 @@ static bool recording_add_call(void *context)
     return true;
 }
 
+/* Ends in no object have MONARC_NONE. */
 bool monarc_recording_add_call(struct monarc_recording *r, const struct monarc_recorded_call *call,
                                struct monarc_error *e)
 {
@@ -364,6 +394,7 @@ static bool recording_add_loss(void *context)
     return true;
 }
 
+/* All losses of callers are of the kind that reports print as they are. */
 bool monarc_recording_add_loss(struct monarc_recording *r, const struct monarc_loss *loss,
                                struct monarc_error *e)
 {
@@ -375,12 +406,15 @@ bool monarc_recording_add_loss(struct monarc_recording *r, const struct monarc_l
 
 /* ---- converting */
 
+/* A profile that is made of a recording. */
 struct profile_making {
     const struct recording *recording;
     struct monarc_profile *into;
     struct err why;
 };
 
+/* Calls within the program, and those into it from nowhere that is known. Others have no place in
+ * gmon.out. */
 static void recording_make_calls(const struct recording *recording, uint32_t program,
                                  struct profile *p)
 {
@@ -396,6 +430,7 @@ static void recording_make_calls(const struct recording *recording, uint32_t pro
                                                  recording->blocks.at[i].count}));
 }
 
+/* Samples and counts of the program itself; fails if there is nothing of either. */
 static bool recording_make_profile(void *context)
 {
     struct profile_making *m = context;
@@ -414,6 +449,7 @@ static bool recording_make_profile(void *context)
     return true;
 }
 
+/* In the heap of `into`, which is empty after a failure. */
 bool monarc_recording_to_profile(const struct monarc_recording *r, struct monarc_profile *into,
                                  struct monarc_error *e)
 {
@@ -427,6 +463,7 @@ bool monarc_recording_to_profile(const struct monarc_recording *r, struct monarc
 
 /* ---- laws */
 
+/* Three recordings whose sums are compared. */
 struct adding_up {
     const struct recording *with[3];
     struct err why;
@@ -437,6 +474,7 @@ struct event_sums {
     uint64_t samples, weight, calls;
 };
 
+/* By the event's name, for its number may differ in the sum. */
 static struct event_sums recording_sums_of(const struct recording *r, const char *event)
 {
     struct event_sums s = {0};
@@ -450,6 +488,7 @@ static struct event_sums recording_sums_of(const struct recording *r, const char
     return s;
 }
 
+/* The sum in one order; false: they do not fit together. */
 static bool recording_add_up(struct recording *sum, const struct recording *const *with,
                              const uint8_t *order)
 {
@@ -460,6 +499,7 @@ static bool recording_add_up(struct recording *sum, const struct recording *cons
     return true;
 }
 
+/* Whether the sum has what the three have together. */
 static bool recording_check_event_sums(const struct adding_up *a, const struct recording *sum,
                                        const char *event)
 {
@@ -473,6 +513,7 @@ static bool recording_check_event_sums(const struct adding_up *a, const struct r
     return is.samples == was.samples && is.weight == was.weight && is.calls == was.calls;
 }
 
+/* Numbers of rows depend on the order, so that only what each event sums up to is compared. */
 static bool recording_check_sums(void *context)
 {
     struct adding_up *a = context;
@@ -492,6 +533,7 @@ static bool recording_check_sums(void *context)
     return true;
 }
 
+/* The three are only read; sums are made in a heap that is thrown away. */
 bool monarc_recording_check_laws(const struct monarc_recording *a, const struct monarc_recording *b,
                                  const struct monarc_recording *c, struct monarc_error *e)
 {

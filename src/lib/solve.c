@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+/* A pair that is being solved, and where the rows go. */
 struct pair_solving {
     const struct notes *notes;
     const struct counters *counters; /* NULL: the program never ran */
@@ -56,6 +57,8 @@ static struct keyed *sorted_lines(const struct coverage_table *t, struct arena *
     return order;
 }
 
+/* Functions of a table by source and first line; in the order of the notes where these are
+ * equal. */
 static struct keyed *sorted_functions(const struct coverage_table *t, struct arena *a)
 {
     struct keyed *order = ARENA_NEW(a, struct keyed, t->functions.len + 1);
@@ -67,6 +70,8 @@ static struct keyed *sorted_functions(const struct coverage_table *t, struct are
     return order;
 }
 
+/* One pass over lines and functions, both in the order of sources. What is not known is left
+ * out. */
 static void add_sections(const struct coverage_table *t, struct tracefile *to)
 {
     struct arena scratch = {0};
@@ -96,6 +101,7 @@ static void add_sections(const struct coverage_table *t, struct tracefile *to)
     arena_deinit(&scratch);
 }
 
+/* From arcs to lines, in the order of the analyses: sources, flow, table, sections. */
 static bool solve_pair(void *context)
 {
     struct pair_solving *s = context;
@@ -122,6 +128,7 @@ static bool solve_pair(void *context)
     return true;
 }
 
+/* Without counters the program never ran, and everything that is known is 0. */
 bool monarc_counters_solve(const struct monarc_counters *c, const struct monarc_notes *notes,
                            struct monarc_trace *into, struct monarc_solved *out,
                            struct monarc_error *e)

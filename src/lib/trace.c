@@ -1,7 +1,14 @@
 /* Handles of lcov tracefiles: their life, reading and writing, building, what is in them.
  *
  * A tracefile is flat arrays of which sections own slices; adding or merging reserves all that it
- * needs first and then cannot fail, so that a refused call leaves the handle whole. */
+ * needs first and then cannot fail, so that a refused call leaves the handle whole.
+ *
+ *     sections    { source, test, first and number of: functions, lines, branches, conditions }
+ *     functions   | of section 0 | of section 1 | ...
+ *     lines       | of section 0 | of section 1 | ...
+ *
+ * Rows are numbered with 32 bits; more are refused. Merging appends sections, it does not sum
+ * them: lcov's files may have several of one source, one for each test, and readers add them up. */
 #include "lib/handles.h"
 
 #include "coverage/format/lcov.h"
@@ -22,12 +29,14 @@ struct monarc_trace *monarc_trace_new(const struct monarc_memory *memory, struct
     return t;
 }
 
+/* The lists lie in the heap that is given back: they are forgotten, not freed. */
 void monarc_trace_clear(struct monarc_trace *t)
 {
     heap_release(&t->heap);
     memset(&t->file, 0, sizeof t->file);
 }
 
+/* The memory functions are copied first: they are in the handle that is given back. */
 void monarc_trace_free(struct monarc_trace *t)
 {
     if (!t)
@@ -37,6 +46,7 @@ void monarc_trace_free(struct monarc_trace *t)
     memory_loose_free(&memory, t);
 }
 
+/* A read that is going on. */
 struct trace_reading {
     struct monarc_trace *t;
     struct call_input in;
@@ -44,6 +54,7 @@ struct trace_reading {
     struct err why;
 };
 
+/* lcov's files are text without a magic; a probe looks at the first lines. */
 static bool trace_read_bytes(void *context)
 {
     struct trace_reading *r = context;
@@ -52,6 +63,8 @@ static bool trace_read_bytes(void *context)
                        : err_in(&r->why, r->in.name, "is not an lcov tracefile");
 }
 
+/* On MONARC_BAD_INPUT the sections that were whole are kept. Texts are copied, so that the bytes
+ * are given back. */
 bool monarc_trace_read(struct monarc_trace *t, const struct monarc_source *in,
                        struct monarc_error *e)
 {
@@ -72,6 +85,7 @@ static bool trace_encode(struct call_writing *writing)
     return lcov_write(&writing->w, writing->what, &writing->why);
 }
 
+/* In the order in which sections were read or added. */
 bool monarc_trace_write(const struct monarc_trace *t, struct monarc_target *to,
                         struct monarc_error *e)
 {
@@ -81,11 +95,13 @@ bool monarc_trace_write(const struct monarc_trace *t, struct monarc_target *to,
 
 /* ---- building */
 
+/* Into the tracefile's arena, which lies in the handle's heap. */
 static const char *trace_copy(struct tracefile *t, const char *text)
 {
     return arena_copy(&t->arena, text, strlen(text));
 }
 
+/* What is added: one section with its rows, or all of another tracefile. */
 struct trace_adding {
     struct tracefile *into;
     const struct monarc_trace_section *section;
@@ -106,6 +122,7 @@ static void trace_reserve(struct tracefile *t, size_t sections, size_t functions
     vec_reserve(&t->conditions, t->conditions.len + conditions);
 }
 
+/* An empty section that begins where the lists end. */
 static struct trace_section trace_next(const struct tracefile *t)
 {
     return (struct trace_section){.first_function = (uint32_t)t->functions.len,
@@ -114,6 +131,8 @@ static struct trace_section trace_next(const struct tracefile *t)
                                   .first_condition = (uint32_t)t->conditions.len};
 }
 
+/* Only copying texts takes memory after the reservation, and lengths are changed after that: what
+ * is left in the middle is not seen. */
 static bool trace_add(void *context)
 {
     const struct trace_adding *a = context;
@@ -143,6 +162,7 @@ static bool trace_add(void *context)
     return true;
 }
 
+/* Names must be there, since the format has lines of text; and 32 bits must number the rows. */
 static bool trace_is_usable(const struct trace_adding *a)
 {
     const struct monarc_trace_section *s = a->section;
@@ -155,6 +175,7 @@ static bool trace_is_usable(const struct trace_adding *a)
     return ok;
 }
 
+/* Lists are copied. Numbers of rows in *s say how long they are; a list of length 0 may be NULL. */
 bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_section *s,
                               const struct monarc_trace_function *functions,
                               const struct monarc_trace_line *lines,
@@ -168,6 +189,7 @@ bool monarc_trace_add_section(struct monarc_trace *t, const struct monarc_trace_
     return call_result(heap_run(&t->heap, trace_add, &a), MONARC_MISUSE, &none, e);
 }
 
+/* Everything of `from` behind what is there; slices of its sections move by what stood in front. */
 static bool trace_append(void *context)
 {
     const struct trace_adding *a = context;
@@ -227,6 +249,7 @@ size_t monarc_trace_count_sections(const struct monarc_trace *t)
     return t->file.sections.len;
 }
 
+/* Rows of a section are asked for by number, from 0. */
 bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
                               struct monarc_trace_section *out)
 {
@@ -241,6 +264,7 @@ bool monarc_trace_get_section(const struct monarc_trace *t, size_t section,
     return true;
 }
 
+/* Row i of the section, which is row first_function + i of the file. */
 bool monarc_trace_get_function(const struct monarc_trace *t, size_t section, size_t i,
                                struct monarc_trace_function *out)
 {

@@ -27,6 +27,7 @@ struct mark {
     const struct instruction_set *set;
 };
 
+/* A code section; sections are sorted and do not overlap. */
 struct section {
     uint64_t address;
     struct bytes bytes;
@@ -37,6 +38,7 @@ struct inner_entry {
     uint64_t address, start;
 };
 
+/* Immutable once it is opened, which is why threads may share it. */
 struct code {
     struct arena arena;
     const struct arch *arch;
@@ -108,6 +110,7 @@ static void find_marks(struct code *c, struct object *o)
     c->marks_len = kept;
 }
 
+/* Only executables and shared objects: in relocatable files, addresses are not given yet. */
 struct code *code_open(struct object *o)
 {
     struct arch_target target = image_target(&o->self);
@@ -170,12 +173,15 @@ static void decode_part(const struct code *c, const struct section *section, uin
     }
 }
 
+/* For bsearch() among the inner entries. */
 static int by_address(const void *address, const void *entry)
 {
     uint64_t a = *(const uint64_t *)address, b = ((const struct inner_entry *)entry)->address;
     return (a > b) - (a < b);
 }
 
+/* Calls to an inner entry (a local entry of ppc64 or Alpha, behind the global one) count as calls
+ * of the function. */
 void code_find_calls(const struct code *c, const struct code_range *ranges, size_t len,
                      struct code_calls *found)
 {
@@ -210,6 +216,7 @@ void code_find_calls(const struct code *c, const struct code_range *ranges, size
 
 enum { LONGEST = 16 };
 
+/* capstone's handle, and the one instruction that it decodes into. */
 struct disassembler {
     const struct object *object;
     struct capstone *capstone;
@@ -218,6 +225,7 @@ struct disassembler {
     char text[256];
 };
 
+/* Without memory for an instruction of capstone's, everything is shown as bytes. */
 struct disassembler *disassembler_open(const struct object *o, bool is_intel)
 {
     struct arch_target target = image_target(&o->self);
@@ -254,6 +262,7 @@ void disassembler_close(struct disassembler *d)
     free(d);
 }
 
+/* Only machines that have such code have a mode for it. */
 void disassembler_compressed(struct disassembler *d, bool is_compressed)
 {
     if (d->view.compressed)
@@ -274,6 +283,8 @@ static bool find_target(const char *operands, uint64_t *target)
     return !*end;
 }
 
+/* What capstone cannot decode is shown as one unit of bytes, so that the next call is in step
+ * again. */
 bool disassemble(struct disassembler *d, uint64_t address, uint64_t end, struct instruction *out)
 {
     if (address >= end)

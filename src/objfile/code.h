@@ -13,6 +13,7 @@
 
 /* --- calls: who may call whom, found without running anything --------------------------------- */
 
+/* The code of one object, ready to be searched. */
 struct code;
 
 /* The code of an executable or shared object, for any number of threads; NULL if its machine is not
@@ -27,6 +28,7 @@ void code_find_calls(const struct code *c, const struct code_range *ranges, size
 
 /* --- disassembly, for people who read it beside their source ---------------------------------- */
 
+/* A handle of capstone's for one object; for one thread. */
 struct disassembler;
 
 struct instruction {

@@ -10,7 +10,14 @@
  * it decodes to is bounded, because a few kilobytes of xz can stand for gigabytes. Without liblzma
  * the section is not looked at.
  *
- * Specification: "Debugging Information in Separate Files" and "MiniDebugInfo" in GDB's manual. */
+ * Specification: "Debugging Information in Separate Files" and "MiniDebugInfo" in GDB's manual.
+ *
+ *     DIR/.build-id/ab/cdef....debug      DIR: those of debug_dir, then /usr/lib/debug
+ *     beside the program: LINK            by the name in .gnu_debuglink, for the program's path as
+ *     in .debug beside it: LINK           given, then with symbolic links resolved
+ *     DIR/PATH/OF/THE/PROGRAM/LINK
+ *
+ * A CRC is over the whole file, and so only computed where build-ids cannot decide. */
 #include "objfile/private.h"
 
 #include "base/vec.h"
@@ -134,6 +141,7 @@ static void read_link(struct wanted *w)
     w->crc = bytes_u32(link.at + crc_at, image_is_big_endian(self));
 }
 
+/* Sought once, whatever comes of it. */
 const struct image *debug_file(struct object *o)
 {
     if (!o->debug_sought) {
@@ -165,6 +173,7 @@ enum {
     PIECE = 64 << 10
 };
 
+/* What xz has given so far. */
 struct decoded {
     uint8_t *at;
     size_t len, cap;
@@ -226,6 +235,7 @@ const struct image *mini_debug(struct object *o)
 
 /* --- what is missing -------------------------------------------------------------------------- */
 
+/* So that every section that cannot be unpacked is known. */
 static void unpack_all(struct image *image)
 {
     GElf_Shdr header;
@@ -237,6 +247,7 @@ static void unpack_all(struct image *image)
         }
 }
 
+/* Opens every .dwo file and package: for diagnoses, which may take their time. */
 void object_debug_gaps(struct object *o, struct object_debug_gaps *out)
 {
     *out = (struct object_debug_gaps){0};

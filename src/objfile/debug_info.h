@@ -2,7 +2,10 @@
  * them, a map of intervals, the functions of a unit. Private to this room.
  *
  * libdw reads entries; line programs are read by our own code. Where a file contradicts itself, the
- * answers are BFD's, because addr2line is what people compare with. */
+ * answers are BFD's, because addr2line is what people compare with.
+ *
+ *     unit's entry --DW_AT_stmt_list--> line program --> rows --> line table (sequences of rows)
+ *                  --children---------> functions with ranges --> spans --> interval map */
 #ifndef MONARC_OBJFILE_DEBUG_INFO_H
 #define MONARC_OBJFILE_DEBUG_INFO_H
 
@@ -28,17 +31,20 @@ struct line_sections {
     bool as_bfd; /* the file register of DWARF 5 starts at 0, not 1 */
 };
 
+/* A file as a line program names it. */
 struct line_file {
     const char *name; /* NULL: in a form we do not read */
     uint64_t dir;
 };
 
+/* What the state machine emits: from this address on, code is of this line. */
 struct line_row {
     uint64_t address;
     uint32_t line; /* 0: no line */
     uint32_t file; /* for line_program_path() */
 };
 
+/* A program, with its header and its registers. Copying one copies its state. */
 struct line_program {
     const struct line_sections *sections;
     uint64_t bytes; /* of .debug_line, from the offset on */
@@ -84,6 +90,7 @@ const char *line_program_path(const struct line_program *p, uint32_t file, const
 
 /* One unit's rows, in memory and ordered for lookup. */
 
+/* Rows whose addresses ascend, up to an end that the program tells. */
 struct line_sequence {
     uint64_t low, high;
     size_t first, len; /* its rows */
@@ -158,6 +165,7 @@ uint32_t interval_map_at(const struct interval_map *c, uint64_t address);
 
 enum { NO_SCOPE = NO_SPAN };
 
+/* A function with code, or an inlined instance of one. */
 struct scope {
     Dwarf_Die die;
     const char *name;
@@ -169,6 +177,7 @@ struct scope {
     bool is_named;   /* name and is_linkage are known: scope_name() */
 };
 
+/* All functions of a unit, and which of them holds an address. */
 struct scopes {
     VEC(struct scope) scopes;
     struct interval_map cover;

@@ -4,7 +4,12 @@
  * demangling and put back after. libiberty's global "current style" is left alone.
  *
  * Names come from files that may be hostile, and mangled names can refer back to their own parts:
- * 250 bytes can stand for a gigabyte. A name that grows beyond MOST_BYTES stays mangled. */
+ * 250 bytes can stand for a gigabyte. A name that grows beyond MOST_BYTES stays mangled.
+ *
+ *     ..foo@@VERS_1   ->   ".." + demangled "foo" + "@@VERS_1"
+ *
+ * C++'s and Rust's demanglers hand out pieces to a function of ours, which counts them; D's and
+ * Ada's return a whole text. Cost: a pass over the name for each demangler that is tried. */
 #include "objfile/object.h"
 
 #include "base/vec.h"
@@ -23,6 +28,8 @@ struct page {
     jmp_buf full;
 };
 
+/* Adds a piece; leaves the demangler by longjmp() when there is too much, as it has no way to be
+ * told. */
 static void print(const char *piece, size_t len, void *opaque)
 {
     struct page *page = opaque;
@@ -60,6 +67,8 @@ static bool print_safely(const char *name, int style, struct page *page)
     return !setjmp(page->full) && print_demangled(name, style, page);
 }
 
+/* A name without what was set aside; NULL: it is not mangled in this style, or stays so.
+ * malloc'ed. */
 static char *demangle_bare(const char *name, int style)
 {
     if (style == DMGL_DLANG) {
@@ -82,6 +91,7 @@ static char *demangle_bare(const char *name, int style)
     return page.text.at;
 }
 
+/* Sets the prefix and the version aside, chooses the style, and puts the parts together again. */
 char *demangle(const char *linkage_name, const char *style)
 {
     const char *start = linkage_name + strspn(linkage_name, ".$");

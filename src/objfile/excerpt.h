@@ -4,7 +4,11 @@
  * It holds functions with their ranges, the places of stretches of code with the calls that were
  * inlined there, and the few facts that reports ask for. An object that is opened over an excerpt
  * answers as one over the file would, as far as the code is in it; machine code is taken from the
- * file, if that is still the same one. */
+ * file, if that is still the same one.
+ *
+ * Who records writes excerpts (excerpt_write) of what was sampled; who reports opens an object
+ * over them (object_open_excerpts) and asks as usual. Several excerpts of one file, of different
+ * runs, say together what each of them says. */
 #ifndef MONARC_OBJFILE_EXCERPT_H
 #define MONARC_OBJFILE_EXCERPT_H
 
@@ -27,6 +31,7 @@ struct excerpt_range {
     double weight;      /* the heaviest are written first, should time run out */
 };
 
+/* What is to be in an excerpt. Functions and ranges must be in order. */
 struct excerpt_request {
     const struct excerpt_function *functions;
     size_t functions_len;
@@ -58,7 +63,7 @@ struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, co
 void excerpt_rewrite(struct writer *w, struct object *o);
 
 /* Whether the machine code is to be had: of an object over an excerpt, whether its file is there
- * and still the same. */
+ * and still the same; of others always true. */
 bool object_has_code(struct object *o);
 
 #endif

@@ -3,7 +3,12 @@
  * An excerpt is read whole when it is opened, at a few nanoseconds a place, and checked: functions
  * and places ascend and do not overlap, scopes stand behind those that they were inlined into,
  * texts have numbers that there are. Lists grow by what was there, never by a claim. What breaks a
- * rule is no excerpt, and nothing of it is used. */
+ * rule is no excerpt, and nothing of it is used.
+ *
+ *     facts | texts | functions | scopes | places          each list: v length, items
+ *
+ * Excerpts of one object are read one behind the other into the same lists, and put together in
+ * the end: functions of one table of symbols alone, places of all. Answers are binary searches. */
 #include "objfile/excerpt.h"
 
 #include "base/bytes.h"
@@ -14,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A function of an excerpt, before those of all excerpts are put together. */
 struct excerpt_read_function {
     uint64_t start, last;
     const char *name;
@@ -21,6 +27,8 @@ struct excerpt_read_function {
     bool is_static, is_compressed, has_namesake, is_range;
 };
 
+/* What excerpts have said so far. Numbers of texts and scopes count from the excerpt's own first
+ * one. */
 struct excerpt_reader {
     struct cursor in;
     struct object *o;
@@ -32,6 +40,7 @@ struct excerpt_reader {
     VEC(struct excerpt_read_place) places;
 };
 
+/* LEB128 of at most 64 bits; what is longer is refused. */
 static uint64_t excerpt_take(struct excerpt_reader *from)
 {
     struct cursor *in = &from->in;
@@ -48,6 +57,7 @@ static uint64_t excerpt_take(struct excerpt_reader *from)
     return 0;
 }
 
+/* Refuses what does not fit. */
 static uint32_t excerpt_take_u32(struct excerpt_reader *from)
 {
     uint64_t value = excerpt_take(from);
@@ -55,12 +65,14 @@ static uint32_t excerpt_take_u32(struct excerpt_reader *from)
     return (uint32_t)value;
 }
 
+/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2. */
 static int64_t excerpt_take_signed(struct excerpt_reader *from)
 {
     uint64_t value = excerpt_take(from);
     return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
+/* A text by its number from 1; 0 is none. */
 static const char *excerpt_take_text(struct excerpt_reader *from)
 {
     uint64_t number = excerpt_take(from);
@@ -338,6 +350,8 @@ static bool excerpt_read_all(struct excerpt_reader *from, const struct bytes *ex
     return true;
 }
 
+/* Makes an object without images: its header has what the excerpt says of the file's, and there is
+ * one section of code for all functions. */
 struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, const char *path,
                                     struct bytes build_id, struct excerpt_facts *facts,
                                     struct err *e)
@@ -391,17 +405,20 @@ void excerpt_close(struct excerpt *x)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
+/* Places do not overlap, so that their ends ascend. */
 size_t excerpt_place_from(const struct excerpt *x, uint64_t address)
 {
     return PARTITION_POINT(x->places_len, i, x->places[i].end <= address);
 }
 
+/* The place that holds an address, or NULL. */
 static const struct excerpt_read_place *excerpt_place_at(const struct excerpt *x, uint64_t address)
 {
     size_t at = excerpt_place_from(x, address);
     return at < x->places_len && x->places[at].start <= address ? &x->places[at] : NULL;
 }
 
+/* Of the place that holds the address. */
 bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
     const struct excerpt_read_place *p = excerpt_place_at(o->excerpt, address);
@@ -410,6 +427,8 @@ bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_
     return p;
 }
 
+/* Where no place is known, the function is; else the chain of scopes from the place's outwards,
+ * each with the line of the call that leads into the one before. */
 size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
 {
     const struct excerpt *x = o->excerpt;
@@ -435,6 +454,7 @@ size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *f
     return len;
 }
 
+/* The same file: its build-id begins as the excerpt's does, or neither has one. */
 struct object *excerpt_file(const struct object *o)
 {
     struct excerpt *x = o->excerpt;
@@ -453,6 +473,7 @@ struct object *excerpt_file(const struct object *o)
     return x->behind;
 }
 
+/* Looks for the file of an excerpt, if nothing has yet. */
 bool object_has_code(struct object *o)
 {
     return !o->excerpt || excerpt_file(o);

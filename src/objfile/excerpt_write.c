@@ -7,7 +7,10 @@
  *
  * Lines cost the reading of the units that they are in, which for a browser's debug information
  * takes minutes. Therefore code is asked for in batches, the heaviest first, as long as there is
- * time; in one walk, if there is no limit. */
+ * time; in one walk, if there is no limit.
+ *
+ * Batches double, so that units that they share are read again log n times at most. Source of the
+ * bytes: docs/formats/recording.md, "Excerpts". */
 #include "objfile/excerpt.h"
 
 #include "base/map.h"
@@ -21,10 +24,12 @@
 
 enum { MOST_FRAMES = 64, FIRST_BATCH = 64 };
 
+/* A scope as it will be written: numbers of texts, and of its parent. */
 struct excerpt_scope {
     uint32_t name, parent, file, line;
 };
 
+/* A place with numbers instead of texts. */
 struct excerpt_place {
     uint64_t start, end;
     uint32_t scope, file, line;
@@ -42,6 +47,7 @@ struct excerpt_writer {
     VEC(struct excerpt_place) places;
 };
 
+/* LEB128. */
 static void excerpt_put(struct writer *w, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -68,6 +74,7 @@ static uint32_t excerpt_text(struct excerpt_writer *m, const char *text)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
+/* The number of a scope with this content, from 1. */
 static uint32_t excerpt_scope(struct excerpt_writer *m, struct excerpt_scope s)
 {
     bool is_new;
@@ -110,6 +117,7 @@ static uint32_t excerpt_scope_of(struct excerpt_writer *m, const struct object_p
     return *map_find(&m->scope_of_inlining, map_two(place->unit, place->inlining), s.name) = scope;
 }
 
+/* The visitor of a walk. */
 static void excerpt_take_place(const struct object_place *place, void *context)
 {
     struct excerpt_writer *m = context;
@@ -120,6 +128,7 @@ static void excerpt_take_place(const struct object_place *place, void *context)
                                                  .line = place->line}));
 }
 
+/* The clock that the time for lines is measured by. */
 static uint64_t excerpt_now_ns(void)
 {
     struct timespec now;
@@ -271,6 +280,7 @@ static void excerpt_put_facts(struct writer *w, struct excerpt_writer *m, size_t
     excerpt_put(w, excerpt_text(m, refused));
 }
 
+/* Gathers places first, since these decide which scopes and texts there are. */
 void excerpt_write(struct writer *w, struct object *o, const struct excerpt_request *r)
 {
     struct writer head = {0}, body = {0};
@@ -306,6 +316,8 @@ static int excerpt_by_start(const void *left, const void *right)
     return (l->start > r->start) - (l->start < r->start);
 }
 
+/* Asks the object as if it were a file: for all functions it knows, and for all code that has
+ * places, joined where it touches. */
 void excerpt_rewrite(struct writer *w, struct object *o)
 {
     const struct excerpt *x = o->excerpt;

@@ -42,6 +42,7 @@ static const struct {
     {"\177ELF", 4, "not an ELF object of a class, order and version that is known"},
 };
 
+/* Says what the file is, where its first bytes tell, and what to name instead. */
 static bool image_refuse(const char *name, struct bytes start, enum object_failure *why,
                          struct err *e)
 {
@@ -52,6 +53,7 @@ static bool image_refuse(const char *name, struct bytes start, enum object_failu
     return err_in(e, name, start.len ? "not an ELF object" : "an empty file, not an ELF object");
 }
 
+/* With libelf's own reason. */
 static bool image_broken(const char *name, const char *sentence, enum object_failure *why,
                          struct err *e)
 {
@@ -59,7 +61,9 @@ static bool image_broken(const char *name, const char *sentence, enum object_fai
     return err_in(e, name, "%s: %s", sentence, elf_errmsg(-1));
 }
 
-/* What a packed section says that it holds; 0: it is not packed. */
+/* What a packed section says that it holds; 0: it is not packed. Two ways of packing: the
+ * gABI's, with a flag and a Chdr, and GNU's older one, by name: "ZLIB", then the size as 8 bytes
+ * in big-endian order. */
 static uint64_t image_claimed_bytes(const struct image *image, size_t index, const char *name)
 {
     enum { GNU_HEADER = 12 };
@@ -96,6 +100,7 @@ static void image_refuse_excess(struct image *image)
     }
 }
 
+/* By what the section says of itself now: unpacking changes that. */
 static bool image_is_packed(const struct image *image, size_t index)
 {
     GElf_Shdr header;
@@ -103,6 +108,8 @@ static bool image_is_packed(const struct image *image, size_t index)
            image_claimed_bytes(image, index, image_section_name(image, &header));
 }
 
+/* libelf unpacks zlib; what is still packed after that is tried with zstd. A section that stays
+ * packed is remembered as the reason why debug information is not read. */
 bool image_unpack(struct image *image, size_t index)
 {
     Elf_Scn *section;
@@ -151,6 +158,7 @@ static bool image_look_inside(struct image *image, const char *name, struct byte
     return true;
 }
 
+/* Takes the descriptor over: on failure the image is closed. */
 static bool image_start_image(struct image *image, Elf *elf, const char *name, struct bytes start,
                               enum object_failure *why, struct err *e)
 {
@@ -164,6 +172,7 @@ static bool image_start_image(struct image *image, Elf *elf, const char *name, s
     return false;
 }
 
+/* The system's own reason is the message. */
 static bool image_system_refuses(const char *path, int errno_value, enum object_failure *why,
                                  struct err *e)
 {
@@ -190,6 +199,7 @@ static bool image_start_pe(struct image *image, struct bytes pe, const char *nam
                              (struct bytes){elf.out.at, elf.out.len}, why, e);
 }
 
+/* The file is read as a whole, since the image is made of a copy; it is not needed after that. */
 static bool image_open_pe(struct image *image, const char *path, enum object_failure *why,
                           struct err *e)
 {
@@ -201,6 +211,7 @@ static bool image_open_pe(struct image *image, const char *path, enum object_fai
     return ok;
 }
 
+/* The kind of file is told by its first 16 bytes before libelf sees it, for libelf knows no PE. */
 bool image_open(const char *path, struct image *out, enum object_failure *why, struct err *e)
 {
     *out = (struct image){.fd = -1};
@@ -234,6 +245,7 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
                              (struct bytes){start, n > 0 ? (size_t)n : 0}, why, e);
 }
 
+/* The bytes stay the caller's, unless they are a PE image, of which a copy is made. */
 bool image_over(struct bytes memory, const char *name, struct image *out, enum object_failure *why,
                 struct err *e)
 {
@@ -246,6 +258,8 @@ bool image_over(struct bytes memory, const char *name, struct image *out, enum o
     return image_start_image(out, elf, name, memory, why, e);
 }
 
+/* The descriptor of libelf first: it points into all the rest. Closing an image that is empty does
+ * nothing. */
 void image_close(struct image *image)
 {
     elf_end(image->elf);
@@ -258,6 +272,7 @@ void image_close(struct image *image)
     *image = (struct image){.fd = -1};
 }
 
+/* Headers are read anew each time: libelf has them in memory. */
 bool image_section(const struct image *image, size_t index, Elf_Scn **section, GElf_Shdr *header)
 {
     if (!image->elf || index >= image->sections_len)
@@ -270,12 +285,14 @@ bool image_section(const struct image *image, size_t index, Elf_Scn **section, G
     return true;
 }
 
+/* Names are in a section, whose index the header has. */
 const char *image_section_name(const struct image *image, const GElf_Shdr *header)
 {
     const char *name = elf_strptr(image->elf, image->names, header->sh_name);
     return name ? name : "";
 }
 
+/* Sections are few, and found once or twice each: a list is searched. */
 size_t image_find(const struct image *image, uint32_t type, const char *name)
 {
     GElf_Shdr header;
@@ -286,6 +303,7 @@ size_t image_find(const struct image *image, uint32_t type, const char *name)
     return 0;
 }
 
+/* As they are in the file, not converted to this machine's byte order. */
 struct bytes image_bytes(const struct image *image, size_t index)
 {
     Elf_Scn *section;
@@ -296,6 +314,7 @@ struct bytes image_bytes(const struct image *image, size_t index)
     return data && data->d_buf ? (struct bytes){data->d_buf, data->d_size} : (struct bytes){0};
 }
 
+/* Several sections may claim an address; the first one that has bytes for it counts. */
 struct bytes image_at(const struct image *image, uint64_t address, size_t len)
 {
     GElf_Shdr header;
@@ -353,6 +372,7 @@ static struct bytes image_build_id_by_segments(const struct image *image)
     return (struct bytes){0};
 }
 
+/* Sections first; program headers only where there are no sections at all. */
 struct bytes image_build_id(const struct image *image)
 {
     GElf_Shdr header;
@@ -366,6 +386,7 @@ struct bytes image_build_id(const struct image *image)
     return image->sections_len ? (struct bytes){0} : image_build_id_by_segments(image);
 }
 
+/* A section of type NOBITS is what strip leaves behind in the place of a debug section. */
 bool image_has_debug_info(const struct image *image)
 {
     static const char *const NAMES[] = {".debug_info", ".debug_line", ".zdebug_info",
@@ -379,6 +400,7 @@ bool image_has_debug_info(const struct image *image)
     return false;
 }
 
+/* Both spellings of a packed section are tried. */
 struct bytes image_debug_section(struct image *image, const char *name)
 {
     char dotted[32], gnu[32];

@@ -16,6 +16,8 @@
 #include <libelf.h>
 #include <sys/types.h>
 
+/* An image. Sections are known by their index, and read through libelf, which keeps what it has
+ * converted or unpacked until image_close(). */
 struct image {
     int fd; /* -1: in memory */
     dev_t device;
@@ -60,6 +62,7 @@ struct bytes image_at(const struct image *image, uint64_t address, size_t len);
 /* Unpacks sections that libelf cannot; image_bytes() then gives what was packed. */
 void image_unpack_zstd(struct image *image);
 
+/* The descriptor of the first note of type NT_GNU_BUILD_ID; empty where there is none. */
 struct bytes image_build_id(const struct image *image);
 
 /* Unpacks a section in libelf's descriptor, where libdw looks as well. False if it stays packed;
@@ -81,6 +84,7 @@ static inline bool image_is_big_endian(const struct image *image)
 
 /* --- pe.c: programs and libraries of Windows -------------------------------------------------- */
 
+/* Whether the bytes begin as a DOS program does, which every PE image is in front. */
 bool pe_probe(struct bytes start);
 
 /* Writes to *elf, empty before, an image with the same code, symbols and debug information. Fails

@@ -8,7 +8,10 @@
  *
  * At each place where a span begins or ends, the first of the heap is what counts from there on.
  * Spans that ended elsewhere in the heap are dropped when they come first. Sorting is most of the
- * work: n log n, whatever the spans are. Lookup is a binary search. */
+ * work: n log n, whatever the spans are. Lookup is a binary search.
+ *
+ * What holds: segments ascend, neighbours differ in their span, and the last one has none. An
+ * open span in the heap may have ended; what is first in it has not, after drop_first(). */
 #include "objfile/debug_info.h"
 
 #include "base/sort.h"
@@ -20,12 +23,14 @@ struct sweep {
     VEC(uint32_t) open; /* a heap: its first counts; ended spans are dropped when they come first */
 };
 
+/* The order of the heap: lower ranks first, of equal ones the span with the higher number. */
 static bool counts_before(const struct sweep *s, uint32_t left, uint32_t right)
 {
     const struct span *l = &s->spans[left], *r = &s->spans[right];
     return l->rank != r->rank ? l->rank < r->rank : l->id > r->id;
 }
 
+/* Of two places in the heap. */
 static void swap(uint32_t *left, uint32_t *right)
 {
     uint32_t kept = *left;
@@ -65,6 +70,8 @@ static void drop_first(struct sweep *s)
     }
 }
 
+/* `at` moves from one place where something begins or ends to the next. Spans without bytes never
+ * count. */
 void interval_map_init(struct interval_map *c, struct span *spans, size_t len)
 {
     *c = (struct interval_map){0};
@@ -104,11 +111,13 @@ void interval_map_deinit(struct interval_map *c)
     vec_free(&c->segments);
 }
 
+/* SIZE_MAX, which is -1, before the first. */
 size_t interval_map_find(const struct interval_map *c, uint64_t address)
 {
     return PARTITION_POINT(c->segments.len, i, c->segments.at[i].start <= address) - 1;
 }
 
+/* NO_SPAN before the first segment, and where no span counts. */
 uint32_t interval_map_at(const struct interval_map *c, uint64_t address)
 {
     size_t found = interval_map_find(c, address);

@@ -28,6 +28,7 @@
 
 /* --- programs --------------------------------------------------------------------------------- */
 
+/* An offset of 32- or 64-bit DWARF. */
 static uint64_t lineprogram_read_offset(struct cursor *c, uint8_t size)
 {
     return size == 4 ? cursor_u32(c) : cursor_u64(c);
@@ -124,6 +125,7 @@ static bool lineprogram_read_entries(struct line_program *p, struct cursor *c, b
     return true;
 }
 
+/* A file of DWARF 2 to 4: name, directory, time, length. An empty name ends the table. */
 static struct line_file lineprogram_read_file(struct cursor *c)
 {
     struct line_file file = {.name = lineprogram_read_string(c)};
@@ -166,12 +168,14 @@ static bool lineprogram_read_header(struct line_program *p, struct cursor *c)
     return !c->failed && p->opcode_base && p->line_range && p->max_operations;
 }
 
+/* The registers at the beginning of a sequence. */
 static void lineprogram_reset(struct line_program *p)
 {
     p->row = (struct line_row){.line = 1, .file = p->sections->as_bfd && p->version == 5 ? 0 : 1};
     p->operation = 0;
 }
 
+/* Tables of directories and files are read at once, for paths; rows are not. */
 bool line_program_open(struct line_program *p, const struct line_sections *sections,
                        uint64_t offset)
 {
@@ -196,12 +200,14 @@ bool line_program_open(struct line_program *p, const struct line_sections *secti
     return !c.failed;
 }
 
+/* The sections stay as they are. */
 void line_program_close(struct line_program *p)
 {
     vec_free(&p->dirs);
     vec_free(&p->files);
 }
 
+/* By operations, which are instructions but on VLIW machines, where several are in one. */
 static void lineprogram_advance(struct line_program *p, uint64_t operations)
 {
     if (p->max_operations == 1) {
@@ -213,7 +219,8 @@ static void lineprogram_advance(struct line_program *p, uint64_t operations)
     p->operation = operations % p->max_operations;
 }
 
-/* True at the end of a sequence. */
+/* True at the end of a sequence. An extended opcode says its own length, so that one that is not
+ * known is passed over. */
 static bool lineprogram_run_extended(struct line_program *p)
 {
     uint64_t len = cursor_uleb(&p->code);
@@ -268,6 +275,8 @@ static void lineprogram_run_standard(struct line_program *p, uint8_t opcode)
     }
 }
 
+/* Special opcodes first: they are most of a program. Vendors' standard opcodes are passed over by
+ * the number of operands that the header gives for them. */
 enum line_event line_program_next(struct line_program *p, struct line_row *row)
 {
     while (cursor_left(&p->code) && !p->code.failed) {
@@ -302,6 +311,8 @@ static bool lineprogram_is_short_column(const struct line_program *p, const uint
            p->operands[DW_LNS_set_column - 1] == 1 && p->code.end - at > 1 && at[1] < 0x80;
 }
 
+/* Works on copies of the registers and writes them back at the end, so that the loop has them in
+ * the machine's registers. */
 size_t line_program_run(struct line_program *p, struct line_row *last, size_t most)
 {
     struct line_row *at = last, row = p->row;
@@ -330,6 +341,7 @@ size_t line_program_run(struct line_program *p, struct line_row *last, size_t mo
     return (size_t)(at - last);
 }
 
+/* COMP_DIR/DIR/NAME: a part is put in front only while what stands behind it is relative. */
 const char *line_program_path(const struct line_program *p, uint32_t file, const char *comp_dir,
                               struct arena *a)
 {
@@ -408,6 +420,7 @@ static void collect(struct line_table *t)
         end_sequence(t, first, is_sorted, t->rows.at[t->rows.len - 1].address);
 }
 
+/* The order in which sequences claim addresses. */
 static int by_range(uint32_t left, uint32_t right, const void *context)
 {
     const struct line_sequence *l = (const struct line_sequence *)context + left;
@@ -444,6 +457,7 @@ static void order_sequences(struct line_table *t)
     arena_deinit(&scratch);
 }
 
+/* After nonsense the table has what was read before it. */
 void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir)
 {
@@ -456,6 +470,7 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
     order_sequences(t);
 }
 
+/* Paths and the program's files are kept: they are small, and paths are asked for again. */
 void line_table_forget(struct line_table *t)
 {
     vec_free(&t->rows);
@@ -463,6 +478,7 @@ void line_table_forget(struct line_table *t)
     t->is_decoded = false;
 }
 
+/* The rows of a table that is decoded, and its paths. The strings of paths are the arena's. */
 void line_table_deinit(struct line_table *t)
 {
     line_table_forget(t);
@@ -470,11 +486,13 @@ void line_table_deinit(struct line_table *t)
     vec_free(&t->paths);
 }
 
+/* Sequences do not overlap, so that their ends ascend as well. */
 size_t line_table_sequence_from(const struct line_table *t, uint64_t address)
 {
     return PARTITION_POINT(t->sequences.len, i, t->sequences.at[i].high <= address);
 }
 
+/* Two binary searches: of the sequence, and of the row in it. */
 const struct line_row *line_table_find(const struct line_table *t, uint64_t address)
 {
     size_t from = line_table_sequence_from(t, address);
@@ -486,6 +504,7 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
     return behind ? &rows[behind - 1] : NULL;
 }
 
+/* Joined once for each file of a table. */
 const char *line_table_path(struct line_table *t, uint32_t file, struct arena *a)
 {
     if (file >= t->program.files.len)

@@ -11,12 +11,14 @@
 
 struct object;
 
+/* How an object is to be read. Texts are copied. */
 struct object_options {
     const char *debug_dir;   /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
     bool has_symtab_only;    /* symbols are those of the file's own .symtab, or there are none */
     bool reads_dwarf_as_bfd; /* with BFD 2.40's misreadings of DWARF 5 */
 };
 
+/* Types and bindings of ELF (gABI, "Symbol Table"), those of machines among SYMBOL_OTHER. */
 enum object_symbol_type {
     SYMBOL_NOTYPE,
     SYMBOL_OBJECT,
@@ -51,6 +53,7 @@ struct object_symbol {
                             bytes later */
 };
 
+/* A section, as its header tells it. */
 struct object_section {
     const char *name;
     uint64_t address, size;
@@ -58,6 +61,7 @@ struct object_section {
     bool has_bytes; /* not .bss */
 };
 
+/* Where symbols were found, the best first. */
 enum object_symbol_source {
     SYMBOLS_NONE,
     SYMBOLS_SYMTAB,        /* .symtab of the file itself */
@@ -80,6 +84,7 @@ struct object *object_open(const char *path, const struct object_options *option
 /* The same over an ELF image in memory, which must stay there; it has no separate debug file. */
 struct object *object_open_memory(struct bytes image, const char *name, enum object_failure *why,
                                   struct err *e);
+/* Frees everything that the object has returned. NULL is fine. */
 void object_close(struct object *o);
 
 const char *object_path(const struct object *o);
@@ -109,6 +114,7 @@ const struct object_symbol *object_symbols(struct object *o, size_t *len,
 /* The letter `nm` prints for a symbol (BFD's symbol class): what GNU gprof chooses symbols by. */
 char object_symbol_class(const struct object *o, const struct object_symbol *s);
 
+/* All sections by their ELF index; [0] is none. */
 const struct object_section *object_sections(const struct object *o, size_t *len);
 const struct object_section *object_section(const struct object *o, uint32_t index); /* or NULL */
 
@@ -145,6 +151,7 @@ struct object_facts {
     bool is_stripped;      /* no .symtab */
     bool has_sections;     /* section headers, without which neither symbols nor lines are found */
 };
+/* Read on the first call. Texts and lists live as long as the object. */
 const struct object_facts *object_facts(struct object *o);
 
 /* Whether a dynamic or static symbol of that name is referenced or defined. Looks at the file
@@ -191,6 +198,7 @@ struct object_place {
     uint32_t inlining; /* tells copies of one inlined function apart, within a unit */
     uint32_t unit;
 };
+/* *place is good until the visitor returns; its texts as long as the object. */
 typedef void object_visitor(const struct object_place *place, void *context);
 
 /* Visits all code in [low, high) that has a file, in the order of addresses; neighbours that touch
@@ -215,6 +223,7 @@ void object_each_row_within(struct object *o, const struct object_range *ranges,
  * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
  * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */
 char *demangle(const char *linkage_name, const char *style);
+/* Whether libiberty knows a style of that name. */
 bool demangle_style_known(const char *style);
 
 #endif

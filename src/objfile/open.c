@@ -8,7 +8,10 @@
  * do. Sections that say how to unwind are found without section headers too: `.eh_frame_hdr` by its
  * program header, and `.eh_frame` by the pointer in `.eh_frame_hdr`.
  *
- * Specification: gABI chapters 4 and 5; LSB, "The .eh_frame_hdr section". */
+ * Specification: gABI chapters 4 and 5; LSB, "The .eh_frame_hdr section".
+ *
+ * Every offset and size of a header is compared with the file's size before it is followed.
+ * Opening costs one pass over the section headers. */
 #include "objfile/object.h"
 
 #include "base/bytes.h"
@@ -42,6 +45,7 @@ static struct object *object_new(const char *path, const struct image *self,
     return o;
 }
 
+/* Whether there is debug information, or a symbol, is not asked yet. */
 struct object *object_open(const char *path, const struct object_options *options,
                            enum object_failure *why, struct err *e)
 {
@@ -49,6 +53,7 @@ struct object *object_open(const char *path, const struct object_options *option
     return image_open(path, &self, why, e) ? object_new(path, &self, options) : NULL;
 }
 
+/* Bytes in memory have no path, so no debug file is sought. */
 struct object *object_open_memory(struct bytes image, const char *name, enum object_failure *why,
                                   struct err *e)
 {
@@ -60,6 +65,7 @@ struct object *object_open_memory(struct bytes image, const char *name, enum obj
     return o;
 }
 
+/* What has images behind it goes first, the arena last: it has all texts and arrays. */
 void object_close(struct object *o)
 {
     if (!o)
@@ -107,6 +113,7 @@ struct bytes object_build_id(const struct object *o)
     return o->excerpt ? o->excerpt->build_id : image_build_id(&o->self);
 }
 
+/* The image's own reason, else that of the debug file, else that of a split unit. */
 bool object_debug_refused(struct object *o, const char **why)
 {
     if (o->excerpt) {
@@ -134,6 +141,7 @@ bool object_has_debug_info(struct object *o)
 
 /* --- sections --------------------------------------------------------------------------------- */
 
+/* Section 0, and those whose header cannot be read, have no name and no size. */
 void sections_read(struct object *o)
 {
     o->sections_len = o->self.sections_len;
@@ -165,6 +173,8 @@ const struct object_section *object_section(const struct object *o, uint32_t ind
     return index && index < o->sections_len ? &o->sections[index] : NULL;
 }
 
+/* Sections are few: a list is searched. Of an excerpt the file's own code is asked for, if it is
+ * still the same file. */
 struct bytes object_code(const struct object *o, uint64_t address, size_t len)
 {
     if (o->excerpt)
@@ -182,6 +192,7 @@ struct bytes object_code(const struct object *o, uint64_t address, size_t len)
     return (struct bytes){0};
 }
 
+/* The first one in the order of the file; sections that are not loaded have no addresses. */
 uint32_t section_at(const struct object *o, uint64_t address)
 {
     for (uint32_t i = 1; i < o->sections_len; i++) {
@@ -229,7 +240,8 @@ static bool take_gnu_packed(struct image *image, const char *name, struct bytes 
     return out->len > 0;
 }
 
-/* What a loaded segment of that type, or around that address, has from `address` on. */
+/* What a loaded segment of that type, or around that address, has from `address` on. Lengths are
+ * cut to what the file has: a segment may claim more. */
 static bool take_segment(const struct image *image, uint32_t type, uint64_t address,
                          struct bytes *out, uint64_t *start)
 {
@@ -273,6 +285,7 @@ static bool take_by_headers(const struct image *image, const char *name, struct 
     return is_known && !c.failed && take_segment(image, PT_LOAD, start, out, address);
 }
 
+/* Own sections first, packed or not; then, for unwinding, program headers; then the debug file. */
 struct bytes object_section_bytes(struct object *o, const char *name, uint64_t *address)
 {
     struct bytes found;
@@ -300,6 +313,7 @@ static const char *text_at(struct bytes table, uint64_t offset)
     return (const char *)table.at + offset;
 }
 
+/* A stretch of the file; empty if it does not lie within it. */
 static struct bytes chunk(const struct image *image, uint64_t offset, uint64_t size)
 {
     if (offset > image->size_bytes || size > image->size_bytes - offset || !size)
@@ -355,7 +369,8 @@ static void read_dynamic(const struct image *image, size_t headers, const GElf_P
     d->strings = loaded_at(image, headers, strings, strings_size);
 }
 
-/* Everything that program headers lead to. */
+/* Everything that program headers lead to. The dynamic section is gone through twice, for the
+ * sizes and for the names. */
 static void read_segments(struct object *o)
 {
     struct object_facts *f = o->facts;
@@ -392,7 +407,8 @@ static void read_segments(struct object *o)
     f->is_shared_object = is_dyn && !f->is_pie;
 }
 
-/* In relocatable files .comment starts with a NUL. */
+/* The first text of .comment: the compiler of the startup code, mostly that of all. In relocatable
+ * files the section starts with a NUL. */
 static const char *compiler(const struct image *image)
 {
     size_t index = image_find(image, 0, ".comment");
@@ -403,6 +419,7 @@ static const char *compiler(const struct image *image)
     return text_at(comment, at);
 }
 
+/* Of the file itself, never of its debug file. An object over an excerpt has its facts already. */
 const struct object_facts *object_facts(struct object *o)
 {
     if (o->facts)

@@ -5,7 +5,11 @@
  * exports. Specification: Microsoft's PE Format, sections "COFF File Header" to "COFF String
  * Table"; the System V gABI, chapter 4.
  *
- *     ELF header | program headers of code | the PE file | symbols | names | section headers */
+ *     ELF header | program headers of code | the PE file | symbols | names | section headers
+ *
+ * A section keeps its number and its place in the file; its address is the image's base plus the
+ * one it has relative to it. Everything of the PE file is checked against its size when it is
+ * read, so that writing checks nothing. Cost: a copy of the file. */
 #include "objfile/image.h"
 
 #include "arch/arch.h"
@@ -35,6 +39,7 @@ enum {
 /* Storage classes of symbols, and the type of functions. */
 enum { PE_CLASS_EXTERNAL = 2, PE_CLASS_STATIC = 3, PE_CLASS_WEAK = 105, PE_TYPE_FUNCTION = 0x20 };
 
+/* A section header, of 40 bytes: name, sizes, address, offset, flags. */
 struct pe_section {
     const char *name;
     size_t name_len;
@@ -42,6 +47,7 @@ struct pe_section {
     bool has_bytes;
 };
 
+/* The PE image, as far as its headers were read. */
 struct pe {
     struct bytes file;
     const char *path;
@@ -58,6 +64,7 @@ bool pe_probe(struct bytes start)
     return start.len >= 2 && !memcmp(start.at, "MZ", 2);
 }
 
+/* A cursor from an offset on; failed if it is beyond the file. */
 static struct cursor pe_at(const struct pe *p, uint64_t offset)
 {
     struct cursor in = cursor_over(p->file, p->path);
@@ -66,6 +73,7 @@ static struct cursor pe_at(const struct pe *p, uint64_t offset)
     return in;
 }
 
+/* Refuses a file that ends before what its headers promise. */
 static bool pe_cut(const struct pe *p, const char *what, enum object_failure *why, struct err *e)
 {
     *why = OBJECT_BROKEN;
@@ -170,6 +178,7 @@ static bool pe_read(struct pe *p, enum object_failure *why, struct err *e)
 
 /* ---- the ELF image */
 
+/* The image that is being written, and where its parts have come to stand. */
 struct pe_output {
     const struct pe *pe;
     struct writer *w;
@@ -179,6 +188,7 @@ struct pe_output {
     uint64_t symbols_bytes;
 };
 
+/* Appends a text to the table of names; returns its offset. */
 static uint32_t pe_add_name(struct pe_output *out, const char *name, size_t len)
 {
     size_t at = out->names.len;
@@ -189,6 +199,7 @@ static uint32_t pe_add_name(struct pe_output *out, const char *name, size_t len)
     return (uint32_t)at;
 }
 
+/* To what symbols and headers need. */
 static void pe_align(struct writer *w)
 {
     while (w->out.len % 8)
@@ -210,16 +221,19 @@ static void pe_write_header(struct writer *w, const Elf64_Shdr *s)
     writer_word(w, s->sh_entsize);
 }
 
+/* Either flag means it. */
 static bool pe_is_code(const struct pe_section *s)
 {
     return s->flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE);
 }
 
+/* Sections of DWARF, packed or not: they have no address in the ELF image. */
 static bool pe_is_debug(const struct pe_section *s)
 {
     return s->name_len > 6 && (!memcmp(s->name, ".debug", 6) || !memcmp(s->name, ".zdebu", 6));
 }
 
+/* The one for a section of code. Flags stand in different places in the two classes. */
 static void pe_write_segment(struct pe_output *out, const struct pe_section *s)
 {
     struct writer *w = out->w;
@@ -237,6 +251,7 @@ static void pe_write_segment(struct pe_output *out, const struct pe_section *s)
     writer_word(w, 16);
 }
 
+/* Elf64_Sym and Elf32_Sym have the same fields in different orders. */
 static void pe_write_symbol(struct pe_output *out, uint32_t name, uint64_t value, uint8_t info,
                             uint16_t section)
 {
@@ -282,6 +297,8 @@ static void pe_convert_symbol(struct pe_output *out, const uint8_t *entry)
                     (uint8_t)(binding << 4 | kind), section);
 }
 
+/* Entries may have auxiliary ones behind them, which are passed over: the last byte says how
+ * many. */
 static void pe_write_symbols(struct pe_output *out)
 {
     const struct pe *p = out->pe;
@@ -392,6 +409,7 @@ static void pe_write(const struct pe *p, struct writer *w)
     vec_free(&out.section_names);
 }
 
+/* Byte order is little-endian in all PE images. */
 bool pe_to_elf(struct bytes pe, const char *name, struct writer *elf, enum object_failure *why,
                struct err *e)
 {

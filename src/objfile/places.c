@@ -25,6 +25,7 @@
 
 /* --- one address ------------------------------------------------------------------------------ */
 
+/* The first unit that has a row for the address; see units_find(). */
 bool object_line(struct object *o, uint64_t address, const char **file, uint32_t *line)
 {
     if (o->excerpt)
@@ -40,6 +41,8 @@ bool object_line(struct object *o, uint64_t address, const char **file, uint32_t
     return *file;
 }
 
+/* Most units of C have lines of one file only where nothing is inlined from headers: then the
+ * table's header says it. */
 const char *object_file(struct object *o, uint64_t address)
 {
     const char *file;
@@ -69,6 +72,8 @@ const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
     return named->name;
 }
 
+/* From the innermost scope outwards: a frame's place is the call in it, so the file and line of
+ * each come from the scope before. */
 size_t object_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most)
 {
     if (o->excerpt)
@@ -118,6 +123,7 @@ struct here {
     const char *function;
 };
 
+/* A walk over code: where it is, and the place that may still grow. */
 struct walk {
     struct object *o;
     struct units *u;
@@ -128,11 +134,13 @@ struct walk {
     void *context;
 };
 
+/* Texts are mostly the same pointer. */
 static bool walk_same_text(const char *left, const char *right)
 {
     return left == right || (left && right && !strcmp(left, right));
 }
 
+/* Visits the place that is complete, if there is one. */
 static void walk_flush(struct walk *w)
 {
     if (w->place.start < w->place.end)
@@ -203,6 +211,7 @@ static void walk_add_line(struct walk *w, struct scopes *s, struct object_place 
     }
 }
 
+/* Ends of ranges that are cut to one another. */
 static uint64_t walk_later(uint64_t left, uint64_t right)
 {
     return left > right ? left : right;
@@ -329,6 +338,7 @@ static void walk_ranges(struct walk *w, const struct object_range *ranges, size_
     walk_flush(w);
 }
 
+/* The three differ in which neighbours are joined: equal ones, equal ones of one inlining, none. */
 void object_each_place_within(struct object *o, const struct object_range *ranges, size_t len,
                               object_visitor *visit, void *context)
 {
@@ -336,6 +346,7 @@ void object_each_place_within(struct object *o, const struct object_range *range
     walk_ranges(&w, ranges, len);
 }
 
+/* Needed where copies of one inlined function are to be told apart. */
 void object_each_inlining_within(struct object *o, const struct object_range *ranges, size_t len,
                                  object_visitor *visit, void *context)
 {

@@ -1,4 +1,14 @@
-/* What the files of this room share about an opened object, and the written form of excerpts. */
+/* What the files of this room share about an opened object, and the written form of excerpts.
+ *
+ *     struct object -> self, debug, mini   images: the file, its debug file, .gnu_debugdata
+ *                   -> symbols, sections   arrays in the arena
+ *                   -> units               line tables and functions, by address
+ *                   -> split               .dwo files and packages
+ *                   -> nearest             symbols by address
+ *                   -> excerpt             instead of all of these
+ *
+ * Everything but sections is made by the first question that needs it; a `..._sought` or
+ * `..._read` says that it was tried, whether or not there was something. */
 #ifndef MONARC_OBJFILE_PRIVATE_H
 #define MONARC_OBJFILE_PRIVATE_H
 
@@ -11,6 +21,8 @@ struct nearest;
 struct split_files;
 struct units;
 
+/* An opened object. Owns all of it; object_close() frees it in the order in which it hangs
+ * together. */
 struct object {
     const char *path;
     const char *debug_dir;
@@ -37,6 +49,7 @@ struct object {
     bool unwind_ranges_read;
 };
 
+/* What a machine's row is chosen by: the header's machine, flags, class and byte order. */
 static inline struct arch_target image_target(const struct image *i)
 {
     return (struct arch_target){.machine = i->header.e_machine,
@@ -45,7 +58,8 @@ static inline struct arch_target image_target(const struct image *i)
                                 .is_big_endian = image_is_big_endian(i)};
 }
 
-/* debug_file.c: the image, sought on the first call; without `elf` where there is none. */
+/* debug_file.c: the image, sought on the first call; without `elf` where there is none. Never NULL.
+ */
 const struct image *debug_file(struct object *o);
 const struct image *mini_debug(struct object *o);
 
@@ -67,6 +81,7 @@ void nearest_free(struct nearest *n); /* NULL is fine */
 
 enum { EXCERPT_VERSION = 1 };
 
+/* Bits of an excerpt's facts. */
 enum excerpt_bit {
     EXCERPT_64_BIT = 1,
     EXCERPT_BIG_ENDIAN = 2,
@@ -77,6 +92,7 @@ enum excerpt_bit {
     EXCERPT_BITS = 63
 };
 
+/* Bits of a function, behind its symbol's number. */
 enum excerpt_function_bit {
     EXCERPT_STATIC = 1,
     EXCERPT_COMPRESSED = 2,
@@ -94,18 +110,22 @@ enum excerpt_place_bit {
     EXCERPT_PLACE_BITS = 3
 };
 
+/* A function in one place of inlining, and where it was called from. */
 struct excerpt_read_scope {
     const char *name, *call_file;
     uint32_t parent; /* number from 1; 0: a function of its own */
     uint32_t call_line;
 };
 
+/* A stretch of code of one line of one scope. */
 struct excerpt_read_place {
     uint64_t start, end;
     const char *file;
     uint32_t scope, line;
 };
 
+/* All that the excerpts of one file say, put together; arrays are in the object's arena,
+ * ascending. */
 struct excerpt {
     struct excerpt_read_scope *scopes;
     struct excerpt_read_place *places;
@@ -124,6 +144,7 @@ struct excerpt {
 /* The file of an object over an excerpt, opened on the first call; NULL: not there, or another. */
 struct object *excerpt_file(const struct object *o);
 
+/* As object_line() and object_frames(), out of an excerpt. */
 bool excerpt_line(struct object *o, uint64_t address, const char **file, uint32_t *line);
 size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *frames, size_t most);
 

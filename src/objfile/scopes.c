@@ -6,6 +6,14 @@
  *
  * Leaves out everything that is no code: types are not descended into. Entries nested deeper than
  * DEEPEST are not looked at, since finding one's sibling may mean reading all that is below it.
+ *
+ *     DW_TAG_subprogram f              scope 0, parent none       spans of f's ranges
+ *       DW_TAG_lexical_block           (no scope of its own)
+ *         DW_TAG_inlined_subroutine g  scope 1, parent 0          a span within f's
+ *     DW_TAG_structure_type            not descended into
+ *
+ * Cost: one pass over the unit's entries, and a sort of the spans.
+ *
  * Specification: DWARF 5, sections 3.3 and 3.4; where ranges touch or contradict each other, BFD.
  */
 #include "objfile/debug_info.h"
@@ -20,6 +28,7 @@ struct level {
     uint32_t parent;
 };
 
+/* The walk over one unit. */
 struct reader {
     struct scopes *out;
     bool as_bfd;
@@ -140,6 +149,7 @@ bool scope_has_plain_names(int language)
     }
 }
 
+/* Spans are needed for the map alone and freed after it. */
 void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd)
 {
     *s = (struct scopes){0};
@@ -156,12 +166,15 @@ void scopes_deinit(struct scopes *s)
     interval_map_deinit(&s->cover);
 }
 
+/* Of the entry, or of what it is an instance of. */
 static const char *scopes_string_of(Dwarf_Die *die, unsigned attribute)
 {
     Dwarf_Attribute found;
     return dwarf_attr_integrate(die, attribute, &found) ? dwarf_formstring(&found) : NULL;
 }
 
+/* A linkage name, by either attribute, else the name in the source, which is a linkage name too in
+ * languages that do not mangle. */
 const char *scope_name(struct scopes *s, uint32_t scope)
 {
     struct scope *wanted = &s->scopes.at[scope];
@@ -179,6 +192,7 @@ const char *scope_name(struct scopes *s, uint32_t scope)
     return wanted->name;
 }
 
+/* A number of the entry itself; 0: it has none, or one that is too large. */
 static uint32_t scopes_number_of(Dwarf_Die die, unsigned attribute)
 {
     Dwarf_Attribute found;

@@ -2,7 +2,12 @@
  * entries, its functions. Private to this room.
  *
  * elfutils before 0.191 knows no packages and before 0.189 no zstd, so this reader is our own. It
- * reads of an entry what a function is described by, and passes over the rest. */
+ * reads of an entry what a function is described by, and passes over the rest.
+ *
+ *     skeleton (in the program) --id--> package or .dwo file --> split unit --> entries --> scopes
+ *
+ * Order of use: split_skeleton_read(), split_find(), split_scopes_init(). Units point into the
+ * files' sections, which struct split_files keeps open for as long as the object. */
 #ifndef MONARC_OBJFILE_SPLIT_H
 #define MONARC_OBJFILE_SPLIT_H
 
@@ -36,12 +41,14 @@ struct split_unit {
  * where it is damaged, or of a kind that has no functions. The caller has set what is not in it. */
 bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian);
 
+/* One kind of entry: its tag, and where the list of its attributes starts in the table. */
 struct split_abbrev {
     uint64_t code, tag;
     size_t attributes; /* where their list starts */
     bool has_children;
 };
 
+/* Reads entries of one unit. It must not outlive the unit. */
 struct split_reader {
     const struct split_unit *unit;
     VEC(struct split_abbrev) abbrevs; /* by code */
@@ -58,6 +65,7 @@ struct split_entry {
     bool high_is_size, ranges_is_index;
 };
 
+/* Reads the unit's table of abbreviations. A damaged table ends where it is damaged. */
 void split_reader_init(struct split_reader *r, const struct split_unit *u);
 void split_reader_deinit(struct split_reader *r);
 

@@ -33,6 +33,7 @@ static uint64_t entry_take_number(struct cursor *c, uint8_t size)
     }
 }
 
+/* Sizes are 4 or 8. */
 bool split_table_at(struct bytes table, size_t base, uint64_t index, uint8_t size, bool big_endian,
                     uint64_t *out)
 {
@@ -43,6 +44,8 @@ bool split_table_at(struct bytes table, size_t base, uint64_t index, uint8_t siz
     return true;
 }
 
+/* Before DWARF 5 tables begin at once; from then on with a length, whose form says how long it is,
+ * and `wanted` bytes more. */
 size_t split_table_header(const struct split_unit *u, struct bytes table, size_t wanted)
 {
     if (u->version < 5)
@@ -51,6 +54,7 @@ size_t split_table_header(const struct split_unit *u, struct bytes table, size_t
     return wanted + (is_64 ? 12 : 4);
 }
 
+/* The cursor's base is the unit's start, so that its offsets are the unit's. */
 struct cursor split_cursor(const struct split_unit *u, uint64_t offset)
 {
     struct cursor c = cursor_over(u->info, "split unit");
@@ -60,11 +64,14 @@ struct cursor split_cursor(const struct split_unit *u, uint64_t offset)
     return c;
 }
 
+/* What is left of a section from an offset on. */
 static struct bytes entry_from(struct bytes all, size_t offset)
 {
     return offset < all.len ? (struct bytes){all.at + offset, all.len - offset} : (struct bytes){0};
 }
 
+/* 32- and 64-bit DWARF of versions 4 and 5, whose headers differ in the order of their fields.
+ * Units of types have no functions. */
 bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian)
 {
     struct cursor c = cursor_over(*info, "split unit");
@@ -124,6 +131,7 @@ static void entry_order_abbrevs(struct split_reader *r)
     arena_deinit(&scratch);
 }
 
+/* Only where each list of attributes starts is kept; it is read again with each entry. */
 void split_reader_init(struct split_reader *r, const struct split_unit *u)
 {
     enum { PER_BYTE = 32, MOST_ABBREVS = 1 << 20 };
@@ -150,18 +158,21 @@ void split_reader_init(struct split_reader *r, const struct split_unit *u)
     entry_order_abbrevs(r);
 }
 
+/* The unit's bytes are its file's. */
 void split_reader_deinit(struct split_reader *r)
 {
     vec_free(&r->abbrevs);
 }
 
-/* An attribute's value: a number, whatever it stands for, or a text. */
+/* An attribute's value: a number, whatever it stands for, or a text; is_known: an index, if it was
+ * one, led to it. */
 struct value {
     uint64_t number;
     const char *text;
     bool is_constant, is_reference, is_index, is_known;
 };
 
+/* A text of the string section, or NULL beyond it. */
 static const char *entry_text_at(const struct split_unit *u, uint64_t offset)
 {
     return offset < u->strings.len ? (const char *)u->strings.at + offset : NULL;
@@ -330,6 +341,7 @@ static void entry_keep(struct split_entry *e, uint64_t name, uint64_t form, cons
     }
 }
 
+/* The values stand in the order of the abbreviation's list; each is read, and mostly dropped. */
 bool split_entry_read(struct split_reader *r, struct cursor *c, struct split_entry *out)
 {
     *out = (struct split_entry){0};

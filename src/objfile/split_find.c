@@ -30,6 +30,7 @@
 
 /* --- skeletons -------------------------------------------------------------------------------- */
 
+/* A base that the unit tells by DWARF 5's attribute or by GNU's; 0: by neither. */
 static uint64_t offset_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 {
     Dwarf_Attribute attribute;
@@ -40,6 +41,7 @@ static uint64_t offset_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
     return 0;
 }
 
+/* What is left of a section from a base on. */
 static struct bytes from(struct bytes all, uint64_t offset)
 {
     if (offset >= all.len)
@@ -47,12 +49,14 @@ static struct bytes from(struct bytes all, uint64_t offset)
     return (struct bytes){all.at + offset, all.len - (size_t)offset};
 }
 
+/* A text attribute, or NULL. */
 static const char *text_of(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
 }
 
+/* libdw takes both kinds of skeletons for one: DWARF 5's by its header, GNU's by its id. */
 bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes ranges,
                          struct split_skeleton *out)
 {
@@ -76,6 +80,7 @@ bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes r
 
 /* --- packages --------------------------------------------------------------------------------- */
 
+/* The tables of a package's index, as offsets into the section. */
 struct table {
     struct bytes all;
     uint32_t version, columns, rows, slots;
@@ -112,12 +117,14 @@ static bool open_table(struct table *t, struct bytes index, bool big_endian)
     return true;
 }
 
+/* A number of 4 bytes; the tables were checked to be within the section. */
 static uint32_t number_at(const struct table *t, size_t base, size_t index)
 {
     return bytes_u32(t->all.at + base + index * 4, t->big_endian);
 }
 
-/* The row of an id, from 0 on. */
+/* The row of an id, from 0 on. Double hashing, as the specification has it: the id's lower half
+ * chooses the slot, its upper half the step. */
 static bool find_row(const struct table *t, uint64_t id, uint32_t *row)
 {
     uint32_t mask = t->slots - 1, slot = (uint32_t)id & mask;
@@ -134,6 +141,7 @@ static bool find_row(const struct table *t, uint64_t id, uint32_t *row)
     return false;
 }
 
+/* Numbers of sections as both versions have them; those that are not needed are NULL. */
 static struct bytes *section_of(struct split_sections *s, uint32_t number, uint32_t version)
 {
     switch (number) {
@@ -145,6 +153,7 @@ static struct bytes *section_of(struct split_sections *s, uint32_t number, uint3
     }
 }
 
+/* A share of a section that lies beyond it makes the whole package damaged. */
 bool split_package_find(struct bytes index, bool big_endian, uint64_t id, struct split_sections *s)
 {
     struct table t;
@@ -169,6 +178,7 @@ bool split_package_find(struct bytes index, bool big_endian, uint64_t id, struct
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+/* A file of split units that was opened, or sought in vain. */
 struct split_file {
     const char *path;
     struct image image; /* without `elf`: there is no such file */
@@ -176,6 +186,7 @@ struct split_file {
     struct bytes index; /* empty: a .dwo file */
 };
 
+/* Packages are few and asked in turn; single files are found by the unit's id. */
 struct split_files {
     VEC(struct split_file) packages;
     VEC(struct split_file) singles;
@@ -183,6 +194,7 @@ struct split_files {
     bool packages_sought;
 };
 
+/* Sections of split files have names of their own: `.dwo` at the end. */
 void split_sections_read(struct image *image, struct split_sections *s, struct bytes *index)
 {
     *s = (struct split_sections){
@@ -241,6 +253,7 @@ static bool find_unit_in(const struct split_sections *s, const struct split_skel
     return false;
 }
 
+/* PROGRAM.dwp, if there is one for this machine. */
 static void find_add_package(struct object *o, const char *program)
 {
     struct split_file f;
@@ -319,6 +332,7 @@ static bool find_single(struct object *o, const struct split_skeleton *k, struct
     return f->image.elf && find_unit_in(&f->sections, k, image_is_big_endian(&f->image), out);
 }
 
+/* Packages first: a program that has one has most of its units there. */
 bool split_find(struct object *o, const struct split_skeleton *skeleton, struct split_unit *out)
 {
     if (o->self.fd < 0) /* in memory: it has no files beside it */
@@ -330,6 +344,7 @@ bool split_find(struct object *o, const struct split_skeleton *skeleton, struct 
     return find_in_packages(o, skeleton, out) || find_single(o, skeleton, out);
 }
 
+/* Images of single files that were sought in vain are empty. */
 void split_files_free(struct split_files *files)
 {
     if (!files)

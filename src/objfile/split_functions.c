@@ -47,6 +47,7 @@ static bool ranges_start(struct split_ranges *r, const struct split_unit *u,
     return true;
 }
 
+/* An address by its index in the program's .debug_addr. */
 static bool address_at(const struct split_unit *u, uint64_t index, uint64_t *address)
 {
     return split_table_at(u->addresses, 0, index, u->address_size, u->big_endian, address);
@@ -117,6 +118,7 @@ static bool ranges_next(struct split_ranges *r, uint64_t *low, uint64_t *high)
 
 enum { DEEPEST = 200 };
 
+/* The walk over the entries of one unit. `depth` is that of the entry that is read next. */
 struct function_walk {
     struct split_reader reader;
     struct scopes *out;
@@ -213,6 +215,7 @@ static void walk_entries(struct function_walk *w, struct cursor *c)
     }
 }
 
+/* The first entry is the unit itself, which says its language. */
 void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd)
 {
     *s = (struct scopes){0};
@@ -229,6 +232,7 @@ void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd
     split_reader_deinit(&w.reader);
 }
 
+/* In the header from DWARF 5 on; before, the first entry has it. */
 bool split_unit_id(const struct split_unit *u, uint64_t *id)
 {
     struct split_entry whole = {.id = u->id, .has_id = u->has_id};

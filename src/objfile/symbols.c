@@ -10,7 +10,14 @@
  * that of BFD's better_fit() in elf.c of binutils 2.40: one that reaches the address before one
  * that does not, then functions, then typed ones, then the smaller one.
  *
- * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch. */
+ * Specification: gABI chapter 4. What the supplements of the machines add is in src/arch.
+ *
+ *     .symtab                         the file's own
+ *     .symtab of the debug file       sections are matched by name and address
+ *     .gnu_debugdata + .dynsym        one complements the other
+ *     .dynsym                         what the dynamic linker needs
+ *
+ * Cost: a pass over the table on the first question, and a sort for questions by address. */
 #include "objfile/private.h"
 
 #include "base/sort.h"
@@ -42,6 +49,7 @@ struct table {
     const struct arch *arch;
 };
 
+/* A section's entries, converted to this machine's byte order; NULL: it has none. */
 static Elf_Data *symbols_section_data(const struct image *image, size_t index, GElf_Shdr *header)
 {
     Elf_Scn *section;
@@ -98,11 +106,13 @@ static bool symbols_open_table(struct table *t, const struct object *o, const st
     return t->names_len > 0;
 }
 
+/* Entry 0, which is none, included. */
 static size_t symbols_entries_in(const struct table *t)
 {
     return t->entries->d_size / gelf_fsize(t->image->elf, ELF_T_SYM, 1, EV_CURRENT);
 }
 
+/* Machines may have a type of their own for functions. */
 static uint8_t symbols_symbol_type(const struct arch *a, const GElf_Sym *sym)
 {
     uint8_t type = GELF_ST_TYPE(sym->st_info);
@@ -117,6 +127,7 @@ static uint8_t symbols_symbol_type(const struct arch *a, const GElf_Sym *sym)
     }
 }
 
+/* Bindings of other systems are BIND_OTHER: `nm` prints '?' for them. */
 static uint8_t symbols_symbol_binding(const GElf_Sym *sym)
 {
     switch (GELF_ST_BIND(sym->st_info)) {
@@ -243,6 +254,7 @@ static void symbols_read_tables(struct object *o, struct table *tables, size_t l
     arena_deinit(&scratch);
 }
 
+/* True if the table has a symbol that is kept. */
 static bool symbols_read_one(struct object *o, const struct image *image, uint32_t type,
                              enum object_symbol_source source)
 {
@@ -269,6 +281,7 @@ static void symbols_read(struct object *o)
     symbols_read_one(o, &o->self, SHT_DYNSYM, SYMBOLS_DYNSYM);
 }
 
+/* The table is read on the first question, and kept even if it is empty. */
 const struct object_symbol *object_symbols(struct object *o, size_t *len,
                                            enum object_symbol_source *source)
 {
@@ -288,7 +301,8 @@ struct nearest {
     VEC(struct keyed) symbols; /* by address: index into the object's symbols */
 };
 
-/* Made on the first question. */
+/* Symbols that can name code, sorted by address, in the order of the table where that is equal.
+ * Made on the first question. */
 static struct nearest *nearest_of(struct object *o)
 {
     if (o->nearest)
@@ -316,11 +330,13 @@ void nearest_free(struct nearest *n)
     free(n);
 }
 
+/* How many symbols start at or below the address. */
 static size_t symbols_up_to(const struct nearest *n, uint64_t address)
 {
     return PARTITION_POINT(n->symbols.len, i, n->symbols.at[i].key <= address);
 }
 
+/* A symbol without a size holds its own address. */
 static uint64_t extent(const struct object_symbol *s)
 {
     return s->size ? s->size : 1;
@@ -345,6 +361,7 @@ static bool fits_better(const struct object_symbol *candidate, const struct obje
     return extent(candidate) < extent(best);
 }
 
+/* Binary search, then all symbols of the address that is found: the best of them by BFD's rules. */
 const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
 {
     uint32_t section = section_at(o, address);
@@ -368,6 +385,8 @@ const struct object_symbol *nearest_symbol(struct object *o, uint64_t address)
     return best;
 }
 
+/* Three things can change the answer: the next symbol, a section's border, and the end of one of
+ * several symbols at one address. */
 uint64_t nearest_after(struct object *o, uint64_t address)
 {
     enum { MOST_AT_ONE_PLACE = 64 };
@@ -439,6 +458,7 @@ char object_symbol_class(const struct object *o, const struct object_symbol *s)
 
 /* --- mentions --------------------------------------------------------------------------------- */
 
+/* A pass over both tables of the file itself. */
 bool object_mentions(struct object *o, const char *symbol)
 {
     static const uint32_t TYPES[] = {SHT_DYNSYM, SHT_SYMTAB};
@@ -456,6 +476,7 @@ bool object_mentions(struct object *o, const char *symbol)
     return false;
 }
 
+/* The names that GCC's back ends call, which differ by machine and system. */
 const char *object_call_counter(struct object *o)
 {
     static const char *const NAMES[] = {"mcount",       "_mcount",         "__mcount",

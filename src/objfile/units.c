@@ -23,6 +23,7 @@
 
 /* --- the index -------------------------------------------------------------------------------- */
 
+/* Up to its last NUL, so that every text ends. */
 static struct bytes units_debug_strings(struct image *image, const char *name)
 {
     struct bytes strings = image_debug_section(image, name);
@@ -31,6 +32,7 @@ static struct bytes units_debug_strings(struct image *image, const char *name)
     return strings;
 }
 
+/* False when there are more than any honest file has. */
 static bool units_add_range(struct units *u, uint64_t low, uint64_t high, uint32_t unit)
 {
     if (low < high)
@@ -38,6 +40,7 @@ static bool units_add_range(struct units *u, uint64_t low, uint64_t high, uint32
     return u->ranges.len < u->ranges_most;
 }
 
+/* Decodes the table, which costs what its rows do. */
 static void units_add_table_ranges(struct units *u, uint32_t unit)
 {
     const struct line_table *t = unit_table(u, unit);
@@ -110,7 +113,9 @@ static void units_index_bare_tables(struct units *u)
     }
 }
 
-/* Sets the bounds, then asks libdw for one unit after the other. */
+/* Sets the bounds, then asks libdw for one unit after the other. rows_most and scopes_most are
+ * where forgetting starts: a quarter of a million each, which is a few megabytes. Limits of ranges
+ * and programs are in the head of this file. */
 static void units_index_units(struct units *u, struct image *image)
 {
     enum { MOST_UNITS = 1 << 30 };
@@ -133,6 +138,8 @@ static void units_index_units(struct units *u, struct image *image)
     units_order_ranges(u);
 }
 
+/* Debug information is that of the program or of its debug file, never of both. An object without
+ * any has empty units. */
 static struct units *units_new(struct object *o)
 {
     static const char *const NAMES[] = {"debug_info", "debug_abbrev", "debug_line", "debug_str",
@@ -170,6 +177,7 @@ static struct units *units_new(struct object *o)
     return u;
 }
 
+/* Never NULL, so that callers need no case for objects without debug information. */
 struct units *units_of(struct object *o)
 {
     if (!o->units)
@@ -177,6 +185,7 @@ struct units *units_of(struct object *o)
     return o->units;
 }
 
+/* Tables and scopes, whether or not they are decoded, and libdw's handle last. */
 void units_free(struct units *u)
 {
     if (!u)
@@ -197,6 +206,8 @@ void units_free(struct units *u)
     free(u);
 }
 
+/* Goes back from the last range that starts at or below the address, as long as one before it
+ * reaches beyond. */
 uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from)
 {
     uint32_t first = NO_UNIT;
@@ -270,6 +281,7 @@ static void decode(struct units *u, struct line_table *table, const struct unit 
     u->program_bytes_left -= bytes < u->program_bytes_left ? bytes : u->program_bytes_left;
 }
 
+/* Units may share a line program, and then the table. */
 struct line_table *unit_table(struct units *u, uint32_t unit)
 {
     const struct unit *wanted = &u->units.at[unit];
@@ -299,6 +311,7 @@ static const char *sole_path(const struct unit *unit, const struct line_sections
     return ok ? path : NULL;
 }
 
+/* Found once a unit; NULL is remembered as well. */
 const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
 {
     struct unit *wanted = &u->units.at[unit];
@@ -309,6 +322,7 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
     return wanted->sole_path;
 }
 
+/* Makes room first, as for rows. A unit that was split off has its functions in another file. */
 struct scopes *unit_scopes(struct units *u, uint32_t unit)
 {
     struct unit *wanted = &u->units.at[unit];

@@ -1,6 +1,9 @@
 /* The compilation units of a program, found by address. Private to this room.
  *
- * All that is read of a unit is read when an address falls into it, and may be forgotten. */
+ * All that is read of a unit is read when an address falls into it, and may be forgotten.
+ *
+ *     address -> ranges (sorted) -> unit -> table (its rows)      -> file and line
+ *                                        -> scopes (its functions) -> function and inlining */
 #ifndef MONARC_OBJFILE_UNITS_H
 #define MONARC_OBJFILE_UNITS_H
 
@@ -10,6 +13,7 @@
 
 /* --- units: units.c --------------------------------------------------------------------------- */
 
+/* A compilation unit, or a bare line table without one. */
 struct unit {
     Dwarf_Die die;
     const char *comp_dir;
@@ -20,12 +24,14 @@ struct unit {
     bool has_sole_path;
 };
 
+/* A stretch of code of a unit, as the index has it. */
 struct unit_range {
     uint64_t low, high;
     uint64_t reach; /* the greatest high up to here, in index order */
     uint32_t unit;
 };
 
+/* All debug information of an object: an index of units, and what was read of them. */
 struct units {
     Dwarf *dwarf; /* NULL: no debug information */
     struct object *object;

@@ -28,11 +28,13 @@ enum { /* encodings of pointers */
        NO_ENCODING = 0xff,
 };
 
+/* A CIE, by its offset, and how its FDEs write addresses. */
 struct common_entry {
     Dwarf_Off offset;
     uint8_t encoding;
 };
 
+/* The pass over the section. */
 struct range_reading {
     struct object *o;
     uint64_t address; /* of the section */
@@ -59,6 +61,7 @@ static uint64_t ranges_read_value(struct cursor *in, uint8_t format)
     }
 }
 
+/* Over the bytes of an entry, in the program's word size and byte order. */
 static struct cursor ranges_cursor(const struct range_reading *r, const uint8_t *at,
                                    const uint8_t *end)
 {
@@ -186,6 +189,7 @@ static void ranges_read(struct object *o)
     vec_free(&r.all);
 }
 
+/* Read on the first call and kept, even if there are none. */
 const struct object_range *object_unwind_ranges(struct object *o, size_t *len)
 {
     if (!o->unwind_ranges_read) {

@@ -43,6 +43,7 @@ struct collector *collector_new(const struct collector_options *o)
     return c;
 }
 
+/* Before anything was told: times that were converted already stay. */
 void collector_set_start(struct collector *c, uint64_t start_ns)
 {
     c->options.start_ns = start_ns;
@@ -91,6 +92,7 @@ void collector_event_total(struct collector *c, uint32_t event, uint64_t total)
 
 /* --- processes ------------------------------------------------------------------------------- */
 
+/* An entry in both lists. Its mappings are the caller's to set. */
 static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t parent, uint64_t at_ns)
 {
     uint32_t number = (uint32_t)c->processes.len;
@@ -105,6 +107,7 @@ static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t pare
     return number;
 }
 
+/* A process that was not announced is made, and waits for its program. */
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     uint32_t *found = map_find(&c->process_of, pid, 0);
@@ -178,6 +181,7 @@ static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64
     return number;
 }
 
+/* The name is what the kernel keeps of the command: 15 bytes. */
 void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns)
 {
     uint32_t old = collector_process(c, pid, at_ns), number = collector_next_program(c, old, at_ns);
@@ -220,6 +224,7 @@ void collector_process_status(struct collector *c, pid_t pid, int status)
 
 /* --- threads --------------------------------------------------------------------------------- */
 
+/* With the process's name, until one of its own is told. */
 static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_t tid,
                                      uint64_t at_ns)
 {
@@ -232,6 +237,7 @@ static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_
     return (uint32_t)c->threads.len - 1;
 }
 
+/* A tid that was another process's thread before is a new thread. */
 uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     uint32_t *found = map_find(&c->thread_of, tid, 0);
@@ -259,6 +265,8 @@ void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name,
         snprintf(t->name, sizeof t->name, "%s", name);
 }
 
+/* Of a thread. Where the first one ends, the process is taken to have ended, and where others
+ * outlive it, with the last of these. */
 void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     const uint32_t *thread = map_find(&c->thread_of, tid, 0);
@@ -276,6 +284,7 @@ void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
         p->end_ns = collector_since_start(c, at_ns);
 }
 
+/* A thread that was not told before is left out: it has no samples either. */
 void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cpu_ns)
 {
     const uint32_t *found = map_find(&c->thread_of, tid, 0);
@@ -366,6 +375,7 @@ static void collector_put_mapping(struct collector *c, uint32_t process, const s
     }
 }
 
+/* Memory without code is not kept. */
 void collector_map(struct collector *c, const struct collector_mapping *m, uint64_t at_ns)
 {
     if (m->is_executable)
@@ -411,6 +421,8 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
     return c->inner.at[process].mappings->all.len;
 }
 
+/* The old list is kept until the new one is whole, for what the kernel had told of files; and if
+ * there is none, for good. */
 bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     char path[64];
@@ -456,6 +468,7 @@ void collector_lose(struct collector *c, enum recording_loss_kind kind, const ch
     loss->ns += ns;
 }
 
+/* One that is stopped already stays so: the first time counts. */
 void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     uint32_t process = collector_process(c, pid, at_ns);
@@ -474,6 +487,7 @@ void collector_resume(struct collector *c, pid_t pid, uint64_t at_ns)
             c->stops.at[i].to_ns = at_ns;
 }
 
+/* Stops of all processes are in one list, in the order of time. */
 bool collector_counts(const struct collector *c, uint32_t process, uint64_t at_ns)
 {
     const struct collected_process *p = &c->inner.at[process];
@@ -518,6 +532,8 @@ static bool forgotten_is_of(uint32_t thread, void *context)
     return of->c->threads.at[thread].process == of->process;
 }
 
+/* What was sampled so far is lost at the program's request; what comes late of the time before is
+ * forgotten as well. */
 void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     struct forgotten_process of = {c, collector_process(c, pid, at_ns)};
@@ -527,6 +543,7 @@ void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns)
     c->inner.at[of.process].not_before_ns = at_ns;
 }
 
+/* Beyond a bound, marks are left out: a program may set one in a loop. */
 void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, const char *name,
                     uint64_t at_ns)
 {

@@ -6,7 +6,11 @@
  * on a tree of stacks in memory that is bounded whatever the run's length: time is kept in at most
  * 1,000 slices, which are merged by two as the run grows.
  *
- * Times are CLOCK_MONOTONIC in nanoseconds. */
+ * Times are CLOCK_MONOTONIC in nanoseconds.
+ *
+ * The order of use: collector_new(); events; then whatever happens, oldest first; totals and
+ * factors; collector_finish(). Pids and tids are the kernel's, and may be used again: a fork or
+ * an exec says when. */
 #ifndef MONARC_RECORD_COLLECTOR_H
 #define MONARC_RECORD_COLLECTOR_H
 
@@ -19,6 +23,7 @@
 
 struct collector;
 
+/* How samples are to be understood. `vdso_id` must live as long as the collector. */
 struct collector_options {
     uint64_t start_ns;
     const struct arch *arch;
@@ -30,6 +35,7 @@ struct collector_options {
 };
 
 struct collector *collector_new(const struct collector_options *o);
+/* Frees it and closes all files that it has opened. NULL is fine. */
 void collector_free(struct collector *c);
 
 /* Where it is known late: before the first event that has a time. */
@@ -72,6 +78,7 @@ size_t collector_running(const struct collector *c);
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
+/* A stretch of a process's memory. The texts are copied. */
 struct collector_mapping {
     pid_t pid;
     uint64_t start, end, offset; /* offset: of `start` in the file */
@@ -110,6 +117,7 @@ struct collector_chain {
     bool is_cut;  /* there may be more than there was room for */
 };
 
+/* One sample, with whatever the source knows of its stack; the rest is 0 or NULL. */
 struct collector_sample {
     pid_t pid, tid;
     uint64_t at_ns;

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A copy that lives as long as the recording. */
 static const char *finish_text(struct recording *out, const char *text)
 {
     return arena_copy(&out->arena, text, strlen(text));
@@ -57,6 +58,7 @@ static void finish_name_functions(struct collector *c, uint32_t image, struct re
     vec_free(&sampled);
 }
 
+/* Objects have the numbers of images. Their ranges are what was sampled and what files load. */
 static void finish_objects(struct collector *c, struct recording *out)
 {
     /* Reports compare build-ids of programs, also of those of which no code was sampled. */
@@ -96,6 +98,7 @@ static void finish_objects(struct collector *c, struct recording *out)
     }
 }
 
+/* The order that the model wants symbols in. */
 static int finish_by_place(const void *left, const void *right)
 {
     const struct recording_symbol *l = left, *r = right;
@@ -300,6 +303,9 @@ static double kernel_leave(struct collector *c, struct recording *out,
     return sum;
 }
 
+/* Probes were counted as events of their own and are taken out of the samples here, whether or not
+ * they are needed. The rest follows the head of this file: what is left of each process, by
+ * program; its division; probes as samples. */
 static void finish_kernel_time(struct collector *c, struct recording *out)
 {
     VEC(struct recording_sample) probes = {0}; /* taken out; `event` is enum collector_probe */
@@ -370,6 +376,8 @@ static void finish_kernel_time(struct collector *c, struct recording *out)
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+/* Copies all lists, so that the collector can go on: a program may ask for what was recorded so
+ * far. */
 void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out)
 {
     c->kernel_unseen =

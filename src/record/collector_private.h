@@ -50,6 +50,7 @@ struct collected_process {
     bool awaits_program;    /* the next file that is mapped is the program */
 };
 
+/* What was lost for one reason, summed up. */
 struct collected_loss {
     uint32_t kind;
     const char *text;
@@ -62,6 +63,8 @@ struct collected_stop {
     uint64_t from_ns, to_ns;
 };
 
+/* The collector. Lists grow only, and their items' numbers go into the recording; the first node of
+ * the tally is the root. */
 struct collector {
     struct collector_options options;
     struct arena arena; /* names */

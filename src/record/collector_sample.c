@@ -75,12 +75,14 @@ static bool sample_module(void *context, uint64_t pc, struct unwind_module *out)
     return true;
 }
 
+/* All of it or nothing. */
 static bool sample_read_memory(pid_t pid, uint64_t address, void *into, size_t len)
 {
     struct iovec ours = {into, len}, theirs = {(void *)(uintptr_t)address, len}; // NOLINT
     return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
 }
 
+/* The stack pointer, from which on the stack was copied. */
 static uint64_t sample_sp(const struct sample_walk *w)
 {
     const struct arch *a = w->c->options.arch;
@@ -198,6 +200,7 @@ static uint32_t sample_leaf(struct sample_walk *w, uint32_t node)
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
+/* Why the walk ended, as the recording names it. */
 static enum recording_cut sample_cut_of(enum unwind_end end)
 {
     switch (end) {
@@ -318,6 +321,7 @@ static void sample_lose(struct collector *c, uint32_t event, uint64_t weight)
                    c->events.at[event].unit == RECORDING_UNIT_NS ? weight : 0);
 }
 
+/* A sample of a moment counts once; one that lasted is spread, and cut where recording was off. */
 void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place)
 {
@@ -357,6 +361,7 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
     c->whole += place.is_whole;
 }
 
+/* Probes of user code need no stack: only their number matters. */
 void collector_probe(struct collector *c, const struct collector_sample *s,
                      enum collector_probe kind)
 {

@@ -27,6 +27,7 @@ static const uint64_t PATIENCE_NS = 200000000;
 
 #define FILE_BYTES (MONARC_CONTROL_HEADER_BYTES + (size_t)CAPACITY * MONARC_CONTROL_RECORD_BYTES)
 
+/* The file as it is mapped, and what we believe of it. */
 struct control {
     struct monarc_control_header *header;
     struct monarc_control_record *records;
@@ -90,6 +91,7 @@ uint32_t control_capacity(const struct control *c)
     return CAPACITY;
 }
 
+/* Writers count what found no room, we what was given up. */
 uint64_t control_lost(const struct control *c)
 {
     return c->abandoned + __atomic_load_n(&c->header->dropped, __ATOMIC_RELAXED);

@@ -14,7 +14,11 @@
  *     ~/.debug/.build-id/...                     replayed only: what 'perf record' has kept
  *
  * The lists are sorted and disjoint. A forked child has its parent's until one of the two changes
- * it: a thousand children of a server cost one list. Looking an address up is a binary search. */
+ * it: a thousand children of a server cost one list. Looking an address up is a binary search.
+ *
+ *     before    a------- x -------b     c---- y ----d
+ *     put z             e======== z ========f
+ *     after     a-- x --e======== z ========f-- y --d      what z covers is gone */
 #include "record/images.h"
 
 #include "base/bytes.h"
@@ -56,6 +60,8 @@ void images_deinit(struct images *s)
     arena_deinit(&s->arena);
 }
 
+/* Appends an image; its number is its place. Images are allocated one by one, so that they stay
+ * where they are. */
 static struct image *images_image_new(struct images *s, enum recording_object_kind kind)
 {
     struct image *image = calloc(1, sizeof *image);
@@ -96,6 +102,9 @@ static bool images_is_twin(struct images *s, uint32_t number, const struct image
     return stat(image->object.path, &st) == 0 && st.st_ino == id->inode && st.st_dev == id->device;
 }
 
+/* By path and identity; `attempt` walks over others that have the same hash. A file that is told in
+ * the other way may be there under another key, so all of its path are asked before it is a new
+ * one. */
 uint32_t images_file(struct images *s, const struct image_identity *id)
 {
     struct image_identity known = *id;
@@ -137,6 +146,7 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
     return (uint32_t)s->all.len - 1;
 }
 
+/* Taken for opened, so that it never is. */
 uint32_t images_listed(struct images *s, const struct image_identity *id)
 {
     uint32_t number = images_file(s, id);
@@ -145,6 +155,7 @@ uint32_t images_listed(struct images *s, const struct image_identity *id)
     return number;
 }
 
+/* One of each kind, or one a process. */
 uint32_t images_other(struct images *s, enum recording_object_kind kind, uint32_t process)
 {
     bool is_new;
@@ -182,6 +193,7 @@ static struct object *images_open_at(const struct images *s, const struct image 
     return o;
 }
 
+/* At the end: a file may have been replaced while the program ran. */
 void images_look_again(struct images *s, uint32_t number)
 {
     struct image *image = s->all.at[number];
@@ -317,6 +329,7 @@ static void images_take_tables(struct images *s, struct image *image)
     image->object.has_unwind = image->tables != NULL;
 }
 
+/* Tried once. Its build-id becomes the object's, if the kernel told none. */
 struct object *images_open(struct images *s, uint32_t number)
 {
     struct image *image = s->all.at[number];
@@ -348,6 +361,7 @@ struct object *images_open(struct images *s, uint32_t number)
     return image->file;
 }
 
+/* By the segment that the offset is in; segments are mapped by whole pages. */
 uint64_t images_link_address(struct images *s, uint32_t number, uint64_t offset)
 {
     images_open(s, number);

@@ -19,6 +19,7 @@
 
 struct object;
 
+/* A file, or what stands for code in no file, and what was opened of it. Owned by struct images. */
 struct image {
     struct recording_object object; /* what the run will say */
     uint64_t device, inode;         /* 0: the build-id tells */
@@ -40,6 +41,7 @@ struct image_segment {
     uint64_t offset, size, address;
 };
 
+/* All that was mapped. Numbers are places in `all`, and those of the run's objects. */
 struct images {
     struct arena arena; /* paths */
     VEC(struct image *) all;
@@ -101,6 +103,7 @@ struct mappings {
 };
 
 struct mappings *mappings_new(void);
+/* One more user of the list; each calls mappings_release(). */
 struct mappings *mappings_share(struct mappings *m);
 void mappings_release(struct mappings *m); /* NULL is none */
 

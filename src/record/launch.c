@@ -47,6 +47,7 @@ struct launch_news {
     int why;
 };
 
+/* Orders and news are shorter than PIPE_BUF: they are written whole or not at all. */
 static bool launch_write_all(int fd, const void *bytes, size_t len)
 {
     ssize_t done;
@@ -80,6 +81,7 @@ void launch_take_state(const struct launch_state *s)
         personality((unsigned long)(now & ~ADDR_NO_RANDOMIZE));
 }
 
+/* Waits for its order, takes our state on, and executes; tells the errno if that fails. */
 static _Noreturn void launch_become_program(const struct launch_plan *p)
 {
     struct launch_news failed = {0};
@@ -124,6 +126,7 @@ static void launch_close_pipes(struct launch_plan *p, int end)
             close(p->pipes[i][end]);
 }
 
+/* Pipes first, then the fork; on failure all ends are closed. */
 bool launch_begin(struct launch *l, char **argv, char **environment,
                   const struct launch_state *state, struct err *e)
 {
@@ -152,6 +155,7 @@ bool launch_begin(struct launch *l, char **argv, char **environment,
     return true;
 }
 
+/* The program is forked, and waits. */
 bool launch_fork(struct launch *l, struct err *e)
 {
     struct launch_news forked = {0};
@@ -164,6 +168,7 @@ bool launch_fork(struct launch *l, struct err *e)
     return true;
 }
 
+/* An end of file on `news` is success: the exec has closed it. */
 bool launch_exec(struct launch *l, int *why)
 {
     struct launch_news failed = {0};
@@ -197,6 +202,7 @@ pid_t launch_apart(void (*work)(void *context), void *context)
     _exit(0);
 }
 
+/* Like a shell: errno of a failed exec comes through a pipe that the exec closes. */
 bool launch_unrecorded(char **argv, char **environment, const struct launch_state *state,
                        int *status)
 {
@@ -225,6 +231,7 @@ bool launch_unrecorded(char **argv, char **environment, const struct launch_stat
 
 #define LIBRARY "libmonarc_rt.so.1"
 
+/* In the build tree, in an installation that was moved, and where it was to be installed. */
 const char *preload_find(struct arena *a, struct err *e)
 {
     char own[PATH_MAX];
@@ -260,6 +267,7 @@ const char *preload_value(const char *library, struct arena *a)
     return before && *before ? arena_printf(a, "%s:%s", before, library) : library;
 }
 
+/* As execvp() looks: an empty entry is the current directory. */
 const char *preload_in_path(const char *program, struct arena *a)
 {
     const char *path = getenv("PATH");
@@ -297,6 +305,8 @@ static bool has_recorder(struct object *o)
     return false;
 }
 
+/* By the hooks that compilers call and by names of ours; a program that looks these up at run time
+ * has them among its constants. */
 bool preload_counts_calls(const char *program)
 {
     static const char *const hooks[] = {"__cyg_profile_func_enter",       "monarc_rt_dump",

@@ -37,6 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* One recording, from start to end. */
 struct monitor {
     const struct monitor_options *options;
     struct monitor_result *result;
@@ -77,6 +78,7 @@ static bool monitor_take_signals(struct monitor *m)
     return m->signals >= 0;
 }
 
+/* A child's accounts, status and peak; the program's own end is the recording's. */
 static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct rusage *usage)
 {
     collector_process_status(m->collector, pid, status);
@@ -103,6 +105,7 @@ static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rus
     return wait4(next.si_pid, status, WNOHANG | __WALL | __WNOTHREAD, usage);
 }
 
+/* All children that have something to say. The source sees each status first. */
 static void monitor_reap(struct monitor *m)
 {
     int status;
@@ -139,6 +142,7 @@ static void monitor_dump(void *context, const char *folder)
     recording_deinit(&so_far);
 }
 
+/* Passes on what recorders in the program have told. */
 static void monitor_listen(struct monitor *m, bool is_end)
 {
     if (m->control)
@@ -184,6 +188,7 @@ static void monitor_wait(struct monitor *m, uint64_t ns)
     monitor_reap(m);
 }
 
+/* Children are waited for after finish() once more: their last stops are the source's. */
 static void monitor_loop(struct monitor *m)
 {
     for (uint64_t now = clock_now(); monitor_goes_on(m, now); now = clock_now()) {
@@ -201,6 +206,7 @@ static void monitor_loop(struct monitor *m)
 
 /* --- starting -------------------------------------------------------------------------------- */
 
+/* The monitor's options, as a source knows them. */
 static struct source_options monitor_source_options(const struct monitor *m)
 {
     const struct monitor_options *o = m->options;
@@ -215,6 +221,7 @@ static struct source_options monitor_source_options(const struct monitor *m)
                                    .arch = m->arch};
 }
 
+/* Events get their numbers in the order of the list, before the first sample. */
 static void monitor_add_events(struct monitor *m)
 {
     for (size_t i = 0; i < m->options->events->choices.len; i++) {
@@ -303,6 +310,7 @@ static bool monitor_may_attach(int32_t pid, struct err *e)
                    pid);
 }
 
+/* Time begins when all threads are watched. */
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
     if (!monitor_may_attach(m->options->pid, e))
@@ -441,6 +449,7 @@ static void monitor_describe(struct monitor *m, struct recording *out)
 #define NO_CONTROL \
     "calls were not counted: no room for the file through which the program speaks to monarc"
 
+/* Everything that was taken is given back on every path: signals, mask, pipes, the launcher. */
 bool monitor_record(const struct monitor_options *o, struct recording *out,
                     struct monitor_result *result, struct err *e)
 {

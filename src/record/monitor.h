@@ -19,6 +19,7 @@ enum {
     MONITOR_SIGNAL = 128, /* + the signal's number */
 };
 
+/* What to record and how. Nothing of it is copied: it must live until monitor_record() returns. */
 struct monitor_options {
     char **argv;              /* the program; NULL: `pid` is attached to */
     char **environment;       /* of the program */
@@ -41,6 +42,7 @@ struct monitor_options {
     const struct event_list *events;
 };
 
+/* What became of the program and of the attempt to watch it. */
 struct monitor_result {
     int status;           /* the program's exit status, as a shell would have it */
     bool has_started;     /* else `status` says why not, and *e */

@@ -39,6 +39,7 @@ void proc_thread_deinit(struct proc_thread *t)
     proc_close(&t->syscall);
 }
 
+/* One of a thread's files; -1: the thread is gone, or it is not for us. */
 static int proc_open(pid_t pid, pid_t tid, const char *file)
 {
     char path[PATH_BYTES];
@@ -54,6 +55,7 @@ static size_t proc_read_fd(int fd, char *to, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
+/* A file that is read once. */
 static size_t proc_read(pid_t pid, pid_t tid, const char *file, char *to, size_t room)
 {
     int fd = proc_open(pid, tid, file);
@@ -62,6 +64,7 @@ static size_t proc_read(pid_t pid, pid_t tid, const char *file, char *to, size_t
     return got;
 }
 
+/* A file that stays open if `keep`: pread() from 0 gives its text anew. */
 static size_t proc_read_again(int *fd, pid_t pid, pid_t tid, const char *file, bool keep, char *to,
                               size_t room)
 {
@@ -197,6 +200,7 @@ bool proc_ignores_signal(pid_t tid, int number)
            (by_default && !(strtoull(caught, NULL, 16) & bit));
 }
 
+/* 0 is none, 1 strict, 2 a filter. */
 bool proc_has_filter(pid_t tid)
 {
     char text[STATUS_BYTES];

@@ -1,7 +1,13 @@
 /* What watches a tree of processes: perf events or, where they are refused, ptrace.
  *
  * The monitor owns the loop, the signals and waitpid(); a source is asked in turn and tells the
- * collector what it sees. */
+ * collector what it sees.
+ *
+ *     monitor_loop:   while it goes on:  wait(source->round())   signals, children -> stopped()
+ *                     then               source->finish()        and at last free()
+ *
+ * A source fills this struct in; all functions but `stopped` and `forked` are there. They are
+ * called by the monitor's thread alone. */
 #ifndef MONARC_RECORD_SOURCE_H
 #define MONARC_RECORD_SOURCE_H
 
@@ -31,6 +37,7 @@ struct source {
     int wake_fd; /* readable when there is enough to take before the time is up; -1: none */
 };
 
+/* What a source is asked to do. It copies what it needs. */
 struct source_options {
     pid_t launcher;   /* perf: the idle process that the program is forked from; else 0 */
     pid_t program;    /* ptrace: waits before its exec; attaching: the process to attach to */

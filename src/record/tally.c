@@ -9,7 +9,10 @@
  * So the list has at most TALLY_SLICES slices, whatever the run's length. What lasted, as waits do,
  * has a row in each slice that it touched: MOST_LASTING rows, and the slices get longer early.
  *
- * Weights are spread by differences of running sums, so that no rounding is lost. */
+ * Weights are spread by differences of running sums, so that no rounding is lost.
+ *
+ * Cost: a look-up for each sample; a sort of the list whenever slices are merged, which is log
+ * of the run's length times, and once at the end. */
 #include "record/tally.h"
 
 #include "base/sort.h"
@@ -87,6 +90,7 @@ static size_t tally_add_up(struct recording_sample *at, size_t len)
     return kept;
 }
 
+/* The map goes with the slice: its keys are places in `open`. */
 static void tally_close_slice(struct tally *t)
 {
     for (size_t i = 0; i < t->open.len; i++)
@@ -116,6 +120,7 @@ static void tally_go_to(struct tally *t, uint64_t at_ns)
     t->slice = (uint32_t)(at_ns / t->slice_ns);
 }
 
+/* Most samples find their place in the map and add to it. */
 void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
                uint64_t weight)
 {
@@ -161,6 +166,7 @@ void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t 
                                                        .count = 1});
 }
 
+/* Young ones included: their weight is right on average. */
 uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
 {
     size_t kept = 0;
@@ -182,6 +188,7 @@ void tally_sum_up(struct recording *out)
     out->samples.len = tally_add_up(out->samples.at, out->samples.len);
 }
 
+/* The tally stays as it is, and may go on. */
 void tally_copy(const struct tally *t, double young_factor, struct recording *out)
 {
     size_t len = t->closed.len + t->open.len;

@@ -11,6 +11,7 @@
 
 enum { TALLY_SLICES = 1000 };
 
+/* Counts so far. Rows of both lists are samples with `count` and `weight` summed up. */
 struct tally {
     uint64_t slice_ns;
     uint32_t slice; /* of `open` */

@@ -4,12 +4,17 @@
  *     author Somebody         only where the commit is met for the first time, as are
  *     author-time 1668500000  all lines with a word in front
  *     <TAB>the text
+ *
+ * Texts are read in place; names of commits and authors are interned, as most lines share them.
+ * Linear in the bytes. Refused, with the line: whatever does not have this form, and lines that are
+ * not numbered from 1 on without a gap.
  */
 #include "source/blame.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+/* A line, or what is left of it. */
 struct blame_text {
     const char *at, *end;
 };
@@ -27,6 +32,7 @@ static bool blame_next(struct bytes *in, struct blame_text *line)
     return true;
 }
 
+/* Decimal digits from the front; false: there are none, or too many. */
 static bool blame_number(struct blame_text *t, int64_t *number)
 {
     const char *first = t->at;
@@ -39,6 +45,7 @@ static bool blame_number(struct blame_text *t, int64_t *number)
     return t->at > first;
 }
 
+/* Takes a word from the front, if it is there. */
 static bool blame_skip(struct blame_text *t, const char *word)
 {
     size_t len = strlen(word);
@@ -65,6 +72,7 @@ static bool blame_head(struct blame *b, struct blame_text t, uint32_t *commit)
     return true;
 }
 
+/* What else is said of a commit is passed over. */
 static void blame_about(struct blame *b, struct blame_commit *commit, struct blame_text t)
 {
     int64_t time;

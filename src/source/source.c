@@ -45,11 +45,13 @@ bool source_search_map(struct source_search *s, const char *rule, struct err *e)
     return true;
 }
 
+/* Whether a name can be opened, or cannot even be looked at. */
 static bool is_there(const char *path)
 {
     return access(path, R_OK) == 0 || errno_is_trouble(errno);
 }
 
+/* Likewise, of regular files alone. */
 static bool is_file(const char *path)
 {
     struct stat st;

@@ -57,6 +57,7 @@ enum {
     MOST_STEPS = 1 << 20,
 };
 
+/* The state of a program while it runs. */
 struct machine_state {
     struct cursor in;
     const struct unwind_tables *tables;
@@ -72,6 +73,7 @@ struct machine_state {
     bool is_broken;
 };
 
+/* On to the next address that something else holds for. */
 static void cfa_advance(struct machine_state *m, uint64_t units)
 {
     m->location += units * m->fde->cie.code_align;
@@ -100,6 +102,7 @@ static int64_t cfa_factored(const struct machine_state *m, uint64_t value)
     return (int64_t)(value * (uint64_t)m->fde->cie.data_align);
 }
 
+/* The register is saved at, or is, the CFA plus an offset in the CIE's units. */
 static void cfa_set_offset(struct machine_state *m, enum column_kind kind, uint64_t number,
                            uint64_t value)
 {
@@ -117,6 +120,7 @@ static struct column cfa_take_expression(struct machine_state *m, enum column_ki
     return c;
 }
 
+/* The CFA is a register plus an offset. */
 static void cfa_define(struct machine_state *m, uint64_t number, int64_t offset)
 {
     m->is_broken |= number >= ARCH_REGISTERS;
@@ -291,7 +295,9 @@ static bool slot_of(const struct column *c, int16_t *slot)
     return c->kind == COLUMN_OFFSET && c->offset && *slot * INT64_C(8) == c->offset;
 }
 
-/* Whether a row is one of the nine of ten. */
+/* Whether a row is one of the nine of ten. The CFA is the stack or frame pointer plus an offset,
+ * and the return address and the frame pointer are kept or saved a whole number of words from
+ * it. */
 static bool shorten(const struct unwind_tables *t, const struct fde *fde, const struct row *row,
                     struct rule *out)
 {

@@ -7,7 +7,11 @@
  * Steps and stack are bounded, so that a program that jumps back ends. An operation that lacks a
  * register or memory says so in the context, as the walk can then try again with all registers.
  * Refused: operations that make no sense in call frame information (6.4.2) or that address other
- * objects and spaces. Specification: DWARF 5, 2.5.1. */
+ * objects and spaces. Specification: DWARF 5, 2.5.1.
+ *
+ *     DW_OP_breg7 8       push rsp + 8
+ *     DW_OP_deref         replace the address on top by the word there
+ *     DW_OP_plus_uconst n add n to the top; the result is what is on top at the end */
 #include "unwind/unwind_private.h"
 
 #include "base/bytes.h"
@@ -66,6 +70,7 @@ enum {
     DEPTH = 64,
 };
 
+/* A program while it runs. The stack is not cleared before. */
 struct evaluation {
     struct cursor in;
     struct expression_context *context;
@@ -74,6 +79,7 @@ struct evaluation {
     bool is_broken;
 };
 
+/* A full or empty stack breaks the evaluation; it ends after the operation. */
 static void expression_push(struct evaluation *e, uint64_t value)
 {
     if (e->len == DEPTH)
@@ -279,6 +285,8 @@ static bool expression_run_unary(struct evaluation *e, uint8_t op)
     }
 }
 
+/* Operations are tried by kind, the most frequent first. The result is the top of the stack; what
+ * is below it does not matter. */
 bool expression_run(struct bytes program, const uint64_t *first, struct expression_context *c,
                     uint64_t *out)
 {

@@ -12,7 +12,10 @@
  * address |
  *
  * A frame pointer may be any other value where a program is compiled without: a first one is a
- * guess, which a second one behind it proves. A back chain is an obligation of the ABI. */
+ * guess, which a second one behind it proves. A back chain is an obligation of the ABI.
+ *
+ * Nothing is changed in the walker before a step is sure to succeed, so that the next way can be
+ * tried. */
 #include "unwind/unwind_private.h"
 
 /* Why a stack ends in this code. */

@@ -16,7 +16,10 @@
  * Refused: indirect pointers, which would have to be read from the process (only personality
  * routines, which nothing here calls, are written so), augmentations whose meaning is not known and
  * that do not say how long they are, segment selectors, entries that reach out of their section.
- * Specification: DWARF 5, 6.4.1; LSB, "Exception Frames". */
+ * Specification: DWARF 5, 6.4.1; LSB, "Exception Frames".
+ *
+ * Cost: an address takes a binary search of the header's table or of the index, and the reading
+ * of one FDE with its CIE. The index is sorted once, in place. */
 #include "unwind/unwind_private.h"
 
 #include "base/bytes.h"
@@ -233,10 +236,12 @@ bool fde_read(const struct unwind_tables *t, const struct frame_section *f, uint
 
 /* --- .eh_frame_hdr ---------------------------------------------------------------------------- */
 
+/* An entry of the header's table: where a function starts, and where its FDE is. */
 struct pair {
     uint64_t start, fde;
 };
 
+/* Entry i; the table was checked to have it. */
 static struct pair pair_at(const struct header_table *h, size_t i)
 {
     struct encoding_bases bases = {.section = h->address, .data = h->data, .address_bytes = 8};
@@ -420,6 +425,7 @@ struct unwind_tables *unwind_tables_new(const struct unwind_sections *s)
     return t;
 }
 
+/* The sections are the caller's. */
 void unwind_tables_free(struct unwind_tables *t)
 {
     if (!t)
@@ -430,6 +436,8 @@ void unwind_tables_free(struct unwind_tables *t)
     free(t);
 }
 
+/* By the header's table as long as it tells the truth; then by an index of `.eh_frame`; then by one
+ * of `.debug_frame`. */
 bool fde_find(struct unwind_tables *t, uint64_t address, struct fde *out)
 {
     enum header_answer answer = t->header.len ? header_find(t, address, out) : HEADER_LIES;

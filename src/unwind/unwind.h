@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Registers of one frame. Those that are not known are not to be read. */
 struct unwind_registers {
     uint64_t pc;
     uint64_t at[ARCH_REGISTERS]; /* by the numbers that the machine's tables use */
@@ -42,6 +43,7 @@ struct unwind_module {
     bool is_generated;            /* code that is in no file */
 };
 
+/* What a walk may look at: a copy of the stack's inner end, and two questions for the rest. */
 struct unwind_stack {
     uint64_t address;   /* of the first byte copied: the stack pointer, or a red zone below it */
     struct bytes bytes; /* as much as was copied */

@@ -27,6 +27,7 @@ enum rule_kind {
     RULE_BROKEN,
 };
 
+/* The short form of a row, or why there is none. */
 struct rule {
     uint32_t kind : 8;
     int32_t cfa_offset : 24; /* RULE_ROW, RULE_SIGNAL: 1 if the FDE is in .debug_frame */
@@ -49,6 +50,8 @@ struct rule_set {
     struct rule rule[RULE_WAYS];
 };
 
+/* Rules by link address. `memory` is where the sets were set aside; `sets` begins at a cache
+ * line. */
 struct rule_cache {
     struct rule_set *sets; /* 2^sets_log2 */
     void *memory;          /* to free */
@@ -146,12 +149,14 @@ struct index_entry {
     uint32_t offset;
 };
 
+/* FDEs by start, for sections without a usable table. */
 struct frame_index {
     struct index_entry *at;
     size_t len, cap;
     bool is_built;
 };
 
+/* The tables of a file: sections, ways to find an FDE, and rules that were made so far. */
 struct unwind_tables {
     struct unwind_sections s;
     struct frame_section eh, debug;
@@ -185,6 +190,7 @@ enum column_kind {
     COLUMN_VAL_EXPRESSION, /* is what the expression says */
 };
 
+/* Where the caller's value of one register is. */
 struct column {
     uint8_t kind;
     uint8_t number;
@@ -246,6 +252,7 @@ static inline bool memory_word(struct memory *m, uint64_t address, uint64_t *wor
 
 /* --- expressions: expression.c ---------------------------------------------------------------- */
 
+/* What an expression may ask for, and what it lacked. */
 struct expression_context {
     const struct unwind_registers *registers;
     struct memory *memory;
@@ -261,7 +268,8 @@ bool expression_run(struct bytes program, const uint64_t *first, struct expressi
 
 /* --- walks: walk.c, step_without_tables.c ----------------------------------------------------- */
 
-/* The state of one walk. */
+/* The state of one walk. Fields of the frame at hand are set anew for each frame, the others
+ * hold for all of the walk. */
 struct walker {
     const struct unwind_stack *stack;
     const struct arch *arch;

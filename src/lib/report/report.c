@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A report: rows that own their texts, and what holds of all of them. */
 struct monarc_report {
     struct arena arena; /* texts of rows */
     VEC(struct monarc_row) rows;
@@ -37,6 +38,7 @@ _Noreturn void memory_exhausted(size_t bytes)
     longjmp(*leaving, 1);
 }
 
+/* Fills in *e, if the caller wants to know, and returns false. */
 static bool report_fail(struct monarc_error *e, enum monarc_status status, const char *text)
 {
     if (e) {
@@ -46,6 +48,7 @@ static bool report_fail(struct monarc_error *e, enum monarc_status status, const
     return false;
 }
 
+/* From malloc(): reports have no memory functions of the caller's. */
 struct monarc_report *monarc_report_new(struct monarc_error *e)
 {
     struct monarc_report *r = calloc(1, sizeof *r);
@@ -54,6 +57,7 @@ struct monarc_report *monarc_report_new(struct monarc_error *e)
     return r;
 }
 
+/* Gives back all that rows hold. */
 static void report_empty(struct monarc_report *r)
 {
     vec_free(&r->rows);
@@ -61,6 +65,7 @@ static void report_empty(struct monarc_report *r)
     memset(r, 0, sizeof *r);
 }
 
+/* NULL is fine. */
 void monarc_report_free(struct monarc_report *r)
 {
     if (!r)
@@ -85,16 +90,19 @@ bool monarc_report_get_row(const struct monarc_report *r, size_t i, struct monar
 
 /* ---- rows */
 
+/* A copy that lives as long as the rows; NULL stays NULL. */
 static const char *report_text(struct monarc_report *r, const char *text)
 {
     return text ? arena_copy(&r->arena, text, strlen(text)) : NULL;
 }
 
+/* Samples in the unit of the dimension: seconds, mostly; as they are without a rate. */
 static double report_amount(const struct monarc_report *r, double samples)
 {
     return r->facts.rate > 0 ? samples / r->facts.rate : samples;
 }
 
+/* The rate must be known before the first amount is converted. */
 static void report_take_facts(struct monarc_report *r, const struct summary *s)
 {
     r->facts = (struct monarc_report_facts){
@@ -104,6 +112,7 @@ static void report_take_facts(struct monarc_report *r, const struct summary *s)
     r->facts.unattributed = report_amount(r, s->unattributed);
 }
 
+/* Adds a row: the function's names and place, and the amounts that `row` has in samples. */
 static void report_add(struct monarc_report *r, struct names *names, uint32_t function,
                        struct monarc_row row)
 {
@@ -120,6 +129,7 @@ static void report_add(struct monarc_report *r, struct names *names, uint32_t fu
 
 /* ---- tables */
 
+/* One row a function, in the order of the flat profile, without a filter. */
 static void report_flat_rows(struct monarc_report *r, struct session *s)
 {
     struct flat table;
@@ -133,6 +143,8 @@ static void report_flat_rows(struct monarc_report *r, struct session *s)
                                        .calls = table.rows[i].calls});
 }
 
+/* Call trees from the root, rows in preorder with their depth. Rows that were folded into their
+ * parents are left out. Needs a recording with stacks. */
 static bool report_tree_rows(struct monarc_report *r, struct session *s, double min_percent,
                              struct err *e)
 {
@@ -156,6 +168,7 @@ static bool report_tree_rows(struct monarc_report *r, struct session *s, double 
     return ok;
 }
 
+/* One row a line with samples; `total` is the same as `self`, for a line calls nothing. */
 static bool report_line_rows(struct monarc_report *r, struct session *s, struct err *e)
 {
     struct lines_input in = {.demangle = "auto"};
@@ -186,6 +199,8 @@ struct report_call {
     struct err why;
 };
 
+/* Opens what the subject names, makes the one table, copies its rows, closes. Before the session is
+ * open a failure is one of the input; after that, the report is unfit for it. */
 static bool report_run(struct report_call *c)
 {
     const struct monarc_subject *of = c->of;
@@ -216,6 +231,8 @@ static bool report_run(struct report_call *c)
     return ok;
 }
 
+/* A call: like report_run(), but comes back if there is no memory. `c` is not changed between
+ * setjmp() and longjmp() in a way that is read after it. */
 static bool report_make(struct monarc_report *r, const struct monarc_subject *of,
                         enum report_kind kind, double min_percent, struct monarc_error *e)
 {
@@ -238,6 +255,7 @@ static bool report_make(struct monarc_report *r, const struct monarc_subject *of
     return report_fail(e, c.status, c.why.line);
 }
 
+/* Includes functions that were inlined, where the subject's debug information knows them. */
 bool monarc_report_flat(struct monarc_report *r, const struct monarc_subject *of,
                         struct monarc_error *e)
 {
@@ -260,6 +278,7 @@ bool monarc_report_lines(struct monarc_report *r, const struct monarc_subject *o
  * starts no threads that its caller does not know of. The numbers are the same, for pieces are
  * independent of each other and are taken in their order. */
 
+/* In the order of the pieces. */
 void parallel_for(size_t pieces, unsigned threads, void (*work)(size_t i, void *context),
                   void *context)
 {
@@ -276,6 +295,7 @@ void parallel_for_workers(size_t pieces, unsigned threads,
         work(i, 0, context);
 }
 
+/* One, if there is anything to do. */
 unsigned parallel_workers(size_t pieces, unsigned threads)
 {
     (void)threads;

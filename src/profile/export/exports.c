@@ -2,13 +2,17 @@
  * fields, written as CSV or Parquet by output's columns.
  *
  * An export gets one `struct exchange`, whose numbers agree with each other already (paths add up
- * to functions, functions to the total), and writes bytes: it computes nothing but units. */
+ * to functions, functions to the total), and writes bytes: it computes nothing but units.
+ *
+ * A new format is a file here and a row below, in the order of names, since that is the order in
+ * which they are listed to users. */
 #include "profile/export/exports.h"
 
 #include "output/parquet.h"
 
 #include <stdlib.h>
 
+/* name, writer, needs_samples, tells_threads, tells_code. */
 const struct export_format export_formats[] = {
     {"callgrind", callgrind_export, false, false, true},
     {"cpuprofile", cpuprofile_export, true, false, false},
@@ -40,11 +44,13 @@ const struct export_format *export_format_find(const char *name, struct err *e)
  * is one: call paths with their samples, calls, and functions with the line where each begins. What
  * is not known is an empty text or 0. */
 
+/* A text, or an empty one for NULL: columns have no nulls. */
 static void parquet_word(struct parquet *p, size_t column, const char *text)
 {
     parquet_text(p, column, text ? text : "", text ? strlen(text) : 0);
 }
 
+/* The path of the function's object; empty if it is in none. */
 static const char *parquet_object(const struct exchange *x, const struct exchange_function *f)
 {
     return f->object < x->objects.len ? x->objects.at[f->object].path : "";
@@ -74,6 +80,8 @@ static void parquet_stack(struct parquet *p, const struct exchange *x, const uin
     parquet_text(p, PATH_STACK, text->at, text->len);
 }
 
+/* A row for each frame with time of its own. Frames stand in preorder, so that path[1 .. depth] is
+ * always the way to the current one; a stack costs what its names are long. */
 void parquet_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
@@ -110,6 +118,7 @@ static const struct parquet_column CALL_COLUMNS[] = {
     {"caller", PARQUET_TEXT},        {"callee", PARQUET_TEXT},  {"caller_object", PARQUET_TEXT},
     {"callee_object", PARQUET_TEXT}, {"calls", PARQUET_NUMBER}, {"cost", PARQUET_NUMBER}};
 
+/* A row for each pair of caller and callee, in the order of callers. */
 void parquet_calls_export(struct out *out, const struct exchange *x)
 {
     struct parquet p;
@@ -147,6 +156,7 @@ static const struct parquet_column FUNCTION_COLUMNS[] = {
     {"file", PARQUET_TEXT},     {"line", PARQUET_NUMBER},       {"is_inlined", PARQUET_NUMBER},
     {"self", PARQUET_NUMBER},   {"total", PARQUET_NUMBER}};
 
+/* A row for each function, those without time included. */
 void parquet_functions_export(struct out *out, const struct exchange *x)
 {
     struct parquet p;

@@ -2,7 +2,11 @@
  *
  * A format is one file of this room and one row of the table in exports.c. The command asks for a
  * row by name, and never what the format is. Nothing here computes: all figures are those of the
- * one exchange. */
+ * one exchange.
+ *
+ * Numbers are whole, in the unit that the exchange names. Formats that cannot say that a path
+ * was estimated from call counts put a frame around it; none leaves the difference out. Texts
+ * are written as they are, but for characters that would end a field of the format. */
 #ifndef MONARC_PROFILE_EXPORT_EXPORTS_H
 #define MONARC_PROFILE_EXPORT_EXPORTS_H
 
@@ -12,8 +16,11 @@
 /* Around paths that may never have run, where a format has no place for remarks. */
 #define EXPORT_MODEL_FRAME "[paths by call counts]"
 
+/* Writes all of *x. Cannot fail: what the output's file does is `out`'s to say. */
 typedef void export_writer(struct out *out, const struct exchange *x);
 
+/* One row of the table: what of an exchange the format can hold. The command refuses, or leaves
+ * out, what it cannot. */
 struct export_format {
     const char *name;
     export_writer *write;

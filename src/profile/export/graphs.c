@@ -4,7 +4,19 @@
  * stand at the line where a function begins, or, if the exchange has the code, at each instruction
  * with its line; calls have exact counts. What a call cost is added up by those who read it, so
  * nothing is in it twice: see exchange.h. Names are written once and then by number, as the format
- * allows, which makes the file a third as long. */
+ * allows, which makes the file a third as long.
+ *
+ *     ob=(1) /bin/x          object, file and function of what follows
+ *     fl=(1) main.c
+ *     fn=(3) main
+ *     16 400                 own cost at line 16; with the code: 0xADDRESS 16 400
+ *     cob=(2) libx.so        the callee's
+ *     cfi=(2) work.c
+ *     cfn=(4) work
+ *     calls=50 32            how often, and where the callee begins
+ *     16 9000                from line 16, cost with all below
+ *
+ * Source: "Callgrind Format Specification" of Valgrind's manual. Linear in functions and arcs. */
 #include "profile/export/exports.h"
 
 #include "base/map.h"
@@ -19,12 +31,14 @@ struct callgrind {
     uint32_t *file_of; /* per function; equal paths have equal numbers */
 };
 
+/* Without what would end the line. */
 static void callgrind_text(struct out *out, const char *text)
 {
     for (; *text; text++)
         out_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
 }
 
+/* "fn=(3) main" the first time, "fn=(3)" after that. */
 static void callgrind_name(struct callgrind *c, const char *key, uint32_t number, bool *is_known,
                            const char *name, const char *suffix)
 {
@@ -44,6 +58,8 @@ static const char *callgrind_file(const struct exchange_function *f)
     return f->file && f->line ? f->file : "???";
 }
 
+/* Object, file and function of what follows, or of a callee. All three each time: what is left out
+ * would be the previous ones. */
 static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee)
 {
     const struct exchange_function *f = &c->x->functions.at[number];
@@ -57,6 +73,7 @@ static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee
                    f->is_inlined ? " [inlined]" : "");
 }
 
+/* Where costs stand: the line, with the address in front if the exchange has the code. */
 static void callgrind_position(struct callgrind *c, uint64_t address, uint32_t line)
 {
     if (c->x->code)
@@ -70,6 +87,8 @@ static void callgrind_cost(struct callgrind *c, const struct exchange_spot *at)
     out_printf(c->out, " %lu\n", (unsigned long)at->cost);
 }
 
+/* Own costs: at the function's first line, or instruction by instruction. A function without any
+ * has a line with 0. */
 static void callgrind_own(struct callgrind *c, uint32_t number)
 {
     const struct exchange_function *f = &c->x->functions.at[number];
@@ -95,6 +114,7 @@ static void callgrind_call(struct callgrind *c, uint32_t callee, const struct ex
     callgrind_cost(c, from);
 }
 
+/* The calls of one pair: together, or from each instruction that made some. */
 static void callgrind_arc(struct callgrind *c, size_t number)
 {
     const struct exchange_arc *arc = &c->x->arcs.at[number];
@@ -109,6 +129,8 @@ static void callgrind_arc(struct callgrind *c, size_t number)
         callgrind_call(c, arc->callee, &code->calls.all.at[i]);
 }
 
+/* A function and its calls, of which `arc` is the first if it has any; returns the first arc of the
+ * next. Arcs are in the order of their callers. */
 static size_t callgrind_function(struct callgrind *c, uint32_t number, size_t arc)
 {
     const struct exchange_function *f = &c->x->functions.at[number];
@@ -124,6 +146,7 @@ static size_t callgrind_function(struct callgrind *c, uint32_t number, size_t ar
     return arc;
 }
 
+/* Whether calls were seen on stacks alone, so that their number is not known. */
 static bool callgrind_has_uncounted(const struct exchange *x)
 {
     for (size_t i = 0; i < x->arcs.len; i++)
@@ -132,6 +155,8 @@ static bool callgrind_has_uncounted(const struct exchange *x)
     return false;
 }
 
+/* What of the profile the format's columns cannot say stands in lines of `desc:`, which viewers
+ * show. */
 static void callgrind_head(struct callgrind *c)
 {
     const struct exchange *x = c->x;
@@ -152,6 +177,7 @@ static void callgrind_head(struct callgrind *c)
                x->code ? " instr" : "", x->event, x->unit);
 }
 
+/* Equal paths get one number, so that a file is one in the viewer. */
 static void callgrind_number_files(struct callgrind *c, struct arena *a)
 {
     const struct exchange *x = c->x;
@@ -187,6 +213,8 @@ void callgrind_export(struct out *out, const struct exchange *x)
 /* ---- The call graph in the language of Graphviz. Functions below half a percent are left out, and
  * a line below the graph says how many; without times all are drawn. Nothing is pruned silently. */
 
+/* Share of the total below which a function is not drawn: a picture of thousands of nodes could not
+ * be read. */
 #define LEAST_SHARE 0.005
 
 struct dot {
@@ -206,6 +234,7 @@ static void dot_text(struct out *out, const char *text)
     dot_quoted(out, text, strlen(text));
 }
 
+/* By total time; without any, functions that call or are called. */
 static void dot_choose(struct dot *d)
 {
     const struct exchange *x = d->x;
@@ -236,6 +265,7 @@ static void dot_node(struct dot *d, uint32_t number)
     out_str(d->out, "\"];\n");
 }
 
+/* The line is as thick as the share of time that the calls cost. */
 static void dot_arc(struct dot *d, const struct exchange_arc *arc)
 {
     double percent = dot_percent(d, arc->cost);

@@ -4,12 +4,22 @@
  *
  * One profile, of the event. Each path with time is a sample with a stack of its own; locations are
  * whole functions, as in pprof.c. Calls have no place: a profile has one type of values. The first
- * entry of each table of the dictionary stands for none. */
+ * entry of each table of the dictionary stands for none.
+ *
+ *     ProfilesData
+ *       resource profiles -> resource (the program's path)
+ *                         -> scope (monarc) -> one profile -> samples { stack, values }
+ *       dictionary: mappings, locations, functions, links, texts, attributes, stacks
+ *
+ * Location and function i + 1 are function i of the exchange, mapping i + 1 is its object i;
+ * stack n is that of the nth sample. Source: opentelemetry-proto,
+ * profiles/v1development/profiles.proto. */
 #include "base/map.h"
 #include "base/path.h"
 #include "output/protobuf.h"
 #include "profile/export/exports.h"
 
+/* Field numbers, message by message. */
 enum { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };
 enum { RESOURCE_PROFILES_RESOURCE = 1, RESOURCE_PROFILES_SCOPES };
 enum { SCOPE_PROFILES_SCOPE = 1, SCOPE_PROFILES_PROFILES };
@@ -49,11 +59,13 @@ struct otlp {
     struct intern texts; /* number 0 is "" */
 };
 
+/* The number of a text, which must live until the export ends. */
 static uint32_t otlp_text(struct otlp *o, const char *text)
 {
     return intern_kept(&o->texts, text, strlen(text));
 }
 
+/* The empty first entry of a table. */
 static void otlp_none(struct otlp *o, uint32_t table)
 {
     protobuf_end(&o->out, protobuf_begin(&o->out, table));
@@ -61,6 +73,7 @@ static void otlp_none(struct otlp *o, uint32_t table)
 
 /* --- the profile ----------------------------------------------------------------------------- */
 
+/* What the values count, and in which unit. */
 static void otlp_type(struct otlp *o, uint32_t field)
 {
     size_t at = protobuf_begin(&o->out, field);
@@ -69,6 +82,7 @@ static void otlp_type(struct otlp *o, uint32_t field)
     protobuf_end(&o->out, at);
 }
 
+/* A path's time. That the path is estimated is an attribute of the sample. */
 static void otlp_sample(struct otlp *o, const struct exchange_frame *frame, uint64_t stack)
 {
     size_t at = protobuf_begin(&o->out, PROFILE_SAMPLES);
@@ -105,6 +119,7 @@ static void otlp_profile(struct otlp *o)
     protobuf_end(&o->out, at);
 }
 
+/* Attributes of what was measured: the program's path. */
 static void otlp_resource(struct otlp *o)
 {
     const char *program = o->x->summary->program;
@@ -134,6 +149,7 @@ static void otlp_profiles(struct otlp *o)
 
 /* --- the dictionary -------------------------------------------------------------------------- */
 
+/* A pair in the table of attributes, whose values are not in the table of texts. */
 static void otlp_attribute(struct otlp *o, const char *key, const char *value, size_t len)
 {
     size_t at = protobuf_begin(&o->out, DICTIONARY_ATTRIBUTES);
@@ -164,6 +180,7 @@ static void otlp_attributes(struct otlp *o)
     }
 }
 
+/* Objects. Numbers of attributes are given out in the same order as in otlp_attributes(). */
 static void otlp_mappings(struct otlp *o)
 {
     uint64_t attribute = ESTIMATED;
@@ -226,6 +243,7 @@ static void otlp_stacks(struct otlp *o)
     }
 }
 
+/* Tables in the order of their fields; texts last, when all that refers to them is written. */
 static void otlp_dictionary(struct otlp *o)
 {
     size_t at = protobuf_begin(&o->out, DATA_DICTIONARY);

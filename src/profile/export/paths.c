@@ -4,6 +4,10 @@
  * calls. A path that the model estimated from counted pairs, and that may never have run, is marked
  * by a frame of its own outside, EXPORT_MODEL_FRAME, since the formats have no place for remarks.
  *
+ * Frames stand in preorder, parents before children. So one array, path[depth], is all that is
+ * needed to know the way to the current frame; nothing recurses, however deep the tree is. Cost is
+ * that of what is written: the sum of all paths' lengths, but for .cpuprofile, which is linear.
+ *
  * Folded stacks, one a line: `main;work;leaf 1200`. For flamegraph.pl, inferno, speedscope and many
  * more. */
 #include "profile/export/exports.h"
@@ -17,6 +21,7 @@ static void folded_name(struct out *out, const char *name)
         out_char(out, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name);
 }
 
+/* path[1 ...] are frames from the outermost on; a 0 ends them. */
 static void folded_line(struct out *out, const struct exchange *x, const uint32_t *path,
                         uint64_t self)
 {
@@ -53,6 +58,7 @@ void folded_export(struct out *out, const struct exchange *x)
  * kind `sampled`: each path that has time is one sample with its weight; they stand in no order of
  * time, which a profile does not know. */
 
+/* The shared table of frames: one for each function of the exchange, by its number. */
 static void speedscope_frames(struct json *j, const struct exchange *x)
 {
     json_key(j, "shared"), json_begin(j, '{');
@@ -71,6 +77,7 @@ static void speedscope_frames(struct json *j, const struct exchange *x)
     json_end(j);
 }
 
+/* Stacks, outermost first, as numbers of frames; then as many weights, in the same order. */
 static void speedscope_samples(struct json *j, const struct exchange *x)
 {
     struct arena scratch = {0};
@@ -95,6 +102,7 @@ static void speedscope_samples(struct json *j, const struct exchange *x)
     arena_deinit(&scratch);
 }
 
+/* Units that speedscope does not know are "none": numbers without one. */
 static void speedscope_profile(struct json *j, const struct exchange *x)
 {
     struct arena scratch = {0};
@@ -147,6 +155,7 @@ static double microseconds(const struct exchange *x, uint64_t amount)
     return strcmp(x->unit, "nanoseconds") ? (double)amount : (double)amount / 1000;
 }
 
+/* Lines and columns count from 0 here; -1 is not known. */
 static void cpuprofile_call_frame(struct json *j, const struct exchange_function *f)
 {
     json_key(j, "callFrame"), json_begin(j, '{');
@@ -218,6 +227,7 @@ static void cpuprofile_outer_nodes(struct json *j, const struct exchange *x,
     cpuprofile_node_end(j);
 }
 
+/* All nodes, flat; each lists the ids of its children. */
 static void cpuprofile_nodes(struct json *j, const struct exchange *x)
 {
     struct arena scratch = {0};
@@ -233,6 +243,7 @@ static void cpuprofile_nodes(struct json *j, const struct exchange *x)
     arena_deinit(&scratch);
 }
 
+/* The greatest common divisor of all times, or what makes MOST_SAMPLES samples if that is more. */
 static uint64_t cpuprofile_sample_length(const struct exchange *x)
 {
     enum { MOST_SAMPLES = 100000 };
@@ -251,7 +262,9 @@ static uint64_t cpuprofile_sample_length(const struct exchange *x)
     return length >= least ? length : least;
 }
 
-/* timeDeltas[i] is the time from sample i - 1 to sample i, the first from startTime. */
+/* timeDeltas[i] is the time from sample i - 1 to sample i, the first from startTime. What a path
+ * has too much or too little of for whole samples is carried over to the next one; half a length
+ * at the start rounds to the nearest. */
 static void cpuprofile_samples(struct json *j, const struct exchange *x)
 {
     uint64_t length = cpuprofile_sample_length(x), left = length / 2, samples = 0;

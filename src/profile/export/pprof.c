@@ -4,7 +4,13 @@
  * One location a function, at the address where it was laid out; inlined ones have none. Each path
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
  * caller and callee, since who called the caller is not known of them; their time is 0. Where
- * threads are told apart, a path is a sample of each, with labels for its thread. */
+ * threads are told apart, a path is a sample of each, with labels for its thread.
+ *
+ *     string table    built while the rest is written, and put last: readers take any order
+ *     ids             the number of a function or object in the exchange, plus 1; 0 is none
+ *     location i      line 1 of function i, at the function's address
+ *
+ * Source: google/pprof, proto/profile.proto; field numbers are in model/pprof_fields.h. */
 #include "output/pack.h"
 #include "output/protobuf.h"
 #include "profile/export/exports.h"
@@ -23,11 +29,13 @@ struct pprof {
     struct intern texts; /* number 0 is "" */
 };
 
+/* The number of a text. It is not copied, so it must live until the export ends. */
 static uint32_t pprof_text(struct pprof *p, const char *text)
 {
     return intern_kept(&p->texts, text, strlen(text));
 }
 
+/* ValueType: what a value counts, and in which unit. */
 static void pprof_type(struct pprof *p, uint32_t field, const char *type, const char *unit)
 {
     size_t at = protobuf_begin(&p->out, field);
@@ -36,6 +44,7 @@ static void pprof_type(struct pprof *p, uint32_t field, const char *type, const 
     protobuf_end(&p->out, at);
 }
 
+/* A sample's values, one for each type, packed. */
 static void pprof_values(struct pprof *p, uint64_t time, uint64_t calls)
 {
     size_t at = protobuf_begin(&p->out, SAMPLE_VALUE);
@@ -54,6 +63,7 @@ static void pprof_label(struct pprof *p, const char *key, const char *value)
     protobuf_end(&p->out, at);
 }
 
+/* Numbers as texts: pprof would group numeric labels by ranges, as if they were sizes. */
 static void pprof_number_label(struct pprof *p, const char *key, uint32_t number)
 {
     char text[16];
@@ -64,6 +74,7 @@ static void pprof_number_label(struct pprof *p, const char *key, uint32_t number
     protobuf_end(&p->out, at);
 }
 
+/* Labels of the thread, where they are known. The keys are those that an import looks for. */
 static void pprof_thread(struct pprof *p, const struct recording *r, uint32_t number)
 {
     const struct recording_thread *t = &r->threads.at[number];
@@ -92,6 +103,7 @@ static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_pa
     protobuf_end(&p->out, sample);
 }
 
+/* A stack of two frames, callee first, with its calls and no time. */
 static void pprof_calls(struct pprof *p, const struct exchange_arc *arc)
 {
     size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
@@ -103,6 +115,8 @@ static void pprof_calls(struct pprof *p, const struct exchange_arc *arc)
     protobuf_end(&p->out, sample);
 }
 
+/* An object, with its build-id in hex. It says that functions, files and lines are known, so that a
+ * reader does not try to find them itself. */
 static void pprof_mapping(struct pprof *p, uint32_t number)
 {
     static const char HEX[] = "0123456789abcdef";
@@ -125,6 +139,7 @@ static void pprof_mapping(struct pprof *p, uint32_t number)
     protobuf_end(&p->out, at);
 }
 
+/* A whole function in one place: where in it the samples were is in no location. */
 static void pprof_location(struct pprof *p, uint32_t number)
 {
     const struct exchange_function *f = &p->x->functions.at[number];
@@ -157,6 +172,8 @@ static void pprof_function(struct pprof *p, uint32_t number)
     protobuf_end(&p->out, at);
 }
 
+/* Everything of the profile that is not a list. The type that is shown first is the event, or calls
+ * if no time was measured. */
 static void pprof_head(struct pprof *p)
 {
     const struct exchange *x = p->x;
@@ -174,6 +191,8 @@ static void pprof_head(struct pprof *p)
                      pprof_text(p, "paths are estimated by call counts; no stacks were recorded"));
 }
 
+/* Samples, calls, tables, texts. Mappings begin with the program's: readers take the first one for
+ * it. */
 static void pprof_all(struct pprof *p)
 {
     const struct exchange *x = p->x;

@@ -22,6 +22,7 @@
 
 #include <inttypes.h>
 
+/* Arcs have no tag, and a count as wide as a pointer. */
 static const struct arc_layout ARC = {.has_wide_count = true};
 
 enum { SPARE_BYTES = 8 };
@@ -32,6 +33,7 @@ static size_t bsd_header_bytes(unsigned word, bool is_44)
     return 2 * word + 4 + (is_44 ? 12 + SPARE_BYTES : 0);
 }
 
+/* The header, of either format, before its counters are read. */
 struct header {
     struct histogram range; /* what is known of it */
     uint32_t ncnt;          /* bytes of header and counters */
@@ -85,6 +87,8 @@ static bool bsd_skip_padding(struct reading *r, const struct cursor *where, stru
     return true;
 }
 
+/* Reads and checks all that stands in front of the counters. A word size or order that is wrong
+ * mostly ends here: `ncnt` counts the header itself, so it is never smaller. */
 static bool bsd_read_header(struct reading *r, bool is_44, struct header *h)
 {
     struct cursor where = r->in, *in = &r->in;
@@ -127,6 +131,7 @@ static unsigned bsd_deduced_width(const struct histogram *h, uint64_t count_byte
     return width;
 }
 
+/* Signed counters are read as unsigned ones: no recorder counts below zero. */
 static unsigned bsd_counter_width(const struct header *h, size_t count_bytes)
 {
     switch (h->counter_bits) {
@@ -142,7 +147,9 @@ static unsigned bsd_counter_width(const struct header *h, size_t count_bytes)
     }
 }
 
-/* The one description of both formats' records, for trials and for reading. */
+/* The one description of both formats' records, for trials and for reading. Bytes that are no whole
+ * counter are passed over and count as odd. A trial ends at the counters if anything was odd by
+ * then. */
 static bool bsd_walk(struct reading *r, bool is_44)
 {
     struct cursor where = r->in;
@@ -190,6 +197,7 @@ static bool bsd_looks_cut(const struct reading *r)
     return false;
 }
 
+/* A whole file is judged by all of it; one that was cut off by its header alone. */
 static bool bsd_probe_old(struct bytes in, const struct format_hint *hint)
 {
     struct reading r = {.in = cursor_over(in, "")};
@@ -232,6 +240,7 @@ static bool bsd_read_old(struct bytes in, const char *name, const struct format_
     return reading_run(cursor_over(in, name), ORDER_UNKNOWN, hint, bsd_walk_old, out, e);
 }
 
+/* A version word that no layout shows is left to the walk, which says what stands in its place. */
 static bool bsd_read_44(struct bytes in, const char *name, const struct format_hint *hint,
                         struct profile *out, struct err *e)
 {
@@ -259,6 +268,9 @@ static unsigned bsd_width_needed(const struct histogram *h)
     return peak <= UINT16_MAX ? 2 : peak <= UINT32_MAX ? 4 : 8;
 }
 
+/* `ncnt` is a signed int on the systems that wrote the format, so counters end below 2 GiB.
+ * 4.4BSD's counter bits stay 0, as its own files have them, unless they are needed to tell the
+ * width. */
 static bool bsd_write(struct writer *w, const struct profile *p,
                       const struct writing_limits *limits, struct err *e)
 {

@@ -8,7 +8,16 @@
  * recorder's code, so that a dump of all memory has it twice. Arcs lie in an open-addressing table
  * that another core, or an interrupt, may have been changing: a slot counts if its key is complete.
  * Cores are read one after the other, since each says how many there are; one that is missing or
- * there twice is refused. */
+ * there twice is refused.
+ *
+ *     CLAIMED: from = 1, self, count     a core is between taking the slot and naming its caller
+ *     used:    from > 1                  counts of it may still grow
+ *     free:    from = 0
+ *
+ * Cost: linear in the image, and a search for the magic in what lies before it. Refused: heads
+ * whose sum is wrong or whose parts lie outside of the image, counts of windows or cores beyond
+ * what the recorder can be built with. Source: include/monarc/embedded_blob.h, which the
+ * recorder is compiled with. */
 #include "profile/format/embedded.h"
 
 #include "monarc/embedded_blob.h"
@@ -31,11 +40,13 @@ struct head {
     struct cursor all;  /* the whole image */
 };
 
+/* Whether the head's order mark reads right in this byte order. */
 static bool embedded_has_order(const uint8_t *at, bool big_endian)
 {
     return bytes_u32(at + MONARC_BLOB_BYTE_ORDER * 4, big_endian) == MONARC_BLOB_ORDER;
 }
 
+/* The magic alone also stands in the recorder's code; what follows it there is no order mark. */
 bool embedded_find(struct cursor *in)
 {
     for (;;) {
@@ -49,6 +60,7 @@ bool embedded_find(struct cursor *in)
     }
 }
 
+/* The word of P bytes number `i` behind the head; 0 if the image ends before it. */
 static uint64_t embedded_wide_at(const struct head *h, unsigned i)
 {
     struct cursor c = h->wide;
@@ -69,12 +81,15 @@ static bool embedded_is_whole(const struct head *h)
     return !wide.failed && !sum;
 }
 
+/* Whether `n` items of `each` bytes fit into the image from offset `at`; cannot overflow. */
 static bool embedded_has_room(const struct head *h, uint32_t at, uint32_t n, size_t each)
 {
     size_t size = h->word[MONARC_BLOB_SIZE];
     return at <= size && n <= (size - at) / each;
 }
 
+/* Whether the parts lie within the image and the windows make as many bins as the head says. After
+ * this no part is checked again. */
 static bool embedded_fits(const struct head *h)
 {
     const uint32_t *w = h->word;
@@ -96,6 +111,8 @@ static bool embedded_fits(const struct head *h)
            embedded_has_room(h, w[MONARC_BLOB_ARCS_AT], w[MONARC_BLOB_ARCS], 3u * h->wide.word);
 }
 
+/* Reads the head at `in` in its own byte order and word size, and checks all of it. h->all spans
+ * the image on success, so that no part can reach into what follows it. */
 static bool embedded_read_head(const struct cursor *in, struct head *h, struct err *e)
 {
     struct cursor c = *in;
@@ -122,6 +139,7 @@ static bool embedded_read_head(const struct cursor *in, struct head *h, struct e
     return embedded_fits(h) || err_at(e, in, "the head of this memory image contradicts itself");
 }
 
+/* A cursor over the image from the part whose offset is in that word of the head. */
 static struct cursor embedded_part_at(const struct head *h, unsigned offset_word)
 {
     struct cursor c = h->all;
@@ -195,6 +213,8 @@ static uint32_t embedded_read_arcs(const struct head *h, struct profile *out)
     return used;
 }
 
+/* What the head says of one core, for reports: what was lost, how full its table was, how deep its
+ * stack went. */
 static struct embedded_core embedded_core_of(const struct head *h)
 {
     const uint32_t *w = h->word;
@@ -224,6 +244,7 @@ static struct embedded_core embedded_core_of(const struct head *h)
     };
 }
 
+/* Images are no gmon.out, but become one when they are written: GNU's, with the target's words. */
 static void embedded_take_layout(struct profile *p, const struct head *h)
 {
     p->format = PROFILE_GNU;
@@ -232,6 +253,7 @@ static void embedded_take_layout(struct profile *p, const struct head *h)
     p->big_endian = h->wide.big_endian;
 }
 
+/* Both profiles are complete before either is merged into *out. */
 bool embedded_read(struct cursor *in, struct embedded *out, struct err *e)
 {
     struct head h = {0};
@@ -254,6 +276,7 @@ bool embedded_read(struct cursor *in, struct embedded *out, struct err *e)
     return true;
 }
 
+/* The first core says how many there are; each must say the same, and come in its place. */
 bool embedded_read_all(struct cursor *in, struct embedded *out, struct err *e)
 {
     size_t first = out->cores.len;

@@ -16,8 +16,8 @@ bool embedded_find(struct cursor *in);
  * or the bytes end before it does. */
 MUST_CHECK bool embedded_read(struct cursor *in, struct embedded *out, struct err *e);
 
-/* The images of one recording: one for each core, behind each other; *rest is where what follows
- * begins. Fails if one is missing or twice. */
+/* The images of one recording: one for each core, in their order, behind each other. `in` is left
+ * behind the last. Fails if one is missing or twice; what was read before that stays in *out. */
 MUST_CHECK bool embedded_read_all(struct cursor *in, struct embedded *out, struct err *e);
 
 /* ---- Framed text of the embedded recorder, gathered from a console on which others print as well.
@@ -27,11 +27,14 @@ MUST_CHECK bool embedded_read_all(struct cursor *in, struct embedded *out, struc
  * sent again fills gaps. Nothing is believed before all of a stream is there and its sum is right.
  */
 
+/* A good line of data. Sizes and offsets are of the bytes that it stands for, not of its
+ * letters. */
 struct frame {
     uint32_t number, offset, length;
     size_t at; /* in the stream's data */
 };
 
+/* All good lines of one sending, the ones that came twice included. */
 struct frame_stream {
     uint32_t id;
     VEC(struct frame) frames; /* in the order in which they came */
@@ -41,6 +44,7 @@ struct frame_stream {
     bool is_contradictory; /* two good lines of one number differ */
 };
 
+/* What a console has said so far; zeroed at first. */
 struct frames {
     VEC(struct frame_stream) streams; /* in the order in which they were seen first */
     uint64_t lines, damaged;          /* lines; those that begin as ours and are not whole */
@@ -48,14 +52,16 @@ struct frames {
     VEC(uint8_t) line;                /* that is not complete yet */
 };
 
-/* Takes the next bytes of the console's output; lines may be cut anywhere. */
+/* Takes the next bytes of the console's output; lines may be cut anywhere. Never fails: what is no
+ * line of ours is passed over or counted. */
 void frames_feed(struct frames *f, struct bytes text);
 
 /* The line at the end that has no line feed. */
 void frames_finish(struct frames *f);
 void frames_deinit(struct frames *f);
 
-/* Whether all lines of the stream are there. */
+/* Whether all lines of the stream are there, its end included. That they agree with each other and
+ * with the sum at the end is for frame_stream_bytes() to say. Time: n log n. */
 bool frame_stream_is_complete(const struct frame_stream *s);
 
 /* A stretch of missing frames, as far as known: a stream without its end misses that as well. */
@@ -64,7 +70,8 @@ struct frame_gap {
     uint32_t offset, end; /* bytes; end 0: not known */
 };
 
-/* Up to `most` gaps; returns how many there are. */
+/* Up to `most` gaps, in the order of their places; returns how many there are, which may be more.
+ * `gaps` may be NULL for 0. */
 size_t frame_stream_gaps(const struct frame_stream *s, struct frame_gap *gaps, size_t most);
 
 /* The bytes of a complete stream in order, into *out; fails if it is not, or its sum is wrong. */
@@ -75,7 +82,8 @@ struct frame_bytes {
 MUST_CHECK bool frame_stream_bytes(const struct frame_stream *s, const char *name,
                                    struct frame_bytes *out, struct err *e);
 
-/* The stream's good lines as text, to be fed again when the rest is there. */
+/* Appends the stream's good lines as text, to be fed again when the rest is there: so a console's
+ * log can be thrown away between two sendings. */
 void frame_stream_text(const struct frame_stream *s, struct frame_bytes *out);
 
 #endif

@@ -1,4 +1,12 @@
-/* The formats we know, the surest to recognise first. */
+/* The formats we know, and which of them a file is.
+ *
+ * A row is found by asking each in turn whether the bytes are its own; the first one that says yes
+ * reads them. So the order matters: formats with a magic stand before those that are known by the
+ * consistency of their header alone, or a GNU file could pass for one of BSD. A probe may walk the
+ * whole file, since that is the only evidence an old BSD file offers; it keeps nothing.
+ *
+ * Refused, with what was seen instead: fewer bytes than a header has, a "gmon" of a version that no
+ * system writes, and bytes that fit no row. */
 #include "profile/format/format.h"
 
 #include "base/bytes.h"
@@ -20,6 +28,8 @@ const struct format *format_named(const char *name)
     return NULL;
 }
 
+/* A profile knows its format and, of GNU's, the version; that is a row. One made in memory has
+ * neither and gets the first row, which can hold everything. */
 const struct format *format_of(const struct profile *p)
 {
     for (size_t i = 0; i < formats_len; i++)
@@ -28,7 +38,8 @@ const struct format *format_of(const struct profile *p)
     return formats[0];
 }
 
-/* Says what was seen instead; returns NULL. */
+/* Says what was seen instead; returns NULL. A file that begins with "gmon" is named apart from
+ * others: its version is what is wrong with it, or the byte order that a hint asks for. */
 static const struct format *no_format(struct bytes in, const char *name, struct err *e)
 {
     char seen[3 * 8 + 1] = "";
@@ -58,6 +69,7 @@ const struct format *format_probe(struct bytes in, const char *name, const struc
     return no_format(in, name, e);
 }
 
+/* Looks at 20 bytes: GNU's header, or old BSD's with words of 8 bytes. */
 bool format_may_be(struct bytes first)
 {
     enum { SHORTEST_HEADER = 20 };

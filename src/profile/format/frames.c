@@ -6,7 +6,11 @@
  * their stream and their place in it, so that they may come in any order and again: sending twice
  * fills the gaps of the first time. Two good lines of one number that differ make the stream
  * contradictory, and nothing of it is given out; nor is it before all of it is there and the sum at
- * its end is right. Frames are kept as they come and sorted when asked for: time n log n. */
+ * its end is right. Frames are kept as they come and sorted when asked for: time n log n.
+ *
+ * Counted as damaged: lines whose checksum (CRC-32, as zlib has it) is wrong, whose payload is no
+ * Base64 or is empty, and those of streams beyond the 1024th. Lines of 4096 bytes or more are not
+ * ours. Memory is that of the good lines' bytes and of one line. */
 #include "profile/format/embedded.h"
 
 #include "base/sort.h"
@@ -16,7 +20,14 @@
 #include <string.h>
 #include <zlib.h>
 
-/* ~M1:SSSSSSSS:FFFFFFFF:OOOOOOOO:payload~CCCCCCCC */
+/* A line, with the column of each field:
+ *
+ *     ~M1:SSSSSSSS:FFFFFFFF:OOOOOOOO:payload~CCCCCCCC      a frame: payload in Base64
+ *     ~E1:SSSSSSSS:FFFFFFFF:OOOOOOOO:XXXXXXXX~CCCCCCCC     the end: X the sum of all bytes
+ *     0   4        13       22       31
+ *
+ * S is the stream, F the frame's number (of the end: how many there are), O its offset in bytes (of
+ * the end: how many there are), C the checksum of all before its `~`. All are 8 hex digits. */
 enum {
     KIND_AT = 1,
     STREAM_AT = 4,
@@ -29,6 +40,7 @@ enum {
     MOST_STREAMS = 1024
 };
 
+/* Eight hex digits in lower case, as the recorder writes them. */
 static bool frames_hex_at(const uint8_t *at, uint32_t *out)
 {
     *out = 0;
@@ -73,6 +85,7 @@ static int frames_decode_letters(const uint8_t *at, size_t len, uint8_t *to)
     return n;
 }
 
+/* The stream of that id, made if it is new; NULL if there are too many. */
 static struct frame_stream *frames_stream_of(struct frames *f, uint32_t id)
 {
     for (size_t i = 0; i < f->streams.len; i++)
@@ -84,6 +97,7 @@ static struct frame_stream *frames_stream_of(struct frames *f, uint32_t id)
     return &f->streams.at[f->streams.len - 1];
 }
 
+/* Keeps the frame's bytes at the end of the stream's data: order is made later. */
 static void frames_take_frame(struct frame_stream *s, struct frame frame, const uint8_t *bytes)
 {
     frame.at = s->data.len;
@@ -141,6 +155,9 @@ static const uint8_t *frames_mark_in(const uint8_t *at, const uint8_t *end)
     return NULL;
 }
 
+/* What was gathered of a line is taken and dropped. A mark may stand in the middle of a line, or in
+ * another one's text: each is tried in turn. A line that is too long to be ours is passed over, and
+ * not searched for marks. */
 static void frames_end_line(struct frames *f)
 {
     f->lines++;
@@ -193,6 +210,7 @@ struct ordered {
     bool is_contradictory;
 };
 
+/* Whether two frames of one number say the same, so that one of them may go. */
 static bool frames_is_same(const struct frame_stream *s, const struct frame *a,
                            const struct frame *b)
 {
@@ -200,6 +218,8 @@ static bool frames_is_same(const struct frame_stream *s, const struct frame *a,
            !memcmp(s->data.at + a->at, s->data.at + b->at, a->length);
 }
 
+/* Frames sorted by number; of equal numbers, the one that came first stays. The list is the
+ * caller's to free. */
 static void frames_order(const struct frame_stream *s, struct ordered *o)
 {
     *o = (struct ordered){.is_contradictory = s->is_contradictory};
@@ -219,6 +239,9 @@ static void frames_order(const struct frame_stream *s, struct ordered *o)
     o->items.len = kept;
 }
 
+/* Numbers that no frame has, up to the end's. Without an end, what follows the last frame is a gap
+ * whose extent is not known: `last` is UINT32_MAX and `end` 0. Frames beyond the end's count make
+ * no gap; frame_stream_bytes() refuses them. */
 size_t frame_stream_gaps(const struct frame_stream *s, struct frame_gap *gaps, size_t most)
 {
     struct ordered o;
@@ -288,6 +311,7 @@ static void frames_put_line(struct frame_bytes *out, char *line, int len)
     frames_append(out, end, (size_t)snprintf(end, sizeof end, "~%08" PRIx32 "\n", sum));
 }
 
+/* Base64 without padding; returns the letters written, 4 for 3 bytes at most. */
 static int frames_put_letters(char *at, const uint8_t *bytes, size_t len)
 {
     static const char letters[] =

@@ -9,7 +9,11 @@
  * layouts that are in question are tried (records.c). Reading accepts any number of records in any
  * order and says of a file that breaks off what was whole. Writing puts histograms first, then
  * arcs, then blocks; what does not fit a field is written as several records, since readers sum
- * them. The names and lines that blocks of version 0 carry are kept, for writing that version. */
+ * them. The names and lines that blocks of version 0 carry are kept, for writing that version.
+ *
+ * Nearly all files are of version 1. Cost: linear in the bytes. Refused: unknown tags, lists of
+ * blocks that claim more than the bytes hold, records that are cut off. Source: binutils
+ * gprof/gmon_out.h and glibc sys/gmon_out.h. */
 #include "profile/format/records.h"
 
 #include "monarc/gmon_out.h"
@@ -19,6 +23,7 @@
 
 static const struct arc_layout ARC = {.is_tagged = true};
 
+/* A text that ends in NUL, in place: it lives as long as the bytes of the file. */
 static const char *gmon_read_text(struct cursor *in)
 {
     const uint8_t *text = in->at, *nul = memchr(in->at, 0, cursor_left(in));
@@ -53,6 +58,10 @@ static void gmon_read_named_block(struct reading *r, const char *group)
         block_names_add(&r->out->block_names, address, &name);
 }
 
+/* The count of a list is checked against the least that its items take before it is believed; items
+ * with texts are longer, and are checked one by one.
+ *
+ *     u8 2 | u32 n | [group NUL] | n items */
 static bool gmon_read_blocks(struct reading *r, const struct cursor *where, bool has_names)
 {
     struct cursor *in = &r->in;
@@ -76,6 +85,8 @@ static bool gmon_read_blocks(struct reading *r, const struct cursor *where, bool
     return true;
 }
 
+/* One record, or all arcs that stand behind each other: their loop checks the tags itself. The
+ * caller has seen that there is a byte left for the tag. */
 static bool gmon_read_record(struct reading *r, bool has_names)
 {
     struct cursor where = r->in;
@@ -109,6 +120,8 @@ static bool gmon_walk_0(struct reading *r)
     return true;
 }
 
+/* The version shows the byte order, since a swapped 1 or 0x1ffff is no version. 0 is the same in
+ * both orders; then *order is the first that the hint allows, and means nothing. */
 bool gmon_version(struct bytes in, const struct format_hint *hint, uint32_t *version,
                   enum byte_order *order)
 {
@@ -123,6 +136,8 @@ bool gmon_version(struct bytes in, const struct format_hint *hint, uint32_t *ver
     return false;
 }
 
+/* Fails for a header of the other kind too: GNU's reader is not asked to make sense of a shared
+ * object's profile, nor the other way round. */
 bool gmon_open(struct cursor *at, const struct format_hint *hint, bool is_shared,
                enum byte_order *order, struct profile *out, struct err *e)
 {
@@ -184,6 +199,8 @@ void gmon_write_header(struct writer *w, uint32_t version)
     writer_bytes(w, spare, sizeof spare);
 }
 
+/* Bins that exceed 16 bits go on in further records of the same range, which every reader adds
+ * up. */
 static void gmon_write_histogram(struct writer *w, const struct histogram *h)
 {
     for (uint64_t pass = 0, passes = writing_passes(h); pass < passes; pass++) {
@@ -220,7 +237,8 @@ static void gmon_write_text(struct writer *w, const char *text)
     writer_bytes(w, text, strlen(text) + 1);
 }
 
-/* A record for blocks that follow each other and are of one group. */
+/* A record for blocks that follow each other and are of one group. The number of entries is not
+ * known before they are written, and is filled in behind each. */
 static void gmon_write_blocks_0(struct writer *w, const struct profile *p)
 {
     size_t count_at = 0;
@@ -247,6 +265,8 @@ static void gmon_write_blocks_0(struct writer *w, const struct profile *p)
     }
 }
 
+/* Both versions differ in how blocks look, and in nothing else. A profile without blocks gets no
+ * list of them. */
 static bool gmon_write_version(struct writer *w, const struct profile *p, uint32_t version,
                                void (*blocks)(struct writer *, const struct profile *),
                                struct err *e)

@@ -48,6 +48,12 @@ const char *live_executable(const struct live_tables *t)
 
 enum { CHECKED_BYTES = 56 }; /* of a header; their checksum follows */
 
+/* The header page, of which 56 bytes and their sum are in use:
+ *
+ *     u32 magic, version, byte order, bytes of the page, pointer size, 0, pid, parent
+ *     u64 start since 1970, start | u32 rate, event | u64 checksum
+ *
+ * If it is damaged, nothing else in the file can be believed. */
 static bool read_header(struct cursor *in, struct live_tables *t, uint32_t *version, struct err *e)
 {
     struct cursor start = *in;
@@ -78,12 +84,15 @@ static bool read_header(struct cursor *in, struct live_tables *t, uint32_t *vers
     return true;
 }
 
+/* The head of a table or of notes; bytes: with this head; first_id: of a table of stacks, the id of
+ * the node in its first cell. */
 struct extent {
     uint32_t kind, version;
     uint64_t bytes, cells, first_id;
 };
 
-/* Whether an extent begins at the cursor. */
+/* Whether an extent begins at the cursor. Its length is vouched for by the checksum alone, and may
+ * be more than the file has. */
 static bool read_extent(struct cursor in, struct extent *x)
 {
     const uint8_t *start = in.at;
@@ -130,6 +139,7 @@ static void take_cell(struct live_tables *t, const struct extent *x, uint64_t nu
     }
 }
 
+/* Takes a text that ends in NUL; false: there is none. */
 static bool is_text(struct cursor *in)
 {
     const uint8_t *nul = in->failed ? NULL : memchr(in->at, 0, cursor_left(in));
@@ -168,6 +178,8 @@ static void read_notes(struct cursor *in, struct live_tables *t)
     }
 }
 
+/* Notes of 64 bytes: u32 thread, state (0: free) | u64 start, end, CPU time, samples | name, root.
+ * A thread without samples says nothing of the rate, so its CPU time is not counted. */
 static void read_threads(struct cursor *in, struct live_tables *t)
 {
     enum { THREAD_BYTES = 64 };
@@ -187,6 +199,7 @@ static void read_threads(struct cursor *in, struct live_tables *t)
     }
 }
 
+/* What an extent holds, by its kind. Cells whose first word is 0 are free. */
 static void read_body(struct cursor body, struct live_tables *t, const struct extent *x)
 {
     cursor_take(&body, MONARC_EXTENT_HEADER);
@@ -224,6 +237,8 @@ static struct bytes loss_note(struct live_tables *t, uint32_t reason, uint64_t c
     return note;
 }
 
+/* Goes from page to page until an extent begins: where one is damaged, the next is found again at a
+ * multiple of 4096. Fails for the header page alone. */
 bool live_read(struct bytes bytes, const char *name, struct live_tables *out, struct err *e)
 {
     struct cursor in = cursor_over(bytes, name);
@@ -254,6 +269,7 @@ bool live_read(struct bytes bytes, const char *name, struct live_tables *out, st
 
 /* ---- adding up */
 
+/* Orders for adding up: equal keys stand behind each other. */
 static int by_ends(const void *left, const void *right)
 {
     const struct arc *l = left, *r = right;
@@ -313,7 +329,9 @@ static size_t sum_blocks(struct block *at, size_t len)
 }
 
 /* Moves counts from return addresses of hooks to the start of the block that they are in: the last
- * one before, if it is in the same object and near enough; else the hook's call stands for it. */
+ * one before, if it is in the same object and near enough; else the hook's call stands for it.
+ * Return addresses lie behind the call, perhaps in the next block, so the byte before is looked
+ * up. One merge of two sorted lists. */
 static void place_blocks(struct live_tables *t)
 {
     enum { FARTHEST_BLOCK = 1023 };
@@ -347,6 +365,8 @@ static bool is_inside(const struct live_tables *t, const struct process_object *
     return true;
 }
 
+/* Order matters: is_inside() needs sorted objects, arcs must be added up before those between
+ * objects are picked, and the rate wants all threads. */
 void live_finish(struct live_tables *t)
 {
     struct process_facts *p = &t->process;
@@ -389,6 +409,7 @@ struct samples {
     VEC(struct block) at;
 };
 
+/* Takes samples at an address if it is in the object's text, where it is at link time. */
 static void add_samples(struct samples *s, const struct live_tables *t,
                         const struct process_object *o, uint64_t address, uint64_t hits)
 {
@@ -400,6 +421,8 @@ static void add_samples(struct samples *s, const struct live_tables *t,
 
 enum { BIN_BYTES = 2 };
 
+/* Appends an empty histogram over [low, high) with the event's dimension and rate. The pointer
+ * holds until the next one is made. */
 static struct histogram *new_histogram(const struct process_facts *p, struct profile *out,
                                        uint64_t low, uint64_t high)
 {
@@ -416,7 +439,10 @@ static struct histogram *new_histogram(const struct process_facts *p, struct pro
     return &out->histograms.at[out->histograms.len - 1];
 }
 
-/* One histogram of all text or, where that would be too large, of each piece with samples in it. */
+/* One histogram of all text or, where that would be too large, of each piece with samples in it.
+ * Samples come in the order of addresses. At 8 bytes for 2 of text, 16 MiB of it are 64 MiB of
+ * counters; beyond that only the pages that have samples are worth theirs. A large object without
+ * samples gets a histogram of a single bin, so that its profile has one. */
 static void put_samples(const struct live_tables *t, const struct process_object *o,
                         const struct samples *s, struct profile *out)
 {
@@ -439,6 +465,8 @@ static void put_samples(const struct live_tables *t, const struct process_object
     }
 }
 
+/* Everything that lies in this object, in any load of its file, by link address. The
+ * executable has a profile even if nothing was counted in it. */
 bool live_profile(const struct live_tables *t, size_t number, struct profile *out)
 {
     const struct process_object *o = &t->objects.list.at[number];
@@ -488,6 +516,7 @@ static void end_record(struct writer *w, size_t start)
         writer_u8(w, 0);
 }
 
+/* A record whose payload is there already: notes go from one file to the other as they are. */
 static void write_record(struct writer *w, uint32_t tag, struct bytes payload)
 {
     size_t start = begin_record(w, tag);
@@ -495,6 +524,7 @@ static void write_record(struct writer *w, uint32_t tag, struct bytes payload)
     end_record(w, start);
 }
 
+/* As read_process() in sidecar.c reads it. */
 static void write_process(struct writer *w, const struct process_facts *p)
 {
     size_t start = begin_record(w, MONARC_SIDE_PROCESS);
@@ -522,6 +552,8 @@ static void write_text(struct writer *w, const char *key, const char *value)
     end_record(w, start);
 }
 
+/* The END comes last, with the sum of all before it. Long lists are split, because a record's
+ * length has 32 bits. */
 void live_sidecar(const struct live_tables *t, struct writer *w)
 {
     enum { MOST_A_RECORD = 1 << 24 }; /* items: so that no record is longer than it can say */

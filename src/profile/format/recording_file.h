@@ -1,4 +1,11 @@
-/* The file of a run, version 2 of `monarc.side`, written and read. The bytes:
+/* The file of a run, version 2 of `monarc.side`, written and read.
+ *
+ *     u32 magic, version 2, byte order | record | record | ... | END
+ *     record: u32 tag | u64 n | n bytes
+ *
+ * In payloads numbers are LEB128 (v): seven bits a byte, the lowest first, bit 7 set in all but the
+ * last. Those with a sign (z) are zigzag: 0, -1, 1, -2 as 0, 1, 2, 3. A text is its number in
+ * STRINGS plus one, 0 for none; so is an index that may be missing. The bytes in full:
  * docs/formats/recording.md. */
 #ifndef MONARC_PROFILE_FORMAT_RECORDING_FILE_H
 #define MONARC_PROFILE_FORMAT_RECORDING_FILE_H
@@ -21,6 +28,28 @@ MUST_CHECK bool recording_read(struct bytes in, const char *name, struct recordi
  * besides being there is not written, nor are arcs and blocks if there are none. */
 void recording_write(struct writer *w, const struct recording *r);
 
+/* Records, in the numbers of their tags; a reader passes over those it does not know. Lists
+ * begin with their length:
+ *
+ *     END        u64 checksum of all before
+ *     STRINGS    {v length, bytes}          TEXTS      {key, value}
+ *     RUN        machine, method, rate, CPUs, times: the fields of struct recording
+ *     OBJECTS    {kind, bits, path, process + 1, low, high - low, n, n bytes of build-id}
+ *     SYMBOLS    {object, start (both as differences), size, name}
+ *     NODES      {head, [object], z address}
+ *     PROCESSES  {pid, parent, program + 1, times, bits, z status, name, why unseen}
+ *     THREADS    {process, tid, start, end, has CPU time, CPU time, name}
+ *     EVENTS     {name, unit, period, user only}
+ *     SAMPLES    {head, [z slice, z thread, event], [count], [z weight]}
+ *     MARKS      {at, kind, process + 1, tid, name}
+ *     LOSSES     {kind, count, ns, text}
+ *     ARCS       {object + 1, z from, object + 1, z self, count}
+ *     BLOCKS     {object, z address, count}
+ *     EXCERPTS   {object, n, n bytes: objfile/excerpt.h}
+ *     PEAKS      {process, bytes}
+ *     PARTS      {process, number, z status, padding, seed, elapsed, CPU time}
+ *
+ * Tags without a name here are passed over like any other unknown one. */
 enum recording_tag {
     RECORDING_TAG_END,
     RECORDING_TAG_STRINGS,
@@ -50,6 +79,7 @@ enum recording_sample_bit {
     RECORDING_SAMPLE_BITS = 3
 };
 
+/* Bits of an object: the booleans of struct recording_object. */
 enum recording_object_bit {
     RECORDING_OBJECT_DELETED = 1,
     RECORDING_OBJECT_HAS_UNWIND = 2,
@@ -60,7 +90,8 @@ enum recording_object_bit {
 enum recording_process_bit { RECORDING_PROCESS_HAS_CPU = 1, RECORDING_PROCESS_HAS_ENDED = 2 };
 
 /* Every step is a bijection of the sum so far, so that damage within one word of eight bytes is
- * always seen. */
+ * always seen. The length goes in first, so that files that differ only in zeros
+ * at their end have different sums. */
 static inline uint64_t recording_checksum(struct bytes b)
 {
     uint64_t sum = UINT64_C(0x9e3779b97f4a7c15) ^ b.len;

@@ -18,6 +18,8 @@
 
 #include <inttypes.h>
 
+/* What readers of records share. `in` spans one record's payload; any of them may set in.failed,
+ * after which everything reads as 0 until the record's end says so. */
 struct recording_reader {
     struct cursor in;
     struct recording *recording;
@@ -27,6 +29,8 @@ struct recording_reader {
     size_t last_len;
 };
 
+/* A number in LEB128. Most are below 128 and take one byte. Refused: more than ten bytes, and bits
+ * beyond the 64th. */
 static uint64_t recording_take(struct recording_reader *from)
 {
     struct cursor *in = &from->in;
@@ -59,12 +63,14 @@ static bool read_take_bool(struct recording_reader *from)
     return value;
 }
 
+/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2. */
 static int64_t read_take_signed(struct recording_reader *from)
 {
     uint64_t value = recording_take(from);
     return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
+/* Wraps around: any value can follow any other. */
 static uint64_t read_take_difference(struct recording_reader *from, uint64_t before)
 {
     return before + (uint64_t)read_take_signed(from);
@@ -79,6 +85,8 @@ static const char *read_take_text(struct recording_reader *from)
     return number && !from->in.failed ? from->strings.at[number - 1] : NULL;
 }
 
+/* An index plus one; RECORDING_NONE for 0. Whether there is such an item is recording_check()'s
+ * matter. */
 static uint32_t read_take_index(struct recording_reader *from)
 {
     uint64_t number = recording_take(from);
@@ -88,6 +96,7 @@ static uint32_t read_take_index(struct recording_reader *from)
 
 /* --- one item each --------------------------------------------------------------------------- */
 
+/* Texts end in NUL in memory, so one that has a NUL within is refused. */
 static void read_string(struct recording_reader *from)
 {
     uint64_t len = recording_take(from);
@@ -150,6 +159,7 @@ static void read_object(struct recording_reader *from)
     vec_push(&from->recording->objects, o);
 }
 
+/* The start is a difference only within an object. */
 static void read_symbol(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -165,6 +175,7 @@ static void read_symbol(struct recording_reader *from)
     vec_push(&r->symbols, s);
 }
 
+/* Copied, not read: what an excerpt says is understood, or refused, by those who need it. */
 static void read_excerpt(struct recording_reader *from)
 {
     uint32_t object = read_take_u32(from);
@@ -200,6 +211,7 @@ static void read_process(struct recording_reader *from)
     vec_push(&from->recording->processes, p);
 }
 
+/* Belongs to a process that PROCESSES has told before. */
 static void read_peak(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -289,6 +301,8 @@ static void read_block(struct recording_reader *from)
     vec_push(&r->blocks, block);
 }
 
+/* Node 0, the root, is not in the file. Objects stand before nodes, so there is a last address for
+ * each. */
 static void read_prepare_nodes(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -299,6 +313,8 @@ static void read_prepare_nodes(struct recording_reader *from)
     from->last_len = r->objects.len;
 }
 
+/* The parent is told as the distance back, so that it cannot stand behind the node. The object is
+ * mostly the parent's, the address near the last one of its object. */
 static void read_node(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -318,6 +334,8 @@ static void read_node(struct recording_reader *from)
     vec_push(&r->nodes, n);
 }
 
+/* Fields that are missing are the sample's before; the weight is nominally what the count makes
+ * with the event's period. */
 static void read_sample(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -365,6 +383,8 @@ static void read_reserve(struct recording_reader *from, uint32_t tag, size_t ite
         vec_reserve(&r->samples, r->samples.len + items);
 }
 
+/* RUN is one item; all others are lists. An item takes at least a byte, so the length that a list
+ * claims is checked against the bytes before room is made for it. */
 static void read_record(struct recording_reader *from, uint32_t tag)
 {
     if (tag == RECORDING_TAG_RUN) {
@@ -409,6 +429,7 @@ static bool read_header(struct cursor *in, struct err *e)
     return true;
 }
 
+/* END must be the last, and its sum that of everything in front of it. */
 static bool read_end(const struct cursor *where, struct cursor payload, const struct cursor *in,
                      struct err *e)
 {

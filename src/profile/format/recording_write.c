@@ -11,12 +11,14 @@
 #include "base/map.h"
 #include "monarc/sidecar.h"
 
+/* `w` is the body while lists are written, and then the file. */
 struct recording_writer {
     struct writer *w;
     const struct recording *recording;
     struct intern strings;
 };
 
+/* A number in LEB128: seven bits a byte, the lowest first. */
 static void write_put(struct recording_writer *to, uint64_t value)
 {
     uint8_t bytes[10];
@@ -208,6 +210,7 @@ static void write_block(struct recording_writer *to, size_t i)
     write_put(to, block->count);
 }
 
+/* A record of `len` items, each written by `write`. */
 static void write_list(struct recording_writer *to, uint32_t tag, size_t len,
                        void (*write)(struct recording_writer *, size_t))
 {
@@ -259,6 +262,8 @@ static void write_nodes(struct recording_writer *to)
     arena_deinit(&scratch);
 }
 
+/* Samples come by slice, thread and event, so that mostly these are as before, the count is 1, the
+ * weight nominal: then a sample is its node's difference alone. */
 static void write_sample(struct recording_writer *to, size_t i)
 {
     const struct recording_sample *s = &to->recording->samples.at[i];
@@ -314,6 +319,7 @@ static void write_string(struct recording_writer *to, size_t i)
     writer_bytes(to->w, to->strings.texts.at[i], to->strings.lengths.at[i]);
 }
 
+/* Body first, into memory of its own: which texts there are is known only then. */
 void recording_write(struct writer *w, const struct recording *r)
 {
     struct writer body = {0};

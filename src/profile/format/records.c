@@ -15,7 +15,12 @@
  * them in batches, so that a file of any size needs the memory of one batch.
  *
  * Writing has the counterpart: one check that a profile fits a dialect, and counts that do not fit
- * their field as several records. */
+ * their field as several records.
+ *
+ * Cost: a byte is looked at once for each layout in question and once more to be kept, arcs
+ * aside, whose addresses a trial samples. Refused: what ends before its records do, what no
+ * layout explains, what two explain equally well; of writing, what a dialect has no field for,
+ * and profiles whose counts would need more than 4 GiB of repeated records. */
 #include "profile/format/records.h"
 
 #include "monarc/gmon_out.h"
@@ -43,6 +48,7 @@ bool reading_fail(struct reading *r, const struct cursor *where, enum read_failu
     return err_at(r->e, where, "%s", sentence);
 }
 
+/* Says where in the file a stretch of a list comes from. */
 void reading_note_run(struct reading *r, const struct cursor *where, enum record_kind kind,
                       size_t first, size_t len)
 {
@@ -111,6 +117,8 @@ DECODER(decode_swapped_u32, uint32_t, uint32_t, __builtin_bswap32)
 DECODER(decode_swapped_u64, uint64_t, uint64_t, __builtin_bswap64)
 #undef DECODER
 
+/* Counters of the machine's own width and order are one memcpy; all others take a loop that the
+ * compiler makes a vector of, since nothing in it depends on the data. Hosts are little-endian. */
 static void reading_decode_counters(void *to, const uint8_t *from, size_t n, unsigned width,
                                     bool big_endian)
 {
@@ -172,18 +180,23 @@ bool reading_histogram(struct reading *r, const struct cursor *where)
 
 /* --- arcs and blocks ------------------------------------------------------------------------- */
 
+/* --- arcs ------------------------------------------------------------------------------------ */
 size_t arc_bytes(struct arc_layout layout, unsigned word)
 {
     return layout.is_tagged + 2 * word + (layout.has_wide_count ? word : 4);
 }
 
+/* Becomes a load, and a swap where the order asks for one: both arguments are constants where this
+ * is inlined. */
 static inline __attribute__((always_inline)) uint64_t
 reading_unsigned_at(const uint8_t *p, unsigned bytes, bool big_endian)
 {
     return bytes == 4 ? bytes_u32(p, big_endian) : bytes_u64(p, big_endian);
 }
 
-/* Inlined once for each layout, so that the loop has no branch on it. */
+/* Inlined once for each layout, so that the loop has no branch on it. Stops at the first record
+ * whose tag is not an arc's, and returns how many there were. The caller has checked that `max`
+ * whole records are there. */
 static inline __attribute__((always_inline)) size_t
 reading_decode_arcs_as(struct arc *to, const uint8_t *from, size_t max, unsigned tag, unsigned word,
                        unsigned count, bool big_endian)
@@ -197,6 +210,8 @@ reading_decode_arcs_as(struct arc *to, const uint8_t *from, size_t max, unsigned
     return n;
 }
 
+/* Picks the copy of the loop: one for each layout that is common; rare ones share the general
+ * one. */
 static size_t reading_decode_arcs(struct arc *to, const uint8_t *from, size_t max,
                                   struct arc_layout layout, unsigned word, bool big_endian)
 {
@@ -241,6 +256,8 @@ static void reading_to_absolute(const struct reading *r, struct arc *arcs, size_
     }
 }
 
+/* Arcs that stand one behind the other, up to `max` and to what the bytes that are left can hold:
+ * so the list is grown once, by a number that the file cannot make up. */
 static size_t reading_read_some_arcs(struct reading *r, struct arc_layout layout, size_t max)
 {
     struct cursor where = r->in;
@@ -266,6 +283,7 @@ static size_t reading_read_some_arcs(struct reading *r, struct arc_layout layout
     return n;
 }
 
+/* With a sink, a batch at a time. A batch that is not full is the last. */
 size_t reading_arcs(struct reading *r, struct arc_layout layout, size_t max)
 {
     enum { BATCH = 4096 };
@@ -292,6 +310,7 @@ void reading_block(struct reading *r, uint64_t address, uint64_t count)
 
 /* --- trials ---------------------------------------------------------------------------------- */
 
+/* What a walk under one layout has found; is_clean: it came to the end of the file. */
 struct trial {
     struct reading r;
     bool is_clean;
@@ -303,7 +322,9 @@ static uint64_t reading_spread(const struct reading *r)
     return r->highest ? r->highest - r->lowest : UINT64_MAX;
 }
 
-/* Negative if `a` explains the bytes better; 0 if nothing speaks for either. */
+/* Negative if `a` explains the bytes better; 0 if nothing speaks for either. First whether it
+ * came to the end, then how far it came, then how odd it was, then how close the addresses lie:
+ * each is asked only where the ones before say the same. */
 static int reading_compare_trials(const struct trial *a, const struct trial *b)
 {
     if (a->is_clean != b->is_clean)
@@ -316,6 +337,8 @@ static int reading_compare_trials(const struct trial *a, const struct trial *b)
            (reading_spread(&a->r) < reading_spread(&b->r));
 }
 
+/* Layouts by number: 0 is 64-bit little-endian, 1 is 32-bit little-endian, 2 and 3 are the same of
+ * big-endian machines. */
 bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
                     const struct format_hint *hint)
 {
@@ -326,7 +349,9 @@ bool reading_layout(struct cursor *in, unsigned i, enum byte_order order,
            (!order || (order == ORDER_BIG) == in->big_endian);
 }
 
-/* The best of the layouts that are in question. The likelier come first and win a tie. */
+/* The best of the layouts that are in question. The likelier come first and win a tie; *is_tie says
+ * that there was one between two that read the file cleanly and saw an address at all. A tie with
+ * a trial that is then beaten by a later one does not count. */
 static struct trial reading_best_trial(struct cursor in, enum byte_order order,
                                        const struct format_hint *hint, reading_walk *walk,
                                        bool *is_tie)
@@ -353,6 +378,7 @@ bool reading_plausible(struct cursor in, const struct format_hint *hint, reading
     return best.is_clean && !best.r.odd;
 }
 
+/* Whether there is one layout left, so that no trial is needed. */
 static bool reading_is_settled(enum byte_order order, const struct format_hint *hint)
 {
     return hint->word && (hint->order || order);
@@ -400,6 +426,8 @@ uint64_t writing_part(uint64_t left, unsigned bytes)
     return left < most ? left : most;
 }
 
+/* Records of `bytes` wide fields that a count takes. 0 takes one: that the arc is known says
+ * something even if it was not counted. */
 static uint64_t parts_of(uint64_t count, unsigned bytes)
 {
     uint64_t most = writing_part(UINT64_MAX, bytes);
@@ -428,6 +456,8 @@ static bool addresses_fit(const struct profile *p, unsigned word, struct err *e)
            err_set(e, "addresses above 0xffffffff do not fit a file with 32-bit pointers");
 }
 
+/* Dimension and rate must be what a reader of the dialect will take for granted where it has no
+ * field for them. */
 static bool unit_fits(const struct profile *p, const struct histogram *h,
                       const struct writing_limits *limits, struct err *e)
 {
@@ -443,6 +473,8 @@ static bool unit_fits(const struct profile *p, const struct histogram *h,
                                limits->name, h->rate);
 }
 
+/* A bin above 65535 needs several histogram records, which a format that has but one does not
+ * allow. */
 static bool counters_fit(const struct histogram *h, const struct writing_limits *limits,
                          struct err *e)
 {
@@ -452,6 +484,8 @@ static bool counters_fit(const struct histogram *h, const struct writing_limits 
                    limits->name, peak);
 }
 
+/* How large the file will be, roughly, or UINT64_MAX: counts near 2^64 in fields of 16 or 32 bits
+ * would take billions of records. */
 static uint64_t bytes_needed(const struct profile *p, unsigned word,
                              const struct writing_limits *limits)
 {
@@ -502,6 +536,8 @@ void writing_histogram_header(struct writer *w, const struct histogram *h)
     writer_u8(w, (uint8_t)h->abbreviation);
 }
 
+/* Pass 0 holds the first 65535 of each bin, pass 1 the next ones, and so on; with wider fields
+ * there is one pass. Equal widths on a little-endian target are written as they lie in memory. */
 void writing_counters(struct writer *w, const struct histogram *h, uint64_t pass, unsigned width)
 {
     if (h->width == width && !w->big_endian && !pass) {
@@ -521,6 +557,7 @@ void writing_counters(struct writer *w, const struct histogram *h, uint64_t pass
     }
 }
 
+/* 0 stands for an unknown caller and stays 0. */
 static uint64_t rebase(uint64_t address, uint64_t base)
 {
     return address ? address - base : 0;

@@ -123,12 +123,15 @@ bool sidecar_next(struct cursor *in, uint32_t *tag, struct cursor *payload)
     return true;
 }
 
+/* Blames a record whose payload does not hold what its tag promises. Returns false. */
 static bool bad_record(uint32_t tag, const struct cursor *payload, struct err *e)
 {
     return err_at(e, payload, "the %zu bytes of a record with tag %" PRIu32 " do not make one",
                   cursor_left(payload), tag);
 }
 
+/* u32 pid, parent | u64 start since 1970, start, end, CPU time, samples, ns sampled, mHz | u32
+ * rate, event, clock, why written. Times are nanoseconds. */
 static bool read_process(struct cursor in, struct process_facts *p)
 {
     p->pid = cursor_u32(&in);
@@ -147,7 +150,9 @@ static bool read_process(struct cursor in, struct process_facts *p)
     return !in.failed;
 }
 
-/* The first walk: *records is where the second one begins. */
+/* The first walk: *records is where the second one begins. Goes to END and checks the sum, so
+ * that the second walk meets no damage that a sum can show; and has all objects, since records
+ * before the last OBJECT may have addresses in it. */
 static bool read_frame(struct bytes bytes, const char *name, struct cursor *records,
                        struct process_facts *process, struct process_objects *objects,
                        struct arena *a, struct err *e)
@@ -185,6 +190,9 @@ static bool read_frame(struct bytes bytes, const char *name, struct cursor *reco
     }
 }
 
+/* An object that was loaded, unloaded and loaded again is there once for each time, and has one
+ * profile, which is listed with the first. A name with a slash, or none, is refused: it would lead
+ * out of the folder. */
 bool sidecar_list(struct bytes in, const char *name, struct arena *a, struct sidecar_profiles *out,
                   struct err *e)
 {
@@ -213,6 +221,8 @@ bool sidecar_list(struct bytes in, const char *name, struct arena *a, struct sid
 
 /* ---- objects of the recording */
 
+/* By what is the executable, then by the recorder's numbers: it numbers objects as it meets them.
+ */
 static int executable_first(const void *left, const void *right)
 {
     const struct process_object *l = *(struct process_object *const *)left;
@@ -222,7 +232,9 @@ static int executable_first(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
-/* The executable first, the others in the order in which the recorder met them. */
+/* The executable first, the others in the order in which the recorder met them. Loads of one
+ * file become one object of the recording; each process_object learns its number. Link addresses
+ * start at the same place in each load, so the first one's range stands for all. */
 static void add_objects(struct recording *r, struct process_objects *objects)
 {
     struct arena scratch = {0};
@@ -276,6 +288,8 @@ struct stack_tree {
     uint64_t period;         /* weight of a sample */
 };
 
+/* The node of that frame below that parent, made if it is new: parents are made before children,
+ * which is the order that a recording wants. */
 static uint32_t tree_node(struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t address)
 {
     bool is_new;
@@ -304,6 +318,7 @@ static uint32_t tree_frame(struct stack_tree *t, uint32_t parent, uint64_t addre
     return tree_node(t, parent, *missing, address ? address : RECORDING_CUT_TOO_MANY);
 }
 
+/* A sample of `hits` hits: its weight is that many periods, and no more than 64 bits hold. */
 static void tree_hits(struct stack_tree *t, uint32_t node, uint32_t thread, uint64_t hits)
 {
     struct recording_sample s = {
@@ -315,7 +330,11 @@ static void tree_hits(struct stack_tree *t, uint32_t node, uint32_t thread, uint
 
 /* Adds the recorder's nodes from the outermost inwards. `roots` maps the parents of the outermost
  * frames of threads to these; other stacks are `shared_thread`'s. In the lists of children, node
- * i + 1 is nodes[i], and 0 stands for all roots. */
+ * i + 1 is nodes[i], and 0 stands for all roots.
+ *
+ * Two passes: lists of children from the parents' ids, then a walk from the roots with a stack
+ * of its own, since the file decides how deep the tree is. A node that is not reached from a
+ * root (its parent is missing, or it is in a circle) stays out with its samples. */
 static void tree_stacks(struct stack_tree *t, const struct stack_nodes *list,
                         const struct map *roots, uint32_t shared_thread)
 {
@@ -364,6 +383,8 @@ static void tree_stacks(struct stack_tree *t, const struct stack_nodes *list,
     arena_deinit(&scratch);
 }
 
+/* Where there are no stacks, each bin with samples becomes a frame without callers, at the bin's
+ * first address. */
 static void tree_histogram(struct stack_tree *t, const struct histogram *h, uint32_t object,
                            uint32_t thread)
 {
@@ -446,6 +467,8 @@ static void read_threads(struct cursor *in, uint64_t start_ns, struct recording 
     }
 }
 
+/* u64 time, CPU time, samples | u32 kind, thread | 64 bytes of name. The CPU time and samples up to
+ * the mark have no place in a recording. */
 static void read_mark(struct cursor *in, uint64_t start_ns, struct recording *r)
 {
     enum { NAME_BYTES = 64 };
@@ -462,6 +485,8 @@ static void read_mark(struct cursor *in, uint64_t start_ns, struct recording *r)
     vec_push(&r->marks, m);
 }
 
+/* Calls between objects; those within one are in its profile. An end that no object holds is 0 in
+ * no object. */
 static void read_arcs(struct cursor *in, const struct process_objects *objects, struct recording *r)
 {
     enum { ARC_BYTES = 24 };

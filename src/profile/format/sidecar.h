@@ -3,7 +3,16 @@
  *
  * A sidecar is read straight into a `struct recording`. Live tables become the files that the
  * recorder would have written (`monarc recover`), and those are read. docs/formats/sidecar.md draws
- * the bytes of both. Addresses are those of the running process, unless said otherwise. */
+ * the bytes of both. Addresses are those of the running process, unless said otherwise.
+ *
+ *     monarc.side   u32 magic, version, byte order, pointer size | record | ... | END
+ *     record        u32 tag, n | n bytes | zeros up to a multiple of 8
+ *
+ *     monarc.live   header page of 4096 bytes | extent | extent | ...
+ *     extent        64 bytes: u32 magic, kind, u64 bytes, cells, first id, ..., checksum of these
+ *                   then cells of 32 bytes {u64, u64, u64 count, u64}, or records as above
+ *
+ * The recorder maps the live file and works in it, so that it is there however the process ends. */
 #ifndef MONARC_PROFILE_FORMAT_SIDECAR_H
 #define MONARC_PROFILE_FORMAT_SIDECAR_H
 
@@ -24,7 +33,8 @@ struct sidecar_profiles {
     struct format_hint hint;  /* how they were written */
 };
 
-/* Lists them; arrays and names are in `a`. Fails as sidecar_read() does, and if a name leads out of
+/* Lists them, without opening one: a reader gets bytes, and its caller knows where the folder is.
+ * Arrays and names are in `a`. Fails as sidecar_read() does, and if a name leads out of
  * the folder. */
 MUST_CHECK bool sidecar_list(struct bytes in, const char *name, struct arena *a,
                              struct sidecar_profiles *out, struct err *e);
@@ -32,7 +42,8 @@ MUST_CHECK bool sidecar_list(struct bytes in, const char *name, struct arena *a,
 /* Reads a whole sidecar into a zeroed *out, as a recording of one process: stacks as samples (or
  * the histograms of `profiles`, if there are no stacks), calls and blocks of `profiles`, calls
  * between objects. Fails for a wrong checksum, records that do not fit, a sidecar without an
- * executable; then *out must still be freed. */
+ * executable; then *out must still be freed. `profiles` are those of sidecar_list() for the same
+ * bytes; a profile that is missing is left zeroed. Times become relative to the process's start. */
 MUST_CHECK bool sidecar_read(struct bytes in, const char *name,
                              const struct sidecar_profiles *profiles, struct recording *out,
                              struct err *e);
@@ -52,6 +63,9 @@ struct process_object {
     struct bytes record; /* its payload in the file */
 };
 
+/* All objects of a process; sorted by `start` after process_objects_sort(). Where ranges
+ * overlap, because one file was loaded after another was unloaded, the one that starts last is
+ * found. */
 struct process_objects {
     VEC(struct process_object) list;
 };
@@ -67,7 +81,9 @@ struct stack_nodes {
     VEC(struct stack_node) list;
 };
 
-/* The PROCESS record. */
+/* The PROCESS record. Numbers are as the recorder has them: `event` and `clock` are its
+ * enumerators, `written` is why it wrote the file (add_process_texts() in sidecar.c knows their
+ * names). */
 struct process_facts {
     uint32_t pid, parent;
     uint64_t start_real_ns, start_ns, end_ns, cpu_ns; /* all but the first: CLOCK_MONOTONIC, CPU */
@@ -100,6 +116,9 @@ struct live_tables {
  * as it goes. live_deinit() after failure, too. */
 MUST_CHECK bool live_read(struct bytes in, const char *name, struct live_tables *out,
                           struct err *e);
+/* Adds up equal keys, sorts objects, tells calls between objects from those within one, moves
+ * blocks to their starts, and works out the measured rate. Once, before live_profile() and
+ * live_sidecar(). */
 void live_finish(struct live_tables *t);
 void live_deinit(struct live_tables *t);
 
@@ -107,7 +126,8 @@ void live_deinit(struct live_tables *t);
  * it, or if an object before it has the same file. */
 MUST_CHECK bool live_profile(const struct live_tables *t, size_t i, struct profile *out);
 
-/* The sidecar, in the byte order and pointer size of the recorder. */
+/* Appends the sidecar to `w`, in the byte order and pointer size of the recorder: the same that it
+ * would have written at its end, but for losses that only the running recorder knew. */
 void live_sidecar(const struct live_tables *t, struct writer *w);
 
 /* The path of the executable, or NULL. */
@@ -115,24 +135,30 @@ const char *live_executable(const struct live_tables *t);
 
 /* ---- of both files */
 
-/* Takes the next record, without what it is padded with. */
+/* Takes the next record, without what it is padded with: *payload is a cursor over it alone. Fails
+ * if the file ends before the record does. Unknown tags are taken like any other. */
 MUST_CHECK bool sidecar_next(struct cursor *in, uint32_t *tag, struct cursor *payload);
 
-/* Takes the payload of an OBJECT record; a later one of an id replaces the earlier one. */
+/* Takes the payload of an OBJECT record; a later one of an id replaces the earlier one. Fails for
+ * objects that end before they start, build-ids that are too long, and the 65,537th object:
+ *
+ *     u32 id, flags (1: executable) | u64 start, end, bias, text low, text high
+ *     u32 build-id bytes, 0 | 32 bytes of build-id | path NUL | name of its profile NUL */
 MUST_CHECK bool process_objects_read(struct process_objects *objects, struct cursor payload,
                                      struct arena *a);
 
 /* Puts them in the order of addresses, which process_object_at() needs. */
 void process_objects_sort(struct process_objects *objects);
 
-/* The object that holds an address, or NULL. */
+/* The object that holds an address, or NULL. Objects must be sorted; time log n. */
 const struct process_object *process_object_at(const struct process_objects *objects,
                                                uint64_t address);
 
 /* Whether the two are one file: loaded again after it was unloaded. */
 bool process_object_same(const struct process_object *a, const struct process_object *b);
 
-/* FNV-1a of 64 bits. */
+/* FNV-1a of 64 bits: what END has of all bytes before it, and a live file's headers of their first
+ * 56. It finds damage, not malice. */
 uint64_t sidecar_checksum(struct bytes b);
 
 #endif

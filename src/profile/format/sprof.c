@@ -3,7 +3,15 @@
  *
  * One histogram over the object's text, then arcs whose addresses count from its start. The file is
  * made in full size when the object is loaded, so most of it is zeros after the last arc. A caller
- * outside the object is recorded as 0 and stays 0 here. */
+ * outside the object is recorded as 0 and stays 0 here.
+ *
+ *     "gmon" | u32 0x1ffff | 12 bytes of 0
+ *     u32 0 | word low, high | u32 bins, rate | dimension | u16 counters
+ *     u32 1 | u32 n | n times {word from, word self, u32 count} | zeros
+ *
+ * Tags are 4 bytes here, not one as in GNU's files, and each kind of record occurs once. Refused:
+ * other tags, and fewer arcs than are claimed; of writing, arcs that leave the text, since the file
+ * tells nothing of other objects. Source: glibc elf/dl-profile.c, elf/sprof.c. */
 #include "profile/format/records.h"
 #include "monarc/gmon_out.h"
 
@@ -11,6 +19,7 @@
 
 static const struct arc_layout ARC = {0};
 
+/* Takes a tag of 4 bytes, which must be the one that is due. */
 static bool read_tag(struct reading *r, uint32_t wanted)
 {
     struct cursor where = r->in;
@@ -30,6 +39,7 @@ static bool is_zero(const struct cursor *in)
     return true;
 }
 
+/* As many arcs as are claimed must be there; what is behind them is room for more. */
 static bool read_arcs(struct reading *r)
 {
     struct cursor where = r->in;
@@ -51,6 +61,8 @@ static bool read_histogram(struct reading *r, const struct cursor *where)
     return reading_histogram(r, where);
 }
 
+/* What follows the arcs is room that was never used, hence zeros. Something else is no reason to
+ * refuse them: it is odd, and counted in trailing_bytes. */
 static bool walk(struct reading *r)
 {
     struct cursor where = r->in;
@@ -104,6 +116,8 @@ static bool arcs_fit(const struct profile *p, struct err *e)
     return true;
 }
 
+/* Number and size of everything is known before the first byte is written: arcs whose count exceeds
+ * 32 bits are several records, and are counted so. */
 static bool write(struct writer *w, const struct profile *p, struct err *e)
 {
     static const struct writing_limits LIMITS = {.name = "an sprof file",

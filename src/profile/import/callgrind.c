@@ -3,6 +3,18 @@
  *
  * A run gets the costs of functions and the numbers of calls. It has no place for what a call cost,
  * for lines, jumps and parts of a run; these are named. Cycles are no matter: nothing is followed.
+ *
+ *     events: Ir Dr              what the numbers of a line of costs are
+ *     ob=(1) /bin/x              names: defined with a number once, then told by it
+ *     fn=(2) main
+ *     16 400 20                  own costs: position, then one number an event
+ *     cfn=(3) work
+ *     calls=50 32                the next line is what these calls cost
+ *     16 9000
+ *
+ * A function's costs have no stack: each is a frame whose callers are not known. Parts of a file
+ * and several threads in it are added up. Refused, with the line: a number that nothing defines,
+ * more than 64 events, costs that are no numbers or come before a function. Linear in the bytes.
  */
 #include "profile/import/named_recording.h"
 
@@ -17,14 +29,17 @@ enum { MOST_EVENTS = 64 };
 
 static const char UNKNOWN[] = "???";
 
-/* "(12) name" stands for itself and defines 12; "(12)" is that name again. One space a kind. */
+/* "(12) name" stands for itself and defines 12; "(12)" is that name again. Objects and functions
+ * have numbers of their own; those of files are not needed, as lines are not kept. */
 enum callgrind_space { SPACE_OBJECTS, SPACE_FUNCTIONS, SPACES };
 
+/* A function: its object and the address that stands for it. */
 struct callgrind_place {
     uint32_t object;
     uint64_t function;
 };
 
+/* What the lines so far have said. Spans point into the file. */
 struct callgrind_file {
     struct named_run n;
     const char *name;
@@ -44,6 +59,7 @@ static bool callgrind_bad(const struct callgrind_file *f, const struct text_line
     return err_in(e, f->name, "line %" PRIu64 ": %s", lines->number, what);
 }
 
+/* Resolves a name, defining its number if it spells it out. false: nothing defines the number. */
 static bool callgrind_name(struct callgrind_file *f, enum callgrind_space space,
                            struct text_span text, struct text_span *out)
 {
@@ -70,6 +86,8 @@ static bool callgrind_name(struct callgrind_file *f, enum callgrind_space space,
 
 /* --- head ------------------------------------------------------------------------------------ */
 
+/* "Ir Dr Dw": the events of each line of costs, in this order. A later part of the file may say it
+ * again; events of the same name are the same. */
 static bool callgrind_events(struct callgrind_file *f, struct text_span list)
 {
     f->events_len = 0;
@@ -99,6 +117,8 @@ static void callgrind_command(struct callgrind_file *f, struct text_span command
     named_run_name_process(&f->n, program.at, text_len(program));
 }
 
+/* A line of the head; *is_head says whether it is one. Fails if it is one and makes no sense. What
+ * says how the program was run or repeats a sum is passed over. */
 static bool callgrind_head(struct callgrind_file *f, struct text_span line, bool *is_head)
 {
     static const char *const others[] = {"version:", "creator:", "pid:",    "thread:", "part:",
@@ -148,6 +168,8 @@ static bool callgrind_skip_positions(struct text_span *s, uint32_t positions)
     return true;
 }
 
+/* "16 400 20" of the function that is current. Events that a line leaves out at its end are 0;
+ * those of 0 make no sample. */
 static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs)
 {
     struct callgrind_place p = callgrind_place(f, f->own_object, f->own_function);
@@ -167,6 +189,8 @@ static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs
     return costs.at == costs.end;
 }
 
+/* A call from the current function to the one that cfn named, in cob's object or the current one.
+ * What it cost is known with all below it, which a run has no place for. */
 static void callgrind_called(struct callgrind_file *f)
 {
     struct callgrind_place from = callgrind_place(f, f->own_object, f->own_function);
@@ -189,6 +213,8 @@ static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
 
 /* --- all lines ------------------------------------------------------------------------------- */
 
+/* "ob=...": *is_key says whether the line is of this kind. Names of files are among them, and not
+ * kept. */
 static bool callgrind_key(struct callgrind_file *f, struct text_span line, bool *is_key)
 {
     const char *equal = memchr(line.at, '=', text_len(line));
@@ -213,6 +239,7 @@ static bool callgrind_key(struct callgrind_file *f, struct text_span line, bool 
     return true;
 }
 
+/* Head, key, or costs: each is asked in turn whether the line is its own. */
 static bool callgrind_line(struct callgrind_file *f, struct text_lines *lines,
                            struct text_span line, struct err *e)
 {
@@ -231,6 +258,8 @@ static bool callgrind_line(struct callgrind_file *f, struct text_lines *lines,
     return callgrind_costs(f, line) || callgrind_bad(f, lines, "is not a line of costs", e);
 }
 
+/* By the comment that new versions write, or by `events:` in a head of nothing but keywords and
+ * comments. */
 bool callgrind_probe(struct bytes first)
 {
     struct text_lines lines = text_lines_over(first);

@@ -8,7 +8,11 @@
  * Numbers may have fractions, as some tools write percentages or milliseconds: then every weight is
  * kept in millionths, and a sample is nominally a million of them. Comments (`#`) are passed over.
  * Lines that are no stack with a number are counted as lost, unless they are half of what the
- * beginning has: then the file is something else. */
+ * beginning has: then the file is something else.
+ *
+ * Refused: files with NUL bytes, numbers whose sum exceeds 64 bits, files of which no line is a
+ * stack. Frames without a name (`a;;b`) are left out. Cost: linear in the bytes, twice if there
+ * are fractions. */
 #include "profile/import/named_recording.h"
 
 #include <inttypes.h>
@@ -50,7 +54,9 @@ static bool folded_is_comment(struct text_span line)
     return line.at == line.end || *line.at == '#';
 }
 
-/* Text of which most lines are such, and at least one has two frames; the last may be cut. */
+/* Text of which most lines are such, and at least one has two frames; the last may be cut. Fifty
+ * lines are enough. Two frames are asked for because a list of words with numbers behind them
+ * has the same shape. */
 bool folded_probe(struct bytes first)
 {
     enum { ENOUGH = 50 };
@@ -98,6 +104,8 @@ static void folded_keep_same(struct folded_before *b, struct text_span next)
     b->stack = next;
 }
 
+/* Adds a stack: goes on below the last frame that it has in common with the one before. Offsets in
+ * `b` count from the stack's start, and so hold for this one as far as both are the same. */
 static bool folded_line(struct named_run *n, struct folded_before *b, struct text_span stack,
                         uint64_t weight, uint64_t samples)
 {

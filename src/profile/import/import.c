@@ -8,7 +8,13 @@
  * means that its symbols stand in the recording and no file is opened. The same name has the same
  * address in every recording, which is what lets two of them be merged or compared; names whose
  * hashes collide take the next free address, so that order can matter there and nowhere else.
- * Nodes, symbols, threads and losses are each found by a hash: time is linear in the frames. */
+ * Nodes, symbols, threads and losses are each found by a hash: time is linear in the frames.
+ *
+ *     address   = 16 * (the name's hash, 48 bits, odd)     0 is code without a name
+ *     call site = the caller's address + 8                  somewhere in its code
+ *     symbol    = [address, address + 16)
+ *
+ * A call site must lie within its caller and differ from its entry, hence the 16 bytes. */
 #include "profile/import/import.h"
 
 #include "base/bytes.h"
@@ -25,6 +31,9 @@ static bool read_perf(struct bytes in, const char *name, struct recording *out, 
     return perf_data_read(in, name, &(struct perf_data_options){0}, out, NULL, e);
 }
 
+/* In the order of certainty. perf.data and pprof have a magic or a strict structure; callgrind has
+ * keywords; what `perf script` prints has a shape; nearly any text with a number at each line's end
+ * could be folded stacks. */
 static const struct importer table[] = {
     {"perf_data", "Linux perf.data", perf_data_probe, read_perf},
     {"pprof", "pprof's profile.proto", pprof_probe, pprof_read},
@@ -46,7 +55,8 @@ const struct importer *importer_of(struct bytes first)
 
 /* ---- A run of names. */
 
-/* A function's address is 48 bits of its name's hash, and four of room for its code. */
+/* A function's address is 48 bits of its name's hash, and four of room for its code. CALL_OFFSET
+ * is where a function's calls are taken to stand. */
 enum { FUNCTION_BYTES = 16, CALL_OFFSET = 8, NAME_BITS = 48 };
 
 void named_run_begin(struct named_run *n, struct recording *out)
@@ -58,6 +68,7 @@ void named_run_begin(struct named_run *n, struct recording *out)
 
 /* --- objects and functions ------------------------------------------------------------------- */
 
+/* Appends an object; returns its number. */
 static uint32_t named_add_object(struct named_run *n, struct recording_object o)
 {
     vec_push(&n->recording->objects, o);
@@ -79,6 +90,9 @@ uint32_t named_run_object(struct named_run *n, const char *path, size_t len)
                                      .is_listed = true});
 }
 
+/* Probes addresses from the hash on until one is free or has this very name. Of two names with one
+ * hash, the one that comes second moves on; both stay apart, but in another run they may be the
+ * other way round. */
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len)
 {
     bool is_new;
@@ -147,6 +161,8 @@ uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, 
     return named_node(n, caller, object, len ? named_run_function(n, object, name, len) : 0);
 }
 
+/* The frames that stand outside are of one object, made when it is first needed; the reason is the
+ * address in it. */
 uint32_t named_run_cut(struct named_run *n, enum recording_cut why)
 {
     if (n->cut == RECORDING_NONE)
@@ -158,6 +174,7 @@ uint32_t named_run_cut(struct named_run *n, enum recording_cut why)
 
 /* --- events, threads, samples ---------------------------------------------------------------- */
 
+/* Events are few: a list is searched. */
 uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
                          enum recording_event_unit unit)
 {
@@ -183,6 +200,8 @@ static uint32_t named_process(struct named_run *n, uint32_t pid, const char *nam
     return number;
 }
 
+/* Threads are found by both numbers, since a tid may be used again in another process. The name is
+ * the one that comes first, and names the process, too. */
 uint32_t named_run_thread(struct named_run *n, uint32_t pid, uint32_t tid, const char *name,
                           size_t len)
 {
@@ -203,6 +222,8 @@ void named_run_name_process(struct named_run *n, const char *name, size_t len)
     n->recording->processes.at[0].name = arena_copy(&n->recording->arena, name, len);
 }
 
+/* The sum of all weights must fit 64 bits, which is checked here, where the line to blame is
+ * known. */
 bool named_run_sample(struct named_run *n, uint32_t thread, uint32_t event, uint32_t node,
                       uint64_t weight, uint64_t count)
 {
@@ -219,6 +240,7 @@ bool named_run_sample(struct named_run *n, uint32_t thread, uint32_t event, uint
     return true;
 }
 
+/* A caller that is not known has address 0 in no object. */
 void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, uint32_t object,
                      uint64_t self, uint64_t count)
 {
@@ -228,6 +250,8 @@ void named_run_calls(struct named_run *n, uint32_t from_object, uint64_t from, u
                                     count});
 }
 
+/* Losses are told apart by their texts' hash. Texts are constants of this program, so few that they
+ * do not collide. */
 void named_run_lose(struct named_run *n, const char *text, uint64_t count)
 {
     bool is_new;
@@ -249,7 +273,8 @@ static int named_by_place(const void *left, const void *right)
     return (l->start > r->start) - (l->start < r->start);
 }
 
-/* The object of the command's name, which the kernel has cut; else the first. */
+/* The object of the command's name, which the kernel has cut; else the first. Names in brackets
+ * ([kernel.kallsyms], [vdso]) are the last to be taken for a program. */
 static uint32_t named_program(const struct recording *r, const char *name)
 {
     uint32_t first = RECORDING_NONE;

@@ -1,7 +1,14 @@
 /* Makes a run out of names: of what others tell of functions without their code.
  *
  * An object that is told so is `is_listed`: its functions have addresses that stand for their
- * names, the same ones in every run, so that runs can be merged. Nothing is opened. */
+ * names, the same ones in every run, so that runs can be merged. Nothing is opened.
+ *
+ * An import begins a run, adds objects, frames and samples in whatever order its file has them,
+ * and finishes it; only then is the run fit for recording_check(). Texts that are passed in are
+ * copied unless it says otherwise: they may point into the file.
+ *
+ * What all imports of text share stands below: lines, words and numbers without copies, and the
+ * fields of Protocol Buffers. */
 #ifndef MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 #define MONARC_PROFILE_IMPORT_NAMED_RECORDING_H
 
@@ -14,6 +21,8 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A run in the making, and the tables by which its items are found again. Owns the tables; the run
+ * is the caller's. */
 struct named_run {
     struct recording *recording;
     struct intern paths;   /* of objects, which stand in the run in this order */
@@ -27,16 +36,19 @@ struct named_run {
     uint64_t total;        /* of all weights */
 };
 
-/* Begins with a root, in a zeroed run. */
+/* Begins with a root, in a zeroed run. Slices have a length of 1 ns: these files know no time. */
 void named_run_begin(struct named_run *n, struct recording *out);
 
-/* Sorts, adds up, and frees what the run does not need. */
+/* Sorts symbols, finds the program of each process, adds up equal samples, and frees what the run
+ * does not need. To be called after failure, too. */
 void named_run_finish(struct named_run *n);
 
-/* Objects by path; the first is that of the program unless threads say otherwise. */
+/* Objects by path, made when they are new; returns the number. The first is that of the program
+ * unless threads say otherwise. */
 uint32_t named_run_object(struct named_run *n, const char *path, size_t len);
 
-/* The address that stands for a function. */
+/* The address that stands for a function: the same for equal names of one object. Adds a symbol if
+ * the name is new. `len` is at least 1. */
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len);
 
 /* A frame within its caller's (RECORDING_ROOT: none); of a function without a name for `len` 0. */
@@ -46,12 +58,16 @@ uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, 
 /* What stands outside of frames whose callers are not known. */
 uint32_t named_run_cut(struct named_run *n, enum recording_cut why);
 
+/* The event of that name, made with period 0 if it is new; returns its number. The first event is
+ * the one that reports show. */
 uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
                          enum recording_event_unit unit);
+/* The thread of those numbers, made with its process if it is new. Names are cut to what the kernel
+ * keeps of them. */
 uint32_t named_run_thread(struct named_run *n, uint32_t pid, uint32_t tid, const char *name,
                           size_t len);
 
-/* The command of the first process, where it is told late. */
+/* The command of the first process, where it is told late. There must be a thread already. */
 void named_run_name_process(struct named_run *n, const char *name, size_t len);
 
 /* `weight` also says how many samples that are, with `count` 0. false: the weights have no sum any
@@ -106,12 +122,15 @@ static inline bool text_is_text(struct bytes b)
     return !b.len || !memchr(b.at, 0, b.len);
 }
 
+/* Lines over bytes that may be empty, and NULL then. */
 static inline struct text_lines text_lines_over(struct bytes b)
 {
     const char *at = b.at ? (const char *)b.at : "";
     return (struct text_lines){at, at + b.len, 0};
 }
 
+/* Takes the next line, which may be empty; false at the end. A last line needs no newline, and a
+ * line that ends in CR LF loses both. */
 static inline bool text_lines_take(struct text_lines *t, struct text_span *out)
 {
     if (t->at == t->end)
@@ -182,6 +201,8 @@ struct proto_field {
     struct bytes bytes; /* of a text, a message or a packed list; at is NULL for the others */
 };
 
+/* Seven bits a byte, the lowest first. Bits beyond the 64th are dropped; more than ten bytes are
+ * refused. */
 static inline uint64_t proto_varint(struct cursor *in)
 {
     uint64_t value = 0;
@@ -195,7 +216,10 @@ static inline uint64_t proto_varint(struct cursor *in)
     return 0;
 }
 
-/* false at the end, and where something is wrong. */
+/* Takes the next field. false at the end, and where something is wrong (in->failed tells which).
+ * A tag is a varint of the field's number << 3 | its type:
+ *
+ *         0 varint      1 eight bytes      2 length and bytes      5 four bytes */
 static inline bool proto_next(struct cursor *in, struct proto_field *f)
 {
     if (in->failed || !cursor_left(in))

@@ -1,4 +1,10 @@
-/* perf.data: what 'perf record' writes, as a file or into a pipe (docs/formats/perf.md). */
+/* perf.data: what 'perf record' writes, as a file or into a pipe (docs/import.md).
+ *
+ *     perf_data.c     the file's frame, unpacking, the order of time
+ *     perf_event.c    attributes of events, which say how records look; the kernel's names
+ *     perf_replay.c   records, one after the other, to the collector of our own recordings
+ *
+ * This header is private to the three, but for perf_data_probe() and perf_data_read(). */
 #ifndef MONARC_PROFILE_IMPORT_PERF_H
 #define MONARC_PROFILE_IMPORT_PERF_H
 
@@ -31,6 +37,7 @@ struct perf_data_counts {
     uint64_t samples, taken;
 };
 
+/* Whether the bytes begin as a perf.data of either byte order does; `in` may be the beginning. */
 bool perf_data_probe(struct bytes in);
 
 /* Reads a whole file into a zeroed *out, which is to be freed after failure, too. Looks into the
@@ -43,7 +50,9 @@ MUST_CHECK bool perf_data_read(struct bytes in, const char *name, const struct p
  * round by round: a record of the next round may be older than one of this, not than one of the
  * last. */
 
-/* Memory that records lie in, freed with the last of them. NULL: somebody else's. */
+/* Memory that records lie in, freed with the last of them. NULL: somebody else's. A block is
+ * what a piece of packed records was unpacked to; records of a file that is not packed lie in
+ * the file. */
 struct perf_block {
     uint32_t users;
     uint8_t *at;
@@ -54,6 +63,8 @@ struct perf_queued {
     struct perf_block *block;
 };
 
+/* Records that wait for their turn. At the end of a round, everything up to `settled`, the latest
+ * time of the round before, can be handed over. */
 struct perf_rounds {
     VEC(struct keyed) order; /* time, place in `all` */
     VEC(struct perf_queued) all;
@@ -101,14 +112,15 @@ MUST_CHECK bool perf_unpack(struct perf_unpack *u, struct bytes piece, perf_unpa
 
 struct perf_event_kind {
     struct perf_layout layout;
-    uint32_t type; /* PERF_TYPE_... */
-    uint64_t config;
+    uint32_t type;   /* PERF_TYPE_... */
+    uint64_t config; /* which event of the type */
     uint64_t period; /* between samples; with `is_rate`: samples per second that were asked for */
     uint32_t most_frames;
     bool is_rate, excludes_kernel;
     const char *name; /* NULL: not known */
 };
 
+/* All events of a file. A record's id says which it is of. */
 struct perf_kinds {
     VEC(struct perf_event_kind) all;
     struct map of_id;    /* id -> index */
@@ -118,10 +130,11 @@ struct perf_kinds {
 /* Reads one struct perf_event_attr of the bytes that it says itself, at most `room`. */
 bool perf_kind_read(struct cursor *in, size_t room, struct perf_event_kind *out);
 
-/* Adds ids: all words that are left. */
+/* Adds ids of a kind: all words of 8 bytes that are left. */
 void perf_kinds_add_ids(struct perf_kinds *k, struct cursor in, uint32_t kind);
 
-/* The feature that names events; and the record that does. */
+/* The feature that names events (HEADER_EVENT_DESC); and the record that does, of which other
+ * updates are passed over. Names of ids that are not known are dropped. */
 void perf_kinds_describe(struct perf_kinds *k, struct cursor in);
 void perf_kinds_update(struct perf_kinds *k, struct cursor in);
 
@@ -131,7 +144,7 @@ const char *perf_kind_name(const struct perf_kinds *k, uint32_t kind);
 /* Whether weights are nanoseconds. */
 bool perf_kind_is_clock(const struct perf_event_kind *k);
 
-/* When the record was made; 0: it does not say. */
+/* When the record was made, in perf's clock; 0: it does not say. */
 uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record);
 
 /* The kind that the record is of; RECORDING_NONE: a sample of one that the file does not describe.
@@ -147,12 +160,14 @@ struct perf_build_ids {
     VEC(struct bytes) ids;
 };
 
+/* A kernel module, and where its code was. */
 struct perf_module {
     const char *name; /* [NAME] */
     uint64_t start;
 };
 
-/* Where the kernel's code was. */
+/* Where the kernel's code was. Addresses of the kernel are told as differences to its start,
+ * since it lies elsewhere after each boot. */
 struct perf_kernel {
     bool is_told;
     uint64_t start, anchor; /* of its mapping; and of the symbol that it is named after */
@@ -160,6 +175,7 @@ struct perf_kernel {
     VEC(struct perf_module) modules;
 };
 
+/* What the records so far have said. Owns all of it. */
 struct perf_replay {
     struct arena arena;
     struct perf_kinds kinds;
@@ -175,17 +191,19 @@ struct perf_replay {
 
 void perf_replay_deinit(struct perf_replay *p);
 
-/* A record as it stands in the file, in the order of time. */
+/* A record as it stands in the file, in the order of time. Never fails: what cannot be used is lost
+ * and counted. */
 void perf_replay_record(struct perf_replay *p, struct bytes record);
 
 /* Fills a zeroed run. */
 void perf_replay_finish(struct perf_replay *p, struct recording *out);
 
-/* A file's build-id, by the path under which it was mapped. */
+/* A file's build-id, by the path under which it was mapped; a later one of a path replaces the
+ * earlier one. Empty where none is known. */
 void perf_replay_build_id(struct perf_replay *p, const char *path, struct bytes id);
 struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path);
 
-/* perf_kernel.c: lists the names of the kernel's code in the run, if this machine runs the kernel
+/* Lists the names of the kernel's code in the run, if this machine runs the kernel
  * that was recorded. */
 void perf_kernel_names(const struct perf_replay *p, struct recording *out);
 

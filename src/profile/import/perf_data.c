@@ -12,7 +12,14 @@
  *
  * Refused: records that end behind the file, packed ones that are damaged or claim to be more than
  * packing can do. Instruction traces (AUX) have no room and are named. Source:
- * tools/perf/Documentation/perf.data-file-format.txt of Linux. */
+ * tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ *
+ *     a file      header | ids | attributes | records | sections of features
+ *     a pipe      16 bytes of header | records, those of attributes and features among them
+ *     a folder    one such file, and one of records alone for each thread of perf's
+ *
+ * A file whose recorder was killed has a header that says 0 bytes of records: they go to its
+ * end. */
 #include "profile/import/perf.h"
 
 #include <elf.h>
@@ -21,7 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of perf's own. */
+/* Records of perf's own. Numbers from 64 on (PERF_RECORD_USER_TYPE_START) are not the kernel's;
+ * those without a name here say nothing of a profile. */
 enum perf_own_record {
     OWN_ATTR = 64,
     OWN_TRACING_DATA = 66,
@@ -66,6 +74,7 @@ enum {
     "one file of a folder of 'perf record --threads': the samples are in its other files, which " \
     "are read if the folder is named"
 
+/* One file being read. `in` and `name` are those of the stream that is read now. */
 struct perf_file {
     struct bytes in;
     const char *name;
@@ -107,6 +116,7 @@ static const char *perf_text(struct perf_file *f, struct cursor *in)
     return at ? arena_copy(&f->replay.arena, at, strnlen(at, len)) : "";
 }
 
+/* The machine as uname(2) names it. Without it, records are taken to be of this one. */
 static void perf_take_arch(struct perf_file *f, const char *arch)
 {
     if (!arch[0])
@@ -153,6 +163,7 @@ static void perf_add_text(struct perf_file *f, const char *key, const char *valu
         vec_push(&f->texts, (struct recording_text){key, value});
 }
 
+/* { u32 arguments; text... }: perf's own command line, of which 256 words are kept. */
 static void perf_take_command(struct perf_file *f, struct cursor in)
 {
     uint32_t len = cursor_u32(&in);
@@ -162,6 +173,8 @@ static void perf_take_command(struct perf_file *f, struct cursor in)
     perf_add_text(f, "recorder", all);
 }
 
+/* A section of that number, or the record with the same payload. All are optional; one that is
+ * damaged reads as empty. */
 static void perf_take_feature(struct perf_file *f, uint64_t feature, struct cursor in)
 {
     switch (feature) {
@@ -197,6 +210,7 @@ static bool perf_unpacked_records(void *context, struct perf_block *block, size_
     return perf_records(context, (struct bytes){block->at, len}, block, taken, e);
 }
 
+/* A piece of the zstd stream; the newer kind of record says its length, as it is padded. */
 static bool perf_take_packed(struct perf_file *f, struct cursor in, uint32_t type, struct err *e)
 {
     struct err why = {0};
@@ -208,6 +222,7 @@ static bool perf_take_packed(struct perf_file *f, struct cursor in, uint32_t typ
            err_in(e, f->name, "%s", why.line);
 }
 
+/* Of a pipe: attributes come as records, before those they are needed for. */
 static bool perf_take_attribute(struct perf_file *f, struct cursor in, struct err *e)
 {
     struct perf_event_kind kind;
@@ -220,6 +235,8 @@ static bool perf_take_attribute(struct perf_file *f, struct cursor in, struct er
     return true;
 }
 
+/* A record of the kernel's: waits for its turn by time. One that does not tell its time is taken at
+ * once. A time of 0 or of all ones says nothing, as in perf itself. */
 static void perf_take_kernels(struct perf_file *f, struct bytes record, struct perf_block *block)
 {
     uint32_t kind = perf_kinds_of(&f->replay.kinds, record, f->big_endian);
@@ -232,7 +249,8 @@ static void perf_take_kernels(struct perf_file *f, struct bytes record, struct p
         perf_replay_record(&f->replay, record);
 }
 
-/* *behind: bytes that follow the record and are not counted in its size. */
+/* *behind: bytes that follow the record and are not counted in its size. Records that are not
+ * known are passed over, so that files of later versions of perf are read. */
 static bool perf_take_own(struct perf_file *f, uint32_t type, struct bytes record, uint64_t *behind,
                           struct err *e)
 {
@@ -293,6 +311,7 @@ struct perf_section {
     uint64_t offset, size;
 };
 
+/* { u64 offset; u64 size }: where something lies in the file. */
 static struct perf_section perf_section(struct cursor *in)
 {
     struct perf_section s;
@@ -306,6 +325,7 @@ static bool perf_is_within(const struct perf_file *f, const struct perf_section 
     return s->offset <= f->in.len && s->size <= f->in.len - s->offset;
 }
 
+/* Over the section's bytes; empty if it does not lie within the file. */
 static struct cursor perf_section_cursor(const struct perf_file *f, const struct perf_section *s)
 {
     return perf_cursor(f, perf_is_within(f, s) ? (struct bytes){f->in.at + s->offset, s->size}
@@ -352,6 +372,7 @@ static void perf_read_features(struct perf_file *f, const uint8_t *bits, uint64_
     }
 }
 
+/* Records of the section of data, or up to the file's end if the header was never completed. */
 static bool perf_read_data(struct perf_file *f, struct perf_section data, struct err *e)
 {
     struct cursor in = perf_cursor(f, f->in);
@@ -373,6 +394,8 @@ static bool perf_read_data(struct perf_file *f, struct perf_section data, struct
            err_at(e, &in, "a record ends behind the records' %" PRIu64 " bytes", data.size);
 }
 
+/* Header, attributes, features, then records: features name the machine and the files' build-ids,
+ * which records are read by. A pipe has all of that as records. */
 static bool perf_read_file(struct perf_file *f, struct err *e)
 {
     struct cursor in = perf_cursor(f, f->in);
@@ -399,6 +422,8 @@ static bool perf_read_file(struct perf_file *f, struct err *e)
     return perf_read_data(f, data, e);
 }
 
+/* One more file of a folder: records and nothing else. Rounds of one settle nothing for the others,
+ * so that all wait for the end. */
 static bool perf_read_stream(struct perf_file *f, const struct perf_data_stream *s, struct err *e)
 {
     size_t taken;
@@ -413,6 +438,7 @@ static bool perf_read_stream(struct perf_file *f, const struct perf_data_stream 
     return taken == s->records.len || err_at(e, &in, "the last record is cut short");
 }
 
+/* Facts of the file, and what of it could not be read, as texts and losses of the run. */
 static void perf_describe(struct perf_file *f, struct recording *out)
 {
     out->machine = f->machine;
@@ -466,7 +492,11 @@ bool perf_data_read(struct bytes in, const char *name, const struct perf_data_op
 }
 
 /* ---- Unpacking with libzstd. What a piece unpacks to is bounded, because a few kilobytes of zstd
- * can stand for gigabytes. Without libzstd such files are refused. */
+ * can stand for gigabytes. Without libzstd such files are refused.
+ *
+ *     piece  -> [left over | unpacked ...]      one block, of which whole records are taken;
+ *                            what is left of the last one is copied to the front of the next block
+ */
 
 #ifdef HAVE_ZSTD
 
@@ -493,6 +523,7 @@ static struct perf_block *unpack_block(const struct perf_unpack *u)
     return block;
 }
 
+/* Keeps the beginning of a record for the next block. */
 static void unpack_keep(struct perf_unpack *u, const uint8_t *at, size_t len)
 {
     u->left_over.len = 0;
@@ -501,6 +532,8 @@ static void unpack_keep(struct perf_unpack *u, const uint8_t *at, size_t len)
     u->left_over.len = len;
 }
 
+/* Unpacks at most OUT_BYTES and hands over what is whole. *is_full: there may be more without
+ * further input. The first megabyte is free, then the limit is what deflate's best would be. */
 static bool unpack_step(struct perf_unpack *u, ZSTD_inBuffer *in, bool *is_full,
                         perf_unpacked *take, void *context, struct err *e)
 {
@@ -578,7 +611,8 @@ void perf_rounds_put(struct perf_rounds *q, uint64_t time, struct bytes record,
     q->latest = time > q->latest ? time : q->latest;
 }
 
-/* What is left moves to the front, in the order in which it came. */
+/* What is left moves to the front, in the order in which it came. Order of arrival decides
+ * between equal times, since the sort is stable. */
 static void queue_keep(struct perf_rounds *q, size_t first)
 {
     VEC(struct perf_queued) kept = {0};
@@ -594,6 +628,7 @@ static void queue_keep(struct perf_rounds *q, size_t first)
     q->kept = kept.len;
 }
 
+/* Hands over all up to a time, in the order of time; stops early if it is told to. */
 static bool queue_give(struct perf_rounds *q, uint64_t until)
 {
     bool goes_on = true;
@@ -609,6 +644,8 @@ static bool queue_give(struct perf_rounds *q, uint64_t until)
     return goes_on;
 }
 
+/* The first round settles nothing. Sorting waits until what came since is more than what stayed, so
+ * that the work stays n log n however short the rounds are. */
 bool perf_rounds_round(struct perf_rounds *q)
 {
     uint64_t until = q->settled;

@@ -9,7 +9,11 @@
  * The kernel's functions are in no file that a recording could hold. If this machine still runs the
  * kernel that was recorded, /proc/kallsyms has them: each address with samples becomes a symbol of
  * the recording, relative to where the kernel's mapping began, since it begins elsewhere at each
- * boot. */
+ * boot.
+ *
+ *     attr:  0 u32 type    4 u32 size    8 u64 config   16 u64 period or rate   24 u64 sample_type
+ *           32 u64 read_format   40 u64 flags   72 u64 branch_sample_type   80 u64 user registers
+ *          108 u16 most frames */
 #include "profile/import/perf.h"
 
 #include "base/file.h"
@@ -29,12 +33,14 @@ enum {
     UPDATE_NAME = 2,
 };
 
-/* Bit fields begin at the word's other end on machines of the other order. */
+/* Bit fields begin at the word's other end on machines of the other order. So a flag has the
+ * number that it has in the C declaration, counted from 0. */
 static bool event_flag(uint64_t flags, unsigned number, bool big_endian)
 {
     return flags >> (big_endian ? 63 - number : number) & 1;
 }
 
+/* The word at an offset; 0 if the attributes are older than that field. */
 static uint64_t event_word_at(struct bytes attr, size_t at, bool big_endian)
 {
     return at + 8 <= attr.len ? bytes_u64(attr.at + at, big_endian) : 0;
@@ -111,6 +117,8 @@ void perf_kinds_update(struct perf_kinds *k, struct cursor in)
         event_set_name(k, id, (const char *)in.at, cursor_left(&in));
 }
 
+/* PERF_COUNT_HW_... and PERF_COUNT_SW_... by number, as perf prints them; NULL for other types. The
+ * upper half of a hardware event's number says which kind of core it is of. */
 static const char *event_known_name(const struct perf_event_kind *k)
 {
     static const char *const hardware[] = {"cycles",
@@ -151,7 +159,8 @@ bool perf_kind_is_clock(const struct perf_event_kind *k)
 
 /* --- of a record ----------------------------------------------------------------------------- */
 
-/* Where a sample's id stands, in bytes from the record's start; 0: it has none. */
+/* Where a sample's id stands, in bytes from the record's start; 0: it has none. Fields that are
+ * asked for stand in a fixed order: identifier, ip, tid, time, addr, id, ... */
 static size_t event_id_in_sample(uint64_t type)
 {
     size_t before = sizeof(struct perf_event_header);
@@ -174,6 +183,9 @@ static size_t event_id_from_end(uint64_t type)
     return 8 + 8 * (size_t)__builtin_popcountll(type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
 }
 
+/* With one kind in the file every record is of it. Else the first kind's attributes say where ids
+ * stand, which must be the same for all. Records other than samples that name no known id are read
+ * as the first kind's are. */
 uint32_t perf_kinds_of(const struct perf_kinds *k, struct bytes record, bool big_endian)
 {
     if (!k->all.len)
@@ -194,6 +206,9 @@ uint32_t perf_kinds_of(const struct perf_kinds *k, struct bytes record, bool big
     return found ? *found : is_sample ? RECORDING_NONE : 0; /* what perf made up itself has none */
 }
 
+/* In a sample the time stands behind identifier, ip and tid; in the trailer of other records,
+ * where all of them have the same fields at their end, it stands before id, stream, CPU and
+ * identifier. */
 uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record)
 {
     uint64_t type = k->layout.sample_type, behind = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
@@ -215,6 +230,7 @@ uint64_t perf_kind_time(const struct perf_event_kind *k, struct bytes record)
  * the one that runs, by its build-id, or by where its code is. Modules are where they were only
  * since the same boot. Nobody but root sees addresses there. */
 
+/* A line of /proc/kallsyms; texts point into `text` of the list. */
 struct kernel_symbol {
     uint64_t address;
     const char *name, *module; /* module: "" of the kernel itself; no NUL behind either */
@@ -226,6 +242,7 @@ struct kernel_symbols {
     VEC(struct kernel_symbol) all;
 };
 
+/* Up to a blank, the line's end, or the bracket that ends a module's name. */
 static uint32_t kernel_word_len(const char *at, const char *end)
 {
     const char *start = at;
@@ -234,7 +251,8 @@ static uint32_t kernel_word_len(const char *at, const char *end)
     return (uint32_t)(at - start);
 }
 
-/* "ffffffff81000000 T _text" or "... t nf_x [nf_tables]". */
+/* "ffffffff81000000 T _text" or "... t nf_x [nf_tables]". Only code is kept: types t, T, w and
+ * W. Addresses that are hidden from this user read as 0, and are dropped. */
 static void kernel_take_line(struct kernel_symbols *s, const char *at, const char *end)
 {
     struct kernel_symbol symbol = {.module = ""};
@@ -275,6 +293,7 @@ static void kernel_sort(struct kernel_symbols *s)
     arena_deinit(&scratch);
 }
 
+/* All symbols of the kernel's code, by address. false: there are none to be seen. */
 static bool kernel_read(struct kernel_symbols *s)
 {
     if (!file_read("/proc/kallsyms", &s->text, NULL))
@@ -303,6 +322,7 @@ static bool kernel_is_this(struct bytes id)
     return is_this;
 }
 
+/* Where the symbol of the kernel itself is now; 0: there is none of that name. */
 static uint64_t kernel_address_of(const struct kernel_symbols *s, const char *name)
 {
     for (size_t i = 0; i < s->all.len; i++)
@@ -312,6 +332,7 @@ static uint64_t kernel_address_of(const struct kernel_symbols *s, const char *na
     return 0;
 }
 
+/* Whether the symbol is in the object "[kernel.kallsyms]" or in the module "[NAME]". */
 static bool kernel_is_of(const struct kernel_symbol *s, const char *object)
 {
     if (!strcmp(object, "[kernel.kallsyms]"))
@@ -368,7 +389,10 @@ static void kernel_name_object(const struct kernel_symbols *s, uint32_t object, 
     arena_deinit(&scratch);
 }
 
-/* What is to be added to an address now for that of a node; false: not known. */
+/* What is to be added to an address now for that of a node; false: not known. Of the kernel:
+ * from now's address to that of the recording, by the anchor in both, then relative to the start
+ * of its mapping. Of a module only since the same boot, as it is loaded elsewhere each time:
+ * then the anchor is where it was. */
 static bool kernel_moved(const struct perf_kernel *k, uint64_t anchor, const char *object,
                          uint64_t *moved)
 {
@@ -394,6 +418,8 @@ static bool kernel_is_sampled(const struct recording *r)
     return false;
 }
 
+/* Build-ids decide whether this is the kernel that was recorded; without one, it must lie where
+ * that one lay. */
 void perf_kernel_names(const struct perf_replay *p, struct recording *out)
 {
     struct kernel_symbols s = {0};

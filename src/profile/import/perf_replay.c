@@ -5,7 +5,14 @@
  * that were copied, exactly as when it records; what perf recorded as addresses of callers is taken
  * as it is. So a file that perf made and one that monarc made say the same of the same run.
  * Samples that have no place in a recording are counted as lost, each with the reason: what comes
- * in comes out, or is named. */
+ * in comes out, or is named.
+ *
+ *     FORK, COMM, EXIT       processes, their programs and threads
+ *     MMAP, MMAP2            objects, of the process or of the kernel
+ *     SAMPLE                 a stack: copied (user registers and memory), or addresses
+ *     LOST, THROTTLE         losses
+ *
+ * Cost: what the collector's is, which for copied stacks is unwinding them. */
 #include "profile/import/perf.h"
 
 #include <linux/perf_event.h>
@@ -62,7 +69,8 @@ struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path)
     return number == INTERN_NONE ? (struct bytes){0} : p->build_ids.ids.at[number];
 }
 
-/* "/lib/modules/6.1/kernel/net/nf-x.ko.xz": [nf_x]. */
+/* "/lib/modules/6.1/kernel/net/nf-x.ko.xz": [nf_x]. A name that is in brackets already stays, up
+ * to the bracket. */
 static const char *replay_module_name(struct perf_replay *p, const char *path)
 {
     const char *base = strrchr(path, '/');
@@ -99,6 +107,8 @@ static void replay_map_kernel(struct perf_replay *p, const struct perf_record *r
                          });
 }
 
+/* A mapping of the kernel's, or a file's in a process. The build-id of the record counts more than
+ * that of the file's table. */
 static void replay_mapped(struct perf_replay *p, const struct perf_record *r)
 {
     if ((r->misc & MISC_MODE) == PERF_RECORD_MISC_KERNEL || r->pid == KERNEL_PID) {
@@ -131,6 +141,7 @@ static void replay_named(struct perf_replay *p, const struct perf_record *r)
         collector_name(p->collector, pid, tid, r->text, r->time);
 }
 
+/* A new thread, or a new process if both pids differ. */
 static void replay_forked(struct perf_replay *p, const struct perf_record *r)
 {
     if (r->pid != r->parent_pid && collector_has_process(p->collector, (pid_t)r->pid))
@@ -142,6 +153,8 @@ static void replay_forked(struct perf_replay *p, const struct perf_record *r)
 
 enum { MOST_FRAMES = 2048 };
 
+/* Addresses of a stack, innermost first, as the collector wants them: the kernel's and the
+ * program's apart. */
 struct replay_frames {
     uint64_t user[MOST_FRAMES], kernel[MOST_FRAMES];
     struct collector_chain chain;
@@ -162,7 +175,11 @@ static void replay_put_frame(struct replay_frames *f, bool is_kernel, uint64_t a
         f->chain.is_cut = true;
 }
 
-/* The chain of the kernel's making, apart. Where the sample is, it says itself. */
+/* The chain of the kernel's making, apart. Where the sample is, it says itself. A chain as long
+ * as was allowed is taken to be cut off. One that lacks the place of the sample gets it in
+ * front.
+ *
+ *     CONTEXT_KERNEL, ip, ret, ret, CONTEXT_USER, ip, ret, ... */
 static void replay_read_chain(struct replay_frames *f, const struct perf_event_kind *kind,
                               const struct perf_record *r, bool in_kernel)
 {
@@ -203,6 +220,8 @@ static void replay_lose(struct perf_replay *p, enum recording_loss_kind kind, co
     collector_lose(p->collector, kind, text, count, 0);
 }
 
+/* A sample to the collector. Without a period of its own it weighs what the event's period is;
+ * where only a rate was asked for, it counts as one. */
 static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_record *r)
 {
     const struct perf_event_kind *kind = &p->kinds.all.at[event];
@@ -239,6 +258,8 @@ static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_re
 
 /* --- all records ----------------------------------------------------------------------------- */
 
+/* Makes the collector with the first record, when attributes and features are all known: events are
+ * then added in the order of the kinds, so that both have the same numbers. */
 static void replay_start(struct perf_replay *p)
 {
     p->collector =
@@ -277,6 +298,7 @@ static void replay_happened(struct perf_replay *p, uint32_t kind, struct perf_re
     }
 }
 
+/* Without a time told by the file, the run begins with the first record that has one. */
 void perf_replay_record(struct perf_replay *p, struct bytes record)
 {
     bool big_endian = p->kinds.all.len && p->kinds.all.at[0].layout.is_big_endian;
@@ -312,6 +334,7 @@ static int replay_by_place(const void *left, const void *right)
     return (l->start > r->start) - (l->start < r->start);
 }
 
+/* The first event says how it was recorded: in user code alone, and at which rate. */
 void perf_replay_finish(struct perf_replay *p, struct recording *out)
 {
     if (!p->collector)

@@ -6,13 +6,19 @@
  * The time may be missing (-F without it); then the line is one that ends in EVENT and a colon.
  * Other fields that are not there by default are not known. Samples without period count one each.
  * A blank line ends a sample that has frames; one behind the first line does not. Lines that are
- * neither a sample nor a frame are counted as lost, unless no sample can be taken. */
+ * neither a sample nor a frame are counted as lost, unless no sample can be taken.
+ *
+ * Refused: files with NUL bytes, and numbers whose sum exceeds 64 bits. Of a stack the innermost
+ * 4,096 frames are kept. Cost: linear in the bytes; a sample's frames are kept until it ends,
+ * because its callers stand behind it and nodes are made from the outermost inwards. Source:
+ * tools/perf/builtin-script.c of Linux, whose fields by default these are. */
 #include "profile/import/named_recording.h"
 
 #include <inttypes.h>
 
 enum { MOST_FRAMES = 4096 };
 
+/* A sample's first line. */
 struct script_head {
     struct text_span command, event, rest; /* rest: a stack of one frame, on the same line */
     uint64_t pid, tid, period;
@@ -28,6 +34,7 @@ static bool script_is_time(struct text_span word)
     return text_take_u64(&word, &number) && text_len(word) == 1 && *word.at == ':';
 }
 
+/* Takes the next word from the front. */
 static struct text_span script_word(struct text_span *s)
 {
     *s = text_trimmed(*s);
@@ -89,6 +96,9 @@ static bool script_timeless(struct text_span line, struct script_head *out)
     return script_take_command(before, out);
 }
 
+/* A sample's first line. It does not begin with a tab, as frames do, and is recognised by the time,
+ * or else from its end. Names of commands may hold anything, so the search goes on for as long as
+ * no word is a time. */
 static bool script_head(struct text_span line, struct script_head *out)
 {
     struct text_span rest = line;
@@ -103,6 +113,7 @@ static bool script_head(struct text_span line, struct script_head *out)
     return script_timeless(line, out);
 }
 
+/* The first line that is no comment must be a sample's. */
 bool perf_script_probe(struct bytes first)
 {
     struct text_lines lines = text_lines_over(first);
@@ -122,6 +133,7 @@ struct script_frame {
     struct text_span name, object; /* name: empty if perf knew none */
 };
 
+/* The sample that is being read, and what is odd about the file. */
 struct script {
     struct named_run n;
     struct script_head head;
@@ -165,6 +177,8 @@ static struct text_span script_object(const struct script *s, size_t i)
     return s->frames.at[i].object;
 }
 
+/* Adds the sample whose frames are complete, if there is one. A single frame has no callers because
+ * none were recorded, and is cut off outside. false: the weights have no sum any more. */
 static bool script_end_sample(struct script *s)
 {
     const struct script_head *h = &s->head;

@@ -3,7 +3,17 @@
  *
  * A run gets all types of samples as events, functions by their linkage names, inlined ones too,
  * and threads by their labels. It has no place for other labels and lines, which are
- * named, nor for negative values, which are those of differences. */
+ * named, nor for negative values, which are those of differences.
+ *
+ *     sample -> locations, innermost first -> lines, innermost first -> function -> name (a text)
+ *            -> values, one for each type
+ *            -> labels
+ *     location -> mapping -> file (a text)
+ *
+ * Field numbers are in model/pprof_fields.h. Ids are any numbers, and found by maps; texts are
+ * told by their place in the list. Refused: messages that end behind their frame, ids that nothing
+ * has, more than 64 types or 65,536 frames, sums beyond 64 bits, packed files of more than 200
+ * times their size and 64 MiB. Time is linear in samples times frames. */
 #include "profile/import/named_recording.h"
 
 #include "profile/model/pprof_fields.h"
@@ -20,6 +30,7 @@ struct pprof_bytes {
     VEC(uint8_t) all;
 };
 
+/* A place in the code. Most have one line; what was inlined there adds more. */
 struct pprof_location {
     uint64_t mapping;
     struct bytes message; /* its lines are read when a sample has it */
@@ -36,6 +47,8 @@ struct pprof_type {
 enum pprof_label { PPROF_THREAD, PPROF_THREAD_ID, PPROF_PROCESS_ID, PPROF_LABELS };
 static const char *const PPROF_LABEL_KEYS[PPROF_LABELS] = {"thread", "thread_id", "process_id"};
 
+/* The message, its tables, and lists that each sample uses again. All spans point into the
+ * message. */
 struct pprof_file {
     struct named_run n;
     const char *name;
@@ -87,6 +100,7 @@ static bool pprof_numbers(const struct pprof_file *f, struct bytes message, uint
     return !in.failed;
 }
 
+/* ValueType { type, unit }: what the values at this place of each sample mean. */
 static bool pprof_take_type(struct pprof_file *f, struct bytes message)
 {
     uint64_t v[TYPE_UNIT + 1];
@@ -96,6 +110,7 @@ static bool pprof_take_type(struct pprof_file *f, struct bytes message)
     return true;
 }
 
+/* Mapping { id, ..., file }: an object. Where it lay is of no use without its code. */
 static bool pprof_take_mapping(struct pprof_file *f, struct bytes message)
 {
     uint64_t v[MAPPING_FILE + 1];
@@ -106,6 +121,7 @@ static bool pprof_take_mapping(struct pprof_file *f, struct bytes message)
     return true;
 }
 
+/* Location { id, mapping, address, lines }. */
 static bool pprof_take_location(struct pprof_file *f, struct bytes message)
 {
     uint64_t v[LOCATION_MAPPING + 1];
@@ -128,6 +144,8 @@ static bool pprof_take_function(struct pprof_file *f, struct bytes message)
     return true;
 }
 
+/* Everything but samples. Fields that are not known, or that a run has no use for, are passed
+ * over. */
 static bool pprof_take_table(struct pprof_file *f, const struct proto_field *field)
 {
     switch (field->number) {
@@ -144,6 +162,7 @@ static bool pprof_take_table(struct pprof_file *f, const struct proto_field *fie
     }
 }
 
+/* Fields of a profile whose values are messages or texts. */
 static bool pprof_is_message(uint32_t number)
 {
     return number >= PROFILE_SAMPLE_TYPE && number <= PROFILE_STRINGS;
@@ -182,6 +201,7 @@ static uint64_t pprof_unit_ns(const struct pprof_file *f, uint64_t unit)
     return 0;
 }
 
+/* Types of the same name become one event. */
 static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
 {
     struct bytes name = pprof_text(f, t->type);
@@ -241,12 +261,14 @@ static uint32_t pprof_object_of_text(struct pprof_file *f, uint64_t text)
                     : named_run_object(&f->n, f->name, strlen(f->name));
 }
 
+/* The object of a mapping; without one, an object named after the file. */
 static uint32_t pprof_object(struct pprof_file *f, uint64_t mapping)
 {
     const uint32_t *known = map_find(&f->mapping_of, mapping, 0);
     return pprof_object_of_text(f, known ? f->mapping_names.at[*known] : 0);
 }
 
+/* One function below `node`; one that nothing tells has no name. */
 static uint32_t pprof_frame(struct pprof_file *f, uint32_t node, uint32_t object, uint64_t function)
 {
     const uint32_t *known = map_find(&f->function_of, function, 0);
@@ -254,7 +276,8 @@ static uint32_t pprof_frame(struct pprof_file *f, uint32_t node, uint32_t object
     return named_run_frame(&f->n, node, object, (const char *)name.at, name.len);
 }
 
-/* Lines of a location: what was inlined there stands first. */
+/* Lines of one location make one frame each, from the last, which is the function that has code, to
+ * the first, which was inlined innermost. */
 static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
 {
     enum { MOST_LINES = 512 };
@@ -286,6 +309,8 @@ struct pprof_thread {
     bool is_told;
 };
 
+/* Notes a label that tells of threads; others are lost and counted. A value is a text or a
+ * number. */
 static void pprof_take_label(struct pprof_file *f, struct bytes label, struct pprof_thread *t)
 {
     uint64_t v[LABEL_NUMBER + 1];
@@ -314,6 +339,8 @@ static uint32_t pprof_label_number(const struct pprof_file *f, const struct ppro
     return text.len ? number : (uint32_t)t->numbers[key];
 }
 
+/* Threads without a number are told apart by the text of their name, beyond all numbers that a
+ * system gives. */
 static uint32_t pprof_thread(struct pprof_file *f, const struct pprof_thread *t)
 {
     if (!t->is_told)
@@ -328,6 +355,8 @@ static uint32_t pprof_thread(struct pprof_file *f, const struct pprof_thread *t)
                             (const char *)name.at, name.len);
 }
 
+/* A sample for each type with a value above 0. How many samples it stands for is the value of the
+ * type `samples`, if there is one. false: a sum exceeds 64 bits. */
 static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
 {
     uint64_t samples = 1;
@@ -348,6 +377,8 @@ static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
     return true;
 }
 
+/* Gathers lists and labels first, which may come in any order; then makes the stack from the
+ * outermost location inwards. */
 static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err *e)
 {
     struct cursor in = pprof_cursor(f, message);
@@ -383,6 +414,7 @@ static bool pprof_samples(struct pprof_file *f, struct err *e)
 
 /* --- packing --------------------------------------------------------------------------------- */
 
+/* By gzip's magic. */
 static bool pprof_is_packed(struct bytes in)
 {
     return in.len > 2 && in.at[0] == 0x1f && in.at[1] == 0x8b;
@@ -428,6 +460,8 @@ static bool pprof_begins(struct bytes message, bool is_cut)
     return types && (!in.failed || is_cut);
 }
 
+/* Unpacks up to 16 KiB of a packed file. A bare one must begin with a type, as all known writers
+ * do, or be long enough to show one. */
 bool pprof_probe(struct bytes first)
 {
     enum { MOST = 1 << 14 };

@@ -48,6 +48,7 @@ static bool check_same_dimension(const struct histogram *a, const struct histogr
     return !strcmp(a->dimension, b->dimension);
 }
 
+/* Same dimension, abbreviation and rate. */
 static bool check_same_unit(const struct histogram *a, const struct histogram *b, struct err *e)
 {
     if (!check_same_dimension(a, b) || a->abbreviation != b->abbreviation)
@@ -65,6 +66,7 @@ static bool check_one_unit_a_dimension(const struct histogram *a, const struct h
     return !check_same_dimension(a, b) || check_same_unit(a, b, e);
 }
 
+/* The two rules of histograms of one dimension: apart, or equal in everything. */
 static bool check_disjoint_or_same(const struct histogram *a, const struct histogram *b,
                                    struct err *e)
 {
@@ -102,6 +104,7 @@ static bool check_has_records(const struct profile *p)
     return p->histograms.len || p->arcs.len || p->blocks.len;
 }
 
+/* Whether addresses of both mean the same. */
 static bool check_same_machine(const struct profile *a, const struct profile *b, struct err *e)
 {
     return (a->word == b->word && a->big_endian == b->big_endian) ||
@@ -112,6 +115,7 @@ static bool check_same_machine(const struct profile *a, const struct profile *b,
                    b->big_endian ? "big" : "little");
 }
 
+/* A profile without records fits everything: it has no addresses that could mean something else. */
 bool check_mergeable(const struct profile *a, const struct profile *b, struct err *e)
 {
     struct err none;
@@ -164,6 +168,7 @@ static void check_add_finding(struct finding_list *list, enum finding_kind kind,
         list->at[list->len++] = (struct finding){.kind = kind, .count = count};
 }
 
+/* GNU gprof compares scales of histograms, which are half their bytes a bin, up to a millionth. */
 static bool check_same_scale(const struct histogram *a, const struct histogram *b, struct err *e)
 {
     double difference = histogram_bin_bytes(a) / 2 - histogram_bin_bytes(b) / 2;
@@ -182,6 +187,7 @@ struct counts {
     uint64_t empty_range, no_bins, fine_bins, no_rate, full_bins;
 };
 
+/* Figures of all histograms in one pass. */
 static struct counts check_count_histograms(const struct profile *p)
 {
     struct counts n = {0};
@@ -230,6 +236,7 @@ static bool check_is_covered(const histogram_ref *sorted, size_t len, uint64_t a
     return false;
 }
 
+/* n log n in histograms, and a search for each arc. */
 static void check_arcs(const struct profile *p, struct finding_list *list)
 {
     size_t len;
@@ -270,12 +277,15 @@ static bool sum_of(struct profile *sum, const struct profile *a, const struct pr
     return ok;
 }
 
+/* Whether a + b has the samples and calls of both. */
 static bool keeps_sums(const struct profile *sum, const struct profile *a, const struct profile *b)
 {
     return profile_samples(sum) == add_saturating(profile_samples(a), profile_samples(b)) &&
            profile_calls(sum) == add_saturating(profile_calls(a), profile_calls(b));
 }
 
+/* Merging two may be refused, but then in either order. Of three, one grouping says whether they
+ * can be merged; the other must then succeed and agree. */
 bool check_merge_laws(const struct profile *a, const struct profile *b, const struct profile *c,
                       struct err *e)
 {

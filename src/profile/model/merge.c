@@ -2,17 +2,25 @@
  *
  * The files of one program list mostly the same arcs in the same order. So the records after the
  * one that matched last are tried first, and the hash table is asked only where the order changes.
- * Arcs and blocks are rows of 64-bit words, key first and count last; one loop serves both. */
+ * Arcs and blocks are rows of 64-bit words, key first and count last; one loop serves both.
+ *
+ * Cost: linear in what is added, and mostly without hashing. The tables have 32-bit slots, at
+ * most half of them taken. Refused, before anything is changed: what check_mergeable() refuses,
+ * and more rows than 32 bits can number. Nothing can fail after that, so a failed merge leaves
+ * the sum as it was. */
 #include "profile/model/profile.h"
 
 #include <string.h>
 
+/* A list of arcs or of blocks as words, which can grow: pointers to the list's own fields. */
 struct rows {
     uint64_t **at;
     size_t *len, *cap;
     size_t key_words; /* a row has one more: the count */
 };
 
+/* Addresses differ in a few low bits: each word is multiplied, and high bits folded down, since the
+ * low ones choose the slot. */
 static uint64_t merge_hash_row(const uint64_t *row, size_t key_words)
 {
     uint64_t h = row[0] * 0x9e3779b97f4a7c15u;
@@ -144,6 +152,8 @@ static bool merge_has_records(const struct profile *p)
     return p->histograms.len || p->arcs.len || p->blocks.len;
 }
 
+/* An empty sum takes the machine of what is added first; the word sizes of profiles without records
+ * do not count. */
 bool merger_add(struct merger *m, const struct profile *from, struct err *e)
 {
     struct profile *sum = &m->sum;
@@ -183,6 +193,7 @@ void merger_deinit(struct merger *m)
     *m = (struct merger){0};
 }
 
+/* The sum outlives the merger, which then frees the rest. */
 struct profile merger_take(struct merger *m)
 {
     struct profile sum = m->sum;

@@ -1,5 +1,14 @@
 /* Field numbers of pprof's profile.proto, for what writes it (profile/export/pprof.c) and what
- * reads it (profile/import/pprof.c). A number that neither has a use for is left out. */
+ * reads it (profile/import/pprof.c). A number that neither has a use for is left out.
+ *
+ *     Profile  { types, samples, mappings, locations, functions, texts, ... }
+ *     Sample   { locations (innermost first), values (one a type), labels }
+ *     Location { id, mapping, address, lines (innermost first) }
+ *     Line     { function, line }
+ *     Function { id, name, linkage name, file, line }
+ *
+ * Texts are numbers in the list of texts, whose first is empty. Source: google/pprof,
+ * proto/profile.proto. */
 #ifndef MONARC_PROFILE_MODEL_PPROF_FIELDS_H
 #define MONARC_PROFILE_MODEL_PPROF_FIELDS_H
 

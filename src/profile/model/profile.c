@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Arrays keep their room: a command that reads hundreds of files allocates for the largest once. */
+/* Arrays keep their room: a command that reads hundreds of files allocates for the largest once.
+ * Everything that is not named here is zeroed with the rest. */
 void profile_clear(struct profile *p)
 {
     struct profile emptied = {0};
@@ -66,6 +67,8 @@ bool profile_fits_32(const struct profile *p)
     return all <= UINT32_MAX;
 }
 
+/* Dimensions are told apart by name alone; the abbreviation and the rate must then be the same, or
+ * the profile is odd. */
 static bool profile_is_of_dimension(const struct histogram *h, const char *dimension)
 {
     return !strncmp(h->dimension, dimension, sizeof h->dimension);
@@ -79,6 +82,7 @@ bool profile_has_dimensions(const struct profile *p)
     return false;
 }
 
+/* Histograms move with their counters; nothing is copied. */
 void profile_split_dimension(struct profile *p, struct profile *rest)
 {
     struct histogram *all = p->histograms.at;
@@ -153,6 +157,7 @@ static uint32_t *profile_first_appearances(const struct profile *p)
     return order;
 }
 
+/* One sort, then one pass: the number of histograms may be that of pages in a large program. */
 void profile_sum_histograms(struct profile *p)
 {
     struct histogram *all = p->histograms.at;
@@ -215,6 +220,7 @@ static size_t profile_sum_neighbours(uint64_t *rows, size_t len, size_t key_word
     return kept;
 }
 
+/* The normal form: no two records of one key, all in the order of their keys. */
 void profile_normalize(struct profile *p)
 {
     p->runs.len = 0;
@@ -372,6 +378,7 @@ static bool add_block(void *into, unsigned into_width, const void *from, unsigne
     }
 }
 
+/* A block with a sum that needs wider counters: that sum widens them all. */
 static void add_one_by_one(struct histogram *into, const struct histogram *from, uint32_t first,
                            uint32_t n)
 {
@@ -379,6 +386,8 @@ static void add_one_by_one(struct histogram *into, const struct histogram *from,
         histogram_add(into, i, histogram_get(from, i));
 }
 
+/* By blocks that stay in the cache, since each is read twice: once to see whether a sum overflows,
+ * once to add. */
 void histogram_add_all(struct histogram *into, const struct histogram *from)
 {
     histogram_widen(into, from->width);
@@ -447,6 +456,7 @@ void block_names_add(struct block_names *n, uint64_t address, const struct block
     vec_push(&n->rows, row);
 }
 
+/* Texts of a row, which live as long as the table. */
 static struct block_name name_in(const struct block_names *n, const struct block_name_row *row)
 {
     return (struct block_name){.group = intern_text(&n->texts, row->group),

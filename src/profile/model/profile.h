@@ -1,4 +1,11 @@
-/* Profiles: what was measured, how it is added up, and what must hold of it. */
+/* Profiles: what was measured, how it is added up, and what must hold of it.
+ *
+ *     histogram   hits of a clock by address         "where was the time spent"
+ *     arc         calls from one place to another    "who called whom, how often"
+ *     block       executions of a block of code      "what ran"
+ *
+ * Everything is kept as it was recorded, by address; names are for analyses. Sums saturate at
+ * 2^64 - 1: a count that cannot be told is the largest number, never a small one. */
 #ifndef MONARC_PROFILE_MODEL_PROFILE_H
 #define MONARC_PROFILE_MODEL_PROFILE_H
 
@@ -41,7 +48,7 @@ void histogram_deinit(struct histogram *h);
 /* Makes counters `width` bytes wide; never narrower than they are. */
 void histogram_widen(struct histogram *h, uint8_t width);
 
-/* All samples of `h`, and the most in one bin; saturating. */
+/* All samples of `h`, and the most in one bin. Linear in the bins; both saturate. */
 uint64_t histogram_total(const struct histogram *h);
 uint64_t histogram_peak(const struct histogram *h);
 
@@ -66,6 +73,7 @@ struct block_name {
     uint32_t line;
 };
 
+/* One row of the table below. */
 struct block_name_row {
     uint64_t address;
     uint32_t group, file, function, line; /* texts: numbers in `texts` */
@@ -99,6 +107,7 @@ struct arc {
     uint64_t count;
 };
 
+/* A basic block's first address, and how often it ran. */
 struct block {
     uint64_t address;
     uint64_t count;
@@ -113,6 +122,7 @@ enum profile_format {
     PROFILE_SPROF,
 };
 
+/* Kinds of records that a file consists of. */
 enum record_kind { RECORD_HISTOGRAM, RECORD_ARC, RECORD_BLOCKS };
 
 /* Consecutive records of one kind as they stood in the file; histograms and block lists are one
@@ -139,6 +149,8 @@ enum read_failure {
     READ_AMBIGUOUS,    /* pointer size or byte order cannot be told; nothing was read */
 };
 
+/* A zeroed one is empty. Lists may be changed in place by those who own the profile, but then
+ * `runs` no longer fits. */
 struct profile {
     enum profile_format format;
     uint32_t version; /* of GNU's format: 0 or 1 */
@@ -163,6 +175,7 @@ struct profile {
     } failure;
 };
 
+/* Frees all memory of `p`, which is then empty and may be used again. */
 void profile_deinit(struct profile *p);
 
 /* Empties `p` but keeps memory for the next file. */
@@ -204,8 +217,7 @@ bool profile_same(const struct profile *a, const struct profile *b);
  * address are summed; first appearance decides the order. Fails, leaving `into` as it was, if
  * histograms of one dimension overlap without being the same, or differ in rate, or the machines in
  * pointer size or byte order. Without records (zeroed, say), `into` takes the identity (format,
- * word, byte order) of `from`. Merging many: see
- * profile/model/merge.h. */
+ * word, byte order) of `from`. Merging many: struct merger. */
 MUST_CHECK bool profile_merge(struct profile *into, const struct profile *from, struct err *e);
 
 /* ---- Summing many profiles, one after the other, without forgetting in between where things are.
@@ -239,6 +251,7 @@ struct profile merger_take(struct merger *m);
  * dimension have one rate and abbreviation. */
 MUST_CHECK bool check_mergeable(const struct profile *a, const struct profile *b, struct err *e);
 
+/* What is odd about a profile. None is an error: such files exist, and are read. */
 enum finding_kind {
     FINDING_NO_RECORDS,
     FINDING_TRAILING_BYTES,
@@ -316,6 +329,7 @@ struct embedded {
     struct profile stacks; /* bytes of stack in use, by address: the sum of all is their mean */
 };
 
+/* Frees what *m holds. */
 void embedded_deinit(struct embedded *m);
 
 /* The sum over all cores of what was lost. */

@@ -35,6 +35,8 @@ void recording_deinit(struct recording *r)
     arena_deinit(&r->arena);
 }
 
+/* Kept in the order of objects. Objects mostly get theirs in that order, so that the place is found
+ * from the end. */
 void recording_add_excerpt(struct recording *r, uint32_t object, struct bytes bytes)
 {
     size_t at = r->excerpts.len;
@@ -84,6 +86,7 @@ uint64_t recording_weight(const struct recording *r, uint32_t event)
     return sum;
 }
 
+/* The last part whose first process is not behind this one: parts are in the order of processes. */
 uint32_t recording_part_of(const struct recording *r, uint32_t process)
 {
     uint32_t low = 0, high = recording_count(r);
@@ -99,6 +102,7 @@ uint32_t recording_part_of(const struct recording *r, uint32_t process)
 
 /* --- what readers check ---------------------------------------------------------------------- */
 
+/* For indices that may be missing. */
 static bool is_index_or_none(uint32_t index, size_t len)
 {
     return index < len || index == RECORDING_NONE;
@@ -112,6 +116,8 @@ static bool is_index_or_none(uint32_t index, size_t len)
             return err_set(e, what " %zu of the recording is not possible", i); \
     }
 
+/* The root has no parent and no object; all others have both. Weights must have a sum over all
+ * events together, which is more than any report adds up. */
 bool recording_check(const struct recording *r, struct err *e)
 {
     size_t objects = r->objects.len, processes = r->processes.len;
@@ -199,6 +205,7 @@ static bool is_orphan(const struct recording *r, const struct map *ends, uint32_
     return process && parent_end && (!own_end || own_end > parent_end);
 }
 
+/* Counters of threads, split by whether the process's time is in its parent's account as well. */
 struct recording_cpu recording_cpu(const struct recording *r)
 {
     struct recording_cpu sum = {0};
@@ -222,6 +229,8 @@ uint64_t recording_peak_bytes(const struct recording *r)
     return most;
 }
 
+/* Each source may lack something: accounts the children that were not waited for, counters the
+ * processes that were not watched. The one that has more is nearer to the truth. */
 uint64_t recording_used_ns(const struct recording *r)
 {
     uint64_t waited = r->user_ns + r->system_ns;
@@ -232,6 +241,8 @@ uint64_t recording_used_ns(const struct recording *r)
     return accounts > counters ? accounts : counters;
 }
 
+/* Counters and accounts differ by up to a tenth and a few clock ticks without anything missing;
+ * what is below that cannot be told from rounding. */
 uint64_t recording_unaccounted_ns(const struct recording *r)
 {
     enum { TICKS_NS = 12 * 1000 * 1000 };
@@ -266,6 +277,8 @@ static int compare_addresses(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Three passes: addresses that were sampled, histograms that cover them, counts. A sample's weight
+ * becomes as many hits as the event's period goes into it, rounded. */
 bool recording_profile(const struct recording *r, struct profile *out)
 {
     if (!r->processes.len || !r->events.len || !r->events.at[0].period ||

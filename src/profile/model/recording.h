@@ -6,7 +6,17 @@
  * Nothing here is scaled to make sums meet: what was not seen is in `losses`, by amount.
  *
  * All indices are into the lists of the same run. A run owns its memory: recording_deinit() frees
- * it. */
+ * it.
+ *
+ *     sample -> node -> node -> ... -> root      each an object and an address in it
+ *            -> thread -> process -> program (an object)
+ *            -> event
+ *            -> slice of time
+ *
+ * Times are nanoseconds; start_ns, end_ns and at_ns count from the run's start. Texts live in the
+ * arena or in constants, and are never NULL but where it says so. Whoever makes a recording
+ * promises what recording_check() asks for, and whoever reads one from a file checks it; nothing
+ * else looks at an index again. */
 #ifndef MONARC_PROFILE_MODEL_RECORDING_H
 #define MONARC_PROFILE_MODEL_RECORDING_H
 
@@ -23,6 +33,7 @@ enum { RECORDING_BUILD_ID_BYTES = 32, RECORDING_THREAD_NAME_BYTES = 16 };
 #define RECORDING_NONE UINT32_MAX /* no object, process, thread or node */
 #define RECORDING_ROOT 0u         /* the node that is the parent of outermost frames */
 
+/* What an object is, and what addresses in it mean. */
 enum recording_object_kind {
     RECORDING_OBJECT_FILE, /* an ELF file; addresses are link addresses */
     RECORDING_OBJECT_VDSO, /* the kernel's library; addresses from its start; its symbols are listed
@@ -59,6 +70,7 @@ enum recording_cut {
     RECORDING_CUTS
 };
 
+/* What frames are in: a file, or something that stands for code that is in none. */
 struct recording_object {
     uint32_t kind;           /* enum recording_object_kind */
     uint32_t build_id_bytes; /* 0: none */
@@ -104,6 +116,7 @@ struct recording_process {
     const char *why_unseen;      /* NULL: recorded; else why it is not, or not wholly */
 };
 
+/* A thread of a process's entry. */
 struct recording_thread {
     uint32_t process, tid; /* tid 0: several short-lived threads of the process together */
     uint64_t start_ns, end_ns;
@@ -121,6 +134,8 @@ struct recording_sample {
 
 enum recording_event_unit { RECORDING_UNIT_NS, RECORDING_UNIT_COUNT };
 
+/* What samples were taken by. The first event is the one that reports show unless another is asked
+ * for. */
 struct recording_event {
     const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
     uint32_t unit;    /* enum recording_event_unit */
@@ -128,6 +143,7 @@ struct recording_event {
     bool user_only;   /* does not see the kernel */
 };
 
+/* A moment that the program or the user named. */
 struct recording_mark {
     uint64_t at_ns; /* since the run's start */
     uint32_t kind;  /* 0 phase, 1 region begins, 2 region ends, 3 recording stopped, 4 resumed */
@@ -135,6 +151,7 @@ struct recording_mark {
     const char *name;
 };
 
+/* What kinds of things were not recorded, and in which of `count` and `ns` the amount is. */
 enum recording_loss_kind {
     RECORDING_LOST_RECORDS,   /* the kernel's buffer was full: samples */
     RECORDING_LOST_THROTTLED, /* the kernel slowed sampling down */
@@ -161,6 +178,7 @@ enum recording_method {
     RECORDING_METHOD_PROCESS    /* by the program itself: timers, signals */
 };
 
+/* A fact about the run for people, by key. */
 struct recording_text {
     const char *key, *value;
 };
@@ -231,6 +249,7 @@ struct recording {
                                frame */
 };
 
+/* Frees everything, the texts too. A zeroed run is fine. */
 void recording_deinit(struct recording *r);
 
 /* Adds an excerpt behind those of its object; the bytes are copied. One that is there already is

@@ -5,7 +5,14 @@
  * old number to the new one is made list by list, in the order in which lists refer to each other.
  * An object is known by its build-id, else by its path. In time the recordings stand one after the
  * other. Time is linear in both; `into` is changed in place, so a failure is found before it is
- * touched: machines and units are compared first. */
+ * touched: machines and units are compared first.
+ *
+ *     list           of `into`   of `from`   becomes
+ *     processes      0 1 2       0 1         0 1 2 3 4        (+ m->processes)
+ *     objects        0 1         0 1         0 1 2            (m->objects: 1 -> 0, say, 0 -> 2)
+ *
+ * Merging keeps sums of samples, weights, calls and losses. It is not commutative in the order
+ * of lists: what the first run says (machine, command, method) stands for all. */
 #include "profile/model/recording.h"
 
 #include "base/map.h"
@@ -15,6 +22,7 @@
 
 enum { MOST_SLICES = 1000 };
 
+/* A merge that is going on; maps are by the numbers of `from`. */
 struct recording_merging {
     struct recording *into;
     const struct recording *from;
@@ -65,6 +73,7 @@ static void merge_objects(struct recording_merging *m)
         m->objects[i] = merge_object(m, &m->from->objects.at[i]);
 }
 
+/* The object's new number; none stays none. */
 static uint32_t merge_moved_object(const struct recording_merging *m, uint32_t object)
 {
     return object == RECORDING_NONE ? RECORDING_NONE : m->objects[object];
@@ -99,6 +108,7 @@ static void merge_symbols(struct recording_merging *m)
     into->symbols.len = kept;
 }
 
+/* Excerpts of one object that both have are kept once. */
 static void merge_excerpts(struct recording_merging *m)
 {
     for (size_t i = 0; i < m->from->excerpts.len; i++)
@@ -106,6 +116,8 @@ static void merge_excerpts(struct recording_merging *m)
                               m->from->excerpts.at[i].bytes);
 }
 
+/* Events of one name become one, if they count the same unit. Fails before any other list is
+ * touched. */
 static bool merge_events(struct recording_merging *m, struct err *e)
 {
     struct recording *into = m->into;
@@ -152,13 +164,15 @@ static void merge_nodes(struct recording_merging *m)
 
 /* --- time ------------------------------------------------------------------------------------ */
 
+/* The slice of a moment; the last one takes what is beyond it. */
 static uint32_t merge_slice_at(const struct recording *r, uint64_t at_ns)
 {
     uint64_t slice = at_ns / r->slice_ns;
     return slice < MOST_SLICES ? (uint32_t)slice : MOST_SLICES - 1;
 }
 
-/* Slices become so long that both runs have room in MOST_SLICES of them. */
+/* Slices become so long that both runs have room in MOST_SLICES of them. Old samples go to the
+ * slice of their middle. */
 static void merge_slices(struct recording_merging *m)
 {
     struct recording *into = m->into;
@@ -171,6 +185,7 @@ static void merge_slices(struct recording_merging *m)
         into->samples.at[i].slice = merge_slice_at(into, was * into->samples.at[i].slice + was / 2);
 }
 
+/* Times of `from` begin where `into` ends. Equal samples stay apart: threads differ. */
 static void merge_samples(struct recording_merging *m)
 {
     const struct recording *from = m->from;
@@ -187,6 +202,7 @@ static void merge_samples(struct recording_merging *m)
     }
 }
 
+/* An end of 0 means that it was still running, and stays. */
 static uint64_t merge_moved_end(const struct recording_merging *m, uint64_t end_ns)
 {
     return end_ns ? end_ns + m->into->length_ns : 0;
@@ -238,6 +254,7 @@ static void merge_loss(struct recording_merging *m, const struct recording_loss 
     vec_push(&into->losses, added);
 }
 
+/* Texts are those of the first run that has any; marks and losses are of both. */
 static void merge_notes(struct recording_merging *m)
 {
     struct recording *into = m->into;
@@ -307,6 +324,7 @@ static void merge_facts(struct recording_merging *m)
     into->whole += from->whole;
 }
 
+/* A zeroed `into` gets its root first. */
 static struct recording_merging merge_merging_of(struct recording *into,
                                                  const struct recording *from)
 {
@@ -319,6 +337,8 @@ static struct recording_merging merge_merging_of(struct recording *into,
                                       .threads = (uint32_t)into->threads.len};
 }
 
+/* The order of the calls matters: maps of objects and events are needed by what follows, and
+ * into->length_ns is where `from` begins until merge_facts() moves it. */
 bool recording_merge(struct recording *into, const struct recording *from, struct err *e)
 {
     struct recording_merging m = merge_merging_of(into, from);
@@ -346,6 +366,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
 
 /* --- calls alone ----------------------------------------------------------------------------- */
 
+/* Orders in which equal keys stand behind each other. */
 static int merge_by_ends(const void *left, const void *right)
 {
     const struct recording_arc *l = left, *r = right;
@@ -366,6 +387,7 @@ static int merge_by_address(const void *left, const void *right)
     return (l->address > r->address) - (l->address < r->address);
 }
 
+/* Sorts both lists and adds up neighbours: n log n. */
 void recording_sum_calls(struct recording *r)
 {
     size_t arcs = 0, blocks = 0;
@@ -389,6 +411,7 @@ void recording_sum_calls(struct recording *r)
     r->blocks.len = blocks;
 }
 
+/* Only files and the vDSO have calls; the objects of other kinds stay out. */
 void recording_add_calls(struct recording *into, const struct recording *from)
 {
     struct recording_merging m = merge_merging_of(into, from);

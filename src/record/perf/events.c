@@ -1,5 +1,13 @@
 /* From the text of a list of events to choices. The text is read once from left to right; what a
- * name is, the general events decide first, then units, then tracepoints. */
+ * name is, the general events decide first, then units, then tracepoints.
+ *
+ *     event     = NAME[:MODIFIERS] | GROUP:NAME[:MODIFIERS] | WHAT/TERMS/[:][MODIFIERS]
+ *               | mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]
+ *     TERMS     = KEY[=VALUE] {, KEY[=VALUE]}
+ *     MODIFIERS = u, k, p in any order
+ *
+ * The grammar is that of perf record (tools/perf/Documentation/perf-list.txt of Linux) without
+ * groups in braces. Each error names the event in its list and says what would be right. */
 #include "record/perf/events.h"
 
 #include "record/perf/events_private.h"
@@ -47,6 +55,8 @@ bool event_number(struct event_word w, uint64_t *out)
 
 /* --- parts of an event ----------------------------------------------------------------------- */
 
+/* `uk` is the same as neither. Asking for user code alone of an event that is the kernel's alone is
+ * refused later, when the event is known. */
 static bool events_modifiers(struct event_word text, struct event_choice *c, struct err *e)
 {
     bool user = false, kernel = false;
@@ -117,6 +127,7 @@ static bool events_terms(struct arena *a, struct event_word terms, struct event_
 
 /* --- one event ------------------------------------------------------------------------------- */
 
+/* EVENTS_WRONG: the name means something, but not one event; *e says what. */
 enum events_found { EVENTS_FOUND, EVENTS_NONE, EVENTS_WRONG };
 
 /* An event that is a name alone. */
@@ -131,6 +142,7 @@ static enum events_found events_simple(struct arena *a, const char *root, struct
     return event_raw(name, c) ? EVENTS_FOUND : EVENTS_NONE;
 }
 
+/* A name with a dot is mostly a vendor's, for which another way is to be told. */
 static bool events_unknown(struct event_word name, struct err *e)
 {
     bool is_vendors = memchr(name.at, '.', name.len) != NULL;
@@ -181,6 +193,7 @@ static bool events_with_terms(struct arena *a, const char *root, struct event_wo
     return events_modifiers(text, c, e);
 }
 
+/* By its first characters, or by a slash, the form of an event is known before its name is. */
 static bool events_one(struct arena *a, const char *root, struct event_word text,
                        struct event_choice *c, struct err *e)
 {
@@ -224,6 +237,7 @@ static bool events_complete(struct event_choice *c, uint32_t rate, struct err *e
     return true;
 }
 
+/* The name to show is what `name=` gives, else the event's own text, modifiers included. */
 bool events_parse(const char *list, const char *root, uint32_t rate, struct event_list *out,
                   struct err *e)
 {

@@ -26,6 +26,8 @@
 #include "base/vec.h"
 #include "profile/model/recording.h"
 
+/* One event, as it was chosen: what the kernel needs to open it, and what a recording says of
+ * it. */
 struct event_choice {
     const char *name; /* as it is to be shown */
     uint32_t type;    /* the first fields of struct perf_event_attr */
@@ -41,6 +43,8 @@ struct event_choice {
     bool in_kernel; /* happens in the kernel alone: user_only would count none */
 };
 
+/* The events of a recording, in the order in which they were asked for; the first is the main
+ * one. */
 struct event_list {
     struct arena arena; /* names */
     VEC(struct event_choice) choices;

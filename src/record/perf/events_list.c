@@ -1,5 +1,9 @@
 /* The list of events that can be had on this machine. General events are tried one by one; those of
- * units and tracepoints are listed as the kernel's files have them. */
+ * units and tracepoints are listed as the kernel's files have them.
+ *
+ * Trying is opening and closing an event, some hundred of them; of the files' events there may be
+ * thousands, so that they are not tried. Names of a folder are sorted, since the kernel has them in
+ * no order. */
 #include "record/perf/events_private.h"
 
 #include "base/sort.h"
@@ -10,11 +14,13 @@
 
 enum { NAME_WIDTH = 36 };
 
+/* Names of files in a folder. */
 struct list_names {
     struct arena arena;
     VEC(const char *) names;
 };
 
+/* Byte by byte, whatever the locale. */
 static int list_compare(uint32_t left, uint32_t right, const void *context)
 {
     const char *const *names = context;
@@ -49,6 +55,7 @@ static const uint32_t *list_order(struct list_names *l)
     return order;
 }
 
+/* A name, and what it is in the next column. */
 static void list_row(struct out *out, const char *name, const char *what)
 {
     out_str(out, name);
@@ -67,6 +74,7 @@ static bool list_has(struct event_choice c, uint32_t *missing)
     return has;
 }
 
+/* Returns how many were left out. */
 static uint32_t list_general(struct out *out)
 {
     uint32_t missing = 0;
@@ -88,6 +96,7 @@ static uint32_t list_general(struct out *out)
     return missing;
 }
 
+/* UNIT/EVENT/ of all units that have named events. */
 static void list_units(struct out *out, const char *root)
 {
     struct list_names units = {0};
@@ -108,6 +117,7 @@ static void list_units(struct out *out, const char *root)
     list_free(&units);
 }
 
+/* GROUP:NAME of all tracepoints that have a number, as far as this user may see them. */
 static void list_tracepoints(struct out *out, const char *root)
 {
     struct list_names groups = {0};

@@ -1,5 +1,12 @@
 /* The general events of perf_event_open(2): hardware, software and cache events by the names of
- * `perf list`, and rNNN. Whether the machine has them is not asked here. */
+ * `perf list`, and rNNN. Whether the machine has them is not asked here.
+ *
+ * A cache event's config is a byte each of cache, operation and result (perf_event_open(2)):
+ *
+ *     LLC-load-misses     cache 2 | operation 0 << 8 | result 1 << 16
+ *
+ * Names are spelled as perf's parser takes them, the first spelling being the one that lists
+ * show. */
 #include "record/perf/events_private.h"
 
 #include <ctype.h>
@@ -91,6 +98,7 @@ static int events_take(struct event_word *w, const char *const *names)
     return -1;
 }
 
+/* The row of which a spelling fits; -1: none does. */
 static int events_take_row(struct event_word *w, const char *const (*rows)[SPELLINGS], int len)
 {
     for (int row = 0; row < len; row++)
@@ -99,6 +107,7 @@ static int events_take_row(struct event_word *w, const char *const (*rows)[SPELL
     return -1;
 }
 
+/* As perf_event_open(2) puts the three together. */
 static uint64_t events_cache_config(int cache, int operation, int result)
 {
     return (uint64_t)cache | (uint64_t)operation << 8 | (uint64_t)result << 16;
@@ -127,6 +136,7 @@ static bool event_cache(struct event_word name, struct event_choice *c)
     return true;
 }
 
+/* *number counts through all combinations; those that make no sense are passed over. */
 bool event_next_cache(uint32_t *number, char *name, size_t bytes, struct event_choice *c)
 {
     for (; *number < CACHES * OPERATIONS * RESULTS; ++*number) {
@@ -146,6 +156,7 @@ bool event_next_cache(uint32_t *number, char *name, size_t bytes, struct event_c
 
 /* --- by name --------------------------------------------------------------------------------- */
 
+/* By name or alias. */
 static const struct event_name *events_find(struct event_word name)
 {
     for (size_t i = 0; i < event_names_len; i++) {
@@ -171,6 +182,7 @@ static bool events_own(struct event_word name, struct event_choice *c)
     return true;
 }
 
+/* In this order: the kernel's lists, monarc's own names, caches. */
 bool event_general(struct event_word name, struct event_choice *c)
 {
     const struct event_name *found = events_find(name);
@@ -182,6 +194,7 @@ bool event_general(struct event_word name, struct event_choice *c)
     return true;
 }
 
+/* Up to 16 hexadecimal digits behind r, or behind r0x. */
 bool event_raw(struct event_word name, struct event_choice *c)
 {
     uint64_t code = 0;

@@ -1,4 +1,12 @@
-/* What the files of the parser of events share. */
+/* What the files of the parser of events share.
+ *
+ *     events.c        the text of a list: words, modifiers, terms, breakpoints
+ *     events_names.c  the kernel's general events and cache events, by name
+ *     events_sysfs.c  units and tracepoints, which the kernel describes in files
+ *     events_probe.c  whether an event is to be had, and why not
+ *     events_list.c   what is to be had on this machine
+ *
+ * Words point into the user's text; whatever is kept of one is copied into an arena. */
 #ifndef MONARC_RECORD_PERF_EVENTS_PRIVATE_H
 #define MONARC_RECORD_PERF_EVENTS_PRIVATE_H
 
@@ -29,6 +37,7 @@ bool event_number(struct event_word w, uint64_t *out);
 
 /* --- general events: events_names.c ----------------------------------------------------------- */
 
+/* A row of the table of general events. */
 struct event_name {
     const char *name, *alias; /* alias: NULL if there is none */
     uint32_t type;
@@ -53,6 +62,7 @@ bool event_next_cache(uint32_t *number, char *name, size_t bytes, struct event_c
 enum { EVENT_FILE_BYTES = 4096 };
 bool event_file(const char *path, char *text);
 
+/* /sys/bus/event_source/devices/UNIT REST, below the root. */
 char *event_unit_path(struct arena *a, const char *root, const char *unit, const char *rest);
 
 /* Whether a unit of this name is there. */
@@ -61,7 +71,8 @@ bool event_has_unit(struct arena *a, const char *root, struct event_word unit);
 /* Whether a file in a unit's `events` is an event, and not the scale of one. */
 bool event_is_event_file(const char *name);
 
-/* An event of a unit by its terms. */
+/* An event of a unit by its terms. For example `event=0x3c,umask=1`; the unit's type and formats
+ * are read from its files. */
 bool event_of_unit(struct arena *a, const char *root, struct event_word unit,
                    struct event_word terms, struct event_choice *c, struct err *e);
 

@@ -1,7 +1,15 @@
 /* Whether the kernel gives an event, and if not, why, in one sentence with what would help.
  *
  * The kernel has few numbers for many reasons; what EINVAL means is found out by opening the event
- * in other ways. */
+ * in other ways.
+ *
+ *     ENOENT, ENODEV, ENXIO, EOPNOTSUPP   the machine does not have it
+ *     EACCES, EPERM                       perf_event_paranoid, or a container
+ *     EINVAL                              the rate is too high; it cannot be sampled; it is of a
+ * CPU EBUSY, ENOSPC                       all counters are taken ENOSYS no such system call, or a
+ * filter
+ *
+ * Probing opens events that are disabled and closes them: nothing is counted. */
 #include "record/perf/events_private.h"
 
 #include <errno.h>
@@ -50,6 +58,8 @@ static long probe_setting(const char *path)
     return event_file(path, text) ? strtol(text, NULL, 10) : -1;
 }
 
+/* paranoid 2 lets user code be seen, 3 (Debian's) nothing; whom a lower one refuses is in a
+ * container. */
 static bool probe_refused(const struct event_choice *c, struct err *e)
 {
     long paranoid = probe_setting("/proc/sys/kernel/perf_event_paranoid");
@@ -89,6 +99,7 @@ static bool probe_invalid(const struct event_choice *c, struct perf_event_attr a
     return err_set(e, "event \"%s\": the kernel does not take it (%s)", c->name, strerror(EINVAL));
 }
 
+/* One sentence for each errno, with the command that would help where there is one. */
 static bool probe_why(const struct event_choice *c, const struct perf_event_attr *attr, int error,
                       struct err *e)
 {
@@ -117,6 +128,7 @@ static bool probe_why(const struct event_choice *c, const struct perf_event_attr
     }
 }
 
+/* Refused where the kernel is seen, an event may still be had of user code alone. */
 bool events_probe(struct event_choice *c, struct err *e)
 {
     struct perf_event_attr attr = {0};

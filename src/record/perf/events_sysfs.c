@@ -2,7 +2,15 @@
  * formats and named events, and tracepoints.
  *
  * A format says to which bits of which config field a term goes: `config:0-7,32-35`. A value that
- * does not fit is an error, as is a term that the unit does not have. */
+ * does not fit is an error, as is a term that the unit does not have.
+ *
+ *     /sys/bus/event_source/devices/cpu/type                4
+ *     /sys/bus/event_source/devices/cpu/format/umask        config:8-15
+ *     /sys/bus/event_source/devices/cpu/events/tsc          event=0x0,umask=0x1
+ *     /sys/kernel/tracing/events/sched/sched_switch/id      316
+ *
+ * Names that come from users become parts of paths: they are checked to be names of files first.
+ * Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-format of Linux. */
 #include "record/perf/events_private.h"
 
 #include "base/file.h"
@@ -22,6 +30,7 @@ struct unit_terms {
     bool is_from_file;     /* the terms of a named event: names in them are not looked up again */
 };
 
+/* The first line is all: these files have one. */
 bool event_file(const char *path, char *text)
 {
     return file_first_line(path, text, EVENT_FILE_BYTES);
@@ -32,6 +41,7 @@ char *event_unit_path(struct arena *a, const char *root, const char *unit, const
     return arena_printf(a, "%s/sys/bus/event_source/devices/%s%s", root, unit, rest);
 }
 
+/* A word as a text of its own. */
 static char *events_copy(struct arena *a, struct event_word w)
 {
     return arena_copy(a, w.at, w.len);
@@ -43,6 +53,7 @@ bool event_has_unit(struct arena *a, const char *root, struct event_word unit)
            !access(event_unit_path(a, root, events_copy(a, unit), "/type"), F_OK);
 }
 
+/* Beside an event stand files of its scale and unit, named after it. */
 bool event_is_event_file(const char *name)
 {
     static const char *const others[] = {".scale", ".unit", ".per-pkg", ".snapshot"};
@@ -55,6 +66,7 @@ bool event_is_event_file(const char *name)
 
 /* --- terms ----------------------------------------------------------------------------------- */
 
+/* The three words of an attribute that formats name. */
 static uint64_t *events_field(struct event_choice *c, struct event_word name)
 {
     if (event_word_is(name, "config"))
@@ -98,6 +110,7 @@ static bool events_put(const char *format, struct event_choice *c, struct event_
     return !value || err_set(e, "\"%.*s\" has not that many bits", (int)key.len, key.at);
 }
 
+/* Whether the user's terms have that key. */
 static bool events_find_term(struct event_word terms, struct event_word key)
 {
     char end;
@@ -110,6 +123,7 @@ static bool events_find_term(struct event_word terms, struct event_word key)
     return false;
 }
 
+/* Taken by all events, whatever their unit's formats are called. */
 bool event_common_term(struct arena *a, struct event_word key, struct event_word value,
                        struct event_choice *c, bool *is_taken, struct err *e)
 {
@@ -149,6 +163,8 @@ static bool events_bare_term(const struct unit_terms *u, struct event_word key, 
     return true;
 }
 
+/* In this order: period and name; an event's name or a raw code, for a term without value; a format
+ * of the unit; a field of the attribute itself. */
 static bool events_term(const struct unit_terms *u, struct event_word key, struct event_word value,
                         bool has_value, struct err *e)
 {
@@ -196,6 +212,7 @@ static bool events_unit_terms(const struct unit_terms *u, struct event_word term
 
 /* --- units ----------------------------------------------------------------------------------- */
 
+/* The type is the number by which perf_event_open() knows the unit. */
 bool event_of_unit(struct arena *a, const char *root, struct event_word unit,
                    struct event_word terms, struct event_choice *c, struct err *e)
 {
@@ -211,6 +228,7 @@ bool event_of_unit(struct arena *a, const char *root, struct event_word unit,
     return events_unit_terms(&u, terms, e);
 }
 
+/* A name that two units have is refused: either may be meant. */
 int event_of_any_unit(struct arena *a, const char *root, struct event_word name,
                       struct event_choice *c, struct err *e)
 {
@@ -245,6 +263,7 @@ int event_of_any_unit(struct arena *a, const char *root, struct event_word name,
 
 /* --- tracepoints ----------------------------------------------------------------------------- */
 
+/* errno is that of a place that is there and is not for us, if there is one. */
 char *event_tracing_path(struct arena *a, const char *root)
 {
     static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -260,6 +279,7 @@ char *event_tracing_path(struct arena *a, const char *root)
     return NULL;
 }
 
+/* errno tells which of the three reasons it is. */
 static bool events_no_tracepoint(const char *path, struct err *e)
 {
     if (errno == EACCES || errno == EPERM)
@@ -270,6 +290,7 @@ static bool events_no_tracepoint(const char *path, struct err *e)
                              "/sys/kernel/tracing` shows them");
 }
 
+/* The file `id` has the number that goes into config. */
 bool event_tracepoint(struct arena *a, const char *root, struct event_word group,
                       struct event_word name, struct event_choice *c, struct err *e)
 {

@@ -1,4 +1,10 @@
-/* Records one behind the other, as the kernel had them but for the length of stacks. */
+/* Records one behind the other, as the kernel had them but for the length of stacks.
+ *
+ *     bytes:  | taken ...      | first | record | record ...
+ *
+ * What was taken stays in front until more is moved in; a backlog that is empty then takes the
+ * other's memory over. The first record is read once and kept, since it is compared with those of
+ * all other buffers again and again. */
 #include "record/perf/perf_backlog.h"
 
 #include <linux/perf_event.h>
@@ -10,6 +16,7 @@ void perf_backlog_deinit(struct perf_backlog *q)
     *q = (struct perf_backlog){0};
 }
 
+/* Room has been made. */
 static void backlog_put(struct perf_backlog *q, const void *bytes, size_t len)
 {
     memcpy(q->bytes.at + q->bytes.len, bytes, len);

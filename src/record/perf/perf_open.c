@@ -1,5 +1,16 @@
 /* Opening events and mapping their buffers: on the launcher, or on each thread of a process that
- * runs. */
+ * runs.
+ *
+ *     of each CPU    samples   the events asked for, and what waits and faults need
+ *                    tasks     CPU time, and what happens to processes and threads
+ *                    counts    each thread's CPU time at its end, where the kernel is not sampled
+ *
+ * Each of the three has a buffer, into which all events of that kind on that CPU write, whoever's
+ * they are. An event is opened for one task on one CPU and inherited: so buffers are few, whatever
+ * the number of threads, and descriptors are CPUs times events (times threads, if attached).
+ *
+ * What the system refuses is tried with less, in this order: older fields of the attributes,
+ * smaller buffers, user code alone. */
 #include "record/perf/perf_source_private.h"
 
 #include "record/proc_threads.h"
@@ -31,6 +42,7 @@ enum {
     MOST_LOOKS = 20, /* at the threads of a process, until no new one is found */
 };
 
+/* perf_event_open(2), which the C library has no name for. */
 static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -70,6 +82,7 @@ static void perf_attr_counts(struct perf_event_attr *attr)
     attr->inherit_stat = 1;
 }
 
+/* Which of a CPU's buffers an event writes into. */
 static uint32_t perf_ring_of(const struct perf_source *s, uint32_t choice)
 {
     return choice == s->tasks    ? PERF_RING_TASKS
@@ -77,6 +90,7 @@ static uint32_t perf_ring_of(const struct perf_source *s, uint32_t choice)
                                  : PERF_RING_SAMPLES;
 }
 
+/* All events have the same sample_type, so that records of all can be read by one layout. */
 static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t choice)
 {
     struct perf_event_attr attr = {.size = sizeof attr};
@@ -129,6 +143,7 @@ static int perf_open_with_less(struct perf_event_attr *attr, pid_t pid, int cpu)
     return perf_open(attr, pid, cpu);
 }
 
+/* Of the samples' buffer; the others are a part of it, but not too small. */
 static size_t perf_ring_bytes(const struct perf_source *s, uint32_t choice)
 {
     size_t least = TASKS_PAGES * (size_t)sysconf(_SC_PAGESIZE), part = s->buffer_bytes / TASKS_PART;
@@ -137,6 +152,7 @@ static size_t perf_ring_bytes(const struct perf_source *s, uint32_t choice)
     return part > least ? part : least;
 }
 
+/* is_crowded: there is no more memory for buffers, and smaller ones may do. */
 static bool perf_map_ring(struct perf_source *s, struct perf_ring *ring, int fd, uint32_t choice)
 {
     struct epoll_event wake = {.events = EPOLLIN};
@@ -233,6 +249,7 @@ void perf_close(struct perf_source *s)
     s->choice_of = (struct map){0};
 }
 
+/* Threads of one process: a list is searched. */
 static bool perf_is_known(const struct proc_tids *known, pid_t tid)
 {
     for (size_t i = 0; i < known->at.len; i++)
@@ -278,6 +295,7 @@ static void perf_introduce(struct perf_source *s, const struct proc_tids *thread
     }
 }
 
+/* On the launcher, before the program is there; or on all threads that are. */
 static bool perf_add_tasks(struct perf_source *s)
 {
     struct proc_tids threads = {0};
@@ -319,6 +337,7 @@ static bool perf_try(struct perf_source *s)
     }
 }
 
+/* As many as this user may have: what is left decides how many clocks are redrawn. */
 static void perf_more_descriptors(void)
 {
     struct rlimit limit;
@@ -328,6 +347,7 @@ static void perf_more_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* A clock that counts and is not sampled. */
 static uint32_t perf_add_counting(struct perf_source *s, const char *name)
 {
     vec_push(&s->choices, (struct event_choice){.name = name,

@@ -7,7 +7,11 @@
  * kernel to say that a buffer is filling, and copies.
  *
  * Memory is bounded: when too much waits, samples stay in the buffers and are lost, and counted,
- * there. Records of what tasks do are few, and taken all the same. */
+ * there. Records of what tasks do are few, and taken all the same.
+ *
+ * The lock is held while buffers are emptied, and by the monitor while it takes what was read:
+ * moving lists, not copying them. `news` is written when there is enough or the time is up, so
+ * that the monitor sleeps otherwise. */
 #include "record/clocks.h"
 #include "record/perf/perf_source_private.h"
 #include "record/proc_threads.h"
@@ -50,6 +54,7 @@ void perf_draw_periods(struct perf_source *s, bool is_first)
     }
 }
 
+/* One buffer; its room is given back every few records, so that the kernel can go on writing. */
 static void reader_empty(struct perf_source *s, size_t number)
 {
     struct perf_reader *r = &s->reader;
@@ -85,6 +90,7 @@ static size_t reader_empty_all(struct perf_source *s, uint64_t woken_ns, uint64_
     return bytes;
 }
 
+/* Whether a thread may have begun, of which the next one should differ in its period. */
 static bool reader_has_tasks(struct perf_source *s)
 {
     bool has_tasks = false;
@@ -93,6 +99,8 @@ static bool reader_has_tasks(struct perf_source *s)
     return has_tasks;
 }
 
+/* Sleeps until a buffer is filling or the time is up; while nothing comes, twice as long each
+ * time. */
 static void *reader_run(void *context)
 {
     struct perf_source *s = context;
@@ -118,6 +126,7 @@ static void *reader_run(void *context)
     }
 }
 
+/* With all signals blocked: they are the monitor's. */
 bool perf_reader_start(struct perf_source *s)
 {
     struct perf_reader *r = &s->reader;
@@ -134,6 +143,7 @@ bool perf_reader_start(struct perf_source *s)
     return r->is_running;
 }
 
+/* What is in the buffers then is all there will be: it is complete up to any time. */
 void perf_reader_stop(struct perf_source *s)
 {
     struct perf_reader *r = &s->reader;
@@ -160,6 +170,7 @@ void perf_reader_deinit(struct perf_source *s)
     pthread_mutex_destroy(&r->lock);
 }
 
+/* The time up to which records are complete is taken together with them, under the lock. */
 uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to)
 {
     struct perf_reader *r = &s->reader;

@@ -1,5 +1,9 @@
 /* Taking records apart. Every field is read through the bounded cursor: what the kernel writes is
- * trusted no more than a file. */
+ * trusted no more than a file.
+ *
+ * A record is read from front to back, field by field as its event's attributes say; fields that
+ * nothing is wanted of are skipped by their length. A field that reaches beyond the record fails
+ * the whole of it. Source: perf_event_open(2), and kernel/events/core.c of Linux for the order. */
 #include "record/perf/perf_record.h"
 
 #include "base/bytes.h"
@@ -25,6 +29,8 @@ struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 enum { BRANCH_BYTES = 24 };
 
+/* Bit n of the mask is the kernel's register n; the machine's map says which of ours that is.
+ * Values of 32-bit programs are not taken for registers, but for the pc. */
 static void perf_read_registers(const struct perf_layout *l, struct cursor *in,
                                 struct perf_record *out)
 {
@@ -81,6 +87,7 @@ static struct bytes perf_read_words(struct cursor *in, uint64_t each)
     return (struct bytes){at, at ? len * each * 8 : 0};
 }
 
+/* A number, an index with newer kernels, entries of 24 bytes, counters with the newest. */
 static void perf_skip_branches(const struct perf_layout *l, struct cursor *in)
 {
     uint64_t len = cursor_u64(in), before = l->branch_sample_type & BRANCH_HW_INDEX ? 8 : 0;
@@ -136,6 +143,7 @@ static void perf_read_sample(const struct perf_layout *l, struct cursor *in,
         perf_read_stack(in, out);
 }
 
+/* Up to a NUL, which must be within the record. */
 static void perf_read_text(struct cursor *in, struct perf_record *out)
 {
     const uint8_t *nul = in->failed ? NULL : memchr(in->at, 0, cursor_left(in));
@@ -145,6 +153,8 @@ static void perf_read_text(struct cursor *in, struct perf_record *out)
         in->failed = true;
 }
 
+/* MMAP2 has either a build-id or device and inode, in the same bytes. MMAP says of data only that
+ * it is data. */
 static void perf_read_mapping(struct cursor *in, struct perf_record *out)
 {
     out->start = cursor_u64(in);
@@ -179,6 +189,7 @@ static void perf_read_task(struct cursor *in, struct perf_record *out)
     out->parent_tid = cursor_u32(in);
 }
 
+/* Fields of records that are no samples. */
 static void perf_read_fields(struct cursor *in, struct perf_record *out)
 {
     if (out->type == PERF_RECORD_LOST) {
@@ -237,6 +248,7 @@ static bool perf_read_trailer(const struct perf_layout *l, struct bytes in, stru
     return !c.failed;
 }
 
+/* Everything of *out is set, whatever the type. */
 bool perf_record_read(const struct perf_layout *l, struct bytes in, struct perf_record *out)
 {
     struct cursor c = cursor_over(in, NULL);

@@ -2,7 +2,13 @@
  * buffer, or out of a file that somebody else recorded.
  *
  * All events of a recording of ours ask for the same fields, so that there is one layout; a file
- * has one for each event. */
+ * has one for each event.
+ *
+ *     header:   u32 type, u16 misc, u16 size
+ *     SAMPLE    [identifier] ip pid tid time ... period ... [chain] ... [registers] [stack]
+ *     others    fields by type, then a trailer: [pid tid] [time] [id] [stream] [cpu] [identifier]
+ *
+ * Fields are there as sample_type says; all are multiples of 8 bytes. */
 #ifndef MONARC_RECORD_PERF_PERF_RECORD_H
 #define MONARC_RECORD_PERF_PERF_RECORD_H
 
@@ -25,6 +31,7 @@ struct perf_layout {
 /* That of our own recordings; without stacks, samples have registers alone. */
 struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks);
 
+/* A record's fields; those that its type does not have are 0, empty or "". */
 struct perf_record {
     uint32_t type; /* PERF_RECORD_... */
     uint16_t misc;

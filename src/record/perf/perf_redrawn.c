@@ -29,6 +29,7 @@ static bool redrawn_is_turning(const struct redrawn_clocks *c, struct redrawn_cl
     return now.runs - before.runs > MOST_TURNS * periods;
 }
 
+/* Whether the process has one thread. */
 static bool redrawn_is_single(pid_t pid, pid_t tid)
 {
     struct proc_tids tids = {0};
@@ -65,6 +66,8 @@ static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
     return true;
 }
 
+/* Of a redrawn clock, its own samples count and those of inherited copies do not. Of an inherited
+ * one, those before the redrawn clock that took its place. */
 bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
                           bool *is_own)
 {
@@ -83,6 +86,7 @@ bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, st
     return true;
 }
 
+/* A few clocks each time, in turn, so that no round takes long. */
 void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns)
 {
     struct redrawn_clocks *c = &s->redrawn;
@@ -105,6 +109,7 @@ void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns)
         c->checked = 0;
 }
 
+/* On all CPUs. What the inherited clocks say counts again from then on. */
 void redrawn_clocks_end(struct perf_source *s, uint32_t tid)
 {
     struct redrawn_clocks *c = &s->redrawn;

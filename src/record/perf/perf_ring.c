@@ -1,4 +1,13 @@
-/* Reading along with the kernel. */
+/* Reading along with the kernel.
+ *
+ *     pages:  header page | data, of a power of two ...
+ *     data:   ....[tail: first record not taken | record | record | head: the kernel writes on]....
+ *
+ * head and tail only grow; their low bits are places in the data. The kernel moves data_head, we
+ * move data_tail, each with the barrier that makes the records visible before it
+ * (perf_event_open(2) and tools/lib/perf/mmap.c of Linux). A record that goes over the end is put
+ * together in a buffer of our own. Lengths are checked: only the kernel shares the pages with us,
+ * and yet nothing is read beyond `head`. */
 #include "record/perf/perf_ring.h"
 
 #include <linux/perf_event.h>
@@ -40,6 +49,7 @@ bool perf_ring_has_more(const struct perf_ring *r)
     return __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE) != r->head;
 }
 
+/* A record in two pieces, as one. */
 static struct bytes around_the_end(struct perf_ring *r, const uint8_t *data, size_t at, size_t len)
 {
     size_t first = r->size - at;
@@ -49,6 +59,7 @@ static struct bytes around_the_end(struct perf_ring *r, const uint8_t *data, siz
     return (struct bytes){r->whole.at, len};
 }
 
+/* Looks and does not move on: the caller takes the record when it is done with it. */
 struct bytes perf_ring_first(struct perf_ring *r)
 {
     struct perf_event_header header;

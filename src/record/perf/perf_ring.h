@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+/* One buffer. `head` is as far as was looked, `tail` as far as was taken. */
 struct perf_ring {
     void *pages; /* the header page, then the data; NULL: not mapped */
     size_t size; /* of the data, a power of two */

@@ -1,4 +1,15 @@
-/* Telling the collector what the buffers of perf events say, in the order of time. */
+/* Telling the collector what the buffers of perf events say, in the order of time.
+ *
+ *     kernel -> ring of each CPU -> reader's backlog -> ours -> by time -> collector, waits, clocks
+ *               (perf_ring.c)       (perf_reader.c)
+ *
+ * Each buffer is in the order of time, and the reader says up to which time all of them are
+ * complete: so the oldest first record of all is the next one that happened. A sample becomes
+ * weight by its clock's age and period (periods.c, redrawn_clocks.c); sums of young clocks' samples
+ * are right on average only, and scaled at the end to the time that the kernel's counters have.
+ *
+ * What was lost is said: records by the kernel's own count, and what they stand for in time as far
+ * as nothing else accounts for it. Cost: a search over all buffers for each record. */
 #include "record/perf/perf_source.h"
 
 #include "record/perf/perf_cost.h"
@@ -41,6 +52,7 @@ enum {
 
 /* --- what happens ---------------------------------------------------------------------------- */
 
+/* A mapping of code, with what the kernel tells of its file: build-id, or device and inode. */
 static void perf_mapped(struct perf_source *s, const struct perf_record *r)
 {
     struct collector_mapping m = {.pid = (pid_t)r->pid,
@@ -161,6 +173,7 @@ static void perf_weighed(struct perf_source *s, const struct collector_sample *s
     collector_thread_cpu(s->collector, sample->pid, sample->tid, t->cpu_ns);
 }
 
+/* Everybody who knows of the thread is told, its clocks first. */
 static void perf_exited(struct perf_source *s, const struct perf_record *r)
 {
     redrawn_clocks_end(s, r->tid);
@@ -171,6 +184,8 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
 }
 
+/* A thread or a process. From the first one on, being late costs accuracy: the scheduler is asked
+ * for short turns. */
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
     *perf_thread(s, r->tid) = (struct perf_thread){0}; /* the number may come again */
@@ -248,6 +263,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         perf_weighed(s, &sample, r->period);
 }
 
+/* A thread's new name, or another program: comm_exec tells the two apart. */
 static void perf_named(struct perf_source *s, const struct perf_record *r)
 {
     s->first_tid = s->first_tid ? s->first_tid : r->pid;
@@ -263,6 +279,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
         ptrace_places_exec(s->places, (pid_t)r->pid);
 }
 
+/* Waits are told, too: what they miss may be a thread's coming back. */
 static void perf_lost(struct perf_source *s, const struct perf_record *r)
 {
     const uint32_t *choice = map_find(&s->choice_of, r->id, 0);
@@ -278,6 +295,7 @@ static bool perf_is_left_out(struct perf_source *s, const struct perf_record *r)
            (r->type != PERF_RECORD_LOST && r->type != PERF_RECORD_THROTTLE);
 }
 
+/* One record, in the order of time. */
 static void perf_happened(struct perf_source *s, const struct perf_record *r)
 {
     if (perf_is_left_out(s, r))
@@ -314,6 +332,7 @@ static struct perf_backlog *perf_oldest(struct perf_source *s, uint64_t until_ns
     return oldest;
 }
 
+/* All records up to the time that the reader vouches for. */
 static void perf_take(struct perf_source *s)
 {
     struct perf_backlog *backlog;
@@ -324,6 +343,7 @@ static void perf_take(struct perf_source *s)
     }
 }
 
+/* Places that were looked up by stopping threads first: samples that come now may need them. */
 static uint64_t perf_round(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
@@ -336,6 +356,7 @@ static uint64_t perf_round(struct source *source, uint64_t now_ns)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
+/* Counts of all events on all CPUs, with what inherited ones have counted. */
 static void perf_read_counters(struct perf_source *s)
 {
     s->result->cpu_ns = 0;
@@ -398,6 +419,7 @@ static void perf_scale_told(struct perf_source *s)
         collector_scale_threads(s->collector, all / told);
 }
 
+/* Samples that were left out have interrupted the program all the same. */
 static void perf_estimate_cost(struct perf_source *s)
 {
     uint64_t begun = clock_own_cpu();
@@ -416,6 +438,8 @@ static void perf_end_places(struct perf_source *s)
     s->source.stops_apart = false;
 }
 
+/* In this order: events stop; what the buffers still have; waits that go on; counts, which scale
+ * what samples say; losses. */
 static void perf_finish(struct source *source, uint64_t now_ns)
 {
     struct perf_source *s = (struct perf_source *)source;
@@ -474,6 +498,7 @@ static void perf_free(struct source *source)
     free(s);
 }
 
+/* Only for an event that counts waiting as well. */
 static void perf_make_waits(struct perf_source *s)
 {
     for (uint32_t i = 0; i < s->choices.len && s->options.wants_waits && !s->waits; i++)
@@ -516,6 +541,8 @@ static void source_make_periods(struct perf_source *s)
     }
 }
 
+/* Periods are drawn, and the reader is started, before anything is sampled; events of a program to
+ * come are switched on by its exec. */
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,
                      const struct event_choice *events, size_t events_len,
                      struct perf_source_result *result, struct err *e)

@@ -11,6 +11,7 @@
 
 struct event_choice;
 
+/* What became of it, filled in by perf_source_new() and, as it says, by finish(). */
 struct perf_source_result {
     bool is_refused; /* the system does not permit it: another way may be tried */
     bool user_only;  /* the kernel is not sampled */
@@ -21,7 +22,9 @@ struct perf_source_result {
     uint64_t estimating_ns; /* CPU time that this took us */
 };
 
-/* Opens the events; the program must not have begun. Failure has `is_refused` and *e. */
+/* Opens the events; the program must not have begun. Failure has `is_refused` and *e. `events`
+ * are copied. With `is_attached` in the options the program runs, and its threads get events one
+ * by one. */
 bool perf_source_new(struct source **out, struct collector *c, const struct source_options *o,
                      const struct event_choice *events, size_t events_len,
                      struct perf_source_result *result, struct err *e);

@@ -43,6 +43,7 @@ static const struct bounds {
                          [PERIOD_MIXED] = {0.25, 2},
                          [PERIOD_YOUNG] = {0.04, 2}};
 
+/* Not shorter than what the kernel's timers can do. */
 static struct bounds bounds_of(const struct periods *p, enum period_kind kind)
 {
     struct bounds d = kinds[kind];
@@ -64,6 +65,8 @@ void periods_deinit(struct periods *p)
     vec_free(&p->clocks);
 }
 
+/* The kind replaces the lowest bits; nominal periods that are too short for that are always mixed.
+ */
 uint64_t periods_draw(struct periods *p, enum period_kind kind)
 {
     struct bounds d = bounds_of(p, p->nominal < LEAST_WITH_KIND ? PERIOD_MIXED : kind);
@@ -122,6 +125,8 @@ void periods_begun(struct periods *p)
     choose_kind(p, kinds[PERIOD_MIXED].shortest, true);
 }
 
+/* t is the clock's age at this sample, in nominal periods. A clock that tells another period than
+ * before was given one, and begins anew. */
 uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young)
 {
     bool is_new;

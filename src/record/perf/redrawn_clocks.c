@@ -82,6 +82,7 @@ uint64_t redrawn_clocks_draw(struct redrawn_clocks *c)
     return (uint64_t)((double)c->nominal * part);
 }
 
+/* More at high rates and on many CPUs, as one reader serves all. */
 uint32_t redrawn_clocks_wake(uint32_t rate, uint32_t cpus)
 {
     uint32_t samples = rate > WAKE_RATE ? (uint64_t)WAKE_SAMPLES * rate / WAKE_RATE : WAKE_SAMPLES;
@@ -106,6 +107,8 @@ void redrawn_clocks_deinit(struct redrawn_clocks *c)
 /* --- in the reader, which holds its lock --------------------------------------------------------
  */
 
+/* The weight is written over the period in the copy of the record. A sample of an inherited copy of
+ * such a clock has another stream, and is left as it is. */
 void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
                         const struct perf_layout *l, struct bytes record)
 {

@@ -28,6 +28,7 @@ struct redrawn_clock {
     bool is_due;        /* for another period */
 };
 
+/* All of a recording. The maps' values are indices of `clocks`, which only grow. */
 struct redrawn_clocks {
     uint64_t nominal, random;
     uint32_t open, most_open;
