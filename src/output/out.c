@@ -133,6 +133,8 @@ void out_vprintf(struct out *o, const char *format, va_list args)
 
 void out_spaces(struct out *o, size_t n)
 {
+    if (!n) /* of an empty buffer there is no place yet */
+        return;
     out_room(o, n);
     memset(o->at + o->len, ' ', n);
     o->len += n;

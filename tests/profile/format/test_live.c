@@ -334,7 +334,7 @@ static void put_loss(struct writer *w, uint32_t reason, uint64_t count)
 {
     writer_u32(w, MONARC_SIDE_LOST), writer_u32(w, 24);
     writer_u32(w, reason), writer_u32(w, 0), writer_u64(w, count);
-    writer_bytes(w, "a loss", 8);
+    writer_bytes(w, "a loss\0", 8); /* padded to whole words */
 }
 
 /* Of what never happened calls alone are told, and if there is nothing at all, that. */
