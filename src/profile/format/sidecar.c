@@ -61,8 +61,9 @@ bool process_objects_read(struct process_objects *objects, struct cursor in, str
         memcpy(o.build_id, id, sizeof o.build_id);
     o.path = take_text(&in, a);
     o.gmon = take_text(&in, a);
-    if (in.failed || o.end < o.start || o.text_high < o.text_low ||
-        o.build_id_bytes > sizeof o.build_id)
+    /* A bias between start and end would give link addresses that wrap within the object. */
+    if (in.failed || o.end < o.start || o.end - o.bias < o.start - o.bias ||
+        o.text_high < o.text_low || o.build_id_bytes > sizeof o.build_id)
         return false;
     for (size_t i = objects->list.len; i-- > 0;)
         if (objects->list.at[i].id == o.id) {
