@@ -3,7 +3,7 @@
 #
 # usage: ./demo.sh
 #
-# On Debian 12 it needs a shell and apt; what is missing of compilers and libraries it installs. It
+# On Debian 12 and later it needs a shell and apt; what is missing of compilers and libraries it installs. It
 # writes into build/ alone and refuses to ask anything.
 set -eu
 exec </dev/null

@@ -4,7 +4,7 @@
 #
 # usage: ./test.sh [OPTION...]     the options are those of tests/run_all.py (--help)
 #
-# On Debian 12 it needs a shell and apt; what is missing of compilers and libraries it installs. It
+# On Debian 12 and later it needs a shell and apt; what is missing of compilers and libraries it installs. It
 # writes into build/ and temporary folders only, and refuses to run what takes too long for every
 # edit: `--all` has the suite `slow` as well, and fuzzing, sanitizers and other machines are .ci/run.
 set -eu

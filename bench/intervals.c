@@ -1,7 +1,8 @@
 /* intervals.c: programs that know the share of one function, `fa`, of their CPU time.
  *
  * intervals KIND SHARE PERIOD_MS SECONDS runs for about so long and prints what share of its CPU
- * time was within fa(), by the clock of the threads that ran it. Work is done in pieces of a
+ * time was within fa(), by the clock of the threads that ran it, and the same without the time that
+ * it was ready for a CPU. Work is done in pieces of a
  * calibrated length; clocks are read between pieces only. Kinds: periodic, random (lengths of
  * pieces drawn from exponential laws), nested, recursive, threads, forks, kernel, faults, io, waits
  * (the share is that of waiting, of all time). */
@@ -26,7 +27,7 @@ static double read_s, turns_per_ms, share, period_ms, seconds;
 static const char *kind;
 
 struct known {
-    double in_fa, all;
+    double in_fa, all, ready_in_fa;
 };
 
 static double clock_s(clockid_t clock)
@@ -112,6 +113,18 @@ static double drawn(double mean, uint64_t *state)
     return -log(((double)(*state >> 11) + 1) * 0x1p-53) * mean;
 }
 
+/* For how long the thread has been ready for a CPU so far, and all CPUs were taken. */
+static double ready_s(void)
+{
+    unsigned long long ran, ready = 0;
+    FILE *f = fopen("/proc/thread-self/schedstat", "r");
+    if (!f || fscanf(f, "%llu %llu", &ran, &ready) != 2)
+        ready = 0;
+    if (f)
+        fclose(f);
+    return (double)ready * 1e-9;
+}
+
 static struct known work(void)
 {
     struct known k = {0};
@@ -123,9 +136,12 @@ static struct known work(void)
     double begin = clock_s(clock), at = begin;
     while (at - begin < seconds) {
         double a = share * period_ms, b = (1 - share) * period_ms;
+        double ready = is_wait ? ready_s() : 0;
         fa(is_random ? drawn(a, &state) : a);
+        ready = is_wait ? ready_s() - ready : 0;
         double between = clock_s(clock);
         k.in_fa += between - at - read_s;
+        k.ready_in_fa += ready;
         fb(is_random ? drawn(b, &state) : b);
         if (is_io)
             usleep(500);
@@ -172,18 +188,6 @@ static struct known work_in_children(int children)
     return sum;
 }
 
-/* How long the process is there: on the CPU or ready for it. It has not waited for anything yet. */
-static double lived_s(void)
-{
-    unsigned long long ran, ready = 0;
-    FILE *f = fopen("/proc/self/schedstat", "r");
-    if (!f || fscanf(f, "%llu %llu", &ran, &ready) != 2)
-        ready = 0;
-    if (f)
-        fclose(f);
-    return clock_s(CLOCK_PROCESS_CPUTIME_ID) + (double)ready * 1e-9;
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 5)
@@ -201,7 +205,8 @@ int main(int argc, char **argv)
         least = took < least ? took : least;
     }
     turns_per_ms = 500000 / least / 1000;
-    double lived = lived_s(), begin = clock_s(CLOCK_MONOTONIC);
+    /* On the CPU, or ready for it: it has not waited for anything yet. */
+    double lived = clock_s(CLOCK_PROCESS_CPUTIME_ID) + ready_s(), begin = clock_s(CLOCK_MONOTONIC);
     struct known k;
     if (!strncmp(kind, "threads", 7))
         seconds /= atoi(kind + 7), k = work_in_threads(atoi(kind + 7));
@@ -218,5 +223,5 @@ int main(int argc, char **argv)
         all += (double)used[i].tv_sec + (double)used[i].tv_usec * 1e-6;
     if (!strcmp(kind, "waits"))
         all = lived + clock_s(CLOCK_MONOTONIC) - begin;
-    printf("%.6f\n", k.in_fa / all);
+    printf("%.6f %.6f\n", k.in_fa / all, (k.in_fa - k.ready_in_fa) / all);
 }

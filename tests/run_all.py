@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run_all.py: runs the tests that a build folder knows and adds up their cases.
 
-usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [--all] [-k TEXT] [-j 2]
+usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [--all] [-k TEXT]... [-j 2]
                   [--slower 1] [--list] [SCRIPT...]
 
 The tests are those of `meson introspect --tests`, and any SCRIPTs. Those of the suite `slow` are left
@@ -213,7 +213,7 @@ def parse_arguments():
     parser.add_argument("--suite", action="append", default=[], help="only this suite")
     parser.add_argument("--without", action="append", default=[], help="all but this suite")
     parser.add_argument("--all", action="store_true", help="those of the suite `slow` as well")
-    parser.add_argument("-k", dest="filter", default="", help="only programs named like this")
+    parser.add_argument("-k", dest="names", action="append", default=[], help="only programs named like this")
     parser.add_argument("-j", dest="jobs", type=int, default=2)
     parser.add_argument("--slower", type=float, default=1, help="times more patience")
     parser.add_argument("--list", action="store_true", help="print the programs and stop")
@@ -227,7 +227,8 @@ def choose(args):
     return [p for p in found
             if (not args.suite or set(args.suite) & set(p.suites) or not p.suites)
             and (has_slow or "slow" not in p.suites)
-            and not set(args.without) & set(p.suites) and args.filter in p.name]
+            and not set(args.without) & set(p.suites)
+            and (not args.names or any(name in p.name for name in args.names))]
 
 
 def is_failure(line):

@@ -1,10 +1,10 @@
 # setup.sh: what demo.sh, test.sh and .ci/run share: Debian packages, and the build of monarc.
 #
 # It is read with `.`, from the top of the tree, and is POSIX sh. It looks first and installs only
-# what is missing, on Debian 12. It refuses to touch anything else of the system: no other source of
+# what is missing, on Debian 12 and later. It refuses to touch anything else of the system: no other source of
 # packages, no upgrade, no removal.
 #
-#     need_packages GROUP...   build, demo, test, ci, browser
+#     need_packages GROUP...   build, demo, test, release (what .ci/run tests on another release), ci, browser
 #     need_browser             Chromium, Node.js and what drives it, for tests of pages; DuckDB and speedscope, for those of exports
 #     build_monarc             build/monarc, a release build
 
@@ -14,6 +14,7 @@ packages_of() {
     build) echo gcc libc6-dev meson ninja-build pkgconf \
         libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev libgraphviz-dev ;;
     demo) echo g++ gfortran ;;
+    release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils strace dwz tmux procps musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 \
         zsh fish gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
@@ -22,7 +23,7 @@ packages_of() {
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
-    ci) echo clang clang-tidy libclang-rt-14-dev shellcheck qemu-user gcc-alpha-linux-gnu \
+    ci) echo clang clang-tidy libclang-rt-14-dev llvm-14 clang-22 llvm-22 libclang-rt-22-dev rustc-web cargo-web csmith libcsmith-dev shellcheck qemu-user gcc-alpha-linux-gnu \
         gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
         gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc \
         dpkg-dev debhelper fakeroot lintian debootstrap ;;

@@ -18,12 +18,17 @@
 
     function shortened(name, w) {
         var room = Math.floor((w - 6) / character);
-        if (name.length <= room)
-            return name;
+        var forms = nameForms(name, "..."), last = forms[forms.length - 1];
+        var fits = forms.filter(function (form) { return form.length <= room; })[0];
+        if (fits)
+            return fits;
         if (room < 10)
             return "";
+        last = forms.length > 1 && last.slice(0, 3) === "..." ? last.slice(3) : last;
+        if (last.length <= room)
+            return last;
         var head = Math.ceil((room - 3) / 2), tail = room - 3 - head;
-        return name.slice(0, head) + "..." + name.slice(name.length - tail);
+        return last.slice(0, head) + "..." + last.slice(last.length - tail);
     }
 
     function zoom(to) {

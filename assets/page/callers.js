@@ -94,7 +94,7 @@ function firstFunction() {
 }
 
 function functionOf(parameters) {
-    const found = page.byKey.get(parameters.fn);
+    const found = parameters.fn === undefined ? page.selected : page.byKey.get(parameters.fn);
     return found !== undefined && found < page.functions.measured ? found : firstFunction();
 }
 

@@ -4,7 +4,7 @@
  * in a layer, functions are moved towards the middle of their neighbours, a few times up and down.
  * Edges over several layers pass through places of their own. */
 
-const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6, atOnce: 150 };
+const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6, recognizable: 0.35, atOnce: 150 };
 
 function callsMade() {
     const made = new Float64Array(page.functions.measured), { caller, count } = page.arcs;
@@ -250,12 +250,12 @@ function functionShape(fn, x, y) {
     const f = page.functions, part = page.summary.has_samples ? share(f.self[fn]) : 0;
     const figures = page.summary.has_samples
         ? `${percentText(share(f.total[fn]))}, self ${percentText(part)}` : counted(f.calls[fn], "call");
-    const box = shape("rect", { x, y, width: GRAPH.wide, height: GRAPH.high - 6, rx: 5, class: "node" });
+    const box = shape("rect", { x, y, width: GRAPH.wide, height: GRAPH.high - 6, rx: 5, class: fn === page.selected ? "node selected" : "node" });
     box.style.fillOpacity = String(Math.min(1, 0.08 + 1.6 * part));
     const title = shape("title", {}, `${functionName(fn)}\n${figures}\n${counted(f.calls[fn], "call")}`);
     return shape("a", { href: addressOf({ view: "callers", fn: functionKey(fn) }) },
         shape("rect", { x, y, width: GRAPH.wide, height: GRAPH.high - 6, rx: 5, class: "paper" }), box,
-        shape("text", { x: x + 8, y: y + 17 }, fitted(functionName(fn), 22)),
+        shape("text", { x: x + 8, y: y + 17 }, fitted(nameForms(functionName(fn), "…").find(form => form.length <= 22) || functionName(fn), 22)),
         shape("text", { x: x + 8, y: y + 33, class: "figures" }, figures), title);
 }
 
@@ -356,11 +356,11 @@ class Picture {
 
     /* All of it, or as much around a function as can be read; no more than a margin stays empty. It is placed
      * before anything is drawn, as each other scale would have the browser measure all texts again. */
-    begin(fn) {
+    begin(fn, isWhole) {
         const { extent } = this, box = this.layout.boxes.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
         const inside = (at, from, len, room) => Math.max(Math.min(10, room - 10 - (from + len) * GRAPH.readable), Math.min(10 - from * GRAPH.readable, at));
         this.fit();
-        if (this.scale < GRAPH.readable && box) {
+        if (this.scale < (isWhole && !isNarrow() ? GRAPH.recognizable : GRAPH.readable) && box) {
             this.scale = GRAPH.readable;
             this.x = inside(wide / 2 - (box.x + box.wide / 2) * this.scale, extent.left, extent.wide, wide);
             this.y = inside(high / 2 - topOf(box, fn) * this.scale, extent.top, extent.high, high);
@@ -436,9 +436,16 @@ class Picture {
     }
 }
 
+/* As small a share as gives a picture that can be read. */
+function leastAtFirst() {
+    const READABLE = 60, steps = ["0.1", "0.5", "1", "2", "5", "10"];
+    return steps.find(step => visibleFunctions({ share: Number(step) }).list.length <= READABLE) || "10";
+}
+
 function showGraph(main, parameters) {
     const focus = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
-    const options = { share: Number(parameters.least || 1), depth: Number(parameters.depth || 3), focus };
+    const least = parameters.least || (focus === undefined ? leastAtFirst() : "1");
+    const options = { share: Number(least), depth: Number(parameters.depth || 3), focus };
     const { list, cut } = visibleFunctions(options);
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const name = element("input", { list: "functions", "aria-label": "focus on a function", placeholder: "focus on a function",
@@ -449,7 +456,7 @@ function showGraph(main, parameters) {
     });
     const names = element("datalist", { id: "functions" }, ...list.map(fn => element("option", { value: page.functions.name[fn] })));
     main.append(element("div", { class: "tools" },
-        selectOf("at least", ["0", "0.1", "0.5", "1", "2", "5", "10"].map(p => [p, `${p}${NARROW}%`]), parameters.least || "1", set("least")),
+        selectOf("at least", ["0", "0.1", "0.5", "1", "2", "5", "10"].map(p => [p, `${p}${NARROW}%`]), least, set("least")),
         name, names,
         focus === undefined ? null : selectOf("steps", ["1", "2", "3", "5", "10", "99"].map(n => [n, n]), parameters.depth || "3", set("depth")),
         element("span", { class: "count" }, counted(list.length, "function") + (cut ? `; ${counted(cut, "smaller one")} left out` : ""))));
@@ -460,5 +467,5 @@ function showGraph(main, parameters) {
     const picture = new Picture(layOut(list));
     main.append(picture.svg);
     const hottest = list.reduce((best, fn) => page.functions.self[fn] > page.functions.self[best] ? fn : best);
-    picture.begin(focus === undefined ? hottest : focus);
+    picture.begin(focus === undefined ? hottest : focus, focus === undefined);
 }

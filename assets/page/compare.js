@@ -1,7 +1,7 @@
 /* compare.js: a second measurement beside the first: what grew, shrank, is new or gone.
  *
  * Figures are shares; what has changed is said of times where both sides have them, as `monarc diff`
- * says it of one run a side: by what sampling and what two runs of one program differ by. A change
+ * says it of one run per side: by what sampling and what two runs of one program differ by. A change
  * counts from four standard deviations and one percent of the whole on; calls are exact. */
 
 const CERTAIN = 4;

@@ -190,6 +190,11 @@ function kidsByTotal({ kids, total, isSorted }, node) {
     return list;
 }
 
+/* Children as they were made. */
+function kidsInOrder({ kids }, node) {
+    return kids.item.subarray(kids.start[node], kids.start[node + 1]);
+}
+
 let wholeTree = null, stepsToWholeTree = null;
 
 function stepToWholeTree() {
@@ -212,73 +217,6 @@ function prepareTree() {
         return;
     stepToWholeTree();
     setTimeout(prepareTree, 20);
-}
-
-/* Paths from functions outwards: for each function that ran, who called it, and who called those.
- * With `only`, of that function alone: each stack from its outermost call of it. */
-function callerTree(tree, only) {
-    const nodes = { parent: [0], function: [-1], self: [0], estimate: [0] };
-    const known = new Map();
-    const child = (at, fn, estimate) => {
-        const key = at * page.functions.name.length + fn;
-        let found = known.get(key);
-        if (found === undefined) {
-            found = nodes.parent.length;
-            known.set(key, found);
-            nodes.parent.push(at);
-            nodes.function.push(fn);
-            nodes.self.push(0);
-            nodes.estimate.push(0);
-        }
-        nodes.estimate[found] |= estimate;
-        return found;
-    };
-    const isOutermost = i => {
-        for (let p = tree.parent[i]; p; p = tree.parent[p])
-            if (tree.fn[p] === only)
-                return false;
-        return true;
-    };
-    for (let i = 1; i < tree.len; i++) {
-        const amount = only === undefined ? tree.self[i] : tree.total[i];
-        if (amount <= 0 || (only !== undefined && (tree.fn[i] !== only || !isOutermost(i))))
-            continue;
-        let at = 0;
-        for (let n = i; n; n = tree.parent[n])
-            at = child(at, tree.fn[n], tree.estimate ? tree.estimate[i] : 0);
-        nodes.self[at] += amount;
-    }
-    if (!tree.estimate)
-        nodes.estimate = undefined;
-    return pathTree(nodes);
-}
-
-/* The same paths with frames of one object, one behind the other, as one. A frame's function is the first of its object. */
-function objectTree(tree) {
-    const { object, name } = page.functions, first = new Map();
-    const ofObject = fn => {
-        if (fn < 0)
-            return fn;
-        if (!first.has(object[fn]))
-            first.set(object[fn], fn);
-        return first.get(object[fn]);
-    };
-    const nodes = { parent: [0], function: [-1], self: [tree.self[0]] }, known = new Map(), at = new Int32Array(tree.len);
-    for (let i = 1; i < tree.len; i++) {
-        const fn = ofObject(tree.fn[i]), above = at[tree.parent[i]], key = above * (name.length + 1) + fn + 1;
-        if (above && nodes.function[above] === fn) {
-            at[i] = above;
-        } else if (known.has(key)) {
-            at[i] = known.get(key);
-        } else {
-            known.set(key, nodes.parent.length);
-            at[i] = nodes.parent.push(above) - 1;
-            nodes.function.push(fn);
-            nodes.self.push(0);
-        }
-        nodes.self[at[i]] += tree.self[i];
-    }
-    return pathTree(nodes);
 }
 
 function percentOf(ratio) {

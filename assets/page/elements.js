@@ -28,7 +28,7 @@ function link(parameters, text, attributes) {
 }
 
 function functionLink(i) {
-    return link({ view: "callers", fn: functionKey(i) }, functionName(i),
+    return link({ view: "callers", fn: functionKey(i) }, tableName(i),
         { title: shortened(page.functions.whole[i] || page.functions.name[i]) });
 }
 

@@ -37,18 +37,19 @@ class Flame {
     measure() {
         const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000 / this.factor;
         let deepest = 0;
-        const stack = [[this.root, 0]];
+        const stack = [[this.root, 0]], kids = tree.isOrdered ? kidsInOrder : kidsByTotal;
         while (stack.length) {
             const [node, depth] = stack.pop();
             deepest = Math.max(deepest, depth);
-            for (const kid of kidsByTotal(tree, node)) {
-                if (tree.total[kid] < least)
+            for (const kid of kids(tree, node)) {
+                if (tree.total[kid] >= least && tree.fn[kid] >= 0)
+                    stack.push([kid, depth + 1]);
+                else if (!tree.isOrdered)
                     break;
-                stack.push([kid, depth + 1]);
             }
         }
         this.above = [];
-        for (let node = this.root; node; node = tree.parent[node])
+        for (let node = this.isSmall() ? 0 : this.root; node; node = tree.parent[node])
             this.above.unshift(tree.parent[node]);
         this.depth = deepest + 1 + this.above.length;
     }
@@ -76,6 +77,11 @@ class Flame {
         }
     }
 
+    /* In the summary: what is around the frame in sight takes no room. */
+    isSmall() {
+        return this.holder.classList.contains("small");
+    }
+
     row(depth) {
         return this.isFlame ? this.depth - 1 - depth : depth;
     }
@@ -91,6 +97,7 @@ class Flame {
         this.tones = new Map();
         this.context.font = `${isLarge() ? 18 : 12}px ${this.style.fontFamily}`;
         this.context.textBaseline = "middle";
+        this.narrowest = this.context.measureText("i").width;
         this.drawn = [];
         this.above.forEach((node, depth) => this.frame(node, 0, width, depth));
         this.drawBelow(width);
@@ -112,19 +119,28 @@ class Flame {
     drawBelow(width) {
         const { tree } = this, scale = width * this.factor / (tree.total[this.root] || 1);
         const stack = [[this.root, -this.left * width * this.factor, this.above.length]];
+        const kids = tree.isOrdered ? kidsInOrder : kidsByTotal;
+        this.taken = [];
         while (stack.length) {
             const [node, x, depth] = stack.pop();
             this.frame(node, x, tree.total[node] * scale, depth);
             let at = x;
-            for (const kid of kidsByTotal(tree, node)) {
+            for (const kid of kids(tree, node)) {
                 const wide = tree.total[kid] * scale;
-                if (wide < LEAST_WIDTH || at >= width)
+                if ((wide < LEAST_WIDTH && !tree.isOrdered) || at >= width)
                     break;
-                if (at + wide > 0)
+                if (at + wide > 0 && tree.fn[kid] >= 0 && (wide >= LEAST_WIDTH || this.isFirstInPixel(at, depth)))
                     stack.push([kid, at, depth + 1]);
                 at += wide;
             }
         }
+    }
+
+    /* Of frames too narrow to see, in the order of time, one a pixel is drawn. */
+    isFirstInPixel(x, depth) {
+        const taken = this.taken[depth] || (this.taken[depth] = new Uint8Array(this.width + 1));
+        const at = Math.max(0, Math.floor(x));
+        return taken[at] ? false : (taken[at] = 1) === 1;
     }
 
     nameOf(node) {
@@ -147,6 +163,9 @@ class Flame {
             return this.tone("--idle");
         if (this.isCompared)
             return comparedColour(fn, name => this.tone(name));
+        const isWait = f.name[fn].startsWith("[waiting]") || f.name[fn] === "[ready to run]";
+        if (isWait || f.name[fn].startsWith("[kernel]"))
+            return this.tone(isWait ? "--waiting" : "--kernel-frame");
         if (this.isByObject || this.ofObjects)
             return `hsl(${hueOf(objectName(fn))} ${this.tone("--frame-tone")})`;
         return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.tone("--frame-tone")})`;
@@ -160,7 +179,7 @@ class Flame {
         c.fillRect(x, y, inner, this.high - 1);
         if (this.tree.estimate && this.tree.estimate[node] && wide > 3)
             this.hatch(x, y, inner);
-        if (node === this.chosen && node) {
+        if (node && (node === this.chosen || this.tree.fn[node] === page.selected)) {
             c.strokeStyle = this.style.color;
             c.lineWidth = 2;
             c.strokeRect(x + 1, y + 1, inner - 2, this.high - 3);
@@ -187,15 +206,17 @@ class Flame {
         c.restore();
     }
 
-    /* As much of a name as there is room for. */
+    /* The longest form of a name that there is room for, and if there is none, a part of the shortest. */
     write(text, x, y, room) {
-        const c = this.context;
-        let fits = text.slice(0, Math.ceil(room / 4));
-        while (fits.length > 1 && c.measureText(fits + (fits === text ? "" : "…")).width > room)
-            fits = fits.slice(0, Math.floor(fits.length * 0.9));
+        const c = this.context, fits = form => form.length * this.narrowest < room && c.measureText(form).width <= room;
+        const forms = nameForms(text, "…"), last = forms[forms.length - 1].replace(/^…/, "");
+        let shown = forms.find(fits) || (fits(last) ? last : "");
+        for (let kept = Math.min(last.length - 1, Math.floor(room / this.narrowest)); !shown && kept > 2; kept--) {
+            const cut = `${last.slice(0, Math.ceil(kept / 2))}…${last.slice(last.length - Math.floor(kept / 2))}`;
+            shown = fits(cut) ? cut : "";
+        }
         c.fillStyle = this.tone("--frame-text");
-        if (fits.length > 2 || fits === text)
-            c.fillText(fits === text ? fits : `${fits}…`, x, y);
+        c.fillText(shown, x, y);
     }
 
     at(event) {
@@ -211,10 +232,25 @@ class Flame {
 
     describe(node) {
         const { tree } = this;
+        if (tree.isOrdered)
+            return node ? `${this.nameOf(node)}: ${amountText(tree.total[node])} from ${this.startOf(node).toFixed(3)} s on` : this.nameOf(node);
         const way = !tree.estimate ? "" : tree.estimate[node]
             ? "; an estimate: the model of the call graph splits time by calls" : "; no other way leads here";
         return `${this.nameOf(node)}: ${percentText(share(tree.total[node]))}, ${amountText(tree.total[node])}` +
             `; self ${amountText(tree.self[node])}${node ? way : ""}`;
+    }
+
+    /* In seconds. Found by what stands before it, from the outermost frame on. */
+    startOf(node) {
+        const { tree } = this;
+        let before = tree.first;
+        for (let at = node; at; at = tree.parent[at])
+            for (const kid of kidsInOrder(tree, tree.parent[at])) {
+                if (kid === at)
+                    break;
+                before += tree.total[kid];
+            }
+        return before / tree.rate;
     }
 
     tell() {
@@ -232,6 +268,10 @@ class Flame {
     zoom(node) {
         this.root = this.chosen = node;
         this.show(0, 1);
+        if (this.chosenChanged && node && !this.ofObjects && this.tree.fn[node] >= 0) {
+            select(this.tree.fn[node]);
+            this.chosenChanged(this.tree.fn[node]);
+        }
     }
 
     /* --- a part of the width ---------------------------------------------------------------- */
@@ -307,15 +347,15 @@ class Flame {
 
     /* Parent, first child, or the next of the same parent. */
     neighbour(key) {
-        const { tree, chosen } = this, inward = this.isFlame ? "ArrowUp" : "ArrowDown";
+        const { tree, chosen } = this, kids = tree.isOrdered ? kidsInOrder : kidsByTotal, inward = this.isFlame ? "ArrowUp" : "ArrowDown";
         const outward = this.isFlame ? "ArrowDown" : "ArrowUp";
         if (key === inward)
-            return kidsByTotal(tree, chosen).at(0) ?? -1;
+            return kids(tree, chosen).find(kid => tree.fn[kid] >= 0) ?? -1;
         if (key === outward)
             return chosen ? tree.parent[chosen] : -1;
         if (key !== "ArrowLeft" && key !== "ArrowRight")
             return -1;
-        const beside = kidsByTotal(tree, tree.parent[chosen]), at = beside.indexOf(chosen) + (key === "ArrowRight" ? 1 : -1);
+        const beside = kids(tree, tree.parent[chosen]).filter(kid => tree.fn[kid] >= 0), at = beside.indexOf(chosen) + (key === "ArrowRight" ? 1 : -1);
         return chosen && at >= 0 && at < beside.length ? beside[at] : -1;
     }
 
@@ -359,7 +399,8 @@ function objectTitle(fn) {
 
 function flameTree(parameters) {
     const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
-    const tree = parameters.way === "callers" || fn !== undefined ? callerTree(treeOfAll(), fn) : treeOfAll();
+    const changed = changedTree(treeOfAll(), stackRules(parameters));
+    const tree = parameters.way === "callers" || fn !== undefined ? callerTree(changed, fn) : changed;
     return parameters.frames === "objects" ? objectTree(tree) : tree;
 }
 
@@ -399,6 +440,7 @@ function showFlame(main, parameters) {
     const flame = new Flame({ tree: flameTree(parameters), isFlame: parameters.up === "1",
         isByObject: parameters.colour === "object", ofObjects: parameters.frames === "objects", isCompared: Boolean(baseOf()) && parameters.colour === "change",
         rootName: fn !== undefined ? `callers of ${functionName(fn)}` : "all" });
+    const panel = element("aside", { class: "panel" });
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const ways = [["", "callers to callees"], ["callers", "functions, and their callers"]];
     main.append(element("div", { class: "tools" },
@@ -409,12 +451,13 @@ function showFlame(main, parameters) {
         fn === undefined ? selectOf("from", ways, parameters.way || "", set("way"))
             : link({ view: "flame" }, "all functions"),
         selectOf("grows", [["", "down"], ["1", "up"]], parameters.up || "", set("up")),
-        frameChoice(parameters, set("frames")), threadChoice(thread => {
+        frameChoice(parameters, set("frames")), ...stackTools(parameters), threadChoice(thread => {
             page.window = null;
             set("thread")(thread);
         }),
         parameters.frames === "objects" ? null : colourChoice(parameters, set("colour")),
         element("button", { type: "button", onclick: () => flame.zoom(0) }, "whole")),
-    flame.status, flame.holder, element("p", { class: "remark" }, flameRemark(flame.tree)));
+    flame.status, element("div", { class: "beside" }, flame.holder, panel), element("p", { class: "remark" }, flameRemark(flame.tree)));
+    flame.chosenChanged = frame => panel.replaceChildren(functionPanel(frame));
     flame.setPattern(parameters.search);
 }

@@ -64,6 +64,16 @@ function functionName(i) {
     return shortened(page.functions.name[i]);
 }
 
+/* As it is shown in a table: parameters and the like give way where it is long; the tip has all of it. */
+const TABLE_NAME = 72;
+function tableName(i) {
+    const name = functionName(i);
+    if (name.length <= TABLE_NAME)
+        return name;
+    const forms = nameForms(name, "…");
+    return forms.find(form => form.length <= TABLE_NAME) || forms[forms.length - 1];
+}
+
 function objectName(i) {
     const f = page.functions;
     return f.object[i] >= 0 ? shortened(f.objects[f.object[i]]) : "";

@@ -167,4 +167,7 @@ function showFunctions(main, parameters) {
         objectChoice(parameters, change("object")), columnChooser(columns, update), count),
     table.element);
     update();
+    if (page.selected !== undefined && table.shown.includes(page.selected))
+        table.choose(table.shown.indexOf(page.selected));
+    table.chose = select;
 }

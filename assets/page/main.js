@@ -3,10 +3,12 @@
 
 const VIEWS = [
     { id: "summary", title: "Summary", show: showSummary, isThere: () => true },
-    { id: "functions", title: "Functions", show: showFunctions, isThere: () => page.profile },
-    { id: "callers", title: "Callers", show: showCallers, needsCalls: true, isThere: () => page.profile },
-    { id: "flame", title: "Flame", show: showFlame, isThere: () => page.profile },
-    { id: "graph", title: "Graph", show: showGraph, needsCalls: true,
+    { id: "functions", title: "Functions", show: showFunctions, hasStrip: true, isThere: () => page.profile },
+    { id: "callers", title: "Callers", show: showCallers, hasStrip: true, needsCalls: true, isThere: () => page.profile },
+    { id: "tree", title: "Call tree", show: showTree, hasStrip: true, isThere: () => page.profile },
+    { id: "flame", title: "Flame", show: showFlame, hasStrip: true, isThere: () => page.profile },
+    { id: "chart", title: "Stack chart", show: showStackChart, hasStrip: true, isThere: () => canFilter() },
+    { id: "graph", title: "Graph", show: showGraph, hasStrip: true, needsCalls: true,
         isThere: () => page.profile && page.profile.arcs.all },
     { id: "timeline", title: "Timeline", show: showTimeline, isThere: hasTimeline },
     { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
@@ -22,8 +24,10 @@ const KEYS = [
     ["↑ ↓ or k j", "rows of a table, lines of a source"],
     ["← →", "close and open a folder"],
     ["Enter", "open the row; in the flame: zoom to the frame"],
-    ["arrows", "in the flame: to callers, callees and neighbours"],
-    ["c", "in the flame: callers and callees of the frame"],
+    ["arrows", "in the flame and the stack chart: to callers, callees and neighbours"],
+    ["→ ←, *", "in the call tree: open and close a row, open all below it"],
+    ["f, x, o", "in the call tree: stacks from the row's function on alone, without it, without its library"],
+    ["c", "in the flame and call tree: callers and callees of the frame"],
     ["+ -, ← → with Shift", "in the flame: wider, narrower, move (as Ctrl and the wheel, and dragging)"],
     ["h, H", "in a source: the next, the previous hot line"],
     ["l, L (or u, U)", "the next, the previous line that never ran"],
@@ -41,6 +45,8 @@ function addressOf(parameters) {
     const text = new URLSearchParams();
     if (page.window)
         parameters = { ...addressOfWindow(page.window), ...parameters };
+    if (page.selected !== undefined)
+        parameters = { sel: functionKey(page.selected), ...parameters };
     for (const [key, value] of Object.entries(parameters))
         if (value !== undefined && value !== null && value !== "")
             text.set(key, value);
@@ -61,6 +67,14 @@ function go(parameters) {
     location.hash = addressOf(parameters);
 }
 
+/* The function that all views mark, until another one is chosen. */
+function select(fn) {
+    page.selected = fn;
+    keep({ sel: functionKey(fn) });
+    for (const one of document.querySelectorAll("nav a"))
+        one.href = addressOf({ view: one.dataset.view });
+}
+
 /* Changes the address without showing anything anew. */
 function keep(changes) {
     history.replaceState(null, "", addressOf({ ...currentParameters(), ...changes }));
@@ -75,7 +89,7 @@ function viewOf(parameters) {
 
 function drawNavigation(navigation, chosen) {
     navigation.replaceChildren(...VIEWS.filter(view => view.isThere()).map((view, i) =>
-        element("a", { href: addressOf({ view: view.id }), "aria-current": view === chosen ? "page" : null,
+        element("a", { href: addressOf({ view: view.id }), "data-view": view.id, "aria-current": view === chosen ? "page" : null,
             title: `key ${i + 1}` }, view.title)));
 }
 
@@ -88,6 +102,8 @@ async function show() {
     if (turn !== shown)
         return; /* somebody went on meanwhile */
     applyWindow(parameters);
+    if (page.profile)
+        page.selected = page.byKey.get(parameters.fn === undefined ? parameters.sel : parameters.fn);
     const main = element("main", { id: "main", class: view.id, tabindex: "-1" });
     drawNavigation(document.querySelector("nav"), view);
     document.getElementById("main").replaceWith(main);
@@ -97,6 +113,8 @@ async function show() {
             page.window = null;
             go({ ...parameters, from: undefined, to: undefined, thread: undefined });
         } }, "whole run")));
+    if (view.hasStrip && canFilter())
+        main.append(new ActivityStrip(34, chooseTime(view.id)).element);
     document.title = `${view.title} - ${plain(page.data.title)}`;
     try {
         await view.show(main, parameters);
@@ -104,7 +122,7 @@ async function show() {
         main.append(element("p", { class: "remark warning" }, `This cannot be shown: ${plain(String(e.message))}`));
     }
     if (document.activeElement === document.body)
-        (main.querySelector("div.rows, div.source, canvas, svg.graph") || main).focus({ preventScroll: true });
+        (main.querySelector("div.rows, div.source, canvas[tabindex], svg.graph") || main).focus({ preventScroll: true });
 }
 
 function toggleHelp() {
@@ -140,7 +158,7 @@ function pressed(event) {
     } else if (event.key === "Backspace") {
         history.back();
     } else if (event.key === "Escape" && isTyping) {
-        (document.querySelector("main div.rows, main div.source, main canvas, main svg.graph") || document.getElementById("main")).focus();
+        (document.querySelector("main div.rows, main div.source, main canvas[tabindex], main svg.graph") || document.getElementById("main")).focus();
         return;
     } else {
         return;

@@ -330,12 +330,26 @@ function sourceFacts(file, data) {
     return element("span", { class: "count" }, parts.join(", "));
 }
 
+/* Of the lines up to where the next function of the file begins. */
+function hottestLineOf(fn, data) {
+    const { file, line } = page.functions, first = line[fn];
+    let next = Infinity, hottest = first, most = 0;
+    for (let i = 0; i < line.length; i++)
+        if (file[i] === file[fn] && line[i] > first && line[i] < next)
+            next = line[i];
+    for (const [number, { self }] of lineTable(data))
+        if (number >= first && number < next && self > most)
+            [hottest, most] = [number, self];
+    return hottest;
+}
+
 async function showSource(main, parameters) {
     if (!page.files.name.length) {
         main.append(element("p", { class: "none" }, "No line numbers are known: compile with -g."));
         return;
     }
-    let file = page.files.name.indexOf(parameters.file);
+    const chosen = parameters.file === undefined && page.profile ? page.selected : undefined;
+    let file = chosen === undefined ? page.files.name.indexOf(parameters.file) : page.functions.file[chosen];
     if (file < 0)
         file = parameters.file === undefined ? hottestFile() : page.files.name.findIndex(name => name.endsWith(`/${parameters.file}`));
     if (file < 0) {
@@ -345,7 +359,8 @@ async function showSource(main, parameters) {
     const data = await sourceOf(file);
     if (!main.isConnected)
         return;
-    const view = new SourceView(file, data, parameters);
+    const ofChosen = chosen !== undefined && page.functions.file[chosen] === file;
+    const view = new SourceView(file, data, ofChosen ? { ...parameters, line: hottestLineOf(chosen, data) } : parameters);
     const jumps = [];
     const jumper = (text, key) => jumps.push(element("button", { type: "button", title: `key ${key}`,
         onclick: () => view.element.dispatchEvent(new KeyboardEvent("keydown", { key })) }, text));

@@ -1,4 +1,5 @@
-/* summary.js: what was measured, how, how certain it is, and where to look first. */
+/* summary.js: the first view: what changed, as a picture where the time went and which code ran, and beside
+ * it what was measured, how, and how certain it is. */
 
 const FEW = 10;
 
@@ -49,7 +50,8 @@ function hottest() {
         : [...f.calls.keys()].filter(i => Number(f.calls[i]) > 0)
             .sort((l, r) => Number(f.calls[r]) - Number(f.calls[l]) || l - r).slice(0, FEW);
     const calls = i => hasCalls ? [callsText(i)] : [];
-    const times = i => hasTime ? [percentText(share(f.self[i])), amountText(f.self[i]), percentText(share(f.total[i]))] : [];
+    const times = i => hasTime ? [element("span", { class: "heat wide" }, percentText(share(f.self[i])), bar(share(f.self[i]) / (share(f.self[first[0]]) || 1))),
+        amountText(f.self[i]), percentText(share(f.total[i]))] : [];
     const titles = [...(hasTime ? ["self", "self time", "total"] : []), ...(hasCalls ? ["calls"] : []), "function"];
     return first.length ? smallTable(hasTime ? "Hottest functions" : "Functions called most", titles,
         first.map(i => [...times(i), ...calls(i), functionLink(i)]), titles.length - 1) : null;
@@ -82,14 +84,92 @@ function coverageFacts() {
             (c.inputs.unrun ? `; ${counted(c.inputs.unrun, "object")} never ran` : "")]]);
 }
 
+/* --- pictures ------------------------------------------------------------------------------------ */
+
+/* The innermost node that has nearly all of the time: what stands around it says nothing. */
+function busyRoot(tree) {
+    const NEARLY = 0.97;
+    let node = 0;
+    for (;;) {
+        const [kid] = kidsByTotal(tree, node);
+        if (kid === undefined || tree.total[kid] < NEARLY * tree.total[0] || !kidsByTotal(tree, kid).length)
+            return node;
+        node = kid;
+    }
+}
+
+function smallFlame() {
+    const flame = new Flame({ tree: treeOfAll(), isFlame: false, rootName: "all" });
+    flame.holder.classList.add("small");
+    flame.zoom(busyRoot(flame.tree));
+    return [heading("Where the time went"), flame.status, flame.holder,
+        element("p", { class: "remark" }, link({ view: "flame" }, "flame"), " · ", link({ view: "tree" }, "call tree"),
+            canFilter() ? " · " : "", canFilter() ? link({ view: "chart" }, "in the order of time") : "", ". ", flameRemark(flame.tree))];
+}
+
+function activityOverTime() {
+    const strip = new ActivityStrip(56, canFilter() ? chooseTime("tree") : () => {}), t = page.profile.timeline;
+    const threads = new Set(t.samples.thread).size, processes = t.processes.pid.length;
+    return [heading("Activity"), strip.element, element("p", { class: "remark" }, legend(),
+        `${(t.length_ns / 1e9).toFixed(3)} s, ${processes > 1 ? `${countText(processes)} processes, ` : ""}${counted(threads, "thread")}. `,
+        link({ view: "timeline" }, "timeline"), canFilter() ? "; drag over a stretch of time to look at it alone" : "")];
+}
+
+/* Folders, the one with most lines first, as rings that are closed where all lines ran. */
+function coverageRings() {
+    const MOST_RINGS = 8, root = folderTree();
+    const folders = [...root.kids.values()].filter(node => node.lines.all > node.lines.unknown)
+        .sort((l, r) => r.lines.all - l.lines.all).slice(0, MOST_RINGS);
+    return element("div", { class: "rings" }, ...folders.map(node => {
+        const percent = percentOf(node.lines), name = node.file >= 0 ? page.files.name[node.file] : `${node.name}/`;
+        const ring = element("span", { class: "ring", "aria-hidden": "true" }, element("span", {}, ratioText(node.lines)));
+        ring.style.background = `conic-gradient(var(--hit) ${percent}%, var(--missed) 0)`;
+        const to = node.file >= 0 ? { view: "source", file: page.files.name[node.file] } : { view: "coverage", search: `^${node.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}/` };
+        return element("a", { href: addressOf(to), title: `${shortened(name)}: ${countText(node.lines.hit)} of ${countText(node.lines.all - node.lines.unknown)} lines ran` },
+            ring, element("span", { class: "name" }, shortened(name.replace(/^.*\/(?=[^/]+\/?$)/, ""))));
+    }));
+}
+
+/* --- what changed -------------------------------------------------------------------------------- */
+
+function comparisonVerdict() {
+    const base = baseOf(), rows = comparedRows(), s = page.profile.summary;
+    const count = verdict => rows.filter(row => row.verdict === verdict).length;
+    const hasTimes = s.rate > 0 && base.rate > 0 && s.dimension === base.dimension && base.samples > 0;
+    const now = hasTimes ? s.samples / s.rate : 0, then = hasTimes ? base.samples / base.rate : 0;
+    return element("li", { class: "note" }, element("strong", {}, "comparison"),
+        hasTimes ? ` ${now.toFixed(3)} ${s.abbreviation}, was ${then.toFixed(3)} ${s.abbreviation} (${signed(100 * (now / then - 1), 1, " %")}); ` : " ",
+        `${counted(count("more"), "function")} with more time, ${countText(count("less"))} with less, ${countText(count("new"))} new, ${countText(count("gone"))} gone: `,
+        link({ view: "comparison" }, "which"));
+}
+
+function patchVerdict() {
+    const { diff } = page.coverage, missed = missedOf(diff.lines);
+    return element("li", { class: missed ? "warning" : "note" }, element("strong", {}, "patch"), " ",
+        diff.lines.all ? `${ratioText(diff.lines)} of the changed lines with code ran` : "no changed line has code",
+        missed ? `; ${counted(missed, "line")} never ran: ` : ": ", link({ view: "coverage" }, "which"));
+}
+
+function verdicts() {
+    const list = [baseOf() ? comparisonVerdict() : null, page.coverage && page.coverage.diff ? patchVerdict() : null].filter(Boolean);
+    return list.length ? element("ul", { class: "findings verdicts" }, ...list) : "";
+}
+
 function showSummary(main) {
+    const pictures = element("div", {}), texts = element("div", {});
     if (page.profile) {
         const notes = page.summary.notes.map(text => ({ severity: "note", text }));
-        main.append(heading("Profile"), profileFacts(), findingList([...page.profile.doctor, ...notes]));
-        main.append(hottest() || "");
+        if (hasTimeline())
+            pictures.append(...activityOverTime());
+        if (page.summary.samples > 0)
+            pictures.append(...smallFlame());
+        pictures.append(hottest() || "");
+        texts.append(heading("Profile"), profileFacts(), findingList([...page.profile.doctor, ...notes]));
     }
     if (page.coverage) {
-        main.append(heading("Coverage"), coverageFacts(), gateList(), leastCovered());
-        main.append(findingList(page.coverage.problems));
+        const place = page.profile ? texts : pictures;
+        place.append(heading("Coverage"), coverageRings(), coverageFacts(), gateList());
+        texts.append(leastCovered(), findingList(page.coverage.problems));
     }
+    main.append(verdicts(), element("div", { class: "columns" }, pictures, texts));
 }

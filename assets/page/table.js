@@ -1,9 +1,9 @@
 /* table.js: a table of any number of rows, of which only those in sight are in the document.
  *
- *     new RowTable({ caption, columns, rows, sort, descending, open, sorted })
+ *     new RowTable({ caption, columns, rows, sort, descending, open, sorted, side, chose, keys })
  *
  * Columns: { id, title, number, key(row), cell(row) }: what the table sorts by, and what it shows, a
- * text or an element. Rows are numbers that only the columns know the meaning of. On a narrow screen
+ * text or an element. With isOrdered rows stay in their order, with isPlain there is nothing to sort by. Rows are numbers that only the columns know the meaning of. On a narrow screen
  * the column `name` comes first, and stays in sight while the others are scrolled. */
 
 const ROWS_AROUND = 12;
@@ -87,12 +87,12 @@ class RowTable {
     drawHead() {
         this.wasNarrow = isNarrow();
         this.head.replaceChildren(...this.columnsInOrder().map(column => {
-            const isSorted = column.id === this.sort;
+            const isSorted = !this.isPlain && column.id === this.sort;
             const mark = isSorted ? (this.descending ? " ▼" : " ▲") : "";
             return element("th", { scope: "col", class: column.number ? "number" : "name",
                 title: column.hint,
                 "aria-sort": isSorted ? (this.descending ? "descending" : "ascending") : null },
-            element("button", { type: "button", onclick: () => this.sortBy(column) },
+            this.isPlain ? column.title : element("button", { type: "button", onclick: () => this.sortBy(column) },
                 column.title, mark));
         }));
     }
@@ -149,6 +149,8 @@ class RowTable {
             this.element.scrollTop = top - height;
         this.draw();
         this.mark();
+        if (this.chose && this.shown.length)
+            this.chose(this.shown[this.chosen]);
     }
 
     key(event) {
@@ -163,6 +165,8 @@ class RowTable {
             this.open(this.shown[this.chosen]);
         } else if (this.side && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
             this.side(this.shown[this.chosen], event.key === "ArrowRight");
+        } else if (this.keys && event.key in this.keys && this.shown.length) {
+            this.keys[event.key](this.shown[this.chosen]);
         } else {
             return;
         }

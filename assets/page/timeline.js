@@ -1,36 +1,71 @@
-/* timeline.js: threads over time: what each was seen doing, and when. Dragging over it chooses a
- * window that all other views show. */
+/* timeline.js: threads over time: what each was seen doing, and when, by process and its children, the
+ * busiest first; what did little is one lane a program. Dragging over it chooses a window that all
+ * other views show. */
 
 const STATES = ["in user code", "in the kernel", "waiting"];
 const LANE_HEIGHT = 26, AXIS_HEIGHT = 24, MOST_LANES = 400;
+
+/* Seconds of a picture that is `length` seconds wide. */
+function timeUnder(event, canvas, length) {
+    const box = canvas.getBoundingClientRect();
+    return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)) * length;
+}
+
+/* What is not in the chosen stretch of time, if there is one, is seen through a veil. */
+function veilOutside(part, length, c, style, { top, width, height }) {
+    if (!part)
+        return;
+    const x = time => Math.min(1, time / length) * width;
+    c.fillStyle = style.getPropertyValue("--veil");
+    c.fillRect(0, top, x(part.from), height);
+    c.fillRect(x(part.to), top, width, height);
+}
 
 class Timeline {
     constructor(choose) {
         this.choose = choose;
         this.data = page.profile.timeline;
         this.length = Math.max(this.data.length_ns, 1) / 1e9;
-        this.lanes = busiestThreads();
-        this.names = element("div", { class: "lanes" }, element("div", { class: "axis" }));
-        for (const lane of this.lanes)
-            this.names.append(element("button", { type: "button", title: "show this thread alone", "aria-pressed":
-                String(Boolean(page.window && page.window.thread === lane)), onclick: () => this.toggle(lane) }, laneName(lane)));
+        this.names = element("div", { class: "lanes" });
         this.canvas = element("canvas", { tabindex: "0", role: "img",
             "aria-label": "threads over time; arrow keys move the window, with Shift its end",
             onpointerdown: event => this.begin(event), onpointermove: event => this.move(event),
             onpointerup: event => this.end(event), onkeydown: event => this.key(event) });
         this.holder = element("div", { class: "times" }, this.canvas);
         this.element = element("div", { class: "timeline" }, this.names, this.holder);
+        this.nextOf = processTree().nodes.map(node => node.next);
+        this.setLanes(foldedLanes());
         new ResizeObserver(() => this.draw()).observe(this.holder);
     }
 
-    toggle(lane) {
+    /* A lane is a thread, or several of one program that did little. */
+    setLanes(lanes) {
+        this.lanes = lanes;
+        this.names.replaceChildren(element("div", { class: "axis" }), ...lanes.map(lane => this.nameOf(lane)));
+        this.draw();
+    }
+
+    nameOf({ threads, name, depth, process }) {
+        const isOne = threads.length < 2, isChosen = Boolean(page.window && page.window.thread === threads[0]);
+        const button = element("button", { type: "button", title: isOne ? `${processTip(process)}\nclick: show this thread alone` : "show them one by one",
+            ...(isOne ? { "aria-pressed": String(isChosen) } : { "aria-expanded": "false" }),
+            onclick: () => isOne ? this.toggle(threads[0]) : this.unfold(threads, depth) }, name);
+        button.style.paddingLeft = `${0.5 + 0.8 * Math.min(depth, 8)}rem`;
+        return button;
+    }
+
+    unfold(threads, depth) {
+        this.setLanes(this.lanes.flatMap(lane => lane.threads === threads ? threads.map(thread => ({ ...oneLane(thread), depth })) : [lane]));
+    }
+
+    toggle(thread) {
         const part = page.window || { from: 0, to: Infinity, thread: -1 };
-        this.choose({ ...part, thread: part.thread === lane ? -1 : lane });
+        this.choose({ ...part, thread: part.thread === thread ? -1 : thread });
     }
 
     /* Samples by lane, pixel and state. */
     columns(width) {
-        const at = new Map(this.lanes.map((lane, i) => [lane, i]));
+        const at = new Map(this.lanes.flatMap(({ threads, before }, i) => [...threads, ...before || []].map(thread => [thread, i])));
         const sums = new Float64Array(this.lanes.length * width * STATES.length), s = this.data.samples;
         const scale = width * this.data.slice_ns / 1e9 / this.length;
         for (let i = 0; i < s.slice.length; i++) {
@@ -59,9 +94,29 @@ class Timeline {
         this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
         this.style = getComputedStyle(this.holder);
         this.width = width;
+        this.drawLives(width);
         this.drawLanes(this.columns(width), width);
         this.drawAxis(width, height);
         this.drawWindow(width, height);
+    }
+
+    /* How long each thread lived, and a mark where its process ended badly. */
+    drawLives(width) {
+        const { threads, processes } = this.data, c = this.context;
+        const x = at => Number(at) / 1e9 / this.length * width;
+        const line = this.style.getPropertyValue("--line"), bad = this.style.getPropertyValue("--missed");
+        this.lanes.forEach(({ threads: list }, lane) => {
+            const y = AXIS_HEIGHT + (lane + 1) * LANE_HEIGHT - 2;
+            for (const thread of list) {
+                const process = threads.process[thread], next = this.nextOf[process];
+                const end = threads.end[thread] ? x(threads.end[thread]) : next === undefined ? width : x(processes.start[next]);
+                c.fillStyle = line;
+                c.fillRect(x(threads.start[thread]), y - 2, Math.max(1, end - x(threads.start[thread])), 2);
+                c.fillStyle = bad;
+                if (processes.status[process])
+                    c.fillRect(Math.min(width - 2, x(processes.end[process])) - 1, y - LANE_HEIGHT + 6, 3, LANE_HEIGHT - 6);
+            }
+        });
     }
 
     /* Full height: as busy as a thread can be, one sample a period. */
@@ -101,18 +156,11 @@ class Timeline {
     }
 
     drawWindow(width, height) {
-        const part = this.dragged || page.window;
-        if (!part)
-            return;
-        const c = this.context, x = time => Math.min(1, time / this.length) * width;
-        c.fillStyle = this.style.getPropertyValue("--veil");
-        c.fillRect(0, AXIS_HEIGHT, x(part.from), height);
-        c.fillRect(x(part.to), AXIS_HEIGHT, width, height);
+        veilOutside(this.dragged || page.window, this.length, this.context, this.style, { top: AXIS_HEIGHT, width, height });
     }
 
     timeAt(event) {
-        const box = this.canvas.getBoundingClientRect();
-        return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)) * this.length;
+        return timeUnder(event, this.canvas, this.length);
     }
 
     begin(event) {
@@ -121,6 +169,8 @@ class Timeline {
     }
 
     move(event) {
+        const lane = this.lanes[Math.floor((event.offsetY - AXIS_HEIGHT) / LANE_HEIGHT)];
+        this.canvas.title = lane && lane.process !== undefined ? processTip(lane.process) : "";
         if (this.anchor === undefined)
             return;
         const at = this.timeAt(event);
@@ -176,6 +226,8 @@ function legend() {
         element("span", {}, element("span", { class: `swatch state${i}`, "aria-hidden": "true" }), text)));
 }
 
+/* --- lanes: processes as a tree, most CPU first ------------------------------------------------ */
+
 /* Threads with samples, by process, the busiest ones if there are many. */
 function busiestThreads() {
     const { samples, threads } = page.profile.timeline, sums = threads.tid.map(() => 0);
@@ -184,9 +236,127 @@ function busiestThreads() {
     return kept.sort((l, r) => threads.process[l] - threads.process[r] || l - r);
 }
 
+const SOURCE_NAME = /\.(c|cc|cpp|cxx|C|m|mm|i|ii|s|S|f|for|f90|F90|rs|go|d|adb|py|pl|rb|lua|js|mjs|php|R|jl|sh|java|hs|ml|tex)$/;
+
+/* What a process worked on, as its arguments tell: the source that a compiler or an interpreter was
+ * given, or its first argument. "" where the recording does not know. */
+function processHint(process) {
+    const command = page.profile.timeline.processes.command[process];
+    const words = command ? command.split(" ").slice(1) : [];
+    const word = words.find((w, i) => SOURCE_NAME.test(w) && !/^(-|\/tmp\/)/.test(w) && !/^-(MF|MT|MQ|o|D|U|include)$/.test(words[i - 1] || ""))
+        || (words[0] && /^[^-'][^=]*$/.test(words[0]) ? words[0] : "");
+    return plain(word.split("/").pop());
+}
+
+function processLabel(process) {
+    const { command, name: programs } = page.profile.timeline.processes, hint = processHint(process);
+    const called = (command[process] || "").split(" ")[0].split("/").pop(); /* gcc may be x86_64-linux-gnu-gcc-12 */
+    const name = shortened(called && !called.startsWith("'") ? called : programs[process]);
+    return hint && hint !== name ? `${name} ${hint}` : name;
+}
+
+/* A status as wait(2) gives it. */
+function statusText(status) {
+    return status === null ? "" : status & 127 ? `killed by signal ${status & 127}` : `exited with status ${status >> 8 & 255}`;
+}
+
+function processTip(process) {
+    const { pid, command, name, start, end, status } = page.profile.timeline.processes;
+    const seconds = at => (Number(at) / 1e9).toFixed(3);
+    return [`${plain(command[process] || name[process])}`, `process ${pid[process]}, ${seconds(start[process])} s to ${end[process] ? `${seconds(end[process])} s` : "the end"}`,
+        statusText(status[process])].filter(text => text).join("\n");
+}
+
+/* Of each process: its threads that have samples, the CPU time of all below it, its children. A
+ * process that executed another program has an entry for each, one beside the other. */
+function processTree() {
+    const { samples, threads, processes } = page.profile.timeline, count = processes.pid.length;
+    const sums = threads.tid.map(() => 0), ran = sums.slice(), last = new Map();
+    samples.thread.forEach((thread, i) => {
+        sums[thread] += samples.samples[i];
+        ran[thread] += samples.state[i] < 2 ? samples.samples[i] : 0;
+    });
+    const all = sums.reduce((sum, n) => sum + n, 0);
+    const nodes = Array.from({ length: count }, () => ({ threads: [], before: [], children: [], ran: 0, sum: 0, hasLane: false, parent: -1 }));
+    threads.process.forEach((process, thread) => nodes[process].threads.push(thread));
+    for (let process = 0; process < count; process++) {
+        const parent = last.get(processes.parent[process]), before = last.get(processes.pid[process]);
+        nodes[process].parent = parent === undefined ? -1 : parent;
+        if (before !== undefined)
+            nodes[before].next = process;
+        last.set(processes.pid[process], process);
+    }
+    for (let process = count - 1; process >= 0; process--) {
+        const node = nodes[process];
+        for (const thread of node.threads) {
+            node.ran += ran[thread];
+            node.sum += sums[thread];
+        }
+        /* What a child did before it executed its program is shown with that, unless it was a lot. */
+        if (node.next !== undefined && !node.hasLane && node.sum < all / 100) {
+            nodes[node.next].before.push(...node.before, ...node.threads);
+            node.sum = node.ran = 0;
+        }
+        node.hasLane = node.hasLane || node.sum > 0;
+        if (node.parent < 0)
+            continue;
+        const parent = nodes[node.parent];
+        parent.children.push(process);
+        parent.ran += node.ran;
+        parent.sum += node.sum;
+        parent.hasLane = parent.hasLane || node.hasLane;
+    }
+    return { nodes, sums, ran, all };
+}
+
+/* Of what did less than a hundredth of all, processes of one program below one parent are one lane,
+ * and threads of one process are. */
+function foldedLanes() {
+    const { processes, threads } = page.profile.timeline, { nodes, sums, ran, all } = processTree(), lanes = [];
+    const most = (list, of) => list.sort((l, r) => of(r) - of(l) || l - r);
+    const fold = (list, depth, name) => {
+        if (list.length)
+            lanes.push(list.length < 2 ? { ...oneLane(list[0]), depth } : { threads: list, depth,
+                name: `${list.length} × ${shortened(name)}, ${amountText(list.reduce((sum, thread) => sum + sums[thread], 0))}` });
+    };
+    /* A stack of its own: trees of processes may be deep. */
+    const visits = most([...nodes.keys()].filter(i => nodes[i].parent < 0 && nodes[i].hasLane), i => nodes[i].ran).reverse()
+        .map(process => ({ process, depth: 0 }));
+    while (visits.length && lanes.length < MOST_LANES) {
+        const { process, depth, folded } = visits.pop(), name = processes.name[process];
+        if (folded) {
+            fold(folded.flatMap(child => nodes[child].threads.filter(thread => sums[thread] > 0)), depth, name);
+            continue;
+        }
+        const node = nodes[process], seen = most(node.threads.filter(thread => sums[thread] > 0), thread => ran[thread]);
+        const large = seen.filter((thread, i) => !i || sums[thread] >= all / 100);
+        for (const thread of large.length ? large : node.threads.slice(0, 1))
+            lanes.push({ ...oneLane(thread), depth, before: thread === large[0] ? node.before : [] });
+        fold(seen.filter(thread => !large.includes(thread)), depth, threads.name[seen[seen.length - 1]] || name);
+        const little = new Map(), shown = [];
+        for (const child of node.children.reverse().filter(i => nodes[i].hasLane)) {
+            const isLittle = nodes[child].sum < all / 100 && !nodes[child].children.some(i => nodes[i].hasLane);
+            const program = processes.name[child];
+            if (isLittle)
+                little.set(program, [...(little.get(program) || []), child]);
+            else
+                shown.push({ process: child, depth: depth + 1, ran: nodes[child].ran });
+        }
+        for (const list of little.values())
+            shown.push({ process: list[0], folded: list, depth: depth + 1, ran: list.reduce((sum, i) => sum + nodes[i].ran, 0) });
+        visits.push(...shown.sort((l, r) => l.ran - r.ran || r.process - l.process));
+    }
+    return lanes;
+}
+
+const oneLane = thread => ({ threads: [thread], name: laneName(thread), process: page.profile.timeline.threads.process[thread] });
+
 function laneName(thread) {
     const { threads, processes } = page.profile.timeline, process = threads.process[thread];
-    return hasOneProcess() ? threadName(thread) : `${shortened(processes.name[process])} ${processes.pid[process]} · ${threadName(thread)}`;
+    if (hasOneProcess())
+        return threadName(thread);
+    const isFirst = threads.tid[thread] === processes.pid[process];
+    return `${processLabel(process)} ${processes.pid[process]}${isFirst ? "" : ` · ${threadName(thread)}`}`;
 }
 
 function hasOneProcess() {

@@ -1,12 +1,16 @@
 /* The proposal of 2002 for arc profiling, as a header: magics, tags, structures, and functions that
- * write and read its items. C99 and C++; it needs <stdio.h> alone. docs/formats/bbg.md and da.md
- * draw the bytes. libmonarc reads and writes whole files; this is for programs that go through them
- * item by item.
+ * write and read its items. C99 and C++; it needs the C library alone. docs/formats/bbg.md and
+ * da.md draw the bytes. libmonarc reads and writes whole files; this is for programs that go
+ * through them item by item.
  *
  * Every number is little-endian and unsigned. A string is its length, its characters, a NUL, and
  * NULs up to a multiple of 4; NULL and "" are length 0 and one zero word. A record is a tag, the
- * bytes that follow its length, and items. Functions return 0, or -1 if the stream failed, ended,
- * or holds a string that is none. */
+ * bytes that follow its length, and items.
+ *
+ * Names without a prefix, and those that begin with GCOV, GBBG, COVERAGE and ARC, are the
+ * proposal's, so that a program written for it compiles as it is. Its readers return what they read
+ * and leave errors to the stream. Those that begin with arc_profile are ours: they return 0, or -1
+ * if the stream failed, ended, or holds a string that is none. */
 #ifndef MONARC_ARC_PROFILE_H
 #define MONARC_ARC_PROFILE_H
 
@@ -36,10 +40,34 @@ enum arc_profile_arc_flags {
     ARC_PROFILE_ARC_FAKE = 2
 };
 
+/* The proposal's names of the same. It gives the program summary no tag. */
+#define GBBG_MAGIC  ARC_PROFILE_BBG_MAGIC
+#define GCOV_MAGIC  ARC_PROFILE_DA_MAGIC
+#define GBBG_SUFFIX ARC_PROFILE_BBG_SUFFIX
+#define GCOV_SUFFIX ARC_PROFILE_DA_SUFFIX
+
+#define COVERAGE_FUNCTION       1
+#define COVERAGE_BLOCKS         2
+#define COVERAGE_ARCS           3
+#define COVERAGE_LINES          4
+#define COVERAGE_ARC_COUNTS     5
+#define COVERAGE_OBJECT_SUMMARY 6
+
+#define ARC_ON_TREE 1
+#define ARC_FAKE    2
+
+/* The first implementation, which followed within weeks, has these for the suffixes and flags. */
+#define GCOV_GRAPH_SUFFIX ARC_PROFILE_BBG_SUFFIX
+#define GCOV_DATA_SUFFIX  ARC_PROFILE_DA_SUFFIX
+#define GCOV_ARC_ON_TREE  1
+#define GCOV_ARC_FAKE     2
+
 /* What a program keeps of an object: one array of counters, of which functions own consecutive
- * slices. <monarc/cover.h> has the same two structures; whichever comes first defines them. */
+ * slices. <monarc/cover.h> has the same; whichever comes first defines them. */
 #ifndef MONARC_HAS_COVERAGE_INFO
 #define MONARC_HAS_COVERAGE_INFO
+typedef uint64_t gcov_type; /* a count; at most 2^63 - 1 */
+
 struct function_info {
     const char *name;      /* mangled */
     uint32_t checksum;     /* that of the bbg file */
@@ -52,12 +80,14 @@ struct coverage_info {
     const char *filename; /* of the da file */
     struct function_info *functions;
     uint32_t n_functions;
-    int64_t *arc_counts; /* the functions' counters, one function after the other */
+    gcov_type *arc_counts; /* the functions' counters, one function after the other */
     uint32_t n_arc_counts;
 };
 #endif
 
-static inline int write_int32(FILE *to, uint32_t value)
+/* ---- The proposal's functions: what they read is 0 or NULL where feof() or ferror() holds. */
+
+static inline int write_int32(FILE *to, unsigned value)
 {
     unsigned char b[4];
     for (int i = 0; i < 4; i++)
@@ -65,10 +95,25 @@ static inline int write_int32(FILE *to, uint32_t value)
     return fwrite(b, sizeof b, 1, to) == 1 ? 0 : -1;
 }
 
-static inline int write_int64(FILE *to, uint64_t value)
+static inline int write_int64(FILE *to, gcov_type value)
 {
-    return write_int32(to, (uint32_t)value) || write_int32(to, (uint32_t)(value >> 32)) ? -1 : 0;
+    return write_int32(to, (unsigned)(value & 0xffffffffu)) ||
+                   write_int32(to, (unsigned)(value >> 32))
+               ? -1
+               : 0;
 }
+
+/* `length` characters, without a NUL. */
+static inline int write_string(FILE *to, unsigned length, const char *text)
+{
+    static const char NULS[4] = {0, 0, 0, 0};
+    length = text ? length : 0;
+    if (write_int32(to, length) || (length && fwrite(text, length, 1, to) != 1))
+        return -1;
+    return fwrite(NULS, 4 - length % 4, 1, to) == 1 ? 0 : -1;
+}
+
+/* ---- The same with errors, and what goes with it. */
 
 /* Bytes that a string takes. */
 static inline uint32_t arc_profile_string_bytes(const char *text)
@@ -76,17 +121,7 @@ static inline uint32_t arc_profile_string_bytes(const char *text)
     return 4 + (((text ? (uint32_t)strlen(text) : 0) + 4) & ~3u);
 }
 
-static inline int write_string(FILE *to, const char *text)
-{
-    static const char NULS[4] = {0, 0, 0, 0};
-    uint32_t len = text ? (uint32_t)strlen(text) : 0,
-             rest = arc_profile_string_bytes(text) - 4 - len;
-    if (write_int32(to, len) || (len && fwrite(text, len, 1, to) != 1))
-        return -1;
-    return fwrite(NULS, rest, 1, to) == 1 ? 0 : -1;
-}
-
-static inline int read_int32(FILE *from, uint32_t *value)
+static inline int arc_profile_read_int32(FILE *from, uint32_t *value)
 {
     unsigned char b[4];
     if (fread(b, sizeof b, 1, from) != 1)
@@ -95,22 +130,22 @@ static inline int read_int32(FILE *from, uint32_t *value)
     return 0;
 }
 
-static inline int read_int64(FILE *from, uint64_t *value)
+static inline int arc_profile_read_int64(FILE *from, uint64_t *value)
 {
     uint32_t low, high;
-    if (read_int32(from, &low) || read_int32(from, &high))
+    if (arc_profile_read_int32(from, &low) || arc_profile_read_int32(from, &high))
         return -1;
     *value = (uint64_t)high << 32 | low;
     return 0;
 }
 
-/* Into *text, which the caller frees. What a damaged length claims is not believed: memory grows
- * with what is there. */
-static inline int read_string(FILE *from, char **text)
+/* Into *text, which the caller frees, and *length. What a damaged length claims is not believed:
+ * memory grows with what is there. */
+static inline int arc_profile_read_string(FILE *from, uint32_t *length, char **text)
 {
     uint32_t len, whole = 0;
     char *at = NULL;
-    if (read_int32(from, &len) || len > UINT32_MAX - 8)
+    if (arc_profile_read_int32(from, &len) || len > UINT32_MAX - 8)
         return -1;
     for (uint32_t padded = (len + 4) & ~3u; whole < padded; whole += 4) {
         char *grown = whole & 4095 ? at : (char *)realloc(at, (size_t)whole + 4096);
@@ -125,19 +160,47 @@ static inline int read_string(FILE *from, char **text)
             free(at);
             return -1;
         }
+    *length = len;
     *text = at;
     return 0;
 }
 
 /* A record's head. What is not known is passed over by its length. */
-static inline int write_record(FILE *to, uint32_t tag, uint32_t length)
+static inline int arc_profile_write_record(FILE *to, uint32_t tag, uint32_t length)
 {
     return write_int32(to, tag) || write_int32(to, length) ? -1 : 0;
 }
 
-static inline int read_record(FILE *from, uint32_t *tag, uint32_t *length)
+static inline int arc_profile_read_record(FILE *from, uint32_t *tag, uint32_t *length)
 {
-    return read_int32(from, tag) || read_int32(from, length) ? -1 : 0;
+    return arc_profile_read_int32(from, tag) || arc_profile_read_int32(from, length) ? -1 : 0;
+}
+
+/* ---- The proposal's readers. */
+
+static inline unsigned read_int32(FILE *from)
+{
+    uint32_t value = 0;
+    return arc_profile_read_int32(from, &value) ? 0 : value;
+}
+
+static inline gcov_type read_int64(FILE *from)
+{
+    uint64_t value = 0;
+    return arc_profile_read_int64(from, &value) ? 0 : value;
+}
+
+/* The text, NUL-terminated, to be freed; its length without the NUL in *length, unless that is
+ * NULL. */
+static inline char *read_string(FILE *from, unsigned *length)
+{
+    uint32_t len = 0;
+    char *text = NULL;
+    if (arc_profile_read_string(from, &len, &text))
+        len = 0;
+    if (length)
+        *length = len;
+    return text;
 }
 
 #endif

@@ -24,9 +24,11 @@ void monarc_cover_reset(void);
 
 /* The structures of the tagged-record proposal of 2002 (docs/cover-runtime.md): what a compiler
  * puts into each object for the program to write its `da` file from. <monarc/arc_profile.h> has the
- * same two; whichever comes first defines them. */
+ * same; whichever comes first defines them. */
 #ifndef MONARC_HAS_COVERAGE_INFO
 #define MONARC_HAS_COVERAGE_INFO
+typedef uint64_t gcov_type; /* a count; at most 2^63 - 1 */
+
 struct function_info {
     const char *name;      /* mangled */
     uint32_t checksum;     /* that of the bbg file */
@@ -39,7 +41,7 @@ struct coverage_info {
     const char *filename; /* of the da file */
     struct function_info *functions;
     uint32_t n_functions;
-    int64_t *arc_counts; /* the functions' counters, one function after the other */
+    gcov_type *arc_counts; /* the functions' counters, one function after the other */
     uint32_t n_arc_counts;
 };
 #endif

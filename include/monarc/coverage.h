@@ -154,18 +154,17 @@ bool monarc_counters_get_function(const struct monarc_counters *c, size_t i,
                                   struct monarc_counted_function *out);
 
 /* How many values of a kind function `i` has; and up to `len` of them from `first` on. */
-uint32_t monarc_counters_get_len(const struct monarc_counters *c, size_t i,
-                                 enum monarc_counter kind);
-uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
-                                    enum monarc_counter kind, uint32_t first, uint32_t len,
-                                    uint64_t *out);
+size_t monarc_counters_get_len(const struct monarc_counters *c, size_t i, enum monarc_counter kind);
+size_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
+                                  enum monarc_counter kind, size_t first, size_t len,
+                                  uint64_t *out);
 
 /* Adds a function with its counts of arcs, in the order of the notes' arcs that are not on the
  * tree: with a name, for da; or, after monarc_counters_begin(), by `ident` and both checksums.
  * Leaves `c` as it was if it fails. */
 bool monarc_counters_add_function(struct monarc_counters *c,
                                   const struct monarc_counted_function *f, const uint64_t *counts,
-                                  uint32_t len, struct monarc_error *e);
+                                  size_t len, struct monarc_error *e);
 
 /* Empties `c` for counters of a gcda file that belongs to these notes. */
 bool monarc_counters_begin(struct monarc_counters *c, const struct monarc_notes *notes,
@@ -182,7 +181,8 @@ bool monarc_counters_merge(struct monarc_counters *into, const struct monarc_cou
                            struct monarc_error *e);
 
 /* Whether the counters belong to the notes: each of their functions is there with the same
- * checksums and as many counters. */
+ * checksums and as many counters, and bbg and da, which have no stamp, are of one version. Fails
+ * with MONARC_UNFIT, naming the function. */
 bool monarc_counters_check(const struct monarc_counters *c, const struct monarc_notes *notes,
                            struct monarc_error *e);
 

@@ -23,6 +23,7 @@
 #define GCOV_BROUGHT_1300 GCOV_BROUGHT_1200, .has_arc_names = true
 #define GCOV_BROUGHT_1400 \
     GCOV_BROUGHT_1300, .has_masks = true, .has_block_numbers = true, .adds_instances = true
+#define GCOV_BROUGHT_1500 GCOV_BROUGHT_1400, .has_function_totals = true, .has_last_lines = true
 
 /* The kinds in the order of their slots. */
 #define GCOV_KINDS_304                                                                         \
@@ -116,13 +117,13 @@ static const struct gcov_dialect gcov_dialects[] = {
      .values_form = 5,
      .kinds = {GCOV_KINDS_1400, GCOV_NO_KINDS(10)}},
     {.since = 1500,
-     GCOV_BROUGHT_1400,
+     GCOV_BROUGHT_1500,
      .merge_functions = 10,
      .summary = GCOV_SUMMARY_OBJECT,
      .values_form = 5,
      .kinds = {GCOV_KINDS_1400, GCOV_NO_KINDS(10)}},
     {.since = 1600,
-     GCOV_BROUGHT_1400,
+     GCOV_BROUGHT_1500,
      .merge_functions = 10,
      .summary = GCOV_SUMMARY_OBJECT,
      .values_form = 5,

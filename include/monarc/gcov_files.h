@@ -100,8 +100,11 @@ struct gcov_dialect {
     bool has_no_programs;   /* no "Programs:" in the heading */
     bool has_function_ends; /* JSON: a line behind a function's end is not of it */
     bool has_arc_names;     /* "(fallthrough)" of branches that were never executed too */
-    bool has_block_numbers; /* JSON format 2: blocks of branches, conditions, calls */
-    bool adds_instances;    /* lines of instances count in their source's totals as well */
+    bool
+        has_block_numbers; /* JSON format 2: blocks of branches, conditions, calls; -a shows them */
+    bool has_function_totals; /* -f has branches and calls; JSON has paths of each function */
+    bool has_last_lines;      /* -q, -D: a source goes on to the last line of its functions */
+    bool adds_instances;      /* lines of instances count in their source's totals, and with -f */
 };
 
 /* The word's most significant byte first: a digit starts "408*" (4.8), a letter "B22*" (12.2).

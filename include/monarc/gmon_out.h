@@ -1,4 +1,5 @@
-/* Numbers and structures of profile files of the gmon.out family; C99 and C++, no other header.
+/* Numbers and structures of profile files of the gmon.out family; C99 and C++, no other header but
+ * on eCos.
  *
  * GNU gmon.out: a header of 20 bytes, then records, each led by a tag byte:
  *
@@ -16,10 +17,10 @@
  * 0x1ffff and have tags of 4 bytes. 4.4BSD's header is recognised by a version word of its own.
  *
  * Programs that include glibc's <sys/gmon_out.h> or eCos's <cyg/profile/gmon_out.h> can include
- * this instead: below are the names of those, and neither is read any more after this. On eCos (its
- * cyg_type.h was included, or MONARC_GMON_OUT_ECOS is defined) addresses are pointers and numbers
- * are integers, as there; otherwise all fields are bytes, as in glibc. MONARC_GMON_OUT_OWN_NAMES
- * leaves these names out. */
+ * this instead: below are the names of those, and neither is read any more after this. On eCos
+ * (there is a <cyg/infra/cyg_type.h>, or MONARC_GMON_OUT_ECOS is defined) addresses are pointers
+ * and numbers are integers, as there, whichever header comes first; otherwise all fields are bytes,
+ * as in glibc. MONARC_GMON_OUT_OWN_NAMES leaves these names out. */
 #ifndef MONARC_GMON_OUT_H
 #define MONARC_GMON_OUT_H
 
@@ -45,6 +46,11 @@ enum {
 #define _SYS_GMON_OUT_H 1 /* glibc's */
 #define gmon_out_h        /* eCos's */
 
+#if !defined(MONARC_GMON_OUT_ECOS) && !defined(CYGONCE_INFRA_CYG_TYPE_H) && defined(__has_include)
+#if __has_include(<cyg/infra/cyg_type.h>)
+#include <cyg/infra/cyg_type.h>
+#endif
+#endif
 #if defined(CYGONCE_INFRA_CYG_TYPE_H) && !defined(MONARC_GMON_OUT_ECOS)
 #define MONARC_GMON_OUT_ECOS
 #endif

@@ -92,8 +92,8 @@ void monarc_profile_get_facts(const struct monarc_profile *p, struct monarc_prof
  * many. Returns how many that were. */
 bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
                                   struct monarc_histogram *out);
-uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uint32_t first,
-                                   uint32_t len, uint64_t *out);
+size_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, size_t first, size_t len,
+                                 uint64_t *out);
 
 /* All arcs and blocks in the order of the file; the same may occur again. Valid until `p` changes.
  */

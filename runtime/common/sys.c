@@ -95,9 +95,9 @@ long sys_write_quietly(int fd, const void *from, size_t bytes)
     return r;
 }
 
-long sys_mkdir(const char *path)
+long sys_mkdir(const char *path, unsigned mode)
 {
-    return SYS3(SYS_mkdirat, AT_FDCWD, path, 0777);
+    return SYS3(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 long sys_rename(const char *from, const char *to)

@@ -117,7 +117,7 @@ long sys_write_quietly(int fd, const void *from, size_t bytes);
 /* All of it or an error; a file that ends early, or takes no more, is -EIO. */
 long sys_read_all(int fd, void *to, size_t bytes);
 long sys_write_all(int fd, const void *from, size_t bytes);
-long sys_mkdir(const char *path);
+long sys_mkdir(const char *path, unsigned mode);
 long sys_rename(const char *from, const char *to);
 long sys_unlink(const char *path);
 bool sys_exists(const char *path);

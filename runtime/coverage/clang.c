@@ -130,9 +130,11 @@ const struct family clang_family = {
 /* As da, if that is asked for; otherwise, or if it fails, the object stays as it is. */
 static void adopt(struct object *o)
 {
-    const struct noted_subject subject = {o->clang->filename, dialect_of_word(o->clang->version),
-                                          o->clang->version, o->clang->stamp,
-                                          o->clang->n_functions};
+    const struct noted_subject subject = {.filename = o->clang->filename,
+                                          .dialect = dialect_of_word(o->clang->version),
+                                          .version = o->clang->version,
+                                          .stamp = o->clang->stamp,
+                                          .n_functions = o->clang->n_functions};
     if (noted_is_wanted() && subject.dialect)
         (void)noted_adopt(o, &subject);
 }

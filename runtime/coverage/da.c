@@ -16,7 +16,10 @@
 #define DA_ARC_COUNTS  5
 #define DA_OBJECT_SUM  6
 #define DA_PROGRAM_SUM 7
+#define DA_GCDA        0x61646367u /* "gcda", ours: docs/formats/da.md */
 #define SUMMARY_BYTES  20
+#define GCDA_BYTES     28   /* and 12 for each function */
+#define GCDA_RUNS      16   /* the number of runs in it, and behind it the sum of their largest */
 #define SEARCH_MAX     4096 /* functions, in another order than ours */
 
 static void put32(struct buffer *b, uint32_t v)
@@ -64,6 +67,30 @@ static void put_summary(struct buffer *b, uint32_t tag, const struct totals *t)
     put64(b, t->max);
 }
 
+/* Of a compiler's object: what its gcda would have besides. */
+static size_t native_bytes(const struct object *o)
+{
+    return o->native ? 8 + GCDA_BYTES + (size_t)o->da->n_functions * 12 : 0;
+}
+
+static void put_native(struct buffer *b, const struct object *o, const struct totals *program)
+{
+    const struct noted_native *n = o->native;
+    put32(b, DA_GCDA);
+    put32(b, (uint32_t)native_bytes(o) - 8);
+    put32(b, n->version);
+    put32(b, n->stamp);
+    put32(b, n->checksum);
+    put32(b, __BYTE_ORDER == __BIG_ENDIAN);
+    put32(b, o->runs);
+    put64(b, n->has_largest ? program->max : 0);
+    for (uint32_t i = 0; i < o->da->n_functions; i++) {
+        put32(b, n->functions[i].ident);
+        put32(b, n->functions[i].lineno_checksum);
+        put32(b, n->functions[i].cfg_checksum);
+    }
+}
+
 static const char *filename(const struct object *o)
 {
     return o->da->filename;
@@ -71,7 +98,7 @@ static const char *filename(const struct object *o)
 
 static size_t bound(const struct object *o)
 {
-    size_t bytes = 8 + 2 * (8 + SUMMARY_BYTES) + (size_t)o->da->n_arc_counts * 8;
+    size_t bytes = 8 + 2 * (8 + SUMMARY_BYTES) + (size_t)o->da->n_arc_counts * 8 + native_bytes(o);
     for (uint32_t i = 0; i < o->da->n_functions; i++)
         bytes += 20 + string_bytes(o->da->functions[i].name);
     return bytes;
@@ -81,7 +108,7 @@ static void total(const struct object *o, struct totals *t)
 {
     t->counters += o->da->n_arc_counts;
     for (uint32_t i = 0; i < o->da->n_arc_counts; i++) {
-        uint64_t v = (uint64_t)__atomic_load_n(&o->da->arc_counts[i], __ATOMIC_RELAXED);
+        uint64_t v = __atomic_load_n(&o->da->arc_counts[i], __ATOMIC_RELAXED);
         t->sum += v;
         t->max = v > t->max ? v : t->max;
     }
@@ -103,9 +130,11 @@ static void image(const struct object *o, const struct totals *program, struct b
         put32(to, DA_ARC_COUNTS);
         put32(to, f->n_arc_counts * 8);
         for (uint32_t k = 0; k < f->n_arc_counts; k++)
-            put64(to, (uint64_t)__atomic_load_n(&da->arc_counts[at++], __ATOMIC_RELAXED));
+            put64(to, __atomic_load_n(&da->arc_counts[at++], __ATOMIC_RELAXED));
     }
     total(o, &own);
+    if (o->native)
+        put_native(to, o, program);
     put_summary(to, DA_OBJECT_SUM, &own);
     put_summary(to, DA_PROGRAM_SUM, program);
 }
@@ -133,6 +162,8 @@ struct sum {
     struct buffer *out;
     size_t functions_at, next, group_at;
     uint32_t n_functions, seen;
+    size_t native_at; /* of our record of runs in `out`, 0: none */
+    bool has_runs;    /* the group said how many it is of */
     bool is_shuffled; /* the group has its functions in another order than we */
     bool subtract;
     const char *why;
@@ -211,7 +242,7 @@ static enum verdict add_function(struct sum *s, struct cursor *old, size_t recor
     mine.used = s->next;
     struct record own = take(&mine);
     if (own.data.size != counts.data.size)
-        return say(s, VERDICT_OTHER, "a function has another number of arcs");
+        return say(s, VERDICT_OTHER, "a function has a different number of arcs");
     for (size_t at = 0; at < counts.data.size; at += 8)
         change64(s, s->next + 8 + at, get64(&counts.data));
     s->next = mine.used;
@@ -231,12 +262,34 @@ static void add_summary(struct sum *s, size_t where, struct cursor old)
     put64(&b, other > max ? other : max);
 }
 
+/* A group that does not say is one run. */
+static void add_runs(struct sum *s, uint32_t runs, uint64_t sum_max)
+{
+    struct cursor c = cursor_on(s->out->at, s->out->used);
+    struct buffer b = *s->out;
+    size_t where = s->native_at + 8 + GCDA_RUNS;
+    c.used = b.used = where;
+    uint64_t all = changed(s, get32(&c), runs);
+    put32(&b, all < UINT32_MAX ? (uint32_t)all : UINT32_MAX);
+    change64(s, where + 4, sum_max);
+    s->has_runs = true;
+}
+
+static void add_native(struct sum *s, struct cursor record)
+{
+    if (!s->native_at || s->has_runs || record.size < GCDA_BYTES)
+        return;
+    record.used = GCDA_RUNS;
+    uint32_t runs = get32(&record);
+    add_runs(s, runs, get64(&record));
+}
+
 static enum verdict end_group(struct sum *s, const struct cursor *old)
 {
     if (s->seen != s->n_functions)
         return say(s, VERDICT_OTHER, "it has fewer functions");
     s->seen = 0;
-    s->is_shuffled = false;
+    s->has_runs = s->is_shuffled = false;
     s->next = s->functions_at;
     s->group_at = old->used;
     return VERDICT_FINE;
@@ -247,14 +300,22 @@ static enum verdict add_record(struct sum *s, struct cursor *old)
     size_t record_at = old->used, summaries = s->out->used - 2 * (8 + SUMMARY_BYTES);
     struct record r = take(old);
     if (old->is_short)
-        return say(s, VERDICT_DAMAGED, "a record ends behind the end of the file");
+        return say(s, VERDICT_DAMAGED, "a record runs past the end of the file");
     if (r.tag == DA_FUNCTION)
         return add_function(s, old, record_at, r.data);
+    if (r.tag == DA_GCDA)
+        add_native(s, r.data);
     if (r.tag != DA_OBJECT_SUM && r.tag != DA_PROGRAM_SUM)
-        return r.tag == DA_ARC_COUNTS ? say(s, VERDICT_DAMAGED, "counters have no function")
+        return r.tag == DA_ARC_COUNTS ? say(s, VERDICT_DAMAGED, "counters belong to no function")
                                       : VERDICT_FINE;
     if (r.data.size < SUMMARY_BYTES)
-        return say(s, VERDICT_DAMAGED, "a summary is not whole");
+        return say(s, VERDICT_DAMAGED, "a summary is incomplete");
+    if (r.tag == DA_PROGRAM_SUM && s->native_at && !s->has_runs) {
+        struct cursor largest = r.data;
+        get32(&largest);
+        get64(&largest);
+        add_runs(s, 1, get64(&largest));
+    }
     add_summary(s, r.tag == DA_OBJECT_SUM ? summaries : summaries + 8 + SUMMARY_BYTES, r.data);
     return r.tag == DA_PROGRAM_SUM ? end_group(s, old) : VERDICT_FINE;
 }
@@ -263,9 +324,9 @@ static enum verdict add_header(struct sum *s, struct cursor *old, uint32_t versi
 {
     uint32_t magic = get32(old), theirs = get32(old);
     if (old->is_short || magic != DA_MAGIC)
-        return say(s, VERDICT_DAMAGED, "it is no da file");
+        return say(s, VERDICT_DAMAGED, "it is not a da file");
     if (theirs != version)
-        return say(s, VERDICT_OTHER, "another version of the compiler made it");
+        return say(s, VERDICT_OTHER, "it was made by another version of the compiler");
     s->group_at = old->used;
     return VERDICT_FINE;
 }
@@ -292,6 +353,8 @@ static enum verdict combine(const struct object *o, struct cursor now, struct cu
     buffer_bytes(out, now.at, now.size);
     if (out->is_full)
         return VERDICT_NO_ROOM;
+    if (o->native)
+        s.native_at = out->used - 2 * (8 + SUMMARY_BYTES) - native_bytes(o);
     enum verdict v = old.size ? add_file(&s, o->da->version, old) : VERDICT_FINE;
     *why = s.why;
     return v;

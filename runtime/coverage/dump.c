@@ -50,8 +50,7 @@ static bool is_owner(void)
     if (owner && !owner->alive && objects && !told) {
         told = true;
         report(objects->family->filename(objects),
-               "this process was forked by a bare system call; what it counts is not written",
-               NULL);
+               "this process was forked by a bare system call; its counts are not written", NULL);
     }
     return false;
 }

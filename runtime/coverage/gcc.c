@@ -47,8 +47,13 @@ const struct family gcc_family = {filename, bound, image,   objects_add_gcda, ob
 /* As da, if that is asked for; otherwise, or if it fails, the object stays as it is. */
 static void adopt(struct object *o)
 {
-    const struct noted_subject subject = {o->gcc.filename, o->gcc.dialect, o->gcc.version,
-                                          o->gcc.stamp, o->gcc.n_functions};
+    const struct noted_subject subject = {.filename = o->gcc.filename,
+                                          .dialect = o->gcc.dialect,
+                                          .version = o->gcc.version,
+                                          .stamp = o->gcc.stamp,
+                                          .checksum = o->gcc.checksum,
+                                          .n_functions = o->gcc.n_functions,
+                                          .has_largest = true};
     if (noted_is_wanted())
         (void)noted_adopt(o, &subject);
 }
@@ -65,7 +70,7 @@ void __gcov_init(const void *info)
     if (known && o.gcc.n_functions > 0)
         objects_add(&o);
     else if (!known)
-        report("a covered object", "no known version of gcc compiled it; it is not counted", NULL);
+        report("a covered object", "compiled by an unknown version of gcc; not counted", NULL);
     objects_unlock(&mask);
     life_library();
 }

@@ -19,6 +19,7 @@ struct noted {
     struct coverage_info info;     /* arc_counts are a copy, made anew for each image */
     const struct family *compiler; /* whose object it is */
     const uint32_t *place;         /* of each function in the object */
+    struct noted_native native;
 };
 
 bool noted_is_wanted(void)
@@ -124,6 +125,7 @@ struct noted_work {
     uint32_t n_functions;
     struct noted *out;
     struct function_info *functions;
+    struct noted_identity *identities;
     uint32_t *place;
     uint32_t present; /* functions of the object that no other object has */
 };
@@ -163,6 +165,7 @@ static bool noted_names(struct noted_work *w)
         if (!f.name || known >= w->present)
             return false;
         w->functions[known] = (struct function_info){f.name, f.graph, own.arcs};
+        w->identities[known] = (struct noted_identity){f.ident, f.lineno_checksum, f.cfg_checksum};
         w->place[known++] = at;
         w->out->info.n_arc_counts += own.arcs;
     }
@@ -230,7 +233,7 @@ static const char *noted_filename(const struct object *o)
 
 static struct object noted_view(const struct object *o)
 {
-    return (struct object){.da = &o->noted->info};
+    return (struct object){.da = &o->noted->info, .native = &o->noted->native, .runs = o->runs};
 }
 
 static size_t noted_bound(const struct object *o)
@@ -242,12 +245,12 @@ static size_t noted_bound(const struct object *o)
 static void noted_count(const struct object *o)
 {
     struct info_function f;
-    int64_t *counts = o->noted->info.arc_counts;
+    gcov_type *counts = o->noted->info.arc_counts;
     for (uint32_t i = 0; i < o->noted->info.n_functions; i++) {
         if (!o->noted->compiler->function(o, o->noted->place[i], &f))
             continue;
         for (uint32_t k = 0; k < f.arcs; k++)
-            *counts++ = __atomic_load_n(&f.values[k], __ATOMIC_RELAXED);
+            *counts++ = (gcov_type)__atomic_load_n(&f.values[k], __ATOMIC_RELAXED);
     }
 }
 
@@ -301,24 +304,28 @@ bool noted_adopt(struct object *o, const struct noted_subject *s)
                            .notes.in = noted_notes(s->filename),
                            .present = noted_present(o, s->n_functions)};
     if (!w.notes.in.size)
-        return noted_fail(s, "da needs the notes (.gcno) beside it, which cannot be read; "
-                             "this is written as gcda");
+        return noted_fail(
+            s, "da needs the notes (.gcno) beside it, which cannot be read; writing gcda instead");
     w.out = objects_memory(sizeof *w.out);
     w.functions = objects_memory((w.present + 1) * sizeof *w.functions);
+    w.identities = objects_memory((w.present + 1) * sizeof *w.identities);
     w.place = objects_memory((w.present + 1) * sizeof *w.place);
-    if (!w.out || !w.functions || !w.place)
-        return noted_fail(s, "no memory for da; this is written as gcda");
-    *w.out = (struct noted){.compiler = o->family, .place = w.place};
+    if (!w.out || !w.functions || !w.identities || !w.place)
+        return noted_fail(s, "no memory for da; writing gcda instead");
+    *w.out =
+        (struct noted){.compiler = o->family,
+                       .place = w.place,
+                       .native = {s->version, s->stamp, s->checksum, s->has_largest, w.identities}};
     if (!noted_open(&w.notes, s) || !noted_names(&w))
-        return noted_fail(s, "the notes (.gcno) beside it are of another build; this is written "
-                             "as gcda");
+        return noted_fail(
+            s, "the notes (.gcno) beside it are from another build; writing gcda instead");
     w.out->info.version = gcov_proposal_version(gcov_version_number(s->version),
                                                 phase == 'e' || phase == 'p' ? phase : 'r');
     w.out->info.functions = w.functions;
     w.out->info.filename = noted_path(s->filename, ".da");
-    w.out->info.arc_counts = objects_memory((w.out->info.n_arc_counts + 1) * sizeof(int64_t));
+    w.out->info.arc_counts = objects_memory((w.out->info.n_arc_counts + 1) * sizeof(gcov_type));
     if (!w.out->info.filename || !w.out->info.arc_counts)
-        return noted_fail(s, "no memory for da; this is written as gcda");
+        return noted_fail(s, "no memory for da; writing gcda instead");
     o->noted = w.out;
     o->family = &noted_family;
     return true;

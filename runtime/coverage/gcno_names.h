@@ -13,7 +13,8 @@ bool noted_is_wanted(void);
 struct noted_subject {
     const char *filename; /* of its gcda */
     const struct gcov_dialect *dialect;
-    uint32_t version, stamp, n_functions;
+    uint32_t version, stamp, checksum, n_functions;
+    bool has_largest; /* its gcda has the sum of each run's largest count */
 };
 
 /* Makes a compiler's object one that is written as da. False, reported, and the object as it was,

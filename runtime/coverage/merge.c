@@ -115,16 +115,16 @@ static bool add_counters(struct merger *m, bool has_old)
     if (has_old)
         old = take(m, &m->old);
     if (m->old.is_short)
-        return fail(m, VERDICT_DAMAGED, "a record ends behind the end of the file");
+        return fail(m, VERDICT_DAMAGED, "a record runs past the end of the file");
     if (has_old && old.tag != now.tag)
-        return fail(m, VERDICT_OTHER, "it has other kinds of counters");
+        return fail(m, VERDICT_OTHER, "it has different kinds of counters");
     if (has_old && old.zeros != 0 && old.zeros * 8 != now.payload.size)
-        return fail(m, VERDICT_OTHER, "it has another number of counters");
+        return fail(m, VERDICT_OTHER, "it has a different number of counters");
     if (has_old && old.zeros == 0) {
         if (rule != GCOV_RULE_LISTS && old.payload.size != now.payload.size)
-            return fail(m, VERDICT_OTHER, "it has another number of counters");
+            return fail(m, VERDICT_OTHER, "it has a different number of counters");
         if (!join_values(m, slot, now.payload, old.payload))
-            return fail(m, VERDICT_DAMAGED, "a list of values is not whole");
+            return fail(m, VERDICT_DAMAGED, "a list of values is incomplete");
     } else {
         buffer_bytes(m->out, now.payload.at, now.payload.size);
     }
@@ -140,7 +140,7 @@ static bool keep_function(struct merger *m, const struct record *old)
     while (is_counter(m, cursor_peek(&m->old), &slot) && !m->old.is_short)
         take(m, &m->old);
     if (m->old.is_short)
-        return fail(m, VERDICT_DAMAGED, "a record ends behind the end of the file");
+        return fail(m, VERDICT_DAMAGED, "a record runs past the end of the file");
     size_t length_at = open_record(m, GCOV_TAG_FUNCTION);
     buffer_bytes(m->out, old->payload.at, old->payload.size);
     close_record(m, length_at);
@@ -166,11 +166,11 @@ static bool add_function(struct merger *m, bool has_old)
             return fail(m, VERDICT_DAMAGED, "it ends inside a function");
         if (old.tag != GCOV_TAG_FUNCTION)
             return old.tag == 0 ? fail(m, VERDICT_OTHER, "it has fewer functions")
-                                : fail(m, VERDICT_DAMAGED, "a record is no function");
+                                : fail(m, VERDICT_DAMAGED, "a record is not a function");
         if (now.length == 0 && old.length != 0)
             return keep_function(m, &old);
         if (now.length != 0 && old.length != 0 && !same_function(now.payload, old.payload))
-            return fail(m, VERDICT_OTHER, "its functions have other checksums");
+            return fail(m, VERDICT_OTHER, "its functions have different checksums");
     }
     size_t length_at = open_record(m, GCOV_TAG_FUNCTION);
     buffer_bytes(m->out, now.payload.at, now.payload.size);
@@ -179,7 +179,7 @@ static bool add_function(struct merger *m, bool has_old)
         if (!add_counters(m, has_old && old.length != 0))
             return false;
     if (has_old && is_counter(m, cursor_peek(&m->old), &slot))
-        return fail(m, VERDICT_OTHER, "it has other kinds of counters");
+        return fail(m, VERDICT_OTHER, "it has different kinds of counters");
     return true;
 }
 
@@ -282,7 +282,7 @@ static bool add_summaries(struct merger *m)
         size_t from = m->old.used;
         struct record old = take(m, &m->old);
         if (m->old.is_short || old.payload.size < now.payload.size)
-            return fail(m, VERDICT_DAMAGED, "its summary is not whole");
+            return fail(m, VERDICT_DAMAGED, "its summary is incomplete");
         struct cursor at = old.payload;
         if (old.tag == now.tag && !mate.at &&
             (now.tag == GCOV_TAG_OBJECT_SUMMARY || cursor_u32(&at) == own))
@@ -312,11 +312,11 @@ static bool add_header(struct merger *m, bool has_old)
         if (m->old.is_short)
             return fail(m, VERDICT_DAMAGED, "it ends inside its header");
         if (i == 0 && old != words[0])
-            return fail(m, VERDICT_DAMAGED, "it is no counter file of this machine");
+            return fail(m, VERDICT_DAMAGED, "it is not a counter file of this machine");
         if (i == 1 && old != words[1])
-            return fail(m, VERDICT_OTHER, "another version of the compiler made it");
+            return fail(m, VERDICT_OTHER, "it was made by another version of the compiler");
         if (i == n - 1 && old != words[n - 1])
-            return fail(m, VERDICT_OTHER, "it is of another build");
+            return fail(m, VERDICT_OTHER, "it is from another build");
     }
     return true;
 }
@@ -341,7 +341,7 @@ static bool add_file(struct merger *m)
         return fail(m, VERDICT_DAMAGED, "its end is missing");
     if (has_old && end != 0)
         return end == GCOV_TAG_FUNCTION ? fail(m, VERDICT_OTHER, "it has more functions")
-                                        : fail(m, VERDICT_DAMAGED, "a record is no function");
+                                        : fail(m, VERDICT_DAMAGED, "a record is not a function");
     if (is_last && has_old) {
         end = cursor_u32(&m->old);
         if (m->old.is_short || end != 0)

@@ -26,18 +26,32 @@ struct family {
     bool (*function)(const struct object *o, uint32_t i, struct info_function *to);
 };
 
+/* The numbers of a function in gcno and gcda. */
+struct noted_identity {
+    uint32_t ident, lineno_checksum, cfg_checksum;
+};
+
+/* What the da of a compiler's object carries beside the proposal's records, so that it can become
+ * the gcda again. */
+struct noted_native {
+    uint32_t version, stamp, checksum;
+    bool has_largest;                       /* of each run: gcc's */
+    const struct noted_identity *functions; /* as many and in the order of those of the da */
+};
+
 struct object {
     struct object *next;
     const struct family *family;
     struct info gcc;
     const struct coverage_info *da;
     const struct clang_file *clang;
-    struct noted *noted;    /* of a compiler's that is written as da */
-    uintptr_t low, high;    /* where its library is mapped; 0, 0 if that is not known */
-    uint32_t runs;          /* 1, or 0 if this process was counted before a reset */
-    bool is_done;           /* written for the last time */
-    bool is_suspect;        /* its library may have been unloaded */
-    unsigned char *written; /* the image when it was last written, or NULL */
+    struct noted *noted;               /* of a compiler's that is written as da */
+    const struct noted_native *native; /* its view as da */
+    uintptr_t low, high;               /* where its library is mapped; 0, 0 if that is not known */
+    uint32_t runs;                     /* 1, or 0 if this process was counted before a reset */
+    bool is_done;                      /* written for the last time */
+    bool is_suspect;                   /* its library may have been unloaded */
+    unsigned char *written;            /* the image when it was last written, or NULL */
     size_t written_bytes, written_size;
 };
 

@@ -29,13 +29,13 @@ static const char *words_for(long error)
     case EDQUOT: return "disk quota exceeded";
     case EFBIG: return "file size limit";
     case ENOENT: return "no such folder";
-    case ENOTDIR: return "a part of the path is no folder";
+    case ENOTDIR: return "a part of the path is not a folder";
     case EISDIR: return "it is a folder";
     case ENAMETOOLONG: return "the path is too long";
     case EMFILE:
     case ENFILE: return "too many open files";
     case EBUSY: return "other processes keep changing it";
-    case EEXIST: return "what its .part or .lock file is called exists and is something else";
+    case EEXIST: return "the name of its .part or .lock file is taken by something else";
     case ENOMEM: return "out of memory";
     case EIO: return "input/output error";
     case EINVAL: return "not a regular file";
@@ -106,7 +106,7 @@ static void report_reason(struct reason *r)
         text_add_number(&t, r->files - 1);
         text_add(&t, " more files");
     }
-    text_add(&t, "; counts of this run are lost, files that were there are as before");
+    text_add(&t, "; the counts of this run are lost, existing files are unchanged");
     write_line(&t);
 }
 

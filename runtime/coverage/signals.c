@@ -145,6 +145,7 @@ EXPORT sighandler_t signal(int number, sighandler_t handler)
     return set_handler(number, handler, SA_RESTART);
 }
 
+/* Not every libc declares it. NOLINTNEXTLINE(readability-redundant-declaration) */
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler);
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {

@@ -76,7 +76,7 @@ static long make_folders(char *path)
         if (*s != '/')
             continue;
         *s = 0;
-        long r = sys_mkdir(path);
+        long r = sys_mkdir(path, 0777);
         *s = '/';
         if (r != 0 && r != -EEXIST && r != -EROFS && r != -EACCES && r != -EPERM)
             return r;
@@ -374,7 +374,7 @@ static long in_place(const struct change *c, const struct old *old, long error)
         return error;
     long r = file_rewrite(old->fd, new.at, new.used);
     if (r != 0 && file_rewrite(old->fd, old->bytes, size) != 0)
-        report(real_path, "could be rewritten in part only, and is damaged", NULL);
+        report(real_path, "could only be rewritten in part, and is damaged", NULL);
     return r;
 }
 

@@ -4,7 +4,7 @@
 usage: amalgamate.py INCLUDE_FOLDER OUTPUT_C OUTPUT_H SOURCE...
 
 The header is include/monarc/embedded.h; the source is everything else, one behind the other, each
-included once. It refuses an #include that is neither ours nor the compiler's own.
+included once, eCos's interface only where MONARC_ECOS is defined. It refuses an #include that is neither ours nor the compiler's own, nor eCos's.
 """
 
 import pathlib
@@ -13,6 +13,7 @@ import sys
 
 INCLUDE = re.compile(r'^#include ([<"])([^">]+)[">]\n', re.M)
 COMPILERS = {"stdint.h", "stdbool.h", "stddef.h"}
+ECOS = "cyg/infra/cyg_type.h"  # asked for by gmon_out.h, where it is there
 
 
 def main():
@@ -27,6 +28,8 @@ def main():
             if match[1] == "<" and name in COMPILERS:
                 system.add(name)
                 return ""
+            if name == ECOS:
+                return match[0]
             if name == "monarc/embedded.h" or name in seen:
                 return ""
             seen.add(name)
@@ -34,7 +37,10 @@ def main():
             if not found.is_file():
                 sys.exit(f"{path}: what is {name}?")
             return expand(found)
-        return f"\n/* ---- {path.name} */\n\n" + INCLUDE.sub(replace, path.read_text())
+        text = INCLUDE.sub(replace, path.read_text())
+        if path.name == "ecos.c":
+            text = f"#ifdef MONARC_ECOS\n{text}#endif\n"
+        return f"\n/* ---- {path.name} */\n\n" + text
 
     body = "".join(expand(path) for path in sources)
     head = ("/* The embedded recorder in one file, made of runtime/embedded; monarc_embedded.h belongs to"

@@ -29,6 +29,7 @@ PLACE(arc_count, gmon_cg_arc_record, count, 2 * sizeof(void *));
 typedef char header_size[sizeof(struct gmon_hdr) == GMON_OUT_HEADER_BYTES ? 1 : -1];
 #endif
 
+/* Optional in a HAL. NOLINTNEXTLINE(readability-redundant-declaration) */
 int hal_enable_profile_timer(int period) __attribute__((weak));
 
 MONARC_QUIET void profile_on(void *start, void *end, int bucket_size, int hist_sample_period)

@@ -109,6 +109,7 @@ void config_read(void)
     text_add(&t, prefix ? prefix : "");
     config.classic = flag("MONARC_CLASSIC", prefix != NULL && !config.out[0]);
     config.live = flag("MONARC_LIVE", true) && !config.classic;
+    config.arguments = flag("MONARC_ARGUMENTS", true);
     config.follow_fork = flag("MONARC_FOLLOW_FORK", true);
     config.stacks = KEEPS_FRAMES && flag("MONARC_STACKS", true);
     config.fatal_signals = flag("MONARC_FATAL", !is_preloaded());

@@ -27,6 +27,7 @@ struct config {
     bool monitored; /* MONARC_CONTROL: `monarc run` samples from outside and completes the files */
     bool classic;   /* gmon.out in the working directory at exit, as glibc does */
     bool live;      /* file-backed tables */
+    bool arguments; /* are recorded, but for what is probably a secret; else the name alone */
     bool follow_fork;
     bool stacks;
     bool fatal_signals;

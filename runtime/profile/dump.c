@@ -92,7 +92,7 @@ bool dump(uint32_t written, int flags, const char *folder)
     if (!(flags & DUMP_ASYNC) && !(p->forked && thread_were_many()))
         objects_refresh(p);
     if (folder)
-        sys_mkdir(folder);
+        sys_mkdir(folder, FOLDER_MODE);
     else if (!config.classic && !(folder = p->folder)[0])
         return false;
     ring_drain_all(p);

@@ -32,7 +32,7 @@ static bool claim(struct process *p, long *fd)
     if (!folder_path(p->folder, "monarc.live", p->path) ||
         !folder_path(p->folder, "monarc.side", p->other))
         return false;
-    *fd = sys_open(p->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    *fd = sys_open(p->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (sys_failed(*fd))
         return false;
     if (!sys_exists(p->other))
@@ -66,7 +66,7 @@ static bool make_numbered(struct process *p, const char *stem, const char *suffi
     for (int try = 1; try < TRIES; try++) {
         if (!name_folder(p, stem, true, try, suffix))
             return false;
-        long made = sys_mkdir(p->folder);
+        long made = sys_mkdir(p->folder, FOLDER_MODE);
         if (made == 0)
             return claim(p, fd);
         if (made != -17 /* EEXIST */)
@@ -89,7 +89,7 @@ static bool claim_default(struct process *p, long *fd)
     text_add(&t, text_base(p->exe));
     if (t.cut || !name_folder(p, p->stem, false, 1, ".monarc"))
         return false;
-    if (sys_mkdir(p->folder) == 0)
+    if (sys_mkdir(p->folder, FOLDER_MODE) == 0)
         return claim(p, fd);
     return make_numbered(p, p->stem, ".monarc", fd);
 }
@@ -106,7 +106,7 @@ bool folder_claim(struct process *p, long *fd)
     if (config.out[0]) {
         struct text t = text_in(p->folder, sizeof p->folder);
         text_add(&t, config.out);
-        sys_mkdir(p->folder);
+        sys_mkdir(p->folder, FOLDER_MODE);
         ours = claim(p, fd) || claim_inside(p, config.out, fd);
         bytes_copy(root, config.out, sizeof root);
     } else {

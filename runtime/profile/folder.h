@@ -7,6 +7,9 @@
 
 struct process;
 
+/* Recordings hold command lines, and are nobody else's. */
+#define FOLDER_MODE 0700
+
 /* Claims p->folder by creating the live file in it, open in *fd. False if it cannot be. */
 bool folder_claim(struct process *p, long *fd);
 /* "<folder>/<name>" in `to`, of PATH_MAX bytes; false if it does not fit. */

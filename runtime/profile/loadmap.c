@@ -185,7 +185,7 @@ static bool read_header(uint64_t start, struct dl_phdr_info *i)
 {
     const ElfW(Ehdr) *e = (const void *)(uintptr_t)start;
     for (int n = 0; n < SELFMAG; n++)
-        if (e->e_ident[n] != ELFMAG[n])
+        if ((char)e->e_ident[n] != ELFMAG[n])
             return false;
     if (e->e_phentsize != sizeof(ElfW(Phdr)) ||
         e->e_phoff + e->e_phnum * sizeof(ElfW(Phdr)) > FIRST_PAGE)

@@ -4,6 +4,7 @@
 #include "../common/text.h"
 #include "live.h"
 
+#include <monarc/arguments.h>
 #include <monarc/sidecar.h>
 
 #define COMMAND_BYTES 8192
@@ -28,6 +29,21 @@ static void command_add(const char *key, const char *value)
     command_used += k + v;
 }
 
+/* With "***" in place of what is probably a secret. */
+static void add_argument(const char *argument, const char *before)
+{
+    static char hidden[COMMAND_BYTES / 2 + sizeof MONARC_HIDDEN];
+    struct monarc_secret s = monarc_secret_of(argument, before);
+    if (s.is_one) {
+        struct text t = text_in(hidden, sizeof hidden);
+        bytes_copy(hidden, argument, s.from);
+        t.used = s.from;
+        text_add(&t, MONARC_HIDDEN);
+        text_add(&t, argument + s.from + s.len);
+    }
+    command_add("argument", s.is_one ? hidden : argument);
+}
+
 static void add_arguments(void)
 {
     static char line[COMMAND_BYTES / 2];
@@ -36,8 +52,11 @@ static void add_arguments(void)
         return;
     long n = sys_read((int)fd, line, sizeof line - 1);
     sys_close((int)fd);
-    for (long i = 0; i < n; i += (long)text_length(line + i) + 1)
-        command_add("argument", line + i);
+    const char *before = NULL;
+    for (long i = 0; i < n && (!before || config.arguments); i += (long)text_length(line + i) + 1) {
+        add_argument(line + i, before);
+        before = line + i;
+    }
 }
 
 void notes_read_command(void)

@@ -26,6 +26,7 @@ struct thread {
     int timer_id;      /* -1: none */
     struct ring *ring; /* see ring.h; made when first needed, and kept */
     bool is_deep;      /* its stacks are deeper than the kernel follows them */
+    bool is_redrawn;   /* its ring's period is drawn from wide bounds: see clocks.c */
     bool sampled;
     uint64_t root;                   /* of its stacks: as in the note */
     uint64_t clock_start;            /* of the sampled clock */

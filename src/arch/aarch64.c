@@ -7,14 +7,14 @@
  * registers; Linux' <asm/ptrace.h>, <asm/sigcontext.h> and <asm/perf_regs.h>. */
 #include "arch/capstone.h"
 #include "arch/code.h"
-#include "arch/syscalls.h"
+#include "arch/arch.h"
 
 #include <elf.h>
 
 /* B and BL
  *
  *    link 00101 offset26     in words, from the instruction itself */
-static void look(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + (signed_field(w, 26) << 2);
     if (w >> 26 == 0x25)
@@ -23,9 +23,9 @@ static void look(struct code_finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode(const struct stretch *s, struct code_finding *f)
+static void decode(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look);
+    decode_words(s, f, scan_word);
 }
 
 static bool is_mapping(const char *name)

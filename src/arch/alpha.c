@@ -7,7 +7,7 @@
 /* Alpha Architecture Handbook, 4.3: BSR and BR count words from the next instruction on.
  *
  *    BSR 110100 ra displacement21     BR 110000 ra displacement21 */
-static void look(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 4 + (signed_field(w, 21) << 2);
     if (w >> 26 == 0x34)
@@ -16,9 +16,9 @@ static void look(struct code_finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode(const struct stretch *s, struct code_finding *f)
+static void decode(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look);
+    decode_words(s, f, scan_word);
 }
 
 static void adjust_symbol(uint8_t other, struct arch_symbol *s)

@@ -4,8 +4,6 @@
  * the pointer. */
 #include "arch/arch.h"
 
-#include "arch/syscalls.h"
-
 #include <elf.h>
 #include <link.h>
 #include <string.h>

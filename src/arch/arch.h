@@ -87,6 +87,23 @@ enum frame_link {
     LINK_BACK_CHAIN, /* sp: { caller's sp }; the return address is two words above that one */
 };
 
+/* How a program makes system calls, which can so be made again when a stopped thread is at the end
+ * of one. */
+enum { ARCH_CALL_ARGUMENTS = 6, ARCH_CALL_CONVENTIONS = 2 };
+struct call_convention {
+    uint8_t mode;                           /* what the word `mode_word` is in such a program */
+    uint8_t word;                           /* bytes of a pointer */
+    uint8_t code[2];                        /* the instruction */
+    uint8_t arguments[ARCH_CALL_ARGUMENTS]; /* words */
+};
+
+/* Words of a thread that ptrace(2) tells and takes, the same for programs of either convention. */
+struct arch_calls {
+    unsigned read, write;   /* its requests, which not every machine has */
+    uint8_t result, pc, sp; /* words; the number's is `syscall_word` */
+    struct call_convention of[ARCH_CALL_CONVENTIONS];
+};
+
 /* No number in the code before a system call; there is no system call before this address. */
 enum { SYSCALL_UNKNOWN = -1, SYSCALL_NONE = -2 };
 
@@ -136,6 +153,7 @@ struct arch {
     bool has_true_signal_tables; /* what the kernel's tables say of signal frames can be used */
     uint8_t column_beyond, column_place; /* a number of tables, and the place it has; 0: none */
     enum frame_link link;
+    bool lacks_inside_stacks; /* the recorder inside a process takes none: no chain to follow */
     const struct frameless_code *frameless;
     size_t frameless_len;
     const struct arch_trampoline *trampolines;
@@ -144,6 +162,9 @@ struct arch {
      * (tables end there), and with any call. NULL: tables go on there. */
     bool (*is_behind_clone)(const uint8_t before[8]);
     bool (*is_behind_call)(const uint8_t before[8]);
+    /* The length of an instruction that does nothing, as assemblers pad with; 0: it is another.
+     * NULL: nothing falls through padding. */
+    unsigned (*padding_len)(const uint8_t code[16]);
 
     /* --- the kernel's words */
 
@@ -165,6 +186,7 @@ struct arch {
     /* ...or, where it does not, the number out of the code before the instruction, as libraries
      * have it; SYSCALL_UNKNOWN. */
     int64_t (*syscall_number)(struct bytes before);
+    const struct arch_calls *calls; /* NULL: at the end of a call, its arguments are lost */
 };
 
 /* One row a machine. */
@@ -209,5 +231,9 @@ static inline uint64_t arch_column(const struct arch *a, uint64_t number)
 {
     return number >= ARCH_REGISTERS && number == a->column_beyond ? a->column_place : number;
 }
+
+/* Numbers of system calls that several machines share; for the files of this room. */
+enum { SYSCALLS_GENERIC = 295 };
+extern const char *const syscalls_generic[SYSCALLS_GENERIC];
 
 #endif

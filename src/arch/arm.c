@@ -11,7 +11,7 @@ enum { SET_ARM, SET_THUMB, SETS };
  *
  *    BL, B   cond 101 link offset24
  *    BLX     1111 101 H offset24      to Thumb code, at a halfword */
-static void look_arm(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_arm_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 8 + (signed_field(w, 24) << 2);
     if (w >> 25 == 0x7d)
@@ -22,9 +22,9 @@ static void look_arm(struct code_finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode_arm(const struct stretch *s, struct code_finding *f)
+static void decode_arm(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look_arm);
+    decode_words(s, f, scan_arm_word);
 }
 
 /* ARMv7-M, A7.7: BL, BLX and B.W with J1 and J2 folded into a displacement of 25 bits. */
@@ -42,7 +42,7 @@ static uint64_t thumb_displacement(uint32_t first, uint32_t second)
  *    BL     11110 S imm10   11 J1 1 J2 imm11
  *    BLX    11110 S imm10   11 J1 0 J2 imm10 0
  *    B.W    11110 S imm10   10 J1 1 J2 imm11 */
-static void decode_thumb(const struct stretch *s, struct code_finding *f)
+static void decode_thumb(const struct code_stretch *s, struct code_finding *f)
 {
     size_t len;
     for (size_t i = 0; i + 2 <= s->bytes.len; i += len) {
@@ -113,4 +113,5 @@ const struct arch arch_arm = {
     .marked_set = marked_set,
     .has_big_endian_code = has_big_endian_code,
     .capstone = view,
+    .lacks_inside_stacks = true, /* gcc's Thumb code keeps no chain of frames */
 };

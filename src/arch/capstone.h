@@ -25,9 +25,9 @@ struct capstone_view {
     bool has_intel_syntax;
 };
 
-/* A handle for the machine, or NULL: capstone is not installed or does not know it. It is not for
- * several threads. capstone_close() takes it back. */
-struct capstone *capstone_open(cs_arch arch, cs_mode mode);
+/* A handle for the machine, or NULL with the reason: capstone is not installed or does not know it.
+ * It is not for several threads. capstone_close() takes it back. */
+struct capstone *capstone_open(cs_arch arch, cs_mode mode, const char **why);
 void capstone_close(struct capstone *c); /* NULL is fine */
 
 #endif

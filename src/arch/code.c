@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* $x and $x.foo are mapping symbols, $xfoo is none (AAELF64). */
+/* $x and $x.foo are mapping symbols, $xfoo is not (AAELF64). */
 bool is_mapping_tag(const char *name, const char *letters)
 {
     return name[0] == '$' && name[1] && strchr(letters, name[1]) && (!name[2] || name[2] == '.');
@@ -25,7 +25,7 @@ void code_finding_deinit(struct code_finding *f)
 }
 
 /* All functions that are used, or none: a library that lacks one is as good as absent. */
-struct capstone *capstone_open(cs_arch arch, cs_mode mode)
+struct capstone *capstone_open(cs_arch arch, cs_mode mode, const char **why)
 {
     struct capstone *c = calloc(1, sizeof *c);
     if (!c)
@@ -37,6 +37,8 @@ struct capstone *capstone_open(cs_arch arch, cs_mode mode)
         late_find(l, "cs_disasm_iter", &c->disasm_iter) &&
         c->open(arch, mode, &c->handle) == CS_ERR_OK)
         return c;
+    *why = l ? "this machine cannot be disassembled"
+             : LATE_NAME("libcapstone", CS_API_MAJOR) " " LATE_MISSING;
     capstone_close(c);
     return NULL;
 }

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 
 struct capstone;
-struct stretch;
+struct code_stretch;
 struct code_finding;
 
 /* Addresses from `low` to before `high`. */
@@ -37,11 +37,11 @@ struct code_calls {
  * keep nothing. */
 struct instruction_set {
     const char *name;
-    void (*decode)(const struct stretch *s, struct code_finding *f);
+    void (*decode)(const struct code_stretch *s, struct code_finding *f);
 };
 
 /* A stretch of code. */
-struct stretch {
+struct code_stretch {
     struct bytes bytes;
     uint64_t address;
     const struct instruction_set *set;
@@ -82,11 +82,11 @@ static inline uint64_t signed_field(uint32_t word, unsigned bits)
 
 /* Looks at code whose instructions have four bytes each. The few bit patterns of branches are all
  * that is looked at; a test compares them with capstone's view. */
-static inline void decode_words(const struct stretch *s, struct code_finding *f,
-                                void (*look)(struct code_finding *f, uint64_t at, uint32_t w))
+static inline void decode_words(const struct code_stretch *s, struct code_finding *f,
+                                void (*scan_word)(struct code_finding *f, uint64_t at, uint32_t w))
 {
     for (size_t i = 0; i + 4 <= s->bytes.len; i += 4)
-        look(f, s->address + i, bytes_u32(s->bytes.at + i, s->is_big_endian));
+        scan_word(f, s->address + i, bytes_u32(s->bytes.at + i, s->is_big_endian));
 }
 
 /* `$` and one of `letters`, alone or before a dot: a mapping symbol. */

@@ -12,7 +12,7 @@ enum { SET_MIPS, SET_MIPS_R6, SETS };
  *    J, JAL   00001 l target26                    l: links
  *    BAL      000001 00000 10001 offset16
  *    B        000100 00000 00000 offset16         BEQ of zero and zero */
-static void look(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t next = at + 4, absolute = (next & ~(uint64_t)0xfffffff) | (w & 0x3ffffff) << 2;
     uint64_t relative = next + (signed_field(w, 16) << 2);
@@ -27,7 +27,7 @@ static void look(struct code_finding *f, uint64_t at, uint32_t w)
 }
 
 /* Release 6 has no JAL's cousins with a delay slot to spare: BALC and BC reach 128 MB. */
-static void look_r6(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_r6_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = at + 4 + (signed_field(w, 26) << 2);
     if (w >> 26 == 0x3a)
@@ -35,17 +35,17 @@ static void look_r6(struct code_finding *f, uint64_t at, uint32_t w)
     else if (w >> 26 == 0x32)
         found_jump(f, at, to);
     else
-        look(f, at, w);
+        scan_word(f, at, w);
 }
 
-static void decode(const struct stretch *s, struct code_finding *f)
+static void decode(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look);
+    decode_words(s, f, scan_word);
 }
 
-static void decode_r6(const struct stretch *s, struct code_finding *f)
+static void decode_r6(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look_r6);
+    decode_words(s, f, scan_r6_word);
 }
 
 static const struct instruction_set sets[SETS] = {{"mips", decode}, {"mips-r6", decode_r6}};

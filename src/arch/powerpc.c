@@ -18,7 +18,7 @@
 /* I-form branches, with the bits AA (absolute) and LK (link).
  *
  *    010010 offset24 AA LK */
-static void look(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint64_t to = signed_field(w & ~(uint32_t)3, 26) + (w & 2 ? 0 : at);
     if (w >> 26 == 18 && w & 1)
@@ -27,9 +27,9 @@ static void look(struct code_finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, to);
 }
 
-static void decode(const struct stretch *s, struct code_finding *f)
+static void decode(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look);
+    decode_words(s, f, scan_word);
 }
 
 static const struct instruction_set sets[] = {{"powerpc", decode}};

@@ -7,7 +7,7 @@
  * frames; Linux' <asm/ptrace.h>, <asm/sigcontext.h> and <asm/perf_regs.h>. */
 #include "arch/capstone.h"
 #include "arch/code.h"
-#include "arch/syscalls.h"
+#include "arch/arch.h"
 
 #include <elf.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void riscv_half(struct riscv *r, uint64_t at, uint32_t h)
 }
 
 /* The lowest bits of an instruction give its length: 2, 4, 6 or 8 bytes. */
-static void decode(const struct stretch *s, struct code_finding *f, bool is_32)
+static void decode(const struct code_stretch *s, struct code_finding *f, bool is_32)
 {
     struct riscv r = {.f = f, .is_32 = is_32};
     size_t len;
@@ -82,12 +82,12 @@ static void decode(const struct stretch *s, struct code_finding *f, bool is_32)
     }
 }
 
-static void decode_32(const struct stretch *s, struct code_finding *f)
+static void decode_32(const struct code_stretch *s, struct code_finding *f)
 {
     decode(s, f, true);
 }
 
-static void decode_64(const struct stretch *s, struct code_finding *f)
+static void decode_64(const struct code_stretch *s, struct code_finding *f)
 {
     decode(s, f, false);
 }

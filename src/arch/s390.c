@@ -9,7 +9,7 @@
  *
  *    a7 r5 i16    BRAS       a7 f4 i16    BRC 15      halfwords from the instruction on
  *    c0 r5 i32    BRASL      c0 f4 i32    BRCL 15 */
-static void decode(const struct stretch *s, struct code_finding *f)
+static void decode(const struct code_stretch *s, struct code_finding *f)
 {
     size_t len;
     for (size_t i = 0; i + 2 <= s->bytes.len; i += len) {

@@ -9,7 +9,7 @@
  *    CALL   01 disp30
  *    BA     00 a 1000 010 disp22
  *    BPA    00 a 1000 001 cc p disp19 */
-static void look(struct code_finding *f, uint64_t at, uint32_t w)
+static void scan_word(struct code_finding *f, uint64_t at, uint32_t w)
 {
     uint32_t always = w & 0xdfc00000; /* without the annul bit */
     if (w >> 30 == 1)
@@ -20,9 +20,9 @@ static void look(struct code_finding *f, uint64_t at, uint32_t w)
         found_jump(f, at, at + (signed_field(w, 19) << 2));
 }
 
-static void decode(const struct stretch *s, struct code_finding *f)
+static void decode(const struct code_stretch *s, struct code_finding *f)
 {
-    decode_words(s, f, look);
+    decode_words(s, f, scan_word);
 }
 
 /* V8+ code is 64-bit code in 32-bit programs, which neither mode has. */

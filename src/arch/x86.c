@@ -214,7 +214,8 @@ static const struct capstone *x86_capstone_of(struct code_finding *f, bool is_64
 {
     if (f->capstone || f->has_no_capstone)
         return f->capstone;
-    f->capstone = capstone_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32);
+    const char *why;
+    f->capstone = capstone_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32, &why);
     f->has_no_capstone = !f->capstone;
     if (f->capstone)
         f->capstone->option(f->capstone->handle, CS_OPT_DETAIL, CS_OPT_ON);
@@ -244,7 +245,7 @@ static size_t x86_ask_capstone(const uint8_t *at, size_t left, uint64_t address,
 
 /* Each instruction is measured, by us if we can and else by capstone; of those that branch, where
  * to. */
-static void x86_decode(const struct stretch *s, struct code_finding *f, bool is_64)
+static void x86_decode(const struct code_stretch *s, struct code_finding *f, bool is_64)
 {
     for (size_t i = 0; i < s->bytes.len;) {
         const uint8_t *at = s->bytes.at + i;
@@ -259,12 +260,12 @@ static void x86_decode(const struct stretch *s, struct code_finding *f, bool is_
     }
 }
 
-static void x86_decode_32(const struct stretch *s, struct code_finding *f)
+static void x86_decode_32(const struct code_stretch *s, struct code_finding *f)
 {
     x86_decode(s, f, false);
 }
 
-static void x86_decode_64(const struct stretch *s, struct code_finding *f)
+static void x86_decode_64(const struct code_stretch *s, struct code_finding *f)
 {
     x86_decode(s, f, true);
 }
@@ -315,6 +316,18 @@ static const struct register_map REGSET = {
     20, {15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, -1, REGISTER_PC, -1, -1, 7}};
 enum { REGSET_WORDS = 27, ORIG_RAX_WORD = 15, CS_WORD = 17, CS_64 = 0x33 };
 
+/* PTRACE_GETREGS and PTRACE_SETREGS show a 32-bit program's registers in the same layout. `syscall`
+ * takes di si dx r10 r8 r9, `int $0x80` bx cx dx si di bp. */
+static const struct arch_calls CALLS = {
+    .read = 12,
+    .write = 13,
+    .result = 10,
+    .pc = 16,
+    .sp = 19,
+    .of = {{CS_64, 8, {0x0f, 0x05}, {14, 13, 12, 7, 9, 8}},
+           {0x23, 4, {0xcd, 0x80}, {5, 11, 12, 13, 14, 4}}},
+};
+
 static bool is_behind_clone(const uint8_t before[8])
 {
     static const uint8_t clone[] = {0xb8, 56, 0, 0, 0, 0x0f, 0x05}; /* mov $56, %eax; syscall */
@@ -327,6 +340,26 @@ static bool is_behind_call(const uint8_t before[8])
 {
     return before[3] == 0xe8 || (before[6] == 0xff && (before[7] & 0xf8) == 0xd0) ||
            (before[2] == 0xff && before[3] == 0x15);
+}
+
+/* nop, and the long forms of it, with any number of prefixes: 66, and 2e for cs */
+static unsigned padding_len(const uint8_t code[16])
+{
+    unsigned len = 0;
+    while (len < 8 && (code[len] == 0x66 || code[len] == 0x2e))
+        len++;
+    const uint8_t *c = code + len;
+    if (c[0] == 0x90)
+        return len + 1;
+    if (c[0] != 0x0f || c[1] != 0x1f)
+        return 0;
+    unsigned has_sib = (c[2] & 7) == 4;
+    switch (c[2] >> 6) {
+    case 0: return (c[2] & 7) == 5 ? 0 : len + 3 + has_sib;
+    case 1: return len + 4 + has_sib;
+    case 2: return len + 7 + has_sib;
+    default: return len + 3;
+    }
 }
 
 /* --- system calls ---------------------------------------------------------------------------- */
@@ -428,6 +461,7 @@ const struct arch arch_x86_64 = {
     .trampolines_len = 1,
     .is_behind_clone = is_behind_clone,
     .is_behind_call = is_behind_call,
+    .padding_len = padding_len,
     .perf_registers = 0xff0fff, /* all but the segment registers, which is refused */
     .perf = &PERF,
     .regset = &REGSET,
@@ -440,4 +474,5 @@ const struct arch arch_x86_64 = {
     .syscall_code = {0x0f, 0x05},
     .syscall_code_len = 2,
     .syscall_number = syscall_number,
+    .calls = &CALLS,
 };

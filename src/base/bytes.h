@@ -152,6 +152,39 @@ static inline int64_t cursor_sleb(struct cursor *c)
     return (int64_t)(is_negative ? n.value | ~(uint64_t)0 << n.bits : n.value);
 }
 
+/* The numbers of our own files: LEB128 as above, but one that needs more than 64 bits is refused.
+ * Most are below 128 and take one byte. */
+static inline uint64_t cursor_leb128(struct cursor *c)
+{
+    if (!c->failed && c->at < c->end && *c->at < 0x80)
+        return *c->at++;
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = cursor_u8(c);
+        if (shift == 63 && byte > 1)
+            break;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    c->failed = true;
+    return 0;
+}
+
+static inline uint32_t cursor_leb128_u32(struct cursor *c)
+{
+    uint64_t value = cursor_leb128(c);
+    c->failed |= value > UINT32_MAX;
+    return (uint32_t)value;
+}
+
+/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2. */
+static inline int64_t cursor_zigzag(struct cursor *c)
+{
+    uint64_t value = cursor_leb128(c);
+    return (int64_t)(value >> 1 ^ -(value & 1));
+}
+
 /* A growing buffer of bytes with integers in the byte order and pointer size of a target. */
 
 struct writer {
@@ -214,5 +247,49 @@ static inline uint32_t hash_fnv32(const void *bytes, size_t len)
         h = (h ^ at[i]) * 0x01000193u;
     return h;
 }
+
+/* ---- UTF-8 in texts that may hold any bytes. */
+
+/* Length of the well-formed sequence at `at`, of which `left` bytes (at least one) may be read as
+ * far as they are continued; 0 if there is none. Table 3-7 of the Unicode Standard. */
+static inline size_t utf8_length(const uint8_t *at, size_t left)
+{
+    uint8_t c = at[0], low = 0x80, high = 0xbf;
+    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : 4;
+    if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || n > left)
+        return 0;
+    if (c == 0xe0 || c == 0xf0)
+        low = c == 0xe0 ? 0xa0 : 0x90;
+    if (c == 0xed || c == 0xf4)
+        high = c == 0xed ? 0x9f : 0x8f;
+    for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
+        if (at[i] < low || at[i] > high)
+            return 0;
+    return n;
+}
+
+/* How much of `len` bytes to keep when `most` are allowed: a character is not cut in two. */
+static inline size_t utf8_cut(const uint8_t *at, size_t len, size_t most)
+{
+    enum { LONGEST = 4 };
+    size_t cut = len < most ? len : most;
+    while (cut && cut < len && cut + LONGEST > most && (at[cut] & 0xc0) == 0x80)
+        cut--;
+    return cut;
+}
+
+/* Writes a character, which must be one, and returns where the next one goes. */
+static inline char *utf8_put(char *to, uint32_t c)
+{
+    static const uint8_t LEADS[] = {0, 0xc0, 0xe0, 0xf0};
+    unsigned more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+    *to++ = (char)(LEADS[more] | c >> 6 * more);
+    while (more--)
+        *to++ = (char)(0x80 | (c >> 6 * more & 0x3f));
+    return to;
+}
+
+/* Stands for what is no character. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 #endif

@@ -103,3 +103,8 @@ bool errno_is_trouble(int errno_value)
     default: return false;
     }
 }
+
+bool errno_hides_file(int errno_value)
+{
+    return errno_value == EACCES || errno_value == EPERM || errno_is_trouble(errno_value);
+}

@@ -33,4 +33,7 @@ bool err_errno(struct err *e, const char *input, int errno_value);
  * unreadable disk, too many open files, no memory. What was there is then not absent. */
 bool errno_is_trouble(int errno_value);
 
+/* Whether a file may be there all the same: trouble, or no permission. */
+bool errno_hides_file(int errno_value);
+
 #endif

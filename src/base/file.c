@@ -105,7 +105,7 @@ static bool read_opened(int fd, const char *path, const struct stat *st, file_ma
 {
     bool is_end;
     if (S_ISFIFO(st->st_mode) && fd != STDIN_FILENO && !await_writer(fd, b))
-        return errno == ETIMEDOUT ? err_in(e, path, "is a pipe that nobody writes to")
+        return errno == ETIMEDOUT ? err_in(e, path, "is a pipe without a writer")
                                   : err_errno(e, path, errno);
     if (!read_first(fd, b, &is_end))
         return err_errno(e, path, errno);
@@ -371,22 +371,16 @@ static bool replace_copy_over(const struct file_replacing *f)
     return ok;
 }
 
-static int replace_finish_over(const struct file_replacing *f, int error)
-{
-    if (!error && !replace_copy_over(f))
-        error = errno;
-    close(f->fd);
-    if (close(f->over) && !error)
-        error = errno;
-    return error;
-}
-
 bool file_replace_end(struct file_replacing *f, int error, struct err *e)
 {
     bool is_stdout = !strcmp(f->path, "-");
-    if (f->over >= 0)
-        error = replace_finish_over(f, error);
-    else if (f->beside)
+    if (f->over >= 0) {
+        if (!error && !replace_copy_over(f))
+            error = errno;
+        close(f->fd);
+        if (close(f->over) && !error)
+            error = errno;
+    } else if (f->beside)
         error = replace_finish_beside(f, error);
     else if (!is_stdout && close(f->fd) && !error)
         error = errno;

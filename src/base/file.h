@@ -15,7 +15,7 @@ struct file_buffer {
 /* Reads all of `path` ("-": standard input) into `b`, which keeps its memory from call to call.
  * Regular files and pipes are read to their end, whatever size they claim. An error are
  * directories, devices that have more than a few bytes and are no terminal, and a named pipe that
- * nobody opens for writing within a second. */
+ * no process opens for writing within a second. */
 MUST_CHECK bool file_read(const char *path, struct file_buffer *b, struct err *e);
 
 /* The same if `may_be` says of the first bytes (64 KiB, or all there are) that this can be what is

@@ -13,7 +13,7 @@
  * them. */
 #include "base/json_read.h"
 
-#include "base/utf8.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -82,7 +82,7 @@ static bool json_another(struct json_reader *r, char end)
     if (json_take(r, end))
         return false;
     if (!is_first && !json_take(r, ','))
-        json_read_fail(r, "expected a comma, or the end of what was begun");
+        json_read_fail(r, "expected a comma or a closing bracket");
     return !r->failed;
 }
 
@@ -99,7 +99,7 @@ static struct json_span json_string(struct json_reader *r)
         r->at += *r->at == '\\' && r->at + 1 < r->end ? 2 : 1;
     struct json_span s = {from, r->at};
     if (!json_take(r, '"')) {
-        json_read_fail(r, "a string has no end");
+        json_read_fail(r, "unterminated string");
         return (struct json_span){"", ""};
     }
     return s;
@@ -111,7 +111,7 @@ bool json_read_member(struct json_reader *r, struct json_span *key)
         return false;
     *key = json_string(r);
     if (!json_take(r, ':'))
-        json_read_fail(r, "expected a colon behind a member's name");
+        json_read_fail(r, "expected a colon after the member's name");
     return !r->failed;
 }
 
@@ -159,7 +159,7 @@ static uint32_t json_escaped(const char **at, const char *end)
     return 0x10000 + (((uint32_t)c & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
 }
 
-/* Takes one escape behind its backslash; false: it is none, or NUL. */
+/* Takes one escape behind its backslash; false: it is not one, or NUL. */
 static bool json_unescape(const char **at, const char *end, char **to)
 {
     static const char LETTERS[] = "\"\\/bfnrt", BYTES[] = "\"\\/\b\f\n\r\t";
@@ -188,7 +188,7 @@ const char *json_read_text(struct json_reader *r, struct arena *a)
         }
         c++;
         if (!json_unescape(&c, s.end, &to)) {
-            json_read_fail(r, "the string before has an escape that is none, or NUL");
+            json_read_fail(r, "invalid escape, or NUL, in the string before");
             return "";
         }
     }

@@ -6,10 +6,22 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#ifdef MONARC_STANDALONE
+
+void *late_open(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+#else
+
 void *late_open(const char *name)
 {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
+
+#endif
 
 /* POSIX lets the address of a function be kept in an object pointer, C's type system does not. */
 bool late_find(void *library, const char *name, void *into)

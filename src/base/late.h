@@ -9,7 +9,15 @@
 #define LATE_TEXT(x)                 #x
 #define LATE_NAME(name, abi_version) name ".so." LATE_TEXT(abi_version)
 
-/* NULL: it is not installed. dlclose() gives it back. */
+/* What to say of a library that late_open() does not find. */
+#ifdef MONARC_STANDALONE
+#define LATE_MISSING "cannot be loaded into this monarc, which is one static file"
+#else
+#define LATE_MISSING "is not installed"
+#endif
+
+/* NULL: it is not installed. dlclose() gives it back. A static program loads none: a library would
+ * bring a second libc with it. */
 void *late_open(const char *name);
 
 /* Stores the address of a function or object of the library, or of one that it needs, in the

@@ -1,5 +1,5 @@
 /* The program's memory: the C library's. */
-#include "base/memory.h"
+#include "base/arena.h"
 
 #include <limits.h>
 #include <malloc.h>

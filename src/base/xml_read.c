@@ -9,7 +9,7 @@
  * encodings are those whose bytes are UTF-8's. */
 #include "base/xml_read.h"
 
-#include "base/utf8.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static bool xml_past(struct xml_reader *r, const char *word)
     size_t len = strlen(word);
     const char *found = memmem(r->at, (size_t)(r->end - r->at), word, len);
     if (!found)
-        return xml_read_fail(r, "a comment, an instruction or a section has no end");
+        return xml_read_fail(r, "unterminated comment, instruction or section");
     r->at = found + len;
     return true;
 }
@@ -88,7 +88,7 @@ static bool xml_is(struct xml_span a, const char *name)
 static enum xml_event xml_close(struct xml_reader *r, struct xml_span name)
 {
     if (!r->depth || !xml_same(r->open[r->depth - 1], name)) {
-        xml_read_fail(r, "this end belongs to no tag that is open");
+        xml_read_fail(r, "this closing tag matches no open tag");
         return XML_END;
     }
     r->tag = r->open[--r->depth];
@@ -100,7 +100,7 @@ static enum xml_event xml_take_tag(struct xml_reader *r)
 {
     const char *end = xml_tag_end(r), *at = r->at + 1;
     if (!end) {
-        xml_read_fail(r, "a tag has no end");
+        xml_read_fail(r, "unterminated tag");
         return XML_END;
     }
     bool closes = at < end && *at == '/';
@@ -150,7 +150,7 @@ static bool xml_past_other(struct xml_reader *r)
         for (size_t i = 0; i < sizeof FINE / sizeof *FINE; i++)
             if (xml_is(encoding, FINE[i]))
                 return true;
-        return xml_read_fail(r, "is not in UTF-8, but in an encoding that is not read");
+        return xml_read_fail(r, "is not in UTF-8; other encodings are not supported");
     }
     if (xml_begins(r, "<![CDATA["))
         return xml_past(r, "]]>");
@@ -170,7 +170,7 @@ static bool xml_past_other(struct xml_reader *r)
         else if (c == '>' && !brackets)
             return r->at++, true;
     }
-    return xml_read_fail(r, "the document type has no end");
+    return xml_read_fail(r, "unterminated document type");
 }
 
 /* An empty tag is two events. */
@@ -183,7 +183,7 @@ enum xml_event xml_read(struct xml_reader *r)
     while (!r->failed && xml_past_other(r))
         ;
     if (!r->failed && r->at == r->end && r->depth)
-        xml_read_fail(r, "the file ends, and a tag is still open");
+        xml_read_fail(r, "the file ends while a tag is still open");
     if (r->failed || r->at == r->end)
         return XML_END;
     return *r->at == '<' ? xml_take_tag(r) : xml_take_text(r);
@@ -264,7 +264,7 @@ const char *xml_decoded(struct xml_reader *r, struct xml_span s, struct arena *a
         const char *end = *c == '&' ? memchr(c, ';', (size_t)(s.end - c)) : NULL;
         uint32_t entity = end ? xml_entity(c + 1, end) : 0;
         if (!*c || (*c == '&' && !entity)) {
-            xml_read_fail(r, "the text before has an entity that is not known, or NUL");
+            xml_read_fail(r, "unknown entity, or NUL, in the text before");
             return "";
         }
         if (*c != '&') {

@@ -20,7 +20,7 @@
  * Calls (counted_calls_put()): how often each function was entered is counted, who called it is
  * not. The calls are split among the functions that call it directly in the code and ran
  * themselves, in proportion to their own counts, as gprof's model splits times. */
-#include "bridge/line_counts.h"
+#include "bridge/bridge.h"
 
 #include "base/bytes.h"
 #include "base/sort.h"
@@ -48,18 +48,6 @@ struct adding {
     VEC(int64_t) entered; /* beside them */
 };
 
-/* Files of the notes that are one source get one number in the table. */
-static void line_number_sources(struct adding *a, const uint32_t *files)
-{
-    for (size_t i = 0; i < a->n->files.len; i++) {
-        bool is_new;
-        uint32_t local = map_index(&a->numbers, files[i], 0, a->global.len, &is_new);
-        if (is_new)
-            vec_push(&a->global, files[i]);
-        vec_push(&a->local, local);
-    }
-}
-
 /* Adds an entry, unless its function has no name, by which alone programs find it again. */
 static void line_add(struct adding *a, uint32_t function, struct line_count count)
 {
@@ -73,15 +61,9 @@ static void line_add(struct adding *a, uint32_t function, struct line_count coun
 
 /* ---- lines that blocks belong to */
 
-static const struct notes_function *line_function_of(const struct adding *a,
-                                                     const struct instance_block *b)
-{
-    return &a->n->functions.at[a->lines.instances.at[b->instance].function];
-}
-
 static uint32_t line_index_of(const struct adding *a, const struct instance_block *b)
 {
-    return line_function_of(a, b)->first_block + b->block;
+    return a->n->functions.at[a->lines.instances.at[b->instance].function].first_block + b->block;
 }
 
 /* Unknown and damaged counts are 0. */
@@ -107,21 +89,6 @@ static void line_take_inner_arcs(struct adding *a, const struct instance_block *
         if (target <= b->block &&
             (*loop == NONE || line_block_count(a, base + target) > line_block_count(a, *loop)))
             *loop = base + target;
-    }
-}
-
-/* What is left of a line's count once the entries are known belongs to loops; a count that gcov
- * makes smaller, of blocks that are listed twice, takes from the entries. */
-static void line_settle_rest(struct adding *a, const struct instance_block *blocks, uint32_t len,
-                             int64_t rest, uint32_t loop)
-{
-    if (rest > 0)
-        a->entered.at[loop != NONE ? loop : line_index_of(a, &blocks[0])] += rest;
-    for (uint32_t i = 0; i < len && rest < 0; i++) {
-        int64_t *entered = &a->entered.at[line_index_of(a, &blocks[i])];
-        int64_t part = *entered < -rest ? *entered : -rest;
-        *entered -= part;
-        rest += part;
     }
 }
 
@@ -171,27 +138,21 @@ static void counts_add_line(struct adding *a, uint32_t index, uint32_t file)
         if (!i || line_index_of(a, &blocks[i]) != line_index_of(a, &blocks[i - 1]))
             rest -= *entered;
     }
-    line_settle_rest(a, blocks, line->blocks, rest, loop);
+    /* What is left of a line's count once the entries are known belongs to loops; a count that gcov
+     * makes smaller, of blocks that are listed twice, takes from the entries. */
+    if (rest > 0)
+        a->entered.at[loop != NONE ? loop : line_index_of(a, &blocks[0])] += rest;
+    for (uint32_t i = 0; i < line->blocks && rest < 0; i++) {
+        int64_t *entered = &a->entered.at[line_index_of(a, &blocks[i])];
+        int64_t part = *entered < -rest ? *entered : -rest;
+        *entered -= part;
+        rest += part;
+    }
     for (uint32_t i = 0; i < line->blocks; i = end) {
         for (end = i; end < line->blocks && blocks[end].instance == blocks[i].instance;)
             end++;
         counts_add_entries(a, blocks + i, end - i,
                            (struct line_count){.file = file, .line = line->number});
-    }
-}
-
-/* Lines of sources, then those that instances have for themselves. */
-static void line_add_attached(struct adding *a)
-{
-    for (size_t i = 0; i < a->lines.sources.len; i++) {
-        const struct covered_source *s = &a->lines.sources.at[i];
-        for (uint32_t k = s->first_line; k < s->first_line + s->lines; k++)
-            counts_add_line(a, k, a->global.at[i]);
-    }
-    for (size_t i = 0; i < a->lines.instances.len; i++) {
-        const struct function_instance *at = &a->lines.instances.at[i];
-        for (uint32_t k = at->first_line; k < at->first_line + at->lines; k++)
-            counts_add_line(a, k, a->global.at[at->source]);
     }
 }
 
@@ -274,7 +235,14 @@ void line_counts_add(struct line_counts *c, const struct notes *n, const struct 
                                         .carries_lines = is_old,
                                         .sums_blocks = is_old};
     struct adding a = {.c = c, .n = n, .sums_blocks = is_old};
-    line_number_sources(&a, files);
+    /* Files of the notes that are one source get one number in the table. */
+    for (size_t i = 0; i < a.n->files.len; i++) {
+        bool is_new;
+        uint32_t local = map_index(&a.numbers, files[i], 0, a.global.len, &is_new);
+        if (is_new)
+            vec_push(&a.global, files[i]);
+        vec_push(&a.local, local);
+    }
     for (size_t i = 0; i < a.n->functions.len; i++) {
         const char *name = a.n->functions.at[i].name;
         vec_push(&a.names, name ? intern(&a.c->names, name, strlen(name)) : NONE);
@@ -284,7 +252,17 @@ void line_counts_add(struct line_counts *c, const struct notes *n, const struct 
     vec_reserve(&a.stamps, n->blocks + 1);
     vec_reserve(&a.entered, n->blocks + 1);
     memset(a.stamps.at, 0, (n->blocks + 1) * sizeof *a.stamps.at);
-    line_add_attached(&a);
+    /* Lines of sources, then those that instances have for themselves. */
+    for (size_t i = 0; i < a.lines.sources.len; i++) {
+        const struct covered_source *s = &a.lines.sources.at[i];
+        for (uint32_t k = s->first_line; k < s->first_line + s->lines; k++)
+            counts_add_line(&a, k, a.global.at[i]);
+    }
+    for (size_t i = 0; i < a.lines.instances.len; i++) {
+        const struct function_instance *at = &a.lines.instances.at[i];
+        for (uint32_t k = at->first_line; k < at->first_line + at->lines; k++)
+            counts_add_line(&a, k, a.global.at[at->source]);
+    }
     for (size_t i = 0; i < a.lines.instances.len; i++)
         if (a.lines.instances.at[i].is_counted) {
             line_add_shared(&a, &a.lines.instances.at[i]);

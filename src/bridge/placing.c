@@ -1,4 +1,4 @@
-/* Counts of lines given addresses in a program. placing.h has the rules of what goes where.
+/* Counts of lines given addresses in a program. bridge.h has the rules of what goes where.
  *
  *   names of the counts ─► symbols of the program          (definitions)
  *   files of the counts ─► paths of its line tables        (by last component, then by ends)
@@ -12,7 +12,7 @@
  * Names are compared without what makes clones of them (.part.0, .cold), and constructors as one
  * whichever of their bodies it is. A count never gets lost in silence: lines, functions and files
  * that found no place are counted, each with an example. */
-#include "bridge/placing.h"
+#include "bridge/bridge.h"
 
 #include "base/bytes.h"
 #include "base/path.h"
@@ -276,7 +276,7 @@ static const struct definition *placing_entry_of(struct place *p, uint32_t name,
     return NULL;
 }
 
-/* Rule 2 of placing.h: the line of the declaration has no code, and the function's first address
+/* Rule 2 of bridge.h: the line of the declaration has no code, and the function's first address
  * belongs to a line without counts. */
 static bool placing_put_at_entry(struct place *p, uint32_t group, const struct line_count *entries,
                                  uint32_t len)
@@ -295,7 +295,7 @@ static bool placing_is_there(const struct place *p, uint32_t name)
     return p->is_there.at[p->bare_of.at[name]] || p->is_there.at[p->kin_of.at[name]];
 }
 
-/* The rules of placing.h in order: the function's own rows, its entry, any row. */
+/* The rules of bridge.h in order: the function's own rows, its entry, any row. */
 static bool placing_put_line(struct place *p, uint32_t group, const struct line_count *entries,
                              uint32_t len)
 {
@@ -347,18 +347,6 @@ static void placing_put_group(struct place *p, uint32_t group)
         p->report->lines++;
         if (!is_placed)
             placing_report_line(p, &counts[i], end - i);
-    }
-}
-
-/* Says 0 where copies of a line are in other functions that have records. */
-static void placing_put_zeros(struct place *p)
-{
-    for (uint32_t i = 0; i < p->rows.len; i++) {
-        const struct row *row = &p->rows.at[i];
-        if (row->function == NO_FUNCTION || !p->has_records.at[row->function] ||
-            map_find(&p->is_used, row->group, row->function))
-            continue;
-        placing_put(p, row->group, row->function, row->start, 0);
     }
 }
 
@@ -435,7 +423,7 @@ static void placing_release(struct place *p)
 }
 
 /* Counts of one line are a group. One walk over the program's line table finds the rows of all
- * groups; then each group is placed by the three rules of placing.h. O(rows of the line table +
+ * groups; then each group is placed by the three rules of bridge.h. O(rows of the line table +
  * counts). */
 void place_counts(const struct placing *in, struct profile *out, struct placed *report,
                   struct arena *a)
@@ -480,7 +468,14 @@ void place_counts(const struct placing *in, struct profile *out, struct placed *
     }
     for (uint32_t i = 0; i < p.groups.len; i++)
         placing_put_group(&p, i);
-    placing_put_zeros(&p);
+    /* Says 0 where copies of a line are in other functions that have records. */
+    for (uint32_t i = 0; i < p.rows.len; i++) {
+        const struct row *row = &p.rows.at[i];
+        if (row->function == NO_FUNCTION || !p.has_records.at[row->function] ||
+            map_find(&p.is_used, row->group, row->function))
+            continue;
+        placing_put(&p, row->group, row->function, row->start, 0);
+    }
     if (in->adds_calls)
         placing_put_calls(&p);
     placing_report_missing(&p);

@@ -2,7 +2,7 @@
  *
  * A command on a profile puts a struct view_options into its request, lists VIEW_GROUPS of it, and
  * calls view_run() with what makes its report. The rest of this header is for commands that need
- * only parts of that. Sets of options for coverage are in cli/cover.h.
+ * only parts of that. Sets of options for coverage come last.
  *
  *    argc, argv --> options_read() --> request --> session --> report() --> print_report() --> out
  *                   option tables      defaults     reads        a table      text, JSON, CSV
@@ -14,12 +14,14 @@
 #define MONARC_CLI_CLI_H
 
 #include "command/command.h"
+#include "coverage/report/coverage_report.h"
 #include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/tables.h"
-#include "profile/report/report_header.h"
 #include "profile/report/report.h"
-#include "session/session.h"
+#include "profile/report/report_header.h"
+#include "session/coverage.h"
 #include "session/report_inputs.h"
+#include "session/session.h"
 
 /* --- terminal -------------------------------------------------------------------------------- */
 
@@ -75,6 +77,10 @@ struct view_job {
     bool rows_are_lines;       /* what filters admit are lines, not functions */
     const char *const *output; /* of the request: the file that it may write; NULL: it never does */
 };
+
+/* Makes the newest profile here the one operand, where none was given; it points into `newest`. */
+MUST_CHECK bool operands_newest(struct operands *operands, struct session_newest *newest,
+                                const struct command *self, struct err *e);
 
 /* Takes the arguments, opens, reports and closes; returns an exit status. The request stays the
  * caller's: lists in it are freed by the command. */
@@ -133,6 +139,7 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
     symbols_set,                         /* const char * */
     force_set,                           /* bool */
     part_set,                            /* struct session_options: which part of a recording */
+    stacks_set,                          /* struct stack_edits: what stacks are shown without */
     filter_set,                          /* struct view_options: which functions */
     rows_set,                            /* struct view_rules: order and number of rows */
     demangle_set,                        /* bool: names are left as they are */
@@ -187,5 +194,54 @@ option_taker take_word, take_format;
  *
  * argv[0] is what follows --generate. Returns an exit status. */
 int generate(int argc, char **argv, struct out *out, struct err *e);
+
+/* --- coverage --------------------------------------------------------------------------------
+ *
+ * Options about coverage, for `monarc cover` and for commands that show it beside a profile: html,
+ * tui, diff and check. */
+
+enum cover_gate_of { GATE_LINE, GATE_BRANCH, GATE_FUNCTION, GATE_CONDITION, GATE_DIFF, GATES };
+
+/* A report in a format, and the file that it goes to. Of one format there is one output at most. */
+struct cover_output {
+    const struct coverage_format *format;
+    const char *path; /* "-": standard output */
+};
+
+/* `arena` owns what options made (absolute paths, maps); vectors of the session are freed by
+ * cover_options_deinit(). */
+struct cover_options {
+    struct coverage_options session;
+    struct source_search search; /* directories and maps */
+    struct coverage_style style;
+    struct print_options print;
+    struct arena arena;
+    VEC(struct cover_output) outputs;
+    bool has_gate[GATES];
+    double gates[GATES]; /* least percentages */
+    const char *test;
+    bool crosses; /* operands are of two compilers */
+    bool by_test; /* or one of these two */
+    const char *tests_of, *tests_for;
+    bool is_quiet, keeps_linkage_names;
+};
+
+/* Sets of options that fill a struct cover_options: where sources are, which count, what must have
+ * run. */
+extern const struct option_set cover_places_set, cover_scope_set, cover_gates_set;
+#define COVER_GROUPS(TYPE, COVER) \
+    GROUP(cover_places_set, TYPE, COVER), GROUP(cover_scope_set, TYPE, COVER)
+
+/* A zeroed *o gets its defaults before options are taken; what follows from them, and from the
+ * environment, is filled in afterwards. deinit() in any case. The same options may be opened for
+ * two sides one after the other, with other paths. */
+void cover_options_init(struct cover_options *o);
+MUST_CHECK bool cover_options_finish(struct cover_options *o, struct err *e);
+void cover_options_deinit(struct cover_options *o);
+
+/* What the gates that were asked for say; returns how many there are. A gate counts what is unknown
+ * as not covered. */
+size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
+                   struct coverage_gate gates[GATES]);
 
 #endif

@@ -14,7 +14,7 @@
  *    monarc check --baseline OLD NEW        the same, judged */
 #include "base/file.h"
 #include "base/path.h"
-#include "cli/cover.h"
+#include "cli/cli.h"
 #include "coverage/report/coverage_report.h"
 #include "profile/analysis/compare/comparison.h"
 #include "session/session.h"
@@ -93,17 +93,41 @@ static bool diff_operands(struct diff_request *r, char **names, size_t len, stru
     return true;
 }
 
-/* Whether the sides are coverage: all of the names, or none. */
-static bool diff_is_coverage(const struct diff_request *r, bool *is_coverage, struct err *e)
+/* How many of a side's names are coverage's. A side is looked at by itself: its program belongs to
+ * what stands on its own side. */
+static size_t diff_coverage_names(const struct option_list *side)
 {
+    struct operand_mix mix = operand_mix_of(side->at, side->len);
     size_t coverage = 0;
-    for (size_t i = 0; i < r->old.len; i++)
-        coverage += is_coverage_operand(r->old.at[i]);
-    for (size_t i = 0; i < r->new.len; i++)
-        coverage += is_coverage_operand(r->new.at[i]);
+    for (size_t i = 0; i < side->len; i++)
+        coverage += operand_is_of_coverage(&mix, side->at[i]);
+    return coverage;
+}
+
+/* Whether the sides are coverage: all of the names, or none. A program that is named for both
+ * joins both, where it may be needed: the sides' own come first, as they name the report. */
+static bool diff_is_coverage(struct diff_request *r, bool *is_coverage, struct err *e)
+{
+    size_t coverage = diff_coverage_names(&r->old) + diff_coverage_names(&r->new);
     *is_coverage = coverage > 0;
-    return !coverage || coverage == r->old.len + r->new.len ||
-           err_set(e, "profiles and coverage are compared apart: name either");
+    if (coverage && coverage != r->old.len + r->new.len)
+        return err_set(e, "profiles and coverage are compared apart: name either");
+    if (coverage && r->program) {
+        vec_push(&r->old, (char *)r->program);
+        vec_push(&r->new, (char *)r->program);
+    }
+    return true;
+}
+
+/* Whether all files of both sides could be read. Asked behind the report: what is missing on both
+ * sides does not spoil the comparison of the rest, but nobody should take it for all. The old
+ * side's reason comes first. */
+static bool compare_is_whole(const struct run_set *old, const struct run_set *new, struct err *e)
+{
+    const struct err *why = old->unread.line[0] ? &old->unread : &new->unread;
+    if (why->line[0])
+        *e = *why;
+    return !why->line[0];
 }
 
 /* --- diff: profiles --------------------------------------------------------------------------- */
@@ -137,6 +161,8 @@ static int diff_profiles(struct diff_request *r, struct out *out, struct err *e)
         print_report(REPORT_COMPARISON, &in, &r->view.print, out);
         status = comparison_has_findings(&c) ? EXIT_DIFFERS : EXIT_FINE;
         comparison_deinit(&c);
+        if (!compare_is_whole(&old, &new, e))
+            status = EXIT_BAD;
     }
     run_set_deinit(&old);
     run_set_deinit(&new);
@@ -233,6 +259,7 @@ const struct command command_diff = {
     .synopsis = "[OPTION...] OLD NEW | PROGRAM OLD NEW | PROGRAM OLD PROGRAM NEW",
     .summary = "Compare two profiles, recordings, or coverage",
     OPTIONS_OF(DIFF_OPTIONS, DIFF_GROUPS),
+    COLUMNS_OF(&comparison_columns, &total_columns_table),
     .run = diff_run,
 };
 
@@ -345,14 +372,16 @@ static const struct option_row CHECK_OPTIONS[] = {
 /* --- check: sides ----------------------------------------------------------------------------- */
 
 /* Operands and baselines may be mixed; each is about a profile or about coverage by what it is. */
-static void check_sort_names(struct check_side *s)
+static struct operand_mix check_sort_names(struct check_side *s)
 {
+    struct operand_mix mix = operand_mix_of(s->names.at, s->names.len);
     for (size_t i = 0; i < s->names.len; i++) {
-        if (is_coverage_operand(s->names.at[i]))
+        if (operand_is_of_coverage(&mix, s->names.at[i]))
             vec_push(&s->coverage, s->names.at[i]);
-        else
+        if (operand_is_of_profile(&mix, s->names.at[i]))
             vec_push(&s->profiles, s->names.at[i]);
     }
+    return mix;
 }
 
 /* Whether the two sides can be judged by each other. A rule whose data is missing on a side must
@@ -362,8 +391,12 @@ static bool check_sides(struct check_request *r, char **names, size_t len, struc
 {
     for (size_t i = 0; i < len; i++)
         vec_push(&r->new.names, names[i]);
-    check_sort_names(&r->old);
+    struct operand_mix old = check_sort_names(&r->old);
     check_sort_names(&r->new);
+    /* A baseline of profiles alone is of the same program. */
+    for (size_t i = 0; old.has_llvm && !old.programs && i < r->new.coverage.len; i++)
+        if (is_program(r->new.coverage.at[i]))
+            vec_push(&r->old.coverage, r->new.coverage.at[i]);
     bool has_gates = false;
     for (int i = 0; i < GATES; i++)
         has_gates |= r->cover.has_gate[i];
@@ -407,6 +440,7 @@ static bool check_profiles(struct check_request *r, struct err *e)
         comparison_make(&c, &old, &new, &all, &r->arena);
         verdict_profile(&r->verdict, &r->rules, &c);
         comparison_deinit(&c);
+        ok = compare_is_whole(&old, &new, e);
     }
     run_set_deinit(&old);
     run_set_deinit(&new);
@@ -588,5 +622,6 @@ const struct command command_check = {
     .synopsis = "[OPTION...] --baseline OLD... NEW...",
     .summary = "Fail a build whose calls, time or coverage became worse than a baseline's",
     OPTIONS_OF(CHECK_OPTIONS, CHECK_GROUPS),
+    COLUMNS_OF(&verdict_columns),
     .run = check_run,
 };

@@ -13,12 +13,13 @@
  *
  *    operands --> coverage_session_open() --> result --> formats in files --> text --> gates
  *                                                       with --by-test: tests --> answers */
-#include "cli/cover.h"
+#include "cli/cli.h"
 
 #include "base/file.h"
 #include "base/path.h"
 #include "base/sort.h"
-#include "coverage/analysis/test_coverage.h"
+#include "coverage/analysis/coverage_result.h"
+#include "coverage/analysis/cross.h"
 #include "coverage/report/coverage_report.h"
 #include "objfile/object.h"
 
@@ -41,6 +42,7 @@ static bool cover_take_include(void *target, const struct option_row *row, const
     return true;
 }
 
+/* Kept until the names of sources are known. */
 static bool cover_take_exclude(void *target, const struct option_row *row, const char *value,
                                struct err *e)
 {
@@ -49,6 +51,7 @@ static bool cover_take_exclude(void *target, const struct option_row *row, const
     return true;
 }
 
+/* OLD=NEW: names of sources that begin with OLD are looked up under NEW. */
 static bool cover_take_map(void *target, const struct option_row *row, const char *value,
                            struct err *e)
 {
@@ -56,6 +59,7 @@ static bool cover_take_map(void *target, const struct option_row *row, const cha
     return source_search_map(&((struct cover_options *)target)->search, value, e);
 }
 
+/* One more folder in which sources are looked for. */
 static bool cover_take_folder(void *target, const struct option_row *row, const char *value,
                               struct err *e)
 {
@@ -77,7 +81,12 @@ static const struct option_row PLACES[] = {
 const struct option_set cover_places_set = {"Sources", PLACES, sizeof PLACES / sizeof *PLACES};
 
 /* What these leave out is counted and said in the report, so that a ratio is never better in
- * silence. */
+ * silence.
+ *
+ * --instances is about what the compiler makes several functions of. Its default suits the question
+ * of whether a line is tested at all, `worst` that of whether a template is tested with all the
+ * types that it is used with. Of gcc's notes only lines can be united: its branches have no columns
+ * by which those of two instances are the same. */
 static const struct option_row SCOPE[] = {
     {0, "include", "GLOB", "count only sources whose path matches (may be repeated)",
      TAKEN_BY(cover_take_include)},
@@ -87,6 +96,9 @@ static const struct option_row SCOPE[] = {
      FILLS(struct cover_options, session.filter.keeps_system)},
     {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too",
      FILLS(struct cover_options, session.result.keeps_all_branches)},
+    {0, "instances", "union|each|worst",
+     "of templates, generics, inlines: what any ran, each apart, what all ran (clang, rustc)",
+     CHOOSES(struct cover_options, session.read.instances)},
     {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments",
      FILLS(struct cover_options, session.result.ignores_markers)},
     {0, "ran-only", NULL, "leave out objects without counters",
@@ -167,7 +179,8 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct cover_options, style.shows_functions)},
     {0, "branches", NULL, "list the branches that were never taken, of lines that ran",
      FILLS(struct cover_options, style.shows_branches)},
-    {0, "conditions", NULL, "list the outcomes of conditions that were never seen (gcc 14)",
+    {0, "conditions", NULL,
+     "list the outcomes of conditions that were never seen (gcc 14, clang 18)",
      FILLS(struct cover_options, style.shows_conditions)},
     {0, "context", "N", "lines of source around what is missing (default: 2)",
      FILLS(struct cover_options, style.context), .most = MOST_CONTEXT},
@@ -189,9 +202,13 @@ static const struct option_row OPTIONS[] = {
     {0, "test-name", "NAME", "the test's name in the tracefile", FILLS(struct cover_options, test)},
     {0, "by-test", NULL, "list the tests, and what each adds; with --lcov a section for each",
      FILLS(struct cover_options, by_test)},
+    {0, "by-build", NULL, "list the builds (programs, folders of notes), and what each adds",
+     FILLS(struct cover_options, session.read.by_build)},
+    {0, "cross", NULL, "compare the counts of two compilers, A and B, line by line, and by laws",
+     FILLS(struct cover_options, crosses)},
     {0, "runs", "DIR", "each folder in DIR has the counters of one test, or each tracefile is one",
      FILLS(struct cover_options, session.runs)},
-    {0, "tests-of", "FILE:LINE", "list the tests that ran a line",
+    {0, "tests-of", "FILE:LINE", "list the tests that ran a line, or the builds (--by-build)",
      FILLS(struct cover_options, tests_of), ALSO_SETS(struct cover_options, by_test)},
     {0, "tests-for", "PATCH", "list the tests to run for a patch to what was measured",
      FILLS(struct cover_options, tests_for), ALSO_SETS(struct cover_options, by_test)},
@@ -204,9 +221,12 @@ void cover_options_init(struct cover_options *o)
     o->style.context = 2;
 }
 
-/* What follows from several options together, and from the environment. GCOV_PREFIX is
- * libgcov's: programs that ran with it wrote their counters elsewhere, and with the same values
- * now they are found there. Functions are demangled only if a report will show their names. */
+/* What follows from several options together, and from the environment.
+ *
+ * Everything that can be found wrong with the command line is found here, before the first file is
+ * read, as reading may take minutes. GCOV_PREFIX is libgcov's: programs that ran with it wrote
+ * their counters elsewhere, and with the same values now they are found there. Functions are
+ * demangled only if a report will show their names. */
 bool cover_options_finish(struct cover_options *o, struct err *e)
 {
     const char *prefix = getenv("GCOV_PREFIX"), *strip = getenv("GCOV_PREFIX_STRIP");
@@ -219,6 +239,8 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
         return err_set(e, "only one report can go to standard output");
     if (o->tests_of && o->tests_for)
         return err_set(e, "options '--tests-of' and '--tests-for' are two questions");
+    if (o->session.read.by_build && (o->by_test || o->session.runs) && !o->tests_of)
+        return err_set(e, "options '--by-build' and those about tests are two questions");
     if (o->has_gate[GATE_DIFF] && !o->session.patch)
         return err_set(e, "option '--fail-under-diff' needs '--diff PATCH'");
     if (prefix && *prefix)
@@ -281,8 +303,8 @@ struct cover {
     struct coverage_report report;
 };
 
-/* Everything that a report says beside the result: what was read, what was left out, what went
- * wrong. */
+/* Everything that a report says beside the result: what was read, by which rules, what was left
+ * out, what went wrong. Formats for machines take of it what they have a field for. */
 static void cover_fill_report(struct cover *c)
 {
     const struct cover_options *o = c->options;
@@ -305,6 +327,11 @@ static void cover_fill_report(struct cover *c)
         .leaves_system = r->system_sources > 0,
         .leaves_unwanted = r->unwanted_sources > 0,
         .keeps_all_branches = o->session.result.keeps_all_branches,
+        .instances = o->session.read.instances,
+        .decisions = r->llvm.explained.at,
+        .decisions_len = r->llvm.explained.len,
+        .has_llvm = c->session.files.profiles.len || c->session.files.programs.len,
+        .has_others = c->session.files.objects.len > 0,
         .timestamp = epoch && *epoch ? strtoll(epoch, NULL, 10) : (int64_t)time(NULL),
         .root = c->session.root,
         .test = o->test,
@@ -405,9 +432,9 @@ static int cover_conclude(const struct cover *c, struct err *e)
         return EXIT_DIFFERS;
     }
     if (c->session.reading.objects && !c->session.reading.counters && !c->session.reading.traces) {
-        err_set(e,
-                "there are no counters (.gcda, .da): run the program first; it writes them when it "
-                "ends by itself, not by _exit or a signal");
+        err_set(e, "there are no counters (.gcda, .da, .profraw): run the program first; it writes "
+                   "them when it "
+                   "ends by itself, not by _exit or a signal");
         return EXIT_DIFFERS;
     }
     return EXIT_FINE;
@@ -503,6 +530,9 @@ static bool question_write(void *context, struct out *out, struct err *e)
 {
     const struct question_output *w = context;
     const struct cover_question *q = w->question;
+    if (q->report.are_builds && strcmp(w->format->name, "json"))
+        return err_set(e, "what builds ran is written as text and json, not as %s",
+                       w->format->name);
     if (!strcmp(w->format->name, "json")) {
         tests_json(out, &q->report);
         return true;
@@ -538,24 +568,26 @@ static bool question_print(const struct cover_question *a, struct out *out, stru
     return true;
 }
 
-/* Sessions here keep counts apart by test; the patch of --tests-for is read by the session as one
- * of --diff is. The status says only whether all inputs could be used: there are no gates on
- * tests. */
+/* Sessions here keep counts apart by test, or by build, which are asked about in the same way; the
+ * patch of --tests-for is read by the session as one of --diff is. The status says only whether all
+ * inputs could be used: there are no gates on tests. */
 static int cover_tests(const struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover_question a = {.options = o, .session_options = o->session};
     const struct problems *p = &a.session.reading.problems;
-    a.session_options.read.by_test = true;
+    a.session_options.read.by_test = !o->session.read.by_build;
     a.session_options.patch = o->tests_for;
     bool ok = coverage_session_open(&a.session, &a.session_options, e);
     if (ok) {
         const struct coverage_reading *reading = &a.session.reading;
         test_coverage_build(reading->tables.at, reading->tables.len, &a.session.result, &a.tests);
         ok = a.tests.tests.len ||
+             (a.session_options.read.by_build && err_set(e, "no build ran anything")) ||
              err_set(e, "no test is known: name a folder of counters for each, or --runs DIR, or "
                         "tracefiles");
     }
     a.report.tests = &a.tests;
+    a.report.are_builds = o->session.read.by_build;
     a.report.limit = o->style.limit;
     ok = ok && (!o->tests_of || question_find_line(&a, o->tests_of, e));
     if (ok && o->tests_for) {
@@ -576,6 +608,50 @@ static int cover_tests(const struct cover_options *o, struct out *out, struct er
     return status;
 }
 
+/* --- two compilers ---------------------------------------------------------------------------- */
+
+/* The first half of the operands is A, the second B: two folders, or as many names on both sides.
+ * The status is 1 if a count differs: of one source they should not. */
+static int cover_cross(const struct cover_options *o, const struct operands *operands,
+                       struct out *out, struct err *e)
+{
+    struct coverage_session sides[2] = {{.root = NULL}, {.root = NULL}};
+    struct coverage_options options = o->session;
+    struct cross cross = {0};
+    size_t half = operands->len / 2;
+    if (!half || operands->len % 2) {
+        err_set(e, "--cross takes A and B, two folders or files, or as many names for each");
+        return EXIT_BAD;
+    }
+    bool ok = true;
+    for (int i = 0; i < 2 && ok; i++) {
+        options.paths = operands->at + (size_t)i * half;
+        options.paths_len = half;
+        ok = coverage_session_open(&sides[i], &options, e);
+        const struct problems *p = &sides[i].reading.problems;
+        if (ok && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL])
+            ok = err_set(e, "%s", p->at.at[0].text);
+    }
+    int status = EXIT_BAD;
+    if (ok) {
+        struct terminal terminal;
+        const char *const names[2] = {operands->at[0], operands->at[half]};
+        cross_make(&sides[0].result, &sides[1].result, &cross);
+        terminal_start(&terminal, &o->print, out);
+        cross_text(out, &cross, &sides[0].result, names);
+        terminal_end(&terminal, out);
+        status = cross.lines.len ? EXIT_DIFFERS : EXIT_FINE;
+        if (!cross.sources) {
+            err_set(e, "%s and %s have no source in common", names[0], names[1]);
+            status = EXIT_BAD;
+        }
+    }
+    cross_deinit(&cross);
+    coverage_session_close(&sides[0]);
+    coverage_session_close(&sides[1]);
+    return status;
+}
+
 /* --- the command ----------------------------------------------------------------------------- */
 
 /* memory_keep(): pages of freed blocks stay in the process, since the next source needs as many. */
@@ -593,7 +669,9 @@ static int cover_run(const struct command *self, int argc, char **argv, struct o
     } else if (end == OPTIONS_READ && cover_options_finish(&o, e)) {
         o.session.paths = operands.at;
         o.session.paths_len = operands.len;
-        status = o.by_test ? cover_tests(&o, out, e) : cover_show(&o, out, e);
+        status = o.crosses                              ? cover_cross(&o, &operands, out, e)
+                 : o.by_test || o.session.read.by_build ? cover_tests(&o, out, e)
+                                                        : cover_show(&o, out, e);
     }
     cover_options_deinit(&o);
     return status;
@@ -610,5 +688,6 @@ const struct command command_cover = {
     .synopsis = "[OPTION...] [DIR|FILE...]",
     .summary = "Show which code ran: lines, functions, branches, conditions",
     OPTIONS_OF(OPTIONS, GROUPS),
+    COLUMNS_OF(&tests_columns),
     .run = cover_run,
 };

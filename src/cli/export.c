@@ -26,6 +26,7 @@
 /* `format` is a row of the table of formats, NULL until --format was given. */
 struct export_request {
     struct view_options view;
+    struct stack_edits stacks;
     const struct export_format *format;
     const char *output;
     bool no_inlines, has_code;
@@ -42,7 +43,7 @@ static bool export_take_format(void *target, const struct option_row *row, const
 /* --focus and --select choose paths here, not rows: those through a chosen function are written. */
 static const struct option_row EXPORT_OPTIONS[] = {
     {0, "format",
-     "callgrind|cpuprofile|dot|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
+     "callgrind|cpuprofile|dot|firefox|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
      "speedscope",
      "what is written; must be given", TAKEN_BY(export_take_format)},
     {'o', "output", "FILE", "where it goes (default, and -: standard output)",
@@ -75,8 +76,8 @@ struct exported {
 
 /* Frames with inlined functions, their names, and the tree of calls in which nodes of the
  * recording are merged by function. Shares of threads are made only for formats that tell them. */
-static void export_use_stacks(struct exported *m, const struct export_request *r,
-                              struct exchange_input *in)
+static bool export_use_stacks(struct exported *m, const struct export_request *r,
+                              struct exchange_input *in, struct err *e)
 {
     struct session *s = m->session;
     struct call_frames_input frames = {.recording = &s->recorded.recording,
@@ -86,18 +87,22 @@ static void export_use_stacks(struct exported *m, const struct export_request *r
                                        .files = r->no_inlines ? NULL : session_objects(s)};
     named_frames_make(&m->frames, &frames, &s->arena);
     names_init(&m->names, &m->frames.functions, view_demangler(&r->view.session), &s->arena);
+    if (!stack_edits_apply(&r->stacks, &m->frames, &m->names, s, e))
+        return false;
+    in->is_left_out = m->frames.frames.is_left_out;
     m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.recording.nodes.len);
     call_tree_init_merged(&m->tree, &s->recorded.recording, s->recorded.weights.node,
                           &m->frames.frames, m->merged);
     if (r->format->tells_threads)
-        exchange_thread_shares(in,
-                               &(struct exchange_samples){&s->recorded.recording,
-                                                          &s->recorded.choice,
-                                                          s->recorded.weights.node, m->merged},
-                               &s->arena);
+        exchange_thread_shares(
+            in,
+            &(struct exchange_samples){&s->recorded.recording, &s->recorded.choice,
+                                       s->recorded.weights.node, m->merged, r->format->tells_times},
+            &s->arena);
     in->names = &m->names;
     in->tree = &m->tree;
     in->first_inlined = m->frames.first_inlined;
+    return true;
 }
 
 /* Whether less than all was asked for. */
@@ -130,7 +135,8 @@ static void export_make_code(struct exported *m, const struct exchange_input *in
 /* From the open session to numbers that agree with each other. Without stacks the graph is taken as
  * it is, and paths are the model's. Everything made here points into the session or its arena; what
  * owns memory of its own is freed by export_report(). */
-static void export_make(struct exported *m, struct export_request *r, struct exchange *x)
+static bool export_make(struct exported *m, struct export_request *r, struct exchange *x,
+                        struct err *e)
 {
     struct session *s = m->session;
     struct exchange_input in = {.summary = &s->summary,
@@ -141,8 +147,9 @@ static void export_make(struct exported *m, struct export_request *r, struct exc
                                 .objects_len = session_objects_len(s),
                                 .space = s->folder ? &s->recorded.space : NULL,
                                 .keeps_frames = r->has_code};
-    if (s->graph.is_measured)
-        export_use_stacks(m, r, &in);
+    *x = (struct exchange){.summary = &s->summary};
+    if (s->graph.is_measured && !export_use_stacks(m, r, &in, e))
+        return false;
     if (export_is_part(r)) {
         /* Inlined functions are among those of the stacks, so places are looked for once more. */
         struct filter *f = &r->view.filter;
@@ -157,6 +164,7 @@ static void export_make(struct exported *m, struct export_request *r, struct exc
     exchange_make(x, &in, &s->arena);
     if (r->has_code)
         export_make_code(m, &in, x);
+    return true;
 }
 
 /* An output_writer. */
@@ -185,17 +193,21 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     if (r->has_code && !r->format->tells_code)
         return err_set(e, "%s has no place for instructions; --asm is of callgrind",
                        r->format->name);
-    export_make(&m, r, &x);
-    bool ok = true;
-    if (export_is_part(r) && !x.functions.len)
+    bool has_edits = stack_edits_are_any(&r->stacks);
+    if (has_edits && (!s->graph.is_measured || r->has_code))
+        return err_set(e, "--fold-recursion, --drop-function and --drop-object are of recorded "
+                          "stacks by function, without --model and --asm");
+    bool ok = export_make(&m, r, &x, e);
+    if (ok && export_is_part(r) && !x.functions.len)
         ok = err_set(e, "%s: nothing that --focus and --select name was measured",
                      x.summary->program);
-    else if (r->format->needs_samples && !x.total)
+    else if (ok && r->format->needs_samples && !x.total)
         ok = err_set(e,
                      "%s has no samples, and %s no place for calls alone; callgrind, dot and "
                      "pprof have",
                      x.summary->program, r->format->name);
-    ok = ok && output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
+    ok = ok && session_is_read(s, e) &&
+         output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
     exchange_deinit(&x);
     exchange_code_deinit(&m.code);
     call_tree_deinit(&m.tree);
@@ -208,10 +220,13 @@ static int export_run(const struct command *self, int argc, char **argv, struct 
 {
     struct export_request r = {.view.session.measures_graph = true};
     struct view_job job = {&r, &r.view, export_report, .output = &r.output};
-    return view_run(self, argc, argv, &job, out, e);
+    int status = view_run(self, argc, argv, &job, out, e);
+    stack_edits_deinit(&r.stacks);
+    return status;
 }
 
 static const struct option_group EXPORT_GROUPS[] = {
+    GROUP(stacks_set, struct export_request, stacks),
     GROUP(part_set, struct export_request, view.session),
     GROUP(demangle_set, struct export_request, view.session.no_demangle),
     FILE_GROUPS(struct export_request, view.session),
@@ -219,7 +234,7 @@ static const struct option_group EXPORT_GROUPS[] = {
 };
 const struct command command_export = {
     .name = "export",
-    .synopsis = "--format NAME [OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "--format NAME [OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
     .summary = "Write a profile as a file that another tool opens",
     OPTIONS_OF(EXPORT_OPTIONS, EXPORT_GROUPS),
     .run = export_run,
@@ -307,7 +322,8 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
                        object_path(rules.file));
     bool has_file = r->output && strcmp(r->output, "-");
     struct order_written written = {&order, &gain, r->format};
-    if ((has_file || !r->view.print.format) && !output_to(r->output, order_write, &written, out, e))
+    if ((has_file || !r->view.print.format) &&
+        !(session_is_read(s, e) && output_to(r->output, order_write, &written, out, e)))
         return false;
     struct report_input in = {.names = &s->names,
                               .summary = &s->summary,
@@ -336,7 +352,7 @@ static const struct option_group ORDER_GROUPS[] = {
 };
 const struct command command_order = {
     .name = "order",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...|COUNTERS...] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...|COUNTERS...] | RECORDING]",
     .summary = "Order functions for the linker, so that what runs together stands together",
     OPTIONS_OF(ORDER_OPTIONS, ORDER_GROUPS),
     .run = order_run,

@@ -13,14 +13,15 @@
  *
  * An output is replaced only when it is complete, and may be one of the inputs. */
 #include "cli/cli.h"
-#include "coverage/format/arcs_convert.h"
-#include "coverage/format/bbg.h"
-#include "coverage/report/arcs_info.h"
+#include "coverage/format/format.h"
+#include "coverage/format/llvm.h"
+#include "coverage/report/coverage_report.h"
 #include "profile/format/recording_file.h"
 #include "profile/report/info.h"
 #include "session/arcs_file.h"
 #include "session/arcs_profile.h"
 #include "session/imported.h"
+#include "session/llvm_file.h"
 #include "session/profiles.h"
 #include "session/recorded.h"
 #include "session/symbol_files.h"
@@ -78,6 +79,7 @@ struct info_writer {
 INFO_WRITER(profile, struct file_info, info_text(out, f, is_first), info_json(j, f))
 INFO_WRITER(arcs, struct arcs_info, arcs_info_text(out, f, is_first), arcs_info_json(j, f))
 INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_info_json(j, f))
+INFO_WRITER(llvm, struct llvm_info, llvm_info_text(out, f, is_first), llvm_info_json(j, f))
 INFO_WRITER(recording, struct named_recording,
             recording_info_text(out, f->folder, f->recording, is_first),
             recording_info_json(j, f->folder, f->recording))
@@ -134,6 +136,28 @@ static bool info_describe_trace(const struct info_target *d, bool *is_one, struc
     return ok;
 }
 
+/* Profiles of clang and rustc, added up; what was whole of a file that breaks off is described. */
+static bool info_describe_llvm(const struct info_target *d, struct err *e)
+{
+    struct llvm_reader reader = llvm_reader_over(file_bytes(d->buffer), d->path);
+    struct llvm_profile profile = {0}, sum = {0};
+    struct llvm_info info = {.name = d->path, .size_bytes = d->buffer->len, .sum = &sum};
+    bool is_end = false, ok = true;
+    e->line[0] = '\0';
+    while (ok && !is_end) {
+        ok = llvm_profile_next(&reader, &profile, &is_end, e);
+        if (ok && !is_end) {
+            llvm_profile_add(&sum, &profile, NULL);
+            info.profiles++;
+        }
+    }
+    info.error = ok ? NULL : e->line;
+    info_write(d, &info_of_llvm, &info);
+    llvm_profile_deinit(&profile);
+    llvm_profile_deinit(&sum);
+    return ok;
+}
+
 /* A bb file, which has the lines of a graph of gcc before 3.4: only with the graph beside it can be
  * told what they are lines of. */
 static bool info_describe_bb(const struct info_target *d, struct err *e)
@@ -171,7 +195,11 @@ static bool info_describe_file(const struct info_target *d, struct err *e)
     if (!ok && !d->request->read.format) {
         /* Not a profile, or one that breaks off. */
         is_other = arcs_kind_of(file_bytes(d->buffer)) != 0;
-        ok = is_other ? info_describe_arcs(d, e) : info_describe_trace(d, &is_other, e) && is_other;
+        bool is_llvm = !is_other && llvm_profile_probe(file_bytes(d->buffer));
+        ok = is_other  ? info_describe_arcs(d, e)
+             : is_llvm ? info_describe_llvm(d, e)
+                       : info_describe_trace(d, &is_other, e) && is_other;
+        is_other |= is_llvm;
         if (!is_other && bb_lines_probe(file_bytes(d->buffer))) {
             is_other = true;
             ok = info_describe_bb(d, e);
@@ -266,14 +294,34 @@ struct merge_request {
     struct profile_options read;
     const char *output;
     const struct format *to;
+    struct llvm_request llvm; /* of clang's and rustc's profiles */
 };
+
+/* A format of profiles, or a container of LLVM's. The two are told apart by the first input only
+ * when all options are read, so that whichever does not fit it is refused then. */
+static bool merge_take_target(void *target, const struct option_row *row, const char *value,
+                              struct err *e)
+{
+    struct merge_request *r = target;
+    if (llvm_container_named(value, &r->llvm.container))
+        return r->llvm.has_container = true;
+    return parse_format(row->name, value, &r->to, e) ||
+           err_set(e,
+                   "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, profraw, profdata, "
+                   "proftext, not '%s'",
+                   value);
+}
 
 /* Without -o there is no merge: a sum on a terminal is never wanted. */
 static const struct option_row MERGE_OPTIONS[] = {
     {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output",
      FILLS(struct merge_request, output)},
-    {0, "to", "FORMAT", "write gmon, gmon0, sprof, bsd44 or bsd (default: as the first input)",
-     TAKEN_BY(take_format), .offset = offsetof(struct merge_request, to)},
+    {0, "to", "FORMAT",
+     "write gmon, gmon0, sprof, bsd44, bsd; profraw, profdata, proftext (default: as the first "
+     "input)",
+     TAKEN_BY(merge_take_target)},
+    {0, "llvm", "N", "write profraw or profdata as this release of LLVM does: 11 to 23",
+     FILLS(struct merge_request, llvm.release)},
 };
 
 /* Into a folder that gets the sum as its recording, and has none: calls in folders within an old
@@ -327,7 +375,8 @@ static bool merge(const struct merge_request *request, char *const *paths, size_
     return ok;
 }
 
-/* Inputs are read before the output is begun, so that it may be one of them. */
+/* Inputs are read before the output is begun, so that it may be one of them. Profiles of clang and
+ * rustc go their own way: reading and summing them is done by several threads. */
 static int merge_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
@@ -340,10 +389,19 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
         err_set(e, "merge needs -o FILE and at least one input; see 'monarc merge --help'");
         return EXIT_BAD;
     }
-    r.read.progress = progress_start();
-    bool ok = merge(&r, operands.at, operands.len, e);
+    int status;
+    r.read.progress = r.llvm.progress = progress_start();
+    if (is_llvm_profile(operands.at[0]) && !r.to) {
+        r.llvm.output = r.output;
+        status = llvm_merge(&r.llvm, operands.at, operands.len, e);
+    } else if (r.llvm.has_container || r.llvm.release) {
+        status = EXIT_BAD;
+        err_in(e, operands.at[0], "is no profile of LLVM, which --to and --llvm ask for");
+    } else {
+        status = merge(&r, operands.at, operands.len, e) ? EXIT_FINE : EXIT_BAD;
+    }
     progress_end(r.read.progress);
-    return ok ? EXIT_FINE : EXIT_BAD;
+    return status;
 }
 
 static const struct option_group MERGE_GROUPS[] = {
@@ -368,20 +426,23 @@ struct convert_request {
     enum byte_order to_order;
     struct arcs_request arcs;           /* from files of arcs to files of arcs */
     struct arcs_profile_request blocks; /* from files of arcs to a profile */
+    struct llvm_request llvm;           /* of clang's and rustc's profiles */
     struct arena arena;
 };
 
-/* A format of profiles, or a kind of file of arcs. */
+/* A format of profiles, a kind of file of arcs, or a container of LLVM's: names do not overlap, and
+ * whether it is one that the input can become is seen when the input is. */
 static bool convert_take_target(void *target, const struct option_row *row, const char *value,
                                 struct err *e)
 {
     struct convert_request *r = target;
     r->arcs.to = arcs_kind_named(value);
-    if (r->arcs.to || parse_format(row->name, value, &r->to, e))
+    r->llvm.has_container = llvm_container_named(value, &r->llvm.container);
+    if (r->arcs.to || r->llvm.has_container || parse_format(row->name, value, &r->to, e))
         return true;
     return err_set(e,
                    "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, "
-                   "da, not '%s'",
+                   "da, profraw, profdata, proftext, not '%s'",
                    value);
 }
 
@@ -405,7 +466,8 @@ static const struct option_row CONVERT_OPTIONS[] = {
     {'o', "output", "FILE", "where the result goes; - is standard output",
      FILLS(struct convert_request, output)},
     {0, "to", "FORMAT",
-     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg or da (default: as it was)",
+     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg, da; profraw, profdata, proftext "
+     "(default: as it was)",
      TAKEN_BY(convert_take_target)},
     {0, "to-word", "32|64", "write 32- or 64-bit pointers (default: as it was)",
      TAKEN_BY(take_word), .offset = offsetof(struct convert_request, to_word)},
@@ -416,6 +478,8 @@ static const struct option_row CONVERT_OPTIONS[] = {
      FILLS(struct convert_request, arcs.notes)},
     {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 9.2, 14.2; 12 is 12.2",
      TAKEN_BY(convert_take_version)},
+    {0, "llvm", "N", "write profraw or profdata as this release of LLVM does: 11 to 23",
+     FILLS(struct convert_request, llvm.release)},
     {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths",
      FILLS(struct convert_request, arcs.is_arcs_only)},
     {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent",
@@ -433,8 +497,9 @@ static int convert_to_blocks(struct convert_request *request, char *const *paths
                              struct err *e)
 {
     struct arcs_profile_request *blocks = &request->blocks;
-    if (request->arcs.to || !request->to || request->arcs.version || request->arcs.is_arcs_only) {
-        err_set(e, "--program goes with --to gmon, and not with --gcc or --arcs-only");
+    if (request->arcs.to || !request->to || request->arcs.version || request->arcs.is_arcs_only ||
+        request->llvm.release) {
+        err_set(e, "--program goes with --to gmon, and not with --gcc, --llvm or --arcs-only");
         return EXIT_BAD;
     }
     if (request->read.hint.word || request->read.hint.order || request->read.format) {
@@ -481,6 +546,27 @@ static bool convert(struct convert_request *request, const char *path, struct er
     return ok;
 }
 
+/* A profile of clang or rustc: its container, version, pointer size and byte order may change. The
+ * conversion is a sum of one file, so that functions which a raw file has twice, from two objects
+ * of one build-id, are one in the result. An exit status. */
+static int convert_llvm(struct convert_request *r, char *const *path, struct err *e)
+{
+    if (r->to)
+        err_in(e, *path,
+               "counts lines of sources; to become %s they need --program PROGRAM, in which they "
+               "have addresses",
+               r->to->name);
+    else if (r->arcs.to || r->arcs.version || r->arcs.is_repaired || r->arcs.is_arcs_only)
+        err_in(e, *path, "is a profile of LLVM, which does not become a file of gcc's");
+    else {
+        r->llvm.output = r->output;
+        r->llvm.word = r->to_word;
+        r->llvm.byte_order = (uint8_t)r->to_order;
+        return llvm_merge(&r->llvm, path, 1, e);
+    }
+    return EXIT_BAD;
+}
+
 /* One input, but with --program any number, which are added up. */
 static int convert_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
@@ -498,6 +584,10 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
         status = convert_to_blocks(&r, operands.at, operands.len, e);
     else if (end == OPTIONS_READ && has_blocks)
         err_set(e, "--calls, --path-map and --debug-dir go with --program");
+    else if (end == OPTIONS_READ && is_llvm_profile(operands.at[0]))
+        status = convert_llvm(&r, operands.at, e);
+    else if (end == OPTIONS_READ && (r.llvm.has_container || r.llvm.release))
+        err_in(e, operands.at[0], "is no profile of LLVM, which --to and --llvm ask for");
     else if (end == OPTIONS_READ && convert(&r, operands.at[0], e))
         status = EXIT_FINE;
     source_search_deinit(&r.blocks.maps);

@@ -3,7 +3,7 @@
  * A picture is a list of frames, each behind the one that called it, with a depth and a width.
  * Where stacks were recorded, the frames are the rows of the tree that 'monarc graph --tree'
  * prints. A profile of arcs knows pairs alone: gprof's model is then carried on along paths
- * (profile/analysis/exchange/model_paths.h), which come as frames with parents in no useful order.
+ * (profile/analysis/exchange/exchange.h), which come as frames with parents in no useful order.
  * Those are summed from the leaves up, linked to their parents by descending time, and walked in
  * that order, without recursion, as the depth is the input's to choose. Both cost a sort of the
  * frames.
@@ -29,6 +29,7 @@ enum { MOST_DEPTH = 1000000 };
 /* `depth` of 0: all levels. `title` is NULL until one is made of the program's name. */
 struct flame_request {
     struct view_options view;
+    struct stack_edits stacks;
     const char *output, *title;
     uint64_t depth;
     bool no_inlines;
@@ -174,14 +175,15 @@ static bool flame_stacks(struct session *s, const struct flame_request *r, struc
                                         .limit = UINT32_MAX,
                                         .min_percent = r->view.rules.min_percent,
                                         .has_inlines = !r->no_inlines,
-                                        .demangle = view_demangler(&r->view.session)};
+                                        .demangle = view_demangler(&r->view.session),
+                                        .edits = &r->stacks};
     struct call_trees trees;
     bool ok = call_trees_make(&trees, s, &wanted, e);
     if (ok) {
         if (view_has_short_names(&r->view))
             call_trees_shorten_names(&trees);
         flame_of_stacks(f, &trees.report, &s->arena);
-        ok = output_to(r->output, flame_write, f, out, e);
+        ok = session_is_read(s, e) && output_to(r->output, flame_write, f, out, e);
     }
     call_trees_deinit(&trees);
     return ok;
@@ -199,14 +201,14 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
                                path_base_name(s->summary.program));
     if (s->folder && !r->view.is_model)
         return flame_stacks(s, r, &f, out, e);
-    if (r->depth || r->no_inlines)
+    if (r->depth || r->no_inlines || stack_edits_are_any(&r->stacks))
         return err_set(e,
-                       "%s: --depth and --no-inlines are for recorded stacks, of which a plain "
-                       "profile and --model have none",
+                       "%s: --depth, --no-inlines, --fold-recursion and --drop-... are for "
+                       "recorded stacks, of which a plain profile and --model have none",
                        s->program);
     flame_of_graph(&f, &s->graph, &s->names,
                    r->view.rules.min_percent / percent * s->summary.samples, &s->arena);
-    return output_to(r->output, flame_write, &f, out, e);
+    return session_is_read(s, e) && output_to(r->output, flame_write, &f, out, e);
 }
 
 /* The default of --min-percent is set before options are read, so that 0 means all. */
@@ -215,10 +217,13 @@ static int flame_run(const struct command *self, int argc, char **argv, struct o
 {
     struct flame_request r = {.output = "flame.svg", .view = {.rules.min_percent = MIN_PERCENT}};
     struct view_job job = {&r, &r.view, flame_report, .output = &r.output};
-    return view_run(self, argc, argv, &job, out, e);
+    int status = view_run(self, argc, argv, &job, out, e);
+    stack_edits_deinit(&r.stacks);
+    return status;
 }
 
 static const struct option_group GROUPS[] = {
+    GROUP(stacks_set, struct flame_request, stacks),
     GROUP(part_set, struct flame_request, view.session),
     GROUP(demangle_set, struct flame_request, view.session.no_demangle),
     GROUP(full_names_set, struct flame_request, view.full_names),
@@ -227,7 +232,7 @@ static const struct option_group GROUPS[] = {
 };
 const struct command command_flame = {
     .name = "flame",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
     .summary = "Draw paths and their times as one SVG picture, for documents and browsers",
     OPTIONS_OF(OPTIONS, GROUPS),
     .run = flame_run,

@@ -116,48 +116,18 @@ static void roff_head(struct out *out, const char *command)
     out_str(out, " 1 \"\" \"monarc " MONARC_VERSION "\" \"User Commands\"\n.SH NAME\n");
 }
 
-/* Own options first, then each set under its title. command_option() gives rows of one set in a
- * run, so that a heading is printed when it changes. */
-static void man_options(const struct command *c, struct out *out)
-{
-    const char *heading, *last = "Options";
-    const struct option_row *row;
-    out_str(out, ".SH OPTIONS\n");
-    for (size_t i = 0; (row = command_option(c, i, NULL, &heading)); i++) {
-        if (strcmp(heading, last))
-            out_printf(out, ".SS %s\n", heading);
-        last = heading;
-        roff_option(out, row);
-    }
-    out_str(out, ".SS Help\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR, "
-                 "\\fB\\-\\-help\\-all\\fR\nshow the usual options, or all, and exit.\n");
-}
-
-/* The columns of reports, by number; NULL behind the last one. Reports on profiles have a list of
- * their own; others are named here. */
-static const struct column_table *column_table_at(size_t i)
-{
-    static const struct column_table *const others[] = {&tests_columns, &verdict_columns};
-    size_t beyond = i < report_columns_len ? 0 : i - report_columns_len;
-    if (i < report_columns_len)
-        return report_columns[i];
-    return beyond < sizeof others / sizeof *others ? others[beyond] : NULL;
-}
-
 /* What the columns of a command's reports mean: headings of text, or names in JSON and CSV. */
 static void man_columns(const struct command *c, struct out *out)
 {
-    bool is_first = true;
-    for (size_t i = 0; column_table_at(i); i++) {
-        const struct column_table *t = column_table_at(i);
-        if (strcmp(t->command, c->name))
-            continue;
-        out_str(out, is_first ? ".SH COLUMNS\nHeadings of text, and names in JSON and CSV.\n" : "");
-        is_first = false;
-        out_printf(out, ".SS %s\n.nf\n.EX\n", t->rows);
+    if (c->columns)
+        out_str(out, ".SH COLUMNS\nHeadings of text, and names in JSON and CSV.\n");
+    for (size_t i = 0; c->columns && c->columns[i]; i++) {
         struct out help;
+        out_str(out, ".SS ");
+        roff_str(out, c->columns[i]->title);
+        out_str(out, "\n.nf\n.EX\n");
         out_init(&help, -1);
-        columns_help(&help, t);
+        columns_help(&help, c->columns[i], false);
         for (size_t at = 0, len; at < help.len; at += len + 1) {
             const char *end = memchr(help.at + at, '\n', help.len - at);
             len = end ? (size_t)(end - help.at) - at : help.len - at;
@@ -180,8 +150,21 @@ static void man_command(const struct command *c, struct out *out)
     roff_str(out, c->synopsis);
     out_str(out, "\n.SH DESCRIPTION\n");
     roff_details(out, text.details);
-    if (command_option(c, 0, NULL, NULL) || !c->is_lookalike)
-        man_options(c, out);
+    if (command_option(c, 0, NULL, NULL) || !c->is_lookalike) {
+        /* Own options first, then each set under its title. command_option() gives rows of one set
+         * in a run, so that a heading is printed when it changes. */
+        const char *heading, *last = "Options";
+        const struct option_row *row;
+        out_str(out, ".SH OPTIONS\n");
+        for (size_t i = 0; (row = command_option(c, i, NULL, &heading)); i++) {
+            if (strcmp(heading, last))
+                out_printf(out, ".SS %s\n", heading);
+            last = heading;
+            roff_option(out, row);
+        }
+        out_str(out, ".SS Help\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR, "
+                     "\\fB\\-\\-help\\-all\\fR\nshow the usual options, or all, and exit.\n");
+    }
     man_columns(c, out);
     if (text.examples.len) {
         out_str(out, ".SH EXAMPLES\n");
@@ -459,8 +442,9 @@ int generate(int argc, char **argv, struct out *out, struct err *e)
         for (size_t i = 0; i < commands_len; i++)
             out_printf(out, "%s\n", commands[i]->name);
     } else if (!strcmp(what, "columns")) {
-        for (size_t i = 0; column_table_at(i); i++)
-            columns_list(out, column_table_at(i));
+        for (size_t i = 0; i < commands_len; i++)
+            for (size_t k = 0; commands[i]->columns && commands[i]->columns[k]; k++)
+                columns_list(out, commands[i]->name, commands[i]->columns[k]);
     } else {
         err_set(e, "--generate takes columns, commands, man [COMMAND], bash, zsh or fish");
         return EXIT_BAD;

@@ -12,7 +12,7 @@
  * drawn in memory first, so that an old file stays if it cannot be drawn. */
 #include "base/file.h"
 #include "cli/cli.h"
-#include "output/graphviz.h"
+#include "output/formats.h"
 #include "profile/analysis/tables.h"
 #include "session/report_inputs.h"
 
@@ -24,6 +24,7 @@ enum { MODEL_DEPTH = 4, MOST_DEPTH = 1000000, MOST_ROWS = 1000, PICTURE_ROWS = 3
  * exclude `base`: graph_report() refuses such mixtures. */
 struct graph_request {
     struct view_options view;
+    struct stack_edits stacks;
     const char *callers, *callees; /* functions; NULL: not asked for */
     bool has_tree, is_entries;
     uint64_t depth;      /* of trees; 0: not said */
@@ -110,22 +111,6 @@ static bool graph_draw(void *context, struct out *out, struct err *e)
     return ok;
 }
 
-/* A picture of thousands of boxes shows nothing: it has the largest functions unless --limit
- * says otherwise. */
-static bool graph_report_picture(struct session *s, const struct graph_request *r, struct out *out,
-                                 struct err *e)
-{
-    struct view_rules rules = r->view.rules;
-    struct entries table;
-    if (!rules.limit)
-        rules.limit = PICTURE_ROWS;
-    if (!r->view.full_names && !r->view.session.no_demangle)
-        names_shorten(&s->names, NULL);
-    entries_make(&table, &s->summary, &s->graph, &s->names, &rules, &s->arena);
-    struct report_input in = {.names = &s->names, .entries = &table};
-    return output_to(r->output, graph_draw, &(struct graph_picture){r->picture, &in}, out, e);
-}
-
 /* --- trees ----------------------------------------------------------------------------------- */
 
 /* Of pairs of caller and callee: one level, or what the model makes of them. Pairs do not tell
@@ -173,7 +158,8 @@ static bool graph_report_stacks(struct session *s, const struct graph_request *r
                                         .limit = o->rules.limit,
                                         .min_percent = o->rules.min_percent,
                                         .has_inlines = !o->session.has_hosts,
-                                        .demangle = view_demangler(&o->session)};
+                                        .demangle = view_demangler(&o->session),
+                                        .edits = &r->stacks};
     struct call_trees trees;
     bool ok = call_trees_make(&trees, s, &wanted, e);
     if (ok) {
@@ -196,20 +182,36 @@ static bool graph_report(struct session *s, void *request, struct out *out, stru
     bool is_tree = function || r->has_tree;
     if (format && strcmp(format, REPORT_JSON) && strcmp(format, REPORT_CSV))
         r->picture = format;
-    if (r->picture && is_tree)
+    if (r->picture && (is_tree || stack_edits_are_any(&r->stacks)))
         return err_set(e, "pictures are of the whole graph; 'monarc flame' draws trees");
     if (r->output && !r->picture)
         return err_set(e, "-o goes with --dot, --svg, --png or --pdf");
     if (r->base.len && (r->picture || is_tree))
         return err_set(e, "--base goes with entries, not with trees and pictures");
-    if (r->picture)
-        return graph_report_picture(s, r, out, e);
+    if (r->picture) {
+        /* A picture of thousands of boxes shows nothing: it has the largest functions unless
+         * --limit says otherwise. */
+        struct view_rules rules = r->view.rules;
+        struct entries table;
+        if (!rules.limit)
+            rules.limit = PICTURE_ROWS;
+        if (!r->view.full_names && !r->view.session.no_demangle)
+            names_shorten(&s->names, NULL);
+        entries_make(&table, &s->summary, &s->graph, &s->names, &rules, &s->arena);
+        struct report_input in = {.names = &s->names, .entries = &table};
+        return session_is_read(s, e) &&
+               output_to(r->output, graph_draw, &(struct graph_picture){r->picture, &in}, out, e);
+    }
     bool wants_entries = r->is_entries || r->view.is_model || format || o->rules.has_sort ||
                          o->filter.focus.len || o->filter.ignore.len || o->rules.shows_all;
     is_tree |= s->folder && !s->summary.arcs && !wants_entries;
+    bool has_stacks = s->folder && !r->view.is_model && s->summary.has_samples;
+    if (stack_edits_are_any(&r->stacks) && !(is_tree && !r->base.len && has_stacks))
+        return err_set(e, "--fold-recursion, --drop-function and --drop-object go with trees of "
+                          "recorded stacks: --tree, --callers or --callees of a recording");
     if (r->base.len || !is_tree)
         return graph_print_entries(s, r, out, e);
-    if (s->folder && !r->view.is_model && s->summary.has_samples)
+    if (has_stacks)
         return graph_report_stacks(s, r, function, out, e);
     return graph_report_pairs(s, r, function, out, e);
 }
@@ -224,17 +226,20 @@ static int graph_run(const struct command *self, int argc, char **argv, struct o
     struct view_job job = {&r, &r.view, graph_report, .output = &r.output};
     int status = view_run(self, argc, argv, &job, out, e);
     vec_free(&r.base);
+    stack_edits_deinit(&r.stacks);
     return status;
 }
 
 static const struct option_group GROUPS[] = {
     GROUP(base_set, struct graph_request, base),
+    GROUP(stacks_set, struct graph_request, stacks),
     VIEW_GROUPS(struct graph_request, view),
 };
 const struct command command_graph = {
     .name = "graph",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
     .summary = "Show who calls whom, and where the time of callees goes",
     OPTIONS_OF(OPTIONS, GROUPS),
+    COLUMNS_OF(&entries_columns, &arcs_columns, &call_tree_columns, &trees_columns),
     .run = graph_run,
 };

@@ -1,4 +1,5 @@
-/* monarc html: one page with everything to look at.
+/* monarc html and monarc tui: a profile, coverage or both, as one page with everything to look at,
+ * and on the terminal.
  *
  * Operands are about a profile or about coverage, told apart by what they are. Each half is opened
  * as its own commands open it, and described for the page: a struct page_profile and a struct
@@ -7,17 +8,18 @@
  *
  * The page is one file as long as browsers open that with ease (MOST_BYTES); beyond, or with
  * --folder, sources are files beside it. It replaces an old page when it is complete. */
-#include "cli/html.h"
-
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/path.h"
+#include "cli/cli.h"
+#include "page/page.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/report/report_header.h"
 #include "session/coverage.h"
 #include "session/imported.h"
-#include "session/session.h"
 #include "session/report_inputs.h"
+#include "session/session.h"
+#include "tui/terminal.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +28,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Filled by the options of both commands: whatever one of them can open, the other can. The base
+ * has a struct of its own, which shares what it may with this one. */
+struct html_options {
+    struct view_options view;
+    struct cover_options cover;
+    const char *output, *title;
+    bool has_code, is_intel, has_inlines, has_blame, has_all_sources;
+    bool is_folder; /* sources are files beside the page */
+    bool is_base;   /* what another measurement is compared with; shares that one's cover options */
+    /* Operands, told apart by html_operands(). */
+    VEC(char *) profile, coverage;
+    struct option_list base; /* values of --base */
+};
 
 enum { MOST_BYTES = 20 << 20 };
 
@@ -46,26 +63,30 @@ struct html_data {
     struct page_profile profile;
     struct page_coverage coverage;
     struct page_input page;
+    struct source_folders folders;     /* whose sources the page may have */
     struct html_options *base_options; /* of `base` */
     struct html_data *base;            /* an older one, or NULL */
 };
 
 /* --- operands -------------------------------------------------------------------------------- */
 
-/* Keeps the order within each kind: the first profile's program is that of the others. */
-void html_operands(struct html_options *o, char **names, size_t len)
+/* Keeps the order within each kind: the first profile's program is that of the others. A program
+ * may be of both kinds. */
+static void html_operands(struct html_options *o, char **names, size_t len)
 {
+    struct operand_mix mix = operand_mix_of(names, len);
     for (size_t i = 0; i < len; i++) {
-        if (is_coverage_operand(names[i]))
+        if (operand_is_of_coverage(&mix, names[i]))
             vec_push(&o->coverage, names[i]);
-        else
+        if (operand_is_of_profile(&mix, names[i]))
             vec_push(&o->profile, names[i]);
     }
 }
 
-/* A profile alone gets the program of the newer side put in front of it. The patch is left out: it
+/* A profile alone gets the program of the newer side put in front of it, and so do profiles of
+ * clang's coverage alone. The patch is left out: it
  * is about today's lines. */
-void html_base_options(struct html_options *base, const struct html_options *o)
+static void html_base_options(struct html_options *base, const struct html_options *o)
 {
     base->view.session = (struct session_options){.read = o->view.session.read,
                                                   .debug_dir = o->view.session.debug_dir,
@@ -81,10 +102,14 @@ void html_base_options(struct html_options *base, const struct html_options *o)
         vec_push(&base->profile, base->profile.at[0]);
         base->profile.at[0] = o->profile.at[0];
     }
+    struct operand_mix mix = operand_mix_of(base->coverage.at, base->coverage.len);
+    for (size_t i = 0; mix.has_llvm && !mix.programs && i < o->coverage.len; i++)
+        if (is_program(o->coverage.at[i]))
+            vec_push(&base->coverage, o->coverage.at[i]);
 }
 
 /* A base has copied the options on coverage, and must not free them a second time. */
-void html_options_deinit(struct html_options *o)
+static void html_options_deinit(struct html_options *o)
 {
     vec_free(&o->profile);
     vec_free(&o->coverage);
@@ -98,15 +123,18 @@ static bool html_data_open(struct html_data *d, struct html_options *o, struct e
 
 /* --- a profile ------------------------------------------------------------------------------- */
 
-/* When a file was last written, in seconds; 0: it is not there. */
-static int64_t html_changed(const char *path)
+/* When a file was last written, in seconds; 0: it is not there. False for trouble: without the
+ * time, no source would be marked as changed since, and the page would look better than it is. */
+static bool html_changed(const char *path, int64_t *changed, struct err *e)
 {
     struct stat st;
-    return stat(path, &st) ? 0 : st.st_mtime;
+    bool is_there = !stat(path, &st);
+    *changed = is_there ? st.st_mtime : 0;
+    return is_there || !errno_is_trouble(errno) || err_errno(e, path, errno);
 }
 
 /* The findings of doctor, which the summary of the page shows. */
-static void html_judge(struct html_data *d, const struct html_options *o)
+static void html_judge(struct html_data *d, const struct html_options *o, int64_t changed)
 {
     struct session *s = &d->session;
     const struct recorded *from = &s->recorded;
@@ -124,7 +152,7 @@ static void html_judge(struct html_data *d, const struct html_options *o)
                                  .object = s->object,
                                  .functions = &s->functions,
                                  .measured = &s->profile,
-                                 .profile_changed = html_changed(profile),
+                                 .profile_changed = changed,
                                  .time = &s->time,
                                  .graph = &s->graph,
                                  .summary = &s->summary};
@@ -191,12 +219,14 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
 {
     struct session *s = &d->session;
     struct session_options *q = &o->view.session;
+    int64_t changed;
     q->measures_graph = true;
     q->places_samples = true;
     q->names_inlined = true;
-    if (!session_operands(q, o->profile.at, o->profile.len, e) || !session_open(s, q, e))
+    if (!session_operands(q, o->profile.at, o->profile.len, e) || !session_open(s, q, e) ||
+        !html_changed(q->profiles[0], &changed, e))
         return false;
-    html_judge(d, o);
+    html_judge(d, o, changed);
     d->profile = (struct page_profile){
         .summary = &s->summary,
         .graph = &s->graph,
@@ -207,7 +237,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
         .method = s->folder                ? recording_method_name(s->recorded.recording.method)
                   : s->summary.has_samples ? "profiling clock of the program itself"
                                            : "calls alone",
-        .measured_at = html_changed(q->profiles[0]),
+        .measured_at = changed,
     };
     if (s->folder) {
         d->profile.space = &s->recorded.space;
@@ -241,19 +271,6 @@ static void html_blame_source(size_t i, void *context)
     progress_step(job->progress);
 }
 
-/* git is asked once for each source, several at a time: it is slow, and each answer is
- * independent. */
-static void html_find_blame(struct html_data *d, struct progress *progress)
-{
-    size_t len = d->covered.result.sources.len;
-    struct blame_job job = {d, progress};
-    d->blames = ARENA_NEW(&d->arena, struct blame, len + 1);
-    progress_phase(progress, "asking git who wrote the lines", len);
-    parallel_for(len, 0, html_blame_source, &job);
-    d->coverage.blames = d->blames;
-    d->coverage.blamed_at = d->coverage.measured_at ? d->coverage.measured_at : time(NULL);
-}
-
 /* The session and its description for the page, gates included. */
 static bool html_open_coverage(struct html_data *d, struct html_options *o, struct err *e)
 {
@@ -282,10 +299,23 @@ static bool html_open_coverage(struct html_data *d, struct html_options *o, stru
         gates[i] = (struct page_gate){d->gates[i].name, d->gates[i].limit, d->gates[i].percent,
                                       d->gates[i].has_failed};
     d->coverage.gates = gates;
-    if (c->files.counters.len)
-        d->coverage.measured_at = html_changed(c->files.counters.at[0].path);
-    if (o->has_blame)
-        html_find_blame(d, o->cover.session.read.progress);
+    const char *measured = c->files.counters.len   ? c->files.counters.at[0].path
+                           : c->files.profiles.len ? c->files.profiles.at[0].path
+                                                   : NULL;
+    if (measured && !html_changed(measured, &d->coverage.measured_at, e))
+        return false;
+    if (o->has_blame) {
+        /* git is asked once for each source, several at a time: it is slow, and each answer is
+         * independent. */
+        struct progress *progress = o->cover.session.read.progress;
+        size_t len = d->covered.result.sources.len;
+        struct blame_job job = {d, progress};
+        d->blames = ARENA_NEW(&d->arena, struct blame, len + 1);
+        progress_phase(progress, "asking git who wrote the lines", len);
+        parallel_for(len, 0, html_blame_source, &job);
+        d->coverage.blames = d->blames;
+        d->coverage.blamed_at = d->coverage.measured_at ? d->coverage.measured_at : time(NULL);
+    }
     d->page.coverage = &d->coverage;
     return true;
 }
@@ -295,12 +325,24 @@ static bool html_open_coverage(struct html_data *d, struct html_options *o, stru
 /* A folder has its own name wherever it is seen from; "." would say nothing. */
 static const char *html_title_of(struct html_data *d, const struct html_options *o)
 {
+    enum { LONGEST_ARGUMENTS = 60 };
     char full[PATH_MAX];
     if (o->title)
         return o->title;
-    if (d->page.profile)
-        return arena_printf(&d->arena, "%s: %s", path_base_name(d->session.summary.program),
+    if (d->page.profile) {
+        /* Of several processes the first is often a shell: what was typed says more. */
+        const struct recording_summary *run = d->session.summary.run;
+        const char *command = run && *run->command ? run->command : NULL;
+        const char *name = path_base_name(d->session.summary.program);
+        if (command) {
+            const char *space = strchr(command, ' ');
+            size_t first = space ? (size_t)(space - command) : strlen(command);
+            const char *base = path_base_name(arena_copy(&d->arena, command, first));
+            name = arena_printf(&d->arena, "%s%.*s", base, LONGEST_ARGUMENTS, command + first);
+        }
+        return arena_printf(&d->arena, "%s: %s", name,
                             d->page.coverage ? "time and coverage" : "profile");
+    }
     const char *operand = o->coverage.len ? o->coverage.at[0] : ".";
     const char *last = path_base_name(operand);
     bool has_name = strcmp(last, ".") && strcmp(last, "..") && *last;
@@ -332,6 +374,39 @@ static bool html_open_base(struct html_data *d, struct html_options *o, struct e
     return true;
 }
 
+/* What may be published: the project around the current folder and around each operand and, for
+ * recordings that lie elsewhere, around the program that ran; and what the user named with
+ * --source-dir and --path-map. Names inside the operands decide nothing, as they may be anybody's.
+ * A recorded path counts only if a program is there: it is a name, too. */
+static bool html_find_folders(struct html_data *d, const struct html_options *o, struct err *e)
+{
+    struct source_folders *f = &d->folders;
+    const char *program = d->session.folder ? d->session.summary.program : d->session.program;
+    const char *folders[] = {".", d->session.folder && !access(program, X_OK) ? program : NULL};
+    f->arena = &d->arena;
+    for (size_t i = 0; i < 2 + o->profile.len + o->coverage.len; i++) {
+        const char *operand = i < 2                    ? folders[i]
+                              : i - 2 < o->profile.len ? o->profile.at[i - 2]
+                                                       : o->coverage.at[i - 2 - o->profile.len];
+        if (!operand)
+            continue;
+        size_t len = is_folder(operand) ? strlen(operand) : path_folder_length(operand);
+        const char *folder = arena_copy(&d->arena, operand, len);
+        if ((len || *operand != '/') &&
+            (!source_folders_add(f, folder, e) ||
+             !source_folders_add(f, project_folder(folder, &d->arena), e)))
+            return false;
+    }
+    for (size_t i = 0; i < o->cover.search.dirs.len; i++)
+        if (!source_folders_add(f, o->cover.search.dirs.at[i], e))
+            return false;
+    for (size_t i = 0; i < o->cover.search.maps.len; i++)
+        if (!source_folders_add(f, o->cover.search.maps.at[i].to, e))
+            return false;
+    d->page.folders = o->has_all_sources ? NULL : f;
+    return true;
+}
+
 /* Opens both halves and the base into a zeroed *d; html_data_close() after failure, too. A base
  * has no base of its own, as html_base_options() leaves `base` empty: the recursion ends there. */
 static bool html_data_open(struct html_data *d, struct html_options *o, struct err *e)
@@ -346,6 +421,8 @@ static bool html_data_open(struct html_data *d, struct html_options *o, struct e
     if (o->base.len && !html_open_base(d, o, e))
         return false;
     d->page.title = html_title_of(d, o);
+    if (!html_find_folders(d, o, e))
+        return false;
     d->page.search = &o->cover.search;
     d->page.folder = o->coverage.len ? d->covered.root : o->cover.session.filter.root;
     return true;
@@ -366,6 +443,7 @@ static void html_data_close(struct html_data *d)
     source_lines_deinit(&d->lines);
     coverage_session_close(&d->covered);
     session_close(&d->session);
+    source_folders_deinit(&d->folders);
     arena_deinit(&d->arena);
 }
 
@@ -376,12 +454,15 @@ static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
     {0, "title", "TEXT", "what the page is called", FILLS(struct html_options, title)},
-    {0, "folder", NULL, "sources as files beside the page, loaded when they are looked at",
+    {0, "folder", NULL, "sources as files beside the page, loaded when they are opened",
      FILLS(struct html_options, is_folder)},
     {0, "asm", "[att|intel]", "with the machine code of lines that have time",
      CHOOSES(struct html_options, is_intel), ALSO_SETS(struct html_options, has_code)},
     {0, "inlines", NULL, "with the places that the code of lines was inlined into",
      FILLS(struct html_options, has_inlines)},
+    {0, "all-sources", NULL,
+     "sources outside the project, too: whatever files the measurement names",
+     FILLS(struct html_options, has_all_sources)},
     {0, "blame", NULL, "with the author and the age of each line of covered sources, by git",
      FILLS(struct html_options, has_blame)},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
@@ -420,17 +501,43 @@ static bool html_write_page(struct html_page *p, struct progress *progress, stru
             out_printf(out, "The sources are in %s: in one file there would be %zu MB.\n",
                        p->beside, page_bytes(p->page) >> 20);
     }
-    return output_to(o->output, html_write, p, out, e);
+    /* Said before anything can fail, as it explains a page that seems to lack sources. */
+    size_t outside = page_outside(p->page);
+    if (outside && strcmp(o->output, "-"))
+        out_printf(out,
+                   "The text of %zu source%s outside the project is not in the page: --source-dir "
+                   "names folders to take, --all-sources takes all.\n",
+                   outside, outside == 1 ? "" : "s");
+    const struct html_data *base = p->data.base;
+    return page_is_whole(p->page, false, e) && session_is_read(&p->data.session, e) &&
+           (!base || session_is_read(&base->session, e)) &&
+           output_to(o->output, html_write, p, out, e);
 }
 
-/* Opens, writes, and judges the gates. */
+/* The first coverage input that could not be used, or used in part, or NULL. Other problems, such
+ * as a program that never ran, are told on the page alone: they are what the page is about. */
+static const char *html_lost_coverage(const struct html_data *d)
+{
+    const struct problems *p = &d->covered.reading.problems;
+    return p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL] ? p->at.at[0].text : NULL;
+}
+
+/* Opens, writes, and judges the gates. As with 'monarc cover', a page without a line that ran does
+ * not replace one when some input could not be used, and others say so by their status. */
 static int html_show(struct html_options *o, struct html_page *p, struct progress *progress,
                      struct out *out, struct err *e)
 {
     o->view.session.wants_code = o->has_code;
     o->view.session.read.progress = o->cover.session.read.progress = progress;
-    if (!cover_options_finish(&o->cover, e) || !html_data_open(&p->data, o, e) ||
-        !html_write_page(p, progress, out, e))
+    if (!cover_options_finish(&o->cover, e) || !html_data_open(&p->data, o, e))
+        return EXIT_BAD;
+    const char *lost = html_lost_coverage(&p->data);
+    if (lost && !p->data.page.profile && !p->data.covered.result.sums.lines.hit) {
+        err_set(e, "nothing could be used: %s", lost);
+        return EXIT_BAD;
+    }
+    if (!html_write_page(p, progress, out, e) || !session_debug_is_whole(&p->data.session, e) ||
+        !page_is_whole(p->page, true, e))
         return EXIT_BAD;
     for (size_t i = 0; i < p->data.coverage.gates_len; i++) {
         const struct page_gate *g = &p->data.coverage.gates[i];
@@ -439,7 +546,11 @@ static int html_show(struct html_options *o, struct html_page *p, struct progres
             return EXIT_DIFFERS;
         }
     }
-    return EXIT_FINE;
+    if (lost)
+        err_set(e, "%s", lost);
+    else if (p->data.covered.result.trouble)
+        err_set(e, "%s", p->data.covered.result.trouble);
+    return e->line[0] ? EXIT_DIFFERS : EXIT_FINE;
 }
 
 /* The page is freed first, since it points into the data, and the data before the options whose
@@ -450,15 +561,14 @@ static int html_run(const struct command *self, int argc, char **argv, struct ou
     struct html_options o = {.output = "report.html"};
     struct html_page p = {.options = &o};
     struct operands operands;
+    struct session_newest newest;
     int status = EXIT_BAD;
     cover_options_init(&o.cover);
     enum options_end end = options_read(self, argc, argv, &o, &operands, out, e);
     if (end == OPTIONS_HELPED) {
         status = EXIT_FINE;
-    } else if (end == OPTIONS_READ && !operands.len) {
-        err_set(e, "html needs a PROGRAM, a RECORDING or a folder with coverage; see 'monarc html "
-                   "--help'");
-    } else if (end == OPTIONS_READ) {
+    } else if (end == OPTIONS_READ &&
+               (operands.len || operands_newest(&operands, &newest, self, e))) {
         struct progress *progress = progress_start();
         html_operands(&o, operands.at, operands.len);
         status = html_show(&o, &p, progress, out, e);
@@ -482,7 +592,92 @@ static const struct option_group GROUPS[] = {
 const struct command command_html = {
     .name = "html",
     .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...] [DIR|FILE...]",
-    .summary = "Write one page with a profile, its sources and their coverage to look at",
+    .summary = "Write a page to browse a profile, its sources and their coverage",
     OPTIONS_OF(OPTIONS, GROUPS),
     .run = html_run,
+};
+
+/* ---- monarc tui: the screen. What is on it is in src/tui; its options and operands are those of
+ * the page: a profile, coverage, or both, and what to compare with.
+ *
+ * The session is opened by the screen itself (tui_open), so that its progress is shown before the
+ * terminal is taken. There is no output: whatever goes wrong is an error of this command. */
+
+/* What the screen is to open, in its own terms. */
+static bool tui_describe(struct html_options *o, struct tui_options *out, struct err *e)
+{
+    struct coverage_options *c = &o->cover.session;
+    if (o->profile.len) {
+        if (!session_operands(&o->view.session, o->profile.at, o->profile.len, e))
+            return false;
+        out->profile = &o->view.session;
+    }
+    if (o->coverage.len) {
+        c->paths = o->coverage.at;
+        c->paths_len = o->coverage.len;
+        if (!o->view.session.no_demangle)
+            c->result.demangle = demangle;
+        out->coverage = c;
+    }
+    out->search = &o->cover.search;
+    out->folder = c->filter.root;
+    return true;
+}
+
+/* The terminal is looked at before anything is opened: reading a large recording for a screen that
+ * cannot be had would be in vain. GPROF_PATH is the search path of GNU gprof. */
+static bool tui_start(struct html_options *o, const struct operands *operands, struct err *e)
+{
+    struct html_options base = {0};
+    struct tui_options shown = {0}, shown_base = {0};
+    struct terminal_state terminal;
+    const char *more = getenv("GPROF_PATH");
+    html_operands(o, operands->at, operands->len);
+    if (!cover_options_finish(&o->cover, e) || !tui_describe(o, &shown, e))
+        return false;
+    if (more)
+        source_search_add(&o->cover.search, more);
+    html_base_options(&base, o);
+    bool ok = tui_describe(&base, &shown_base, e);
+    if (ok) {
+        shown.base = o->base.len ? &shown_base : NULL;
+        ok = terminal_find(&terminal, e) && screen_run(&shown, &terminal, e);
+        terminal_forget(&terminal);
+    }
+    html_options_deinit(&base);
+    return ok;
+}
+
+/* `out` is only for --help. */
+static int tui_run(const struct command *self, int argc, char **argv, struct out *out,
+                   struct err *e)
+{
+    struct html_options o = {0};
+    struct operands operands;
+    struct session_newest newest;
+    cover_options_init(&o.cover);
+    enum options_end end = options_read(self, argc, argv, &o, &operands, out, e);
+    bool ok =
+        end == OPTIONS_HELPED ||
+        (end == OPTIONS_READ && (operands.len || operands_newest(&operands, &newest, self, e)) &&
+         tui_start(&o, &operands, e));
+    html_options_deinit(&o);
+    return ok ? EXIT_FINE : EXIT_BAD;
+}
+
+static const struct option_group TUI_GROUPS[] = {
+    GROUP(base_set, struct html_options, base),
+    GROUP(part_set, struct html_options, view.session),
+    COVER_GROUPS(struct html_options, cover),
+    GROUP(demangle_set, struct html_options, view.session.no_demangle),
+    FILE_GROUPS(struct html_options, view.session),
+    GROUP(read_set, struct html_options, view.session.read),
+};
+const struct command command_tui = {
+    .name = "tui",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...] [DIR|FILE...]",
+    .summary = "Look at a profile, its sources and their coverage on the terminal",
+    .groups = TUI_GROUPS,
+    .groups_len = sizeof TUI_GROUPS / sizeof *TUI_GROUPS,
+    .run = tui_run,
 };

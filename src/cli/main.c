@@ -27,7 +27,7 @@
  * This is the only file that prints errors or ends the process. */
 #include "base/arena.h"
 #include "base/path.h"
-#include "output/text.h"
+#include "output/out.h"
 #include "cli/cli.h"
 
 #include <malloc.h>

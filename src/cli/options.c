@@ -145,6 +145,36 @@ bool take_place(void *target, const struct option_row *row, const char *value, s
     return filter_add_place(&((struct view_options *)target)->filter, value, e);
 }
 
+/* Kept as patterns until the names are known: what they match is not in the tree. */
+static bool take_dropped_function(void *target, const struct option_row *row, const char *value,
+                                  struct err *e)
+{
+    (void)row;
+    return filter_add(&((struct stack_edits *)target)->functions, value, false, e);
+}
+
+/* By the last part of the path, as reports name objects; any name is taken until it is known which
+ * objects there are. */
+static bool take_dropped_object(void *target, const struct option_row *row, const char *value,
+                                struct err *e)
+{
+    (void)row, (void)e;
+    vec_push(&((struct stack_edits *)target)->objects, path_base_name(value));
+    return true;
+}
+
+static const struct option_row STACKS[] = {
+    {0, "fold-recursion", NULL, "show a function that is on its own stack once",
+     FILLS(struct stack_edits, folds_recursion)},
+    {0, "drop-function", "REGEX",
+     "leave out functions whose name matches; their time goes to their callers (may be repeated)",
+     TAKEN_BY(take_dropped_function)},
+    {0, "drop-object", "NAME",
+     "the same of all functions of a library or program (may be repeated)",
+     TAKEN_BY(take_dropped_object)},
+};
+const struct option_set stacks_set = SET("Recorded stacks", STACKS);
+
 /* Patterns are POSIX extended regular expressions that may match anywhere in a name. */
 static const struct option_row FILTER[] = {
     {'m', "min-percent", "P", "leave out what has less than P percent of all samples",

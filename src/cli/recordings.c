@@ -14,9 +14,10 @@
 #include "base/path.h"
 #include "cli/cli.h"
 #include "profile/format/embedded.h"
-#include "profile/format/sidecar.h"
+#include "profile/format/recording_file.h"
 #include "session/embedded_files.h"
 #include "session/recorded.h"
+#include "session/recording_folder.h"
 #include "session/symbol_files.h"
 
 #include <errno.h>
@@ -336,6 +337,33 @@ static bool recover(const char *folder, bool is_forced, struct out *out, struct 
     return ok;
 }
 
+/* A folder that is no run's is that of one process, and goes straight to recover().
+ *
+ * What a run that was killed left: its own recording, if that was complete and only its name was
+ * missing; otherwise the calls that recorders inside its processes counted. What the run itself had
+ * sampled was in its memory. */
+static bool recover_run_folder(const char *path, bool is_forced, struct out *out, struct err *e)
+{
+    struct arena a = {0};
+    struct recording_folder f;
+    size_t len, recovered = 0;
+    bool ok = recording_folder_adopt(&f, path, &a, e);
+    if (ok && f.name != f.working)
+        out_printf(out, "%s: was complete; its name is %s now\n", path, f.name);
+    char **processes = ok ? recorded_processes(f.name, &a, &len, e) : NULL;
+    ok = ok && processes;
+    for (size_t i = 0; ok && i < len; i++) {
+        if (access(arena_printf(&a, "%s/monarc.live", processes[i]), F_OK))
+            continue;
+        ok = recover(processes[i], is_forced, out, e);
+        recovered++;
+    }
+    if (ok && f.name == f.working && !recovered)
+        ok = recover(path, is_forced, out, e); /* which says what is missing */
+    arena_deinit(&a);
+    return ok;
+}
+
 /* The first recording that cannot be recovered ends the command; those before it are complete. */
 static int recover_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
@@ -348,7 +376,7 @@ static int recover_run(const struct command *self, int argc, char **argv, struct
     if (!operands.len)
         err_set(e, "recover needs the folder of a RECORDING; see 'monarc recover --help'");
     for (size_t i = 0; i < operands.len; i++)
-        if (!recover(operands.at[i], r.is_forced, out, e))
+        if (!recover_run_folder(operands.at[i], r.is_forced, out, e))
             return EXIT_BAD;
     return operands.len ? EXIT_FINE : EXIT_BAD;
 }
@@ -401,8 +429,8 @@ static int symbols_complete(const char *folder, struct symbol_files *files, stru
     struct recorded_symbols s = {0};
     bool ok = recorded_read_alone(folder, &r, e);
     if (ok) {
-        recorded_complete(&r, folder, &read, files, 0, &s);
-        ok = !s.added || recorded_write(folder, &r, e);
+        ok = recorded_complete(&r, folder, &read, files, 0, &s, e) &&
+             (!s.added || recorded_write(folder, &r, e));
     }
     if (ok)
         symbols_tell(folder, &s, files, out);

@@ -54,16 +54,28 @@ static const struct option_row FLAT_OPTIONS[] = {
      FILLS(struct flat_request, view.session.has_hosts)},
 };
 
+/* Rows of a recording that say nothing: a function that only calls others has no time of its own,
+ * and `graph` shows it. Sorted by anything else, searched for, or for a program, they stay. */
+static bool flat_leaves_out_idle(const struct session *s, const struct view_options *o)
+{
+    return s->folder && !o->print.format && !o->filter.focus.len && !o->filter.places.len &&
+           (!o->rules.has_sort || o->rules.sort == BY_SELF);
+}
+
 /* The table is made also if the base could not be opened, which costs little and keeps one way
  * out. */
 static bool flat_print_functions(struct session *s, const struct flat_request *r, struct out *out,
                                  struct err *e)
 {
+    static const double IDLE_PERCENT = 0.05;
     struct flat table;
     struct baseline base = {0};
     bool has_base = r->base.len > 0;
     bool ok = !has_base || view_open_base(&base, &r->base, s, &r->view.session, e);
-    flat_make(&table, &s->summary, &s->graph, &s->names, &r->view.rules, &s->arena);
+    struct view_rules rules = r->view.rules;
+    if (!has_base && flat_leaves_out_idle(s, &r->view))
+        rules.idle_percent = IDLE_PERCENT;
+    flat_make(&table, &s->summary, &s->graph, &s->names, &rules, &s->arena);
     struct report_input in = {.names = &s->names, .flat = &table, .base = has_base ? &base : NULL};
     if (ok)
         print_report(REPORT_FLAT, &in, &r->view.print, out);
@@ -123,9 +135,10 @@ static const struct option_group FLAT_GROUPS[] = {
 };
 const struct command command_flat = {
     .name = "flat",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING...",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING...]",
     .summary = "Show where the time went, function by function",
     OPTIONS_OF(FLAT_OPTIONS, FLAT_GROUPS),
+    COLUMNS_OF(&flat_columns, &shares_columns),
     .run = flat_run,
 };
 
@@ -202,9 +215,10 @@ static const struct option_group LINES_GROUPS[] = {
 };
 const struct command command_lines = {
     .name = "lines",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] | RECORDING]",
     .summary = "Show where the time went, line by line",
     OPTIONS_OF(LINES_OPTIONS, LINES_GROUPS),
+    COLUMNS_OF(&lines_columns),
     .run = lines_run,
 };
 
@@ -264,6 +278,8 @@ static bool annotate_report(struct sources *s, void *request, struct out *out, s
     for (size_t i = 0; i < table.files.len && is_whole; i++)
         if (table.files.at[i].is_lost)
             is_whole = err_set(e, "%s", table.files.at[i].why);
+    if (is_whole && table.why_no_code)
+        is_whole = err_set(e, "some code is not shown: %s", table.why_no_code);
     annotate_deinit(&table);
     return is_whole;
 }
@@ -272,7 +288,8 @@ static bool annotate_report(struct sources *s, void *request, struct out *out, s
 static int annotate_run(const struct command *self, int argc, char **argv, struct out *out,
                         struct err *e)
 {
-    struct annotate_request r = {.rules = {.min_percent = 1, .context = 3}};
+    struct annotate_request r = {.source.sources.session.takes_counts = true,
+                                 .rules = {.min_percent = 1, .context = 3}};
     struct source_job job = {&r, &r.source, annotate_prepare, annotate_report};
     return source_run(self, argc, argv, &job, out, e);
 }
@@ -284,9 +301,10 @@ static const struct option_group ANNOTATE_GROUPS[] = {
 };
 const struct command command_annotate = {
     .name = "annotate",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] [COVERAGE...] | RECORDING]",
     .summary = "Show the source with time, calls and counts beside each line",
     OPTIONS_OF(ANNOTATE_OPTIONS, ANNOTATE_GROUPS),
+    COLUMNS_OF(&annotate_columns),
     .run = annotate_run,
 };
 
@@ -319,7 +337,7 @@ static bool counts_report(struct sources *s, void *request, struct out *out, str
     if (!s->session.profile.blocks.len)
         return err_set(e,
                        "%s: has no counts of lines or blocks: compile with --coverage, run, and "
-                       "make them with 'monarc convert --program'; 'monarc flat' shows how often "
+                       "name the folder of its counters, too; 'monarc flat' shows how often "
                        "functions were called",
                        r->source.sources.session.profiles[0]);
     struct report_input in = {.names = &s->session.names,
@@ -334,7 +352,7 @@ static bool counts_report(struct sources *s, void *request, struct out *out, str
 static int counts_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {
-    struct counts_request r = {.rules = {.limit = 20}};
+    struct counts_request r = {.source.sources.session.takes_counts = true, .rules = {.limit = 20}};
     struct source_job job = {.request = &r, .options = &r.source, .report = counts_report};
     return source_run(self, argc, argv, &job, out, e);
 }
@@ -345,9 +363,10 @@ static const struct option_group COUNTS_GROUPS[] = {
 };
 const struct command command_counts = {
     .name = "counts",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE...] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE...] [COVERAGE...] | RECORDING]",
     .summary = "Show how often lines and basic blocks were executed",
     OPTIONS_OF(COUNTS_OPTIONS, COUNTS_GROUPS),
+    COLUMNS_OF(&counts_line_columns, &counts_block_columns),
     .run = counts_run,
 };
 
@@ -367,13 +386,15 @@ static int doctor_run(const struct command *self, int argc, char **argv, struct 
 {
     struct doctor_request r = {0};
     struct operands operands;
+    struct session_newest newest;
     struct session_options which = {0};
     struct diagnosed d = {0};
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
     if (end != OPTIONS_READ)
         return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
-    if (operands.len < 1 || operands.len > 2 ||
-        (operands.len == 2 && is_recording(operands.at[0]))) {
+    if (!operands.len && !operands_newest(&operands, &newest, self, e))
+        return EXIT_BAD;
+    if (operands.len > 2 || (operands.len == 2 && is_recording(operands.at[0]))) {
         err_set(e, "doctor takes a PROGRAM and perhaps a PROFILE; see 'monarc doctor --help'");
         return EXIT_BAD;
     }
@@ -390,6 +411,11 @@ static int doctor_run(const struct command *self, int argc, char **argv, struct 
     print_report(REPORT_DIAGNOSIS, &in, &r.print, out);
     enum severity worst = SEVERITY_NOTE;
     diagnosis_worst(&d.diagnosis, &worst);
+    struct err why = {0};
+    if (!session_debug_is_whole(&d.session, &why) && why.system) {
+        *e = why; /* the diagnosis is of a part, so that what it does not find may be there */
+        worst = SEVERITY_ERROR;
+    }
     diagnosed_close(&d);
     return worst == SEVERITY_ERROR     ? EXIT_BAD
            : worst == SEVERITY_WARNING ? EXIT_DIFFERS
@@ -405,9 +431,10 @@ static const struct option_group DOCTOR_GROUPS[] = {
 };
 const struct command command_doctor = {
     .name = "doctor",
-    .synopsis = "[OPTION...] PROGRAM [PROFILE] | RECORDING",
+    .synopsis = "[OPTION...] [PROGRAM [PROFILE] | RECORDING]",
     .summary = "Say why a profile is empty or strange, and what to do about it",
     .groups = DOCTOR_GROUPS,
     .groups_len = sizeof DOCTOR_GROUPS / sizeof *DOCTOR_GROUPS,
+    COLUMNS_OF(&doctor_columns),
     .run = doctor_run,
 };

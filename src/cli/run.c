@@ -15,6 +15,8 @@
  * report failed. */
 #include "cli/run.h"
 
+#include "record/live_counters.h"
+
 #include "base/path.h"
 
 #include <errno.h>
@@ -39,7 +41,42 @@ enum {
 
 enum { MOST_PID = INT32_MAX, MOST_SECONDS = 1 << 30, MOST_RUNS = 10000 };
 
+/* A number with its unit: "1ms", "500us", "0.5s". Shorter ones than 10us would have more slices
+ * than a recording can hold in ten seconds; a number alone would be taken for seconds by some, and
+ * for milliseconds by others. */
+static bool run_take_slice(void *target, const struct option_row *row, const char *value,
+                           struct err *e)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } UNITS[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double number = strtod(value, &end);
+    (void)row;
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS && end != value; i++)
+        if (!strcmp(end, UNITS[i].name) && number * UNITS[i].ns >= 1e4 &&
+            number * UNITS[i].ns <= 1e10) {
+            ((struct run_request *)target)->slice_ns = (uint64_t)(number * UNITS[i].ns + 0.5);
+            return true;
+        }
+    return err_set(e, "--slice takes a time from 10us to 10s, such as 1ms or 500us, not '%s'",
+                   value);
+}
+
 /* Those from --repeat on are of a series; run_check_series() says which need it. */
+/* --coverage[=FILE]: files are FILE.PID.profraw, by default named after the program, in the current
+ * folder. What would be recorded otherwise is not: counters are read, and nothing is sampled. */
+static bool run_take_coverage(void *target, const struct option_row *row, const char *value,
+                              struct err *e)
+{
+    struct run_request *r = target;
+    (void)row, (void)e;
+    r->reads_coverage = true;
+    r->coverage = value;
+    return true;
+}
+
 static const struct option_row OPTIONS[] = {
     {'o', "output", "DIR", "record into DIR (default: NAME.monarc here)",
      FILLS(struct run_request, output)},
@@ -55,6 +92,9 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct run_request, pid), .most = MOST_PID},
     {0, "seconds", "N", "stop recording after N seconds; the program goes on",
      FILLS(struct run_request, seconds), .most = MOST_SECONDS},
+    {0, "slice", "TIME",
+     "know when samples were taken to TIME, as 1ms (default: 2ms, longer in runs beyond 2 s)",
+     TAKEN_BY(run_take_slice)},
     {0, "no-stacks", NULL, "record no call stacks", FILLS(struct run_request, no_stacks)},
     {0, "no-follow", NULL, "record only the first process", FILLS(struct run_request, no_follow)},
     {0, "follow-daemons", "N",
@@ -69,6 +109,11 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct run_request, no_symbols)},
     {0, "no-arguments", NULL, "write the name of the program, but not its arguments",
      FILLS(struct run_request, no_arguments)},
+    {0, "coverage", "[FILE]",
+     "record nothing, but read coverage counters (clang, rustc) from outside, whatever ends it",
+     TAKEN_BY(run_take_coverage)},
+    {0, "coverage-interval", "MS", "between readings, for what is killed (default: 200)",
+     FILLS(struct run_request, coverage_interval), .most = 3600000},
     {0, "no-report", NULL, "record, but show nothing", FILLS(struct run_request, no_report)},
     {0, "repeat", "N", "record N runs, and report their mean", FILLS(struct run_request, repeat),
      ALSO_SETS(struct run_request, has_repeat), .least = 1, .most = MOST_RUNS},
@@ -121,7 +166,10 @@ static bool run_check_series(struct run_request *r, struct err *e)
     return true;
 }
 
-/* What contradicts itself is refused before anything is started, and so are events that this
+/* Refused are: a PROGRAM beside --pid, neither of the two, a --rate that is too high for what
+ * samples cost, and what only series have.
+ *
+ * What contradicts itself is refused before anything is started, and so are events that this
  * machine does not have. Clocks are not probed: without perf events ptrace measures them. */
 static bool run_check_request(struct run_request *r, struct err *e)
 {
@@ -314,21 +362,42 @@ bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_res
 
 /* --- one run --------------------------------------------------------------------------------- */
 
-/* Where the wanted name cannot be had, the recording stays under another one, which is said on
- * standard error. */
+/* A remark on standard error, where the program's own messages go, too. It fails nothing: who
+ * closed standard error does not want remarks. */
+static void run_remark(const char *text)
+{
+    struct out out;
+    struct err ignored;
+    out_init(&out, STDERR_FILENO);
+    out_printf(&out, "monarc run: %s\n", text);
+    (void)!out_finish(&out, "standard error", &ignored);
+    out_deinit(&out);
+}
+
+/* Only the first of several is named: the user knows by then what they are, and where. Nothing but
+ * empty folders is removed without being asked. */
+bool run_make_folder(struct recording_folder *folder, const char *name, struct arena *a,
+                     struct err *e)
+{
+    if (!recording_folder_make(folder, name, a, e))
+        return false;
+    const char *more = arena_printf(a, " (there are %zu such folders)", folder->left_len);
+    if (folder->left_len)
+        run_remark(arena_printf(a,
+                                "%s was left by a run that was killed; 'monarc recover %s' keeps "
+                                "what is in it%s",
+                                folder->left, folder->left, folder->left_len > 1 ? more : ""));
+    return true;
+}
+
+/* Where the wanted name cannot be had, the recording stays under another one. */
 bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct err *e)
 {
     const char *wanted = folder->name;
     bool ok = recording_folder_keep(folder, a, e);
-    if (ok && folder->elsewhere) {
-        struct out out;
-        struct err ignored;
-        out_init(&out, STDERR_FILENO);
-        out_printf(&out, "monarc run: the recording is %s, not %s: %s\n", folder->name, wanted,
-                   folder->elsewhere);
-        (void)!out_finish(&out, "standard error", &ignored);
-        out_deinit(&out);
-    }
+    if (ok && folder->elsewhere)
+        run_remark(arena_printf(a, "the recording is %s, not %s: %s", folder->name, wanted,
+                                folder->elsewhere));
     return ok;
 }
 
@@ -344,7 +413,7 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
     const char *name = r->output ? r->output
                        : r->argv ? arena_printf(&r->arena, "%s.monarc", path_base_name(r->argv[0]))
                                  : arena_printf(&r->arena, "%" PRIu64 ".monarc", r->pid);
-    if (!recording_folder_make(&folder, name, &r->arena, e))
+    if (!run_make_folder(&folder, name, &r->arena, e))
         return EXIT_BAD;
     struct run_setting setting = {.argv = r->argv,
                                   .working = folder.working,
@@ -362,6 +431,49 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
          run_report_flat(r, folder.name, &before, out, e);
     if (ok && r->dump_failure.line[0])
         ok = err_set(e, "monarc_rt_dump: %s", r->dump_failure.line);
+    return ok || result.status ? result.status : EXIT_BAD;
+}
+
+/* Runs the program without recording, and says on standard error what was read of its counters, as
+ * its own output goes to standard output.
+ *
+ * The status is the program's, unless it ended well and nothing could be read: a test that passes
+ * without leaving its coverage would look like one that covers nothing. What cannot be had, by
+ * SIGKILL and by exec, is no failure, but said. */
+static int run_with_coverage(struct run_request *r, struct err *e)
+{
+    struct live_counters_result result;
+    struct live_counters_request request = {
+        .argv = r->argv,
+        .output = r->coverage ? r->coverage : path_base_name(r->argv[0]),
+        .interval_ms = r->coverage_interval ? r->coverage_interval : 200};
+    struct out aside;
+    struct err ignored;
+    bool ok = live_counters_run(&request, &result, e);
+    out_init(&aside, STDERR_FILENO);
+    if (ok && !result.written)
+        ok = err_set(e,
+                     "%s: %s; compile it with -fprofile-instr-generate -fcoverage-mapping (clang) "
+                     "or -Cinstrument-coverage (rustc)",
+                     r->argv[0],
+                     result.stripped ? "has counters, but is stripped of the symbol that says "
+                                       "their version"
+                                     : "has no counters that can be read from outside");
+    else if (ok)
+        out_printf(&aside,
+                   "monarc run: counters of %" PRIu64 " process%s are in %s%s; 'monarc cover' "
+                   "shows them\n",
+                   result.written, result.written == 1 ? "" : "es", result.example,
+                   result.written > 1 ? " and others" : "");
+    if (ok && result.killed + result.replaced)
+        out_printf(&aside,
+                   "monarc run: %" PRIu64
+                   " ended by SIGKILL or ran another program by exec: what it "
+                   "counted in the last %" PRIu64 " ms may be missing\n",
+                   result.killed + result.replaced, request.interval_ms);
+    (void)!out_finish(&aside, "standard error", &ignored);
+    out_deinit(&aside);
+    free(result.example);
     return ok || result.status ? result.status : EXIT_BAD;
 }
 
@@ -385,6 +497,12 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
     } else if (end == OPTIONS_READ && r.lists_events) {
         events_list(out, "");
         status = EXIT_FINE;
+    } else if (end == OPTIONS_READ && r.reads_coverage) {
+        if (!r.argv || r.repeat || r.compares || r.pid)
+            err_set(e,
+                    "--coverage takes one PROGRAM, which is not recorded; see 'monarc run --help'");
+        else
+            status = run_with_coverage(&r, e);
     } else if (end == OPTIONS_READ && run_check_request(&r, e)) {
         status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
     }

@@ -20,7 +20,7 @@ enum run_method { METHOD_AUTO, METHOD_PERF, METHOD_PTRACE };
  * in samples per second of CPU time. */
 struct run_request {
     const char *output, *events;
-    uint64_t rate, pid, seconds, daemon_seconds;
+    uint64_t rate, pid, seconds, daemon_seconds, slice_ns;
     bool no_stacks, no_follow, no_report, no_symbols, no_arguments, off_cpu, lists_events,
         has_events;
     enum run_calls_choice calls;
@@ -31,6 +31,11 @@ struct run_request {
     uint64_t repeat, warmups, seed;
     bool has_repeat, has_warmups, has_seed, varies, compares, ignores_failure, shows_output;
     const char *prepare;
+
+    bool reads_coverage; /* --coverage: no recording, but counters from outside */
+    const char *coverage;
+    uint64_t coverage_interval; /* milliseconds; 0: the default */
+
     char **compared; /* the two commands */
     size_t compared_len;
 
@@ -73,6 +78,10 @@ int run_series(struct run_request *r, struct out *out, struct err *e);
 /* Whether the program, which was not started since recording is refused, is to run all the same:
  * unless the user insists on a way to record. */
 bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_result *result);
+
+/* recording_folder_make(), which names what killed runs left on standard error. */
+MUST_CHECK bool run_make_folder(struct recording_folder *folder, const char *name, struct arena *a,
+                                struct err *e);
 
 /* recording_folder_keep(), which says on standard error if the recording got another name. */
 MUST_CHECK bool run_keep_folder(struct recording_folder *folder, struct arena *a, struct err *e);

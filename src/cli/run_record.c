@@ -28,6 +28,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,13 +48,15 @@ struct run_calls {
     const char *folder;  /* absolute */
     const char *control; /* absolute path of the control file */
     bool is_linked;      /* the library is in the program already */
+    bool no_arguments;
 };
 
 /* Fails, saying why, where the library is not to be had or the program would not load it. */
 static bool run_calls_prepare(struct run_calls *c, const char *program, const char *folder,
                               struct arena *a, struct err *e)
 {
-    *c = (struct run_calls){.library = preload_find(a, e), .folder = folder};
+    *c = (struct run_calls){
+        .library = preload_find(a, e), .folder = folder, .no_arguments = c->no_arguments};
     if (!c->library || !preload_check(program, c->library, &c->is_linked, a, e))
         return false;
     c->control = arena_printf(a, "%s/monarc.control", folder);
@@ -62,9 +66,9 @@ static bool run_calls_prepare(struct run_calls *c, const char *program, const ch
 /* Names that steer the library; whatever the user's environment says of them is for other runs. */
 static bool run_calls_replaces(const struct run_calls *c, const char *entry)
 {
-    static const char *const names[] = {
-        "MONARC_OFF=",  "MONARC_CLASSIC=", "GMON_OUT_PREFIX=", "MONARC_OUT=",
-        "MONARC_RATE=", "MONARC_CONTROL=", "MONARC_LIVE=",     "MONARC_EVENT="};
+    static const char *const names[] = {"MONARC_OFF=",  "MONARC_CLASSIC=", "GMON_OUT_PREFIX=",
+                                        "MONARC_OUT=",  "MONARC_RATE=",    "MONARC_CONTROL=",
+                                        "MONARC_LIVE=", "MONARC_EVENT=",   "MONARC_ARGUMENTS="};
     if (!c->is_linked && !strncmp(entry, "LD_PRELOAD=", 11))
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -75,10 +79,10 @@ static bool run_calls_replaces(const struct run_calls *c, const char *entry)
 
 /* The environment of the program: `from`, with what the library is to know. Variables of the
  * library replace the user's. MONARC_RATE=0: the monitor samples, so the library in the program
- * must not. ADDED counts LD_PRELOAD, three variables and the NULL. */
+ * must not. ADDED counts LD_PRELOAD, four variables and the NULL. */
 static char **run_calls_environment(const struct run_calls *c, char **from, struct arena *a)
 {
-    enum { ADDED = 5 };
+    enum { ADDED = 6 };
     size_t len = 0, kept = 0;
     if (!c->library)
         return from;
@@ -93,6 +97,8 @@ static char **run_calls_environment(const struct run_calls *c, char **from, stru
     all[kept++] = arena_printf(a, "MONARC_OUT=%s", c->folder);
     all[kept++] = arena_printf(a, "MONARC_CONTROL=%s", c->control);
     all[kept++] = arena_printf(a, "MONARC_RATE=0");
+    if (c->no_arguments)
+        all[kept++] = arena_printf(a, "MONARC_ARGUMENTS=0");
     return all;
 }
 
@@ -131,8 +137,24 @@ static bool run_calls_finish(const struct run_calls *c, struct arena *a, struct 
  * without its notes. Programs that exec others, and other folders (GCOV_PREFIX), are not looked
  * into. */
 
-/* libgcov's names are absolute paths in .rodata that end in ".gcda" and NUL; each begins behind a
- * byte that is not printable. At most 64 MB are searched, and 4096 names taken. */
+/* Where a path begins in [base, end), which has no unprintable byte. Another constant may stand in
+ * front of it, as a number whose last bytes are "\xf0?": of the slashes, the first one counts from
+ * which on the folder is there, or else the first. NULL: there is none. */
+static const uint8_t *coverage_path_begins(const uint8_t *base, const uint8_t *end)
+{
+    const uint8_t *first = memchr(base, '/', (size_t)(end - base)), *slash = first;
+    char folder[PATH_MAX];
+    for (; slash; slash = memchr(slash + 1, '/', (size_t)(end - slash - 1))) {
+        const uint8_t *last = memrchr(slash, '/', (size_t)(end - slash));
+        snprintf(folder, sizeof folder, "%.*s/", (int)(last - slash), (const char *)slash);
+        if (last > slash && access(folder, F_OK) == 0)
+            return slash;
+    }
+    return first;
+}
+
+/* libgcov's names are absolute paths in .rodata that end in ".gcda" and NUL; no byte of them is
+ * unprintable. At most 64 MB are searched, and 4096 names taken. */
 static void coverage_find_names(struct bytes constants, struct run_coverage *c, struct arena *a)
 {
     enum { MOST_BYTES = 64 << 20, MOST_FILES = 4096 };
@@ -143,10 +165,11 @@ static void coverage_find_names(struct bytes constants, struct run_coverage *c, 
     const uint8_t *end = at + left;
     while (at < end && found.len < MOST_FILES &&
            (at = memmem(at, (size_t)(end - at), suffix, sizeof suffix))) {
-        const uint8_t *name = at; /* begins behind the last byte that is not printable */
+        const uint8_t *name = at;
         while (name > base && name[-1] >= ' ' && name[-1] != 0x7f)
             name--;
-        if (name < at)
+        name = coverage_path_begins(name, at);
+        if (name)
             vec_push(&found, arena_copy(a, (const char *)name, (size_t)(at - name) + 5));
         at += sizeof suffix;
         base = at;
@@ -271,6 +294,7 @@ static bool run_prepare_calls(struct run_recording *one, struct err *e)
     const struct run_setting *s = one->setting;
     bool is_wanted = s->argv && (r->calls == CALLS_ALWAYS ||
                                  (r->calls == CALLS_AUTO && preload_counts_calls(s->argv[0])));
+    one->counted.no_arguments = r->no_arguments;
     if (!is_wanted ||
         run_calls_prepare(&one->counted, s->argv[0], s->working, &r->arena, &one->no_calls))
         return true;
@@ -289,9 +313,16 @@ static bool run_write_symbols(struct run_request *r, const char *working,
         r->no_symbols ? NULL : symbol_files_new(&(struct symbol_files_options){0}, e);
     if (!files)
         return r->no_symbols;
-    recorded_complete(recording, working, &options, files, MOST_SYMBOLS_NS, &added);
+    struct err why = {0};
+    bool is_complete =
+        recorded_complete(recording, working, &options, files, MOST_SYMBOLS_NS, &added, &why);
+    if (!is_complete)
+        vec_push(&recording->losses,
+                 (struct recording_loss){
+                     RECORDING_LOST_OTHER, 1, 0,
+                     arena_printf(&recording->arena, "names were not added: %s", why.line)});
     symbol_files_free(files);
-    return !added.added || run_write_run(r, working, recording, e);
+    return (is_complete && !added.added) || run_write_run(r, working, recording, e);
 }
 
 /* What the run leaves, beside what it was told to sample. */
@@ -343,6 +374,7 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .most_ns = r->seconds * 1000000000,
         .daemons_ns = r->daemon_seconds * 1000000000,
         .rate = (uint32_t)r->rate,
+        .slice_ns = r->slice_ns,
         .no_stacks = r->no_stacks,
         .no_follow = r->no_follow,
         .no_arguments = r->no_arguments,

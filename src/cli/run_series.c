@@ -61,19 +61,6 @@ static uint64_t series_draw(struct series *s)
     return s->random * UINT64_C(2685821657736338717);
 }
 
-/* A seed from the clock, which the recording keeps, so that the same can be drawn again. */
-static void series_seed(struct series *s)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (!s->request->has_seed) /* short enough to be typed again */
-        s->request->seed = ((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 10) % 1000000 + 1;
-    uint64_t z = s->request->seed + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    s->random = (z ^ z >> 31) | 1;
-}
-
 /* --- commands -------------------------------------------------------------------------------- */
 
 /* The words of a command as a shell would see them, or the shell with it where it has more to do
@@ -361,7 +348,7 @@ static bool series_open(struct series *s, struct err *e)
                                           r->output ? r->output : "compare", SIDES[i])
                : r->output ? name
                            : arena_printf(&r->arena, "%s.monarc", name);
-        if (!recording_folder_make(&s->sides[i].folder, name, &r->arena, e))
+        if (!run_make_folder(&s->sides[i].folder, name, &r->arena, e))
             return false;
     }
     struct stat input;
@@ -372,7 +359,15 @@ static bool series_open(struct series *s, struct err *e)
     s->input_at = !fstat(STDIN_FILENO, &input) && S_ISREG(input.st_mode)
                       ? lseek(STDIN_FILENO, 0, SEEK_CUR)
                       : -1;
-    series_seed(s);
+    /* A seed from the clock, which the recording keeps, so that the same can be drawn again. */
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!s->request->has_seed) /* short enough to be typed again */
+        s->request->seed = ((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 10) % 1000000 + 1;
+    uint64_t z = s->request->seed + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    s->random = (z ^ z >> 31) | 1;
     return true;
 }
 
@@ -407,26 +402,8 @@ static bool series_report(struct series *s, const struct output_before *before, 
                                       old->folder.name, new->folder.name, new->folder.name),
                          before, out, status, e);
     if (*status != EXIT_BAD)
-        *status =
-            EXIT_FINE; /* of a difference nobody asked for a verdict: monarc check gives one */
+        *status = EXIT_FINE; /* a difference is no failure: monarc check gives a verdict */
     return ok;
-}
-
-/* How far the series came, if it was cut short. On standard error, one line for each side that has
- * any runs. */
-static void series_tell_end(const struct series *s, const struct err *e)
-{
-    struct out aside;
-    struct err ignored;
-    out_init(&aside, STDERR_FILENO);
-    for (size_t i = 0; i < s->sides_len; i++)
-        if (s->sides[i].kept)
-            out_printf(&aside, "monarc run: %s: %s %" PRIu32 " of %" PRIu64 " runs\n",
-                       s->sides[i].folder.name,
-                       e->line[0] ? "has the" : "interrupted; has the finished", s->sides[i].kept,
-                       s->request->repeat);
-    (void)!out_finish(&aside, "standard error", &ignored);
-    out_deinit(&aside);
 }
 
 /* Standard output counts as touched by the programs only if they had it (--show-output). A
@@ -448,8 +425,21 @@ int run_series(struct run_request *r, struct out *out, struct err *e)
     status = series_run_all(&s, e);
     bool is_whole = !status && !s.is_interrupted, is_kept = series_keep(&s, e);
     bool has_both = s.sides[0].kept && (s.sides_len < 2 || s.sides[1].kept);
-    if (!is_whole)
-        series_tell_end(&s, e);
+    if (!is_whole) {
+        /* How far the series came, if it was cut short. On standard error, one line for each side
+         * that has any runs. */
+        struct out aside;
+        struct err ignored;
+        out_init(&aside, STDERR_FILENO);
+        for (size_t i = 0; i < s.sides_len; i++)
+            if (s.sides[i].kept)
+                out_printf(&aside, "monarc run: %s: %s %" PRIu32 " of %" PRIu64 " runs\n",
+                           s.sides[i].folder.name,
+                           e->line[0] ? "has the" : "interrupted; has the finished",
+                           s.sides[i].kept, s.request->repeat);
+        (void)!out_finish(&aside, "standard error", &ignored);
+        out_deinit(&aside);
+    }
     if (is_kept && has_both && !e->line[0] &&
         !series_report(&s, r->shows_output ? &before : NULL, out, &status, e))
         status = EXIT_BAD;

@@ -3,7 +3,7 @@
  * All commands on a profile take it. Arguments fill the request, operands say what to open, the
  * session reads and analyses, names are chosen, the command's report() makes a table of it, and
  * print_report() finds the writer for the format that was asked for. What is slow is announced on
- * the terminal while it lasts (output/progress.h).
+ * the terminal while it lasts (output/out.h).
  *
  * Holds throughout: a request is freed by its command, the session here, whatever failed; and
  * a report that is complete on paper but whose debug information could not be read to its end is
@@ -133,16 +133,21 @@ bool output_to(const char *path, output_writer *write, void *context, struct out
 
 /* --- a profile ------------------------------------------------------------------------------- */
 
-/* Operands of a command that cannot do without. */
-static bool view_operands(struct session_options *o, const struct command *self,
-                          const struct operands *operands, struct err *e)
+/* The array of one operand is the name itself, so nothing needs to be freed. */
+bool operands_newest(struct operands *operands, struct session_newest *newest,
+                     const struct command *self, struct err *e)
 {
-    if (!operands->len)
-        return err_set(e,
-                       "%s needs the PROGRAM that was profiled, or a RECORDING; see 'monarc %s "
-                       "--help'",
-                       self->name, self->name);
-    return session_operands(o, operands->at, operands->len, e);
+    *operands = (struct operands){&newest->operand, 1};
+    return session_find_newest(newest, self->name, e);
+}
+
+/* The operands of a command, or the newest profile here: what was recorded last is what is asked
+ * about most. `newest` holds its name until the command ends. */
+static bool view_operands(struct session_options *o, const struct command *self,
+                          struct operands *operands, struct session_newest *newest, struct err *e)
+{
+    return (operands->len || operands_newest(operands, newest, self, e)) &&
+           session_operands(o, operands->at, operands->len, e);
 }
 
 /* Names are told apart, and shortened, among the functions that a report can have rows of: others
@@ -153,7 +158,8 @@ static void view_prepare_names(struct session *s, const struct view_options *o)
     for (uint32_t i = 0; i < s->functions.len; i++) {
         const struct graph_node *n = &s->graph.nodes[i];
         is_shown[i] = o->rules.shows_all || o->session.adds_static || n->self > 0 ||
-                      n->children > 0 || n->calls || n->self_calls;
+                      n->children > 0 || n->calls || n->self_calls ||
+                      (s->summary.stacks && s->summary.stacks->inclusive[i] > 0);
     }
     names_tell_apart(&s->names, session_objects(s), is_shown);
     if (view_has_short_names(o))
@@ -181,9 +187,10 @@ int view_run(const struct command *self, int argc, char **argv, const struct vie
 {
     struct view_options *o = job->options;
     struct operands operands;
+    struct session_newest newest;
     struct session s = {0};
     enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
-    bool ok = end == OPTIONS_READ && view_operands(&o->session, self, &operands, e);
+    bool ok = end == OPTIONS_READ && view_operands(&o->session, self, &operands, &newest, e);
     o->print.is_wide |= o->full_names || o->print.has_linkage_names;
     o->session.measures_graph &= !o->is_model;
     if (ok) {
@@ -231,13 +238,14 @@ int source_run(const struct command *self, int argc, char **argv, const struct s
 {
     struct sources_options *o = &job->options->sources;
     struct operands operands;
+    struct session_newest newest;
     struct sources s = {0};
     o->search.arena = &s.session.arena;
     enum options_end end = options_read(self, argc, argv, job->request, &operands, out, e);
     bool ok = end == OPTIONS_READ;
     if (ok && job->prepare)
         job->prepare(job->request, &s.input);
-    ok = ok && view_operands(&o->session, self, &operands, e);
+    ok = ok && view_operands(&o->session, self, &operands, &newest, e);
     if (ok) {
         struct progress *progress = progress_start();
         o->session.read.progress = progress;

@@ -19,6 +19,7 @@
 #define MONARC_COMMAND_COMMAND_H
 
 #include "base/err.h"
+#include "output/columns.h"
 #include "output/out.h"
 
 #include <stddef.h>
@@ -125,6 +126,8 @@ struct command {
     const struct option_group *groups;
     size_t groups_len;
 
+    const struct column_table *const *columns; /* of its reports, then NULL; or NULL: none */
+
     /* Of a command that starts programs: whether the first operand is one, so that all behind it
      * are its arguments. NULL: options and operands may be mixed. */
     bool (*ends_at_operand)(const void *request);
@@ -138,6 +141,13 @@ struct command {
 #define OPTIONS_OF(ROWS, GROUPS)                                                         \
     .options = (ROWS), .options_len = sizeof(ROWS) / sizeof *(ROWS), .groups = (GROUPS), \
     .groups_len = sizeof(GROUPS) / sizeof *(GROUPS)
+
+/* What its reports' columns mean. */
+#define COLUMNS_OF(...)                             \
+    .columns = (const struct column_table *const[]) \
+    {                                               \
+        __VA_ARGS__, NULL                           \
+    }
 
 extern const struct command *const commands[];
 extern const size_t commands_len;
@@ -176,8 +186,9 @@ MUST_CHECK bool option_number(const char *option, const char *value, uint64_t ma
 
 /* --- help ------------------------------------------------------------------------------------ */
 
-/* Help of one command as text of 80 columns. The first is at most 60 lines long: examples and the
- * options that most people need, or all of it where that fits. */
+/* Help of one command as text of 80 columns. The first is at most 60 lines long: examples, the
+ * options that most people need, and what the columns of its text mean; or all of it where that
+ * fits. */
 void command_help(const struct command *c, struct out *out);
 void command_help_all(const struct command *c, struct out *out);
 

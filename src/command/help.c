@@ -213,6 +213,10 @@ void command_help_all(const struct command *c, struct out *out)
         out_char(out, '\n');
         help_paragraphs(out, text.details.at);
     }
+    for (size_t i = 0; c->columns && c->columns[i]; i++) {
+        out_printf(out, "\n%s (names in JSON and CSV):\n", c->columns[i]->title);
+        columns_help(out, c->columns[i], false);
+    }
     help_foot(&text, out);
 }
 
@@ -234,6 +238,14 @@ void command_help(const struct command *c, struct out *out)
                 break;
         if (row)
             help_option(out, row);
+    }
+    const struct column_table *t = c->columns ? c->columns[0] : NULL;
+    bool has_text = false; /* not of reports that only programs read as rows */
+    for (size_t i = 0; t && i < t->len; i++)
+        has_text |= t->columns[i].heading != NULL;
+    if (has_text) {
+        out_printf(out, "\n%s:\n", t->title);
+        columns_help(out, t, true);
     }
     help_foot(&text, out);
     out_printf(out, "\nAll options, columns and terms: monarc %s --help-all\n", c->name);

@@ -17,4 +17,23 @@ void lookalike_say(const char *format, ...) PRINTF_LIKE(1, 2);
 char **lookalike_expand(int *argc, char ***argv);
 void lookalike_release(char **expanded);
 
+/* Versions. What is printed is what the machine's own program prints, of whatever version that is;
+ * where there is none, what the newest version prints that is known here. `--compat VERSION` asks
+ * for another one. */
+enum gnu_project { GNU_BINUTILS, GNU_GCC };
+
+struct gnu_version {
+    uint32_t number; /* 1402 for 14.2 */
+    char text[32];   /* as the program says it: 14.2.0 */
+};
+
+/* Takes `--compat VERSION` out of the arguments and fills *v; if it is not there, *v stays. The
+ * only errors are of VERSION. */
+MUST_CHECK bool lookalike_take_compat(int *argc, char **argv, enum gnu_project project,
+                                      struct gnu_version *v, struct err *e);
+
+/* If *v is still zeroed: the version of the machine's program of that name. It is read out of its
+ * file; nothing is started. */
+void lookalike_version(struct gnu_version *v, enum gnu_project project, const char *program);
+
 #endif

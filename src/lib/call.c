@@ -12,11 +12,8 @@
 #include "lib/handles.h"
 
 #include "base/file.h"
-#include "coverage/format/bbg.h"
-#include "coverage/format/gcov.h"
-#include "coverage/format/lcov.h"
+#include "coverage/format/format.h"
 #include "profile/format/recording_file.h"
-#include "profile/format/sidecar.h"
 
 #include <errno.h>
 #include <fcntl.h>

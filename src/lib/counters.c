@@ -12,11 +12,12 @@
 #include "lib/handles.h"
 
 #include "base/map.h"
-#include "coverage/format/arcs_convert.h"
-#include "coverage/format/bbg.h"
-#include "coverage/format/gcov.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/analysis/flow.h"
+#include "coverage/format/format.h"
+#include "coverage/model/coverage.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 _Static_assert((int)MONARC_COUNT_PATHS == KIND_PATHS && (int)MONARC_COUNT_ARCS == KIND_ARCS &&
@@ -214,23 +215,21 @@ static const struct counted_record *counters_record_of(const struct monarc_count
     return counters_find(&c->counters, &c->counters.functions.at[i], (enum counter_kind)kind);
 }
 
-uint32_t monarc_counters_get_len(const struct monarc_counters *c, size_t i,
-                                 enum monarc_counter kind)
+size_t monarc_counters_get_len(const struct monarc_counters *c, size_t i, enum monarc_counter kind)
 {
     const struct counted_record *r = counters_record_of(c, i, kind);
     return r ? r->len : 0;
 }
 
 /* As many as there are from `first` on, at most `len`. */
-uint32_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
-                                    enum monarc_counter kind, uint32_t first, uint32_t len,
-                                    uint64_t *out)
+size_t monarc_counters_get_values(const struct monarc_counters *c, size_t i,
+                                  enum monarc_counter kind, size_t first, size_t len, uint64_t *out)
 {
     const struct counted_record *r = counters_record_of(c, i, kind);
-    uint32_t left = r && first < r->len ? r->len - first : 0;
+    size_t left = r && first < r->len ? r->len - first : 0;
     len = len < left ? len : left;
-    for (uint32_t k = 0; k < len; k++)
-        out[k] = counters_value(&c->counters, r, first + k);
+    for (size_t k = 0; k < len; k++)
+        out[k] = counters_value(&c->counters, r, (uint32_t)(first + k));
     return len;
 }
 
@@ -333,7 +332,8 @@ bool monarc_counters_share(struct monarc_counters *c, const struct monarc_notes 
 {
     struct counters_sharing s = {.c = c, .notes = &n->notes};
     if (!bb_counters_lack_names(&c->counters))
-        return call_fail(e, MONARC_MISUSE, "these counters are their functions' already");
+        return call_fail(e, MONARC_MISUSE,
+                         "these counters are already assigned to their functions");
     enum heap_outcome outcome = heap_run(&c->heap, counters_share_counters, &s);
     if (outcome == HEAP_EXHAUSTED)
         monarc_counters_clear(c);
@@ -347,7 +347,7 @@ struct counters_adding {
     struct monarc_counters *c;
     const struct monarc_counted_function *f;
     const uint64_t *counts;
-    uint32_t len;
+    size_t len;
 };
 
 /* Empty counters become a da file's, as of GCC 3.4. */
@@ -396,7 +396,7 @@ static bool counters_add_function(void *context)
  * as many as the notes say is for monarc_counters_check(). */
 bool monarc_counters_add_function(struct monarc_counters *c,
                                   const struct monarc_counted_function *f, const uint64_t *counts,
-                                  uint32_t len, struct monarc_error *e)
+                                  size_t len, struct monarc_error *e)
 {
     struct counters_adding a = {c, f, counts, len};
     bool is_da = !c->counters.origin.version || c->counters.origin.family == ARCS_RFC;
@@ -432,7 +432,7 @@ bool monarc_counters_begin(struct monarc_counters *c, const struct monarc_notes 
     const struct arcs_origin *origin = &notes->notes.origin;
     monarc_counters_clear(c);
     if (origin->family != ARCS_GCOV || !origin->version)
-        return call_fail(e, MONARC_MISUSE, "the notes are no gcno file's");
+        return call_fail(e, MONARC_MISUSE, "the notes are not from a gcno file");
     enum heap_outcome outcome = heap_run(&c->heap, counters_begin, &b);
     if (outcome != HEAP_TRUE)
         monarc_counters_clear(c);
@@ -524,35 +524,67 @@ static enum heap_outcome counters_run_aside(const struct monarc_counters *c, boo
     return outcome;
 }
 
-/* Whether the notes have the function, and as many arcs with counters as it has counts. */
+/* By its name in quotes, or by its number where neither file names it. */
+struct shown_function {
+    char text[64];
+};
+
+static struct shown_function counters_shown(const struct counted_function *counted,
+                                            const struct notes_function *noted)
+{
+    struct shown_function shown;
+    const char *name = counted->name ? counted->name : noted ? noted->name : NULL;
+    if (name)
+        snprintf(shown.text, sizeof shown.text, "'%.60s'", name);
+    else
+        snprintf(shown.text, sizeof shown.text, "%" PRIu32, counted->ident);
+    return shown;
+}
+
+/* Whether the notes have the function, and as many arcs with counters as it has counts. `like` is
+ * one of the same identity, whose checksums may be others. */
 static bool counters_fits(const struct checking *k, const struct counted_function *counted,
-                          const uint32_t *at, struct err *why)
+                          const uint32_t *at, const uint32_t *like, struct err *why)
 {
     const struct notes_function *f = at ? &k->notes->functions.at[*at] : NULL;
+    const struct notes_function *other = like ? &k->notes->functions.at[*like] : NULL;
     const struct counted_record *r = counters_find(k->with[0], counted, KIND_ARCS);
+    struct shown_function shown = counters_shown(counted, f ? f : other);
+    if (!f && other)
+        return err_set(why, "function %s has other checksums than in the notes", shown.text);
     if (!f)
-        return err_set(why, "the notes do not have function %u of the counters", counted->ident);
+        return err_set(why, "the notes do not have function %s of the counters", shown.text);
     return !r || r->len == f->instrumented ||
-           err_set(why, "function %u has %u counters, the notes say %u", counted->ident, r->len,
+           err_set(why, "function %s has %u counters, the notes say %u", shown.text, r->len,
                    f->instrumented);
 }
 
-/* Functions are found by ident and both checksums; a map makes it linear. */
+/* Functions are found by ident and both checksums; a map makes it linear. The proposal's files have
+ * no stamp: of other versions, they are not of one compilation. */
 static bool counters_check_pair(void *context)
 {
     struct checking *k = context;
-    struct map idents = {0};
+    const struct counters *c = k->with[0];
+    struct map exact = {0}, idents = {0};
+    bool is_rfc = c->origin.family == ARCS_RFC && k->notes->origin.family == ARCS_RFC;
+    if (is_rfc && !pair_is_possible(&k->notes->origin, &c->origin))
+        return err_set(&k->why, "the counters are of version %s, the notes of %s",
+                       arcs_version_text(&c->origin).text,
+                       arcs_version_text(&k->notes->origin).text);
     for (size_t i = 0; i < k->notes->functions.len; i++) {
         const struct notes_function *f = &k->notes->functions.at[i];
-        map_index(&idents, f->ident, map_two(f->lineno_checksum, f->cfg_checksum), i, NULL);
+        map_index(&exact, f->ident, map_two(f->lineno_checksum, f->cfg_checksum), i, NULL);
+        map_index(&idents, f->ident, 0, i, NULL);
     }
-    for (size_t i = 0; i < k->with[0]->functions.len; i++) {
-        const struct counted_function *c = &k->with[0]->functions.at[i];
-        uint64_t checksums = map_two(c->lineno_checksum, c->cfg_checksum);
-        if (c->defect)
-            return err_set(&k->why, "the counters of function %u are damaged: %s", c->ident,
-                           arcs_defect_text((enum arcs_defect)c->defect));
-        if (!counters_fits(k, c, map_find(&idents, c->ident, checksums), &k->why))
+    for (size_t i = 0; i < c->functions.len; i++) {
+        const struct counted_function *f = &c->functions.at[i];
+        uint64_t checksums = map_two(f->lineno_checksum, f->cfg_checksum);
+        if (f->defect)
+            return err_set(&k->why, "the counters of function %s are damaged: %s",
+                           counters_shown(f, NULL).text,
+                           arcs_defect_text((enum arcs_defect)f->defect));
+        if (!counters_fits(k, f, map_find(&exact, f->ident, checksums),
+                           map_find(&idents, f->ident, 0), &k->why))
             return false;
     }
     return true;

@@ -18,7 +18,6 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "coverage/model/coverage.h"
-#include "coverage/model/tracefile.h"
 #include "lib/heap.h"
 #include "profile/format/format.h"
 #include "profile/model/profile.h"

@@ -11,7 +11,7 @@
 #ifndef MONARC_LIB_HEAP_H
 #define MONARC_LIB_HEAP_H
 
-#include "base/memory.h"
+#include "base/arena.h"
 
 #include "monarc/error.h"
 

@@ -9,9 +9,7 @@
  * old lengths. Getters hand out pointers into the model, valid until the handle is changed. */
 #include "lib/handles.h"
 
-#include "coverage/format/arcs_convert.h"
-#include "coverage/format/bbg.h"
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
 #include <string.h>
@@ -428,12 +426,12 @@ bool coverage_version(const struct arcs_origin *origin, const struct monarc_arcs
     *word =
         origin->family == ARCS_GCOV && origin->version ? origin->version : arcs_version_word(12, 2);
     if (form && form->byte_order > MONARC_BIG_ENDIAN)
-        return call_fail(e, MONARC_MISUSE, "there is no such byte order");
+        return call_fail(e, MONARC_MISUSE, "invalid byte order");
     if (number)
         *word = arcs_version_word(number / 100, number % 100);
     return dialect_of_word(*word) ||
-           call_fail(e, MONARC_MISUSE, "gcc %u.%u is not a version whose files are known",
-                     number / 100, number % 100);
+           call_fail(e, MONARC_MISUSE, "gcc %u.%u is not a version with known files", number / 100,
+                     number % 100);
 }
 
 const char *coverage_defect(uint8_t defect)

@@ -115,7 +115,7 @@ static bool profile_is_hint_sane(const struct monarc_hint *hint, struct monarc_e
                  hint->byte_order > MONARC_BIG_ENDIAN ||
                  (hint->bsd_header && hint->bsd_header != 20 && hint->bsd_header != 24)))
         return call_fail(e, MONARC_MISUSE,
-                         "the hint has a pointer size, byte order or header that is none");
+                         "the hint has an invalid pointer size, byte order or header");
     return true;
 }
 
@@ -155,7 +155,7 @@ bool monarc_profile_write(const struct monarc_profile *p, enum monarc_format for
     const struct profile *sum = &p->merger.sum;
     const struct format *row = format ? profile_format_of(format) : format_of(sum);
     if (!row || !row->write)
-        return call_fail(e, MONARC_MISUSE, "this is no format of profiles");
+        return call_fail(e, MONARC_MISUSE, "this is not a format of profiles");
     struct call_writing writing = {.encode = profile_encode, .what = sum, .how = (uintptr_t)row};
     return call_write(&writing, &p->heap.memory, to, e);
 }
@@ -225,16 +225,16 @@ bool monarc_profile_get_histogram(const struct monarc_profile *p, size_t i,
 }
 
 /* Counters have any of three widths in memory; callers see 64 bits. */
-uint32_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, uint32_t first,
-                                   uint32_t len, uint64_t *out)
+size_t monarc_profile_get_counts(const struct monarc_profile *p, size_t i, size_t first, size_t len,
+                                 uint64_t *out)
 {
     if (i >= p->merger.sum.histograms.len)
         return 0;
     const struct histogram *h = &p->merger.sum.histograms.at[i];
-    uint32_t left = first < h->bins ? h->bins - first : 0;
+    size_t left = first < h->bins ? h->bins - first : 0;
     len = len < left ? len : left;
-    for (uint32_t k = 0; k < len; k++)
-        out[k] = histogram_get(h, first + k);
+    for (size_t k = 0; k < len; k++)
+        out[k] = histogram_get(h, (uint32_t)(first + k));
     return len;
 }
 

@@ -11,7 +11,6 @@
 #include "lib/handles.h"
 
 #include "profile/format/recording_file.h"
-#include "profile/format/sidecar.h"
 #include "profile/model/recording.h"
 
 #include <limits.h>
@@ -176,7 +175,7 @@ static bool recording_encode(struct call_writing *writing)
 {
     const struct recording *recording = writing->what;
     if (!recording->nodes.len)
-        return err_set(&writing->why, "there is no recording");
+        return err_set(&writing->why, "no recording is given");
     if (!recording_check(recording, &writing->why))
         return false;
     writing->w.word = 8;

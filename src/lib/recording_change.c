@@ -400,7 +400,7 @@ bool monarc_recording_add_loss(struct monarc_recording *r, const struct monarc_l
 {
     struct row row = {.r = r, .from = loss};
     if (!loss || !loss->text)
-        return call_fail(e, MONARC_MISUSE, "a loss is said in words");
+        return call_fail(e, MONARC_MISUSE, "a loss needs a description");
     return recording_row_add(&row, recording_add_loss, e);
 }
 
@@ -541,7 +541,7 @@ bool monarc_recording_check_laws(const struct monarc_recording *a, const struct 
     struct heap scratch;
     for (size_t i = 0; i < 3; i++)
         if (!sums.with[i]->nodes.len)
-            return call_fail(e, MONARC_MISUSE, "there is no recording");
+            return call_fail(e, MONARC_MISUSE, "no recording is given");
     heap_init(&scratch, &a->heap.memory);
     enum heap_outcome outcome = heap_run(&scratch, recording_check_sums, &sums);
     heap_release(&scratch);

@@ -137,7 +137,8 @@ bool monarc_counters_solve(const struct monarc_counters *c, const struct monarc_
     struct pair_solving s = {
         .notes = &notes->notes, .counters = c ? &c->counters : NULL, .trace = &made.file};
     if (c && !pair_is_possible(&notes->notes.origin, &c->counters.origin))
-        return call_fail(e, MONARC_UNFIT, "these notes and counters are not of one compilation");
+        return call_fail(e, MONARC_UNFIT,
+                         "these notes and counters are from different compilations");
     const struct err none = {0};
     heap_init(&made.heap, &into->heap.memory);
     bool ok = call_result(heap_run(&made.heap, solve_pair, &s), MONARC_UNFIT, &none, e) &&

@@ -11,7 +11,7 @@
  * them: lcov's files may have several of one source, one for each test, and readers add them up. */
 #include "lib/handles.h"
 
-#include "coverage/format/lcov.h"
+#include "coverage/format/format.h"
 
 #include "monarc/coverage.h"
 
@@ -238,7 +238,7 @@ bool monarc_trace_merge(struct monarc_trace *into, const struct monarc_trace *fr
         from->file.functions.len > most - into->file.functions.len ||
         from->file.branches.len > most - into->file.branches.len ||
         from->file.conditions.len > most - into->file.conditions.len)
-        return call_fail(e, MONARC_UNFIT, "2^32 rows and more are too many");
+        return call_fail(e, MONARC_UNFIT, "2^32 rows or more are too many");
     return call_result(heap_run(&into->heap, trace_append, &a), MONARC_UNFIT, &none, e);
 }
 

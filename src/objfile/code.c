@@ -10,7 +10,7 @@
  * Opening code sorts sections and mapping symbols, once; any number of threads may then find calls.
  * Each range costs a binary search and the decoding of its bytes. A disassembler is for one thread.
  */
-#include "objfile/code.h"
+#include "objfile/object.h"
 
 #include "arch/capstone.h"
 #include "base/sort.h"
@@ -162,10 +162,10 @@ static void decode_part(const struct code *c, const struct section *section, uin
         const struct instruction_set *set = next ? c->marks[next - 1].set : c->set;
         uint64_t end = next < c->marks_len ? c->marks[next].address : high;
         end = end < high ? end : high;
-        struct stretch s = {.bytes = {section->bytes.at + (low - section->address), end - low},
-                            .address = low,
-                            .set = set,
-                            .is_big_endian = c->is_big_endian};
+        struct code_stretch s = {.bytes = {section->bytes.at + (low - section->address), end - low},
+                                 .address = low,
+                                 .set = set,
+                                 .is_big_endian = c->is_big_endian};
         if (set)
             set->decode(&s, f);
         low = end;
@@ -226,11 +226,12 @@ struct disassembler {
 };
 
 /* Without memory for an instruction of capstone's, everything is shown as bytes. */
-struct disassembler *disassembler_open(const struct object *o, bool is_intel)
+struct disassembler *disassembler_open(const struct object *o, bool is_intel, const char **why)
 {
     struct arch_target target = image_target(&o->self);
     const struct arch *a = arch_of(&target);
     struct capstone_view view;
+    *why = "this machine cannot be disassembled";
     if (!a->capstone || !a->capstone(&target, &view))
         return NULL;
     struct disassembler *d = calloc(1, sizeof *d);
@@ -240,7 +241,7 @@ struct disassembler *disassembler_open(const struct object *o, bool is_intel)
         view.mode |= CS_MODE_BIG_ENDIAN;
     d->object = o;
     d->view = view;
-    d->capstone = capstone_open(view.arch, view.mode);
+    d->capstone = capstone_open(view.arch, view.mode, why);
     if (!d->capstone) {
         free(d);
         return NULL;

@@ -21,10 +21,10 @@
 #include "objfile/private.h"
 
 #include "base/vec.h"
-#include "objfile/split.h"
-#include "objfile/units.h"
+#include "objfile/debug_info.h"
 #include "base/bytes.h"
 
+#include <errno.h>
 #include <libgen.h>
 #include <lzma.h>
 #include <stdio.h>
@@ -43,25 +43,11 @@ struct wanted {
     struct bytes build_id;
     const char *link; /* file name of .gnu_debuglink, or NULL */
     uint32_t crc;
+    struct err hidden; /* why the first candidate that may be there could not be read */
 };
 
-/* Reads the whole file: the last resort of those without a build-id. */
-static bool crc_matches(const struct image *image, uint32_t expected)
-{
-    enum { PIECE = 256 * 1024 };
-    uint8_t *piece = malloc(PIECE);
-    if (!piece)
-        memory_exhausted(PIECE);
-    unsigned long crc = crc32(0, NULL, 0);
-    ssize_t n;
-    for (off_t at = 0; (n = pread(image->fd, piece, PIECE, at)) > 0; at += n)
-        crc = crc32(crc, piece, (unsigned)n);
-    free(piece);
-    return n == 0 && crc == expected;
-}
-
 /* Same machine, and the same build-id or the CRC that the link has; and not the program itself. */
-static bool belongs(const struct wanted *w, const struct image *candidate)
+static bool belongs(struct wanted *w, const char *path, const struct image *candidate)
 {
     const struct image *self = &w->object->self;
     if ((candidate->device == self->device && candidate->inode == self->inode) ||
@@ -72,15 +58,33 @@ static bool belongs(const struct wanted *w, const struct image *candidate)
     struct bytes id = image_build_id(candidate);
     if (id.len && w->build_id.len)
         return id.len == w->build_id.len && !memcmp(id.at, w->build_id.at, id.len);
-    return w->link && crc_matches(candidate, w->crc);
+    /* Reads the whole file: the last resort of those without a build-id. */
+    if (!w->link)
+        return false;
+    enum { PIECE = 256 * 1024 };
+    uint8_t *piece = malloc(PIECE);
+    if (!piece)
+        memory_exhausted(PIECE);
+    unsigned long crc = crc32(0, NULL, 0);
+    ssize_t n;
+    for (off_t at = 0; (n = pread(candidate->fd, piece, PIECE, at)) > 0; at += n)
+        crc = crc32(crc, piece, (unsigned)n);
+    free(piece);
+    if (n < 0 && !w->hidden.system)
+        err_errno(&w->hidden, path, errno);
+    return n == 0 && crc == w->crc;
 }
 
 /* Opens a candidate and keeps it if it belongs to the program. */
-static bool try_path(const struct wanted *w, const char *path, struct image *out)
+static bool try_path(struct wanted *w, const char *path, struct image *out)
 {
-    if (!image_open(path, out, NULL, NULL))
+    struct err why = {0};
+    if (!image_open(path, out, NULL, &why)) {
+        if (errno_hides_file(why.system) && !w->hidden.system)
+            w->hidden = why;
         return false;
-    if (belongs(w, out)) {
+    }
+    if (belongs(w, path, out)) {
         w->object->debug_path = arena_copy(&w->object->arena, path, strlen(path));
         return true;
     }
@@ -89,7 +93,7 @@ static bool try_path(const struct wanted *w, const char *path, struct image *out
 }
 
 /* Calls try(dir, ...) for each of the directories `debug_dir` lists, then the system's. */
-static bool try_each_dir(const struct wanted *w, const char *below, struct arena *scratch,
+static bool try_each_dir(struct wanted *w, const char *below, struct arena *scratch,
                          struct image *out)
 {
     for (const char *at = w->object->debug_dir; at && *at;) {
@@ -102,7 +106,7 @@ static bool try_each_dir(const struct wanted *w, const char *below, struct arena
 }
 
 /* DIR/.build-id/ab/cdef....debug, in each directory. */
-static bool try_build_id(const struct wanted *w, struct arena *scratch, struct image *out)
+static bool try_build_id(struct wanted *w, struct arena *scratch, struct image *out)
 {
     enum { LONGEST = 64 };
     struct bytes id = w->build_id;
@@ -116,7 +120,7 @@ static bool try_build_id(const struct wanted *w, struct arena *scratch, struct i
 }
 
 /* Beside the program, in .debug beside it, and under its absolute directory in each debug dir. */
-static bool try_link_from(const struct wanted *w, const char *program, struct arena *scratch,
+static bool try_link_from(struct wanted *w, const char *program, struct arena *scratch,
                           struct image *out)
 {
     const char *dir = dirname(arena_copy(scratch, program, strlen(program)));
@@ -156,6 +160,8 @@ const struct image *debug_file(struct object *o)
                 try_link_from(&w, real, &scratch, &o->debug);
             free(real);
         }
+        if (!o->debug.elf)
+            object_note_unread(o, &w.hidden);
         arena_deinit(&scratch);
     }
     return &o->debug;

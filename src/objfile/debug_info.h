@@ -12,7 +12,9 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/vec.h"
+#include "objfile/private.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -28,7 +30,7 @@ struct line_sections {
     struct bytes line;
     struct bytes line_str, str; /* empty, or ending with a NUL */
     bool big_endian;
-    bool as_bfd; /* the file register of DWARF 5 starts at 0, not 1 */
+    uint16_t bfd_version; /* before 2.44, BFD starts the file register of DWARF 5 at 0, not 1 */
 };
 
 /* A file as a line program names it. */
@@ -127,7 +129,7 @@ size_t line_table_sequence_from(const struct line_table *t, uint64_t address);
 /* The path of a row's file, or NULL; strings that have to be made live in `a`. */
 const char *line_table_path(struct line_table *t, uint32_t file, struct arena *a);
 
-/* --- interval maps: interval_map.c ------------------------------------------------------------ */
+/* --- interval maps: scopes.c ------------------------------------------------------------------ */
 
 /* From spans that overlap to segments that do not: which span counts where. */
 
@@ -194,12 +196,13 @@ struct scope_spans {
 void scope_spans_add(struct scope_spans *spans, size_t first, uint64_t low, uint64_t high,
                      uint32_t scope);
 
-/* Of DW_TAG_... and DW_LANG_...: whether functions may stand below such an entry; whether BFD takes
- * names of the language for those of the symbol table. */
-bool scope_may_hold_functions(int tag);
+/* Of DW_TAG_... and DW_LANG_...: whether functions with code may stand below such an entry, which
+ * itself is in a function or not; whether BFD takes names of the language for those of the symbol
+ * table. */
+bool scope_may_hold_functions(int tag, bool is_in_function);
 bool scope_has_plain_names(int language);
 
-/* `unit` is a unit's first entry; split units are read elsewhere (split.h). With
+/* `unit` is a unit's first entry; split units are read elsewhere (split_functions.c). With
  * `as_bfd` a range list given by index (DW_FORM_rnglistx) is not followed. */
 void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd);
 void scopes_deinit(struct scopes *s);
@@ -215,5 +218,197 @@ const char *scope_name(struct scopes *s, uint32_t scope);
 
 /* Where an inlined function was called from; false where that is not said. */
 bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line);
+
+/* ---- The compilation units of a program, found by address.
+ *
+ * All that is read of a unit is read when an address falls into it, and may be forgotten.
+ *
+ *     address -> ranges (sorted) -> unit -> table (its rows)      -> file and line
+ *                                        -> scopes (its functions) -> function and inlining */
+
+/* --- units: units.c --------------------------------------------------------------------------- */
+
+/* A compilation unit, or a bare line table without one. */
+struct unit {
+    Dwarf_Die die;
+    const char *comp_dir;
+    uint64_t program; /* offset in .debug_line */
+    struct scopes scopes;
+    bool has_scopes, had_scopes;
+    const char *sole_path; /* unit_sole_path() */
+    bool has_sole_path;
+};
+
+/* A stretch of code of a unit, as the index has it. */
+struct unit_range {
+    uint64_t low, high;
+    uint64_t reach; /* the greatest high up to here, in index order */
+    uint32_t unit;
+};
+
+/* All debug information of an object: an index of units, and what was read of them. */
+struct units {
+    Dwarf *dwarf; /* NULL: no debug information */
+    struct object *object;
+    struct line_sections sections;
+    struct bytes addresses, address_ranges; /* .debug_addr and .debug_ranges */
+    VEC(struct unit) units;
+    VEC(struct unit_range) ranges; /* by low, then by unit */
+    VEC(struct line_table) tables;
+    VEC(struct line_rows) spare; /* room of tables that were forgotten, for the next ones */
+    struct map table_of;         /* (offset in .debug_line, 0) to index of table */
+    /* Of all units together: held, read a second time, and as many as are held at most. */
+    size_t rows_held, rows_again, rows_most;
+    size_t scopes_held, scopes_again, scopes_most;
+    /* More than these would mean that units share lists only to waste our time. */
+    size_t ranges_most;
+    uint64_t program_bytes_left;
+    struct interval_map cover; /* which unit counts where; made by the first walk over the code */
+    bool has_cover;
+};
+
+/* Reads the index on the first call. Never NULL. */
+struct units *units_of(struct object *o);
+void units_free(struct units *u); /* NULL is fine */
+
+/* The line table of a unit, decoded when it is not in memory. Valid until the next call: tables
+ * that were not asked for lately make room for others. */
+struct line_table *unit_table(struct units *u, uint32_t unit);
+
+/* The path of a unit whose line table names one file only, or NULL: read from the table's header,
+ * without its rows. Strings that have to be made live in `a`. */
+const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a);
+
+/* The functions of a unit, read when they are not in memory. Valid until the next call likewise. */
+struct scopes *unit_scopes(struct units *u, uint32_t unit);
+
+/* The first unit, from number `from` on, with a range around the address; the first unit that has a
+ * row for an address; or NO_UNIT. *table is valid until the next unit_table(). */
+enum { NO_UNIT = UINT32_MAX };
+uint32_t unit_around(const struct units *u, uint64_t address, uint32_t from);
+uint32_t units_find(struct units *u, uint64_t address, struct line_table **table,
+                    const struct line_row **row);
+
+/* --- names: places.c -------------------------------------------------------------------------- */
+
+/* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
+ * the source, else NULL. */
+const char *frame_function(struct object *o, struct scopes *s, uint32_t scope);
+
+/* ---- Units that `-gsplit-dwarf` split off: what is left of one in the program, where the rest is,
+ * its entries, its functions.
+ *
+ * elfutils before 0.191 knows no packages and before 0.189 no zstd, so this reader is our own. It
+ * reads of an entry what a function is described by, and passes over the rest.
+ *
+ *     skeleton (in the program) --id--> package or .dwo file --> split unit --> entries --> scopes
+ *
+ * Order of use: split_skeleton_read(), split_find(), split_scopes_init(). Units point into the
+ * files' sections, which struct split_files keeps open for as long as the object. */
+
+/* --- entries: split_entry.c ------------------------------------------------------------------- */
+
+/* Of one unit in a .dwo file, or in a .dwp package that was made of several. */
+
+/* All of it is in memory of others: the file's, the program's. */
+struct split_unit {
+    struct bytes info;                  /* the unit, from its header to its end */
+    struct bytes abbrevs;               /* from the unit's table on */
+    struct bytes strings;               /* the last byte is a NUL */
+    struct bytes string_offsets, lists; /* str_offsets and rnglists, headers included */
+    struct bytes addresses, ranges;     /* the program's, from the unit's own base on */
+    uint64_t low;                       /* what ranges are relative to */
+    uint64_t id;
+    size_t first; /* where the first entry is */
+    uint16_t version;
+    uint8_t offset_size, address_size;
+    bool big_endian, has_id;
+};
+
+/* Takes the header of the unit at the start of *info off, and *info on to the next unit. False
+ * where it is damaged, or of a kind that has no functions. The caller has set what is not in it. */
+bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian);
+
+/* One kind of entry: its tag, and where the list of its attributes starts in the table. */
+struct split_abbrev {
+    uint64_t code, tag;
+    size_t attributes; /* where their list starts */
+    bool has_children;
+};
+
+/* Reads entries of one unit. It must not outlive the unit. */
+struct split_reader {
+    const struct split_unit *unit;
+    VEC(struct split_abbrev) abbrevs; /* by code */
+    uint64_t work_left;               /* attributes: more would mean that they waste our time */
+};
+
+/* What one entry says. Texts live as long as the file; offsets are from the unit's start. */
+struct split_entry {
+    uint64_t tag, code; /* code 0: the end of a list of children */
+    uint64_t low, high, ranges, origin, sibling, id;
+    const char *name, *linkage_name;
+    uint32_t call_file, call_line, language;
+    bool has_children, has_low, has_high, has_ranges, has_id;
+    bool high_is_size, ranges_is_index;
+};
+
+/* Reads the unit's table of abbreviations. A damaged table ends where it is damaged. */
+void split_reader_init(struct split_reader *r, const struct split_unit *u);
+void split_reader_deinit(struct split_reader *r);
+
+/* Reads the entry at c; false where the unit ends or makes no sense. */
+bool split_entry_read(struct split_reader *r, struct cursor *c, struct split_entry *out);
+
+/* A cursor over the unit, at an offset; at its end where the offset is beyond it. */
+struct cursor split_cursor(const struct split_unit *u, uint64_t offset);
+
+/* One number of a table, `index` times its size from `base` on; false beyond its end. */
+bool split_table_at(struct bytes table, size_t base, uint64_t index, uint8_t size, bool big_endian,
+                    uint64_t *out);
+
+/* The bytes of the header that string offsets and range lists have from DWARF 5 on. */
+size_t split_table_header(const struct split_unit *u, struct bytes table, size_t wanted);
+
+/* --- finding units: split_find.c -------------------------------------------------------------- */
+
+/* Sections of a split file, or one unit's shares of them. */
+struct split_sections {
+    struct bytes info, abbrev, str, str_offsets, rnglists;
+};
+
+/* Cuts *s, the sections of the package, down to what the unit with that id has in them. `index` is
+ * .debug_cu_index. False where it has no such unit, or is damaged. */
+bool split_package_find(struct bytes index, bool big_endian, uint64_t id, struct split_sections *s);
+
+/* What the unit that stayed in the program says of the one that was split off. */
+struct split_skeleton {
+    uint64_t id;
+    const char *name, *folder; /* of the .dwo file, and what it is relative to; NULL: unknown */
+    struct bytes addresses, ranges; /* the program's, from the unit's base on */
+    uint64_t low;
+};
+
+/* The unit with that id. False where it is not found, or found and cannot be read (which
+ * object_debug_refused() then says). What *out points to lives as long as the object. */
+bool split_find(struct object *o, const struct split_skeleton *skeleton, struct split_unit *out);
+
+/* The sections of a split file, and of a package its index; empty where there are none. */
+void split_sections_read(struct image *image, struct split_sections *s, struct bytes *index);
+
+void split_files_free(struct split_files *files); /* NULL is fine */
+
+/* Whether the unit was split off; then what it says, with `addresses` and `ranges` cut down from
+ * the program's whole sections. */
+bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes ranges,
+                         struct split_skeleton *out);
+
+/* --- functions and their ranges: split_functions.c -------------------------------------------- */
+
+/* With `as_bfd` a range list given by index is not followed. */
+void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd);
+
+/* The id of a DWARF 4 unit is in its first entry. */
+bool split_unit_id(const struct split_unit *u, uint64_t *id);
 
 #endif

@@ -42,9 +42,12 @@ static void print(const char *piece, size_t len, void *opaque)
     page->text.len += len;
 }
 
-/* The order of cplus_demangle(), whose own results may be of any size. */
-static bool print_demangled(const char *name, int style, struct page *page)
+/* Apart from its caller, so that longjmp() leaves no automatic variable in doubt. */
+static bool print_safely(const char *name, int style, struct page *page)
 {
+    /* The order of cplus_demangle(), whose own results may be of any size. */
+    if (setjmp(page->full))
+        return false;
     enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
     /* Rust's demangler looks at every name twice to find out whether it knows it: only _R, or an
      * Itanium name whose last part is a hash of 17 characters, can be. */
@@ -59,12 +62,6 @@ static bool print_demangled(const char *name, int style, struct page *page)
             return true;
     }
     return style & DMGL_JAVA && java_demangle_v3_callback(name, print, page);
-}
-
-/* Apart from its caller, so that longjmp() leaves no automatic variable in doubt. */
-static bool print_safely(const char *name, int style, struct page *page)
-{
-    return !setjmp(page->full) && print_demangled(name, style, page);
 }
 
 /* A name without what was set aside; NULL: it is not mangled in this style, or stays so.
@@ -95,12 +92,14 @@ static char *demangle_bare(const char *name, int style)
 char *demangle(const char *linkage_name, const char *style)
 {
     const char *start = linkage_name + strspn(linkage_name, ".$");
+    style = style && style[0] ? style : NULL;
     int bits = style ? (int)cplus_demangle_name_to_style(style) : DMGL_AUTO;
     if (bits == unknown_demangling || bits == no_demangling)
         return NULL;
-    /* D is not among libiberty's automatic styles; its names announce themselves by _D and a digit.
-     */
-    if (!style && start[0] == '_' && start[1] == 'D' && isdigit((unsigned char)start[2]))
+    /* D is not among the automatic styles of all versions of libiberty; its names announce
+     * themselves by _D and a digit, and there is _Dmain. */
+    if (!style && start[0] == '_' && start[1] == 'D' &&
+        (isdigit((unsigned char)start[2]) || !strcmp(start, "_Dmain")))
         bits = DMGL_DLANG;
     size_t prefix_len = (size_t)(start - linkage_name);
     const char *suffix = strchr(start, '@');

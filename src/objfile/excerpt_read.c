@@ -9,7 +9,7 @@
  *
  * Excerpts of one object are read one behind the other into the same lists, and put together in
  * the end: functions of one table of symbols alone, places of all. Answers are binary searches. */
-#include "objfile/excerpt.h"
+#include "objfile/object.h"
 
 #include "base/bytes.h"
 #include "base/map.h"
@@ -40,42 +40,10 @@ struct excerpt_reader {
     VEC(struct excerpt_read_place) places;
 };
 
-/* LEB128 of at most 64 bits; what is longer is refused. */
-static uint64_t excerpt_take(struct excerpt_reader *from)
-{
-    struct cursor *in = &from->in;
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = cursor_u8(in);
-        if (shift == 63 && byte > 1)
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-    in->failed = true;
-    return 0;
-}
-
-/* Refuses what does not fit. */
-static uint32_t excerpt_take_u32(struct excerpt_reader *from)
-{
-    uint64_t value = excerpt_take(from);
-    from->in.failed |= value > UINT32_MAX;
-    return (uint32_t)value;
-}
-
-/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2. */
-static int64_t excerpt_take_signed(struct excerpt_reader *from)
-{
-    uint64_t value = excerpt_take(from);
-    return (int64_t)(value >> 1 ^ -(value & 1));
-}
-
-/* A text by its number from 1; 0 is none. */
+/* A text by its number from 1; 0 means none. */
 static const char *excerpt_take_text(struct excerpt_reader *from)
 {
-    uint64_t number = excerpt_take(from);
+    uint64_t number = cursor_leb128(&from->in);
     from->in.failed |= number > from->texts_len;
     return number && !from->in.failed ? from->texts[number - 1] : NULL;
 }
@@ -83,55 +51,12 @@ static const char *excerpt_take_text(struct excerpt_reader *from)
 /* A number of items, each of which takes as many bytes at least. */
 static size_t excerpt_take_count(struct excerpt_reader *from, size_t least_bytes)
 {
-    uint64_t count = excerpt_take(from);
+    uint64_t count = cursor_leb128(&from->in);
     if (count > cursor_left(&from->in) / least_bytes) {
         from->in.failed = true;
         return 0;
     }
     return (size_t)count;
-}
-
-/* What the excerpt that has the most functions says counts for all. */
-static uint64_t excerpt_read_facts(struct excerpt_reader *from, struct excerpt_facts *facts)
-{
-    struct object *o = from->o;
-    struct object_facts *f = o->facts;
-    GElf_Ehdr *header = &o->self.header;
-    header->e_machine = (uint16_t)excerpt_take_u32(from);
-    header->e_flags = excerpt_take_u32(from);
-    header->e_type = (uint16_t)excerpt_take_u32(from);
-    uint64_t bits = excerpt_take(from);
-    facts->symbols_source = (uint8_t)excerpt_take_u32(from);
-    from->in.failed |= bits > EXCERPT_BITS || facts->symbols_source > SYMBOLS_DYNSYM;
-    header->e_ident[EI_CLASS] = bits & EXCERPT_64_BIT ? ELFCLASS64 : ELFCLASS32;
-    header->e_ident[EI_DATA] = bits & EXCERPT_BIG_ENDIAN ? ELFDATA2MSB : ELFDATA2LSB;
-    facts->has_debug_info = bits & EXCERPT_DEBUG_INFO;
-    o->excerpt->counts_calls = bits & EXCERPT_COUNTS_CALLS;
-    f->size_bytes = excerpt_take(from);
-    f->changed = excerpt_take_signed(from);
-    f->is_pie = bits & EXCERPT_PIE;
-    f->is_shared_object = header->e_type == ET_DYN && !f->is_pie;
-    f->is_stripped = bits & EXCERPT_STRIPPED;
-    f->has_sections = true;
-    facts->ranges_left_out = (size_t)excerpt_take(from);
-    return excerpt_take(from);
-}
-
-/* Lengths and bytes; what uses them names them by number, 0 for none. */
-static void excerpt_read_texts(struct excerpt_reader *from)
-{
-    size_t len = excerpt_take_count(from, 1);
-    from->texts = ARENA_NEW(&from->o->arena, const char *, len);
-    for (size_t i = 0; i < len && !from->in.failed; i++) {
-        uint64_t bytes = excerpt_take(from);
-        const uint8_t *at =
-            bytes <= cursor_left(&from->in) ? cursor_take(&from->in, (size_t)bytes) : NULL;
-        if (!at || memchr(at, 0, (size_t)bytes))
-            from->in.failed = true;
-        else
-            from->texts[i] = arena_copy(&from->o->arena, (const char *)at, (size_t)bytes);
-    }
-    from->texts_len = len;
 }
 
 /* Gap from the last one's end, size, name, how far the symbol is from the last one, bits. */
@@ -141,10 +66,11 @@ static void excerpt_read_functions(struct excerpt_reader *from)
     uint64_t end = 0;
     uint32_t symbol = 0;
     for (size_t i = 0; i < len && !from->in.failed; i++) {
-        uint64_t gap = excerpt_take(from), size = excerpt_take(from), start = end + gap;
+        uint64_t gap = cursor_leb128(&from->in), size = cursor_leb128(&from->in), start = end + gap;
         const char *name = excerpt_take_text(from);
-        symbol += (uint32_t)excerpt_take_signed(from);
-        uint64_t bits = excerpt_take(from), unit = bits & EXCERPT_UNIT ? excerpt_take(from) : 0;
+        symbol += (uint32_t)cursor_zigzag(&from->in);
+        uint64_t bits = cursor_leb128(&from->in),
+                 unit = bits & EXCERPT_UNIT ? cursor_leb128(&from->in) : 0;
         from->in.failed |= !name != ((bits & EXCERPT_UNWIND_RANGE) != 0) ||
                            bits > EXCERPT_FUNCTION_BITS || unit > UINT32_MAX || start < end ||
                            start + size < start || start + size == UINT64_MAX;
@@ -169,12 +95,12 @@ static void excerpt_read_scopes(struct excerpt_reader *from)
     from->first_scope = from->scopes.len;
     for (size_t i = 0; i < len && !from->in.failed; i++) {
         struct excerpt_read_scope s = {.name = excerpt_take_text(from)};
-        uint64_t back = excerpt_take(from);
+        uint64_t back = cursor_leb128(&from->in);
         from->in.failed |= back > i;
         if (back && !from->in.failed) {
             s.parent = map_value(from->first_scope + i + 1 - (size_t)back);
             s.call_file = excerpt_take_text(from);
-            s.call_line = excerpt_take_u32(from);
+            s.call_line = cursor_leb128_u32(&from->in);
         }
         vec_push(&from->scopes, s);
     }
@@ -187,13 +113,13 @@ static void excerpt_read_places(struct excerpt_reader *from)
     size_t len = excerpt_take_count(from, 2), scopes = from->scopes.len - from->first_scope;
     uint32_t scope = 0;
     for (size_t i = 0; i < len && !from->in.failed; i++) {
-        uint64_t head = excerpt_take(from), end = p.end;
-        p.start = end + (head & EXCERPT_GAP ? excerpt_take(from) : 0);
+        uint64_t head = cursor_leb128(&from->in), end = p.end;
+        p.start = end + (head & EXCERPT_GAP ? cursor_leb128(&from->in) : 0);
         p.end = p.start + (head >> EXCERPT_PLACE_BITS);
-        scope += head & EXCERPT_SCOPE ? (uint32_t)excerpt_take_signed(from) : 0;
+        scope += head & EXCERPT_SCOPE ? (uint32_t)cursor_zigzag(&from->in) : 0;
         if (head & EXCERPT_FILE)
             p.file = excerpt_take_text(from);
-        p.line += (uint32_t)excerpt_take_signed(from);
+        p.line += (uint32_t)cursor_zigzag(&from->in);
         from->in.failed |= p.start < end || p.end <= p.start || !p.file || !scope || scope > scopes;
         if (from->in.failed)
             return;
@@ -207,18 +133,51 @@ static bool excerpt_read(struct excerpt_reader *from, struct bytes excerpt,
                          struct excerpt_facts *facts, struct err *e)
 {
     from->in = cursor_over(excerpt, from->o->path);
-    if (excerpt_take(from) != EXCERPT_VERSION)
+    if (cursor_leb128(&from->in) != EXCERPT_VERSION)
         return err_in(e, from->o->path,
-                      "the recording tells its functions in a way that this version does not know");
-    uint64_t refused = excerpt_read_facts(from, facts);
-    excerpt_read_texts(from);
+                      "the recording has its functions in a form that this version does not know");
+    /* What the excerpt that has the most functions says counts for all. */
+    struct object *o = from->o;
+    struct object_facts *f = o->facts;
+    GElf_Ehdr *header = &o->self.header;
+    header->e_machine = (uint16_t)cursor_leb128_u32(&from->in);
+    header->e_flags = cursor_leb128_u32(&from->in);
+    header->e_type = (uint16_t)cursor_leb128_u32(&from->in);
+    uint64_t bits = cursor_leb128(&from->in);
+    facts->symbols_source = (uint8_t)cursor_leb128_u32(&from->in);
+    from->in.failed |= bits > EXCERPT_BITS || facts->symbols_source > SYMBOLS_DYNSYM;
+    header->e_ident[EI_CLASS] = bits & EXCERPT_64_BIT ? ELFCLASS64 : ELFCLASS32;
+    header->e_ident[EI_DATA] = bits & EXCERPT_BIG_ENDIAN ? ELFDATA2MSB : ELFDATA2LSB;
+    facts->has_debug_info = bits & EXCERPT_DEBUG_INFO;
+    o->excerpt->counts_calls = bits & EXCERPT_COUNTS_CALLS;
+    f->size_bytes = cursor_leb128(&from->in);
+    f->changed = cursor_zigzag(&from->in);
+    f->is_pie = bits & EXCERPT_PIE;
+    f->is_shared_object = header->e_type == ET_DYN && !f->is_pie;
+    f->is_stripped = bits & EXCERPT_STRIPPED;
+    f->has_sections = true;
+    facts->ranges_left_out = (size_t)cursor_leb128(&from->in);
+    uint64_t refused = cursor_leb128(&from->in);
+    /* Lengths and bytes; what uses them names them by number, 0 for none. */
+    size_t len = excerpt_take_count(from, 1);
+    from->texts = ARENA_NEW(&from->o->arena, const char *, len);
+    for (size_t i = 0; i < len && !from->in.failed; i++) {
+        uint64_t bytes = cursor_leb128(&from->in);
+        const uint8_t *at =
+            bytes <= cursor_left(&from->in) ? cursor_take(&from->in, (size_t)bytes) : NULL;
+        if (!at || memchr(at, 0, (size_t)bytes))
+            from->in.failed = true;
+        else
+            from->texts[i] = arena_copy(&from->o->arena, (const char *)at, (size_t)bytes);
+    }
+    from->texts_len = len;
     excerpt_read_functions(from);
     excerpt_read_scopes(from);
     size_t places = from->places.len;
     excerpt_read_places(from);
     bool has_source = facts->has_debug_info || from->places.len == places; /* of its lines */
     if (!has_source || from->in.failed || cursor_left(&from->in) || refused > from->texts_len)
-        return err_in(e, from->o->path, "what the recording tells of its functions is damaged");
+        return err_in(e, from->o->path, "the recording's table of functions is damaged");
     if (refused)
         from->o->excerpt->refused = from->texts[refused - 1];
     return true;

@@ -11,12 +11,12 @@
  *
  * Batches double, so that units that they share are read again log n times at most. Source of the
  * bytes: docs/formats/recording.md, "Excerpts". */
-#include "objfile/excerpt.h"
+#include "objfile/object.h"
 
 #include "base/map.h"
 #include "base/sort.h"
 #include "objfile/private.h"
-#include "objfile/units.h"
+#include "objfile/debug_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,45 +175,6 @@ static size_t excerpt_gather(struct excerpt_writer *m, const struct excerpt_requ
 
 /* --- bytes ----------------------------------------------------------------------------------- */
 
-/* Both ends of a function count from the last one's end; so do symbols. */
-static void excerpt_put_functions(struct excerpt_writer *m, const struct excerpt_request *r)
-{
-    uint64_t end = 0;
-    uint32_t symbol = 0;
-    excerpt_put(m->w, r->functions_len);
-    for (size_t i = 0; i < r->functions_len; i++) {
-        const struct excerpt_function *f = &r->functions[i];
-        excerpt_put(m->w, f->start - end);
-        excerpt_put(m->w, f->last - f->start);
-        excerpt_put(m->w, excerpt_text(m, f->is_unwind_range ? NULL : f->name));
-        excerpt_put_signed(m->w, (int64_t)f->symbol - symbol);
-        excerpt_put(m->w, (f->is_static ? EXCERPT_STATIC : 0) |
-                              (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
-                              (f->has_namesake ? EXCERPT_NAMESAKE : 0) |
-                              (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0) |
-                              (f->unit ? EXCERPT_UNIT : 0));
-        if (f->unit)
-            excerpt_put(m->w, f->unit);
-        end = f->last + 1;
-        symbol = f->symbol;
-    }
-}
-
-/* Parents are named by how far back they stand. */
-static void excerpt_put_scopes(struct excerpt_writer *m)
-{
-    excerpt_put(m->w, m->scopes.len);
-    for (size_t i = 0; i < m->scopes.len; i++) {
-        const struct excerpt_scope *s = &m->scopes.at[i];
-        excerpt_put(m->w, s->name);
-        excerpt_put(m->w, s->parent ? i + 1 - s->parent : 0);
-        if (!s->parent)
-            continue;
-        excerpt_put(m->w, s->file);
-        excerpt_put(m->w, s->line);
-    }
-}
-
 /* In the order of addresses, each by what differs from the one before. */
 static void excerpt_put_places(struct excerpt_writer *m)
 {
@@ -287,8 +248,37 @@ void excerpt_write(struct writer *w, struct object *o, const struct excerpt_requ
     struct excerpt_writer m = {.o = o, .w = &body};
     size_t left_out = excerpt_gather(&m, r);
     /* Texts stand before what uses them and are known only after it: hence two buffers. */
-    excerpt_put_functions(&m, r);
-    excerpt_put_scopes(&m);
+    /* Both ends of a function count from the last one's end; so do symbols. */
+    uint64_t end = 0;
+    uint32_t symbol = 0;
+    excerpt_put(m.w, r->functions_len);
+    for (size_t i = 0; i < r->functions_len; i++) {
+        const struct excerpt_function *f = &r->functions[i];
+        excerpt_put(m.w, f->start - end);
+        excerpt_put(m.w, f->last - f->start);
+        excerpt_put(m.w, excerpt_text(&m, f->is_unwind_range ? NULL : f->name));
+        excerpt_put_signed(m.w, (int64_t)f->symbol - symbol);
+        excerpt_put(m.w, (f->is_static ? EXCERPT_STATIC : 0) |
+                             (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
+                             (f->has_namesake ? EXCERPT_NAMESAKE : 0) |
+                             (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0) |
+                             (f->unit ? EXCERPT_UNIT : 0));
+        if (f->unit)
+            excerpt_put(m.w, f->unit);
+        end = f->last + 1;
+        symbol = f->symbol;
+    }
+    /* Parents are named by how far back they stand. */
+    excerpt_put(m.w, m.scopes.len);
+    for (size_t i = 0; i < m.scopes.len; i++) {
+        const struct excerpt_scope *s = &m.scopes.at[i];
+        excerpt_put(m.w, s->name);
+        excerpt_put(m.w, s->parent ? i + 1 - s->parent : 0);
+        if (!s->parent)
+            continue;
+        excerpt_put(m.w, s->file);
+        excerpt_put(m.w, s->line);
+    }
     excerpt_put_places(&m);
     excerpt_put_facts(&head, &m, left_out);
     writer_bytes(w, head.out.at, head.out.len);

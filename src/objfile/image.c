@@ -10,7 +10,7 @@
  * before 0.189 does not know it; without libzstd such sections stay packed.
  *
  * Specification: the System V gABI, chapter 4, and "Section Compression"; RFC 8878. */
-#include "objfile/image.h"
+#include "objfile/private.h"
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -39,19 +39,8 @@ static const struct {
     {"\xcf\xfa\xed\xfe", 4, "a Mach-O file, not an ELF object"},
     {"\xca\xfe\xba\xbe", 4, "a Mach-O or Java file, not an ELF object"},
     {"gmon", 4, "a profile, not an ELF object; the program comes first"},
-    {"\177ELF", 4, "not an ELF object of a class, order and version that is known"},
+    {"\177ELF", 4, "an ELF object of unknown class, byte order or version"},
 };
-
-/* Says what the file is, where its first bytes tell, and what to name instead. */
-static bool image_refuse(const char *name, struct bytes start, enum object_failure *why,
-                         struct err *e)
-{
-    *why = OBJECT_NOT_ELF;
-    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
-        if (start.len >= OTHERS[i].len && !memcmp(start.at, OTHERS[i].magic, OTHERS[i].len))
-            return err_in(e, name, "%s", OTHERS[i].sentence);
-    return err_in(e, name, start.len ? "not an ELF object" : "an empty file, not an ELF object");
-}
 
 /* With libelf's own reason. */
 static bool image_broken(const char *name, const char *sentence, enum object_failure *why,
@@ -125,7 +114,7 @@ bool image_unpack(struct image *image, size_t index)
     if (!image_is_packed(image, index))
         return true;
     image->refused_section = image_section_name(image, &header);
-    image->refused_why = "is damaged, or packed in a way that is not known";
+    image->refused_why = "is damaged, or compressed in an unknown way";
     return false;
 }
 
@@ -133,8 +122,15 @@ bool image_unpack(struct image *image, size_t index)
 static bool image_look_inside(struct image *image, const char *name, struct bytes start,
                               enum object_failure *why, struct err *e)
 {
-    if (!image->elf || elf_kind(image->elf) != ELF_K_ELF)
-        return image_refuse(name, start, why, e);
+    if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
+        /* Says what the file is, where its first bytes tell, and what to name instead. */
+        *why = OBJECT_NOT_ELF;
+        for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+            if (start.len >= OTHERS[i].len && !memcmp(start.at, OTHERS[i].magic, OTHERS[i].len))
+                return err_in(e, name, "%s", OTHERS[i].sentence);
+        return err_in(e, name,
+                      start.len ? "not an ELF object" : "an empty file, not an ELF object");
+    }
     if (!gelf_getehdr(image->elf, &image->header))
         return image_broken(name, "the ELF header cannot be read", why, e);
     if (image->header.e_type == ET_CORE) {
@@ -199,18 +195,6 @@ static bool image_start_pe(struct image *image, struct bytes pe, const char *nam
                              (struct bytes){elf.out.at, elf.out.len}, why, e);
 }
 
-/* The file is read as a whole, since the image is made of a copy; it is not needed after that. */
-static bool image_open_pe(struct image *image, const char *path, enum object_failure *why,
-                          struct err *e)
-{
-    struct file_buffer b = {0};
-    bool ok = file_read_regular(path, &b, e) && image_start_pe(image, file_bytes(&b), path, why, e);
-    if (!ok)
-        image_close(image);
-    file_buffer_deinit(&b);
-    return ok;
-}
-
 /* The kind of file is told by its first 16 bytes before libelf sees it, for libelf knows no PE. */
 bool image_open(const char *path, struct image *out, enum object_failure *why, struct err *e)
 {
@@ -238,11 +222,31 @@ bool image_open(const char *path, struct image *out, enum object_failure *why, s
     out->changed = st.st_mtime;
     uint8_t start[16];
     ssize_t n = pread(fd, start, sizeof start, 0);
+    if (n < 0) {
+        refused = errno;
+        image_close(out);
+        return image_system_refuses(path, refused, why, e);
+    }
     elf_version(EV_CURRENT);
-    if (n > 0 && pe_probe((struct bytes){start, (size_t)n}))
-        return image_open_pe(out, path, why, e);
-    return image_start_image(out, elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL), path,
-                             (struct bytes){start, n > 0 ? (size_t)n : 0}, why, e);
+    if (n > 0 && pe_probe((struct bytes){start, (size_t)n})) {
+        /* The file is read as a whole, since the image is made of a copy; it is not needed after
+         * that. */
+        struct file_buffer b = {0};
+        bool ok =
+            file_read_regular(path, &b, e) && image_start_pe(out, file_bytes(&b), path, why, e);
+        if (!ok)
+            image_close(out);
+        file_buffer_deinit(&b);
+        return ok;
+    }
+    errno = 0;
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+    if (!elf && errno_is_trouble(errno)) {
+        refused = errno;
+        image_close(out);
+        return image_system_refuses(path, refused, why, e);
+    }
+    return image_start_image(out, elf, path, (struct bytes){start, (size_t)n}, why, e);
 }
 
 /* The bytes stay the caller's, unless they are a PE image, of which a copy is made. */

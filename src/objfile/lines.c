@@ -171,7 +171,8 @@ static bool lineprogram_read_header(struct line_program *p, struct cursor *c)
 /* The registers at the beginning of a sequence. */
 static void lineprogram_reset(struct line_program *p)
 {
-    p->row = (struct line_row){.line = 1, .file = p->sections->as_bfd && p->version == 5 ? 0 : 1};
+    uint16_t bfd = p->sections->bfd_version;
+    p->row = (struct line_row){.line = 1, .file = bfd && bfd < 244 && p->version == 5 ? 0 : 1};
     p->operation = 0;
 }
 
@@ -251,30 +252,6 @@ static bool lineprogram_run_extended(struct line_program *p)
     return false;
 }
 
-/* Standard opcodes other than DW_LNS_copy. */
-static void lineprogram_run_standard(struct line_program *p, uint8_t opcode)
-{
-    switch (opcode) {
-    case DW_LNS_advance_pc: lineprogram_advance(p, cursor_uleb(&p->code)); break;
-    case DW_LNS_advance_line: p->row.line += (uint32_t)cursor_sleb(&p->code); break;
-    case DW_LNS_set_file: {
-        uint64_t file = cursor_uleb(&p->code);
-        p->row.file = file < UINT32_MAX ? (uint32_t)file : UINT32_MAX;
-        break;
-    }
-    case DW_LNS_const_add_pc:
-        lineprogram_advance(p, (255u - p->opcode_base) / p->line_range);
-        break;
-    case DW_LNS_fixed_advance_pc:
-        p->row.address += cursor_u16(&p->code);
-        p->operation = 0;
-        break;
-    default:
-        for (unsigned i = p->operands[opcode - 1]; i; i--)
-            cursor_uleb(&p->code);
-    }
-}
-
 /* Special opcodes first: they are most of a program. Vendors' standard opcodes are passed over by
  * the number of operands that the header gives for them. */
 enum line_event line_program_next(struct line_program *p, struct line_row *row)
@@ -297,18 +274,30 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
             lineprogram_reset(p);
             return LINE_SEQUENCE_END;
         }
-        if (opcode != 0)
-            lineprogram_run_standard(p, opcode);
+        if (opcode != 0) {
+            /* Standard opcodes other than DW_LNS_copy. */
+            switch (opcode) {
+            case DW_LNS_advance_pc: lineprogram_advance(p, cursor_uleb(&p->code)); break;
+            case DW_LNS_advance_line: p->row.line += (uint32_t)cursor_sleb(&p->code); break;
+            case DW_LNS_set_file: {
+                uint64_t file = cursor_uleb(&p->code);
+                p->row.file = file < UINT32_MAX ? (uint32_t)file : UINT32_MAX;
+                break;
+            }
+            case DW_LNS_const_add_pc:
+                lineprogram_advance(p, (255u - p->opcode_base) / p->line_range);
+                break;
+            case DW_LNS_fixed_advance_pc:
+                p->row.address += cursor_u16(&p->code);
+                p->operation = 0;
+                break;
+            default:
+                for (unsigned i = p->operands[opcode - 1]; i; i--)
+                    cursor_uleb(&p->code);
+            }
+        }
     }
     return LINE_STOP;
-}
-
-/* The operand of DW_LNS_set_column, of one byte, which is most of what stands between the rows that
- * compilers write. */
-static bool lineprogram_is_short_column(const struct line_program *p, const uint8_t *at)
-{
-    return at[0] == DW_LNS_set_column && p->opcode_base > DW_LNS_set_column &&
-           p->operands[DW_LNS_set_column - 1] == 1 && p->code.end - at > 1 && at[1] < 0x80;
 }
 
 /* Works on copies of the registers and writes them back at the end, so that the loop has them in
@@ -321,7 +310,11 @@ size_t line_program_run(struct line_program *p, struct line_row *last, size_t mo
     const uint8_t *code = p->code.at, *end = p->code.end;
     while (code < end && (size_t)(at - last) < most) {
         if (*code < p->opcode_base) {
-            if (!lineprogram_is_short_column(p, code))
+            /* The operand of DW_LNS_set_column, of one byte, which is most of what stands between
+             * the rows that compilers write. */
+            if (code[0] != DW_LNS_set_column || !(p->opcode_base > DW_LNS_set_column) ||
+                !(p->operands[DW_LNS_set_column - 1] == 1) || !(p->code.end - code > 1) ||
+                code[1] >= 0x80)
                 break;
             code += 2;
             continue;
@@ -391,9 +384,27 @@ static void end_sequence(struct line_table *t, size_t first, bool is_sorted, uin
         t->rows.len = first;
 }
 
-/* A program that stops inside a sequence has told us no end for its last row: that row is lost. */
-static void collect(struct line_table *t)
+/* The order in which sequences claim addresses. */
+static int by_range(uint32_t left, uint32_t right, const void *context)
 {
+    const struct line_sequence *l = (const struct line_sequence *)context + left;
+    const struct line_sequence *r = (const struct line_sequence *)context + right;
+    if (l->low != r->low)
+        return l->low < r->low ? -1 : 1;
+    return (l->high < r->high) - (l->high > r->high); /* the longer one first */
+}
+
+/* After nonsense the table has what was read before it. */
+void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
+                     const char *comp_dir)
+{
+    line_program_close(&t->program);
+    t->comp_dir = comp_dir;
+    t->is_known = t->is_decoded = true;
+    if (!line_program_open(&t->program, sections, offset))
+        return;
+    /* A program that stops inside a sequence has told us no end for its last row: that row is lost.
+     */
     enum { BYTES_A_ROW = 4 }; /* or fewer, then it grows */
     struct line_row row;
     size_t first = 0;
@@ -418,22 +429,8 @@ static void collect(struct line_table *t)
     }
     if (t->rows.len > first)
         end_sequence(t, first, is_sorted, t->rows.at[t->rows.len - 1].address);
-}
-
-/* The order in which sequences claim addresses. */
-static int by_range(uint32_t left, uint32_t right, const void *context)
-{
-    const struct line_sequence *l = (const struct line_sequence *)context + left;
-    const struct line_sequence *r = (const struct line_sequence *)context + right;
-    if (l->low != r->low)
-        return l->low < r->low ? -1 : 1;
-    return (l->high < r->high) - (l->high > r->high); /* the longer one first */
-}
-
-/* By start; what overlaps the ones before is cut off, so that an address is in one sequence at
- * most. */
-static void order_sequences(struct line_table *t)
-{
+    /* By start; what overlaps the ones before is cut off, so that an address is in one sequence at
+     * most. */
     size_t len = t->sequences.len;
     if (!len || len > UINT32_MAX)
         return;
@@ -455,19 +452,6 @@ static void order_sequences(struct line_table *t)
         t->sequences.at[t->sequences.len++] = s;
     }
     arena_deinit(&scratch);
-}
-
-/* After nonsense the table has what was read before it. */
-void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
-                     const char *comp_dir)
-{
-    line_program_close(&t->program);
-    t->comp_dir = comp_dir;
-    t->is_known = t->is_decoded = true;
-    if (!line_program_open(&t->program, sections, offset))
-        return;
-    collect(t);
-    order_sequences(t);
 }
 
 /* Paths and the program's files are kept: they are small, and paths are asked for again. */

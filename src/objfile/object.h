@@ -6,6 +6,7 @@
 #ifndef MONARC_OBJFILE_OBJECT_H
 #define MONARC_OBJFILE_OBJECT_H
 
+#include "arch/code.h"
 #include "base/bytes.h"
 #include "base/err.h"
 
@@ -13,9 +14,9 @@ struct object;
 
 /* How an object is to be read. Texts are copied. */
 struct object_options {
-    const char *debug_dir;   /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
-    bool has_symtab_only;    /* symbols are those of the file's own .symtab, or there are none */
-    bool reads_dwarf_as_bfd; /* with BFD 2.40's misreadings of DWARF 5 */
+    const char *debug_dir; /* directories beside /usr/lib/debug, separated by ':'; NULL: none */
+    bool has_symtab_only;  /* symbols are those of the file's own .symtab, or there are none */
+    uint16_t bfd_version;  /* with this BFD's misreadings of DWARF 5: 240 is 2.40; 0: with none */
 };
 
 /* Types and bindings of ELF (gABI, "Symbol Table"), those of machines among SYMBOL_OTHER. */
@@ -90,11 +91,18 @@ void object_close(struct object *o);
 const char *object_path(const struct object *o);
 uint8_t object_word(const struct object *o); /* 4 or 8: the size of a pointer (x32: 4) */
 bool object_is_big_endian(const struct object *o);
-uint16_t object_machine(const struct object *o);   /* EM_... of <elf.h> */
+uint16_t object_machine(const struct object *o); /* EM_... of <elf.h> */
+
+/* Whether the recorder inside a process can take stacks of such a program. */
+bool object_has_inside_stacks(const struct object *o);
 uint16_t object_file_type(const struct object *o); /* ET_... of <elf.h>: ET_DYN for PIE */
 /* Why debug information that is there is not read, as a sentence without the file's name in *why
  * (in memory of the object); false: it is read as far as anybody asked for it. */
 bool object_debug_refused(struct object *o, const char **why);
+
+/* The errno for which a file of the debug information could not be read, which
+ * object_debug_refused() tells about; 0: none. */
+int object_unread_errno(const struct object *o);
 
 /* What is not read of the debug information, for a diagnosis: opens and unpacks all there is. */
 struct object_debug_gaps {
@@ -114,7 +122,7 @@ const struct object_symbol *object_symbols(struct object *o, size_t *len,
 /* The letter `nm` prints for a symbol (BFD's symbol class): what GNU gprof chooses symbols by. */
 char object_symbol_class(const struct object *o, const struct object_symbol *s);
 
-/* All sections by their ELF index; [0] is none. */
+/* All sections by their ELF index; [0] is not one. */
 const struct object_section *object_sections(const struct object *o, size_t *len);
 const struct object_section *object_section(const struct object *o, uint32_t index); /* or NULL */
 
@@ -127,6 +135,10 @@ struct bytes object_code(const struct object *o, uint64_t address, size_t len);
  * `.eh_frame_hdr` and `.eh_frame` without section headers too: the latter then reaches to the end
  * of its segment. */
 struct bytes object_section_bytes(struct object *o, const char *name, uint64_t *address);
+
+/* The same by the index of object_sections(), as several may have one name; as it is in the file.
+ */
+struct bytes object_section_bytes_at(const struct object *o, uint32_t index);
 
 /* An executable PT_LOAD segment: what the kernel maps, so what a load bias is computed from. */
 struct object_segment {
@@ -220,10 +232,122 @@ void object_each_row_within(struct object *o, const struct object_range *ranges,
                             object_visitor *visit, void *context);
 
 /* A readable name for a linkage name, or NULL if it is not mangled. The style is one of libiberty's
- * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL for whatever of C++,
- * Rust and D the name announces itself to be. malloc'ed, the caller frees it. */
+ * names ("none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"), or NULL or "" for whatever of
+ * C++, Rust and D the name announces itself to be. malloc'ed, the caller frees it. */
 char *demangle(const char *linkage_name, const char *style);
 /* Whether libiberty knows a style of that name. */
 bool demangle_style_known(const char *style);
+
+/* ---- The machine code of a program: direct calls in it, and code as text.
+ *
+ * Both read the bytes of code sections through the machine's row (src/arch), which knows no object:
+ * here are stretches of code of one kind. x86 (16-bit code excepted), Arm with Thumb, AArch64, MIPS
+ * (but not MIPS16 and microMIPS), PowerPC, RISC-V, SPARC, Alpha and z/Architecture are known. Calls
+ * and jumps through registers, memory and linkage tables lead to no known place and are left out.
+ */
+
+/* --- calls: who may call whom, found without running anything --------------------------------- */
+
+/* The code of one object, ready to be searched. */
+struct code;
+
+/* The code of an executable or shared object, for any number of threads; NULL if its machine is not
+ * known. The object must outlive it. */
+struct code *code_open(struct object *o);
+void code_close(struct code *c);
+
+/* Appends calls, and jumps out of their own range or to its start, in the order of the ranges and
+ * of addresses. Each range begins at an instruction; what of it is not code is passed over. */
+void code_find_calls(const struct code *c, const struct code_range *ranges, size_t len,
+                     struct code_calls *found);
+
+/* --- disassembly, for people who read it beside their source ---------------------------------- */
+
+/* A handle of capstone's for one object; for one thread. */
+struct disassembler;
+
+struct instruction {
+    uint64_t address;
+    uint32_t bytes;
+    const char *text; /* mnemonic, spaces, operands; until the next call */
+    bool has_target;  /* the last operand is an address of code: a direct branch */
+    uint64_t target;
+};
+
+/* NULL, with the reason as half a sentence: capstone is not installed or does not know the machine.
+ */
+struct disassembler *disassembler_open(const struct object *o, bool is_intel, const char **why);
+void disassembler_close(struct disassembler *d); /* NULL is fine */
+
+/* Arm code is Thumb from here on, MIPS code microMIPS, or not. */
+void disassembler_compressed(struct disassembler *d, bool is_compressed);
+
+/* The instruction at an address, which ends at `end` at the latest. What is not one is shown as
+ * bytes. False: there is no code. */
+bool disassemble(struct disassembler *d, uint64_t address, uint64_t end, struct instruction *out);
+
+/* ---- An excerpt: what a file says of some of its functions and of some of its code, in a few
+ * bytes, so that whoever has it can do without the file. The bytes: docs/formats/recording.md,
+ * "Excerpts".
+ *
+ * It holds functions with their ranges, the places of stretches of code with the calls that were
+ * inlined there, and the few facts that reports ask for. An object that is opened over an excerpt
+ * answers as one over the file would, as far as the code is in it; machine code is taken from the
+ * file, if that is still the same one.
+ *
+ * Who records writes excerpts (excerpt_write) of what was sampled; who reports opens an object
+ * over them (object_open_excerpts) and asks as usual. Several excerpts of one file, of different
+ * runs, say together what each of them says. */
+
+struct excerpt_function {
+    uint64_t start, last; /* disjoint, ascending */
+    const char *name;     /* NULL: none, of a range of the unwind tables */
+    uint32_t symbol;      /* in the object's table: the order among them is kept */
+    uint32_t unit;        /* of a local symbol, as object_symbol.unit */
+    bool is_static, is_compressed;
+    bool has_namesake;    /* the file has another function of that name */
+    bool is_unwind_range; /* one of object_unwind_ranges() */
+};
+
+/* Code whose lines are wanted. */
+struct excerpt_range {
+    uint64_t low, high; /* [low, high): disjoint, ascending */
+    double weight;      /* the heaviest are written first, should time run out */
+};
+
+/* What is to be in an excerpt. Functions and ranges must be in order. */
+struct excerpt_request {
+    const struct excerpt_function *functions;
+    size_t functions_len;
+    const struct excerpt_range *ranges;
+    size_t ranges_len;
+    uint64_t most_ns; /* time that lines may take; 0: any */
+};
+
+/* Appends the excerpt of an object that was opened over its file. */
+void excerpt_write(struct writer *w, struct object *o, const struct excerpt_request *r);
+
+/* What is in an excerpt, without what it says. */
+struct excerpt_facts {
+    size_t functions, places;
+    size_t ranges_left_out; /* for lack of time */
+    bool has_debug_info;
+    uint8_t symbols_source; /* enum object_symbol_source */
+};
+
+/* Opens an object over excerpts of one file: it knows what any of them says. Of excerpts that were
+ * made of different tables of symbols (before and after the file was stripped), functions are those
+ * of the one that has most. `path` is the file's, and `build_id` what it must have to be asked for
+ * machine code. All is copied. NULL if an excerpt is damaged, or of a kind that is not known. */
+struct object *object_open_excerpts(const struct bytes *excerpts, size_t len, const char *path,
+                                    struct bytes build_id, struct excerpt_facts *facts,
+                                    struct err *e);
+
+/* Appends one excerpt that says what an object knows that was opened over several. */
+void excerpt_rewrite(struct writer *w, struct object *o);
+
+/* Whether the machine code is to be had: of an object over an excerpt, whether its file is there
+ * and still the same; of others always true. */
+bool object_has_code(struct object *o);
 
 #endif

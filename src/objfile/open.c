@@ -16,8 +16,7 @@
 
 #include "base/bytes.h"
 #include "objfile/private.h"
-#include "objfile/split.h"
-#include "objfile/units.h"
+#include "objfile/debug_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static struct object *object_new(const char *path, const struct image *self,
     o->path = arena_copy(&o->arena, path, strlen(path));
     if (options) {
         o->has_symtab_only = options->has_symtab_only;
-        o->reads_dwarf_as_bfd = options->reads_dwarf_as_bfd;
+        o->bfd_version = options->bfd_version;
         if (options->debug_dir)
             o->debug_dir = arena_copy(&o->arena, options->debug_dir, strlen(options->debug_dir));
     }
@@ -103,6 +102,12 @@ uint16_t object_machine(const struct object *o)
     return o->self.header.e_machine;
 }
 
+bool object_has_inside_stacks(const struct object *o)
+{
+    struct arch_target target = image_target(&o->self);
+    return !arch_of(&target)->lacks_inside_stacks;
+}
+
 uint16_t object_file_type(const struct object *o)
 {
     return o->self.header.e_type;
@@ -120,6 +125,10 @@ bool object_debug_refused(struct object *o, const char **why)
         *why = o->excerpt->refused;
         return *why;
     }
+    if (o->unread.system) {
+        *why = arena_printf(&o->arena, "debug information is not read: %s", o->unread.line);
+        return true;
+    }
     const struct image *image = o->self.refused_why ? &o->self : &o->debug;
     if (!image->refused_why && o->split_refused) {
         *why = arena_printf(&o->arena, "debug information is not read: %s", o->split_refused);
@@ -130,6 +139,11 @@ bool object_debug_refused(struct object *o, const char **why)
     *why = arena_printf(&o->arena, "debug information is not read: section %s %s",
                         image->refused_section, image->refused_why);
     return true;
+}
+
+int object_unread_errno(const struct object *o)
+{
+    return o->unread.system;
 }
 
 bool object_has_debug_info(struct object *o)
@@ -279,10 +293,11 @@ static bool take_by_headers(const struct image *image, const char *name, struct 
         return true;
     struct cursor c = cursor_over(*out, "");
     c.big_endian = image_is_big_endian(image);
-    bool is_known = cursor_u8(&c) == VERSION && cursor_u8(&c) == PCREL_SDATA4;
+    uint8_t version = cursor_u8(&c), encoding = cursor_u8(&c);
     cursor_take(&c, 2);
     uint64_t start = *address + 4 + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
-    return is_known && !c.failed && take_segment(image, PT_LOAD, start, out, address);
+    return version == VERSION && encoding == PCREL_SDATA4 && !c.failed &&
+           take_segment(image, PT_LOAD, start, out, address);
 }
 
 /* Own sections first, packed or not; then, for unwinding, program headers; then the debug file. */
@@ -301,6 +316,11 @@ struct bytes object_section_bytes(struct object *o, const char *name, uint64_t *
         return found;
     *address = 0;
     return (struct bytes){0};
+}
+
+struct bytes object_section_bytes_at(const struct object *o, uint32_t index)
+{
+    return image_bytes(&o->self, index);
 }
 
 /* --- facts ------------------------------------------------------------------------------------ */

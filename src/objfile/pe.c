@@ -10,7 +10,7 @@
  * A section keeps its number and its place in the file; its address is the image's base plus the
  * one it has relative to it. Everything of the PE file is checked against its size when it is
  * read, so that writing checks nothing. Cost: a copy of the file. */
-#include "objfile/image.h"
+#include "objfile/private.h"
 
 #include "arch/arch.h"
 #include "base/bytes.h"
@@ -159,10 +159,9 @@ static bool pe_read(struct pe *p, enum object_failure *why, struct err *e)
     if (dos.failed || in.failed || signature != 0x4550) /* "PE", 0, 0 */
         return err_in(e, p->path, "a DOS program, not an ELF object");
     if (magic != PE_MAGIC_32 && magic != PE_MAGIC_64)
-        return err_in(e, p->path, "a Windows program of a kind that is not known");
+        return err_in(e, p->path, "a Windows program of unknown kind");
     if (!p->arch)
-        return err_in(e, p->path, "a Windows program for a machine that is not known (0x%x)",
-                      machine);
+        return err_in(e, p->path, "a Windows program for an unknown machine (0x%x)", machine);
     cursor_take(&header, 14);
     p->entry = cursor_u32(&header);
     cursor_take(&header, magic == PE_MAGIC_32 ? 8 : 4);
@@ -225,12 +224,6 @@ static void pe_write_header(struct writer *w, const Elf64_Shdr *s)
 static bool pe_is_code(const struct pe_section *s)
 {
     return s->flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE);
-}
-
-/* Sections of DWARF, packed or not: they have no address in the ELF image. */
-static bool pe_is_debug(const struct pe_section *s)
-{
-    return s->name_len > 6 && (!memcmp(s->name, ".debug", 6) || !memcmp(s->name, ".zdebu", 6));
 }
 
 /* The one for a section of code. Flags stand in different places in the two classes. */
@@ -319,7 +312,10 @@ static void pe_write_sections(struct pe_output *out)
     pe_write_header(w, &(Elf64_Shdr){0});
     for (size_t i = 0; i < sections; i++) {
         const struct pe_section *s = &out->pe->sections.at[i];
-        bool is_code = pe_is_code(s), is_debug = pe_is_debug(s);
+        /* Sections of DWARF, packed or not: they have no address in the ELF image. */
+        bool is_code = pe_is_code(s),
+             is_debug = s->name_len > 6 &&
+                        (!memcmp(s->name, ".debug", 6) || !memcmp(s->name, ".zdebu", 6));
         bool is_loaded = !is_debug && !(s->flags & PE_SECTION_DISCARDABLE && !is_code);
         pe_write_header(w, &(Elf64_Shdr){.sh_name = out->section_names.at[i],
                                          .sh_type = s->has_bytes ? SHT_PROGBITS : SHT_NOBITS,

@@ -19,7 +19,7 @@
 #include "objfile/private.h"
 
 #include "base/sort.h"
-#include "objfile/units.h"
+#include "objfile/debug_info.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ const char *frame_function(struct object *o, struct scopes *s, uint32_t scope)
         return named->name;
     named->is_linkage = true; /* asked for once */
     const struct object_symbol *symbol =
-        named->is_inlined && !o->reads_dwarf_as_bfd ? NULL : nearest_symbol(o, named->low);
+        named->is_inlined && !o->bfd_version ? NULL : nearest_symbol(o, named->low);
     if (symbol && symbol->address == named->low)
         named->name = symbol->name;
     return named->name;
@@ -176,28 +176,25 @@ static void walk_add_unscoped(struct walk *w, struct object_place *p, uint64_t e
     }
 }
 
-/* Moves on to the segment with an address beyond the current one. */
-static void walk_move(struct walk *w, struct scopes *s, uint64_t address)
-{
-    struct here *h = &w->here;
-    const struct segment *segments = s->cover.segments.at;
-    size_t len = s->cover.segments.len;
-    bool is_next = h->segment + 1 < len && address >= segments[h->segment + 1].start &&
-                   (h->segment + 2 == len || address < segments[h->segment + 2].start);
-    h->segment = is_next ? h->segment + 1 : interval_map_find(&s->cover, address);
-    bool is_before_all = h->segment == SIZE_MAX;
-    h->start = is_before_all ? 0 : segments[h->segment].start;
-    h->end = h->segment + 1 < len ? segments[h->segment + 1].start : UINT64_MAX;
-    h->scope = is_before_all ? NO_SCOPE : segments[h->segment].id;
-    h->function = h->scope == NO_SCOPE ? NULL : frame_function(w->o, s, h->scope);
-}
-
 /* Code of one line: functions divide it. */
 static void walk_add_line(struct walk *w, struct scopes *s, struct object_place *p, uint64_t end)
 {
     while (p->start < end) {
-        if (p->start < w->here.start || p->start >= w->here.end)
-            walk_move(w, s, p->start);
+        if (p->start < w->here.start || p->start >= w->here.end) {
+            /* Moves on to the segment with an address beyond the current one. */
+            uint64_t address = p->start;
+            struct here *h = &w->here;
+            const struct segment *segments = s->cover.segments.at;
+            size_t len = s->cover.segments.len;
+            bool is_next = h->segment + 1 < len && address >= segments[h->segment + 1].start &&
+                           (h->segment + 2 == len || address < segments[h->segment + 2].start);
+            h->segment = is_next ? h->segment + 1 : interval_map_find(&s->cover, address);
+            bool is_before_all = h->segment == SIZE_MAX;
+            h->start = is_before_all ? 0 : segments[h->segment].start;
+            h->end = h->segment + 1 < len ? segments[h->segment + 1].start : UINT64_MAX;
+            h->scope = is_before_all ? NO_SCOPE : segments[h->segment].id;
+            h->function = h->scope == NO_SCOPE ? NULL : frame_function(w->o, s, h->scope);
+        }
         uint64_t next = w->here.end < end ? w->here.end : end;
         if (w->here.scope == NO_SCOPE) {
             walk_add_unscoped(w, p, next);

@@ -10,7 +10,7 @@
  * followed: an origin is an offset. A form that is not known ends the reading, since what follows
  * it cannot be found. Specification: DWARF 5, section 7.5; DWARF 4 as GCC's "Fission" extends it.
  */
-#include "objfile/split.h"
+#include "objfile/debug_info.h"
 
 #include "base/bytes.h"
 #include "base/sort.h"
@@ -109,28 +109,6 @@ bool split_unit_open(struct split_unit *u, struct bytes *info, bool big_endian)
            kind == DW_UT_split_compile;
 }
 
-/* By code, as nearly all compilers write them. */
-static void entry_order_abbrevs(struct split_reader *r)
-{
-    size_t len = r->abbrevs.len;
-    bool is_ordered = true;
-    for (size_t i = 1; i < len; i++)
-        is_ordered = is_ordered && r->abbrevs.at[i - 1].code < r->abbrevs.at[i].code;
-    if (is_ordered)
-        return;
-    struct arena scratch = {0};
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
-    struct split_abbrev *copy = ARENA_NEW(&scratch, struct split_abbrev, len);
-    for (size_t i = 0; i < len; i++) {
-        copy[i] = r->abbrevs.at[i];
-        order[i] = (struct keyed){copy[i].code, (uint32_t)i};
-    }
-    sort_keyed(order, len);
-    for (size_t i = 0; i < len; i++)
-        r->abbrevs.at[i] = copy[order[i].item];
-    arena_deinit(&scratch);
-}
-
 /* Only where each list of attributes starts is kept; it is read again with each entry. */
 void split_reader_init(struct split_reader *r, const struct split_unit *u)
 {
@@ -155,7 +133,24 @@ void split_reader_init(struct split_reader *r, const struct split_unit *u)
             break;
         vec_push(&r->abbrevs, next);
     }
-    entry_order_abbrevs(r);
+    /* By code, as nearly all compilers write them. */
+    size_t len = r->abbrevs.len;
+    bool is_ordered = true;
+    for (size_t i = 1; i < len; i++)
+        is_ordered = is_ordered && r->abbrevs.at[i - 1].code < r->abbrevs.at[i].code;
+    if (is_ordered)
+        return;
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct split_abbrev *copy = ARENA_NEW(&scratch, struct split_abbrev, len);
+    for (size_t i = 0; i < len; i++) {
+        copy[i] = r->abbrevs.at[i];
+        order[i] = (struct keyed){copy[i].code, (uint32_t)i};
+    }
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++)
+        r->abbrevs.at[i] = copy[order[i].item];
+    arena_deinit(&scratch);
 }
 
 /* The unit's bytes are its file's. */

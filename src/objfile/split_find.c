@@ -18,7 +18,7 @@
  *
  * Specification: DWARF 5, sections 3.1.2 and 7.3.5; "DWARF Fission, package file format" for
  * version 2. */
-#include "objfile/split.h"
+#include "objfile/debug_info.h"
 
 #include "base/map.h"
 
@@ -213,8 +213,11 @@ void split_sections_read(struct image *image, struct split_sections *s, struct b
 static bool find_open_file(struct object *o, const char *path, struct split_file *f)
 {
     *f = (struct split_file){.path = path};
-    if (!image_open(path, &f->image, NULL, NULL))
+    struct err why = {0};
+    if (!image_open(path, &f->image, NULL, &why)) {
+        object_note_unread(o, &why);
         return false;
+    }
     const struct image *self = &o->self;
     if (f->image.header.e_machine != self->header.e_machine ||
         f->image.header.e_ident[EI_DATA] != self->header.e_ident[EI_DATA]) {

@@ -1,14 +1,14 @@
 /* The functions of a split unit, as those of other units: its entries are walked, and the ranges of
  * functions become spans.
  *
- * The rules are those of scopes.c: types are not descended into, nor entries nested too deeply, and
- * ranges that touch are joined. Names are read at once, because entries cannot be gone back to as
- * cheaply as libdw does it.
+ * The rules are those of scopes.c: types outside of functions are not descended into, nor entries
+ * nested too deeply, and ranges that touch are joined. Names are read at once, because entries
+ * cannot be gone back to as cheaply as libdw does it.
  *
  * Range lists of DWARF 5 are in the split file, and each entry of one says what it is; those of
  * DWARF 4 are in the program, pairs of addresses. Specification: DWARF 5, sections 3.3, 3.4
  * and 7.25; DWARF 4, section 2.17.3. */
-#include "objfile/split.h"
+#include "objfile/debug_info.h"
 
 #include "base/bytes.h"
 
@@ -53,25 +53,7 @@ static bool address_at(const struct split_unit *u, uint64_t index, uint64_t *add
     return split_table_at(u->addresses, 0, index, u->address_size, u->big_endian, address);
 }
 
-/* Pairs: (0, 0) ends, the greatest address says what others are relative to. */
-static bool next_pair(struct split_ranges *r, uint64_t *low, uint64_t *high)
-{
-    uint64_t marker = r->unit->address_size == 4 ? UINT32_MAX : UINT64_MAX;
-    for (;;) {
-        *low = cursor_word(&r->list);
-        *high = cursor_word(&r->list);
-        if (r->list.failed || (!*low && !*high))
-            return false;
-        if (*low != marker)
-            break;
-        r->base = *high;
-    }
-    *low += r->base;
-    *high += r->base;
-    return true;
-}
-
-/* One entry of DWARF 5: 1: it is a range; 0: it is none; -1: the list ends. */
+/* One entry of DWARF 5: 1: it is a range; 0: it is not; -1: the list ends. */
 static int next_entry(struct split_ranges *r, uint64_t *low, uint64_t *high)
 {
     struct cursor *c = &r->list;
@@ -105,8 +87,22 @@ static int next_entry(struct split_ranges *r, uint64_t *low, uint64_t *high)
 /* The next one, empty ones included; false at the end. */
 static bool ranges_next(struct split_ranges *r, uint64_t *low, uint64_t *high)
 {
-    if (r->unit->version < 5)
-        return next_pair(r, low, high);
+    if (r->unit->version < 5) {
+        /* Pairs: (0, 0) ends, the greatest address says what others are relative to. */
+        uint64_t marker = r->unit->address_size == 4 ? UINT32_MAX : UINT64_MAX;
+        for (;;) {
+            *low = cursor_word(&r->list);
+            *high = cursor_word(&r->list);
+            if (r->list.failed || (!*low && !*high))
+                return false;
+            if (*low != marker)
+                break;
+            r->base = *high;
+        }
+        *low += r->base;
+        *high += r->base;
+        return true;
+    }
     int found;
     do
         found = next_entry(r, low, high);
@@ -125,7 +121,8 @@ struct function_walk {
     struct scope_spans spans;
     bool as_bfd;
     size_t depth, hidden_from; /* entries at that depth and deeper are passed over; 0: none are */
-    uint32_t parents[DEEPEST]; /* the function that entries at a depth stand in */
+    uint32_t parents[DEEPEST]; /* the function with code that entries at a depth stand in */
+    bool in_function[DEEPEST]; /* whether they stand in one, with code or without */
 };
 
 /* All ranges of an entry, as spans of the scope that it will be. */
@@ -186,6 +183,7 @@ static void walk_entries(struct function_walk *w, struct cursor *c)
 {
     struct split_entry e;
     w->parents[1] = NO_SCOPE;
+    w->in_function[1] = false;
     w->depth = 1;
     while (w->depth && split_entry_read(&w->reader, c, &e)) {
         if (!e.code) {
@@ -195,22 +193,26 @@ static void walk_entries(struct function_walk *w, struct cursor *c)
             continue;
         }
         uint32_t scope = w->hidden_from ? NO_SCOPE : w->parents[w->depth];
-        if (!w->hidden_from && (e.tag == DW_TAG_subprogram || e.tag == DW_TAG_inlined_subroutine ||
-                                e.tag == DW_TAG_entry_point))
+        bool is_in_function = !w->hidden_from && w->in_function[w->depth];
+        bool is_function = e.tag == DW_TAG_subprogram || e.tag == DW_TAG_inlined_subroutine ||
+                           e.tag == DW_TAG_entry_point;
+        if (!w->hidden_from && is_function)
             scope = add_scope(w, &e, scope);
         if (!e.has_children)
             continue;
         /* Goes below the entry, or past all that is below it. */
-        bool is_hidden = w->hidden_from || w->depth + 1 >= DEEPEST ||
-                         (e.tag <= INT32_MAX && !scope_may_hold_functions((int)e.tag));
+        bool is_hidden =
+            w->hidden_from || w->depth + 1 >= DEEPEST ||
+            (e.tag <= INT32_MAX && !scope_may_hold_functions((int)e.tag, is_in_function));
         if (is_hidden && e.sibling > cursor_offset(c)) {
             *c = split_cursor(w->reader.unit, e.sibling);
             continue;
         }
         w->depth++;
-        if (!is_hidden)
+        if (!is_hidden) {
             w->parents[w->depth] = scope;
-        else if (!w->hidden_from)
+            w->in_function[w->depth] = is_in_function || is_function;
+        } else if (!w->hidden_from)
             w->hidden_from = w->depth;
     }
 }

@@ -12,10 +12,9 @@
  * Relocatable files have no addresses yet, so they have no index. Bounds: as many ranges as there
  * are bytes that can hold them, and eight times the line section as programs to decode, since units
  * may share one. Specification: DWARF 5, sections 2.17, 3.1 and 7.5. */
-#include "objfile/units.h"
+#include "objfile/debug_info.h"
 
 #include "base/sort.h"
-#include "objfile/split.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -73,28 +72,6 @@ static void units_add_unit(struct units *u, Dwarf_Die *die)
         units_add_table_ranges(u, number);
 }
 
-/* By start, stable: of two at one address, the unit that comes first in the file stays first. */
-static void units_order_ranges(struct units *u)
-{
-    size_t len = u->ranges.len;
-    struct arena scratch = {0};
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
-    struct unit_range *copy = ARENA_NEW(&scratch, struct unit_range, len);
-    for (size_t i = 0; i < len; i++) {
-        copy[i] = u->ranges.at[i];
-        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
-    }
-    sort_keyed(order, len);
-    uint64_t reach = 0;
-    for (size_t i = 0; i < len; i++) {
-        struct unit_range *r = &u->ranges.at[i];
-        *r = copy[order[i].item];
-        reach = r->high > reach ? r->high : reach;
-        r->reach = reach;
-    }
-    arena_deinit(&scratch);
-}
-
 /* Where a file has line tables but no units (somebody removed .debug_info, or an assembler wrote
  * none), each table counts as a unit without functions. BFD sees none of them. */
 static void units_index_bare_tables(struct units *u)
@@ -133,9 +110,27 @@ static void units_index_units(struct units *u, struct image *image)
            !dwarf_get_units(u->dwarf, unit, &unit, &version, &type, &die, NULL))
         if (type != DW_UT_type && type != DW_UT_split_type)
             units_add_unit(u, &die);
-    if (!u->units.len && !u->sections.as_bfd)
+    if (!u->units.len && !u->sections.bfd_version)
         units_index_bare_tables(u);
-    units_order_ranges(u);
+    /* By start, stable: of two at one address, the unit that comes first in the file stays first.
+     */
+    size_t len = u->ranges.len;
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct unit_range *copy = ARENA_NEW(&scratch, struct unit_range, len);
+    for (size_t i = 0; i < len; i++) {
+        copy[i] = u->ranges.at[i];
+        order[i] = (struct keyed){copy[i].low, (uint32_t)i};
+    }
+    sort_keyed(order, len);
+    uint64_t reach = 0;
+    for (size_t i = 0; i < len; i++) {
+        struct unit_range *r = &u->ranges.at[i];
+        *r = copy[order[i].item];
+        reach = r->high > reach ? r->high : reach;
+        r->reach = reach;
+    }
+    arena_deinit(&scratch);
 }
 
 /* Debug information is that of the program or of its debug file, never of both. An object without
@@ -169,7 +164,7 @@ static struct units *units_new(struct object *o)
                                          .line_str = units_debug_strings(image, "debug_line_str"),
                                          .str = units_debug_strings(image, "debug_str"),
                                          .big_endian = image_is_big_endian(image),
-                                         .as_bfd = o->reads_dwarf_as_bfd};
+                                         .bfd_version = o->bfd_version};
     u->addresses = image_debug_section(image, "debug_addr");
     u->address_ranges = image_debug_section(image, "debug_ranges");
     u->object = o;
@@ -339,7 +334,7 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
      * some compilers repeat inlined functions in it. A table without a unit has no functions. */
     struct split_skeleton skeleton;
     struct split_unit split;
-    bool as_bfd = u->sections.as_bfd;
+    bool as_bfd = u->sections.bfd_version;
     if (wanted->die.cu &&
         split_skeleton_read(&wanted->die, u->addresses, u->address_ranges, &skeleton) &&
         split_find(u->object, &skeleton, &split))

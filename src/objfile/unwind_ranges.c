@@ -72,7 +72,7 @@ static struct cursor ranges_cursor(const struct range_reading *r, const uint8_t 
 }
 
 /* What the letter R says; letters that are not known end the reading, and an augmentation without
- * its length is one of a compiler that nobody has. */
+ * its length belongs to no compiler that is in use. */
 static uint8_t ranges_encoding(const struct range_reading *r, const Dwarf_CIE *cie)
 {
     const char *letters = cie->augmentation;
@@ -145,24 +145,6 @@ static int ranges_compare(const void *left, const void *right)
     return (l->high < r->high) - (l->high > r->high);
 }
 
-/* Of entries for one address the longest is kept; a range ends where the next one begins. */
-static void ranges_keep(struct object *o, struct object_range *all, size_t len)
-{
-    size_t kept = 0;
-    if (len)
-        qsort(all, len, sizeof *all, ranges_compare);
-    o->unwind_ranges = ARENA_NEW(&o->arena, struct object_range, len);
-    for (size_t i = 0; i < len; i++) {
-        struct object_range *last = kept ? &o->unwind_ranges[kept - 1] : NULL;
-        if (last && last->low == all[i].low)
-            continue;
-        if (last && last->high > all[i].low)
-            last->high = all[i].low;
-        o->unwind_ranges[kept++] = all[i];
-    }
-    o->unwind_ranges_len = kept;
-}
-
 /* One pass over the section by libdw, entry by entry. */
 static void ranges_read(struct object *o)
 {
@@ -184,7 +166,22 @@ static void ranges_read(struct object *o)
             ranges_take(&r, &entry.fde);
         at = next;
     }
-    ranges_keep(o, r.all.at, r.all.len);
+    /* Of entries for one address the longest is kept; a range ends where the next one begins. */
+    struct object_range *all = r.all.at;
+    size_t len = r.all.len;
+    size_t kept = 0;
+    if (len)
+        qsort(all, len, sizeof *all, ranges_compare);
+    o->unwind_ranges = ARENA_NEW(&o->arena, struct object_range, len);
+    for (size_t i = 0; i < len; i++) {
+        struct object_range *last = kept ? &o->unwind_ranges[kept - 1] : NULL;
+        if (last && last->low == all[i].low)
+            continue;
+        if (last && last->high > all[i].low)
+            last->high = all[i].low;
+        o->unwind_ranges[kept++] = all[i];
+    }
+    o->unwind_ranges_len = kept;
     vec_free(&r.common);
     vec_free(&r.all);
 }

@@ -7,7 +7,7 @@
  *
  * Figures are never rounded or cut to make room: text leaves out whole columns, in an order that
  * the report gives, and says which. A row costs one pass over its columns (some 20); the number
- * formats are those of digits.h, without printf on the usual way. */
+ * formats are those of digits_fixed() and its like, without printf on the usual way. */
 #include "output/columns.h"
 
 #include <inttypes.h>
@@ -296,37 +296,38 @@ static int bare_heading(const char *heading)
     return (int)(len > 2 && heading[len - 1] == '?' ? len - 2 : len);
 }
 
-void columns_help(struct out *out, const struct column_table *t)
+void columns_help(struct out *out, const struct column_table *t, bool of_text)
 {
-    enum { INDENT = 2, GAP = 2, LABEL = 24 };
+    enum { INDENT = 2, GAP = 2 };
+    const size_t width = of_text ? 10 : 24;
     for (size_t i = 0; i < t->len; i++) {
         const struct column *c = &t->columns[i];
         char label[64];
         int len, bare = c->heading ? bare_heading(c->heading) : 0;
-        if (!c->meaning)
+        if (!c->meaning || (of_text && !c->heading))
             continue;
-        if (bare && c->name && strcmp(c->heading, c->name))
+        if (bare && c->name && !of_text && strcmp(c->heading, c->name))
             len = snprintf(label, sizeof label, "%.*s (%s)", bare, c->heading, c->name);
         else
             len = snprintf(label, sizeof label, "%.*s", bare ? bare : (int)strlen(c->name),
                            bare ? c->heading : c->name);
-        out_printf(out, "%*s%-*s", INDENT, "", LABEL, label);
-        if (len > LABEL) {
+        out_printf(out, "%*s%-*s", INDENT, "", (int)width, label);
+        if ((size_t)len > width) {
             out_char(out, '\n');
-            out_spaces(out, INDENT + LABEL);
+            out_spaces(out, INDENT + width);
         }
         out_spaces(out, GAP);
-        put_wrapped(out, c->meaning, INDENT + LABEL + GAP);
+        put_wrapped(out, c->meaning, INDENT + width + GAP);
         out_char(out, '\n');
     }
 }
 
-void columns_list(struct out *out, const struct column_table *t)
+void columns_list(struct out *out, const char *command, const struct column_table *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         const struct column *c = &t->columns[i];
         const char *heading = c->heading ? c->heading : "";
-        out_printf(out, "%s\t%s\t%s\t%s\t%.*s\t%s\n", t->command, t->schema, t->rows,
+        out_printf(out, "%s\t%s\t%s\t%s\t%.*s\t%s\n", command, t->schema, t->rows,
                    c->name ? c->name : "", bare_heading(heading), heading,
                    c->meaning ? c->meaning : "");
     }

@@ -16,8 +16,8 @@
 #ifndef MONARC_OUTPUT_COLUMNS_H
 #define MONARC_OUTPUT_COLUMNS_H
 
-#include "output/json.h"
-#include "output/text.h"
+#include "output/formats.h"
+#include "output/out.h"
 
 enum { COLUMNS_MOST = 48 };
 
@@ -183,20 +183,21 @@ void markdown_columns_row(struct out *out, const struct text_columns *t,
 
 /* --- what columns mean ------------------------------------------------------------------------ */
 
-/* The table of one kind of row, for those who explain it. */
+/* The table of one kind of row, for help, manual pages and schemas. */
 struct column_table {
-    const char *command; /* that prints these rows: "flat" */
-    const char *schema;  /* of its JSON, in docs/schema: "shares" */
-    const char *rows;    /* the array there that holds them: "rows" */
+    const char *title;  /* above its columns in help: "Columns" */
+    const char *schema; /* of its JSON, in docs/schema: "shares" */
+    const char *rows;   /* the array there that holds them: "rows" */
     const struct column *columns;
     size_t len;
 };
 
-/* A line a column: `heading` or name, then its meaning, wrapped at 78 columns. */
-void columns_help(struct out *out, const struct column_table *t);
+/* A line a column: heading and name, then its meaning, wrapped at 78 columns. `of_text`: only those
+ * that text shows, by their headings. */
+void columns_help(struct out *out, const struct column_table *t, bool of_text);
 
 /* Lines "command<TAB>schema<TAB>rows<TAB>name<TAB>heading<TAB>meaning", for programs that make
  * documents. */
-void columns_list(struct out *out, const struct column_table *t);
+void columns_list(struct out *out, const char *command, const struct column_table *t);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * It stays loaded, since its plugins leave the state of threads and libraries behind. Each name is
  * looked up before any is called, so that an older or broken library is one message. */
-#include "output/graphviz.h"
+#include "output/formats.h"
 
 #ifdef HAVE_GRAPHVIZ
 
@@ -23,6 +23,13 @@ struct graphviz {
     __typeof__(gvRenderData) *render;
     __typeof__(gvFreeRenderData) *free_data;
 };
+
+/* Version 7 of the library has the length of a picture as a size_t, version 6 as an unsigned int.
+ */
+typedef int render_of_6(GVC_t *, Agraph_t *, const char *, char **, unsigned int *);
+#define OF_VERSION(six, seven) _Generic(&gvRenderData, render_of_6 * : (six), default : (seven))
+static const char library_name[] = OF_VERSION("libgvc.so.6", "libgvc.so.7");
+typedef __typeof__(OF_VERSION(0U, (size_t)0)) picture_length;
 
 /* Pointers to all functions that are called, or false where the library lacks one. */
 static bool find_all(struct graphviz *v)
@@ -54,7 +61,7 @@ static bool draw(const struct graphviz *v, struct out *out, const char *dot, con
                  struct err *e)
 {
     char *data = NULL;
-    unsigned int len = 0;
+    picture_length len = 0;
     GVC_t *context = v->context();
     Agraph_t *graph = context ? v->read(dot) : NULL;
     bool is_laid_out = graph && !v->lay_out(context, graph, "dot");
@@ -77,10 +84,12 @@ static bool draw(const struct graphviz *v, struct out *out, const char *dot, con
 /* The library stays loaded: its plugins leave threads' and libraries' state behind. */
 bool graphviz_draw(struct out *out, const char *dot, const char *format, struct err *e)
 {
-    struct graphviz v = {.library = late_open("libgvc.so.6")};
+    struct graphviz v = {.library = late_open(library_name)};
     if (!v.library || !find_all(&v))
-        return err_set(e, "drawing needs Graphviz' library libgvc.so.6, which is not installed; "
-                          "--dot writes what it would draw");
+        return err_set(e,
+                       "drawing needs Graphviz' library: %s " LATE_MISSING "; --dot writes what it "
+                       "would draw",
+                       library_name);
     return draw(&v, out, dot, format, e);
 }
 

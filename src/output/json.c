@@ -10,10 +10,10 @@
  * reader: it takes a cell that begins with = + - or @ for a formula and runs it, so that such a
  * text gets an apostrophe in front ("CSV injection", OWASP). Numbers are not texts and keep their
  * sign. */
-#include "output/json.h"
+#include "output/formats.h"
 
-#include "base/utf8.h"
-#include "output/text.h"
+#include "base/bytes.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <math.h>

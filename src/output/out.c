@@ -6,16 +6,15 @@
  * a full disk is reported once, by out_finish(), and not by each of a thousand printers.
  *
  * printf is called where its format is worth the time (some 100 ns a number); columns of numbers go
- * through digits.h, which gives the same digits in a tenth of that. Only negative, huge and special
- * values are left to printf there, and a fraction of exactly one half needs a look at the rounding
- * error of the product: both stand here.
+ * through digits_fixed(), which gives the same digits in a tenth of that. Only negative, huge and
+ * special values are left to printf there, and a fraction of exactly one half needs a look at the
+ * rounding error of the product: both stand here.
  *
  * out_parallel() prints pieces of a report on several threads into a ring of buffers. */
 #include "output/out.h"
 
 #include "base/arena.h"
 #include "base/parallel.h"
-#include "output/digits.h"
 
 #include <errno.h>
 #include <math.h>
@@ -68,8 +67,9 @@ bool out_finish(struct out *o, const char *name, struct err *e)
 /* The first reason is the one that is told: later ones mostly follow from it. */
 void out_lacks(struct out *o, const struct err *why)
 {
-    if (!errno_is_trouble(why->system) || o->lacking)
+    if (!errno_hides_file(why->system) || o->lacking)
         return;
+    o->lacking_errno = why->system;
     o->lacking = strdup(why->line);
     if (!o->lacking)
         memory_exhausted(strlen(why->line));

@@ -7,7 +7,7 @@
  *
  * The level is low in a file for the next program of a pipe (1) and higher in a page that is sent
  * to many (5): above that time doubles for a percent of size. */
-#include "output/pack.h"
+#include "output/out.h"
 
 #include "base/arena.h"
 #include "base/file.h"

@@ -8,7 +8,7 @@
  * without missing values and lists need no levels: a page is a header and the values, numbers as
  * eight bytes, texts behind four bytes of length. Groups are written at 4 MB, so that memory does
  * not grow with the table but by some bytes a group. Nothing is packed. */
-#include "output/parquet.h"
+#include "output/formats.h"
 
 enum { GROUP_BYTES = 4 << 20, MAGIC_BYTES = 4 };
 static const char MAGIC[MAGIC_BYTES] = {'P', 'A', 'R', '1'};

@@ -5,7 +5,7 @@
  * carriage returns: no terminal needs to be asked what it can do. The counters are atomic: workers
  * step them without a lock, and a figure that is a moment old is no harm. Before each line it looks
  * whether the terminal still belongs to this process group: in the background it stays silent. */
-#include "output/progress.h"
+#include "output/out.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * Lengths stand before what they measure, in one to ten bytes: a message is written behind one byte
  * of room, and moved if its length needs more. Messages are short or few, so that moving costs less
  * than measuring each twice. A number of 0 is the default of every field and is not written. */
-#include "output/protobuf.h"
+#include "output/formats.h"
 
 #include <string.h>
 

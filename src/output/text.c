@@ -9,9 +9,9 @@
  *
  * In XML 1.0 (sections 2.2 and 2.4), SVG and Graphviz a text must be UTF-8 besides: what is not
  * becomes U+FFFD. */
-#include "output/text.h"
+#include "output/out.h"
 
-#include "base/utf8.h"
+#include "base/bytes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -69,6 +69,13 @@ void text_name_n(struct out *out, const char *name, size_t len)
 void text_name(struct out *out, const char *name)
 {
     text_name_n(out, name, strlen(name));
+}
+
+void text_object(struct out *out, const char *name)
+{
+    out_str(out, *name == '[' ? " " : " [");
+    text_name(out, name);
+    out_str(out, *name == '[' ? "" : "]");
 }
 
 static bool is_continued(char byte)

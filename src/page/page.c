@@ -1,7 +1,7 @@
 /* The HTML report from its start to its end.
  *
  * Everything is analysed when this begins; here it becomes text. First come the lists that all the
- * rest refers to by number: sources (bridge/measured_sources.h) and functions (page_rows). Then the
+ * rest refers to by number: sources (bridge/bridge.h) and functions (page_rows). Then the
  * blocks of data are made, those of sources by several threads, each into a buffer of its own, so
  * that the page is the same however many there are. Writing puts the blocks between the pieces of
  * the page's own program.
@@ -17,8 +17,8 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/path.h"
-#include "base/utf8.h"
-#include "output/pack.h"
+#include "base/bytes.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -170,18 +170,6 @@ static void coverage_table(struct out *out, const struct page_input *in)
     out_str(out, "</table>\n");
 }
 
-/* `rows` is NULL without a profile. */
-static void plain_tables(struct out *out, const struct page_input *in, const struct page_rows *rows)
-{
-    out_str(out, "<h1>");
-    html_text(out, in->title);
-    out_str(out, "</h1>\n<p>This page needs JavaScript for its views; these are its tables.</p>\n");
-    if (rows)
-        flat_table(out, rows);
-    if (in->coverage)
-        coverage_table(out, in);
-}
-
 /* --- making ---------------------------------------------------------------------------------- */
 
 /* The main block: members "profile" and "coverage" are null where there is no such measurement. */
@@ -237,6 +225,7 @@ struct page *page_new(const struct page_input *in, struct progress *progress)
                                          .coverage = in->coverage ? in->coverage->result : NULL,
                                          .lines = in->profile ? in->profile->lines : NULL,
                                          .search = in->search,
+                                         .folders = in->folders,
                                          .folder = in->folder});
     if (in->profile)
         page_rows_make(&p->rows, in->profile);
@@ -329,6 +318,21 @@ static bool page_write_beside(const char *beside, const char *id, const struct o
     return ok;
 }
 
+size_t page_outside(const struct page *p)
+{
+    return p->files.outside;
+}
+
+bool page_is_whole(const struct page *p, bool even_if_forbidden, struct err *e)
+{
+    for (uint32_t i = 0; i < p->files.all.len; i++) {
+        const struct out *block = &p->source_blocks[i];
+        if (block->lacking && (even_if_forbidden || errno_is_trouble(block->lacking_errno)))
+            return err_set(e, "%s", block->lacking);
+    }
+    return true;
+}
+
 bool page_write(const struct page *p, struct out *out, const char *beside, struct err *e)
 {
     page_put_piece(out, PIECE_START);
@@ -337,7 +341,16 @@ bool page_write(const struct page *p, struct out *out, const char *beside, struc
     page_put_piece(out, PIECE_POLICY);
     html_text(out, p->in->title);
     page_put_piece(out, PIECE_TITLE);
-    plain_tables(out, p->in, p->in->profile ? &p->rows : NULL);
+    /* `rows` is NULL without a profile. */
+    const struct page_input *in = p->in;
+    const struct page_rows *rows = p->in->profile ? &p->rows : NULL;
+    out_str(out, "<h1>");
+    html_text(out, in->title);
+    out_str(out, "</h1>\n<p>This page needs JavaScript for its views; these are its tables.</p>\n");
+    if (rows)
+        flat_table(out, rows);
+    if (in->coverage)
+        coverage_table(out, in);
     page_put_piece(out, PIECE_PLAIN);
     if (beside) {
         /* Where the page finds its sources: the folder's name, as an element that scripts can ask.

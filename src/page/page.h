@@ -13,7 +13,6 @@
 #define MONARC_PAGE_PAGE_H
 
 #include "output/out.h"
-#include "output/progress.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
 #include "profile/analysis/diagnosis.h"
@@ -21,7 +20,6 @@
 #include "profile/analysis/recording/stacks.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
-#include "source/blame.h"
 #include "source/source.h"
 
 /* A program with its profiles, or a recording. All pointers are borrowed and must outlive the
@@ -78,6 +76,7 @@ struct page_input {
     const struct page_profile *profile;   /* NULL: there is none */
     const struct page_coverage *coverage; /* likewise */
     const struct source_search *search;   /* where sources are read */
+    const struct source_folders *folders; /* only sources in these are in the page; NULL: all */
     const char *folder;                   /* names of sources below it are shown without it */
 };
 
@@ -93,6 +92,13 @@ void page_free(struct page *p);
 /* How large one file with everything is, in bytes. Without the title and the tables for readers
  * without scripts, which are small. */
 size_t page_bytes(const struct page *p);
+
+/* False, with the reason, if the text of a source may be there but could not be read: because of
+ * trouble with the system or, if that is asked for too, because this user may not. */
+MUST_CHECK bool page_is_whole(const struct page *p, bool even_if_forbidden, struct err *e);
+
+/* How many sources are there but in none of the folders that may be shown. */
+size_t page_outside(const struct page *p);
 
 /* Writes the page to `out`. With `beside` (a folder that exists, with a slash at its end), sources
  * are files in it, which the page loads when they are asked for; the page finds them in a folder of

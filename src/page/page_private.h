@@ -20,8 +20,8 @@
 
 #include "page/page.h"
 
-#include "bridge/measured_sources.h"
-#include "output/json.h"
+#include "bridge/bridge.h"
+#include "output/formats.h"
 #include "profile/analysis/exchange/exchange.h"
 #include "profile/analysis/tables.h"
 

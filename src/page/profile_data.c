@@ -250,35 +250,6 @@ static int profile_compare_names(const void *left, const void *right)
     return order ? order : (l->row > r->row) - (l->row < r->row);
 }
 
-/* The rows in the order of their names, so that the page need not compare them. */
-static void profile_order_data(struct json *j, const struct page_rows *r)
-{
-    struct arena scratch = {0};
-    struct named_row *rows = ARENA_NEW(&scratch, struct named_row, r->measured);
-    for (uint32_t i = 0; i < r->measured; i++)
-        rows[i] = (struct named_row){profile_name_of(r, &r->all.at[i]), i};
-    qsort(rows, r->measured, sizeof *rows, profile_compare_names);
-    COLUMN(j, "by_name", r->measured, json_u64(j, rows[i].row));
-    arena_deinit(&scratch);
-}
-
-/* Labels of object files are few and long: each stands once in "objects", and "object" has its
- * number there, -1 for rows that are no functions. */
-static void profile_object_data(struct json *j, const struct page_rows *r)
-{
-    struct intern labels = {0};
-    column_begin(j, "object");
-    for (size_t i = 0; i < r->all.len; i++) {
-        const struct page_row *row = &r->all.at[i];
-        const char *label =
-            row->kind < ROW_CYCLE ? function_object_label(r->names.functions, row->function) : NULL;
-        column_index(j, label ? intern(&labels, label, strlen(label)) : UINT32_MAX);
-    }
-    json_end(j);
-    COLUMN(j, "objects", labels.texts.len, json_str(j, labels.texts.at[i]));
-    intern_deinit(&labels);
-}
-
 /* Where functions begin, asked for in the order of addresses. Line tables are read forwards then,
  * once. Rows beyond the measured ones are in stacks alone: their place is the function's own
  * record. Line 0 and file -1: it is not known. */
@@ -318,8 +289,27 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     json_pair_u64(j, "measured", r->measured);
     COLUMN(j, "kind", r->all.len, json_u64(j, r->all.at[i].kind));
     profile_names_data(j, r);
-    profile_order_data(j, r);
-    profile_object_data(j, r);
+    /* The rows in the order of their names, so that the page need not compare them. */
+    struct arena scratch = {0};
+    struct named_row *rows = ARENA_NEW(&scratch, struct named_row, r->measured);
+    for (uint32_t i = 0; i < r->measured; i++)
+        rows[i] = (struct named_row){profile_name_of(r, &r->all.at[i]), i};
+    qsort(rows, r->measured, sizeof *rows, profile_compare_names);
+    COLUMN(j, "by_name", r->measured, json_u64(j, rows[i].row));
+    arena_deinit(&scratch);
+    /* Labels of object files are few and long: each stands once in "objects", and "object" has its
+     * number there, -1 for rows that are no functions. */
+    struct intern labels = {0};
+    column_begin(j, "object");
+    for (size_t i = 0; i < r->all.len; i++) {
+        const struct page_row *row = &r->all.at[i];
+        const char *label =
+            row->kind < ROW_CYCLE ? function_object_label(r->names.functions, row->function) : NULL;
+        column_index(j, label ? intern(&labels, label, strlen(label)) : UINT32_MAX);
+    }
+    json_end(j);
+    COLUMN(j, "objects", labels.texts.len, json_str(j, labels.texts.at[i]));
+    intern_deinit(&labels);
     profile_place_data(j, r, files);
     COLUMN(j, "self", r->measured, column_samples(j, r->all.at[i].flat->self));
     COLUMN(j, "total", r->measured, column_samples(j, r->all.at[i].flat->total));
@@ -410,7 +400,8 @@ static void gather(struct timeline *t)
     }
 }
 
-/* The lanes: threads with the process that each belongs to by row, and marks (phases, regions,
+/* The lanes: processes with their parents' numbers, arguments (null: not known) and wait statuses;
+ * threads with the process that each belongs to by row, and marks (phases, regions,
  * pauses of the recording) with their kinds as in struct recording_mark. Times are in nanoseconds
  * from the start of the recording. */
 static void threads_data(struct json *j, const struct recording *r)
@@ -419,6 +410,12 @@ static void threads_data(struct json *j, const struct recording *r)
     COLUMN(j, "pid", r->processes.len, json_u64(j, r->processes.at[i].pid));
     COLUMN(j, "name", r->processes.len,
            json_str(j, recording_program_name(r, &r->processes.at[i])));
+    COLUMN(j, "command", r->processes.len, json_str(j, r->processes.at[i].command));
+    COLUMN(j, "parent", r->processes.len, json_u64(j, r->processes.at[i].parent_pid));
+    COLUMN(j, "start", r->processes.len, json_u64(j, r->processes.at[i].start_ns));
+    COLUMN(j, "end", r->processes.len, json_u64(j, r->processes.at[i].end_ns));
+    COLUMN(j, "status", r->processes.len,
+           r->processes.at[i].has_ended ? json_i64(j, r->processes.at[i].status) : json_none(j));
     json_end(j);
     json_key(j, "threads"), json_begin(j, '{');
     COLUMN(j, "process", r->threads.len, json_u64(j, r->threads.at[i].process));

@@ -13,7 +13,7 @@
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "base/utf8.h"
+#include "base/bytes.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
 #include "source/source.h"
@@ -118,18 +118,6 @@ static void details_code_data(struct json *j, const struct line_details *d,
     json_end(j);
 }
 
-/* A frame as three cells: readable name, file without its folders, line. */
-static void details_frame(struct json *j, const struct line_details *d,
-                          const struct object_frame *frame)
-{
-    const char *style = d->in->profile->demangle;
-    char *readable = frame->function && style ? demangle(frame->function, style) : NULL;
-    json_str(j, readable ? readable : frame->function ? frame->function : "?");
-    json_str(j, frame->file ? path_base_name(frame->file) : "?");
-    json_u64(j, frame->line);
-    free(readable);
-}
-
 /* A row a chain: its line, its samples, and the frames from the inside to the outside in threes. */
 static void details_inlined_data(struct json *j, const struct line_details *d, uint32_t number)
 {
@@ -144,8 +132,16 @@ static void details_inlined_data(struct json *j, const struct line_details *d, u
             json_begin(j, '[');
             json_u64(j, t->functions.at[row->function].line);
             column_samples(j, row->chains[c].self);
-            for (uint32_t k = 0; k < row->chains[c].len; k++)
-                details_frame(j, d, &row->chains[c].frames[k]);
+            for (uint32_t k = 0; k < row->chains[c].len; k++) {
+                /* A frame as three cells: readable name, file without its folders, line. */
+                const struct object_frame *frame = &row->chains[c].frames[k];
+                const char *style = d->in->profile->demangle;
+                char *readable = frame->function && style ? demangle(frame->function, style) : NULL;
+                json_str(j, readable ? readable : frame->function ? frame->function : "?");
+                json_str(j, frame->file ? path_base_name(frame->file) : "?");
+                json_u64(j, frame->line);
+                free(readable);
+            }
             json_end(j);
         }
     }
@@ -251,22 +247,6 @@ static void source_text_data(struct json *j, const struct source_text *t)
     out_deinit(&text);
 }
 
-/* Lines that comments leave out of coverage: first, last and what (enum marker_what) in threes. */
-static void source_markers_data(struct json *j, const struct source_text *t)
-{
-    struct markers found = {0};
-    markers_find(t->bytes, &found);
-    column_begin(j, "left_out");
-    for (size_t i = 0; i < found.ranges.len; i++) {
-        const struct marker *m = &found.ranges.at[i];
-        json_u64(j, m->first);
-        json_u64(j, m->last < t->lines ? m->last : t->lines);
-        json_u64(j, m->what);
-    }
-    json_end(j);
-    markers_deinit(&found);
-}
-
 /* The text, or a sentence that says why there is none. "changed" says that the file is newer than
  * the measurement: its lines may be others by now. */
 static void source_read_text(struct json *j, const struct source_data *s,
@@ -276,16 +256,34 @@ static void source_read_text(struct json *j, const struct source_data *s,
     struct err why = {0};
     int64_t measured = s->in->profile ? s->in->profile->measured_at : s->in->coverage->measured_at;
     json_pair_str(j, "path", f->path);
-    if (!f->path) {
+    if (f->is_outside) {
+        json_pair_str(j, "missing",
+                      "the file is outside the project, and its text not part of the page: "
+                      "--source-dir with its folder, or --all-sources, adds it");
+    } else if (!f->path) {
         json_pair_str(j, "missing", "the file is not where it was when the program was compiled");
     } else if (!source_text_read(&text, f->path, &why)) {
         json_pair_str(j, "missing", why.line);
+        out_lacks(j->out, &why);
     } else {
         source_text_index(&text);
         json_key(j, "changed"), json_bool(j, measured && text.changed > measured);
         source_text_data(j, &text);
-        if (f->coverage != UINT32_MAX && !s->in->coverage->ignores_markers)
-            source_markers_data(j, &text);
+        if (f->coverage != UINT32_MAX && !s->in->coverage->ignores_markers) {
+            /* Lines that comments leave out of coverage: first, last and what (enum marker_what) in
+             * threes. */
+            struct markers found = {0};
+            markers_find(text.bytes, &found);
+            column_begin(j, "left_out");
+            for (size_t i = 0; i < found.ranges.len; i++) {
+                const struct marker *m = &found.ranges.at[i];
+                json_u64(j, m->first);
+                json_u64(j, m->last < text.lines ? m->last : text.lines);
+                json_u64(j, m->what);
+            }
+            json_end(j);
+            markers_deinit(&found);
+        }
     }
     source_text_deinit(&text);
 }

@@ -10,39 +10,71 @@
  *
  * A name tells a secret if one of the words below is in it, in either case. That is a guess, on the
  * safe side: --token-count 5 is hidden as well, and a secret without such a name is not. Who has
- * others than these leaves all arguments out (monarc run --no-arguments). */
+ * others than these leaves all arguments out (monarc run --no-arguments).
+ *
+ * The rule is in <monarc/arguments.h>, as the recorder inside a program keeps to it, too. */
 #include "record/arguments.h"
 
+#include "record/proc_threads.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <monarc/arguments.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-static const char HIDDEN[] = "***";
-
-static bool tells_secret(const char *name, size_t len)
-{
-    static const char *const WORDS[] = {"password", "passwd",      "passphrase", "secret",
-                                        "token",    "credential",  "apikey",     "api-key",
-                                        "api_key",  "private-key", "private_key"};
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-        for (size_t at = 0, word = strlen(WORDS[i]); at + word <= len; at++)
-            if (!strncasecmp(name + at, WORDS[i], word))
-                return true;
-    return false;
-}
+#include <unistd.h>
 
 const char *argument_without_secrets(const char *argument, const char *before, struct arena *a)
 {
-    const char *value = strchr(argument, '=');
-    if (value && tells_secret(argument, (size_t)(value - argument)))
-        return arena_printf(a, "%.*s=%s", (int)(value - argument), argument, HIDDEN);
-    if (before && *before == '-' && !strchr(before, '=') && *argument != '-' &&
-        tells_secret(before, strlen(before)))
-        return HIDDEN;
-    const char *user = strstr(argument, "://");
-    size_t host = user ? strcspn(user + 3, "/?#") : 0;
-    const char *at = user ? memrchr(user + 3, '@', host) : NULL;
-    const char *password = at ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
-    if (password)
-        return arena_printf(a, "%.*s:%s%s", (int)(password - argument), argument, HIDDEN, at);
-    return arena_copy(a, argument, strlen(argument));
+    struct monarc_secret s = monarc_secret_of(argument, before);
+    if (!s.is_one)
+        return arena_copy(a, argument, strlen(argument));
+    return arena_printf(a, "%.*s%s%s", (int)s.from, argument, MONARC_HIDDEN,
+                        argument + s.from + s.len);
+}
+
+/* What is longer loses its middle, not its end, where compilers are told what to compile. Arguments
+ * by the thousand, as a linker's can be, are read as far as MOST_READ. */
+enum { MOST_COMMAND = 2048, COMMAND_HEAD = 1000, MOST_READ = 1 << 14 };
+
+static size_t arguments_read(pid_t pid, char into[MOST_READ])
+{
+    char path[32];
+    size_t len = 0;
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/cmdline", (int32_t)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t got = fd; got >= 0 && len < MOST_READ; len += (size_t)got)
+        if ((got = read(fd, into + len, MOST_READ - len)) <= 0)
+            break;
+    if (fd >= 0)
+        close(fd);
+    return len;
+}
+
+/* The name tells whether it is the program that is asked about: a shell may have executed the next
+ * one before its own arguments were read. */
+const char *arguments_of_process(pid_t pid, const char *name, struct arena *a)
+{
+    char text[MOST_READ + 1], now[PROC_NAME_BYTES] = "";
+    size_t len = arguments_read(pid, text);
+    proc_thread_name(pid, pid, now);
+    if (!len || strcmp(now, name))
+        return NULL;
+    text[len] = 0;
+    struct arena scratch = {0};
+    enum { MOST_ADDED = 6 }; /* to an argument: a space, two quotes, and the stars of a secret */
+    char *joined = arena_alloc(&scratch, (MOST_ADDED + 1) * len + 1), *to = joined;
+    const char *before = NULL;
+    for (const char *at = text; at < text + len; before = at, at += strlen(at) + 1) {
+        const char *argument = argument_without_secrets(at, before, &scratch);
+        bool has_spaces = !*argument || strpbrk(argument, " \t\n");
+        to += sprintf(to, has_spaces ? "%s'%s'" : "%s%s", before ? " " : "", argument);
+    }
+    size_t whole = (size_t)(to - joined);
+    const char *command = whole <= MOST_COMMAND
+                              ? arena_copy(a, joined, whole)
+                              : arena_printf(a, "%.*s ... %s", COMMAND_HEAD, joined,
+                                             to - (MOST_COMMAND - COMMAND_HEAD - 5));
+    arena_deinit(&scratch);
+    return command;
 }

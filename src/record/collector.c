@@ -13,6 +13,7 @@
  * Pointers into the lists are valid until the next one is added: what follows takes numbers. */
 #include "record/collector.h"
 
+#include "record/arguments.h"
 #include "record/collector_private.h"
 
 #include <dirent.h>
@@ -30,8 +31,8 @@ struct collector *collector_new(const struct collector_options *o)
     if (!c)
         memory_exhausted(sizeof *c);
     c->options = *o;
-    c->young_factor = 1;
-    tally_init(&c->tally);
+    c->first_period_factor = 1;
+    tally_init(&c->tally, o->slice_ns);
     images_init(&c->images, o->arch);
     c->images.is_replayed = o->is_replayed;
     c->images.opens_nothing = o->opens_no_files;
@@ -154,6 +155,7 @@ void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid,
             c->inner.at[number].forked_from = parent;
             c->processes.at[number].program = c->processes.at[parent].program;
             c->processes.at[number].name = c->processes.at[parent].name;
+            c->processes.at[number].command = c->processes.at[parent].command;
         }
         map_set(&c->process_of, pid, 0, number);
     }
@@ -192,6 +194,8 @@ void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t a
     c->inner.at[number].awaits_program = true;
     c->processes.at[number].program = RECORDING_NONE;
     c->processes.at[number].name = arena_copy(&c->arena, name, strlen(name));
+    if (c->options.reads_commands)
+        c->processes.at[number].command = arguments_of_process(pid, name, &c->arena);
     collector_name(c, pid, pid, name, at_ns);
 }
 
@@ -301,9 +305,9 @@ void collector_scale_threads(struct collector *c, double factor)
         c->threads.at[i].cpu_ns = (uint64_t)((double)c->threads.at[i].cpu_ns * factor + 0.5);
 }
 
-void collector_scale_young(struct collector *c, double factor)
+void collector_scale_first_periods(struct collector *c, double factor)
 {
-    c->young_factor = factor;
+    c->first_period_factor = factor;
 }
 
 /* --- mappings -------------------------------------------------------------------------------- */

@@ -27,7 +27,9 @@ struct collector;
 struct collector_options {
     uint64_t start_ns;
     const struct arch *arch;
+    uint64_t slice_ns; /* of the slices of time, if others than the usual ones are wanted */
     bool no_stacks;
+    bool reads_commands; /* arguments of what runs, from /proc, when it is told of */
     bool is_replayed;    /* somebody else recorded it, at some time, perhaps elsewhere: processes of
                             these numbers are others by now, and none is asked */
     bool opens_no_files; /* for tests with hostile input */
@@ -130,9 +132,9 @@ struct collector_sample {
                                                  kernel loads a program or ends a thread */
     struct bytes stack;                       /* from the user's stack pointer on */
     const struct collector_chain *chain;      /* NULL: none */
-    bool is_young; /* the weight is to be scaled: collector_scale_young() */
-    bool is_live;  /* just now: what the process has mapped may be asked of it */
-    bool is_still; /* the thread has not run since: its memory may be read for the rest */
+    bool is_first_period; /* the weight is to be scaled: collector_scale_first_periods() */
+    bool is_live;         /* just now: what the process has mapped may be asked of it */
+    bool is_still;        /* the thread has not run since: its memory may be read for the rest */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
@@ -150,9 +152,9 @@ enum collector_probe {
 void collector_probe(struct collector *c, const struct collector_sample *s,
                      enum collector_probe kind);
 
-/* What the weights of young samples are multiplied by at the end: the time that they stand for is
- * known exactly, their sum on average only. */
-void collector_scale_young(struct collector *c, double factor);
+/* What the weights of first-period samples are multiplied by at the end: the time that they stand
+ * for is known exactly, their sum on average only. */
+void collector_scale_first_periods(struct collector *c, double factor);
 
 /* How much of an event there was by the kernel's counter: at the end its samples share that out. */
 void collector_event_total(struct collector *c, uint32_t event, uint64_t total);

@@ -132,7 +132,7 @@ static int code_open(const struct collected_code *code, const char *path, struct
 {
     enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
     struct open_how how = {.flags = FLAGS, .resolve = RESOLVE_IN_ROOT};
-    int fd = code->is_elsewhere ? (int)syscall(SYS_openat2, code->root, path, &how, sizeof how)
+    int fd = code->is_elsewhere ? (int)syscall(__NR_openat2, code->root, path, &how, sizeof how)
                                 : open(path, FLAGS);
     if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
         close(fd);

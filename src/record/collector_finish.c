@@ -159,7 +159,7 @@ enum {
 
 #define KERNEL_PLACED                                                                          \
     "time in the kernel, which this user may not sample: the amount is the kernel's own, its " \
-    "places are estimated from %" PRIu64 " looks, %" PRIu64 " of them in system calls"
+    "places are estimated from %" PRIu64 " probes, %" PRIu64 " of them in system calls"
 
 #define KERNEL_FAULTS ", and from page faults"
 
@@ -378,12 +378,19 @@ static void finish_kernel_time(struct collector *c, struct recording *out)
 
 /* Copies all lists, so that the collector can go on: a program may ask for what was recorded so
  * far. */
+#define TOO_FEW_DESCRIPTORS                                                                     \
+    "files whose code could not be looked into, as too few descriptors may be open (ulimit -n " \
+    "256): stacks end in them, and their functions may have no names"
+
 void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out)
 {
     c->kernel_unseen =
         tally_node(&c->tally, tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK),
                    c->kernel, RECORDING_KERNEL_UNKNOWN);
-    tally_copy(&c->tally, c->young_factor, out);
+    tally_copy(&c->tally, c->first_period_factor, out);
+    if (c->images.too_few_descriptors)
+        collector_lose(c, RECORDING_LOST_OTHER, TOO_FEW_DESCRIPTORS, c->images.too_few_descriptors,
+                       0);
     finish_totals(c, out);
     finish_objects(c, out);
     collector_code_finish(c, out);
@@ -392,6 +399,7 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
     for (size_t i = 0; i < c->processes.len; i++) {
         struct recording_process p = c->processes.at[i];
         p.name = finish_text(out, p.name);
+        p.command = p.command ? finish_text(out, p.command) : NULL;
         vec_push(&out->processes, p);
     }
     for (size_t i = 0; i < c->threads.len; i++)

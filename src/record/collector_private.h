@@ -85,7 +85,7 @@ struct collector {
     uint32_t kernel_unseen;       /* node: in the kernel, and no sample says for whom */
     uint32_t open_files;          /* of the structs of code */
     uint64_t stacks, whole;
-    double young_factor;
+    double first_period_factor;
 };
 
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */

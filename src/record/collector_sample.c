@@ -332,7 +332,8 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
         is_counted = collector_counts(c, process, s->at_ns);
         if (is_counted)
             tally_add(&c->tally, collector_since_start(c, s->at_ns), thread,
-                      s->event | (s->is_young ? TALLY_YOUNG : 0), place.node, s->weight);
+                      s->event | (s->is_first_period ? TALLY_FIRST_PERIOD : 0), place.node,
+                      s->weight);
         else
             sample_lose(c, s->event, s->weight);
     }

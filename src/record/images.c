@@ -27,6 +27,7 @@
 #include "objfile/object.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -281,6 +282,10 @@ static struct object *images_find_file(struct images *s, struct image *image)
      * without section headers, or not for us to read. Where the kernel told its build-id and no
      * inode, nothing else can be compared. */
     enum object_failure why;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    s->too_few_descriptors += fd < 0 && (errno == EMFILE || errno == ENFILE);
+    if (fd >= 0)
+        close(fd);
     struct object *other = object_open(path, NULL, &why, NULL);
     bool is_there = !other && !stat(path, &st) &&
                     (image->inode ? st.st_ino == image->inode && st.st_dev == image->device

@@ -50,7 +50,8 @@ struct images {
     bool is_replayed; /* files are looked for under their paths and among those that perf keeps,
                          and known by their build-ids alone */
     bool opens_nothing;
-    struct bytes vdso_id; /* replayed: of the vDSO that was mapped */
+    uint64_t too_few_descriptors; /* files that could not be opened for want of one */
+    struct bytes vdso_id;         /* replayed: of the vDSO that was mapped */
 };
 
 /* A file as a mapping tells it. */

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "base/utf8.h"
 
 #include <string.h>
 

@@ -342,7 +342,7 @@ bool preload_check(const char *program, const char *library, bool *is_linked, st
                              (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
                              (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0)))
         return err_in(e, path,
-                      "runs with other rights than yours (set-user-ID, set-group-ID or "
+                      "runs with privileges other than yours (set-user-ID, set-group-ID or "
                       "capabilities), and such programs are not recorded; record a copy without");
     struct object *o = object_open(path, NULL, NULL, NULL);
     if (!o) /* a script, say */
@@ -359,7 +359,7 @@ bool preload_check(const char *program, const char *library, bool *is_linked, st
         return err_in(e, path, "is for another machine than the recorder %s", library);
     if (is_static && !*is_linked)
         return err_in(e, path,
-                      "is linked statically, so that nothing can be preloaded; link it with the "
+                      "is statically linked, so nothing can be preloaded; link it with the "
                       "recorder instead: gcc -pg -static ... libmonarc_rt.a");
     return true;
 }

@@ -13,6 +13,7 @@
  * It refuses to choose: which sources may be used, and for how long, is in its options. */
 #include "record/monitor.h"
 
+#include "base/file.h"
 #include "record/arguments.h"
 #include "record/launch.h"
 #include "record/perf/perf_source.h"
@@ -54,7 +55,8 @@ struct monitor {
     bool has_ended;   /* the program */
     bool is_stopped;  /* by the user, or because time is up */
     enum recording_method method;
-    const struct arch *arch; /* NULL: unknown */
+    const struct arch *arch;    /* NULL: unknown */
+    struct file_buffer command; /* of a process that ran already: arguments, each with its NUL */
 };
 
 /* --- signals and children -------------------------------------------------------------------- */
@@ -305,16 +307,21 @@ static bool monitor_may_attach(int32_t pid, struct err *e)
     snprintf(path, sizeof path, "/proc/%" PRId32 "/exe", pid);
     return readlink(path, target, sizeof target) >= 0 || (errno != EACCES && errno != EPERM) ||
            err_set(e,
-                   "process %" PRId32 " cannot be recorded: it is another user's, or has rights "
-                   "that you have not",
+                   "process %" PRId32
+                   " cannot be recorded: it is another user's, or has privileges that you lack",
                    pid);
 }
 
 /* Time begins when all threads are watched. */
 static bool monitor_attach(struct monitor *m, struct err *e)
 {
+    char path[32];
     if (!monitor_may_attach(m->options->pid, e))
         return false;
+    /* What it is called: its file may have several names, as redis-server's has. */
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/cmdline", m->options->pid);
+    if (!file_read(path, &m->command, NULL))
+        m->command.len = 0;
     bool is_perf = monitor_open_perf(m, e);
     if (is_perf)
         monitor_add_events(m);
@@ -346,9 +353,14 @@ static bool monitor_attach(struct monitor *m, struct err *e)
  * clock's last periods, which were not over; looks by ptrace weigh what the thread has used. What
  * each thread had around its start and its end, and what each switch took, are both bounded:
  * whichever explains more is named as the cause. */
-static void monitor_account(struct recording *out)
+static void monitor_account(const struct monitor *m, struct recording *out)
 {
-    enum { LOOKS_ERROR_NS = 1000 * 1000, A_THREAD_NS = 100 * 1000, A_SWITCH_NS = 5 * 1000 };
+    enum {
+        LOOKS_ERROR_NS = 1000 * 1000,
+        A_THREAD_NS = 100 * 1000,
+        A_SWITCH_NS = 5 * 1000,
+        MOST_OF_SWITCH_NS = 100 * 1000
+    };
     struct rusage children;
     uint64_t seen = 0, all = recording_used_ns(out);
     if (!out->events.len || out->events.at[0].unit != RECORDING_UNIT_NS)
@@ -366,13 +378,19 @@ static void monitor_account(struct recording *out)
         if (out->losses.at[i].kind != RECORDING_LOST_KERNEL &&
             out->losses.at[i].kind != RECORDING_LOST_OTHER)
             seen += out->losses.at[i].ns;
-    if (!period || all <= seen || all - seen < all / 200 + 3 * period)
+    bool is_little = !period || all <= seen || all - seen < all / 200 + 3 * period;
+    if (!is_ptrace && m->perf.foreign)
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_UNSEEN, m->perf.foreign,
+                                         is_little ? 0 : all - seen, SOURCE_OTHER_RIGHTS});
+    if (is_little || m->perf.foreign)
         return;
     bool is_alone = out->processes.len == 1 && out->threads.len <= 1;
     const char *cause = is_alone ? UNPLACED_ALONE : UNPLACED;
     getrusage(RUSAGE_CHILDREN, &children);
     uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
-    if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS)
+    if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS &&
+        switches * MOST_OF_SWITCH_NS >= all - seen)
         cause = arena_printf(&out->arena, SWITCHING, switches);
     vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_UNPLACED, 0, all - seen, cause});
 }
@@ -422,7 +440,7 @@ static void monitor_describe(struct monitor *m, struct recording *out)
     out->cost_ns = m->perf.cost_ns;
     out->monitor_ns =
         clock_of_usage(own.ru_utime) + clock_of_usage(own.ru_stime) - m->perf.estimating_ns;
-    monitor_account(out);
+    monitor_account(m, out);
     char directory[PATH_MAX], processor[128];
     if (monitor_processor(processor, sizeof processor))
         vec_push(&out->texts,
@@ -437,13 +455,20 @@ static void monitor_describe(struct monitor *m, struct recording *out)
         vec_push(&out->texts,
                  (struct recording_text){"directory",
                                          arena_copy(&out->arena, directory, strlen(directory))});
-    for (char **a = m->options->argv; a && *a; a++) {
-        const char *before = a > m->options->argv ? a[-1] : NULL;
-        if (before && m->options->no_arguments)
-            break;
+    VEC(const char *) arguments = {0};
+    for (char **a = m->options->argv; a && *a; a++)
+        vec_push(&arguments, *a);
+    const char *at = (const char *)m->command.at; /* of an attached process; NULL: none */
+    const char *end = at ? at + m->command.len : NULL;
+    for (const char *nul; at < end && *at && (nul = memchr(at, 0, (size_t)(end - at)));
+         at = nul + 1)
+        vec_push(&arguments, at);
+    for (size_t i = 0; i < arguments.len && (!i || !m->options->no_arguments); i++)
         vec_push(&out->texts, (struct recording_text){
-                                  "argument", argument_without_secrets(*a, before, &out->arena)});
-    }
+                                  "argument", argument_without_secrets(
+                                                  arguments.at[i], i ? arguments.at[i - 1] : NULL,
+                                                  &out->arena)});
+    vec_free(&arguments);
 }
 
 #define NO_CONTROL \
@@ -458,11 +483,10 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     if (!arch_has_stacks(m.arch)) {
         struct utsname name = {.machine = "?"};
         uname(&name);
-        return err_set(
-            e,
-            "programs cannot be recorded from outside on this machine (%s): its registers "
-            "are not known",
-            m.arch ? m.arch->name : name.machine);
+        return err_set(e,
+                       "programs cannot be recorded from outside on this machine (%s): its "
+                       "registers are unknown",
+                       m.arch ? m.arch->name : name.machine);
     }
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
     m.before.input = o->input;
@@ -470,8 +494,11 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     m.before.is_placed_at_random = o->is_placed_at_random;
     struct err ignored = {0};
     m.start_ns = clock_now();
-    m.collector = collector_new(&(struct collector_options){
-        .start_ns = m.start_ns, .arch = m.arch, .no_stacks = o->no_stacks});
+    m.collector = collector_new(&(struct collector_options){.start_ns = m.start_ns,
+                                                            .arch = m.arch,
+                                                            .slice_ns = o->slice_ns,
+                                                            .reads_commands = !o->no_arguments,
+                                                            .no_stacks = o->no_stacks});
     bool ok = monitor_take_signals(&m) || err_errno(e, "signalfd", errno);
     if (ok && o->control && !(m.control = control_create(o->control, &ignored)))
         collector_lose(m.collector, RECORDING_LOST_OTHER, NO_CONTROL, 1, 0);
@@ -500,5 +527,6 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     sigaction(SIGCHLD, &m.before.child, NULL);
     sigprocmask(SIG_SETMASK, &m.own_mask, NULL);
     collector_free(m.collector);
+    file_buffer_deinit(&m.command);
     return ok;
 }

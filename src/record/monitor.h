@@ -30,6 +30,7 @@ struct monitor_options {
     uint64_t most_ns;    /* recording ends after so long; 0: no limit */
     uint64_t daemons_ns; /* how long to wait for processes that outlive the program */
     uint32_t rate;
+    uint64_t slice_ns; /* of the slices of time; 0: the usual ones */
     bool no_stacks, no_follow, wants_waits;
     bool no_arguments;                 /* of the program, its name alone is recorded */
     bool refuses_perf, refuses_ptrace; /* as if the system did */

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -163,6 +164,15 @@ static const char *proc_status_value(const char *text, const char *key)
     return found ? found + strlen(key) : NULL;
 }
 
+uint64_t proc_thread_waits(pid_t pid, pid_t tid)
+{
+    char text[STATUS_BYTES];
+    if (!proc_read(pid, tid, "status", text, sizeof text))
+        return 0;
+    const char *waits = proc_status_value(text, "\nvoluntary_ctxt_switches:");
+    return waits ? strtoull(waits, NULL, 10) + 1 : 0;
+}
+
 bool proc_of_thread(pid_t tid, pid_t *pid, pid_t *parent)
 {
     char text[STATUS_BYTES];
@@ -208,6 +218,13 @@ bool proc_has_filter(pid_t tid)
         return false;
     const char *mode = proc_status_value(text, "\nSeccomp:");
     return mode && strtol(mode, NULL, 10) != 0;
+}
+
+bool proc_is_foreign(pid_t pid)
+{
+    char path[PATH_BYTES], target;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return readlink(path, &target, 1) < 0 && (errno == EACCES || errno == EPERM);
 }
 
 uint64_t proc_process_cpu(pid_t pid)

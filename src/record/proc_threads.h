@@ -28,6 +28,13 @@ struct proc_times {
 bool proc_thread_times(struct proc_thread *t, pid_t pid, pid_t tid, bool keep,
                        struct proc_times *out);
 
+/* Whether it has other rights than we have, so that it is not shown to us. */
+bool proc_is_foreign(pid_t pid);
+
+/* How often it has left a CPU because it could not go on, to wait or to be stopped, and one; 0: not
+ * known. */
+uint64_t proc_thread_waits(pid_t pid, pid_t tid);
+
 /* Whether it runs or could run, rather than sleep or be stopped. */
 bool proc_thread_runs(struct proc_thread *t, pid_t pid, pid_t tid, bool keep);
 

@@ -13,6 +13,11 @@
 
 #include "record/collector.h"
 
+/* Said of what the kernel lets no other user watch. */
+#define SOURCE_OTHER_RIGHTS                                                                      \
+    "a program that has other privileges than monarc (setuid, setgid or file capabilities) was " \
+    "left alone; record it as root"
+
 struct source {
     /* Takes what has happened until now; returns in how many nanoseconds it wants to be asked
      * again. */

@@ -8,6 +8,8 @@
  *
  * So the list has at most TALLY_SLICES slices, whatever the run's length. What lasted, as waits do,
  * has a row in each slice that it touched: MOST_LASTING rows, and the slices get longer early.
+ * Slices whose length was asked for stay, unless they are too many for the file, or MOST_CLOSED
+ * rows.
  *
  * Weights are spread by differences of running sums, so that no rounding is lost.
  *
@@ -22,9 +24,15 @@
 
 enum { FIRST_SLICE_NS = 2 * 1000 * 1000, MOST_LASTING = 1 << 20 };
 
-void tally_init(struct tally *t)
+/* Rows of short slices that were asked for: 128 MiB. Slices get longer beyond it. */
+enum { MOST_CLOSED = 1 << 22 };
+
+void tally_init(struct tally *t, uint64_t slice_ns)
 {
-    *t = (struct tally){.slice_ns = FIRST_SLICE_NS, .most = MOST_LASTING};
+    *t = (struct tally){.slice_ns = slice_ns ? slice_ns : FIRST_SLICE_NS,
+                        .most_slices = slice_ns ? TALLY_MOST_SLICES : TALLY_SLICES,
+                        .most_rows = MOST_CLOSED,
+                        .most = MOST_LASTING};
     vec_push(&t->nodes,
              (struct recording_node){.parent = RECORDING_NONE, .object = RECORDING_NONE});
 }
@@ -115,8 +123,12 @@ static void tally_go_to(struct tally *t, uint64_t at_ns)
     if (at_ns / t->slice_ns <= t->slice)
         return;
     tally_close_slice(t);
-    while (at_ns / t->slice_ns >= TALLY_SLICES)
+    while (at_ns / t->slice_ns >= t->most_slices)
         tally_halve(t);
+    if (t->closed.len >= t->most_rows && t->most_slices != TALLY_SLICES) {
+        tally_halve(t);
+        t->most_rows = 2 * t->closed.len > MOST_CLOSED ? 2 * t->closed.len : MOST_CLOSED;
+    }
     t->slice = (uint32_t)(at_ns / t->slice_ns);
 }
 
@@ -176,7 +188,7 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
         const struct recording_sample *s = &t->closed.at[i];
         if (!is_of(s->thread, context))
             t->closed.at[kept++] = *s;
-        else if (!(s->event & ~TALLY_YOUNG))
+        else if (!(s->event & ~TALLY_FIRST_PERIOD))
             forgotten += s->weight;
     }
     t->closed.len = kept;
@@ -189,7 +201,7 @@ void tally_sum_up(struct recording *out)
 }
 
 /* The tally stays as it is, and may go on. */
-void tally_copy(const struct tally *t, double young_factor, struct recording *out)
+void tally_copy(const struct tally *t, double first_period_factor, struct recording *out)
 {
     size_t len = t->closed.len + t->open.len;
     vec_reserve(&out->samples, len);
@@ -199,9 +211,9 @@ void tally_copy(const struct tally *t, double young_factor, struct recording *ou
         memcpy(out->samples.at + t->closed.len, t->open.at, t->open.len * sizeof *t->open.at);
     for (size_t i = 0; i < len; i++) {
         struct recording_sample *s = &out->samples.at[i];
-        if (s->event & TALLY_YOUNG)
-            s->weight = (uint64_t)((double)s->weight * young_factor + 0.5);
-        s->event &= ~TALLY_YOUNG;
+        if (s->event & TALLY_FIRST_PERIOD)
+            s->weight = (uint64_t)((double)s->weight * first_period_factor + 0.5);
+        s->event &= ~TALLY_FIRST_PERIOD;
     }
     out->samples.len = tally_add_up(out->samples.at, len);
     out->slice_ns = t->slice_ns;

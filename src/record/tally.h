@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "profile/model/recording.h"
 
-enum { TALLY_SLICES = 1000 };
+enum { TALLY_SLICES = 1000, TALLY_MOST_SLICES = 1 << 20 };
 
 /* Counts so far. Rows of both lists are samples with `count` and `weight` summed up. */
 struct tally {
@@ -20,10 +20,13 @@ struct tally {
     VEC(struct recording_sample) closed; /* of slices that are over, by slice */
     VEC(struct recording_sample) open;   /* of the slice that runs */
     struct map open_of;                  /* thread and event, node -> index of `open` */
-    size_t most;                         /* of `closed`, until slices get longer */
+    uint64_t most_slices;
+    size_t most, most_rows; /* of `closed`, until slices get longer: of what lasts, of all */
 };
 
-void tally_init(struct tally *t);
+/* `slice_ns`: of the first slices, which are kept as long as there are no more than
+ * TALLY_MOST_SLICES, and as memory allows; 0: the usual ones. */
+void tally_init(struct tally *t, uint64_t slice_ns);
 void tally_deinit(struct tally *t);
 
 /* The node of a frame within its caller's; RECORDING_ROOT for none. */
@@ -43,12 +46,12 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
                       void *context);
 
 /* With an event's number: a sample whose weight is to be scaled. */
-#define TALLY_YOUNG (UINT32_C(1) << 31)
+#define TALLY_FIRST_PERIOD (UINT32_C(1) << 31)
 
 /* Sorts by slice, thread, event and node, and adds up what has one place. */
 void tally_sum_up(struct recording *out);
 
-/* All samples, by slice, thread, event and node; young ones times the factor. */
-void tally_copy(const struct tally *t, double young_factor, struct recording *out);
+/* All samples, by slice, thread, event and node; first-period ones times the factor. */
+void tally_copy(const struct tally *t, double first_period_factor, struct recording *out);
 
 #endif

@@ -20,15 +20,16 @@
 #include "base/path.h"
 #include "coverage/analysis/coverage_table.h"
 #include "coverage/analysis/flow.h"
-#include "coverage/format/arcs_convert.h"
-#include "coverage/format/bbg.h"
-#include "coverage/format/gcov.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/format/format.h"
+#include "coverage/model/coverage.h"
 #include "profile/format/format.h"
+#include "objfile/object.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -174,14 +175,23 @@ void arcs_file_deinit(struct arcs_file *f)
     file_buffer_deinit(&f->lines);
 }
 
-/* The notes of counters: named, or beside them with the other suffix. */
+/* The notes of counters, as a compiler's: named, or beside them with the other suffix. A bbg
+ * becomes what it was made of. */
 static bool arcs_load_notes(struct arcs_file *notes, const struct arcs_request *request,
                             const char *path, struct err *e)
 {
     struct arena scratch = {0};
+    struct err why = {0};
     const char *name = request->notes ? request->notes : arcs_path_beside(path, "gcno", &scratch);
+    const char *other = arcs_path_beside(path, "bbg", &scratch);
+    if (!request->notes && arcs_kind_of_path(name) != ARCS_GCNO &&
+        arcs_kind_of_path(other) == ARCS_BBG)
+        name = other;
     bool ok = arcs_file_load(notes, name, e) &&
-              (notes->kind == ARCS_GCNO || err_in(e, name, "is not a gcno file"));
+              (notes->is_notes || err_in(e, name, "is not a gcno or bbg file"));
+    if (ok && notes->kind == ARCS_BBG)
+        ok = arcs_notes_to_gcov(&notes->notes, arcs_version_word_for(&notes->notes.origin), &why) ||
+             err_in(e, name, "%s", why.line);
     arena_deinit(&scratch);
     return ok;
 }
@@ -289,11 +299,36 @@ static bool arcs_repair(struct arcs_file *f, struct arcs_file *notes,
                   left, unknown);
 }
 
+/* The lock of counters that programs are writing, as their runtimes take it: a program that waited
+ * for it finds another file under the name, and adds to that. Ours belongs to the open file, since
+ * a process that closes any other descriptor of the file gives its own locks up. -1 where there is
+ * no such file, or nothing to lock it with: then nobody else can either. */
+static int arcs_lock(const char *path)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat named, locked;
+    while (strcmp(path, "-") && !stat(path, &named) && S_ISREG(named.st_mode)) {
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return -1;
+        int status;
+        do
+            status = fcntl(fd, F_OFD_SETLKW, &whole);
+        while (status && errno == EINTR);
+        if (status || fstat(fd, &locked) || stat(path, &named) ||
+            (named.st_dev == locked.st_dev && named.st_ino == locked.st_ino))
+            return fd;
+        close(fd); /* it was replaced while we waited */
+    }
+    return -1;
+}
+
 /* Repair comes before any change of version or family: it needs the counters as they were
  * counted. */
 bool arcs_convert(const struct arcs_request *request, const char *path, struct err *e)
 {
     struct arcs_file f = {0}, notes = {0};
+    int lock = arcs_lock(request->output);
     bool ok = arcs_file_load(&f, path, e) &&
               (!request->is_repaired || arcs_repair(&f, &notes, request, path, e)) &&
               arcs_change(&f, &notes, request, path, e);
@@ -304,6 +339,8 @@ bool arcs_convert(const struct arcs_request *request, const char *path, struct e
                 request->byte_order == ORDER_BIG;
         ok = arcs_file_save(&f, request->output, e);
     }
+    if (lock >= 0)
+        close(lock);
     arcs_file_deinit(&f);
     arcs_file_deinit(&notes);
     return ok;
@@ -333,6 +370,7 @@ bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t l
 {
     struct arcs_file sum = {0}, notes = {0};
     struct arcs_file *parts = calloc(len ? len : 1, sizeof *parts);
+    int lock = arcs_lock(request->output);
     bool ok = true;
     if (!parts)
         memory_exhausted(len * sizeof *parts);
@@ -346,6 +384,8 @@ bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t l
     counters_mark_zeros(&sum.counters);
     ok = ok && arcs_change(&sum, &notes, request, paths[0], e) &&
          arcs_file_save(&sum, request->output, e);
+    if (lock >= 0)
+        close(lock);
     for (size_t i = 0; i < len; i++)
         arcs_file_deinit(&parts[i]);
     free(parts);
@@ -527,11 +567,14 @@ uint64_t object_pair_report_unknown(const struct object_pair *p, const char *pat
         return 0;
     const struct flow_function *f = &flow->functions.at[first];
     const char *name = p->notes.notes.functions.at[first].name;
+    char *readable = name && *name == '_' ? demangle(name, NULL) : NULL;
+    name = readable ? readable : name;
     bool has_defect = f->reason == FLOW_BAD_NOTES || f->reason == FLOW_BAD_COUNTERS;
     problem_add(problems, PROBLEM_PARTIAL, "%s: %" PRIu64 " function%s %s, %s%s: %s%s", path,
                 unknown, unknown == 1 ? " is" : "s are", what,
                 unknown == 1 ? "" : "the first of them ", name ? name : "(without a name)",
                 flow_reason_text(f->reason), has_defect ? arcs_defect_text(f->defect) : "");
+    free(readable);
     return unknown;
 }
 

@@ -9,7 +9,7 @@
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/analysis/flow.h"
 #include "coverage/model/coverage.h"
-#include "output/progress.h"
+#include "output/out.h"
 
 enum arcs_kind { ARCS_NONE, ARCS_GCNO, ARCS_GCDA, ARCS_BBG, ARCS_DA };
 

@@ -9,21 +9,26 @@
  *                                           ├─► block records ─► gmon.out
  *   program ─► line table ──────────────────┘
  *
+ * clang's and rustc's own coverage counts lines already: what coverage_read_llvm() makes of the
+ * program's mapping and the profiles joins the counts of lines, each in the function that it stands
+ * in.
+ *
  * Nothing is written if no count found a place. What found none is summed up in one sentence with
  * an example of each kind: lines without code, functions and sources that the program does not
  * have. Memory is one pair, the lines, and the program's tables. */
 #include "session/arcs_profile.h"
 
 #include "base/path.h"
+#include "base/sort.h"
 #include "coverage/analysis/coverage_table.h"
-#include "bridge/line_counts.h"
-#include "bridge/placing.h"
+#include "bridge/bridge.h"
 #include "session/coverage.h"
 #include "session/arcs_file.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,6 +45,7 @@ struct job {
     VEC(struct pair) pairs;
     uint64_t unrun; /* notes without counters */
     struct line_counts counts;
+    const char *program; /* whose mapping LLVM's profiles are read with */
     struct object *object;
     struct functions functions;
     struct profile profile;
@@ -61,23 +67,21 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
     const struct find_rules rules = {0};
     enum arcs_kind kind = arcs_kind_of_path(path);
     bool is_counters = kind == ARCS_GCDA || kind == ARCS_DA;
-    struct stat st;
+    bool has_suffix = path_has_suffix(path, ".gcda") || path_has_suffix(path, ".gcno") ||
+                      path_has_suffix(path, ".da") || path_has_suffix(path, ".bbg");
     /* Both were named, so nothing needs to be looked for. */
     if (is_counters && notes && !arcs_is_folder(notes))
         vec_push(&j->pairs, ((struct pair){notes, path}));
-    else if (arcs_is_folder(path) ||
-             (path_has_suffix(path, ".gcda") || path_has_suffix(path, ".gcno") ||
-              path_has_suffix(path, ".da") || path_has_suffix(path, ".bbg")) ||
-             stat(path, &st))
-        return coverage_files_look(&j->found, path, &rules, e);
-    else if (kind == ARCS_DA)
+    else if (!has_suffix && kind == ARCS_DA)
         vec_push(&j->pairs, ((struct pair){arcs_path_beside(path, "bbg", &j->arena), path}));
-    else if (kind == ARCS_GCDA)
+    else if (!has_suffix && kind == ARCS_GCDA)
         vec_push(&j->pairs, ((struct pair){arcs_path_beside(path, "gcno", &j->arena), path}));
-    else if (kind == ARCS_BBG)
+    else if (!has_suffix && kind == ARCS_BBG)
         vec_push(&j->pairs, ((struct pair){path, arcs_path_beside(path, "da", &j->arena)}));
     else
-        return err_in(e, path, "is neither counters (gcda, da) nor a folder of them");
+        return coverage_files_look(&j->found, path, &rules, e) &&
+               (!j->found.traces.len ||
+                err_in(e, path, "is neither counters (gcda, da, profraw) nor a folder of them"));
     return true;
 }
 
@@ -119,10 +123,10 @@ static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err 
                         files->counters.at[i].path);
     for (size_t i = 0; i < files->unreadable.len; i++)
         problem_add(&j->problems, PROBLEM_LOST, "%s", files->unreadable.at[i]);
-    return j->pairs.len ||
+    return j->pairs.len || files->profiles.len ||
            err_set(e, "%s%s",
                    j->problems.at.len ? j->problems.at.at[0].text
-                                      : "there are no counters (.gcda) in what was named",
+                                      : "no counters (.gcda) were found",
                    j->problems.at.len ? "" : ": was the program run, and did it end normally?");
 }
 
@@ -155,6 +159,119 @@ static void arcs_add_pair(struct job *j, const struct pair *pair)
     }
     vec_free(&files);
     object_pair_deinit(&p);
+}
+
+/* ---- clang's and rustc's own */
+
+/* A function of one source: the lines from its first brace to its last. Spans are sorted by where
+ * they begin, and a span that another one encloses comes behind it. */
+struct span {
+    uint32_t start, end, name;
+};
+
+static int by_span_start(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* From a line's count to an entry of its function:
+ *
+ *     12  int f(int n) {           f, is_start: how often it was entered
+ *     13      auto g = [](int x) { f
+ *     14          return x; };     the lambda, which has a span of its own
+ *     15      return g(n); }       f
+ *
+ * The lines of one source, by number. A line is of the innermost function that has it, as lambdas
+ * and closures stand in others: of those on the stack, the last one that has not ended. */
+static void arcs_add_llvm_lines(struct job *j, const struct coverage_table *t, uint32_t file,
+                                const struct keyed *lines, size_t len, const struct span *spans,
+                                size_t spans_len)
+{
+    VEC(const struct span *) open = {0};
+    size_t next = 0;
+    for (size_t i = 0; i < len; i++) {
+        const struct table_line *l = &t->lines.at[lines[i].item];
+        for (; next < spans_len && spans[next].start <= l->line; next++)
+            vec_push(&open, &spans[next]);
+        while (open.len && open.at[open.len - 1]->end < l->line)
+            open.len--;
+        const struct span *in = open.len ? open.at[open.len - 1] : NULL;
+        if (l->is_known && in)
+            vec_push(&j->counts.at, ((struct line_count){.file = file,
+                                                         .line = l->line,
+                                                         .function = in->name,
+                                                         .is_start = l->line == in->start,
+                                                         .count = l->count}));
+    }
+    vec_free(&open);
+}
+
+/* Lines and functions of the table, source by source: both are sorted by source, lines by number
+ * as well, and walked side by side. How often functions were entered is kept for calls. */
+static void arcs_add_llvm_table(struct job *j, const struct coverage_table *t)
+{
+    VEC(struct keyed) lines = {0}, functions = {0};
+    VEC(struct span) spans = {0};
+    for (uint32_t i = 0; i < t->lines.len; i++)
+        vec_push(&lines, (struct keyed){map_two(t->lines.at[i].source, t->lines.at[i].line), i});
+    for (uint32_t i = 0; i < t->functions.len; i++)
+        vec_push(&functions, (struct keyed){t->functions.at[i].source, i});
+    sort_keyed(lines.at, lines.len);
+    sort_keyed(functions.at, functions.len);
+    for (size_t i = 0, end, f = 0; i < lines.len; i = end) {
+        uint32_t source = (uint32_t)(lines.at[i].key >> 32);
+        const char *path = intern_text(&t->paths, source);
+        uint32_t file = intern(&j->counts.files, path, strlen(path));
+        for (end = i; end < lines.len && lines.at[end].key >> 32 == source; end++)
+            ;
+        spans.len = 0;
+        for (; f < functions.len && functions.at[f].key <= source; f++) {
+            const struct table_function *row = &t->functions.at[functions.at[f].item];
+            const char *name = intern_text(&t->names, row->name);
+            uint32_t number = intern(&j->counts.names, name, strlen(name));
+            if (row->source != source)
+                continue;
+            vec_push(&spans, ((struct span){row->start_line, row->end_line, number}));
+            if (row->is_known)
+                vec_push(&j->counts.functions,
+                         ((struct called_function){number, file, row->count}));
+        }
+        if (spans.len)
+            qsort(spans.at, spans.len, sizeof *spans.at, by_span_start);
+        arcs_add_llvm_lines(j, t, file, lines.at + i, end - i, spans.at, spans.len);
+    }
+    vec_free(&lines);
+    vec_free(&functions);
+    vec_free(&spans);
+}
+
+/* The program, unless another build is named that was covered: counts are placed by lines. */
+static void arcs_add_llvm(struct job *j)
+{
+    struct coverage_reading reading = {0};
+    struct source_search maps = j->request->maps;
+    const struct source_filter all = {.root = "/", .maps = &maps, .keeps_system = true};
+    const struct read_rules rules = {0};
+    if (!j->found.programs.len)
+        vec_push(&j->found.programs, ((struct llvm_program){j->program, true}));
+    coverage_read_llvm(&j->found, &all, &rules, &reading);
+    for (size_t i = 0; i < reading.tables.len; i++)
+        arcs_add_llvm_table(j, &reading.tables.at[i]);
+    problems_merge(&j->problems, &reading.problems);
+    coverage_reading_deinit(&reading);
+}
+
+/* All that was found becomes counts of lines. Pairs come first, one in memory at a time. */
+static void arcs_add_found(struct job *j)
+{
+    for (size_t i = 0; i < j->pairs.len; i++)
+        arcs_add_pair(j, &j->pairs.at[i]);
+    if (j->found.profiles.len)
+        arcs_add_llvm(j);
+    problems_sort(&j->problems);
 }
 
 /* ---- all */
@@ -211,7 +328,7 @@ static void arcs_say(struct job *j, char **said, const char *format, ...)
 static char *arcs_unplaced(struct job *j)
 {
     const struct placed *p = &j->placed;
-    const char *program = j->request->program;
+    const char *program = j->program;
     char *said = NULL;
     if (p->no_code)
         arcs_say(j, &said,
@@ -254,9 +371,7 @@ static int profile_convert(struct job *j, char *const *paths, size_t len, struct
 {
     if (!arcs_open_program(j, e) || !arcs_find(j, paths, len, e))
         return EXIT_BAD;
-    for (size_t i = 0; i < j->pairs.len; i++)
-        arcs_add_pair(j, &j->pairs.at[i]);
-    problems_sort(&j->problems);
+    arcs_add_found(j);
     /* All pairs are in: lines that several objects share (headers) get their sums. */
     line_counts_settle(&j->counts);
     struct placing in = {.counts = &j->counts,
@@ -290,7 +405,7 @@ static void arcs_release(struct job *j)
 int arcs_profile(const struct arcs_profile_request *request, char *const *paths, size_t len,
                  struct err *e)
 {
-    struct job j = {.request = request};
+    struct job j = {.request = request, .program = request->program};
     int status = profile_convert(&j, paths, len, e);
     arcs_release(&j);
     return status;
@@ -306,7 +421,7 @@ static bool arcs_put_calls(struct job *j, const struct arcs_calls_request *r, st
     uint64_t bad = j->problems.of_kind[PROBLEM_LOST] + j->problems.of_kind[PROBLEM_PARTIAL];
     problems_sort(&j->problems);
     if (bad && !r->is_forced)
-        return err_set(e, "%s%s (--force goes on without)", j->problems.at.at[0].text,
+        return err_set(e, "%s%s (--force continues without)", j->problems.at.at[0].text,
                        bad > 1 ? ", and more like it" : "");
     uint64_t unknown = counted_calls_put(&j->counts, r->functions, r->object, out);
     return out->arcs.len ||
@@ -318,15 +433,53 @@ bool arcs_calls(const struct arcs_calls_request *request, char *const *paths, si
                 struct profile *out, struct err *e)
 {
     const struct arcs_profile_request whole = {0};
-    struct job j = {.request = &whole};
+    struct job j = {.request = &whole, .program = object_path(request->object)};
     bool ok = arcs_find(&j, paths, len, e);
-    for (size_t i = 0; i < j.pairs.len && ok; i++)
-        arcs_add_pair(&j, &j.pairs.at[i]);
+    if (ok)
+        arcs_add_found(&j);
     out->format = PROFILE_GNU;
     out->version = 1;
     out->word = object_word(request->object);
     out->big_endian = object_is_big_endian(request->object);
     ok = ok && arcs_put_calls(&j, request, out, e);
+    arcs_release(&j);
+    return ok;
+}
+
+/* ---- blocks */
+
+/* What cannot be used is refused without --force, as for calls. The profile may hold samples
+ * already; without any it becomes one of GNU's, as those that are converted are. */
+bool arcs_blocks(const struct arcs_calls_request *request, char *const *paths, size_t len,
+                 struct profile *out, const char **left, struct arena *a, struct err *e)
+{
+    const struct arcs_profile_request whole = {0};
+    struct job j = {.request = &whole, .program = object_path(request->object)};
+    bool ok = arcs_find(&j, paths, len, e);
+    if (ok) {
+        arcs_add_found(&j);
+        uint64_t bad = j.problems.of_kind[PROBLEM_LOST] + j.problems.of_kind[PROBLEM_PARTIAL];
+        if (bad && !request->is_forced)
+            ok = err_set(e, "%s%s (--force continues without)", j.problems.at.at[0].text,
+                         bad > 1 ? ", and more like it" : "");
+    }
+    if (ok) {
+        line_counts_settle(&j.counts);
+        struct placing in = {.counts = &j.counts,
+                             .object = request->object,
+                             .functions = request->functions,
+                             .maps = &whole.maps};
+        place_counts(&in, out, &j.placed, &j.arena);
+        const char *said = arcs_unplaced(&j);
+        *left = said ? arena_printf(a, "%s", said) : NULL;
+        if (!out->format) {
+            out->format = PROFILE_GNU;
+            out->version = 1;
+        }
+        out->word = object_word(request->object);
+        out->big_endian = object_is_big_endian(request->object);
+        profile_normalize(out);
+    }
     arcs_release(&j);
     return ok;
 }

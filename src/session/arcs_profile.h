@@ -1,4 +1,5 @@
-/* monarc convert --to gmon --program: counters of arcs become block counts of a program. */
+/* monarc convert --to gmon --program, and coverage beside a profile: counters of arcs, and profiles
+ * of clang's and rustc's coverage, become block counts of a program. */
 #ifndef MONARC_SESSION_ARCS_PROFILE_H
 #define MONARC_SESSION_ARCS_PROFILE_H
 
@@ -33,8 +34,14 @@ struct arcs_calls_request {
 };
 
 /* Reads counters with their notes, files or folders of them, and makes calls of the functions they
- * entered (bridge/line_counts.h) in a zeroed *out. */
+ * entered (bridge/bridge.h) in a zeroed *out. */
 MUST_CHECK bool arcs_calls(const struct arcs_calls_request *request, char *const *paths, size_t len,
                            struct profile *out, struct err *e);
+
+/* Reads coverage of gcc, clang or rustc and appends counts of the program's lines to *out, as block
+ * records. *left: one sentence about what the program has no place for, in `a`, or NULL. */
+MUST_CHECK bool arcs_blocks(const struct arcs_calls_request *request, char *const *paths,
+                            size_t len, struct profile *out, const char **left, struct arena *a,
+                            struct err *e);
 
 #endif

@@ -25,6 +25,19 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* In all folders that were named; in the current one if neither a folder nor a program was. */
+static bool find_programs(struct coverage_session *s, const struct coverage_options *o,
+                          struct err *e)
+{
+    size_t before = s->files.programs.len;
+    for (size_t i = 0; i < o->paths_len; i++)
+        if (strcmp(o->paths[i], "-") &&
+            !coverage_files_find_programs(&s->files, o->paths[i], &o->find, e))
+            return false;
+    return s->files.programs.len || before ||
+           coverage_files_find_programs(&s->files, ".", &o->find, e);
+}
+
 /* Looks at all operands, the current folder if there is none, then gives counters to objects. The
  * two messages answer the commonest mistakes: the wrong folder, and a program compiled without
  * --coverage. */
@@ -40,7 +53,10 @@ static bool find(struct coverage_session *s, const struct coverage_options *o, s
         return false;
     coverage_files_pair(&s->files, &o->find);
     const char *where = o->paths_len ? o->paths[0] : "the current folder";
-    if (s->files.objects.len || s->files.traces.len)
+    if (s->files.profiles.len && !find_programs(s, o, e))
+        return false;
+    if (s->files.objects.len || s->files.traces.len || s->files.profiles.len ||
+        s->files.programs.len)
         return true;
     if (s->files.counters.len)
         return err_set(e,
@@ -145,6 +161,7 @@ void coverage_reading_deinit(struct coverage_reading *r)
     for (size_t i = 0; i < r->tables.len; i++)
         coverage_table_deinit(&r->tables.at[i]);
     vec_free(&r->tables);
+    llvm_coverage_deinit(&r->llvm);
     problems_deinit(&r->problems);
 }
 
@@ -243,7 +260,8 @@ static void read_add_runs(struct worker *w, const struct coverage_object *object
                 coverage_table_begin_test(&w->table,
                                           w->found->tests.at[w->found->counters.at[i].test]);
             read_add_solved(w);
-            coverage_table_begin_test(&w->table, NULL);
+            if (w->rules->by_test)
+                coverage_table_begin_test(&w->table, NULL);
         }
 }
 
@@ -256,12 +274,12 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
     struct object_pair *p = &w->pair;
     const struct notes *n = &p->notes.notes;
     bool is_unrun = object->first_counters == NONE;
+    if (object->left_out)
+        problem_add(&w->problems, PROBLEM_NOTE,
+                    "%s: left out, as a gcda of that name lies beside it; `monarc merge` adds runs",
+                    object->left_out);
     if ((is_unrun && object->is_known) || !read_has_wanted_run(w, object))
         return;
-    if (object->is_rfc && object->is_known)
-        problem_add(&w->problems, PROBLEM_NOTE,
-                    "%s: its counters lie beside a gcda of that name; both are added up",
-                    object->notes);
     if (is_unrun && w->rules->leaves_unrun) {
         w->sums.unrun++;
         return;
@@ -273,6 +291,8 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
     if (is_unrun && p->notes_are_whole && !n->functions.len)
         return; /* nothing but data: there is nothing to run */
     read_name_sources(w, object->notes);
+    if (w->rules->by_build)
+        coverage_table_begin_test(&w->table, found->operands.at[object->test]);
     if (is_unrun) {
         w->sums.unrun++;
         problem_add(&w->problems, PROBLEM_NOTE, "%s: has no counters", object->notes);
@@ -283,6 +303,7 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
     if (is_unrun || found->counters.at[object->first_counters].next == NONE ||
         !read_add_sum(w, object))
         read_add_runs(w, object);
+    coverage_table_begin_test(&w->table, NULL);
 }
 
 /* ---- one tracefile */
@@ -323,7 +344,13 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
         vec_push(&w->sources,
                  is_wanted ? source_names_number(&w->names, s->source, NULL, NULL) : NONE);
     }
-    coverage_table_add_trace(&w->table, &trace, w->sources.at, w->rules->by_test ? test : NULL);
+    /* A build is the file, whatever tests it names. */
+    for (size_t i = 0; i < trace.sections.len && w->rules->by_build; i++)
+        trace.sections.at[i].test = "";
+    coverage_table_add_trace(&w->table, &trace, w->sources.at,
+                             w->rules->by_build  ? path
+                             : w->rules->by_test ? test
+                                                 : NULL);
     w->sums.traces++;
     tracefile_deinit(&trace);
 }
@@ -395,6 +422,7 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
         source_names_deinit(&job.workers[i].names);
         problems_deinit(&job.workers[i].problems);
     }
+    coverage_read_llvm(found, filter, rules, out);
     for (size_t i = 0; i < found->counters.len; i++)
         if (!found->counters.at[i].is_paired)
             problem_add(&out->problems, PROBLEM_LOST, "%s: has no notes: no %s",

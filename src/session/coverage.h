@@ -15,10 +15,10 @@
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/analysis/coverage_table.h"
-#include "coverage/format/patch.h"
-#include "coverage/model/tracefile.h"
-#include "output/progress.h"
-#include "source/blame.h"
+#include "coverage/analysis/llvm_coverage.h"
+#include "coverage/format/format.h"
+#include "coverage/model/coverage.h"
+#include "output/out.h"
 #include "source/source.h"
 
 #include <stdbool.h>
@@ -63,6 +63,8 @@ struct coverage_object {
     uint32_t first_counters; /* in counters, linked by `next`; NO_INDEX: never ran */
     bool is_rfc;             /* bbg, not gcno */
     bool is_known;           /* counters went to other notes of this object: it did run */
+    const char *left_out;    /* its da, if a gcda of that name is there */
+    uint32_t test;           /* in tests and operands: where the notes were found */
 };
 
 /* One file of counters. Several of one object are several runs of it. */
@@ -74,6 +76,18 @@ struct counters_file {
     uint32_t test; /* in tests */
 };
 
+/* A profile of clang or rustc. */
+struct llvm_profile_file {
+    const char *path;
+    uint32_t test; /* in tests */
+};
+
+/* A file that may be what left such profiles. */
+struct llvm_program {
+    const char *path;
+    bool is_named; /* not met in a folder */
+};
+
 /* All that was found, in the order in which it was; numbers in it are indices of these lists. The
  * arena owns paths. */
 struct coverage_files {
@@ -81,8 +95,11 @@ struct coverage_files {
     VEC(struct coverage_object) objects;
     VEC(struct counters_file) counters;
     VEC(const char *) traces;
-    VEC(uint32_t) trace_tests;    /* parallel: in tests */
+    VEC(uint32_t) trace_tests; /* parallel: in tests */
+    VEC(struct llvm_profile_file) profiles;
+    VEC(struct llvm_program) programs;
     VEC(const char *) tests;      /* what was looked at, one after the other */
+    VEC(const char *) operands;   /* the same, as it was named: what builds are called */
     VEC(const char *) unreadable; /* sentences about folders and files that cannot be looked at */
     struct map stems;             /* number of a path without suffix -> objects */
     struct intern names;
@@ -105,6 +122,15 @@ MUST_CHECK bool coverage_files_look(struct coverage_files *f, const char *path,
 MUST_CHECK bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
                                             const struct find_rules *rules, struct err *e);
 
+/* Whether it is a raw, indexed or text profile of LLVM: by the name, which is all that text has, or
+ * by the first bytes, as LLVM_PROFILE_FILE may name raw ones in any way. */
+bool is_llvm_profile(const char *path);
+
+/* After all were found, where there are profiles of LLVM's: looks for the programs that left them,
+ * executables and shared objects, in the folder. */
+MUST_CHECK bool coverage_files_find_programs(struct coverage_files *f, const char *path,
+                                             const struct find_rules *rules, struct err *e);
+
 /* After all were found: gives counters to objects, gcda to gcno and da to bbg, or to gcno where
  * there is no bbg. First by name; then where GCOV_PREFIX put them; what is left goes to an object
  * with the same file name and stamp; among several, to the one whose path has the longest end in
@@ -119,7 +145,9 @@ struct read_rules {
     unsigned threads;          /* 0: as many as there are */
     bool leaves_unrun;         /* objects without counters */
     bool repairs;              /* damaged counts */
+    uint8_t instances;         /* enum instance_rule, of clang's and rustc's coverage */
     bool by_test;              /* lines' counts are kept apart by test, too */
+    bool by_build;             /* likewise by build: by program, or folder of notes */
     const char *only;          /* what this test counted alone; NULL: all */
     struct progress *progress; /* told what is done; NULL: nobody is */
 };
@@ -129,10 +157,16 @@ struct read_rules {
 struct coverage_reading {
     VEC(struct coverage_table) tables;
     struct problems problems;
+    struct llvm_coverage llvm;                 /* whose decisions are explained */
     uint64_t objects, unrun, counters, traces; /* that were read */
     uint64_t system_sources, unwanted_sources; /* names left out, over all objects' */
     uint64_t unknown_functions, repaired_functions;
 };
+
+/* What clang and rustc have of their own (coverage_llvm.c): profiles are summed, programs' mappings
+ * read, and what they say together becomes one more table. */
+void coverage_read_llvm(const struct coverage_files *found, const struct source_filter *filter,
+                        const struct read_rules *rules, struct coverage_reading *out);
 
 /* Reads everything into a zeroed *out. What cannot be used is a problem there. */
 void coverage_read(const struct coverage_files *found, const struct source_filter *filter,
@@ -157,6 +191,9 @@ struct project {
 /* The working copy that the current folder or `named` (NULL: none) is in, if it has any of the
  * sources; otherwise the current folder, if it has; otherwise, as in a build folder beside the
  * sources, the folder that all sources are in. Texts are in `a`, which also owns *out's. */
+/* The working copy of a version-control system around a folder, else the folder itself. */
+const char *project_folder(const char *folder, struct arena *a);
+
 void project_find(const struct project_tables *tables, const char *here, const char *named,
                   struct arena *a, struct project *out);
 

@@ -19,6 +19,7 @@
 
 #include "base/bytes.h"
 #include "base/path.h"
+#include "coverage/format/llvm.h"
 #include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
 #include "source/source.h"
@@ -37,7 +38,10 @@ void coverage_files_deinit(struct coverage_files *f)
     vec_free(&f->counters);
     vec_free(&f->traces);
     vec_free(&f->trace_tests);
+    vec_free(&f->profiles);
+    vec_free(&f->programs);
     vec_free(&f->tests);
+    vec_free(&f->operands);
     vec_free(&f->unreadable);
     map_deinit(&f->stems);
     map_deinit(&f->files);
@@ -56,13 +60,16 @@ static bool files_is_new_file(struct coverage_files *f, const struct stat *st)
 /* What a file is, by the end of its name. */
 struct file_role {
     bool is_notes, is_counters, is_rfc;
+    bool is_profile; /* LLVM's */
 };
 
 static struct file_role files_role_of(const char *name)
 {
     bool is_gcno = path_has_suffix(name, ".gcno"), is_bbg = path_has_suffix(name, ".bbg");
     bool is_gcda = path_has_suffix(name, ".gcda"), is_da = path_has_suffix(name, ".da");
-    return (struct file_role){is_gcno || is_bbg, is_gcda || is_da, is_bbg || is_da};
+    bool is_profile = path_has_suffix(name, ".profraw") || path_has_suffix(name, ".profdata") ||
+                      path_has_suffix(name, ".proftext");
+    return (struct file_role){is_gcno || is_bbg, is_gcda || is_da, is_bbg || is_da, is_profile};
 }
 
 /* The number of the path without its suffix: what notes and counters of one object share. */
@@ -75,7 +82,8 @@ static void files_add_notes(struct coverage_files *f, const char *path, uint64_t
 {
     bool is_rfc = files_role_of(path).is_rfc;
     map_set(&f->stems, files_stem_of(f, path), is_rfc, f->objects.len);
-    vec_push(&f->objects, (struct coverage_object){path, size, NONE, is_rfc, false});
+    vec_push(&f->objects, (struct coverage_object){path, size, NONE, is_rfc,
+                                                   .test = map_value(f->tests.len - 1)});
 }
 
 static void files_add_counters(struct coverage_files *f, const char *path, uint64_t size)
@@ -84,6 +92,13 @@ static void files_add_counters(struct coverage_files *f, const char *path, uint6
     (void)size;
     vec_push(&f->counters, (struct counters_file){path, NONE, false, files_role_of(path).is_rfc,
                                                   map_value(f->tests.len - 1)});
+}
+
+/* The test is that which is looked at. */
+static void files_add_profile(struct coverage_files *f, const char *path)
+{
+    struct llvm_profile_file file = {path, map_value(f->tests.len - 1)};
+    vec_push(&f->profiles, file);
 }
 
 static void files_add_trace(struct coverage_files *f, const char *path)
@@ -103,6 +118,7 @@ struct walk {
     struct coverage_files *found;
     const struct find_rules *rules;
     VEC(const char *) folders; /* still to do */
+    bool finds_programs;       /* and nothing else */
 };
 
 static const char *files_joined(struct arena *a, const char *folder, const char *name)
@@ -113,18 +129,28 @@ static const char *files_joined(struct arena *a, const char *folder, const char 
     return arena_printf(a, "%s%s%s", folder, slash, name);
 }
 
+/* What CMake compiles to find out about the compiler is nobody's project: folders `CompilerIdCXX`
+ * and the like, below CMakeFiles. */
+static bool files_is_of_cmake(const char *folder, const char *name)
+{
+    return (!strncmp(name, "CompilerId", 10) || !strcmp(name, "CMakeScratch") ||
+            !strcmp(name, "CMakeTmp")) &&
+           strstr(folder, "CMakeFiles");
+}
+
 /* One entry of a folder. Names decide before stat() is called, as most files of a build are
  * neither notes nor counters, and a build has a hundred thousand of them. */
 static void files_take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
 {
     struct coverage_files *f = w->found;
     struct file_role role = files_role_of(entry->d_name);
-    bool is_notes = role.is_notes, is_file = is_notes || role.is_counters;
+    bool is_notes = role.is_notes, is_file = is_notes || role.is_counters || role.is_profile;
     /* Some file systems do not say what an entry is. */
     bool may_be_folder = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
                          (entry->d_type == DT_LNK && w->rules->follows_links);
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-        !strcmp(entry->d_name, ".git") || (!is_file && !may_be_folder))
+        !strcmp(entry->d_name, ".git") || (!is_file && !may_be_folder) ||
+        files_is_of_cmake(folder, entry->d_name))
         return;
     const char *path = NULL;
     struct stat st;
@@ -142,28 +168,63 @@ static void files_take_entry(struct walk *w, int fd, const char *folder, const s
     path = files_joined(&f->arena, folder, entry->d_name);
     if (is_folder)
         vec_push(&w->folders, path);
+    else if (role.is_profile)
+        files_add_profile(f, path);
     else if (is_notes)
         files_add_notes(f, path, (uint64_t)st.st_size);
     else
         files_add_counters(f, path, (uint64_t)st.st_size);
 }
 
-static void files_take_folder(struct walk *w, const char *folder)
+/* Programs are known by their mode, shared objects by their names, too. Whether it is one is seen
+ * when it is opened. */
+static void files_take_program(struct walk *w, int fd, const char *folder,
+                               const struct dirent *entry)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        files_cannot(w->found, folder, errno);
-        if (fd >= 0)
-            close(fd);
+    struct coverage_files *f = w->found;
+    struct stat st;
+    bool follows = w->rules->follows_links;
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+        !strcmp(entry->d_name, ".git") ||
+        fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW))
         return;
+    bool is_program = S_ISREG(st.st_mode) && st.st_size > 64 &&
+                      (st.st_mode & S_IXUSR || strstr(entry->d_name, ".so"));
+    if (!(is_program || S_ISDIR(st.st_mode)) || !files_is_new_file(f, &st))
+        return;
+    const char *path = files_joined(&f->arena, folder, entry->d_name);
+    if (is_program)
+        vec_push(&f->programs, (struct llvm_program){path, false});
+    else
+        vec_push(&w->folders, path);
+}
+
+/* All folders that are still to do, and those in them. The last one found is looked at first:
+ * memory is the depth times the breadth of the tree, not all of it. */
+static void files_walk(struct walk *w)
+{
+    while (w->folders.len) {
+        const char *folder = w->folders.at[--w->folders.len];
+        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        if (!dir) {
+            files_cannot(w->found, folder, errno);
+            if (fd >= 0)
+                close(fd);
+            continue;
+        }
+        /* readdir() tells its end from an error by errno alone. */
+        for (const struct dirent *entry; errno = 0, (entry = readdir(dir));) {
+            if (w->finds_programs)
+                files_take_program(w, fd, folder, entry);
+            else
+                files_take_entry(w, fd, folder, entry);
+        }
+        if (errno)
+            files_cannot(w->found, folder, errno);
+        closedir(dir);
     }
-    /* readdir() tells its end from an error by errno alone. */
-    for (const struct dirent *entry; errno = 0, (entry = readdir(dir));)
-        files_take_entry(w, fd, folder, entry);
-    if (errno)
-        files_cannot(w->found, folder, errno);
-    closedir(dir);
+    vec_free(&w->folders);
 }
 
 /* `add` is files_add_notes() or files_add_counters(). */
@@ -193,6 +254,26 @@ static const char *files_there_beside(struct coverage_files *f, const char *path
     return access(own, F_OK) && !access(other, F_OK) ? other : own;
 }
 
+/* The first bytes of a file that can be looked at twice. */
+static size_t files_head(const char *path, uint8_t head[8])
+{
+    struct stat st;
+    int fd = stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, head, 8);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Names first: a command line may have a hundred thousand profiles, none of which need be opened
+ * for that. */
+bool is_llvm_profile(const char *path)
+{
+    uint8_t head[8] = {0};
+    return files_role_of(path).is_profile ||
+           llvm_profile_probe((struct bytes){head, files_head(path, head)});
+}
+
 /* A file that was named brings the other of its pair along; da its gcno if there is no bbg, and
  * gcno its da if there is neither gcda nor a bbg that the da is of. */
 static void files_take_file(struct coverage_files *f, const char *path)
@@ -200,8 +281,18 @@ static void files_take_file(struct coverage_files *f, const char *path)
     if (path_has_suffix(path, ".bb")) /* the lines of a graph that gcc before 3.4 left */
         path = files_beside(f, path, "bbg");
     struct file_role role = files_role_of(path);
+    uint8_t head[8] = {0};
     if (!role.is_notes && !role.is_counters) {
-        files_add_trace(f, path);
+        struct stat st;
+        size_t len = files_head(path, head);
+        if (len > 4 && !memcmp(head, "\177ELF", 4)) {
+            if (!stat(path, &st) && files_is_new_file(f, &st))
+                vec_push(&f->programs, (struct llvm_program){path, true});
+        } else if (role.is_profile || llvm_profile_probe((struct bytes){head, len})) {
+            files_add_profile(f, path);
+        } else {
+            files_add_trace(f, path);
+        }
         return;
     }
     const char *counters = path, *notes = path;
@@ -221,7 +312,8 @@ static void files_take_file(struct coverage_files *f, const char *path)
 /* The length of the name without the suffix of a tracefile; 0: it has none. */
 static size_t files_trace_stem(const char *name)
 {
-    static const char *const SUFFIXES[] = {".info", ".json", ".xml"};
+    static const char *const SUFFIXES[] = {".info",    ".json",     ".xml",
+                                           ".profraw", ".profdata", ".proftext"};
     for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
         if (path_has_suffix(name, SUFFIXES[i]))
             return strlen(name) - strlen(SUFFIXES[i]);
@@ -243,8 +335,9 @@ bool coverage_files_look(struct coverage_files *f, const char *path, const struc
                          struct err *e)
 {
     struct stat st;
-    struct walk w = {f, rules, {0}};
+    struct walk w = {.found = f, .rules = rules};
     vec_push(&f->tests, files_test_name(f, path));
+    vec_push(&f->operands, arena_printf(&f->arena, "%s", path));
     /* Standard input can only be a tracefile: notes and counters are known by their names. */
     if (!strcmp(path, "-")) {
         files_add_trace(f, path);
@@ -258,11 +351,23 @@ bool coverage_files_look(struct coverage_files *f, const char *path, const struc
     }
     if (files_is_new_file(f, &st))
         vec_push(&w.folders, path);
-    /* The last one found is looked at first: memory is the depth times the breadth of the tree,
-     * not all of it. */
-    while (w.folders.len)
-        files_take_folder(&w, w.folders.at[--w.folders.len]);
-    vec_free(&w.folders);
+    files_walk(&w);
+    return true;
+}
+
+/* Folders are walked anew: most builds have no such profiles, and need not be looked through for
+ * programs. */
+bool coverage_files_find_programs(struct coverage_files *f, const char *path,
+                                  const struct find_rules *rules, struct err *e)
+{
+    struct stat st;
+    struct walk w = {.found = f, .rules = rules, .finds_programs = true};
+    map_deinit(&f->files);
+    if (stat(path, &st))
+        return err_errno(e, path, errno);
+    if (S_ISDIR(st.st_mode))
+        vec_push(&w.folders, path);
+    files_walk(&w);
     return true;
 }
 
@@ -382,6 +487,28 @@ static const uint32_t *files_object_of(const struct coverage_files *f, uint32_t 
     return object || !is_rfc ? object : map_find(&f->stems, stem, false);
 }
 
+/* A da beside a gcda of its name is mostly that file converted: the same run, not another. */
+static void files_leave_out_da(struct coverage_files *f)
+{
+    struct map of_gcc = {0};
+    for (uint32_t i = 0; i < f->counters.len; i++)
+        if (!f->counters.at[i].is_rfc)
+            map_index(&of_gcc, files_stem_of(f, f->counters.at[i].path), 0, i, NULL);
+    for (uint32_t i = 0; i < f->objects.len; i++) {
+        uint32_t *at = &f->objects.at[i].first_counters;
+        while (*at != NONE) {
+            struct counters_file *c = &f->counters.at[*at];
+            if (c->is_rfc && map_find(&of_gcc, files_stem_of(f, c->path), 0)) {
+                f->objects.at[i].left_out = c->path;
+                *at = c->next;
+            } else {
+                at = &c->next;
+            }
+        }
+    }
+    map_deinit(&of_gcc);
+}
+
 /* Steps 1 and 2 are look-ups. Step 3 reads headers, and only if something is left: for each such
  * file at most NAMESAKES objects of its name. */
 void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules)
@@ -433,6 +560,7 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
         map_deinit(&names.first);
         vec_free(&names.next);
     }
+    files_leave_out_da(f);
     /* Notes of both families for one object: what has no counters there has them here. */
     for (uint32_t i = 0; i < f->objects.len; i++) {
         struct coverage_object *other = &f->objects.at[i];

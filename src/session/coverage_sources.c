@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <spawn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,7 +120,9 @@ static bool is_wanted(struct source_names *n, const char *path)
 {
     const struct source_filter *w = n->filter;
     const char *shown = below(w->root, path);
-    if (!shown && !w->keeps_system && !w->include.len && is_system(path)) {
+    /* Whoever works in the system's sources sees them; `/` is no project that has them. */
+    bool is_inside = shown && is_system(path) && is_system(arena_printf(&n->arena, "%s/", w->root));
+    if (!is_inside && !w->keeps_system && !w->include.len && is_system(path)) {
         n->system_sources++;
         return false;
     }
@@ -212,6 +215,17 @@ static const char *working_copy(const char *folder, struct arena *a)
         *strrchr(at, '/') = 0;
     }
     return NULL;
+}
+
+/* For a folder that cannot be found, its name as it is: nobody will find anything in it. The
+ * outermost working copy counts, so that a submodule's sources are those of the whole. */
+const char *project_folder(const char *folder, struct arena *a)
+{
+    char real[PATH_MAX];
+    if (!realpath(*folder ? folder : ".", real))
+        return folder;
+    const char *copy = working_copy(real, a);
+    return copy ? copy : arena_copy(a, real, strlen(real));
 }
 
 /* Whether any source of any object lies below the folder. */

@@ -32,26 +32,6 @@ static bool looks_like_profile(const char *name, const char *program)
            !strcmp(name + len - (sizeof suffix - 1), suffix);
 }
 
-/* If the profile is not where it was expected: what lies here that could be meant. Five are
- * enough. */
-static const char *find_candidates(const char *program, struct arena *a)
-{
-    enum { MOST = 5 };
-    const char *found = NULL;
-    DIR *here = opendir(".");
-    struct dirent *entry;
-    for (int n = 0; here && n < MOST && (entry = readdir(here));) {
-        if (!looks_like_profile(entry->d_name, path_base_name(program)))
-            continue;
-        found = found ? arena_printf(a, "%s, %s", found, entry->d_name)
-                      : arena_printf(a, "%s", entry->d_name);
-        n++;
-    }
-    if (here)
-        closedir(here);
-    return found;
-}
-
 /* Its functions and their names, if it can be opened. */
 static void open_program(struct diagnosed *d, const struct diagnosed_options *o)
 {
@@ -116,9 +96,24 @@ void diagnosed_profile(struct diagnosed *d, const char *program, const char *pro
         p->profile_error = d->profile_error.line;
     profile_split_dimension(&d->measured, &rest);
     profile_deinit(&rest);
-    if (p->is_missing)
-        p->candidates = find_candidates(p->program, &d->arena);
-    else if (!p->profile_error || d->measured.word)
+    if (p->is_missing) {
+        /* If the profile is not where it was expected: what lies here that could be meant. Five are
+         * enough. */
+        enum { MOST = 5 };
+        const char *found = NULL;
+        DIR *here = opendir(".");
+        struct dirent *entry;
+        for (int n = 0; here && n < MOST && (entry = readdir(here));) {
+            if (!looks_like_profile(entry->d_name, path_base_name(p->program)))
+                continue;
+            found = found ? arena_printf(&d->arena, "%s, %s", found, entry->d_name)
+                          : arena_printf(&d->arena, "%s", entry->d_name);
+            n++;
+        }
+        if (here)
+            closedir(here);
+        p->candidates = found;
+    } else if (!p->profile_error || d->measured.word)
         p->measured = &d->measured;
     take_embedded(d);
     const struct profile *sum = &d->sum;

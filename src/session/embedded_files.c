@@ -15,7 +15,7 @@
 #include "session/embedded_files.h"
 
 #include "base/file.h"
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/format/embedded.h"
 #include "profile/format/format.h"
@@ -319,7 +319,7 @@ bool serial_open(struct serial *s, const char *path, uint32_t baud, uint32_t tim
     *s = (struct serial){.fd = -1, .path = path, .timeout_seconds = timeout_seconds};
     speed_t speed;
     if (!speed_of(baud, &speed))
-        return err_set(e, "option '--baud' knows no line of %u baud", baud);
+        return err_set(e, "option '--baud' does not support %u baud", baud);
     s->fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (s->fd < 0 || tcgetattr(s->fd, &s->before))
         return err_errno(e, path, errno);

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "command/command.h"
-#include "output/progress.h"
+#include "output/out.h"
 #include "profile/format/format.h"
 
 /* What the command line says of files that do not say it themselves; zeroed: nothing. */

@@ -16,13 +16,12 @@
  * recording. */
 #include "session/recorded.h"
 
-#include "objfile/excerpt.h"
+#include "objfile/object.h"
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
 #include "profile/model/recording.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,21 +54,25 @@ static bool recorded_is_more(struct object *file, const struct excerpt_facts *to
 }
 
 /* Looks for the object's file. What is looked through (--symbols) is read once, when the first
- * object needs it. False for trouble with that alone: a file that is not there is no failure. */
+ * object needs it. False for trouble with that alone: a file that is not there is no failure. One
+ * that could not be read makes the report less than whole, unless the recording tells about the
+ * object itself and nobody but the system is to blame. */
 static bool recorded_find_file(struct recorded *r, struct space_object *object,
-                               const struct recorded_options *o, struct object **file,
+                               const struct recorded_options *o, bool is_told, struct object **file,
                                struct err *e)
 {
     struct symbol_files_options options = {.debug_dir = o->debug_dir, .from = o->symbols};
-    const char *why;
+    struct err why = {0};
     if (!r->files)
         r->files = symbol_files_new(&options, e);
     if (!r->files)
         return false;
-    *file = symbol_files_open(r->files, object->recorded, &object->is_other, &why, &r->arena);
+    *file = symbol_files_open(r->files, object->recorded, &object->is_other, &why);
     if (*file)
         return true;
-    object->why_missing = why;
+    object->why_missing = why.line[0] ? arena_copy(&r->arena, why.line, strlen(why.line)) : NULL;
+    if (!r->unread.system && (is_told ? errno_is_trouble : errno_hides_file)(why.system))
+        r->unread = why;
     return true;
 }
 
@@ -89,7 +92,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
     bool is_asked = o->debug_dir || o->symbols || wants_file || facts.ranges_left_out;
     if (damage.line[0])
         r->damaged = arena_printf(&r->arena, "%s", damage.line);
-    if ((!told || is_asked) && !recorded_find_file(r, object, o, &file, e)) {
+    if ((!told || is_asked) && !recorded_find_file(r, object, o, told, &file, e)) {
         object_close(told);
         return false;
     }
@@ -470,33 +473,36 @@ bool recorded_open(struct recorded *r, char *const *folders, size_t len,
 /* The calls of recorders inside are needed to know which functions to describe, but they lie in
  * folders of their own and are not to be written twice: what was in the recording is put back
  * afterwards. */
-void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
-                       struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out)
+bool recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
+                       struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out,
+                       struct err *e)
 {
     struct recording own = {0};
     size_t losses = r->losses.len;
     vec_copy(&own.arcs, &r->arcs);
     vec_copy(&own.blocks, &r->blocks);
-    recorded_add_calls(folder, o, r);
-    recorded_add_symbols(r, files, most_ns, out);
+    bool ok = recorded_add_calls(folder, o, r, e);
+    if (ok)
+        recorded_add_symbols(r, files, most_ns, out);
     vec_free(&r->arcs);
     vec_free(&r->blocks);
     r->arcs.at = own.arcs.at, r->arcs.len = own.arcs.len, r->arcs.cap = own.arcs.cap;
     r->blocks.at = own.blocks.at, r->blocks.len = own.blocks.len, r->blocks.cap = own.blocks.cap;
     r->losses.len = losses;
+    return ok;
 }
 
 /* --- what is missing ------------------------------------------------------------------------- */
 
 /* The advice depends on who took the samples, as one recorder unwinds by tables and the other by
- * frame pointers. */
+ * frame pointers, which -pg keeps unless it comes with -mfentry (gcc 16's default on x86-64). */
 static const char *recorded_why_no_callers(bool is_inside, const struct object *program)
 {
     if (!is_inside)
-        return "no callers are known: record with stacks";
-    if (program && object_machine(program) == EM_ARM)
-        return "no callers are known: the recorder takes no stacks on 32-bit Arm";
-    return "no callers are known: record with stacks, compile with -pg or -fno-omit-frame-pointer";
+        return "callers are unknown: record with stacks";
+    if (program && !object_has_inside_stacks(program))
+        return "callers are unknown: the recorder takes no stacks on 32-bit Arm";
+    return "callers are unknown: record with stacks, compile with -fno-omit-frame-pointer";
 }
 
 /* Sentences for the foot of a report, the most important first: too few samples, no calls, no
@@ -519,12 +525,12 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     if (is_inside && !has_calls && program &&
         (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
-    if (r->recording.nodes.len > 1 && !r->stacks.has_callers)
+    if (r->recording.nodes.len > 1 && stacks_lack_callers(&r->stacks))
         vec_push(&r->notes, recorded_why_no_callers(is_inside, program));
     const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
     if (r->missing) {
         const char *why = access(r->missing, F_OK)
-                              ? "there is no such file"
+                              ? "no such file"
                               : "the file that ran is gone or could not be read";
         vec_push(&r->notes,
                  r->missing_why
@@ -534,20 +540,20 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     if (r->replaced)
         vec_push(&r->notes,
                  arena_printf(&r->arena,
-                              "no symbols of %s: the file is another one than was recorded, and "
+                              "no symbols of %s: the file is not the one that was recorded, and "
                               "the recording has none (--symbols PATH takes those of the old file)",
                               r->replaced));
     if (r->damaged)
         vec_push(&r->notes, r->damaged);
     if (r->without_code)
-        vec_push(&r->notes, arena_printf(&r->arena,
-                                         "no machine code of %s: the file that was recorded is not "
-                                         "there any more",
-                                         r->without_code));
+        vec_push(&r->notes,
+                 arena_printf(&r->arena,
+                              "no machine code of %s: the recorded file no longer exists",
+                              r->without_code));
     if (r->left_out)
         vec_push(&r->notes, arena_printf(&r->arena,
-                                         "not all lines of %s are in the recording: there was not "
-                                         "time for all ('monarc symbols' adds them)",
+                                         "not all lines of %s are in the recording: time ran out "
+                                         "('monarc symbols' adds them)",
                                          r->left_out));
     for (size_t i = 0; i < r->recording.losses.len; i++) {
         const struct recording_loss *l = &r->recording.losses.at[i];

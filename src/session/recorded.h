@@ -42,6 +42,7 @@ struct recorded {
     struct recording_summary summary;
     struct other_measures others; /* all other events, unless one was asked for */
     VEC(const char *) notes;      /* what the recording lacks, as sentences */
+    struct err unread;   /* a file that may be there but could not be read: .system; 0: none */
     const char *missing; /* an object with samples or calls whose file is not to be had, or NULL */
     bool missing_has_names;     /* the recording tells its functions' names */
     const char *missing_why;    /* what opening it said, its name in front; NULL: it is not there */
@@ -73,6 +74,9 @@ bool is_folder(const char *path);
  * if it holds but one run. At least one; the texts are in `a`. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len);
 
+/* The folders PID and PID.N in it, which recorders inside its processes left; NULL for trouble. */
+char **recorded_processes(const char *folder, struct arena *a, size_t *len, struct err *e);
+
 /* Whether there is a recording of a whole run in the folder: version 2 of the file. */
 bool recorded_is_run(const char *folder);
 
@@ -85,15 +89,17 @@ MUST_CHECK bool recorded_read(const char *folder, const struct profile_options *
 /* The file of a whole run alone, as it is. recording_deinit() after failure, too. */
 MUST_CHECK bool recorded_read_alone(const char *folder, struct recording *out, struct err *e);
 
-/* Adds the calls that recorders inside the processes of a run counted; what cannot be read becomes
- * a loss. */
-void recorded_add_calls(const char *folder, const struct profile_options *o, struct recording *out);
+/* Adds the calls that recorders inside the processes of a run counted; what is damaged becomes a
+ * loss. Fails for trouble with the system. */
+MUST_CHECK bool recorded_add_calls(const char *folder, const struct profile_options *o,
+                                   struct recording *out, struct err *e);
 
 /* recorded_add_symbols() for a run as the file in `folder` has it: with the needs of the calls that
  * recorders inside its processes counted, which are in folders of their own and do not become part
  * of it. */
-void recorded_complete(struct recording *r, const char *folder, const struct profile_options *o,
-                       struct symbol_files *files, uint64_t most_ns, struct recorded_symbols *out);
+MUST_CHECK bool recorded_complete(struct recording *r, const char *folder,
+                                  const struct profile_options *o, struct symbol_files *files,
+                                  uint64_t most_ns, struct recorded_symbols *out, struct err *e);
 
 /* Several folders as one run. */
 MUST_CHECK bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,

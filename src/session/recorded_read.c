@@ -5,13 +5,14 @@
  * that `monarc run --repeat` left holds folders `run-N`, each of them a recording. */
 #include "session/recorded.h"
 
+#include "base/path.h"
 #include "profile/format/recording_file.h"
-#include "profile/format/sidecar.h"
 #include "profile/model/recording.h"
 #include "session/imported.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,17 +68,17 @@ static bool recorded_no_sidecar(const char *folder, const char *live, struct err
 {
     if (access(live, F_OK) == 0)
         return err_in(e, folder,
-                      "holds a recording that is not finished: the program still runs, or was "
-                      "killed; then 'monarc recover %s' completes it",
+                      "holds an unfinished recording: the program still runs, or was killed; then "
+                      "'monarc recover %s' completes it",
                       folder);
-    return err_in(e, folder, "is a folder without a recording: there is no monarc.side in it");
+    return err_in(e, folder, "is a folder without a recording: it has no monarc.side");
 }
 
 static bool read_side(const char *folder, struct file_buffer *b, const char **path, struct arena *a,
                       struct err *e)
 {
     *path = arena_printf(a, "%s/monarc.side", folder);
-    return access(*path, F_OK) == 0
+    return access(*path, F_OK) == 0 || errno_hides_file(errno)
                ? file_read_regular(*path, b, e)
                : recorded_no_sidecar(folder, arena_printf(a, "%s/monarc.live", folder), e);
 }
@@ -111,7 +112,7 @@ static bool read_process(const char *folder, struct bytes side, const char *path
         struct file_buffer buffer = {0};
         const char *file =
             found.names[i] ? arena_printf(&scratch, "%s/%s", folder, found.names[i]) : NULL;
-        if (file && !access(file, F_OK))
+        if (file && (!access(file, F_OK) || errno_hides_file(errno)))
             ok = profile_load(&read, file, &buffer, &found.profiles[i], e);
         file_buffer_deinit(&buffer);
     }
@@ -134,7 +135,7 @@ static int recorded_is_process_folder(const struct dirent *entry)
     return !*c || (*c == '.' && c[1] && !c[1 + strspn(c + 1, "0123456789")]);
 }
 
-/* A folder that cannot be read takes its own calls away, and nothing else. */
+/* A folder that is damaged takes its own calls away, and nothing else. */
 static void recorded_note_lost_calls(struct recording *out, const char *name, const char *why)
 {
     const char *text =
@@ -142,8 +143,9 @@ static void recorded_note_lost_calls(struct recording *out, const char *name, co
     vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, text});
 }
 
-static void recorded_add_calls_of(const char *folder, const char *name,
-                                  const struct profile_options *o, struct recording *out)
+static bool recorded_add_calls_of(const char *folder, const char *name,
+                                  const struct profile_options *o, struct recording *out,
+                                  struct err *e)
 {
     struct arena scratch = {0};
     struct recording calls = {0};
@@ -155,24 +157,50 @@ static void recorded_add_calls_of(const char *folder, const char *name,
         recording_add_calls(out, &calls);
     else
         recorded_note_lost_calls(out, name, why.line);
+    bool ok = !errno_is_trouble(why.system);
+    if (!ok)
+        *e = why;
     recording_deinit(&calls);
     file_buffer_deinit(&b);
     arena_deinit(&scratch);
+    return ok;
 }
 
-void recorded_add_calls(const char *folder, const struct profile_options *o, struct recording *out)
+/* In the order of their numbers. Nothing else in the folder matters: files and folders of other
+ * names are the user's own. */
+char **recorded_processes(const char *folder, struct arena *a, size_t *len, struct err *e)
 {
     struct dirent **entries = NULL;
-    struct arena scratch = {0};
-    int len = scandir(folder, &entries, recorded_is_process_folder, versionsort);
-    for (int i = 0; i < len; i++) {
-        const char *inner = arena_printf(&scratch, "%s/%s", folder, entries[i]->d_name);
-        if (is_folder(inner))
-            recorded_add_calls_of(inner, entries[i]->d_name, o, out);
+    int found = scandir(folder, &entries, recorded_is_process_folder, versionsort);
+    if (found < 0 && errno_is_trouble(errno)) {
+        err_errno(e, folder, errno);
+        return NULL;
+    }
+    char **names = ARENA_NEW(a, char *, found > 0 ? (size_t)found : 1);
+    *len = 0;
+    for (int i = 0; i < found; i++) {
+        char *name = arena_printf(a, "%s/%s", folder, entries[i]->d_name);
+        if (is_folder(name))
+            names[(*len)++] = name;
         free(entries[i]);
     }
     free(entries);
+    return names;
+}
+
+/* One folder after the other, as each is a process of its own; the order is that of the numbers, so
+ * that sums come out the same each time. */
+bool recorded_add_calls(const char *folder, const struct profile_options *o, struct recording *out,
+                        struct err *e)
+{
+    struct arena scratch = {0};
+    size_t len;
+    char **inner = recorded_processes(folder, &scratch, &len, e);
+    bool ok = inner;
+    for (size_t i = 0; ok && i < len; i++)
+        ok = recorded_add_calls_of(inner[i], path_base_name(inner[i]), o, out, e);
     arena_deinit(&scratch);
+    return ok;
 }
 
 bool recorded_read_alone(const char *folder, struct recording *out, struct err *e)
@@ -204,7 +232,7 @@ static bool recorded_read_one(const char *folder, const struct profile_options *
     if (ok && recording_probe(file_bytes(&b)))
         ok = recording_read(file_bytes(&b), path, out, e);
     if (ok && recording_probe(file_bytes(&b)))
-        recorded_add_calls(folder, o, out);
+        ok = recorded_add_calls(folder, o, out, e);
     else if (ok)
         ok = read_process(folder, file_bytes(&b), path, o, out, e);
     file_buffer_deinit(&b);

@@ -16,7 +16,10 @@ struct recording_folder {
     const char *working; /* absolute; where it is made */
     ino_t seen;          /* what had the name when this was begun; 0: nothing */
     const char
-        *elsewhere; /* after keeping: why `name` is not the one that was asked for, or NULL */
+        *elsewhere;   /* after keeping: why `name` is not the one that was asked for, or NULL */
+    const char *left; /* a working folder of that name that a killed run left, or NULL */
+    size_t left_len;  /* how many there are */
+    int lock;         /* on the working folder while it is one; or -1 */
 };
 
 /* Makes a working folder beside `name`. Fails if `name` exists and holds anything but a recording.
@@ -34,5 +37,11 @@ bool recording_folder_remove(const char *path);
 
 /* Removes the working folder with what a recording consists of. */
 void recording_folder_drop(struct recording_folder *f);
+
+/* Finds out about a folder that may be the working folder of a killed run. If it holds a whole
+ * recording, it gets its name as recording_folder_keep() gives it: f->name is not f->working then.
+ * Fails if a run still holds it. */
+MUST_CHECK bool recording_folder_adopt(struct recording_folder *f, const char *path,
+                                       struct arena *a, struct err *e);
 
 #endif

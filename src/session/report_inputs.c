@@ -123,6 +123,12 @@ static bool add_run(struct run_set *s, const struct session_options *base, char 
                                               .graph = &session.graph,
                                               .names = &session.names,
                                               .objects = session_objects(&session)});
+    struct err why = {0};
+    if (is_fine && !session_debug_is_whole(&session, &why)) {
+        is_fine = session_is_read(&session, e);
+        if (!s->unread.line[0])
+            s->unread = why;
+    }
     session_close(&session);
     return is_fine;
 }
@@ -165,6 +171,45 @@ bool side_open(struct run_set *s, const struct session_options *base,
 }
 
 /* Making trees of recorded stacks. */
+
+/* What is not in a library is of the program itself. */
+static bool is_of_object(struct named_frames *frames, uint32_t function, const char *object,
+                         const struct session *s)
+{
+    const char *label = function_object_label(&frames->functions, function);
+    return !strcmp(label ? label : path_base_name(s->summary.program), object);
+}
+
+bool stack_edits_apply(const struct stack_edits *edits, struct named_frames *frames,
+                       struct names *names, struct session *s, struct err *e)
+{
+    uint32_t len = frames->functions.len;
+    frames->frames.folds_recursion = edits->folds_recursion;
+    if (!edits->functions.focus.len && !edits->objects.len)
+        return true;
+    bool *is_left_out = ARENA_NEW(&s->arena, bool, len), has_function = false;
+    for (uint32_t i = 0; i < len && edits->functions.focus.len; i++)
+        has_function |= is_left_out[i] = filter_admits(&edits->functions, names, i);
+    if (edits->functions.focus.len && !has_function)
+        return err_set(e, "%s: has no function that --drop-function matches", s->program);
+    for (size_t k = 0; k < edits->objects.len; k++) {
+        bool has_object = false;
+        for (uint32_t i = 0; i < len; i++)
+            if (is_of_object(frames, i, edits->objects.at[k], s))
+                has_object = is_left_out[i] = true;
+        if (!has_object)
+            return err_set(e, "%s: has no object '%s'; 'monarc flat --by-object' lists them",
+                           s->program, edits->objects.at[k]);
+    }
+    frames->frames.is_left_out = is_left_out;
+    return true;
+}
+
+void stack_edits_deinit(struct stack_edits *edits)
+{
+    filter_deinit(&edits->functions);
+    vec_free(&edits->objects);
+}
 
 /* A tree of all stacks has millions of nodes. Without limits of the user's, branches below half a
  * percent are left out, and so is all that is behind the thousandth row. */
@@ -251,6 +296,8 @@ bool call_trees_make(struct call_trees *c, struct session *s, const struct call_
     s->summary.inlined = c->frames.functions.len - c->frames.first_inlined;
     s->summary.has_hosts = !q->has_inlines;
     names_init(&c->names, &c->frames.functions, q->demangle, &s->arena);
+    if (q->edits && !stack_edits_apply(q->edits, &c->frames, &c->names, s, e))
+        return false;
     if (q->function) {
         /* Of an inlined function and the function itself, one is enough: their tree is one. */
         struct function_list found = {0};

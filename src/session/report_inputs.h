@@ -47,21 +47,43 @@ struct side_names {
 };
 
 /* Into a zeroed *s. `base` says how files are read; its operands are not looked at.
- * run_set_deinit() after failure, too. */
+ * run_set_deinit() after failure, too. What may not be read by this user is missing on that side,
+ * and s->unread says so; trouble with the system is a failure, as it would look like a change. */
 MUST_CHECK bool side_open(struct run_set *s, const struct session_options *base,
                           const struct side_names *names, struct err *e);
+
+/* What recorded stacks are shown without: functions that match one of the patterns, or are of one
+ * of the objects, by the last part of their paths. Their time goes to their callers, so sums stay.
+ */
+struct stack_edits {
+    struct filter functions; /* its `focus` */
+    VEC(const char *) objects;
+    bool folds_recursion; /* a function that is on its own stack is shown once */
+};
+
+/* Tells `frames` of them; `names` are those of its functions. Fails if a pattern or an object is of
+ * no function. Lives in the session's arena. */
+MUST_CHECK bool stack_edits_apply(const struct stack_edits *edits, struct named_frames *frames,
+                                  struct names *names, struct session *s, struct err *e);
+void stack_edits_deinit(struct stack_edits *edits);
+
+static inline bool stack_edits_are_any(const struct stack_edits *edits)
+{
+    return edits->functions.focus.len || edits->objects.len || edits->folds_recursion;
+}
 
 /* Trees of recorded stacks: of all of them, or of the callers or callees of a function. */
 
 /* What is wanted. */
 struct call_trees_request {
     enum call_direction direction;
-    const char *function; /* a name as functions_named() takes it; NULL: all stacks */
-    uint64_t depth;       /* levels; 0: all */
-    uint64_t limit;       /* rows; 0: as many as can be read */
-    double min_percent;   /* negative: as is usual */
-    bool has_inlines;     /* functions that were inlined stand in the trees as well */
-    const char *demangle; /* as names_init() takes it */
+    const char *function;            /* a name as functions_named() takes it; NULL: all stacks */
+    uint64_t depth;                  /* levels; 0: all */
+    uint64_t limit;                  /* rows; 0: as many as can be read */
+    double min_percent;              /* negative: as is usual */
+    bool has_inlines;                /* functions that were inlined stand in the trees as well */
+    const char *demangle;            /* as names_init() takes it */
+    const struct stack_edits *edits; /* NULL: stacks are shown as they are */
 };
 
 /* `report` points into the rest; names and frames are of all functions, inlined ones too. */

@@ -13,17 +13,19 @@
  * `summary.stacks`, which only a recording has.
  *
  * What holds throughout: a profile that the program cannot have left is refused unless --force
- * says otherwise (fit.h); all pointers of a session live in its arena, its object files, or the
- * options that it was opened with; opening costs what reading the files costs, plus the graph,
+ * says otherwise (diagnosis.h); all pointers of a session live in its arena, its object files, or
+ * the options that it was opened with; opening costs what reading the files costs, plus the graph,
  * which is linear in functions and arcs. */
 #include "session/session.h"
 
 #include "base/path.h"
 #include "profile/analysis/attribution.h"
 #include "session/arcs_profile.h"
+#include "session/coverage.h"
 #include "session/imported.h"
 #include "session/recorded.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,10 +48,76 @@ static bool session_take_counters(struct session_options *o, struct err *e)
            err_in(e, o->program, "counters of arcs and profiles do not go together; name one kind");
 }
 
+/* Files that are written within a second of each other are common: a test suite's runs. */
+static bool session_is_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+/* Named are recordings as `monarc run` names them; other folders, and files of other profilers, are
+ * taken only when they are asked for. A recording's time is that of its file, since a folder's
+ * changes with whatever is put into it. Cost: a look at each NAME.monarc of the folder. */
+bool session_find_newest(struct session_newest *n, const char *command, struct err *e)
+{
+    struct timespec newest = {0};
+    struct stat st;
+    *n = (struct session_newest){.operand = n->name};
+    DIR *folder = opendir(".");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char file[sizeof n->name + sizeof "/monarc.side"];
+        size_t len = strlen(entry->d_name);
+        if (!path_has_suffix(entry->d_name, ".monarc") || len >= sizeof n->name)
+            continue;
+        snprintf(file, sizeof file, "%s/monarc.side", entry->d_name);
+        if (stat(file, &st) || !S_ISREG(st.st_mode) || !session_is_later(st.st_mtim, newest))
+            continue;
+        newest = st.st_mtim;
+        memcpy(n->name, entry->d_name, len + 1);
+    }
+    if (folder)
+        closedir(folder);
+    bool is_gmon = !stat("gmon.out", &st) && session_is_later(st.st_mtim, newest);
+    if (is_gmon && is_program("a.out"))
+        strcpy(n->name, "a.out");
+    else if (is_gmon)
+        return err_set(e,
+                       "gmon.out is the newest profile here, and names no program; name it: "
+                       "'monarc %s PROGRAM'",
+                       command);
+    if (!*n->name)
+        return err_set(e,
+                       "%s needs a PROGRAM or a RECORDING, and none is in this folder; see "
+                       "'monarc %s --help'",
+                       command, command);
+    return true;
+}
+
+/* Counts of lines stand beside profiles: operands are put in that order, without changing the order
+ * of either. With counts alone there is nothing else to name the report by. */
+static void session_part_counts(struct session_options *o)
+{
+    size_t profiles = 0;
+    struct operand_mix mix = operand_mix_of(o->profiles, o->profiles_len);
+    mix.has_profile = false; /* its program is the first operand, which is not among these */
+    for (size_t i = 0; i < o->profiles_len; i++) {
+        char *name = o->profiles[i];
+        if (operand_is_of_coverage(&mix, name))
+            continue;
+        memmove(o->profiles + profiles + 1, o->profiles + profiles,
+                (i - profiles) * sizeof *o->profiles);
+        o->profiles[profiles++] = name;
+    }
+    o->counts = o->profiles + profiles;
+    o->counts_len = o->profiles_len - profiles;
+    o->are_counts = !profiles;
+    o->profiles_len = profiles ? profiles : o->counts_len;
+}
+
 /*    RECORDING...               recordings: the program is theirs to say
  *    PROGRAM                    its newer one of gmon.out and PROGRAM.monarc, here
  *    PROGRAM PROFILE...         profiles of that program
- *    PROGRAM COUNTERS...        counters of arcs, where the command takes these */
+ *    PROGRAM COUNTERS...        counters of arcs, where the command takes these
+ *    PROGRAM [PROFILE...] COVERAGE...   where it takes counts of lines */
 bool session_operands(struct session_options *o, char **names, size_t len, struct err *e)
 {
     o->program = names[0];
@@ -96,9 +164,13 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
         o->default_paths[0] = o->default_path;
         o->profiles = o->default_paths;
         o->profiles_len = 1;
-    } else if (o->takes_counters && !session_take_counters(o, e))
+    } else if (o->takes_counters && !session_take_counters(o, e)) {
         return false;
-    for (size_t i = 0; !o->is_recording && !o->are_counters && i < o->profiles_len; i++)
+    } else if (o->takes_counts) {
+        session_part_counts(o);
+    }
+    bool has_profiles = !o->is_recording && !o->are_counters && !o->are_counts;
+    for (size_t i = 0; has_profiles && i < o->profiles_len; i++)
         if (is_folder(o->profiles[i]))
             return err_in(e, o->profiles[i],
                           "is a folder; if it is a recording, leave '%s' out: a recording names "
@@ -120,6 +192,14 @@ static bool session_reads_stdin(const struct session_options *o)
     return false;
 }
 
+/* Adds counts of lines as blocks. What has no place in the program is a note. */
+static bool session_read_counts(struct session *s, const struct session_options *o, struct err *e)
+{
+    progress_phase(o->read.progress, "reading coverage", 0);
+    const struct arcs_calls_request request = {s->object, &s->functions, o->is_forced};
+    return arcs_blocks(&request, o->counts, o->counts_len, &s->profile, &s->unplaced, &s->arena, e);
+}
+
 /* Reads and sums the profiles, with the program's word size and byte order as a hint, as gmon.out
  * states neither.
  *
@@ -133,11 +213,12 @@ static bool session_read_profiles(struct session *s, const struct session_option
         return arcs_calls(&(struct arcs_calls_request){s->object, &s->functions, o->is_forced},
                           o->profiles, o->profiles_len, &s->profile, e);
     struct profile_options hinted = profile_options_of(&o->read, s->object);
-    if (profiles_load(&hinted, o->profiles, o->profiles_len, &s->profile, e))
-        return true;
     struct err second;
-    return !session_reads_stdin(o) &&
-           profiles_load(&o->read, o->profiles, o->profiles_len, &s->profile, &second);
+    bool ok = o->are_counts ||
+              profiles_load(&hinted, o->profiles, o->profiles_len, &s->profile, e) ||
+              (!session_reads_stdin(o) &&
+               profiles_load(&o->read, o->profiles, o->profiles_len, &s->profile, &second));
+    return ok && (!o->counts_len || session_read_counts(s, o, e));
 }
 
 /* Opens the program, reads its profiles, and compares the two. */
@@ -153,13 +234,13 @@ static bool session_open_program(struct session *s, struct session_options *o, s
         functions_keep_pieces(&s->functions);
     if (!s->functions.len && !object_facts(s->object)->has_sections)
         return err_set(e,
-                       "%s: has no section headers, so that no symbols can be found; use the file "
-                       "as the linker made it, before a packer or sstrip",
+                       "%s: has no section headers, so no symbols can be found; use the file as "
+                       "the linker made it, before a packer or sstrip",
                        o->program);
     if (!s->functions.len)
         return err_set(e,
-                       "%s: has no symbols, so that samples cannot be told apart; link without "
-                       "-s, or keep the debug file and name its directory with --debug-dir",
+                       "%s: has no symbols, so samples cannot be attributed; link without -s, or "
+                       "keep the debug file and name its directory with --debug-dir",
                        o->program);
     if (!session_read_profiles(s, o, e))
         return false;
@@ -172,7 +253,7 @@ static bool session_open_program(struct session *s, struct session_options *o, s
     s->summary.mismatch = evidence;
     s->summary.was_forced = o->is_forced;
     return o->is_forced ||
-           err_set(e, "%s was not recorded by %s: %s (--force reports all the same)",
+           err_set(e, "%s was not recorded by %s: %s (--force reports anyway)",
                    o->profiles_len == 1 ? o->profiles[0] : "the profile", o->program, evidence);
 }
 
@@ -224,7 +305,7 @@ static bool session_open_recording(struct session *s, struct session_options *o,
     s->summary.others = r->others;
     s->summary.inlined = r->named.functions.len - r->named.first_inlined;
     s->summary.has_hosts = o->has_hosts;
-    s->summary.stacks = r->stacks.has_callers ? &r->stacks : NULL;
+    s->summary.stacks = r->stacks.with_callers > 0 ? &r->stacks : NULL;
     if (*o->newest)
         vec_push(&r->notes, o->newest);
     recorded_take_notes(r, s->profile.arcs.len);
@@ -264,6 +345,8 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
     functions_join_times(&s->functions, s->time.self);
     s->summary.notes = s->notes;
+    if (s->unplaced)
+        s->notes[s->summary.notes_len++] = s->unplaced;
     if (*o->newest)
         s->notes[s->summary.notes_len++] = o->newest;
     /* What the recorder of shared objects may have booked on another function. */
@@ -352,6 +435,7 @@ bool session_open(struct session *s, struct session_options *o, struct err *e)
     return true;
 }
 
+/* The arena goes last: names and summaries that others point into are in it. */
 void session_close(struct session *s)
 {
     profile_deinit(&s->profile);
@@ -368,6 +452,7 @@ uint32_t session_objects_len(const struct session *s)
     return s->folder ? s->recorded.space.len : 1;
 }
 
+/* NULL where the object's file is not to be had: a recording does without. */
 struct object *session_object(const struct session *s, uint32_t number)
 {
     return s->folder ? s->recorded.space.objects[number].file : s->object;
@@ -384,16 +469,36 @@ struct object **session_objects(struct session *s)
     return objects;
 }
 
-/* After the report: debug information is read as it is needed. */
+/* After the report: debug information is read as it is needed, so that only the report itself knows
+ * what it met. */
 bool session_debug_is_whole(const struct session *s, struct err *e)
 {
     const char *why;
+    if (s->recorded.unread.system) {
+        *e = s->recorded.unread;
+        return false;
+    }
     for (uint32_t i = 0; i < session_objects_len(s); i++) {
         struct object *object = session_object(s, i);
-        if (object && object_debug_refused(object, &why))
-            return err_in(e, object_path(object), "%s", why);
+        if (object && object_debug_refused(object, &why)) {
+            err_in(e, object_path(object), "%s", why);
+            e->system = object_unread_errno(object);
+            return false;
+        }
     }
     return true;
+}
+
+/* Asked before a file is replaced, while session_debug_is_whole() is asked at the very end: what
+ * this user may not read will not be readable the next time either, so a report of the rest is the
+ * best there is; what failed this time may well work the next. */
+bool session_is_read(const struct session *s, struct err *e)
+{
+    struct err why = {0};
+    if (session_debug_is_whole(s, &why) || !errno_is_trouble(why.system))
+        return true;
+    *e = why;
+    return false;
 }
 
 bool session_has_debug_info(const struct session *s)
@@ -435,12 +540,46 @@ static bool has_recording(const char *folder)
  * is a recording that failed, not coverage. */
 bool is_coverage_operand(const char *name)
 {
-    static const char *const SUFFIXES[] = {".gcno", ".gcda", ".bbg",  ".bb",
-                                           ".da",   ".info", ".json", ".xml"};
+    static const char *const SUFFIXES[] = {".gcno",    ".gcda",     ".bbg",     ".bb",
+                                           ".da",      ".info",     ".json",    ".xml",
+                                           ".profraw", ".profdata", ".proftext"};
     if (is_folder(name))
         return !has_recording(name) && !path_has_suffix(name, ".monarc");
     for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
         if (path_has_suffix(name, SUFFIXES[i]))
             return true;
-    return false;
+    return is_llvm_profile(name);
+}
+
+/* One look at each name, as there may be a hundred thousand of them.
+ *
+ * An ELF file says nothing about what it was run for, so what stands beside it must: gmon.out is
+ * read with a program, and so is a profile of clang's, while notes, counters and recordings are
+ * read without. The two questions below are asked of each name by the commands that show both
+ * kinds on one page. */
+struct operand_mix operand_mix_of(char *const *names, size_t len)
+{
+    struct operand_mix mix = {0};
+    for (size_t i = 0; i < len; i++) {
+        mix.has_llvm |= is_llvm_profile(names[i]);
+        if (is_program(names[i])) {
+            mix.first_program = mix.programs ? mix.first_program : names[i];
+            mix.programs++;
+        } else {
+            mix.has_profile |= !is_coverage_operand(names[i]) && !is_recording(names[i]);
+        }
+    }
+    return mix;
+}
+
+bool operand_is_of_coverage(const struct operand_mix *mix, const char *name)
+{
+    bool is_of_profile_alone = mix->has_profile && mix->programs > 1 && name == mix->first_program;
+    return is_coverage_operand(name) || (mix->has_llvm && is_program(name) && !is_of_profile_alone);
+}
+
+bool operand_is_of_profile(const struct operand_mix *mix, const char *name)
+{
+    return !is_coverage_operand(name) && (!mix->has_llvm || !is_program(name) ||
+                                          (mix->has_profile && name == mix->first_program));
 }

@@ -34,6 +34,7 @@ struct session_options {
     struct recorded_filter recorded;
     bool is_forced, no_demangle;
     bool takes_counters; /* counters of arc profiling in place of profiles */
+    bool takes_counts;   /* coverage beside profiles, as counts of lines */
     bool adds_static;    /* calls that stand in the code join the graph */
     bool measures_graph; /* times of the graph come from stacks, if there are */
     enum session_others others;
@@ -46,7 +47,10 @@ struct session_options {
     const char *program;
     bool is_recording; /* the profiles are folders */
     bool are_counters; /* the profiles are counters, notes, or folders of them */
-    char **profiles;   /* at least one */
+    bool are_counts;   /* there are only counts: the profiles are those */
+    char **counts;     /* coverage whose counts are wanted, too */
+    size_t counts_len;
+    char **profiles; /* at least one */
     size_t profiles_len;
     char newest[128]; /* which of two profiles that were not named it is; "" otherwise */
     char default_path[300], *default_paths[1];
@@ -72,7 +76,8 @@ struct session {
     struct names names;
     struct fit fit;
     struct summary summary;
-    const char *notes[4]; /* of a profile that is not a recording */
+    const char *unplaced; /* of counts of lines: what the program has no place for; or NULL */
+    const char *notes[5]; /* of a profile that is not a recording */
 };
 
 /* Opens, reads, judges and analyses into a zeroed *s. session_close() after failure, too. The
@@ -89,16 +94,48 @@ struct object **session_objects(struct session *s);
  * was reported is less than the files promise. */
 MUST_CHECK bool session_debug_is_whole(const struct session *s, struct err *e);
 
+/* The same of files that are there but could not be read because of trouble with the system: what
+ * was made of the rest is not worth replacing a file for. */
+MUST_CHECK bool session_is_read(const struct session *s, struct err *e);
+
 /* Whether any of them has line numbers. */
 bool session_has_debug_info(const struct session *s);
+
+/* What is meant where nothing is named: the newest recording NAME.monarc in the current folder, or
+ * the program a.out if gmon.out is newer, as for GNU gprof. Fails if there is neither. `command` is
+ * for the error. Valid as long as *n. */
+struct session_newest {
+    char name[256]; /* longer than names of files are */
+    char *operand;  /* of one: `name` */
+};
+MUST_CHECK bool session_find_newest(struct session_newest *n, const char *command, struct err *e);
 
 /* What an operand of a command is, by its name and its first bytes. */
 
 /* Whether the file is one that could have been profiled: it begins as ELF files do. */
 bool is_program(const char *path);
 
-/* Whether an operand is about coverage: a folder without a recording, notes, counters, or a
- * tracefile. */
+/* Whether an operand is about coverage: a folder without a recording, notes, counters, a tracefile,
+ * or a profile of clang's or rustc's own coverage. */
 bool is_coverage_operand(const char *name);
+
+/* What there is among operands. Programs are a profile's or coverage's by what stands beside them.
+ */
+struct operand_mix {
+    bool has_llvm;    /* profiles of clang's or rustc's coverage, to which programs belong */
+    bool has_profile; /* gmon.out or the like, which needs a program */
+    const char *first_program;
+    size_t programs;
+};
+struct operand_mix operand_mix_of(char *const *names, size_t len);
+
+/* Whether the operand, one of those looked at, is coverage's; whether it is a profile's:
+ *
+ *     prog a.profraw                   coverage
+ *     prog gmon.out a.profraw          both are of prog
+ *     prog gmon.out other a.profraw    other is the build that was covered
+ *     prog.monarc prog a.profraw       recordings need no program */
+bool operand_is_of_coverage(const struct operand_mix *mix, const char *name);
+bool operand_is_of_profile(const struct operand_mix *mix, const char *name);
 
 #endif

@@ -122,8 +122,8 @@ static bool symbol_load_debuginfod(struct symbol_files *f, struct err *e)
                           "DEBUGINFOD_URLS names, and it is not set");
     s->library = late_open(LATE_NAME("libdebuginfod", 1));
     if (!s->library)
-        return err_set(e, "--debuginfod needs elfutils' libdebuginfod.so.1, which is not installed "
-                          "(Debian: libdebuginfod1)");
+        return err_set(e, "--debuginfod needs elfutils' library (Debian: libdebuginfod1): "
+                          "libdebuginfod.so.1 " LATE_MISSING);
     if (!late_find(s->library, "debuginfod_begin", &s->begin) ||
         !late_find(s->library, "debuginfod_end", &s->end) ||
         !late_find(s->library, "debuginfod_find_debuginfo", &s->find_debuginfo) ||
@@ -221,17 +221,14 @@ static void symbol_try(struct symbol_files *f, const char *path, const struct re
 
 /* The file that ran, if it still is where it was. Another build in its place is not taken. */
 static struct object *symbol_open_recorded(struct symbol_files *f, const struct recording_object *o,
-                                           bool *is_other, const char **why, struct arena *a)
+                                           bool *is_other, struct err *why)
 {
-    struct err failure = {0};
     if (o->path[0] != '/' || o->is_deleted)
         return NULL;
     struct object *file =
-        object_open(o->path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, &failure);
-    if (!file) {
-        *why = arena_copy(a, failure.line, strlen(failure.line));
+        object_open(o->path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, why);
+    if (!file)
         return NULL;
-    }
     *is_other = !symbol_same_id(symbol_own_id(file), symbol_recorded_id(o));
     if (*is_other) {
         object_close(file);
@@ -241,11 +238,11 @@ static struct object *symbol_open_recorded(struct symbol_files *f, const struct 
 }
 
 struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,
-                                 bool *is_other, const char **why, struct arena *a)
+                                 bool *is_other, struct err *why)
 {
     *is_other = false;
-    *why = NULL;
-    struct object *best = symbol_open_recorded(f, o, is_other, why, a);
+    *why = (struct err){0};
+    struct object *best = symbol_open_recorded(f, o, is_other, why);
     struct bytes id = symbol_recorded_id(o);
     uint32_t number = id.len ? intern_find(&f->ids, (const char *)id.at, id.len) : INTERN_NONE;
     for (size_t i = 0; i < f->found.len && number != INTERN_NONE; i++)
@@ -304,9 +301,9 @@ static void symbols_add(struct recording *r, const struct excerpt_needs *needs, 
     struct excerpt_facts facts = {0};
     struct object *known = excerpts_open(r, object, &facts, NULL), *file = NULL;
     bool is_other, is_whole = known && facts.has_debug_info && !facts.ranges_left_out;
-    const char *why;
+    struct err why;
     if (!is_whole)
-        file = symbol_files_open(files, &r->objects.at[object], &is_other, &why, &scratch);
+        file = symbol_files_open(files, &r->objects.at[object], &is_other, &why);
     out->objects++;
     if (file && symbols_are_more(file, known, &facts)) {
         struct writer w = {0};

@@ -22,9 +22,9 @@ struct symbol_files *symbol_files_new(const struct symbol_files_options *o, stru
 void symbol_files_free(struct symbol_files *f); /* NULL is fine */
 
 /* The file that knows most of an object, to be closed by the caller; or NULL. *is_other: there is
- * another file in its place. *why, which lives in `a`: what opening it said, or NULL. */
+ * another file in its place. *why: what opening the recorded one said, or an empty line. */
 struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,
-                                 bool *is_other, const char **why, struct arena *a);
+                                 bool *is_other, struct err *why);
 
 /* How much an object knows of itself: compares with that of others of the same build-id. */
 unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info);

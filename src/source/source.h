@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "base/vec.h"
 
@@ -43,6 +44,23 @@ const char *source_find(const struct source_search *s, const char *recorded);
 
 /* What the last map that fits makes of a name, whether there is such a file or not; tidy. */
 const char *source_mapped(const struct source_search *s, const char *recorded, struct arena *a);
+
+/* Folders whose files may be published. What names a source (debug information, a `#line`, a
+ * tracefile) is input, and may name any file that the user can read. */
+struct source_folders {
+    struct arena *arena;
+    VEC(const char *) roots; /* without links */
+};
+
+void source_folders_deinit(struct source_folders *f);
+
+/* Adds a folder. One that does not exist is none, and `/` is none. False for trouble with the
+ * system. */
+MUST_CHECK bool source_folders_add(struct source_folders *f, const char *folder, struct err *e);
+
+/* Whether a path without links lies below one of them, or below /usr, which everybody has. Of a
+ * home folder as a whole, files and folders whose names begin with a dot are not part. */
+bool source_folders_have(const struct source_folders *f, const char *path);
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
@@ -91,5 +109,26 @@ struct markers {
 /* Fills a zeroed *out. */
 void markers_find(struct bytes source, struct markers *out);
 void markers_deinit(struct markers *m);
+
+/* --- who wrote them ---------------------------------------------------------------------------
+ *
+ * Who wrote the lines of a file and when: what `git blame --porcelain` prints. Nothing is run here.
+ */
+
+/* What lines have in common that one commit left. */
+struct blame_commit {
+    uint32_t author; /* in authors, or INTERN_NONE: not said */
+    int64_t time;    /* seconds since 1970; 0: not said */
+};
+
+struct blame {
+    struct intern authors, names; /* names: of commits */
+    VEC(struct blame_commit) commits;
+    VEC(uint32_t) lines; /* line 1 first: its commit */
+};
+
+/* Reads into a zeroed *out. On failure *out holds the lines that were complete. */
+MUST_CHECK bool blame_read(struct bytes in, const char *name, struct blame *out, struct err *e);
+void blame_deinit(struct blame *b);
 
 #endif

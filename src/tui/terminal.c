@@ -6,7 +6,7 @@
  *
  * Before curses changes anything, the terminal's modes and the strings that undo what curses does
  * are remembered (struct terminal_state). With these alone terminal_put_back() works in a process
- * that never started curses, and in a handler of signals: that is how the guard (guard.c) and a
+ * that never started curses, and in a handler of signals: that is how the guard (screen.c) and a
  * screen that crashed leave a usable terminal behind. Colours repeat what text says, so a terminal
  * without any, and NO_COLOR, lose nothing. */
 #include "tui/terminal.h"
@@ -87,13 +87,15 @@ static void curses_close(struct curses *c)
     free(c);
 }
 
+#define CURSES_NAME LATE_NAME("libncursesw", NCURSES_VERSION_MAJOR)
+
 /* NULL: it is not installed. */
 static struct curses *curses_open(void)
 {
     struct curses *c = calloc(1, sizeof *c);
     if (!c)
         memory_exhausted(sizeof *c);
-    c->library = late_open(LATE_NAME("libncursesw", NCURSES_VERSION_MAJOR));
+    c->library = late_open(CURSES_NAME);
     if (c->library && find_all(c))
         return c;
     curses_close(c);
@@ -131,12 +133,12 @@ static bool terminal_can_draw(struct terminal_state *t, struct err *e)
     const char *name = getenv("TERM");
     int found;
     if (!name || !*name)
-        return err_set(e, "TERM is not set, so that nobody knows what this terminal can do");
+        return err_set(e, "TERM is not set, so what this terminal can do is unknown");
     const struct curses *c = t->curses = curses_open();
     if (!c)
         return err_set(e,
-                       "ncurses is not installed here; 'monarc flat', 'graph' and 'cover' print, "
-                       "'monarc html' makes a page");
+                       CURSES_NAME " " LATE_MISSING "; 'monarc flat', 'graph' and 'cover' print, "
+                                   "'monarc html' makes a page");
     if (c->setupterm(NULL, t->output, &found) == ERR)
         return err_set(e, "this system does not know the terminal '%s' (TERM)", name);
     if (!terminal_string(c, "cup") || !terminal_string(c, "clear"))
@@ -250,22 +252,6 @@ void terminal_measure(const struct terminal_state *t, size_t *rows, size_t *colu
 
 /* --- drawing --------------------------------------------------------------------------------- */
 
-/* Errors are left alone: curses reports one for the last cell, behind which its cursor cannot go,
- * though the cell is drawn. */
-static void terminal_put(const struct curses *c, size_t row, size_t column, const struct cell *cell)
-{
-    wchar_t text[2] = {(wchar_t)cell->character, 0};
-    short pair = c->has_colors() ? (short)(cell->style & STYLE_COLOUR) : 0;
-    attr_t attributes = A_NORMAL;
-    cchar_t drawn;
-    attributes |= cell->style & STYLE_BOLD ? A_BOLD : 0;
-    attributes |= cell->style & STYLE_REVERSE ? A_REVERSE : 0;
-    attributes |= cell->style & STYLE_UNDERLINE ? A_UNDERLINE : 0;
-    if (c->setcchar(&drawn, text, attributes, pair, NULL) == OK &&
-        c->wmove(*c->window, (int)row, (int)column) == OK)
-        c->wadd_wch(*c->window, &drawn);
-}
-
 void terminal_paint(const struct terminal_state *t, const struct surface *s,
                     const struct cursor_place *cursor)
 {
@@ -273,8 +259,20 @@ void terminal_paint(const struct terminal_state *t, const struct surface *s,
     for (size_t row = 0; row < s->rows; row++)
         for (size_t column = 0; column < s->columns; column++) {
             const struct cell *cell = surface_cell(s, row, column);
-            if (cell->columns)
-                terminal_put(c, row, column, cell);
+            if (cell->columns) {
+                /* Errors are left alone: curses reports one for the last cell, behind which its
+                 * cursor cannot go, though the cell is drawn. */
+                wchar_t text[2] = {(wchar_t)cell->character, 0};
+                short pair = c->has_colors() ? (short)(cell->style & STYLE_COLOUR) : 0;
+                attr_t attributes = A_NORMAL;
+                cchar_t drawn;
+                attributes |= cell->style & STYLE_BOLD ? A_BOLD : 0;
+                attributes |= cell->style & STYLE_REVERSE ? A_REVERSE : 0;
+                attributes |= cell->style & STYLE_UNDERLINE ? A_UNDERLINE : 0;
+                if (c->setcchar(&drawn, text, attributes, pair, NULL) == OK &&
+                    c->wmove(*c->window, (int)row, (int)column) == OK)
+                    c->wadd_wch(*c->window, &drawn);
+            }
         }
     c->curs_set(cursor->is_shown);
     if (cursor->is_shown)

@@ -1,5 +1,5 @@
 /* The terminal and what is done with it: ncurses (terminal.c), the process that guards it
- * (guard.c), an editor that borrows it (screen.c).
+ * and an editor that borrows it (screen.c).
  *
  * Three states follow one another: found (modes and strings are remembered, nothing has changed),
  * open (curses has the terminal), suspended (it is as the shell left it, curses remembers). Every
@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "tui/draw/draw.h"
+#include "tui/model/tui.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -99,6 +100,14 @@ struct editor_place {
 /* Runs $VISUAL, $EDITOR or vi, by the shell, with +LINE FILE, and waits. The terminal is as others
  * expect it. False: it could not be run, or failed. */
 MUST_CHECK bool editor_run(const struct editor_place *p, const char *path, size_t line,
+                           struct err *e);
+
+/* The screen itself: what was opened, on the terminal, until the user has seen enough. */
+
+/* Opens what the options name, and shows it on the terminal that was found. Returns when the user
+ * has left the screen. The terminal is as it was, whether this succeeds or not; see guard_run() for
+ * the ways to end. */
+MUST_CHECK bool screen_run(const struct tui_options *o, const struct terminal_state *t,
                            struct err *e);
 
 #endif

@@ -157,7 +157,7 @@ static uint64_t expression_shift_right(uint64_t a, uint64_t b, bool is_signed)
     return b ? a >> b | sign << (64 - b) : a;
 }
 
-/* Two operands, one result. False: it is none of those. */
+/* Two operands, one result. False: it is not one of those. */
 static bool expression_run_binary(struct evaluation *e, uint8_t op)
 {
     if (!((op >= OP_AND && op <= OP_XOR) || (op >= OP_EQ && op <= OP_NE)) || op == OP_NEG ||
@@ -191,7 +191,8 @@ static bool expression_run_binary(struct evaluation *e, uint8_t op)
     return true;
 }
 
-/* Operations that push a number out of the program. False: it is none of those, as with all five.
+/* Operations that push a number out of the program. False: it is not one of those, as with all
+ * five.
  */
 static bool expression_run_constant(struct evaluation *e, uint8_t op)
 {

@@ -330,19 +330,6 @@ static void sink(struct index_entry *at, size_t i, size_t len)
     at[i] = moving;
 }
 
-/* Heap sort: in place, and no input makes it slow. */
-static void sort(struct index_entry *at, size_t len)
-{
-    for (size_t i = len / 2; i-- > 0;)
-        sink(at, i, len);
-    for (size_t left = len; left-- > 1;) {
-        struct index_entry largest = at[0];
-        at[0] = at[left];
-        at[left] = largest;
-        sink(at, 0, left);
-    }
-}
-
 /* All FDEs of a section by their starts, as many as there is room for. */
 static void index_build(const struct unwind_tables *t, const struct frame_section *f,
                         struct frame_index *index)
@@ -355,7 +342,17 @@ static void index_build(const struct unwind_tables *t, const struct frame_sectio
         if (fde_read(t, f, here, &fde, &offset) && index->len < index->cap)
             index->at[index->len++] = (struct index_entry){fde.start, (uint32_t)here};
     } while (offset);
-    sort(index->at, index->len);
+    /* Heap sort: in place, and no input makes it slow. */
+    struct index_entry *at = index->at;
+    size_t len = index->len;
+    for (size_t i = len / 2; i-- > 0;)
+        sink(at, i, len);
+    for (size_t left = len; left-- > 1;) {
+        struct index_entry largest = at[0];
+        at[0] = at[left];
+        at[left] = largest;
+        sink(at, 0, left);
+    }
 }
 
 /* The FDE of an address by an index, which is built first if need be. */

@@ -97,7 +97,7 @@ bool step_by_trampoline(struct walker *w)
     uint64_t saved = w->r.at[w->sp] + t->registers;
     struct unwind_registers next = {.known = 0};
     for (unsigned i = 0; i < t->map->len; i++) {
-        int number = t->map->at[i];
+        int8_t number = t->map->at[i];
         if (number == REGISTER_NONE)
             continue;
         uint64_t *to = number == REGISTER_PC ? &next.pc : &next.at[number];
@@ -120,18 +120,14 @@ struct step {
     uint64_t cfa;
 };
 
-/* For want of memory, whose own reason counts, or for nonsense. */
-static bool row_fails(struct step *s)
-{
-    return walk_ends(s->w, s->expressions.lacks_memory ? s->w->memory.why : UNWIND_BROKEN);
-}
-
 /* With the CFA on the stack, if it is known: `first`. */
 static bool run_expression(struct step *s, const struct column *c, const uint64_t *first,
                            uint64_t *out)
 {
     struct bytes program = {c->expression, c->len};
-    return expression_run(program, first, &s->expressions, out) || row_fails(s);
+    /* For want of memory, whose own reason counts, or for nonsense. */
+    return expression_run(program, first, &s->expressions, out) ||
+           walk_ends(s->w, s->expressions.lacks_memory ? s->w->memory.why : UNWIND_BROKEN);
 }
 
 /* What a register is in the caller; *has_value false: it is not known. */
@@ -287,6 +283,34 @@ static enum unwind_end returns_to_nothing(const struct walker *w)
     return w->has_guessed ? w->guess_end : UNWIND_WHOLE;
 }
 
+/* Some functions fall into the next one through the padding before it, which no table covers: with
+ * glibc 2.41, __memmove_chk() into memmove(). The stack there is that of the next one's entry, at
+ * which *address then is. RULE_NO_FDE: something else is here. */
+static struct rule rule_behind_padding(const struct walker *w, uint64_t *address)
+{
+    enum { MOST_BYTES = 128 }; /* of padding */
+    const struct unwind_stack *s = w->stack;
+    struct rule rule = {.kind = RULE_NO_FDE};
+    uint64_t at = *address, words[2] = {0};
+    if (!w->arch->padding_len || !s->read)
+        return rule;
+    while (rule.kind == RULE_NO_FDE && at - *address < MOST_BYTES &&
+           s->read(s->context, at + w->module.bias, &words[0])) {
+        uint8_t code[sizeof words];
+        if (!s->read(s->context, at + w->module.bias + 8, &words[1]))
+            words[1] = 0; /* the last word of a mapping */
+        memcpy(code, words, sizeof code);
+        unsigned len = w->arch->padding_len(code);
+        if (!len)
+            return rule;
+        at += len;
+        rule = rule_at(w->module.tables, at);
+    }
+    if (rule.kind != RULE_NO_FDE)
+        *address = at;
+    return rule;
+}
+
 /* One step by whatever leads on from this pc: a rule, a row, or neither. */
 static bool step(struct walker *w, uint64_t pc)
 {
@@ -297,6 +321,8 @@ static bool step(struct walker *w, uint64_t pc)
     bool was_chained = w->is_chained;
     w->is_chained = false;
     struct rule rule = rule_at(t, address);
+    if (rule.kind == RULE_NO_FDE && w->is_interrupted)
+        rule = rule_behind_padding(w, &address);
     switch (rule.kind) {
     case RULE_SP:
     case RULE_FP: return w->keeps_registers ? step_by_row(w, rule, address) : step_by_rule(w, rule);

@@ -50,7 +50,7 @@ static bool parse_number(const char *name, const char *value, double *out, struc
     char *end;
     double number = strtod(value, &end);
     if (end == value || *end || !isfinite(number) || number < 0)
-        return err_set(e, "'%s' needs a number that is not negative, not '%s'", name, value);
+        return err_set(e, "'%s' takes a number of at least 0, not '%s'", name, value);
     *out = number;
     return true;
 }
@@ -103,8 +103,8 @@ static bool parse_limit(struct rule *rule, const char *value, struct err *e)
         size_t len = strcspn(end, "+");
         const struct limit_unit *unit = find_unit(rule->kind, end, len);
         if (end == at || !isfinite(number) || number < 0)
-            return err_set(e, "'%s' needs a number that is not negative, not '%s'",
-                           rule_names[rule->kind], value);
+            return err_set(e, "'%s' takes a number of at least 0, not '%s'", rule_names[rule->kind],
+                           value);
         if (!unit)
             return err_set(e, "'%s' does not take '%.*s' as a unit", rule_names[rule->kind],
                            (int)len, end);
@@ -160,7 +160,7 @@ bool rules_set(struct rules *r, const char *name, const char *value, struct err 
     for (int kind = 0; kind < RULE_KINDS; kind++)
         if (!strcmp(name, rule_names[kind]))
             return rules_add(r, (enum rule_kind)kind, value, e);
-    return err_set(e, "there is no rule '%s'", name);
+    return err_set(e, "unknown rule '%s'", name);
 }
 
 /* NAME VALUE of a line that may be written over; blanks around both go. */

@@ -24,7 +24,7 @@
 #include "verdict/verdict.h"
 
 #include "output/columns.h"
-#include "output/text.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -138,8 +138,8 @@ struct whole_rule {
 
 /* The totals of a comparison that rules know, by the names they have there. */
 static const struct whole_rule WHOLE_RULES[] = {
-    {RULE_CPU, "cpu_time", "CPU time of whole runs is not known on both sides"},
-    {RULE_ELAPSED, "elapsed_time", "elapsed time of whole runs is not known on both sides"},
+    {RULE_CPU, "cpu_time", "the CPU time of both sides must be known"},
+    {RULE_ELAPSED, "elapsed_time", "the elapsed time of both sides must be known"},
     {RULE_MEMORY, "peak_memory", "peak memory is not known on both sides"},
 };
 
@@ -470,15 +470,17 @@ static const struct column columns[CHECK_COLUMNS] = {
     [CHECK_STATUS] = {"status", "passed, failed or not judged"},
     [CHECK_RULE] = {"rule", "the option's name"},
     [CHECK_SUBJECT] = {"subject", "a function or source; null: the rule as a whole"},
-    [CHECK_MESSAGE] = {"message", "a sentence without full stop"},
-    [CHECK_FILE] = {"file", "null: not known"},
-    [CHECK_LINE] = {"line", "0: not known"},
+    [CHECK_MESSAGE] = {"message", "the verdict in words"},
+    [CHECK_FILE] = {"file", "source file; null: unknown"},
+    [CHECK_LINE] = {"line", "line in that file; 0: unknown"},
     [CHECK_OLD] = {"old", IN_UNIT},
     [CHECK_NEW] = {"new", IN_UNIT},
     [CHECK_LIMIT] = {"limit", IN_UNIT},
-    [CHECK_CHANCE] = {"chance", "of growth beyond the limit being chance; null: not asked"},
+    [CHECK_CHANCE] =
+        {"chance", "p-value: probability of such growth if the limit was kept; null: not tested"},
 };
-const struct column_table verdict_columns = {"check", "check", "cases", columns, CHECK_COLUMNS};
+const struct column_table verdict_columns = {"Cases in JSON", "check", "cases", columns,
+                                             CHECK_COLUMNS};
 
 /* Amounts are absent of rules as a whole, since they are of one subject. */
 void verdict_json(struct out *out, const struct verdict *v)

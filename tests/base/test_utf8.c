@@ -1,5 +1,5 @@
 /* Well-formed sequences are those that encode a code point in the shortest way: all are tried. */
-#include "base/utf8.h"
+#include "base/bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

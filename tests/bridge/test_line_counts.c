@@ -1,5 +1,5 @@
 /* Counts of lines taken apart into entries, on graphs small enough to count by hand. */
-#include "bridge/line_counts.h"
+#include "bridge/bridge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Counts of lines on programs that are compiled here: each is on code of its line in its function,
  * nothing is lost on the way, and what has no place is named. */
-#include "bridge/placing.h"
+#include "bridge/bridge.h"
 
 #include "objfile/workshop.h"
 

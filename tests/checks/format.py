@@ -37,6 +37,10 @@ def main():
     if not shutil.which("clang-format"):
         t.skip("C files are formatted", "clang-format is not installed")
         t.end()
+    version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True, check=True).stdout
+    if " 14." not in version:  # others break lines at other places
+        t.skip("C files are formatted", "the files are as clang-format 14 leaves them; here is " + version.strip())
+        t.end()
     style = (tap.ROOT / ".clang-format").read_text()
     broken = {".clang-format": style, "src/a.c": "int f(void) {\n  return 1; }\n",
               "src/b.c": "int f(void)\n{\n    return 1;\n}\n"}

@@ -39,7 +39,8 @@ ROOMS = {
     "session": BELOW_SESSION + ["profile/import", "coverage/import"],
     "verdict": ["base", "output", "profile/model", "profile/analysis", "coverage/model",
                 "coverage/analysis", "source", "objfile"],
-    "record": ["base", "output", "arch", "objfile", "unwind", "profile/model", "profile/format"],
+    "record": ["base", "output", "arch", "objfile", "unwind", "profile/model", "profile/format",
+               "coverage/model", "coverage/format"],
     "gnu": BELOW_SESSION + ["session"],
     "page": ["base", "output", "objfile", "source", "profile/model", "profile/analysis",
              "coverage/model", "coverage/analysis", "bridge"],
@@ -65,7 +66,7 @@ ROOM_LIBRARIES = {"libdeflate.h": "output", "graphviz/gvc.h": "output", "curses.
 # Public headers with wire constants and the rules of counters; the others are the recorders' own.
 LIBRARY_HEADERS = ("monarc/coverage.h", "monarc/error.h", "monarc/formats.h", "monarc/profile.h",
                    "monarc/recording.h", "monarc/report.h")
-WIRE_HEADERS = ("monarc/control.h", "monarc/embedded_blob.h", "monarc/gcov_dialects.h",
+WIRE_HEADERS = ("monarc/arguments.h", "monarc/control.h", "monarc/embedded_blob.h", "monarc/gcov_dialects.h",
                 "monarc/gcov_files.h", "monarc/gcov_merge.h", "monarc/gmon_out.h",
                 "monarc/sidecar.h")
 

@@ -22,8 +22,8 @@ CONSTANT = re.compile(r"^\.data\.rel\.ro(\.|$)")
 
 # Symbols that only main.c may need, with who else does and why.
 FORBIDDEN = {
-    "exit": [], "_exit": ["record_launch.c.o",  # in a forked child that could not exec
-              "tui_guard.c.o"],  # in the forked child that has the screen
+    "exit": [], "_exit": ["record_launch.c.o", "record_live_counters.c.o",  # in a forked child that could not exec
+              "tui_screen.c.o"],  # in the forked child that has the screen
     "_Exit": [], "quick_exit": [],
     "abort": ["base_memory.c.o",  # the weak memory_exhausted, for programs without main.c
               "output_json.c.o"],  # a report that nests deeper than JSON_DEPTH is a bug of its own

@@ -116,6 +116,9 @@ class Run:
         yield run_record(2, leb(*self.facts.values()))
         yield run_list(3, *(self.text(key) + self.text(value) for key, value in self.texts))
         yield run_list(7, *map(self.put_process, self.processes))
+        commands = [(i, p["command"]) for i, p in enumerate(self.processes) if p.get("command")]
+        if commands:
+            yield run_list(22, *(leb(i) + self.text(command) for i, command in commands))
         yield run_list(4, *map(self.put_object, self.objects))
         yield run_list(5, *self.put_symbols())
         yield run_list(8, *map(self.put_thread, self.threads))

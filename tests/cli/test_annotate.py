@@ -159,6 +159,17 @@ class Annotate(Program):
         self.assertAlmostEqual(sum(i["self_samples"] for i in lines[3]["instructions"]), 60)
         self.assertIn("--asm", self.annotate("--asm=masm", "prog", status=2))
 
+    def test_code_without_capstone(self):
+        """A library that is loaded late is named when it is missing: here a file that is none hides it."""
+        hidden = self.folder / "hidden"
+        hidden.mkdir()
+        for version in range(3, 10):
+            (hidden / f"libcapstone.so.{version}").write_bytes(b"")
+        text = monarc("annotate", "--asm", "--function", "work", "prog", cwd=self.folder,
+                      env={**os.environ, "LD_LIBRARY_PATH": str(hidden)}).stdout.decode()
+        self.assertRegex(text, r"\nSome code is not shown: libcapstone\.so\.\d is not installed\n")
+        self.assertNotIn("Some code is not shown", self.annotate("--asm", "--function", "work", "prog"))
+
     def test_counts_beside_lines(self):
         lines = {line["line"]: line
                  for line in self.annotated("--all", "prog", "blocks.gmon")["files"][0]["lines"]}
@@ -217,11 +228,11 @@ class Sources(Program):
         text = self.annotate("prog")
         self.assertRegex(text, r"has 3 lines, the program knows of line \d+: not the file")
         self.assertRegex(text, r" 3  three\n")
-        self.assertRegex(text, r" 10  \(behind the end of the file; in work\)")
+        self.assertRegex(text, r" 10  \(past the end of the file; in work\)")
 
     def test_empty_and_junk(self):
         self.rewritten(b"")
-        self.assertIn("behind the end of the file", self.annotate("prog"))
+        self.assertIn("past the end of the file", self.annotate("prog"))
         self.rewritten(b"\0\1\x1b[31m\xff\n" * 30)
         text = monarc("annotate", "--all", "prog", cwd=self.folder).stdout
         self.assertNotIn(b"\x1b", text)

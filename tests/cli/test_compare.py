@@ -478,6 +478,72 @@ class Compare(unittest.TestCase):
                          r"::error file=a/prog\.c,line=3,title=max-calls-growth::"
                          r"calls of helper grew by 20.00 %25")
 
+    def failed(self, *arguments):
+        """The failed cases of parse with 800 of 1000 samples, where it had 500: 8 s against 5."""
+        new = self.old.profile({"parse": 800, "sort_items": 200}, CALLS)
+        done = self.check("--baseline", self.same(), self.old.program, new, "--json", *arguments)
+        return [c for c in json.loads(done.stdout)["cases"] if c["status"] == "failed"]
+
+    def test_words_and_figures_of_a_failure(self):
+        time, = self.failed()
+        self.assertEqual((time["old"], time["new"], time["limit"]), (5, 8, 10))
+        self.assertRegex(time["message"], r"^self time of parse grew by 3 s \+- 1\.\d, from 5 to 8 "
+                                          r"\(limit: 10%\+1%cpu\)$")
+        self.assertTrue(0 < time["chance"] < 1e-4)
+        share, = self.failed("--max-share-growth", "5")
+        self.assertEqual((share["old"], share["new"], share["limit"]), (50, 80, 5))
+        self.assertIn("grew by 30.00 points, from 50.00 to 80.00 %; 5 are allowed", share["message"])
+        self.assertTrue(0 < share["chance"] < 1e-9)
+        self.assertEqual({(c["file"], c["line"]) for c in (time, share)}, {("a/prog.c", 4)})
+
+    def test_limits_that_are_just_reached(self):
+        for growth, status in ("20", 0), ("19.999", 1):
+            new = self.old.profile({"parse": 500, "sort_items": 500}, {**CALLS, ("parse", "helper"): 6000})
+            done = self.check("--baseline", self.same(), self.old.program, new, "--max-calls-growth", growth)
+            self.assertEqual(done.returncode, status, growth)
+
+    def test_rules_by_linkage_names(self):
+        folder = self.folder / "linkage"
+        folder.mkdir()
+        build = Build(folder, "prog", SOURCE.replace(
+            "KEEP int parse(int x)", 'int parse(int) __asm__("_Z5parsei");\nKEEP int parse(int x)'))
+        calls = {tuple(n.replace("parse", "_Z5parsei") for n in pair): c for pair, c in CALLS.items()}
+        more = {**calls, ("print_all", "_Z5parsei"): 1500}
+        old, new = (build.profile({"_Z5parsei": 500}, c) for c in (calls, more))
+        for pattern, status in (("^_Z5parsei$", 0), (r"^parse\(int\)$", 0), ("^Z5parsei$", 1)):
+            done = self.check("--baseline", old, build.program, new, "--max-calls-growth", "2",
+                              "--max-calls-growth", f"{pattern}=60")
+            self.assertEqual(done.returncode, status, (pattern, done.stdout))
+
+    def test_rules_that_are_no_rules(self):
+        for rule, word in (("--max-calls-growth=(=3", b"'(' is not a regular expression"),
+                           ("--max-calls-growth=", b"at least 0, not ''"),
+                           ("--max-calls-growth=-1", b"at least 0, not '-1'"),
+                           ("--max-calls-growth=inf", b"at least 0, not 'inf'"),
+                           ("--max-calls-growth=3x", b"does not take 'x' as a unit"),
+                           ("--min-samples=4x", b"at least 0, not '4x'"), ("--noise=nan", b"not 'nan'"),
+                           ("--confidence=100", b"needs less than 100, not '100'")):
+            done = self.check("--baseline", self.same(), self.old.program, self.same(), rule)
+            self.assertEqual(done.returncode, 2, rule)
+            self.assertIn(word, done.stderr)
+        self.assertEqual(self.check("--baseline", self.same(), self.old.program, self.same(),
+                                    "--confidence=99.9").returncode, 0)
+
+    def test_junit_counts_what_it_has(self):
+        bare = self.old.profile({"parse": 500, "sort_items": 500})
+        grown = self.old.profile({"parse": 800, "sort_items": 200})
+        for new, rules in ((bare, ["--max-calls-growth", "2", "--max-share-growth", "5"]),
+                           (grown, ["--max-calls-growth", "2", "--max-share-growth", "5"]), (grown, [])):
+            done = self.check("--baseline", bare, self.old.program, new, *rules, "--format", "junit=-")
+            root = ElementTree.fromstring(done.stdout)
+            suite = root.find("testsuite")
+            found = {name: len(suite.findall(f"testcase/{element}")) for name, element in
+                     (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))}
+            self.assertEqual({name: int(suite.get(name)) for name in found}, found)
+            self.assertEqual(suite.get("tests"), str(len(suite.findall("testcase"))))
+            if new is grown:
+                self.assertEqual(suite.find("testcase/failure").text, "a/prog.c:4")
+
     def test_what_is_not_there_is_not_passed(self):
         bare = self.old.profile({"parse": 500, "sort_items": 500})
         done = self.check("--baseline", bare, self.old.program, bare, "--max-calls-growth", "2")
@@ -545,6 +611,17 @@ class Coverage(unittest.TestCase):
         self.assertEqual(monarc("check", "--baseline", new, old).returncode, 0)
         self.assertEqual(monarc("check", "--baseline", old, new, "--max-coverage-fall",
                                 "20").returncode, 0)
+
+    def test_a_fall_as_large_as_the_limit(self):
+        for name, hit in ("old", 1), ("new", 0):
+            (self.folder / f"{name}.info").write_text(
+                f"SF:/nowhere/a.c\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,{hit}\nend_of_record\n")
+        for limit, status in ("25", 0), ("24.99", 1):
+            done = monarc("check", "--baseline", self.folder / "old.info", self.folder / "new.info",
+                          "--max-coverage-fall", limit, "--json")
+            self.assertEqual(done.returncode, status, (limit, done.stderr))
+        case, = [c for c in json.loads(done.stdout)["cases"] if c["status"] == "failed"]
+        self.assertEqual((case["old"], case["new"], case["limit"]), (100, 75, 24.99))
 
     def test_patch(self):
         new = self.build("new", COVERED, [])

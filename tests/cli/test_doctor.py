@@ -1,6 +1,7 @@
 """Each finding of the doctor, provoked."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -156,7 +157,7 @@ class Doctor(unittest.TestCase):
         check_schema(self, "doctor", result)
         finding, = result["findings"]
         self.assertEqual(finding["name"], "recording-unreadable")
-        self.assertIn("there is no monarc.side in it", finding["evidence"])
+        self.assertIn("it has no monarc.side", finding["evidence"])
 
     def test_truncated(self):
         whole = (PROGRAMS / "demo.gmon").read_bytes()
@@ -228,6 +229,35 @@ class Doctor(unittest.TestCase):
         program = self.build("-pg", "-no-pie", "-static")
         (self.here / "gmon.out").write_bytes(gmon([(0x401000, 0x401800, [3] * 512)]))
         self.assertIn("other-program", self.names(program))
+
+    def test_a_part_of_the_text(self):
+        """A program that calls monstartup() for one of its functions: gprof reports, so do we."""
+        for flags in ["-pg"], ["-pg", "-no-pie"]:
+            program = self.build(*flags, source="int work(int x) { return 7 * x; }\n" + SOURCE)
+            symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+            work = int(next(l for l in symbols.splitlines() if l.endswith(" T work")).split()[0], 16)
+            (self.here / "gmon.out").write_bytes(gmon([(work, work + 16, [3] * 4)], [(work + 100, work, 5)]))
+            self.assertNotIn("other-program", self.names(program))
+            rows = monarc_json("flat", program, "gmon.out", cwd=self.here)["functions"]
+            self.assertEqual([(r["name"], r["self_samples"]) for r in rows][:1], [("work", 12)])
+
+    @unittest.skipUnless(shutil.which("arm-none-eabi-gcc"), "no compiler for Cortex-M")
+    def test_without_an_operating_system(self):
+        """A Cortex-M program is not told to be recorded with 'monarc run'."""
+        recorder = "void __attribute__((no_instrument_function)) monarc_embedded_on(void) { }\n"
+        hook = recorder.replace("monarc_embedded_on", "__gnu_mcount_nc")
+        for source, flags, expected, remedy in (
+                ("", [], {"not-instrumented", "profile-missing"}, "docs/embedded.md"),
+                (recorder, [], {"not-compiled-with-pg", "profile-missing"}, "-pg to the commands that compile the program"),
+                (recorder + hook, ["-pg"], {"profile-missing"}, "")):
+            (self.here / "bare.c").write_text(source + "int main(void) { return 0; }\n")
+            subprocess.run(["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-nostdlib", "-ffreestanding", "-Wl,-e,main", *flags,
+                            "-o", "bare", "bare.c"], cwd=self.here, check=True, capture_output=True)
+            self.assertEqual(self.names("bare") - {"no-debug-info"}, expected)
+            remedies = " ".join(f["remedy"] for f in self.findings.values())
+            self.assertIn(remedy, remedies)
+            self.assertIn("monarc receive", remedies)
+            self.assertNotIn("monarc run", remedies)
 
     def test_load_bias(self):
         program = self.build("-pg", "-fPIE", "-pie")

@@ -5,6 +5,7 @@ those written here."""
 import gzip
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -15,10 +16,10 @@ from pathlib import Path
 
 from harness import ROOT, gmon, main, monarc, monarc_json
 import parquet_file
-from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, Run, whole_run
-from run_file import FILE, PERIOD
+from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, WORK, Run, whole_run
+from run_file import FILE, PERIOD, WAIT
 
-FORMATS = ("callgrind", "cpuprofile", "dot", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
+FORMATS = ("callgrind", "cpuprofile", "dot", "firefox", "folded", "otlp", "parquet", "parquet-calls", "parquet-functions",
            "pprof", "speedscope")
 MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 TICK = 10**7  # nanoseconds of a sample of demo.gmon
@@ -125,11 +126,39 @@ class Case(unittest.TestCase):
         return [(stack.split(";"), int(weight)) for stack, weight in (l.rsplit(" ", 1) for l in lines)]
 
     def speedscope(self, *arguments):
+        """The paths of its only profile, and that."""
         page = json.loads(self.export("speedscope", *arguments).read_text())
         profile, = page["profiles"]
-        self.assertEqual(profile["endValue"], sum(profile["weights"]))
+        self.assertEqual(profile["endValue"] - profile["startValue"], sum(profile["weights"]))
         names = [f["name"] for f in page["shared"]["frames"]]
         return [([names[i] for i in s], w) for s, w in zip(profile["samples"], profile["weights"])], profile
+
+    def firefox(self, *arguments):
+        """[(thread, [(path or None, ms, weight)])], and the whole. Columns are as long as they say,
+        and every index is in its table."""
+        whole = json.loads(self.export("firefox", *arguments).read_text())
+        found = []
+        for thread in whole["threads"]:
+            for name in "frameTable", "funcTable", "stackTable", "resourceTable", "samples", "markers":
+                table = thread[name]
+                for key, column in table.items():
+                    if key not in ("length", "weightType"):
+                        self.assertEqual(len(column), table["length"], (name, key))
+            texts, stacks = thread["stringArray"], thread["stackTable"]
+            functions = [texts[i] for i in thread["funcTable"]["name"]]
+            paths = []
+            for i, (prefix, frame) in enumerate(zip(stacks["prefix"], stacks["frame"])):
+                self.assertTrue(prefix is None or prefix < i)
+                paths.append(([] if prefix is None else paths[prefix])
+                             + [functions[thread["frameTable"]["func"][frame]]])
+            for resource, lib in zip(thread["resourceTable"]["name"], thread["resourceTable"]["lib"]):
+                self.assertEqual(Path(whole["libs"][lib]["path"]).name, texts[resource])
+            self.assertLessEqual(max(thread["stackTable"]["category"]), len(whole["meta"]["categories"]))
+            samples = thread["samples"]
+            self.assertEqual(samples["time"], sorted(samples["time"]))
+            found.append((thread, [(None if s is None else paths[s], at, w) for s, at, w in
+                                   zip(samples["stack"], samples["time"], samples["weight"])]))
+        return found, whole
 
     def flat(self, *arguments):
         table = monarc_json("flat", "--all", *arguments)
@@ -459,6 +488,110 @@ class Stacks(Case):
 
         return {row[2]: tuple(map(nanoseconds, row[:2])) for row in filter(None, shown["rows"])}
 
+    def test_stacks_without(self):
+        """Functions and recursion are left out as in 'graph --tree'; their time is their callers'."""
+        whole = sum(n for _, n in self.folded(*self.arguments))
+        for more in ["--drop-function", "^ping$"], ["--fold-recursion"], ["--drop-function", "^p", "--fold-recursion"]:
+            paths = self.folded(*more, *self.arguments)
+            self.assertEqual(sum(n for _, n in paths), whole)
+            for path, _ in paths:
+                if "--fold-recursion" in more:
+                    self.assertEqual(len(set(path)), len(path))
+                if "--drop-function" in more:
+                    self.assertFalse([name for name in path if re.search(more[1], name)], path)
+            tree = monarc_json("graph", "--tree", "--min-percent=0", *more, *self.arguments)["trees"][0]["rows"]
+            own = defaultdict(float)
+            for row in tree:
+                own[row["name"]] += row["self_samples"] * PERIOD
+            found, _ = sums_of_paths(paths)
+            self.assertEqual({n: round(v) for n, v in own.items() if v}, dict(found))
+            pprof = Pprof(self.export("pprof", *more, *self.arguments).read_bytes())
+            self.assertEqual({n: v for n, v in pprof.self.items() if v}, dict(found))
+        for wrong, said in ((["--drop-function", "zzz"], b"has no function that --drop-function matches"),
+                            (["--fold-recursion", "--model"], b"are of recorded stacks")):
+            done = monarc("export", "--format", "folded", *wrong, *self.arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+        done = monarc("export", "--format", "callgrind", "--asm", "--fold-recursion", *self.arguments)
+        self.assertIn(b"without --model and --asm", done.stderr)
+
+    def timed(self):
+        """Two threads: one works, is idle for 30 slices and works elsewhere; one waits longer than a
+        slice lasts, in between. Slices are 10 ms."""
+        run = Run("./demo", start=1790000000 * 10**9)
+        demo, wait = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(WAIT)
+        run.process(7, 1, demo, "demo", status=3 << 8)
+        run.thread(0, 7, "demo")
+        run.thread(0, 8, "worker")
+        for piece in range(10):
+            run.sample([(demo, MAIN), (demo, ALPHA)], 10, slice=piece)
+            run.sample([(demo, MAIN), (demo, PING)], 10, slice=40 + piece)
+        run.sample([(demo, MAIN), (wait, 7)], 1, thread=1, slice=20, weight=25 * PERIOD)
+        run.sample([(demo, MAIN), (demo, WORK)], 4, thread=1, slice=21)
+        run.marks += [(5 * PERIOD, 0, 0, 7, "load"), (405 * PERIOD, 0, 0, 7, "store"),
+                      (50 * PERIOD, 1, 0, 8, "lock"), (60 * PERIOD, 2, 0, 8, "lock")]
+        return "--force", run.write(self.dir / "timed")
+
+    def test_order_of_time(self):
+        """Speedscope and Firefox get what each thread did when; idle stretches are empty; what lasts
+        longer than its slice moves the next. Figures are those of flat."""
+        arguments = self.timed()
+        page = json.loads(self.export("speedscope", *arguments).read_text())
+        names = [f["name"] for f in page["shared"]["frames"]]
+        found = [(p["name"], p["startValue"], p["endValue"],
+                  [(names[s[-1]] if s else None, w) for s, w in zip(p["samples"], p["weights"])])
+                 for p in page["profiles"]]
+        ms = PERIOD
+        self.assertEqual(found, [
+            ("demo (7), cpu", 0, 500 * ms, [("alpha", 100 * ms), (None, 300 * ms), ("ping", 100 * ms)]),
+            ("demo (7), worker (8), cpu", 200 * ms, 229 * ms, [("[waiting] poll", 25 * ms), ("work.isra.0", 4 * ms)]),
+        ])
+        self.assertEqual(page["activeProfileIndex"], 0)
+        threads, whole = self.firefox(*arguments)
+        self.assertEqual([(t["name"], t["pid"], t["tid"], t["isMainThread"],
+                           [(path and path[-1], at, weight) for path, at, weight in samples])
+                          for t, samples in threads], [
+            ("demo", "7", 7, True, [("alpha", 0, 100), (None, 100, 0), ("ping", 400, 100), (None, 500, 0)]),
+            ("worker", "7", 8, False, [("[waiting] poll", 200, 25), ("work.isra.0", 225, 4), (None, 229, 0)]),
+        ])
+        self.assertEqual([t["samples"]["threadCPUDelta"] for t, _ in threads],
+                         [[0, 100000, 0, 100000], [0, 0, 4000]])
+        kinds = [c["name"] for c in whole["meta"]["categories"]]
+        worker = threads[1][0]
+        self.assertEqual({kinds[c] for c in worker["frameTable"]["category"]}, {"Program", "Waiting"})
+        first = threads[0][0]["markers"]
+        self.assertEqual([(threads[0][0]["stringArray"][n], phase, at, end) for n, phase, at, end in
+                          zip(first["name"], first["phase"], first["startTime"], first["endTime"])],
+                         [("load", 1, 5, 405), ("store", 1, 405, 1000), ("lock", 2, 50, None),
+                          ("lock", 3, None, 60), ("exited with status 3", 0, 1000, None)])
+        self.assertEqual(worker["markers"]["length"], 0)
+        self.assertEqual(whole["meta"]["startTime"], 1790000000 * 1000)
+
+    def test_times_are_those_of_flat(self):
+        """Of many threads, slices and stacks, by either format; with a part chosen as well."""
+        arguments = self.threaded()
+        for more in [], ["--thread", "worker"]:
+            rows, _ = self.flat(*more, *arguments)
+            threads, _ = self.firefox(*more, *arguments)
+            own = defaultdict(float)
+            for _, samples in threads:
+                for path, _, weight in samples:
+                    if path:
+                        own[path[-1]] += weight * 1e6
+            self.check(own, rows, "self_samples", PERIOD)
+        page = json.loads(self.export("speedscope", *arguments).read_text())
+        self.assertEqual([p["name"] for p in page["profiles"]],
+                         ["demo (7), cpu", "demo (7), worker (8), cpu", "demo (7), worker (9), cpu"])
+
+    def test_firefox_without_times(self):
+        """Of a gmon.out: one thread, all paths, in the order of the tree."""
+        threads, whole = self.firefox("demo", "demo.gmon")
+        rows, summary = self.flat("demo", "demo.gmon")
+        (thread, samples), = threads
+        self.assertEqual(thread["name"], "demo (paths estimated by call counts)")
+        own, _ = sums_of_paths([(p, w * 1e6) for p, _, w in samples if p])
+        self.check(own, rows, "self_samples", TICK)
+
     @unittest.skipUnless((MODULES / "speedscope").is_dir() and shutil.which("chromium"),
                          "no Chromium, or no speedscope among the modules of Node.js")
     def test_speedscope_itself(self):
@@ -545,7 +678,7 @@ class Documented(Case):
 class Refusals(Case):
     def test_refusals(self):
         for arguments, words in ((["demo", "demo.gmon"], b"needs --format"),
-                                 (["--format", "svg", "demo"], b"there are " + ", ".join(FORMATS).encode()),
+                                 (["--format", "svg", "demo"], b"known are " + ", ".join(FORMATS).encode()),
                                  (["--format", "dot", "-o", "/nonexistent/x", "demo", "demo.gmon"], b"/nonexistent")):
             done = monarc("export", *arguments)
             self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
@@ -561,6 +694,28 @@ class Refusals(Case):
         path.write_text("old")
         done = monarc("export", "--format", "folded", "-o", path, "demo", "nothing.gmon")
         self.assertEqual((done.returncode, path.read_text()), (2, "old"))
+
+
+class Recursion(Case):
+    """Stacks of few functions, which call each other around and begin stacks as well."""
+
+    STACKS = (("n;main;n;x 50\n", "n;main;y 30\n", "n;main;n 20\n"), ("a 1\n", "a;a;a 2\n"),
+              ("a;b;a 4\n", "b;a;b 8\n", "a 16\n"), ("n;m;n;m;n 5\n", "n;m 7\n", "m;n 9\n"))
+
+    @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
+    def test_inclusive_figures_by_callgrind_annotate(self):
+        draw = random.Random(1)
+        some = [tuple(";".join(draw.choices("abcd", k=draw.randint(1, 7))) + f" {draw.randint(1, 99)}\n"
+                      for _ in range(12)) for _ in range(12)]
+        for lines in (*self.STACKS, *some):
+            source = self.dir / "stacks"
+            source.write_text("".join(lines))
+            own, total = sums_of_paths([(stack.split(";"), int(weight)) for stack, weight
+                                        in (line.rsplit(" ", 1) for line in lines)])
+            path = self.export("callgrind", source)
+            found, found_total = self.annotated(path, False), self.annotated(path, True)
+            self.assertEqual({n: found.get(n, 0) for n in total}, {n: own[n] for n in total}, lines)
+            self.assertEqual({n: found_total[n] for n in total}, dict(total), lines)
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ class Flame(unittest.TestCase):
             name = row["name"].split("(")[0]
             if row["self_samples"] and name in by_name:
                 self.assertAlmostEqual(sum(f.self for f in by_name[name]), row["self_samples"], places=6)
-        self.assertIn("estimated by counts of calls", by_name["work.isra.0"][0].tip)
+        self.assertIn("estimated from call counts", by_name["work.isra.0"][0].tip)
         self.assertIn(b"2.44 % is in no function", text)
 
     def test_hostile_names(self):
@@ -188,7 +188,7 @@ class Graph(unittest.TestCase):
         self.assertEqual(arcs["fact", "fact"], 8000000000)
         self.assertEqual(arcs, wanted)
         self.assertRegex(text, r'label="cycle 1: 14.47 %"; tooltip="cycle 1: [^"]*"; n\d+; n\d+; }')
-        self.assertIn("estimated by counts of calls", text)
+        self.assertIn("estimated from call counts", text)
 
     def test_limit_says_what_is_left_out(self):
         text = self.dot("--limit=3", *self.DEMO)

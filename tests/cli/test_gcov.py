@@ -250,10 +250,8 @@ class Wrappers(Folder):
         (self.folder / "gcov").symlink_to(harness.monarc_path())
 
     def need(self, tool):
-        version = subprocess.run(["gcov", "--version"], capture_output=True, text=True,
-                                 check=False).stdout if shutil.which("gcov") else ""
-        if not shutil.which(tool) or " 12." not in version or not shutil.which("g++"):
-            self.skipTest(f"needs {tool}, g++ and gcov 12")
+        if not all(map(shutil.which, (tool, "gcov", "g++"))):
+            self.skipTest(f"needs {tool}, g++ and gcov")
         self.build()
 
     def both(self, make):
@@ -287,7 +285,8 @@ class Wrappers(Folder):
         self.need("gcov")
         words = ["-i", "-b", "-t", "a.gcda", "b.gcda"]
         theirs = subprocess.run(["gcov", *words], cwd=self.folder, capture_output=True, check=True)
-        self.assertEqual(theirs.stdout, gcov(self.folder, *words).stdout)
+        ours = gcov(self.folder, *words).stdout
+        self.assertEqual(*([json.loads(line) for line in text.splitlines()] for text in (theirs.stdout, ours)))
         self.assertEqual(len(theirs.stdout.splitlines()), 2)
 
 
@@ -357,16 +356,58 @@ class OldSummaries(Folder):
 
 class CommandLine(Folder):
     def test_version_is_one_that_wrappers_understand(self):
-        first = gcov(self.folder, "--version").stdout.decode().splitlines()[0]
-        self.assertRegex(first, r"^gcov .*12\.2\.0$")
-        # Scripts take a version from the first line, or from any that has one: there is one.
-        for command, number in (("gcov", "12.2.0"), ("gcov-dump", "12.2.0"), ("gcov-tool", "12.2.0"),
-                                ("gprof", "2.40"), ("sprof", "2.36")):
+        # Scripts take a version from the first line, or from any that has one: there is one. It is that
+        # of the machine's program, which is read and not started, else the newest that is known.
+        bare = {"PATH": str(self.folder)}
+        for command, newest in (("gcov", "16.2.0"), ("gcov-dump", "16.2.0"), ("gcov-tool", "16.2.0"),
+                                ("gprof", "2.47"), ("sprof", None)):
+            number = newest or "2.36"
+            for path in [bare] if newest else [{}]:
+                text = harness.monarc(command, "--version", env=path).stdout.decode()
+                self.assertEqual(re.findall(r"\d+(?:\.\d+)+", text), [number])
+            if newest and shutil.which(command):
+                own = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+                number = re.search(r" (\d+(?:\.\d+)+)", own.splitlines()[0])[1]
             text = harness.monarc(command, "--version").stdout.decode()
             self.assertEqual(re.findall(r"\d+(?:\.\d+)+", text), [number])
             self.assertTrue(text.splitlines()[0].endswith(f" {number}"))
             self.assertRegex(text.splitlines()[1], "monarc --version")
         self.assertEqual(gcov(self.folder, "--help").returncode, 0)
+
+    def test_version_of_the_machine(self):
+        """A file that has one in PATH, the first; what has none, and monarc itself, is passed over."""
+        for folder in "first", "second", "third":
+            (self.folder / folder).mkdir()
+        (self.folder / "first/gcov").write_text("#!/bin/sh\nexec gcov-9.1.0\n")
+        (self.folder / "first/gprof").symlink_to(harness.monarc_path())
+        (self.folder / "second/gcov").write_bytes(b"\x7fELF 11.1.0\0\x001.2.13\0GCC: 9.9.9\0\x0013.2.0\0")
+        (self.folder / "second/gprof").write_bytes(b"\0GNU gprof %s\n\0(GNU Binutils for Debian) 2.41.50\0")
+        (self.folder / "third/gprof").write_bytes(b"\x7fELF\0libbfd-2.35.2-system.so\0")
+        path = os.pathsep.join(str(self.folder / name) for name in ("missing", "first", "second", "third"))
+        for command, folders, version in (("gcov", path, "13.2.0"), ("gprof", path, "2.41.50"),
+                                          ("gprof", str(self.folder / "third"), "2.35.2"),
+                                          ("gcov", str(self.folder / "first"), "16.2.0")):
+            text = harness.monarc(command, "--version", env={"PATH": folders}).stdout.decode()
+            self.assertEqual(text.splitlines()[0].split()[-1], version, (command, folders))
+
+    def test_compat(self):
+        """--compat VERSION decides for all files; each text is of the version that it names."""
+        for words, version in ((["--compat", "12"], "12.1.0"), (["--compat=14.2"], "14.2.0"),
+                               (["--compat", "9.3.1"], "9.3.1"), (["--compat=4.9"], "4.9.0")):
+            text = gcov(self.folder, *words, "--version").stdout.decode()
+            self.assertTrue(text.splitlines()[0].endswith(f" {version}"), text)
+        for wrong in (["--compat"], ["--compat="], ["--compat", "new"], ["--compat=14."], ["--compat=1..2"],
+                      ["--compat=140"]):
+            for command in "gcov", "gprof":
+                done = harness.monarc(command, *wrong)
+                self.assertEqual((done.returncode, done.stdout), (1, b""), wrong)
+                self.assertRegex(done.stderr.decode(), rf"^{command}: option '--compat' takes a version .*\n$")
+        counters = self.take("gcc-12")[0]
+        of = {version: gcov(self.folder, "-t", "-a", *version, counters).stdout
+              for version in ((), ("--compat", "12"), ("--compat", "14"))}
+        self.assertEqual(of[()], of["--compat", "12"])
+        self.assertNotEqual(of[()], of["--compat", "14"])
+        self.assertRegex(of["--compat", "14"], rb"-block \d\n")
 
     def test_wrong_usage(self):
         for words in ([], ["--no-such-option"], ["-o"]):

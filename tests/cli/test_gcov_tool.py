@@ -1,5 +1,6 @@
 """monarc gcov-tool: the same files as gcov-tool 12 over a table of options, and what GNU's cannot do."""
 
+import json
 import os
 import re
 import shutil
@@ -67,6 +68,46 @@ class Bench(unittest.TestCase):
         target = self.folder / target
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
+
+
+@unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12")
+class OfTheProposal(Bench):
+    """Folders of da give what the same folders of gcda give."""
+
+    def test_da(self):
+        (self.folder / "p.c").write_text(PLAIN)
+        subprocess.run(["gcc-12", "--coverage", "-c", "p.c", "-o", "p.o"], cwd=self.folder, check=True)
+        subprocess.run(["gcc-12", "--coverage", "p.o", "-o", "p"], cwd=self.folder, check=True)
+        for name, argument in ("one", "100"), ("two", "7"):
+            for kind in "gcda", "da":
+                (self.folder / kind / name / "sub").mkdir(parents=True)
+            subprocess.run(["./p", argument], cwd=self.folder)
+            (self.folder / "p.gcda").rename(self.folder / f"gcda/{name}/sub/p.gcda")
+            self.to_da(f"gcda/{name}/sub/p.gcda", f"da/{name}/sub/p.da")
+        for command in (("merge", "{}/one", "{}/two"), ("merge", "-w", "3,2", "{}/one", "{}/two"),
+                        ("rewrite", "-s", "1/3", "{}/one"), ("rewrite", "-n", "1000", "{}/one")):
+            for kind in "gcda", "da":
+                told = self.tool(command[0], "-o", f"out-{kind}",
+                                 *(c.format(kind) for c in command[1:]))
+                self.assertEqual((told.returncode, told.stderr), (0, b""))
+            self.run_monarc("convert", "--to", "gcda", "out-da/sub/p.da", "-o", "back.gcda")
+            self.assertEqual((self.folder / "back.gcda").read_bytes(),
+                             (self.folder / "out-gcda/sub/p.gcda").read_bytes(), command)
+            info = harness.monarc("info", "--json", "out-da/sub/p.da", cwd=self.folder)
+            found = json.loads(info.stdout)["files"][0]
+            self.assertEqual({s["sum"] for s in found["summaries"]},
+                             {found["counters"][0]["sum"]}, command)
+        told = [self.tool("overlap", *(c.format(kind) for c in ("{}/one", "{}/two"))).stdout
+                for kind in ("gcda", "da")]
+        self.assertIn(b"overlap", told[0].lower())
+        self.assertEqual(*told)
+
+    def run_monarc(self, *arguments):
+        done = harness.monarc(*arguments, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def to_da(self, counters, target):
+        self.run_monarc("convert", "--to", "da", "--notes", "p.gcno", counters, "-o", target)
 
 
 @unittest.skipUnless(HAS_GNU, "needs gcov-tool and gcc 12")

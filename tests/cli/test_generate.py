@@ -90,6 +90,15 @@ class Columns(unittest.TestCase):
             page = monarc("--generate", "man", command).stdout.decode().replace("\\-", "-")
             self.assertIn(heading or name, page[page.index(".SH COLUMNS"):])
 
+    def test_help_explains_what_text_shows(self):
+        first = {}
+        for command, schema, rows, name, heading, meaning in self.tables():
+            every = " ".join(monarc(command, "--help-all").stdout.decode().split())
+            self.assertIn(" ".join(meaning.split()), every, command)
+            if heading and first.setdefault(command, (schema, rows)) == (schema, rows):
+                usual = " ".join(monarc(command, "--help").stdout.decode().split())
+                self.assertIn(f"{heading} {' '.join(meaning.split())}", usual, command)
+
 
 class Completions(unittest.TestCase):
     def syntax(self, shell):

@@ -494,5 +494,86 @@ class Page(unittest.TestCase):
         self.assertLessEqual(names, {"http://www.w3.org/2000/svg"})  # a namespace; nothing is loaded
 
 
+class Outside(unittest.TestCase):
+    """Which files a page publishes is not decided by what is measured: a tracefile names any."""
+
+    SECRET = "int secret_of_mine;"
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+        for name in "project", "project/inner", "elsewhere":
+            (self.dir / name).mkdir()
+        for name in "project/own.c", "elsewhere/other.c":
+            (self.dir / name).write_text(f"// {name}\n{self.SECRET}\n")
+        (self.dir / "project/link.c").symlink_to(self.dir / "elsewhere/other.c")
+
+    def sources(self, *arguments, named, cwd=None):
+        """For each name in a tracefile, whether its text is in the page; and what was said."""
+        (self.dir / "project/t.info").write_text(
+            "".join(f"SF:{name}\nDA:1,1\nend_of_record\n" for name in named))
+        done = monarc("html", "-o", self.dir / "page.html", *arguments, self.dir / "project/t.info",
+                      cwd=cwd or self.dir / "project")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {}
+        for name, packed in BLOCK.findall((self.dir / "page.html").read_text()):
+            if re.fullmatch("s[0-9]+", name):
+                block = json.loads(zlib.decompress(base64.b64decode(packed), -15))
+                found[block.get("path") or f"missing {len(found)}"] = block
+        return [self.SECRET in b.get("text", "") for b in found.values()], done.stdout, found
+
+    def test_a_tracefile_names_any_file(self):
+        own, other = str(self.dir / "project/own.c"), str(self.dir / "elsewhere/other.c")
+        shown, said, blocks = self.sources(named=[own, other])
+        self.assertEqual(sorted(shown), [False, True])
+        self.assertIn(b"The text of 1 source outside the project is not in the page", said)
+        self.assertIn("--all-sources", next(b for b in blocks.values() if "missing" in b)["missing"])
+        self.assertEqual(self.sources("--all-sources", named=[own, other])[:2], ([True, True], b""))
+        self.assertEqual(self.sources("--source-dir", self.dir / "elsewhere",
+                                      named=[own, other])[0], [True, True])
+        self.assertEqual(self.sources("--path-map", f"/gone={self.dir}/elsewhere",
+                                      named=[own, "/gone/other.c"])[0], [True, True])
+
+    def test_dots_and_links_lead_out(self):
+        for name in "../elsewhere/other.c", "link.c", str(self.dir / "project/../elsewhere/other.c"):
+            with self.subTest(name):
+                self.assertEqual(self.sources(named=[name])[0], [False])
+
+    def test_the_folder_of_the_operand_is_enough(self):
+        own = str(self.dir / "project/own.c")
+        self.assertEqual(self.sources(named=[own], cwd="/")[0], [True])
+        self.assertEqual(self.sources(named=[str(self.dir / "elsewhere/other.c")], cwd="/")[0], [False])
+        (self.dir / ".git").mkdir()
+        self.assertEqual(self.sources(named=[str(self.dir / "elsewhere/other.c")])[0], [True])
+
+    def test_hidden_files_of_a_home(self):
+        (self.dir / "project/.ssh").mkdir()
+        (self.dir / "project/.ssh/key").write_text(self.SECRET)
+        home = dict(os.environ, HOME=str(self.dir / "project"))
+        old, os.environ["HOME"] = os.environ.get("HOME"), home["HOME"]
+        try:
+            self.assertEqual(self.sources(named=[".ssh/key", "own.c"])[0], [False, True])
+        finally:
+            os.environ["HOME"] = old
+
+    def test_a_line_directive_names_any_file(self):
+        other = self.dir / "elsewhere/other.c"
+        source = self.dir / "project/p.c"
+        source.write_text(f'#define OUT __attribute__((noinline))\nOUT int own(int x) {{ return x + 1; }}\n'
+                          f'#line 2 "{other}"\nOUT int far(int x) {{ return x + 2; }}\n'
+                          f'#line 5 "{source}"\n'
+                          'int main(int c, char **v) { return own(c) + far(c) == !v; }\n')
+        subprocess.run([*CC, "-g", "-O1", "-pg", "-no-pie", "p.c", "-o", "p"], check=True,
+                       cwd=self.dir / "project")
+        subprocess.run(["./p"], cwd=self.dir / "project", check=True)
+        for extra, secret in ((), False), (("--all-sources",), True):
+            shown = page(*extra, "p", "gmon.out", cwd=self.dir / "project")
+            text = "".join(zlib.decompress(base64.b64decode(packed), -15).decode()
+                           for _, packed in BLOCK.findall(shown))
+            self.assertIn("own(int x)", text)
+            self.assertEqual(self.SECRET in text, secret)
+
+
 if __name__ == "__main__":
     main()

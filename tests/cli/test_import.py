@@ -4,10 +4,13 @@ of `perf report`, function by function. What monarc exports it reads back with t
 import csv
 import gzip
 import io
+import json
+import math
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -127,6 +130,84 @@ def by_plain_name(shares):
     for name, share in shares.items():
         sums[without_parameters(name).lstrip("_")] += share
     return sums
+
+
+# Files made by hand, as old and odd as people have them: what each sums up to, by event, and what is
+# said of those that are refused. The generators are in tests/corpus; truths follow from their numbers.
+TOTALS = {
+    "perf_data": {
+        "little": {"cpu-clock": 5 + 7 + 5}, "big": {"cpu-clock": 17}, "packed": {"cpu-clock": 17}, "pipe": {"cpu-clock": 17},
+        "pipe-and-message": {"cpu-clock": 17}, "perf-2.6.36": {"cpu-clock": 7 + 5}, "perf-3.2": {"cpu-clock": 12},
+        "deferred": {"cpu-clock": 3 + 4 + 5 + 11 + 13}, "events": {"cpu-clock": 5, "instructions": 6},
+        "stacks": {"cpu-clock": 5}},
+    "pprof": {"bare": {"cpu": 5000, "samples": 6}, "packed": {"cpu": 5000, "samples": 6}},
+    "gperftools": {
+        **{name: {"cpu": 11 * 10**7} for name in ("cpu", "cpu-big", "cpu-32", "cpu-32-big")},
+        "cpu-cut": "at offset 144: a stack ends behind the file", "cpu-java": "a CPU profile of Java",
+        "java-heap": "a profile of Java", "threads": "a list of threads", "go-text": "a Go profile as text",
+        **{name: {"inuse_space": 1024 + 256, "inuse_objects": 2 + 1, "alloc_space": 3840 + 256, "alloc_objects": 8 + 1}
+           for name in ("heap", "heap-odd")},
+        "growth": {"inuse_space": 1280, "inuse_objects": 3},
+        "heap-sampled": {"inuse_space": 1573504, "inuse_objects": 4097, "alloc_space": 4720640, "alloc_objects": 10790},
+        "jemalloc": {"inuse_space": 1573504, "inuse_objects": 4097},
+        "contention": {"delay": (4000 + 1000) * 100 // 2, "contentions": (3 + 1) * 100},
+        "mutex": {"delay": 10, "contentions": 2}},
+    "folded": {"plain": {"samples": 12 + 3 + 7 + 5}, "large": {"samples": 2**64 - 1}},
+    "perf_script": {"plain": {"cpu-clock:ppp": 1003009, "cycles": 1}, "nul": "unrecognised|known format|NUL"},
+    "callgrind": {"plain": {"Ir": 1000, "Dr": 8}, "no_names": "line 14: is not a line of costs"},
+}
+
+
+class Totals(unittest.TestCase):
+    def test_every_file(self):
+        for kind, files in TOTALS.items():
+            self.assertEqual(set(files), {path.name for path in (CORPUS / kind).iterdir()}, kind)
+            for name, expected in files.items():
+                with self.subTest(f"{kind}/{name}"):
+                    done = monarc("info", "--json", CORPUS / kind / name)
+                    if isinstance(expected, str):
+                        self.assertEqual(done.returncode, 2)
+                        self.assertRegex(done.stderr.decode(), expected)
+                        continue
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    told, = json.loads(done.stdout)["files"]
+                    self.assertEqual({e["name"]: e["weight"] for e in told["events"]}, expected)
+                    for event, weight in expected.items():
+                        if weight >= 2**63: # beyond what paths are added up in
+                            continue
+                        folded = monarc("export", "--format", "folded", "--event", event, CORPUS / kind / name).stdout
+                        self.assertEqual(sum(int(line.rsplit(b" ", 1)[1]) for line in folded.splitlines()), weight)
+
+    def test_scaled_allocations(self):
+        """The numbers of heap-sampled, by the formula itself."""
+        def scaled(number, size):
+            return number / (1 - math.exp(-size / 524288))
+
+        expected = TOTALS["gperftools"]["heap-sampled"]
+        self.assertEqual(expected["inuse_space"], int(scaled(1024, 512)) + int(scaled(256, 256)))
+        self.assertEqual(expected["alloc_objects"], int(scaled(8, 480)) + int(scaled(1, 256)))
+
+    def test_addresses_have_names(self):
+        """A CPU profile of a program that is there: its functions and lines, callers at their calls."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "prog"
+            program.with_suffix(".c").write_text(
+                "int leaf(int x)\n{\n    return x * 3;\n}\nint main(void)\n{\n    return leaf(1) + 1;\n}\n")
+            subprocess.run(["gcc", "-g", "-O0", "-no-pie", "-o", program, program.with_suffix(".c")], check=True)
+            code = subprocess.run(["objdump", "-d", program], capture_output=True, text=True, check=True).stdout
+            leaf = int(re.search(r"(?m)^0*([0-9a-f]+) <leaf>:", code)[1], 16)
+            call = int(re.search(r"(?m)^ *([0-9a-f]+):.*call.*<leaf>\n *([0-9a-f]+):", code)[2], 16)
+            words = [0, 3, 0, 10000, 0, 7, 2, leaf + 4, call, 0, 1, 0]
+            page = leaf & ~0xfff
+            maps = f"{page:08x}-{page + 4096:08x} r-xp {page - 0x400000:08x} 08:01 11   {program}\n"
+            path = Path(folder) / "prof"
+            path.write_bytes(struct.pack(f"<{len(words)}Q", *words) + maps.encode())
+            rows, _ = flat(path)
+            self.assertEqual([(r["name"], float(r["self_time"]), float(r["total_time"])) for r in rows
+                              if float(r["total_time"])],
+                             [("leaf", 0.07, 0.07), ("main", 0, 0.07)])
+            self.assertEqual(monarc("export", "--format", "folded", path).stdout, b"main;leaf 70000000\n")
+            self.assertIn(b"prog.c:2", monarc("lines", path).stdout)
 
 
 @unittest.skipUnless(HAS_PERF, "perf may not record here")
@@ -280,6 +361,13 @@ class Names(unittest.TestCase):
                 self.assertEqual(sorted(again.stdout.splitlines()), sorted(before.splitlines()),
                                  again.stderr)
 
+    def test_perf_data_of_old(self):
+        """A kernel at the same place is not this one: its functions have no names."""
+        for name in "perf-3.2", "perf-2.6.36":
+            rows, _ = flat(CORPUS / "perf_data" / name)
+            self.assertEqual({r["name"]: float(r["self_share"]) for r in rows if float(r["self_samples"])},
+                             {"[no symbol] ([kernel.kallsyms])": 7 / 12, "[no symbol] (main)": 5 / 12})
+
     def test_callgrind(self):
         rows, total = flat(CORPUS / "callgrind/plain")
         found = {r["name"]: (float(r["self_samples"]), int(r["calls"])) for r in rows
@@ -325,6 +413,23 @@ class Names(unittest.TestCase):
                 expected = {**stacks, **({"a;b;c": 1004} if i == 4 else {})}
                 self.assertEqual({stack: int(count) for stack, count in found.items()}, expected)
 
+    def test_order_makes_no_other_tree(self):
+        """Sorted stacks are read without looking all frames up: the tree has the same frames."""
+        stacks = ["a", "a;b", "a;b(x);c", "a;b c;d;e", "a;b;c;d", "a;b;c;e", "a;b;d", "a;bc;c;d", "\xe9;a;b", "\xe9;\xe9;b"]
+        by_bytes = sorted(stacks, key=str.encode)
+        orders = {"sorted": by_bytes, "with numbers": sorted(stacks, key=lambda s: f"{s} 1".encode()),
+                  "twice": by_bytes * 2, "each twice": [s for s in by_bytes for _ in "12"],
+                  "one late": by_bytes[:3] + by_bytes[4:] + by_bytes[3:4], "backwards": by_bytes[::-1],
+                  "odd": by_bytes[1::2] + by_bytes[::2], "empty": by_bytes[:5] + ["a;;b;c;d"] + by_bytes[5:] + ["a;b;c;d;e"]}
+        frames = {"/".join(s.split(";")[:k + 1]) for s in stacks for k in range(s.count(";") + 1)}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, order in orders.items():
+                with self.subTest(name):
+                    path = Path(folder) / "x.folded"
+                    path.write_text("".join(f"{stack} 1\n" for stack in order))
+                    told = monarc("info", path).stdout.decode()
+                    self.assertIn(f" stacks: {len(frames) + (name == 'empty')} frames in context", told)
+
     def imported(self, name, text):
         """Rows by name, the head, and the export as folded stacks, of a file with this text."""
         with tempfile.TemporaryDirectory() as folder:
@@ -369,7 +474,65 @@ class Names(unittest.TestCase):
                 path.write_bytes(gzip.compress(message + field(6, bytes(100 << 20))))
                 done = monarc("flat", path)
                 self.assertEqual(done.returncode, 2)
-                self.assertIn(b"what gzip packed is more than 200 times its size", done.stderr)
+                self.assertIn(b"the gzip data unpacks to more than 200 times its size", done.stderr)
+
+    def pprof(self, types, values, period=None, behind=False):
+        """A profile of one stack, main and leaf, with these values; `behind`: types come last."""
+        def number(value):
+            out = b""
+            while value > 127:
+                out, value = out + bytes([value & 127 | 128]), value >> 7
+            return out + bytes([value])
+
+        def field(key, value):
+            return (number(key << 3) + number(value) if isinstance(value, int)
+                    else number(key << 3 | 2) + number(len(value)) + value)
+
+        texts = ["", "main", "leaf"]
+
+        def text(what):
+            texts.extend([] if what in texts else [what])
+            return texts.index(what)
+
+        def type_(name, unit):
+            return field(1, text(name)) + field(2, text(unit))
+
+        told = b"".join(field(1, type_(*t)) for t in types)
+        stack = b"".join(field(4, field(1, i) + field(4, field(1, i))) + field(5, field(1, i) + field(2, i))
+                         for i in (1, 2))
+        sample = field(1, 2) + field(1, 1) + b"".join(field(2, v) for v in values)
+        message = (b"" if behind else told) + field(2, sample) + stack
+        if period:
+            message += field(11, type_(*period[:2])) + field(12, period[2])
+        message += b"".join(field(6, t.encode()) for t in texts)
+        return message + (field(2, sample) * 9999 + told if behind else b"")
+
+    def test_pprof_units(self):
+        """Weights are in nanoseconds, bytes or numbers, whatever a type is called; exports say so."""
+        cases = (("cpu", "count", 3, 3, "count"), ("cpu", "microseconds", 3, 3000, "ns"), ("t", "hours", 2, 7200 * 10**9, "ns"),
+                 ("t", "\N{GREEK SMALL LETTER MU}s", 5, 5000, "ns"), ("inuse_space", "bytes", 7, 7, "bytes"),
+                 ("m", "MB", 3, 3 << 20, "bytes"), ("m", "kilobytes", 3, 3072, "bytes"), ("gcu", "gcu", 6, 6, "count"),
+                 ("goroutine", "", 4, 4, "count"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "pprof"
+            for name, unit, value, weight, kind in cases:
+                path.write_bytes(self.pprof([(name, unit)], [value]))
+                event, = monarc_json("info", path)["files"][0]["events"]
+                self.assertEqual((event["name"], event["weight"], event["unit"]), (name, weight, kind))
+                exported = gzip.decompress(monarc("export", "--format", "pprof", path).stdout)
+                self.assertIn({"ns": b"nanoseconds", "count": b"\x05count", "bytes": b"\x05bytes"}[kind], exported)
+                path.write_bytes(exported)
+                again, = monarc_json("info", path)["files"][0]["events"]
+                self.assertEqual((again["weight"], again["unit"]), (weight, kind))
+            path.write_bytes(self.pprof([("cpu", "count")], [3]))
+            self.assertIn(b"3.000 cpu", monarc("flat", path).stdout)
+            path.write_bytes(self.pprof([("contentions", "count"), ("delay", "nanoseconds")], [3, 77],
+                                        ("contentions", "count", 2)))
+            events = monarc_json("info", path)["files"][0]["events"]
+            self.assertEqual([(e["name"], e["period"]) for e in events], [("delay", 0), ("contentions", 2)])
+            path.write_bytes(self.pprof([("cpu", "count")], [3], behind=True))
+            event, = monarc_json("info", path)["files"][0]["events"]
+            self.assertEqual(event["weight"], 30000)
 
     def test_folded_as_others_write_it(self):
         """Fractions keep their shares; comments are nothing; odd lines are said."""

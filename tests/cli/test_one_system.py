@@ -364,11 +364,11 @@ class Refusals(Case):
 
     def test_nothing_to_read(self):
         (self.dir / "empty").mkdir()
-        self.convert("-o", "x", "--program", "prog", "empty", status=2, says="there are no counters")
+        self.convert("-o", "x", "--program", "prog", "empty", status=2, says="no counters (.gcda) were found")
         self.convert("-o", "x", "--program", "prog", "absent", status=2, says="absent: No such")
         self.convert("-o", "x", "--program", "prog", "prog.c", status=2, says="is neither counters")
         self.counters.unlink()
-        self.convert("-o", "x", "--program", "prog", self.notes, status=2, says="there are no counters")
+        self.convert("-o", "x", "--program", "prog", self.notes, status=2, says="no counters (.gcda) were found")
 
     def test_counters_cut_off(self):
         whole = self.counters.read_bytes()

@@ -163,7 +163,7 @@ class Order(Case):
                 (["--format", "elf", "program", "gmon.out"], "lld, gold, ld, mold or names"),
                 (["--cluster", "x", "program", "gmon.out"], "--cluster"),
                 (["--object", "libc.so.6", "program", "gmon.out"], "--object is for recordings"),
-                ([], "needs the PROGRAM"), (["program", "nothing"], "nothing"),
+                ([], "names no program"), (["program", "nothing"], "nothing"),
                 (["nothing", "gmon.out"], "nothing"), (["one.c", "gmon.out"], "one.c")):
             done = monarc("order", *arguments, cwd=self.folder)
             self.assertEqual((done.returncode, done.stdout), (2, b""), arguments)
@@ -444,7 +444,7 @@ class Counters(unittest.TestCase):
         (self.folder / "run/a.gcda").write_bytes(data[:len(data) // 2 // 4 * 4])
         done = monarc("order", "plain", "run", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"--force goes on without", done.stderr)
+        self.assertIn(b"--force continues without", done.stderr)
 
 
 main()

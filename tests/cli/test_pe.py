@@ -117,7 +117,7 @@ class Pe(unittest.TestCase):
                            (b"MZ" + bytes(100), b"a DOS program, not an ELF object"),
                            (b"\xcf\xfa\xed\xfe" + bytes(60), b"a Mach-O file, not an ELF object"),
                            (b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0\x66\x01" +
-                            bytes(18) + b"\x0b\x02" + bytes(200), b"machine that is not known")):
+                            bytes(18) + b"\x0b\x02" + bytes(200), b"unknown machine")):
             (self.dir / "p").write_bytes(data)
             done = harness.monarc("flat", "p", "gmon.out", cwd=self.dir)
             self.assertEqual((done.returncode, done.stdout), (2, b""))

@@ -264,7 +264,7 @@ class Convert(Case):
                      says="cannot be written as bsd: the old BSD format holds exactly one")
         self.refused("convert", "-o", self.dir / "x", says="convert needs -o FILE and one input")
         self.refused("convert", "--to", "gif", "-o", self.dir / "x", CORPUS / "gmon/le64",
-                     says="'--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, da, not 'gif'")
+                     says="'--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, da, profraw, profdata, proftext, not 'gif'")
         self.assertFalse((self.dir / "x").exists())
 
 
@@ -273,7 +273,7 @@ class BadInput(Case):
         self.refused("info", self.dir, says="is a folder without a recording")
         self.refused("info", self.dir / "none", says="No such file")
         self.refused("info", "/dev/null", says="0 bytes are too few for a profile")
-        self.refused("info", "/proc/version", says="is not a profile of a known format")
+        self.refused("info", "/proc/version", says="unrecognised profile format")
         self.refused("info", "-", says="(standard input): 3 bytes are too few", input=b"abc")
 
     def test_names_cannot_break_the_line(self):

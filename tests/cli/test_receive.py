@@ -98,7 +98,7 @@ class Receive(unittest.TestCase):
         self.assertIn("is not the program that was recorded", said)
         self.assertFalse((self.here / "f2").exists())
         self.receive(data, "--elf", DEMO, "--force")
-        self.assertIn("took no sum", self.receive(of_demo(), "--elf", DEMO))
+        self.assertIn("took no checksum", self.receive(of_demo(), "--elf", DEMO))
         self.assertIn("another machine", self.receive(images.image(), "--elf", DEMO, status=2))
         doctor = monarc_json("doctor", DEMO, "f0/gmon.out", cwd=self.here)
         self.assertNotIn("other-firmware", [f["name"] for f in doctor["findings"]])
@@ -128,7 +128,7 @@ class Receive(unittest.TestCase):
                       said)
         head = bytearray(of_demo())
         head[60] ^= 1
-        self.assertIn("its sum is wrong", self.receive(bytes(head), status=2, folder="head"))
+        self.assertIn("its checksum is wrong", self.receive(bytes(head), status=2, folder="head"))
         self.assertFalse((self.here / "head").exists())
         self.assertIn("remain", self.receive(of_demo()[:-1], status=2, folder="short"))
         wrong_end = lines[:-1] + [images.line("E", int(lines[0][4:12], 16), len(lines) - 1,

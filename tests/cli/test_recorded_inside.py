@@ -3,6 +3,7 @@ figure is compared with what the program says of itself, or with what the record
 read by the tests' own reader."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -47,6 +48,27 @@ class Reports(Case):
         check_schema(self, "graph", graph)
         entry = next(e for e in graph["entries"] if e.get("name") == "called")
         self.assertEqual([(c["name"], c["calls"]) for c in entry["callers"]], [("main", 1000)])
+
+    def test_fentry_needs_frame_pointers(self):
+        """-pg keeps frame pointers, -pg -mfentry does not: the report says what is missing."""
+        if os.uname().machine != "x86_64":
+            self.skipTest("-mfentry is of x86")
+        text = """
+            static volatile int sink;
+            __attribute__((noipa)) static void busy(void) { for (int i = 0; i < 300000; i++) sink += i; }
+            __attribute__((noipa)) static void between(void) { busy(); __asm__ volatile(""); }
+            int main(void) { for (int i = 0; i < 400; i++) between(); return 0; }
+        """
+        for number, (flags, has_stacks) in enumerate(((("-fno-omit-frame-pointer",), True),
+                                                      ((), False))):
+            program = self.build(f"f{number}.c", "-O2", "-pg", "-mfentry", *flags, *FLAGS[2:], name=f"f{number}",
+                                 text=text)
+            folder = self.record(program)
+            said = monarc("graph", "--tree", folder).stdout.decode()
+            self.assertEqual(bool(re.search(r"> between\n.*> busy\n", said)), has_stacks, said)
+            self.assertEqual("callers are unknown: record with stacks, compile with -fno-omit-frame-pointer" in said,
+                             not has_stacks, said)
+            shutil.rmtree(folder)
 
     def test_lines_of_two_objects(self):
         """Calls from lines to lines, across a library's border; samples add up."""
@@ -229,7 +251,7 @@ class Reports(Case):
         for option in (), ("--force",): # a file with another build-id is never taken
             done = monarc("flat", *option, folder)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(b"the file is another one than was recorded", done.stdout)
+            self.assertIn(b"the file is not the one that was recorded", done.stdout)
             self.assertIn(b"[no symbol] (busy)", done.stdout)
         program.unlink()
         done = monarc("flat", folder)
@@ -421,7 +443,7 @@ class Reports(Case):
         self.assertIn(b"No such file", monarc("recover", self.dir).stderr)
         self.assertEqual(monarc("recover").returncode, 2)
         (self.dir / "monarc.live").write_bytes(bytes(8192))
-        self.assertIn(b"no live tables", monarc("recover", self.dir).stderr)
+        self.assertIn(b"not a recorder's live file", monarc("recover", self.dir).stderr)
 
     def test_doctor(self):
         program = self.dir / "busy"

@@ -140,21 +140,36 @@ class Flat(Case):
         self.assertEqual((summary["samples"], summary["profiler_samples"]), (1000, 150))
         self.assertEqual(rows["main"]["total_samples"], 890)
         self.assertNotIn("mcount", rows)
-        self.assertIn("150 more in the recorder's counting", self.text("flat", "--force", folder))
+        self.assertIn("150 more while the recorder counted calls", self.text("flat", "--force", folder))
 
     def test_rows_fit(self):
-        """Rows have 80 columns, names lose their middle, and columns without data are none."""
+        """Rows have 80 columns, names are shortened, and columns without data are none."""
         run = whole_run()
         folder = self.write(run)
         for report in ("flat",), ("flat", "--by-object"), ("graph", "--entries"), ("graph", "--tree"):
             rows = self.text(*report, "--force", folder).partition("\n\n")[2].splitlines()
             self.assertFalse([row for row in rows if len(row) > 80], report)
             self.assertNotIn("calls ", rows[0])
-        narrow, wide = (self.text("flat", *more, "--force", folder) for more in ((), ("--wide",)))
+        narrow, wide = (self.text("flat", "--all", *more, "--force", folder) for more in ((), ("--wide",)))
         self.assertIn("Left out to fit the width: ", narrow)
         self.assertIn("cumulative", wide.partition("\n\n")[2].splitlines()[0])
         self.assertIn("[stack cut: deeper than what was copied]", wide)
         self.assertNotIn("[stack cut: deeper than what was copied]", narrow)
+
+    def test_rows_without_time_of_their_own(self):
+        """They are left out and counted, unless they are asked for in any way."""
+        folder = self.write(whole_run())
+        brief = self.text("flat", "--force", folder)
+        everything = self.text("flat", "--sort", "total", "--force", folder)
+        idle = [row for row in everything.partition("\n\n")[2].splitlines() if row.startswith("  0.00")]
+        self.assertTrue(idle)
+        self.assertRegex(brief, rf"\[{len(idle)} more functions?: --all\]")
+        self.assertNotIn("[stack cut", brief.partition("\n\n")[2])
+        self.assertIn("[stack cut", everything)
+        for option in (("--all",), ("--focus", "stack cut")):
+            self.assertIn("[stack cut", self.text("flat", *option, "--force", folder), option)
+        limited = self.text("flat", "--limit", "1", "--force", folder)
+        self.assertRegex(limited, r"more functions, not shown\]")
 
     def test_stacks_without_calls_are_a_tree(self):
         folder = self.write(whole_run())
@@ -176,13 +191,14 @@ class Flat(Case):
         self.assertRegex(text, r"(?m)^Samples  1000 of 0\.001 seconds each: 1\.000 seconds$")
         self.assertIn("0.920 s of 1.000 s CPU time accounted for (92.0 %)", text)
         self.assertIn("0.080 s (8.0 %): the kernel may not be seen", text)
-        self.assertIn("90.0 % are whole", text)
+        self.assertIn("90.0 % are complete", text)
         self.assertIn("sampling took about 0.020 s", text)
         self.assertNotIn("Programs", text)
 
     def test_errors_of_uneven_weights_are_their_scatter(self):
         """Strata of few samples, with weights as distances between random looks have: over some recordings, the
-        standard error that is printed is that of drawing each sample."""
+        standard error that is printed is that of drawing each sample. Its square is 0 to 15 % more, as the lesser
+        of two estimates is taken."""
         draw, printed, known = random.Random(21), 0, 0
         for _ in range(12):
             run = Run("x")
@@ -196,11 +212,12 @@ class Flat(Case):
             printed += ((rows["main"]["self_share_high"] - rows["main"]["self_share_low"]) / 2 / 1.96) ** 2
             known += 0.4 * 0.6 * sum(w * w for w in weights) / sum(weights) ** 2
         self.assertGreater(printed / known, 0.93)
-        self.assertLess(printed / known, 1.15)
+        self.assertLess(printed / known, 1.22)
 
     def test_intervals_have_room_for_time_without_a_place(self):
         def intervals(*losses):
             run = whole_run()
+            run.losses.append((KERNEL_UNSEEN, 0, 80 * PERIOD, "the kernel may not be seen"))  # the rest
             run.losses += losses
             rows = monarc_json("flat", "--force", self.write(run))["functions"]
             return {f["name"]: [f[key] for key in ("self_share_low", "self_share_high", "total_share_low",
@@ -210,7 +227,7 @@ class Flat(Case):
             wanted = [0.8 * low, 0.8 * high + 0.2, 0.8 * total_low, 0.8 * total_high + 0.2]
             for is_there, should in zip(part[name], wanted):
                 self.assertAlmostEqual(is_there, should, delta=2e-5, msg=name)
-        self.assertEqual(intervals((RECORDS, 9, 250 * PERIOD, "the buffer was full")), known)
+        self.assertEqual(intervals((RECORDS, 9, 250 * PERIOD, "the buffer was full")), part)
 
     def test_few_and_no_samples(self):
         run = Run("x", user=PERIOD)
@@ -242,6 +259,15 @@ class Flat(Case):
         [gone] = {a["callee_object"] for a in arcs if "libgone" in a["callee"]}
         self.assertEqual(gone, "libgone.so.1")
         self.assertLessEqual({"", "kernel"}, {a["callee_object"] for a in arcs})
+
+    def test_addresses_are_linked_ones(self):
+        """In every form: those of `nm`, wherever the program was loaded."""
+        folder = self.write(whole_run())
+        flat = {f["name"]: f["address"] for f in monarc_json("flat", "--all", "--force", folder)["functions"]}
+        arcs = csv.DictReader(io.StringIO(self.text("graph", "--entries", "--csv", "--force", folder)))
+        found = {a[end]: a[end + "_address"] for a in arcs for end in ("caller", "callee") if a[end]}
+        self.assertGreater(len(found), 3)
+        self.assertEqual(found, {name: flat[name] for name in found})
 
 
 class Trees(Case):
@@ -286,6 +312,17 @@ class Trees(Case):
         text = self.text("flat", "--force", "--by-process", folder)
         self.assertRegex(text, r"13 +10 +SIGKILL +cc1  \(cut short\)")
 
+    def test_how_processes_ended(self):
+        run = self.make()
+        ends = {20: ("?", dict(status=None)), 21: ("runs", dict(status=None, end=0)), 22: ("3", dict(status=3 << 8)),
+                23: ("SIGTERM", dict(status=15)), 24: ("SIGSEGV", dict(status=11 | 128)), 25: ("0", dict(status=0))}
+        for pid, (_, more) in ends.items():
+            run.thread(run.process(pid, 1, self.cc, "p", **more), pid, "t", PERIOD)
+            run.sample([(self.cc, 0x1000)], 10, thread=len(run.threads) - 1)
+        text = self.text("flat", "--force", "--by-process", self.write(run))
+        shown = {int(pid): end for pid, end in re.findall(r"(?m) (\d+) +1 +(\S+) +cc1$", text)}
+        self.assertEqual(shown, {pid: end for pid, (end, _) in ends.items()}, text)
+
     def test_threads(self):
         table = monarc_json("flat", "--force", "--by-thread", self.write(self.make()))
         check_schema(self, "shares", table)
@@ -307,6 +344,31 @@ class Trees(Case):
         self.assertEqual(self.flat("--phase", "load", folder)[1]["samples"], 100)
         self.assertEqual(self.flat("--phase", "solve", folder)[1]["samples"], 300)
         self.assertIn("'rest'", self.refusal("flat", "--force", "--phase", "rest", folder))
+
+    def test_what_stacks_are_shown_without(self):
+        """Functions and objects that are left out give their time to their callers."""
+        folder = self.write(whole_run())
+        def rows(*options):
+            answer = monarc_json("graph", "--tree", "--min-percent", "0", *options, "--force", folder)
+            tree = answer["trees"][0]["rows"]
+            names = [row["name"] for row in tree]
+            return names, sum(row["total_samples"] for row in tree if row["depth"] == 0)
+        names, whole = rows()
+        self.assertGreater(names.count("fact"), 1)
+        folded, total = rows("--fold-recursion")
+        self.assertLess(folded.count("fact"), names.count("fact"))
+        self.assertAlmostEqual(total, whole)
+        without, total = rows("--drop-function", "^fact$")
+        self.assertNotIn("fact", without)
+        self.assertAlmostEqual(total, whole)
+        without, _ = rows("--drop-object", "libgone.so.1")
+        self.assertFalse([name for name in without if "libgone" in name])
+        for options, message in ((("--drop-function", "nope"), "has no function that --drop-function matches"),
+                                 (("--drop-object", "nope.so"), "has no object 'nope.so'"),
+                                 (("--entries", "--fold-recursion"), "go with trees of recorded stacks")):
+            answer = monarc("graph", *options, "--force", folder)
+            self.assertEqual((answer.returncode, answer.stdout), (2, b""))
+            self.assertIn(message, answer.stderr.decode())
 
     def test_choices_need_a_recording(self):
         self.assertIn("name one", self.refusal("flat", "--process", "7", DEMO, "gmon.out"))
@@ -426,6 +488,28 @@ class Newest(Case):
         self.assertRegex(text, r"gmon.out is newer than the recording of 2001-09-09 \d\d:45:40")
         self.assertNotIn("newer", self.text("flat", "./demo", "gmon.out"))
 
+    def test_without_operands(self):
+        """The newest recording in the folder, by the time of its file; a.out if gmon.out is newer."""
+        for command in "flat", "graph", "lines", "annotate", "flame", "html", "tui", "doctor", "export":
+            more = ["--format", "folded"] if command == "export" else []
+            said = self.refusal(command, *more)
+            self.assertIn(f"{command} needs a PROGRAM or a RECORDING, and none is in this folder", said)
+        for name, at in ("b.monarc", 2e9), ("a.monarc", 1e9), ("c.monarc", 1.5e9):
+            os.utime(self.write(whole_run(), name) / "monarc.side", (at, at))
+        (self.dir / "d.monarc").mkdir()  # one that failed
+        (self.dir / "e.monarc").write_bytes(b"")
+        for command in "flat", "graph":
+            self.assertIn("b.monarc", self.text(command, "--force"), command)
+        self.assertIn(b"b.monarc", monarc("doctor", cwd=self.dir).stdout)
+        self.assertEqual(monarc("html", "--force", "-o", "page.html", cwd=self.dir).returncode, 0)
+        self.assertTrue((self.dir / "page.html").stat().st_size)
+        (self.dir / "gmon.out").write_bytes(gmon([(0x401000, 0x401240, [3] * 144)]))
+        self.assertIn("b.monarc", self.text("flat", "--force"))
+        os.utime(self.dir / "gmon.out", (2e9 + 1, 2e9 + 1))
+        self.assertIn("gmon.out is the newest profile here, and names no program", self.refusal("flat"))
+        shutil.copy(DEMO, self.dir / "a.out")
+        self.assertIn("Profile  gmon.out\n", self.text("flat"))
+
 
 class Others(Case):
     def test_info(self):
@@ -461,7 +545,7 @@ class Others(Case):
         self.assertEqual(found["lost-records"][0], "warning")
         self.assertEqual(found["unseen-time"], ("warning", "0.090 s: setuid"))
         self.assertIn("attached late", str(found["unseen-processes"]))
-        self.assertRegex(found["incomplete-stacks"][1], r"89\.7 % are whole|90\.0 % are whole")
+        self.assertRegex(found["incomplete-stacks"][1], r"89\.7 % are complete|90\.0 % are complete")
         self.assertIn("10.0 % end in /nonexistent/libgone.so.1", found["incomplete-stacks"][1])
         self.assertEqual(found["unaccounted"][1], "0.920 s of 1.000 s are accounted for")
         self.assertIn("generated-code", found)
@@ -482,7 +566,7 @@ class Others(Case):
         run = whole_run()
         run.objects[0] = (FILE, str(DEMO), b"\1" * 20, *run.objects[0][3:])
         self.assertEqual(self.doctor(run)["other-build"][0], "error")
-        self.assertIn("the file is another one than was recorded", self.text("flat", self.write(run)))
+        self.assertIn("the file is not the one that was recorded", self.text("flat", self.write(run)))
         self.assertNotRegex(self.text("flat", "--force", self.write(run)), r"  work\n")
 
     def test_another_library(self):
@@ -493,7 +577,7 @@ class Others(Case):
         run.nodes = [(p, o, MAIN if a == 0x1234 else a) for p, o, a in run.nodes]
         rows = {f["name"]: f for f in monarc_json("flat", self.write(run))["functions"]}
         self.assertEqual(rows["[no symbol] (libgone.so.1)"]["self_samples"], 100)
-        self.assertIn("is another one than was recorded", self.text("flat", self.write(run)))
+        self.assertIn("is not the one that was recorded", self.text("flat", self.write(run)))
         forced = monarc_json("flat", "--force", self.write(run))["functions"]
         self.assertNotIn("main", [f["name"] for f in forced if f.get("object") == "libgone.so.1"])
 

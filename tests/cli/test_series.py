@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 CC = os.environ.get("CC", "gcc").split()
 # Each run adds a line to the file `log`: bytes of the environment, bytes on standard input.
 SOURCE = r"""
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +154,7 @@ class Series(unittest.TestCase):
             self.assertAlmostEqual((row["self_share_high"] - row["self_share_low"]) / 2, half,
                                    delta=half / 100)
         text = monarc("flat", self.dir / "made").stdout.decode()
-        self.assertIn("4 runs differ", text)
+        self.assertIn("spread of 4 runs", text)
 
     def test_one_of_the_runs(self):
         self.run_it("--repeat", "2", "--no-report", self.program, "0.05")

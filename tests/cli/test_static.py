@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import tempfile
@@ -28,6 +29,45 @@ ALONE OPAQUE int never(int x) { __asm__(""); return tail(x) + 1; }
 ALONE int main(void) { return ping(3) + leaf(2); }
 void _start(void) { main(); for (;;); }
 """
+
+# Calls that end their functions, and one with a byte behind it.
+ENDS = """
+.globl _start, last, inner, leaf, end
+_start: nop; call last
+last: call leaf
+inner: call leaf; nop
+leaf: nop; nop; nop; nop; nop; nop
+end: nop; nop; nop; nop
+"""
+
+
+class Ends(unittest.TestCase):
+    """-c of gprof 2.44 and later leaves out calls behind which no byte of their range is."""
+    def callers(self, version, high):
+        arc = [(self.at["_start"] + 2, self.at["last"], 1)]
+        low = self.at["_start"]
+        ranges = [(low, high), (high, high + (self.at["end"] - high) // 2 * 2)]
+        (self.folder / "gmon.out").write_bytes(gmon([(low, high, [0] * ((high - low) // 2)) for low, high in ranges], arc))
+        done = monarc("gprof", "--compat", version, "-b", "-q", "-c", "-z", "p", cwd=self.folder)
+        self.assertEqual(done.stderr, b"")
+        return set(re.findall(r"0/0 +(\w+)", done.stdout.decode())) - {"leaf"}
+
+    def test_last_call(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = Path(folder)
+            (self.folder / "p.s").write_text(ENDS)
+            if os.uname().machine != "x86_64":
+                self.skipTest("x86-64 code")
+            for words in ["as", "-o", "p.o", "p.s"], ["ld", "-o", "p", "p.o"]:
+                subprocess.run(words, cwd=folder, check=True)
+            listing = subprocess.run(["nm", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
+            self.at = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
+            behind = self.at["leaf"] + 2
+            for version, expected in ("2.40", {"_start", "last", "inner"}), ("2.44", {"inner"}), ("2.46", {"inner"}):
+                self.assertEqual(self.callers(version, behind), expected)
+            # Here a histogram ends behind the call of `inner`.
+            self.assertEqual(self.callers("2.40", self.at["inner"] + 5), {"_start", "last", "inner"})
+            self.assertEqual(self.callers("2.44", self.at["inner"] + 5), set())
 
 
 class Static(unittest.TestCase):

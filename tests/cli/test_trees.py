@@ -212,7 +212,7 @@ class Trees(unittest.TestCase):
         text = monarc("graph", "--tree", "--depth=4", self.paths).stdout.decode()
         self.assertRegex(text, r"(?m) \(\+\d more, \d+(\.\d+)? %\)$")
         cut = monarc("graph", "--tree", "--limit=3", self.paths).stdout.decode()
-        self.assertIn("--limit allows 3 rows", cut)
+        self.assertIn("cut off after 3 rows (--limit)", cut)
 
     def test_only_branches_are_indented(self):
         text = monarc("graph", "--callees", "down", self.paths).stdout.decode()

@@ -143,7 +143,7 @@ class Unrecorded(unittest.TestCase):
         command = [*NOBODY, "env", f"TMPDIR={place}", monarc_path(), "run", self.program, "0"]
         done = subprocess.run(command, cwd=closed, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertRegex(done.stderr, rf"cannot be written here: .*; -o {place}/p.monarc would do\n$")
+        self.assertRegex(done.stderr, rf"cannot be written here: .*; try -o {place}/p.monarc\n$")
         # And it does.
         command[-2:-2] = ["--no-report", "-o", f"{place}/p.monarc"]
         done = subprocess.run(command, cwd=closed, capture_output=True, text=True)

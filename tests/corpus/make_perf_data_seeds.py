@@ -121,6 +121,44 @@ def plain(order):
     return f, attribute, records, features
 
 
+KERNEL_TEXT = 0xffffffff81000000
+CONTEXT_USER_DEFERRED, DEFERRED = (1 << 64) - 640, 22
+
+
+def old(mapping):
+    """As perf 2.6 to 3.8 wrote it: 7 in the kernel, 5 in the program. mapping(f): the kernel's."""
+    f = File("<", IP | TID | TIME | PERIOD | CHAIN)
+    records = mapping(f) + f.name(7, b"main", 100, USER)
+    records += f.mapping(7, 0x400000, 0x1000, 0, b"/nowhere/main")
+    records += f.sample(KERNEL_TEXT + 0x10, 200, 7, (CONTEXT_KERNEL, KERNEL_TEXT + 0x10,
+                                                    CONTEXT_USER, 0x400030, 0x400021), KERNEL)
+    records += f.sample(0x400010, 300, 5, (CONTEXT_USER, 0x400010, 0x400021))
+    return f.whole([f.attribute(1, 0, 1000)], [[]], records, {6: f.text(b"x86_64")})
+
+
+def deferred():
+    """Stacks of user code that come once for several samples; with a cookie that is not the
+    sample's; never."""
+    f = File("<", IP | TID | TIME | PERIOD | CHAIN)
+
+    def stack(cookie, time, *addresses):
+        words = (CONTEXT_USER, *addresses)
+        return f.other(DEFERRED, 0, f.pack("QQ", cookie, len(words)) +
+                       b"".join(f.pack("Q", w) for w in words), time)
+
+    records = f.mapping(-1, KERNEL_TEXT, 0x100000, KERNEL_TEXT, b"[kernel.kallsyms]_text", KERNEL)
+    records += f.name(7, b"main", 100) + f.mapping(7, 0x400000, 0x1000, 0, b"/nowhere/main")
+    for ip, time, period in (0x10, 200, 3), (0x20, 210, 4):
+        records += f.sample(KERNEL_TEXT + ip, time, period, (
+            CONTEXT_KERNEL, KERNEL_TEXT + ip, CONTEXT_USER_DEFERRED, 1), KERNEL)
+    records += stack(1, 220, 0x400030, 0x400021)
+    records += f.sample(0x400010, 300, 5, (CONTEXT_USER_DEFERRED, 2))
+    records += stack(2, 310, 0x400010, 0x400021)
+    records += f.sample(0x400018, 400, 11, (CONTEXT_USER_DEFERRED, 3)) + stack(4, 410, 0x400010)
+    records += f.sample(0x40001c, 500, 13, (CONTEXT_USER_DEFERRED, 5))
+    return f.whole([f.attribute(1, 0, 1000)], [[]], records, {6: f.text(b"x86_64")})
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
@@ -131,6 +169,13 @@ def main():
     magic = b"PERFILE2" + f.pack("Q", 16)
     told = f.record(64, 0, attribute) + f.record(80, 0, f.pack("Q", 6) + f.text(b"x86_64"))
     (folder / "pipe").write_bytes(magic + told + records)
+    (folder / "pipe-and-message").write_bytes(
+        magic + told + records + b"[ perf record: Woken up 1 times to write data ]\n")
+    (folder / "perf-3.2").write_bytes(old(lambda f: f.mapping(
+        -1, 0, 0xffffffff9fffffff, KERNEL_TEXT, b"[kernel.kallsyms]_text", KERNEL)))
+    (folder / "perf-2.6.36").write_bytes(old(lambda f: f.mapping(
+        -1, 0, 0xffffffff9fffffff, KERNEL_TEXT, b"[kernel.kallsyms._text]", KERNEL)))
+    (folder / "deferred").write_bytes(deferred())
     packed = subprocess.run(["zstd", "-qc", "-"], input=records, stdout=subprocess.PIPE,
                             check=True).stdout
     half = len(packed) // 2

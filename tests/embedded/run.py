@@ -87,7 +87,7 @@ HOSTED = [
 
 
 def one_file(folder):
-    parts = [RECORDER / f"{part}.c" for part in PARTS if part != "ecos"]
+    parts = [RECORDER / f"{part}.c" for part in PARTS]
     subprocess.run([sys.executable, RECORDER / "amalgamate.py", tap.ROOT / "include",
                     pathlib.Path(folder) / "monarc_embedded.c",
                     pathlib.Path(folder) / "monarc_embedded.h", *parts], check=True)
@@ -432,7 +432,7 @@ def test_guide(t, run):
         if name:
             (work / name).write_text(body)
         elif language == "sh":
-            commands = body.replace("/usr/share/monarc/embedded", str(share))
+            commands = body.replace("$(pkg-config --variable=embedded monarc-runtime)", str(share))
             run.say("sh", "-ec", f"PATH={run.folder}:$PATH\n{commands}", cwd=work)
     flat = run.say(run.monarc, "flat", "app.elf", "out/gmon.out", cwd=work)
     cover = run.say(run.monarc, "cover", "cover", cwd=work)

@@ -1,7 +1,9 @@
 """The command lines that the faults are tried on, and the folder in which they run.
 
 Each is a name, arguments and the files it writes; these exist before, with old bytes. prepare() makes a
-program that counts calls (-pg), the same one with coverage, their profiles, and folders of gcda files.
+program that counts calls (-pg), the same one with coverage, their profiles, and folders of gcda files;
+two recordings of a program that has a library and a separate debug file, as `bare` and `bare2` without
+symbols, so that reports read the files; and files of other profilers.
 """
 
 import os
@@ -52,7 +54,76 @@ LINES = [
     ("gcov-dump", ["gcov-dump", "-l", "cov.gcno"], []),
     ("gcov-tool-merge", ["gcov-tool", "merge", "-o", "merged", "one", "two"], ["merged/cov.gcda"]),
     ("gcov-tool-overlap", ["gcov-tool", "overlap", "one", "two"], []),
+    # Recordings, with symbols in them and without.
+    ("rec-flat", ["flat", "rec"], []),
+    ("rec-flat-asked", ["flat", "--symbols", "debug", "rec"], []),
+    ("rec-graph-tree", ["graph", "--tree", "rec"], []),
+    ("rec-lines", ["lines", "rec"], []),
+    ("rec-annotate", ["annotate", "rec"], []),
+    ("rec-annotate-asm", ["annotate", "--asm", "rec"], []),
+    ("rec-html", ["html", "-o", "out", "rec"], ["out"]),
+    ("rec-info", ["info", "rec"], []),
+    ("rec-doctor", ["doctor", "rec"], []),
+    ("bare-flat", ["flat", "bare"], []),
+    ("bare-flat-json", ["flat", "--json", "bare"], []),
+    ("bare-flat-runs", ["flat", "bare", "bare2"], []),
+    ("bare-graph", ["graph", "bare"], []),
+    ("bare-graph-tree", ["graph", "--tree", "bare"], []),
+    ("bare-graph-csv", ["graph", "--csv", "bare"], []),
+    ("bare-callers", ["graph", "--callers", "inner", "bare"], []),
+    ("bare-lines", ["lines", "bare"], []),
+    ("bare-lines-json", ["lines", "--json", "bare"], []),
+    ("bare-annotate", ["annotate", "bare"], []),
+    ("bare-annotate-asm", ["annotate", "--asm", "bare"], []),
+    ("bare-export-pprof", ["export", "--format", "pprof", "-o", "out", "bare"], ["out"]),
+    ("bare-export-callgrind", ["export", "--format", "callgrind", "-o", "out", "bare"], ["out"]),
+    ("bare-export-folded", ["export", "--format", "folded", "bare"], []),
+    ("bare-export-speedscope", ["export", "--format", "speedscope", "-o", "out", "bare"], ["out"]),
+    ("bare-flame", ["flame", "-o", "out", "bare"], ["out"]),
+    ("bare-html", ["html", "-o", "out", "bare"], ["out"]),
+    ("bare-order", ["order", "-o", "out", "bare"], ["out"]),
+    ("bare-info", ["info", "bare"], []),
+    ("bare-doctor", ["doctor", "bare"], []),
+    ("bare-diff", ["diff", "bare", "bare2"], []),
+    ("bare-diff-share", ["diff", "--by", "share", "--all", "bare", "bare2"], []),
+    ("bare-diff-csv", ["diff", "--csv", "bare", "bare2"], []),
+    ("bare-check", ["check", "--baseline", "bare", "bare2"], []),
+    ("side-flat", ["flat", "inside"], []),
+    # What others wrote.
+    ("folded-flat", ["flat", "a.folded"], []),
+    ("folded-diff", ["diff", "a.folded", "b.folded"], []),
+    ("folded-html", ["html", "-o", "out", "a.folded"], ["out"]),
+    ("pprof-flat", ["flat", "bare.pb.gz"], []),
+    ("pprof-tree", ["graph", "--tree", "bare.pb.gz"], []),
+    ("callgrind-flat", ["flat", "callgrind.out.x"], []),
+    ("script-flat", ["flat", "perf.script"], []),
+    ("script-export", ["export", "--format", "pprof", "-o", "out", "perf.script"], ["out"]),
+    # Profiles and coverage in files that compare and show.
+    ("diff", ["diff", "prog", "gmon.out", "gmon.out"], []),
+    ("html", ["html", "-o", "out", "prog", "gmon.out"], ["out"]),
+    ("html-coverage", ["html", "-o", "out", "cov.gcno"], ["out"]),
+    ("html-trace", ["html", "-o", "out", "cov.info"], ["out"]),
+    ("diff-coverage", ["diff", "cov.info", "cov.gcno"], []),
+    ("flame", ["flame", "-o", "out", "prog", "gmon.out"], ["out"]),
+    ("export-callgrind", ["export", "--format", "callgrind", "-o", "out", "prog", "gmon.out"], ["out"]),
+    ("split-lines", ["lines", "split", "split.out"], []),
 ]
+
+LIBRARY = """static __attribute__((noinline)) long inner(long n) { volatile long s = 0; while (n--) s += n; return s; }
+long of_library(long n) { return inner(n) & 1; }
+"""
+WITH_LIBRARY = """long of_library(long n);
+static __attribute__((noinline)) long own(long n) { volatile long s = 0; while (n--) s += n; return s; }
+int main(void) { return (int)(own(30000000) + of_library(30000000)) == 7; }
+"""
+SCRIPT = """prog 10/10 1.000000: 1000000 cpu-clock:
+\t        1139 f+0x9 (/nowhere/prog)
+\t        1150 main+0x10 (/nowhere/prog)
+
+prog 10/10 1.001000: 1000000 cpu-clock:
+\t        1150 main+0x10 (/nowhere/prog)
+
+"""
 
 
 def run_quiet(*argv, cwd):
@@ -74,3 +145,32 @@ def prepare(folder, monarc):
     for tree in ("one", "two", "merged"):
         (folder / tree).mkdir()
         shutil.copy(folder / "cov.gcda", folder / tree)
+    prepare_recordings(folder, monarc, cc)
+
+
+def prepare_recordings(folder, monarc, cc):
+    """rec, bare, bare2, inside, and files of other profilers."""
+    (folder / "lib.c").write_text(LIBRARY)
+    (folder / "own.c").write_text(WITH_LIBRARY)
+    run_quiet(*cc, "-g", "-O1", "-fPIC", "-shared", "lib.c", "-o", "lib.so", cwd=folder)
+    run_quiet(*cc, "-g", "-O1", "own.c", "./lib.so", "-o", "own", cwd=folder)
+    (folder / "debug").mkdir()
+    shutil.copy(folder / "own", folder / "debug/own.debug")
+    run_quiet("strip", "-g", "--strip-unneeded", "own", cwd=folder)
+    run_quiet("objcopy", "--add-gnu-debuglink=debug/own.debug", "own", cwd=folder)
+    (folder / ".debug").mkdir()
+    shutil.copy(folder / "debug/own.debug", folder / ".debug/own.debug")
+    for name, option in ("rec", []), ("bare", ["--no-symbols"]), ("bare2", ["--no-symbols"]):
+        run_quiet(monarc, "run", "--no-report", *option, "-o", name, "./own", cwd=folder)
+    subprocess.run(["./prog"], cwd=folder, check=True,
+                   env={**os.environ, "LD_PRELOAD": os.environ["MONARC_RT_SO"], "MONARC_OUT": "inside"})
+    (folder / "a.folded").write_text("main;f;g 10\nmain;f 20\nmain;h 5\n")
+    (folder / "b.folded").write_text("main;f;g 30\nmain;f 20\nmain;h 5\n")
+    run_quiet(monarc, "export", "--format", "pprof", "-o", "bare.pb.gz", "bare", cwd=folder)
+    run_quiet(monarc, "export", "--format", "callgrind", "-o", "callgrind.out.x", "bare", cwd=folder)
+    (folder / "perf.script").write_text(SCRIPT)
+    run_quiet(*cc, "-g", "-gsplit-dwarf", "-pg", "-no-pie", "prog.c", "-o", "split", cwd=folder)
+    (folder / "gmon.out").rename(folder / "gmon.kept")
+    run_quiet("./split", cwd=folder)
+    (folder / "gmon.out").rename(folder / "split.out")
+    (folder / "gmon.kept").rename(folder / "gmon.out")

@@ -1,6 +1,6 @@
 /* Fuzzes the reader of what `git blame` prints. Law: each line has a commit, and each commit an
  * author that is one, or none. */
-#include "source/blame.h"
+#include "source/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>

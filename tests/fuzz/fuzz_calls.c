@@ -50,10 +50,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     if (!len)
         return 0;
-    struct stretch s = {.bytes = {data + 1, len - 1},
-                        .address = ADDRESS,
-                        .set = set_number(data[0] & 0x7f),
-                        .is_big_endian = data[0] & 0x80};
+    struct code_stretch s = {.bytes = {data + 1, len - 1},
+                             .address = ADDRESS,
+                             .set = set_number(data[0] & 0x7f),
+                             .is_big_endian = data[0] & 0x80};
     struct code_calls calls = {0};
     struct code_finding f = {
         .calls = &calls, .mask = UINT64_MAX, .range = {ADDRESS, ADDRESS + s.bytes.len}};

@@ -13,7 +13,7 @@ static const enum gcov_rule rules[GCOV_SLOTS] = {
     GCOV_RULE_ADD,   GCOV_RULE_ADD, GCOV_RULE_ADD, GCOV_RULE_LISTS,
     GCOV_RULE_LISTS, GCOV_RULE_ADD, GCOV_RULE_IOR, GCOV_RULE_FIRST,
 };
-static int64_t arcs[6] = {1, 2, 3, 4, 5, 6};
+static gcov_type arcs[6] = {1, 2, 3, 4, 5, 6};
 static struct function_info functions[] = {
     {"main", 0x1234, 2},
     {"same", 0x77, 1},

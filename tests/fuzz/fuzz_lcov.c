@@ -5,8 +5,7 @@
  * itself in one table or side by side is the same; no more is hit than there is; JSON is JSON. A
  * patch has as many lines in its ranges as it adds. */
 #include "base/file.h"
-#include "coverage/format/lcov.h"
-#include "coverage/format/patch.h"
+#include "coverage/format/format.h"
 #include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
 #include "coverage/report/coverage_report.h"

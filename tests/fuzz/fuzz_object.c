@@ -1,7 +1,7 @@
 /* libFuzzer: asks an object image everything src/objfile answers and reads all of every string it
  * gets. Nothing may crash, hang or read outside the image, whatever it claims; a refusal says why
  * in one line. */
-#include "objfile/code.h"
+#include "objfile/object.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* libFuzzer: what the kernel's buffer of perf events may hold. Whatever it is, what comes out of a
  * record lies within it, and all of the buffer is taken. */
 #include "record/perf/perf_record.h"
-#include "record/perf/perf_ring.h"
 
 #include <stdlib.h>
 #include <string.h>

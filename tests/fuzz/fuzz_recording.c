@@ -7,7 +7,6 @@
  * that is made of live tables can be read; JSON is JSON. */
 #include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
-#include "profile/format/sidecar.h"
 #include "profile/report/info.h"
 #include "monarc/sidecar.h"
 

@@ -14,6 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!name || strlen(names_short(name, &a)) > strlen(name) ||
         strlen(names_short_call(name, &a)) > strlen(name))
         abort();
+    enum { NARROW = 24 };
+    const char *plain = names_short_plain(name, &a);
+    if (strlen(names_within(name, NARROW, &a)) > strlen(name) ||
+        (plain && strlen(plain) > strlen(name)))
+        abort();
     arena_deinit(&a);
     free(name);
     return 0;

@@ -3,7 +3,7 @@
  * - a function stands in one that came before it, and has a name that ends;
  * - what counts at an address is a function of the unit.
  * Addresses and ranges that a program would have are made up. */
-#include "objfile/split.h"
+#include "objfile/debug_info.h"
 
 #include <stdlib.h>
 #include <string.h>

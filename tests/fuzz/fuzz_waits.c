@@ -24,6 +24,9 @@ static void observe(struct feed *f, unsigned thread, unsigned elapsed, pid_t pid
     c->cpu_ns += elapsed & 0xff;
     c->ready_ns += elapsed >> 14;
     c->runs += elapsed & 1;
+    c->waits += thread & 1 ? elapsed >> 1 & 1 : 0; /* of some it is not known */
+    c->is_running = elapsed & 4;
+    c->is_ending = (elapsed & 0x38) == 0x38;
     waits_observe(f->waits, pid, tid, f->now, c);
 }
 

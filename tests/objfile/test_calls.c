@@ -1,7 +1,7 @@
 /* Direct calls found in code: against capstone, against what compilers made of known programs, and
  * where a byte scan goes wrong. */
 #include "arch/arch.h"
-#include "objfile/code.h"
+#include "objfile/object.h"
 #include "arch/code.h"
 #include "objfile/workshop.h"
 
@@ -101,7 +101,7 @@ static const struct instruction_set *set_named(const char *name)
 static void decode_as(const char *set, struct bytes code, uint64_t address, bool is_big_endian,
                       struct code_finding *f)
 {
-    struct stretch s = {code, address, set_named(set), is_big_endian};
+    struct code_stretch s = {code, address, set_named(set), is_big_endian};
     s.set->decode(&s, f);
     code_finding_deinit(f);
 }

@@ -2,7 +2,7 @@
  * parts of it; excerpts put together; and what is cut off, changed or contradicts itself. */
 #include "objfile/workshop.h"
 
-#include "objfile/excerpt.h"
+#include "objfile/object.h"
 
 #include <stdlib.h>
 

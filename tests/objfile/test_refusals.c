@@ -37,7 +37,7 @@ static void test_refusals(void **state)
     expect_refusal("thin.a", OBJECT_NOT_ELF, "an archive");
     expect_refusal("gmon.out", OBJECT_NOT_ELF, "a profile");
     expect_refusal("program.exe", OBJECT_NOT_ELF, "a DOS program");
-    expect_refusal("magic", OBJECT_NOT_ELF, "not an ELF object");
+    expect_refusal("magic", OBJECT_NOT_ELF, "an ELF object of unknown class");
 }
 
 static void test_cut_short(void **state)

@@ -1,5 +1,5 @@
 /* The examples of RFC 4648, and all lengths around the pieces in which it is written. */
-#include "output/pack.h"
+#include "output/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -143,7 +143,7 @@ static void meanings_stand_once(void **state)
     (void)state;
     struct out out;
     out_init(&out, -1);
-    columns_help(&out, &table);
+    columns_help(&out, &table, false);
     expect(&out, "  function (name)           of the function\n"
                  "  self% (share)             of all samples, 0 to 1, which is said at such\n"
                  "                            length that it needs a second line of the help\n"
@@ -151,7 +151,14 @@ static void meanings_stand_once(void **state)
                  "  self (time)               in seconds\n"
                  "  is_seen                   whether it is\n"
                  "  address                   as linked\n");
-    columns_list(&out, &(struct column_table){"flat", "flat", "rows", columns + TIME, 2});
+    columns_help(&out, &table, true);
+    expect(&out, "  function    of the function\n"
+                 "  self%       of all samples, 0 to 1, which is said at such length that it\n"
+                 "              needs a second line of the help\n"
+                 "  change      points more\n"
+                 "  self        in seconds\n");
+    columns_list(&out, "flat",
+                 &(struct column_table){"Columns", "flat", "rows", columns + TIME, 2});
     expect(&out, "flat\tflat\trows\ttime\tself\tin seconds\nflat\tflat\trows\tcalls\tcalls\t\n");
     out_deinit(&out);
 }

@@ -1,6 +1,6 @@
 /* CSV: commas between fields and nowhere else, quotes where RFC 4180 wants them, no control bytes.
  */
-#include "output/json.h"
+#include "output/formats.h"
 
 #include <math.h>
 #include <setjmp.h>

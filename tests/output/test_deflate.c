@@ -1,5 +1,5 @@
 /* What output/deflate packs, with whichever library it was built, zlib unpacks. */
-#include "output/pack.h"
+#include "output/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What base/gzip writes, with whichever library it was built, zlib reads back. */
-#include "output/pack.h"
+#include "output/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

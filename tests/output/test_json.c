@@ -1,5 +1,5 @@
 /* JSON is well-formed whatever it is given, and numbers read back as they were. */
-#include "output/json.h"
+#include "output/formats.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Messages of Protocol Buffers, byte by byte as the encoding is described: "Encoding",
  * protobuf.dev.
  */
-#include "output/protobuf.h"
+#include "output/formats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

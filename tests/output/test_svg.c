@@ -1,5 +1,5 @@
 /* Texts in SVG: what is markup, what is no character, and what is too long. */
-#include "output/text.h"
+#include "output/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Names and paths in few columns: which part is left, and that characters stay whole. */
-#include "output/text.h"
+#include "output/out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -79,6 +79,14 @@ class Packages(unittest.TestCase):
             for name in names:
                 self.assertTrue(any(path.endswith(name) for path in self.files(package)), name)
 
+    def test_libraries_that_are_loaded_late(self):
+        """Their packages are those that the headers are of, under whatever name this release has them."""
+        for field, libraries in ("Recommends", ("libcapstone", "libncursesw")), ("Suggests", ("libgvc",)):
+            named = run("dpkg-deb", "-f", self.packages["monarc"], field).strip().split(", ")
+            for library in libraries:
+                package, = [name for name in named if re.fullmatch(library + r"\d+(t64)?", name)]
+                self.assertEqual(run("dpkg-query", "-W", "-f", "${db:Status-Status} ", package)[:9], "installed")
+
     def test_lintian_has_nothing_to_say(self):
         changes, = self.work.glob("*.changes")
         told = subprocess.run(["lintian", "--allow-root", "-EI", "--pedantic", "--fail-on",
@@ -119,6 +127,33 @@ class Packages(unittest.TestCase):
         covered = json.loads((system / "tmp/cover").read_text())
         self.assertEqual(covered["sources"][0]["path"].rpartition("/")[2], "busy.c")
         run(*inside, "apt-get remove -qq -y monarc monarc-runtime libmonarc1; ! command -v monarc")
+
+
+class Standalone(unittest.TestCase):
+    """One static file: nothing else is in the folder that is its whole system."""
+    def test_in_an_empty_system(self):
+        with tempfile.TemporaryDirectory(prefix="monarc-standalone-") as folder:
+            build, system = Path(folder) / "build", Path(folder) / "system"
+            run("meson", "setup", build, "-Dprefer_static=true", "-Dstandalone=true", "-Dtests=disabled",
+                "-Dbuildtype=plain", "-Doptimization=0", cwd=ROOT)
+            run("ninja", "-C", build, "monarc")
+            self.assertNotIn("INTERP", run("readelf", "-lW", build / "monarc"))
+            self.assertNotIn("NEEDED", run("readelf", "-dW", build / "monarc"))
+            system.mkdir()
+            shutil.copy(build / "monarc", system)
+            (system / "busy.c").write_text(PROGRAM)
+            run("gcc", "-g", "-O1", "-pg", "-static", "busy.c", "-o", "busy", cwd=system)
+            run("./busy", cwd=system)
+            inside, at = ("chroot", system), "/"
+            if os.geteuid():
+                inside, at = (), f"{system}/"
+            told = run(*inside, f"{at}monarc", "flat", "--json", f"{at}busy", f"{at}gmon.out")
+            self.assertEqual(json.loads(told)["functions"][0]["name"], "work")
+            refused = subprocess.run([*inside, f"{at}monarc", "graph", "--svg", f"{at}busy", f"{at}gmon.out"],
+                                     capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 2)
+            self.assertRegex(refused.stderr, r"^monarc: .* cannot be loaded into this monarc, which is one static "
+                                             r"file; --dot writes what it would draw\n$|built without Graphviz")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ function same(found, expected, name) {
 }
 
 const digits = text => text.replace(/[^\d.?-]/g, "");
+/* Procedures of Fortran's modules, as pages name them. */
+const shownName = name => name.replace(/^__([^_]\w*?)_MOD_(\w+)$/, "$1::$2");
 const percent = share => (100 * share).toFixed(2);
 
 /* --- one page ---------------------------------------------------------------------------------- */
@@ -168,7 +170,7 @@ async function checkCallers(visit, name, graph) {
         const tables = await visit.rows("main table.rows");
         const callees = tables[tables.length - 1].filter(row => row.callee);
         const expected = entry.callees.filter(line => line.kind === "arc" && line.calls && !line.name.includes("("))
-            .map(line => `${line.name} ${line.calls}`).sort();
+            .map(line => `${shownName(line.name)} ${line.calls}`).sort();
         const found = callees.map(row => `${row.callee} ${digits(row.calls || "")}`);
         const missing = expected.filter(line => !found.includes(line));
         same(missing, [], `${name}: callees of ${entry.name} have the calls of graph --json`);
@@ -205,7 +207,7 @@ async function checkFlameChoices(visit, name) {
 
 async function checkFlame(visit, name, flat) {
     const top = [...flat.functions].filter(row => !row.name.match(/[(<[]/)).sort((l, r) => r.self_samples - l.self_samples)[0];
-    await visit.view({ view: "flame", search: `^${top.name}$` });
+    await visit.view({ view: "flame", search: `^${shownName(top.name)}$` });
     const text = await visit.page.textContent("p.frame");
     const share = Number(digits(text.split("match")[0]));
     const expected = 100 * top.total_samples / flat.summary.samples, atMost = 100 * flat.functions.filter(f => f.name === top.name)
@@ -223,8 +225,8 @@ async function checkFlame(visit, name, flat) {
 /* Wider by keys and by the wheel, moved by dragging, which is no click; Escape shows all of it again. */
 async function checkFlamePart(visit, name) {
     /* With the part that is drawn: the middle of a wide frame looks the same wherever it is. */
-    const picture = () => visit.page.$eval("canvas", canvas => `${canvas.dataset.part} ${canvas.toDataURL()}`);
-    const box = await (await visit.page.$("canvas")).boundingBox();
+    const picture = () => visit.page.$eval("div.flame canvas", canvas => `${canvas.dataset.part} ${canvas.toDataURL()}`);
+    const box = await (await visit.page.$("div.flame canvas")).boundingBox();
     const seen = [await picture()];
     /* The browser hands on what the wheel does, and draws, when it comes to it: another picture, which then stays. */
     const look = async () => {
@@ -236,7 +238,7 @@ async function checkFlamePart(visit, name) {
         }
         seen.push(now);
     };
-    await visit.page.focus("canvas");
+    await visit.page.focus("div.flame canvas");
     await visit.press("+", "+");
     await look();
     await visit.press("Shift+ArrowRight");
@@ -255,6 +257,72 @@ async function checkFlamePart(visit, name) {
     await visit.page.mouse.move(1, 1);
     await look();
     ok(seen.pop() === seen[0], `${name}: Escape shows all of the flame`);
+}
+
+/* Rows of the call tree: depth, name and totals, as they are shown. */
+async function treeRows(visit) {
+    return visit.page.$$eval("div.tree tbody tr:not(.spacer)", rows => rows.map(row => {
+        const cells = [...row.children].map(cell => cell.innerText.trim()), name = row.querySelector(".folder");
+        return { depth: Math.round(parseFloat(name.style.paddingLeft) / 0.9), name: name.querySelector("[title]").innerText,
+            total: Number(cells[0].replace(/[^\d.]/g, "")), isOpen: /▾/.test(name.innerText), isChosen: row.getAttribute("aria-selected") === "true" };
+    }));
+}
+
+/* Opened along the heaviest path; closed, opened and changed by keys; what is left out gives its time to its callers. */
+async function checkCallTree(visit, name) {
+    await visit.view({ view: "tree" });
+    const rows = await treeRows(visit), chosen = rows.find(row => row.isChosen);
+    const tops = list => list.filter(row => row.depth === 0).reduce((sum, row) => sum + row.total, 0);
+    ok(Math.abs(tops(rows) - 100) < 0.2, `${name}: the outermost rows of the call tree are all of the time`, JSON.stringify(rows));
+    ok(chosen && rows.filter(row => row.depth > 0).every(row => rows.some(above => above.isOpen && above.depth === row.depth - 1)),
+        `${name}: the heaviest path is open`);
+    await visit.press("ArrowLeft", "Home", "ArrowLeft");
+    const closed = await treeRows(visit);
+    ok(closed.length < rows.length || rows.every(row => !row.isOpen), `${name}: left closes a row`);
+    await visit.press("*");
+    const opened = await treeRows(visit);
+    ok(opened.length >= rows.length && opened.every((row, i) => i === 0 || row.depth <= opened[i - 1].depth + 1), `${name}: * opens all below a row`);
+    const sums = opened.map((row, i) => {
+        let below = 0;
+        for (let k = i + 1; k < opened.length && opened[k].depth > row.depth; k++)
+            below += opened[k].depth === row.depth + 1 ? opened[k].total : 0;
+        return below - row.total;
+    });
+    ok(sums.every(rest => rest < 0.3), `${name}: no row has less than its callees`, JSON.stringify(opened));
+    if (opened.length < 2 || opened[1].depth !== 1)
+        return;
+    await visit.press("ArrowDown", "x");
+    const without = await treeRows(visit);
+    ok(!without.some(row => row.name === opened[1].name) && Math.abs(tops(without) - 100) < 0.2, `${name}: x leaves out ${opened[1].name}`, JSON.stringify(without));
+    await visit.page.click("button.chip");
+    await visit.settled();
+    ok(visit.address().without === undefined, `${name}: its button brings it back`);
+    await visit.press("Home", "ArrowDown");
+    const { name: selected } = (await treeRows(visit)).find(row => row.isChosen);
+    await visit.page.click("nav a[data-view=functions]");
+    await visit.settled();
+    const row = await visit.page.$$eval("main tr[aria-selected=true] td.name", cells => cells.map(cell => cell.innerText));
+    ok(row.some(text => text.includes(selected)), `${name}: ${selected} stays chosen in the table of functions`, row);
+    await visit.view({ view: "tree", way: "callers", fold: "1" });
+    ok((await treeRows(visit)).length > 0, `${name}: the call tree from functions to callers`);
+}
+
+async function checkStackChart(visit, name) {
+    await visit.view({ view: "chart" });
+    await visit.page.focus("div.flame canvas");
+    await visit.press("ArrowDown");
+    const text = await visit.page.textContent("p.frame");
+    ok(/: [\d.]+ s from [\d.]+ s on$/.test(text), `${name}: frames of the stack chart have times`, text);
+    await visit.press("Enter");
+    ok(await visit.page.$("aside.panel h2"), `${name}: the chosen frame is described`);
+    const strip = await (await visit.page.$(".activity canvas")).boundingBox();
+    await visit.page.mouse.move(strip.x + strip.width / 4, strip.y + 10);
+    await visit.page.mouse.down();
+    await visit.page.mouse.move(strip.x + strip.width / 2, strip.y + 10, { steps: 4 });
+    await visit.page.mouse.up();
+    await visit.settled();
+    ok(visit.address().view === "chart" && Number(visit.address().to) > Number(visit.address().from), `${name}: dragging over the strip chooses a part`);
+    await checkAccess(visit, name, "a part of the stack chart");
 }
 
 async function checkCoveredFunctions(visit, name, cover) {
@@ -295,6 +363,8 @@ async function checkSummary(visit, name) {
     for (const key of ["calls", "missed"])
         for (const rows of tables.filter(all => key in all[0]))
             ok(key === "calls" ? rows.some(row => row[key] !== "" && row[key] !== "0") : rows.every(row => row[key] !== "0"), `${name}: ${key} in the summary`);
+    const functions = await visit.page.$$("main .heat.wide .bar");
+    ok(!functions.length || await visit.page.$(".flame.small canvas"), `${name}: the summary has a picture`);
     const text = await visit.page.$$eval("main dl.facts", lists => lists.map(list => list.textContent).join(" "));
     ok(!/(^|[^\d\u202f.])1 (objects|counter files|tracefiles|call sites|samples)/.test(text), `${name}: one is one`, text.slice(0, 400));
 }
@@ -432,6 +502,77 @@ function checkTree() {
     same(wrong, 0, "children are sorted by their totals, which make up that of their parent");
 }
 
+/* What is left out of stacks gives its time to its callers; folded stacks have no function twice. */
+function checkStacks() {
+    const read = file => fs.readFileSync(new URL(`../../assets/${file}`, import.meta.url), "utf8");
+    const { page, pathTree, changedTree, callerTree, timeTree, nameForms } = new Function("window", "setTimeout", `"use strict";
+        ${read("flame/names.js")} ${read("page/data.js")} ${read("page/stacks.js")} const isInWindow = () => true;
+        return { page, pathTree, changedTree, callerTree, timeTree, nameForms };`)({}, () => undefined);
+    const functions = 12, paths = { parent: [0], function: [-1], self: [0] };
+    for (let i = 1; i < 4000; i++) {
+        paths.parent.push(Math.max(0, i - 1 - (i * 7919) % 9));
+        paths.function.push((i * 104729) % functions);
+        paths.self.push((i * 31) % 17);
+    }
+    page.functions = { name: Array.from({ length: functions }, (_, i) => `f${i}`), object: Array.from({ length: functions }, (_, i) => i % 3 - 1),
+        kind: Array.from({ length: functions }, (_, i) => i === 5 ? 2 : 0), objects: ["a", "b"] };
+    const tree = pathTree(paths), none = { without: new Set(), objects: new Set() };
+    const uses = (made, fn) => Array.from(made.fn).includes(fn);
+    ok(changedTree(tree, none) === tree, "stacks of which nothing is left out stay as they are");
+    const without = changedTree(tree, { ...none, without: new Set([3]), hidesInlined: true });
+    same([without.total[0], uses(without, 3), uses(without, 5), uses(without, 4)], [tree.total[0], false, false, true], "functions and inlined calls are left out, their time is not");
+    const noObject = changedTree(tree, { ...none, objects: new Set([0]) });
+    same([noObject.total[0], [1, 4, 7, 10].some(fn => uses(noObject, fn))], [tree.total[0], false], "an object is left out");
+    const folded = changedTree(tree, { ...none, folds: true });
+    let twice = 0;
+    for (let i = 1; i < folded.len; i++)
+        for (let above = folded.parent[i]; above; above = folded.parent[above])
+            twice += folded.fn[above] === folded.fn[i];
+    same([folded.total[0], twice], [tree.total[0], 0], "folded stacks have each function once");
+    const only = changedTree(tree, { ...none, only: 2 }), outermost = callerTree(tree, 2);
+    same([only.total[0], [...new Set(Array.from(only.fn).filter((fn, i) => i && !only.parent[i]))]], [outermost.total[0], [2]], "one function alone, with what is below it");
+
+    page.summary = { rate: 1000, abbreviation: "s" };
+    page.window = null;
+    page.profile = { paths: { parent: [0, 0, 1, 1], function: [-1, 0, 1, 2], self: [0, 0, 6, 4] }, timeline: { slice_ns: 2e6, length_ns: 20e6, samples:
+        { slice: [0, 1, 1, 5, 6], thread: [0, 0, 0, 0, 0], path: [2, 3, 2, 2, 2], samples: [2, 1, 1, 2, 2] } } };
+    const inTime = timeTree(0, none), frames = [];
+    for (let i = 1, at = []; i < inTime.len; i++) {
+        at[inTime.parent[i]] = at[inTime.parent[i]] || (inTime.parent[i] ? frames[inTime.parent[i] - 1][1] : 0);
+        frames.push([inTime.fn[i], at[inTime.parent[i]], inTime.total[i]]);
+        at[inTime.parent[i]] += inTime.total[i];
+    }
+    same(frames, [[0, 0, 4], [1, 0, 3], [2, 3, 1], [-1, 4, 6], [0, 10, 4], [1, 10, 4], [-1, 14, 6]], "stacks in the order of time: what goes on is one frame, what was not seen is a gap");
+
+    for (const [full, ...forms] of [["app::Pool<int>::push(int const&) const", "app::Pool::push", "…Pool::push", "…push"], ["main"],
+        ["A<x>::operator()<int>(int) const", "A::operator()", "…operator()"], ["A::operator<(A)", "A::operator<", "…operator<"], ["[a::b]"],
+        ["<alloc::Vec<T> as core::Iter>::next", "<alloc::Vec as core::Iter>::next", "…next"], ["(anonymous namespace)::f(int)", "(anonymous namespace)::f", "…f"]])
+        same(nameForms(full, "…"), [full, ...forms], `ever shorter forms of ${full}`);
+}
+
+/* Which process was whose, and what it worked on: of a build, say. */
+function checkLanes() {
+    const read = file => fs.readFileSync(new URL(`../../assets/page/${file}`, import.meta.url), "utf8");
+    const { page, foldedLanes, processTip, statusText, processHint } = new Function("window", "setTimeout", `"use strict";
+        const shortened = text => text, plain = text => text, amountText = amount => (amount / 1000).toFixed(3) + ' s';
+        ${read("data.js").split("/* --- ")[0]} ${read("timeline.js")} ${read("window.js").match(/function threadName[^]*?\n}/)[0]}
+        return { page, foldedLanes, processTip, statusText, processHint };`)({}, () => undefined);
+    page.profile = {};
+    const times = { start: [0, 1e9, 2e9, 2e9, 3e9, 1e9], end: [0, 0, 3e9, 8e9, 4e9, 9e9] };
+    page.profile.timeline = { slice_ns: 1e7, length_ns: 1e10, samples: { slice: [0, 1, 2, 3, 4, 5, 6], thread: [0, 1, 2, 3, 4, 5, 5],
+        state: [2, 0, 0, 0, 0, 0, 2], path: [0, 0, 0, 0, 0, 0, 0], samples: [100, 0.5, 2000, 300, 0.25, 0.5, 9] },
+    threads: { process: [0, 1, 2, 3, 4, 5], tid: [7, 8, 8, 9, 10, 11], name: ["make", "make", "cc1", "as", "sh", "sh"], ...times },
+    processes: { pid: [7, 8, 8, 9, 10, 11], parent: [1, 7, 7, 8, 7, 7], name: ["make", "make", "cc1", "x86_64-linux-gnu-as", "dash", "dash"],
+        command: ["make -j2", "make -j2", "/usr/lib/gcc/cc1 -quiet -imultiarch x86_64-linux-gnu -MF a.d src/parse.c -o /tmp/cc1.s", "as -o parse.o /tmp/cc1.s", "sh -c 'a b'", null],
+        status: [0, null, 256, 0, 9, null], ...times }, marks: { at: [], kind: [], name: [], process: [] } };
+    same(foldedLanes().map(({ name, depth, threads, before }) => [name, depth, threads, before || []]),
+        [["make 7", 0, [0], []], ["cc1 parse.c 8", 1, [2], [1]], ["as 9", 2, [3], []], ["2 × dash, 0.010 s", 1, [4, 5], []]],
+        "lanes: processes below their parents, with what they worked on; what did little together; a child before its program with that");
+    same([processTip(2), statusText(9), processHint(0), processHint(4)],
+        ["/usr/lib/gcc/cc1 -quiet -imultiarch x86_64-linux-gnu -MF a.d src/parse.c -o /tmp/cc1.s\nprocess 8, 2.000 s to 3.000 s\nexited with status 1", "killed by signal 9", "", ""],
+        "what a process was, in words");
+}
+
 /* --- pages ------------------------------------------------------------------------------------- */
 
 /* Names stay in sight, whatever figures stand beside them. */
@@ -483,8 +624,12 @@ async function checkPage(browser, name, entry) {
         if (views.includes("graph"))
             await checkGraph(visit, name, entry.graph);
     }
-    if (entry.flat && entry.flat.summary.samples > 0)
+    if (entry.flat && entry.flat.summary.samples > 0) {
         await checkFlame(visit, name, entry.flat);
+        await checkCallTree(visit, name);
+    }
+    if (views.includes("chart"))
+        await checkStackChart(visit, name);
     if (entry.cover) {
         await checkCoverage(visit, name, entry.cover);
         await checkSourceKeys(visit, name, entry.cover);
@@ -526,6 +671,8 @@ async function checkPage(browser, name, entry) {
 }
 
 checkTree();
+checkStacks();
+checkLanes();
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 for (const [name, entry] of Object.entries(specification))
     await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));

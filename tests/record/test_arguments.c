@@ -20,6 +20,14 @@ static void secrets_are_hidden(void **state)
         {"-passwd", "abc", "***"},
         {"curl", "redis://me:hunter2@host/a:b@c", "redis://me:***@host/a:b@c"},
         {"curl", "redis://me:a@b@host", "redis://me:***@host"},
+        /* A command line as an argument: all from the first secret on. */
+        {"-c", "curl --token hunter2 x; true", "curl --token ***"},
+        {"-c", "A=1 API_TOKEN=hunter2 ./x", "A=1 API_TOKEN=***"},
+        {"-c", "psql 'postgres://me:hunter2@host/x' -c y", "psql 'postgres://me:***"},
+        {"--password", "my pass phrase", "***"},
+        {NULL, "--password=my pass phrase", "--password=***"},
+        {"-c", "make -j2 all", "make -j2 all"},
+        {NULL, "://", "://"},
         /* Not secrets. */
         {"--password", "--verbose", "--verbose"},
         {"--password=x", "file", "file"},

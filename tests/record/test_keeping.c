@@ -65,12 +65,41 @@ static void equal_stacks_are_one(void **state)
 {
     struct tally t;
     (void)state;
-    tally_init(&t);
+    tally_init(&t, 0);
     uint32_t outer = tally_node(&t, RECORDING_ROOT, 3, 100), inner = tally_node(&t, outer, 4, 200);
     assert_int_equal(tally_node(&t, RECORDING_ROOT, 3, 100), outer);
     assert_int_equal(tally_node(&t, outer, 4, 200), inner);
     assert_int_not_equal(tally_node(&t, RECORDING_ROOT, 4, 200), inner);
     assert_int_not_equal(tally_node(&t, outer, 5, 200), inner);
+    tally_deinit(&t);
+}
+
+/* Slices that were asked for stay as they are, far beyond the usual number; nothing is lost where
+ * the file's most is reached. */
+static void slices_that_were_asked_for_stay(void **state)
+{
+    enum { SLICE_NS = 50000 };
+    struct tally t;
+    struct recording recording = {0}, longer = {0};
+    uint64_t weight = 0;
+    (void)state;
+    tally_init(&t, SLICE_NS);
+    uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
+    for (uint64_t i = 0; i < 20000; i++)
+        tally_add(&t, i * SLICE_NS + 7, 0, 0, node, 1);
+    tally_copy(&t, 1, &recording);
+    assert_int_equal(recording.slice_ns, SLICE_NS);
+    assert_int_equal(recording.samples.len, 20000);
+    for (uint32_t i = 0; i < recording.samples.len; i++)
+        assert_int_equal(recording.samples.at[i].slice, i);
+    tally_add(&t, UINT64_C(3) * TALLY_MOST_SLICES * SLICE_NS, 0, 0, node, 1);
+    tally_copy(&t, 1, &longer);
+    assert_int_equal(longer.slice_ns, 4 * SLICE_NS);
+    for (size_t i = 0; i < longer.samples.len; i++)
+        weight += longer.samples.at[i].weight;
+    assert_int_equal(weight, 20001);
+    recording_deinit(&recording);
+    recording_deinit(&longer);
     tally_deinit(&t);
 }
 
@@ -81,7 +110,7 @@ static void slices_are_bounded_and_sums_kept(void **state)
     struct recording recording = {0};
     uint64_t sum = 0, weight = 0, count = 0;
     (void)state;
-    tally_init(&t);
+    tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 50000; i++) {
         tally_add(&t, i * i * 1000, (uint32_t)(i % 3), 0, node, i);
@@ -102,15 +131,15 @@ static void slices_are_bounded_and_sums_kept(void **state)
     tally_deinit(&t);
 }
 
-static void young_samples_are_scaled(void **state)
+static void first_period_samples_are_scaled(void **state)
 {
     struct tally t;
     struct recording recording = {0};
     (void)state;
-    tally_init(&t);
+    tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     tally_add(&t, 5, 0, 0, node, 100);
-    tally_add(&t, 5, 0, TALLY_YOUNG, node, 100);
+    tally_add(&t, 5, 0, TALLY_FIRST_PERIOD, node, 100);
     tally_copy(&t, 1.5, &recording);
     assert_int_equal(recording.samples.len, 1);
     assert_int_equal(recording.samples.at[0].weight, 250);
@@ -129,7 +158,7 @@ static void what_lasted_is_where_it_was(void **state)
     const uint64_t ms = 1000 * 1000;
     uint64_t weight = 0, early = 0, count = 0;
     (void)state;
-    tally_init(&t);
+    tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     tally_add_over(&t, 100 * ms, 1500 * ms, 0, 0, node, 1400 * ms);
     tally_add_over(&t, 3000 * ms, 9000 * ms, 0, 0, node, 3000 * ms); /* of it, a half */
@@ -158,7 +187,7 @@ static void lasting_rows_are_bounded(void **state)
     const uint64_t ms = 1000 * 1000;
     uint64_t weight = 0;
     (void)state;
-    tally_init(&t);
+    tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t piece = 0; piece < 15; piece++)
         for (uint32_t thread = 0; thread < 3000; thread++)
@@ -183,7 +212,7 @@ static void samples_can_be_forgotten(void **state)
     struct tally t;
     struct recording recording = {0};
     (void)state;
-    tally_init(&t);
+    tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 1000; i++)
         tally_add(&t, i * 1000000, 1 + i % 2, 0, node, 10);
@@ -206,9 +235,10 @@ int main(void)
         cmocka_unit_test(children_have_their_own_copy),
         cmocka_unit_test(equal_stacks_are_one),
         cmocka_unit_test(slices_are_bounded_and_sums_kept),
+        cmocka_unit_test(slices_that_were_asked_for_stay),
         cmocka_unit_test(what_lasted_is_where_it_was),
         cmocka_unit_test(lasting_rows_are_bounded),
-        cmocka_unit_test(young_samples_are_scaled),
+        cmocka_unit_test(first_period_samples_are_scaled),
         cmocka_unit_test(samples_can_be_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

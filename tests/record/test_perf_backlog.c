@@ -1,5 +1,5 @@
 /* Records that wait: in their order, with as much of their stacks as there is. */
-#include "record/perf/perf_backlog.h"
+#include "record/perf/perf_record.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

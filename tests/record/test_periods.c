@@ -1,6 +1,6 @@
 /* Weights of samples, against clocks whose lives are known: what the kernel does with a period that
  * was drawn is done here, for thousands of clocks. */
-#include "record/perf/periods.h"
+#include "record/perf/perf_clocks.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,9 +18,9 @@ static double weigh_ages(enum period_kind kind, uint64_t from, uint64_t to, uint
     periods_init(&p, NOMINAL, seed);
     for (uint64_t clock = 1; clock <= CLOCKS; clock++) {
         uint64_t period = periods_draw(&p, kind);
-        bool is_young;
+        bool is_first_period;
         for (uint64_t age = period; age <= to; age += period) {
-            uint64_t weight = periods_weigh(&p, clock, period, &is_young);
+            uint64_t weight = periods_weigh(&p, clock, period, &is_first_period);
             sum += age > from ? (double)weight : 0;
         }
     }
@@ -35,13 +35,13 @@ static void each_moment_counts_once_on_average(void **state)
         enum period_kind kind;
         uint64_t from, to;
     } cases[] = {
-        {PERIOD_YOUNG, 0, 80000},         {PERIOD_YOUNG, 80000, 120000},
-        {PERIOD_YOUNG, 120000, 400000},   {PERIOD_YOUNG, 400000, 1400000},
-        {PERIOD_YOUNG, 1900000, 2100000}, {PERIOD_YOUNG, 2000000, 5000000},
-        {PERIOD_MIXED, 0, 500000},        {PERIOD_MIXED, 500000, 900000},
-        {PERIOD_MIXED, 1400000, 1600000}, {PERIOD_MIXED, 1600000, 8100000},
-        {PERIOD_LONG, 0, 1000000},        {PERIOD_LONG, 1000000, 1500000},
-        {PERIOD_LONG, 1500000, 4000000},  {PERIOD_LONG, 10000000, 20000000},
+        {PERIOD_SHORTEST, 0, 80000},         {PERIOD_SHORTEST, 80000, 120000},
+        {PERIOD_SHORTEST, 120000, 400000},   {PERIOD_SHORTEST, 400000, 1400000},
+        {PERIOD_SHORTEST, 1900000, 2100000}, {PERIOD_SHORTEST, 2000000, 5000000},
+        {PERIOD_MIXED, 0, 500000},           {PERIOD_MIXED, 500000, 900000},
+        {PERIOD_MIXED, 1400000, 1600000},    {PERIOD_MIXED, 1600000, 8100000},
+        {PERIOD_LONG, 0, 1000000},           {PERIOD_LONG, 1000000, 1500000},
+        {PERIOD_LONG, 1500000, 4000000},     {PERIOD_LONG, 10000000, 20000000},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -100,17 +100,17 @@ static void draws_stay_within_their_bounds(void **state)
 static void clocks_that_were_not_drawn_weigh_their_period(void **state)
 {
     struct periods p;
-    bool is_young = true;
+    bool is_first_period = true;
     (void)state;
     periods_init(&p, NOMINAL, 1);
-    assert_int_equal(periods_weigh(&p, 7, NOMINAL, &is_young), NOMINAL);
-    assert_false(is_young);
+    assert_int_equal(periods_weigh(&p, 7, NOMINAL, &is_first_period), NOMINAL);
+    assert_false(is_first_period);
     for (int i = 0; i < 30; i++) /* age 9 and older */
-        periods_weigh(&p, 8, 300001, &is_young);
-    assert_int_equal(periods_weigh(&p, 8, 300001, &is_young), 300001);
-    assert_false(is_young);
-    periods_weigh(&p, 8, 600001, &is_young); /* begins anew */
-    assert_true(is_young);
+        periods_weigh(&p, 8, 300001, &is_first_period);
+    assert_int_equal(periods_weigh(&p, 8, 300001, &is_first_period), 300001);
+    assert_false(is_first_period);
+    periods_weigh(&p, 8, 600001, &is_first_period); /* begins anew */
+    assert_true(is_first_period);
     periods_deinit(&p);
 }
 
@@ -118,18 +118,18 @@ static void clocks_that_were_not_drawn_weigh_their_period(void **state)
 static void draws_follow_what_lives(void **state)
 {
     struct periods p;
-    bool is_young;
+    bool is_first_period;
     uint64_t clock = 1;
     (void)state;
     periods_init(&p, NOMINAL, 1);
     for (int i = 0; i < 200; i++)
-        periods_weigh(&p, clock++, 500001, &is_young);
+        periods_weigh(&p, clock++, 500001, &is_first_period);
     int few = 0;
     for (int i = 0; i < 1000; i++)
         few += periods_draw_next(&p) < NOMINAL / 10;
     assert_in_range(few, 25, 50);
     for (int i = 0; i < 20000; i++)
-        periods_weigh(&p, clock, 500001, &is_young);
+        periods_weigh(&p, clock, 500001, &is_first_period);
     for (int i = 0; i < 1000; i++)
         assert_true(periods_draw_next(&p) >= NOMINAL / 4 - 8);
     periods_deinit(&p);
@@ -154,15 +154,15 @@ static void draws_follow_what_is_never_seen(void **state)
 static void many_clocks_are_forgotten(void **state)
 {
     struct periods p;
-    bool is_young;
+    bool is_first_period;
     (void)state;
     periods_init(&p, NOMINAL, 1);
     for (uint64_t clock = 1; clock <= 300000; clock++)
-        periods_weigh(&p, clock, 500001, &is_young);
-    assert_true(is_young);
+        periods_weigh(&p, clock, 500001, &is_first_period);
+    assert_true(is_first_period);
     assert_in_range(p.clocks.len, 1, 100000);
-    assert_int_equal(periods_weigh(&p, 5, 500001, &is_young), 500001);
-    assert_false(is_young);
+    assert_int_equal(periods_weigh(&p, 5, 500001, &is_first_period), 500001);
+    assert_false(is_first_period);
     periods_deinit(&p);
 }
 
@@ -171,13 +171,13 @@ static void small_periods_are_drawn_and_weighed(void **state)
 {
     struct periods p;
     double sum = 0;
-    bool is_young;
+    bool is_first_period;
     (void)state;
     periods_init(&p, 100, 7);
     for (uint64_t clock = 1; clock <= 20000; clock++) {
         uint64_t period = periods_draw_next(&p);
         for (uint64_t age = period; age <= 2000; age += period)
-            sum += (double)periods_weigh(&p, clock, period, &is_young);
+            sum += (double)periods_weigh(&p, clock, period, &is_first_period);
     }
     if (fabs(sum / 20000 / 2000 - 1) > 0.03)
         fail_msg("lives weigh %.4f of what they are", sum / 20000 / 2000);

@@ -1,6 +1,6 @@
 /* Clocks that get new periods, against what the kernel would write of threads whose run is known.
  */
-#include "record/perf/redrawn_clocks.h"
+#include "record/perf/perf_clocks.h"
 
 #include <linux/perf_event.h>
 #include <math.h>
@@ -84,10 +84,12 @@ static void a_sample_weighs_its_period_and_what_was_before_it(void **state)
         period = c.clocks.at[0].period;
         assert_int_equal(weight_of(&c, ID, ID, 11000000), period + 80000);
         assert_int_equal(weight_of(&c, ID, ID, 12000000), period);
-        redrawn_clocks_redraw(&c, 1, 0, 90000000); /* ticks that are not seen: half a period */
-        assert_int_equal(weight_of(&c, ID, ID, 90900000), c.clocks.at[0].period + period / 2);
-        redrawn_clocks_redraw(&c, 0, 90910000, 90950000); /* it gave way to the reader */
-        assert_int_equal(weight_of(&c, ID, ID, 99000000), c.clocks.at[0].period + 10000);
+        redrawn_clocks_redraw(&c, 0, 12010000, 13000000); /* it gave way to the reader */
+        assert_int_equal(weight_of(&c, ID, ID, 14000000), c.clocks.at[0].period + 10000);
+        period = c.clocks.at[0].period;
+        redrawn_clocks_redraw(&c, 1, 0, 14000000 + NOMINAL / 2); /* late: it may have slept since */
+        assert_int_equal(c.clocks.at[0].period, period);
+        assert_int_equal(weight_of(&c, ID, ID, 15000000), period);
         close(fd);
     }
     c.clocks.at[0].is_over = true;

@@ -6,7 +6,6 @@
 #include "toy_collector.h"
 
 #include "record/perf/perf_record.h"
-#include "record/perf/perf_ring.h"
 #include "record/waits/waits.h"
 
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 /* What git prints, cut anywhere, and what it never prints. */
-#include "source/blame.h"
+#include "source/source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

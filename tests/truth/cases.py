@@ -19,6 +19,7 @@ class Case:
     extra: tuple = ()                # flags
     libraries: tuple = ()
     options: tuple = ()              # of `monarc run`
+    flat: tuple = ()                 # options of `monarc flat`
     status: int = 0
     is_cut: object = False           # stacks need not be whole, if the report says so; or: by whom
     note: str = ""                   # a loss has to say it; without it, none may of names
@@ -81,7 +82,9 @@ CASES = [
     Case("language-c++", "language.cc", builds=("O0", "O2")),
     Case("language-fortran", "language.f90", extra=("-fno-inline",),
          rename=tuple((name, "__work_MOD_" + name) for name in ("three_parts", "one_part"))),
-    Case("language-rust", "language.rs"),
+    # What a loop consists of in this language are inlined functions, which have rows of their own.
+    Case("language-rust", "language.rs", flat=("--no-inlines",),
+         rename=tuple((name, "language::" + name) for name in ("three_parts", "one_part"))),
     Case("waits", "waits.c", asks=("wait",), builds=("O0", "O2", "static"), options=("--off-cpu",)),
     Case("counted", "counted.c", extra=("-pg",)),
     Case("end-_exit", "ends.c", ("_exit",)),

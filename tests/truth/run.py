@@ -38,7 +38,7 @@ def ask(workshop, case, build, recorder):
         if r.returncode != case.status:
             raise AssertionError("exit status %d, expected %d: %s" % (r.returncode, case.status,
                                                                       r.stderr.strip()))
-        report = truth.Report(recording, [truth.MONARC])
+        report = truth.Report(recording, [truth.MONARC], case.flat)
         is_cut = case.is_cut if isinstance(case.is_cut, bool) else recorder.name in case.is_cut
         return truth.notes(report, case.note) + truth.compare(
             truth.Truth(said), report, case.asks, truth.renamed(case.rename, copy),

@@ -188,9 +188,9 @@ def without_parameters(name):
 class Report:
     """`monarc flat --json` of a recording."""
 
-    def __init__(self, recording, command):
+    def __init__(self, recording, command, options=()):
         self.recording, self.command = recording, command
-        self.flat = self.json("flat", recording)
+        self.flat = self.json("flat", *options, recording)
         self.summary = self.flat["summary"]
         self.functions = self.flat["functions"]
         self.recorded = self.summary["recording"]
@@ -240,8 +240,8 @@ class Report:
         """Of that, what samples say that the kernel had no room for: it may be anybody's."""
         return sum(loss["ns"] for loss in self.recorded["losses"] if loss["kind"] == "records") / 1e9
 
-    def looks(self):
-        """Of how many looks the places of time in the kernel are an estimate, where it is one."""
+    def probes(self):
+        """Of how many probes the places of time in the kernel are an estimate, where it is one."""
         return sum(loss["count"] for loss in self.recorded["losses"] if loss["kind"] == "kernel")
 
     def path_s(self, path):
@@ -329,7 +329,7 @@ def compare(truth, report, asks, rename=(), method="", is_cut=False):
 
     def estimate(p):
         """Of a share `p`, how far off its part in the kernel may be: that is estimated by looks."""
-        kernel, looks = report.kernel_s() / seen_cpu, report.looks()
+        kernel, looks = report.kernel_s() / seen_cpu, report.probes()
         return kernel * standard_error(min(p / kernel, 1), looks) if looks and kernel else 0
 
     def share(kind, name, expected_s, seen_s, most_s=None, ticks=False):

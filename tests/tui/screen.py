@@ -61,12 +61,14 @@ class Screen:
         return self.tmux("display-message", "-p", "#{" + what + "}").strip()
 
     def wait(self, pattern, is_there=True):
-        """Until the regular expression is on the screen, or no more; returns the screen."""
+        """Until the regular expression is on the screen, or no more; returns the screen once it has
+        settled: what is below may still be that of the view before."""
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
-            text = self.text()
-            if bool(re.search(pattern, text, re.M)) == is_there:
-                return text
+            if bool(re.search(pattern, self.text(), re.M)) == is_there:
+                text = self.settled()
+                if bool(re.search(pattern, text, re.M)) == is_there:
+                    return text
             time.sleep(0.05)
         raise AssertionError(f"waited in vain for {pattern!r} in\n{self.text()}")
 

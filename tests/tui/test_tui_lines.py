@@ -112,6 +112,19 @@ class Lines(Case):
         self.assertEqual(copies, sorted(copies, reverse=True))
         self.assertAlmostEqual(sum(copies), 100 * line["self_share"], delta=0.011)
 
+    def test_where_jumps_and_calls_go(self):
+        """Of a loop: the name and offset that annotate has, and none where it has none."""
+        _, line = min((n, l) for n, l in self.annotated("new").items()
+                      if any(i.get("target_offset") for i in l["instructions"]))
+        screen = self.at_line("for .long", "new", "new.gmon")
+        screen.press("Enter")
+        rows = screen.wait("code in left").split("\n")
+        shown = {int(m[1], 16): m[2] for m in (re.match(r" *(?:[\d.]+)? +([0-9a-f]{4,})  (.*?) *$", r) for r in rows) if m}
+        for i in line["instructions"]:
+            target = f"  <{i['target']}" + (f"+{i['target_offset']:#x}>" if i["target_offset"] else ">") if i.get("target") else None
+            text = shown[int(i["address"], 16)]
+            self.assertTrue(target in text if target else "  <" not in text, (i, text))
+
     def test_narrow(self):
         """The share and the number of a line are there in 40 columns, too."""
         screen = self.at_line("return v", "new", "new.gmon")

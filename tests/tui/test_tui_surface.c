@@ -1,7 +1,6 @@
 /* What gets onto the screen: characters of one or two columns, and nothing that rules a terminal.
  */
 #include "tui/draw/draw.h"
-#include "tui/draw/surface.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* A child, stopped at every single instruction: its stack is known, because each call and return
  * was seen, and each unwound stack has to be that one. Prologues, epilogues, PLT entries, lazy
- * binding, the C library's assembly, signal handlers and what they return to are all on the way. */
+ * binding, the C library's assembly, padding that is run, signal handlers and what they return to
+ * are all on the way. */
 #include "own_modules.h"
 
 #include <alloca.h>
@@ -67,6 +68,15 @@ static __attribute__((noinline)) double realigned(int n)
     return strtod(room, NULL);
 }
 
+/* Falls through padding, of which no table knows, into the function behind it. */
+int falls_into_next(int n);
+__asm__(".pushsection .text\n\t.p2align 7\n"
+        "falls_into_next:\n\t.cfi_startproc\n\tmov %edi, %eax\n\t.cfi_endproc\n"
+        "\t.p2align 6\n\tnop\n\txchg %ax, %ax\n\tnopl (%rax)\n\tnopw 512(%rax)\n"
+        "behind_padding:\n\t.cfi_startproc\n\tpush %rbx\n\t.cfi_adjust_cfa_offset 8\n"
+        "\tpop %rbx\n\t.cfi_adjust_cfa_offset -8\n\tret\n\t.cfi_endproc\n"
+        "\t.popsection");
+
 static __attribute__((noinline)) void handle(int number)
 {
     sink += framed(number);
@@ -77,7 +87,7 @@ static __attribute__((noinline)) int stepped(void)
     int sum = 0;
     struct timespec now;
     for (int i = 0; i < 4; i++) {
-        sum += framed(i) + (int)realigned(i);
+        sum += framed(i) + (int)realigned(i) + falls_into_next(i);
         clock_gettime(CLOCK_MONOTONIC, &now); /* the vDSO */
         char *copy = strdup("some text that is long enough for vectors to be used, and more");
         sum += (int)strlen(copy) + memcmp(copy, copy, 20);

@@ -3,7 +3,18 @@
  * A perf clock has the kernel collect its samples (ring.h). Where that is not possible it signals
  * each, and is a descriptor in the program's table, so: few of them, with high numbers, closed on
  * exec, and never closed by us unless it is still ours, since programs close and reuse descriptors
- * they do not know. */
+ * they do not know.
+ *
+ * A clock that kept its period could keep step with the program, and see the same code at each
+ * tick. So periods are drawn at random, on a quarter to seven quarters of the nominal one by a
+ * triangular law, whatever the program does: each moment has the same chance then, and samples need
+ * no weights. Clocks that signal each sample draw at each. One with a ring is opened anew for it,
+ * for each REDRAW_SAMPLES samples or so, which takes 0.1 % of the time. A descriptor is open
+ * meanwhile, for some 50 microseconds, which may surprise other threads. So in a process that ever
+ * had several, each keeps a period of its own, at most 2 % off the nominal one: all have the same
+ * weight, and none is in step for long. Clocks begin with such a period, as the threads of short
+ * processes should have the same weight, too.
+ */
 #include "clocks.h"
 #include "../../common/sys.h"
 #include "../../common/text.h"
@@ -14,13 +25,18 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 
 #ifndef sigev_notify_thread_id /* musl's name; glibc has none */
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-#define MOST_PERF 256 /* more threads than this have POSIX timers */
+#define MOST_PERF      256 /* more threads than this have POSIX timers */
+#define REDRAW_SAMPLES 32  /* at up to REDRAW_RATE; as long a time at higher rates */
+#define REDRAW_RATE    1000
+#define NARROW         2 /* hundredths of the nominal period */
+#define WIDE           75
 
 /* Descriptors in use, plus one; ordinary memory, so that a forked child can close them. */
 static int perf_in_use[MOST_PERF];
@@ -41,6 +57,23 @@ static const struct perf_kind perf_kinds[EVENTS] = {
     [EVENT_BRANCH_MISSES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
 };
 
+/* In nanoseconds, up to so many hundredths off the nominal one. Safe in any context. The generator
+ * is splitmix64, by Vigna; the halves of a number are two draws, whose sum has the triangular law.
+ */
+static uint64_t draw_period(unsigned hundredths)
+{
+    static uint64_t state;
+    uint64_t nominal = 1000000000u / config.rate, most = nominal * hundredths / 100, z;
+    if (!__atomic_load_n(&state, __ATOMIC_RELAXED))
+        __atomic_fetch_add(&state, sys_clock(CLOCK_MONOTONIC) ^ (uint64_t)sys_pid() << 32,
+                           __ATOMIC_RELAXED);
+    z = __atomic_add_fetch(&state, UINT64_C(0x9e3779b97f4a7c15), __ATOMIC_RELAXED);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return nominal - most + ((most * ((z >> 32) + (z & 0xffffffff))) >> 32);
+}
+
 /* A filter may answer perf_event_open with death, so with one in place it is not asked, unless
  * MONARC_CLOCK=perf insists. */
 static bool may_ask(void)
@@ -54,14 +87,16 @@ static bool may_ask(void)
 /* What an event is for: a signal for each sample; a ring of samples; a signal for each so many. */
 enum use { FOR_SIGNALS, FOR_RING, FOR_ALARM };
 
-static long open_event(const struct perf_kind *kind, bool with_kernel, enum use use)
+/* `period` is that of the samples. The alarm comes between two of them. */
+static long open_event(const struct perf_kind *kind, bool with_kernel, enum use use,
+                       uint64_t period)
 {
     struct perf_event_attr a;
     bytes_zero(&a, sizeof a);
     a.size = sizeof a;
     a.type = kind->type;
     a.config = kind->event;
-    a.sample_period = event_rows[config.event].is_clock ? 1000000000u / config.rate : config.rate;
+    a.sample_period = period;
     a.sample_type = PERF_SAMPLE_IP;
     a.wakeup_events = 1;
     a.disabled = 1;
@@ -70,17 +105,17 @@ static long open_event(const struct perf_kind *kind, bool with_kernel, enum use 
     if (use == FOR_RING)
         ring_attributes(&a);
     if (use == FOR_ALARM)
-        a.sample_period *= RING_EVERY;
+        a.sample_period = period * RING_EVERY + period / 2;
     return SYS5(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Page faults and switches happen in the kernel; where that may not be looked at, do what can. */
-static long open_best(enum use use)
+static long open_best(enum use use, uint64_t period)
 {
     const struct perf_kind *kind = &perf_kinds[config.event];
     bool in_kernel = config.event == EVENT_PAGE_FAULTS || config.event == EVENT_CONTEXT_SWITCHES;
-    long fd = open_event(kind, in_kernel, use);
-    return sys_failed(fd) && in_kernel ? open_event(kind, false, use) : fd;
+    long fd = open_event(kind, in_kernel, use, period);
+    return sys_failed(fd) && in_kernel ? open_event(kind, false, use, period) : fd;
 }
 
 /* Out of the way of programs that count on the lowest free number. */
@@ -106,6 +141,11 @@ static int *slot_of(int value)
     return NULL;
 }
 
+static bool is_clock(void)
+{
+    return event_rows[config.event].is_clock;
+}
+
 static bool signals_to(long fd, int tid)
 {
     struct f_owner_ex owner = {F_OWNER_TID, tid};
@@ -115,15 +155,16 @@ static bool signals_to(long fd, int tid)
            SYS3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-/* Without a descriptor: the mapping keeps the events. */
-static bool start_ring(struct process *p, struct thread *t)
+/* Without a descriptor: the mapping keeps the events. A ring that was there goes on if this fails.
+ */
+static bool start_ring(struct process *p, struct thread *t, bool is_wide)
 {
-    long fd = open_best(FOR_RING), alarm = sys_failed(fd) ? -1 : open_best(FOR_ALARM);
-    bool ok = !sys_failed(alarm) && ring_map(p, t, (int)fd, (int)alarm);
-    if (ok && !(signals_to(alarm, t->tid) && SYS3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0) == 0)) {
-        ring_unmap(p, t);
-        ok = false;
-    }
+    uint64_t period = is_clock() ? draw_period(is_wide ? WIDE : NARROW) : config.rate;
+    long fd = open_best(FOR_RING, period);
+    long alarm = sys_failed(fd) ? -1 : open_best(FOR_ALARM, period);
+    bool ok = !sys_failed(alarm) && signals_to(alarm, t->tid) &&
+              ring_map(p, t, (int)fd, (int)alarm) &&
+              SYS3(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
     if (!sys_failed(fd))
         sys_close((int)fd);
     if (!sys_failed(alarm))
@@ -135,7 +176,7 @@ bool clock_perf_start(struct process *p, struct thread *t)
 {
     if (config.event == EVENT_WALL || !may_ask())
         return false;
-    if (HAVE_RINGS && !t->is_deep && start_ring(p, t))
+    if (HAVE_RINGS && !t->is_deep && start_ring(p, t, false))
         return true;
     int *slot = slot_of(0);
     if (!slot) {
@@ -143,7 +184,7 @@ bool clock_perf_start(struct process *p, struct thread *t)
             lost_add(LOST_CLOCKS, 1);
         return false;
     }
-    long fd = open_best(FOR_SIGNALS);
+    long fd = open_best(FOR_SIGNALS, is_clock() ? draw_period(WIDE) : config.rate);
     if (!sys_failed(fd))
         fd = move_high(fd);
     if (sys_failed(fd) || !signals_to(fd, t->tid)) {
@@ -190,11 +231,20 @@ void clock_perf_forget(void)
     }
 }
 
+/* It goes on with the nominal period where a tick finds nobody who draws the next. */
+static bool set_timer(int id)
+{
+    long every = 1000000000L / (is_clock() ? (long)config.rate : 1000);
+    uint64_t first = is_clock() ? draw_period(WIDE) : (uint64_t)every;
+    struct itimerspec when = {
+        {every / 1000000000L, every % 1000000000L},
+        {(long)(first / 1000000000u), (long)(first % 1000000000u)},
+    };
+    return SYS4(SYS_timer_settime, id, 0, &when, 0) == 0;
+}
+
 bool clock_timer_start(struct thread *t)
 {
-    long every = 1000000000L / (event_rows[config.event].is_clock ? (long)config.rate : 1000);
-    struct itimerspec when = {{every / 1000000000L, every % 1000000000L},
-                              {every / 1000000000L, every % 1000000000L}};
     struct sigevent how;
     bytes_zero(&how, sizeof how);
     how.sigev_notify = SIGEV_THREAD_ID;
@@ -204,7 +254,49 @@ bool clock_timer_start(struct thread *t)
     if (SYS3(SYS_timer_create, clock, &how, &id) != 0)
         return false;
     t->timer_id = id;
-    return SYS4(SYS_timer_settime, id, 0, &when, 0) == 0;
+    return set_timer(id);
+}
+
+bool clock_itimer_start(void)
+{
+    uint64_t first = draw_period(WIDE) / 1000;
+    struct itimerval when = {
+        {0, 1000000 / (long)(config.rate + (config.rate < 2))},
+        {(long)(first / 1000000u), (long)(first % 1000000u)},
+    };
+    return SYS3(SYS_setitimer, ITIMER_PROF, &when, 0) == 0;
+}
+
+/* The descriptor of a signal is that of the event that sent it, which was there then. The process's
+ * timer may have been set by the program: then it is left as it is. */
+void clock_redraw(struct thread *t, const siginfo_t *info)
+{
+    struct itimerval now;
+    if (!is_clock())
+        return;
+    if (info->si_code == SI_TIMER) {
+        if (t->timer_id >= 0)
+            set_timer(t->timer_id);
+    } else if (info->si_code == SI_KERNEL) {
+        if (SYS3(SYS_getitimer, ITIMER_PROF, &now, 0) == 0 && now.it_interval.tv_sec == 0 &&
+            now.it_interval.tv_usec == 1000000 / (long)(config.rate + (config.rate < 2)))
+            clock_itimer_start();
+    } else if (t->perf_fd >= 0 && info->si_fd == t->perf_fd) {
+        uint64_t period = draw_period(WIDE);
+        SYS3(SYS_ioctl, t->perf_fd, PERF_EVENT_IOC_PERIOD, &period);
+    }
+}
+
+/* Here a seccomp filter that has come since then is no loss: the period stays. */
+void clock_redraw_ring(struct process *p, struct thread *t)
+{
+    bool is_wide = !thread_were_many();
+    uint32_t samples = !t->is_redrawn               ? 1
+                       : config.rate <= REDRAW_RATE ? REDRAW_SAMPLES
+                                                    : REDRAW_SAMPLES * config.rate / REDRAW_RATE;
+    bool is_due = is_wide ? ring_samples(t) >= samples : t->is_redrawn;
+    if (is_clock() && is_due && SYS3(SYS_prctl, PR_GET_SECCOMP, 0, 0) == 0)
+        t->is_redrawn = start_ring(p, t, is_wide) ? is_wide : t->is_redrawn;
 }
 
 void clock_timer_stop(struct thread *t)

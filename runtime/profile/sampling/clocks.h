@@ -21,4 +21,12 @@ void clock_perf_forget(void);
 bool clock_timer_start(struct thread *t);
 void clock_timer_stop(struct thread *t);
 
+/* The process's ITIMER_PROF. */
+bool clock_itimer_start(void);
+
+/* Draws the period of a clock that has signalled, or, from time to time, of a ring that was just
+ * emptied. Called by the clock's thread, in its signal handler. */
+void clock_redraw(struct thread *t, const siginfo_t *info);
+void clock_redraw_ring(struct process *p, struct thread *t);
+
 #endif

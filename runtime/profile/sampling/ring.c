@@ -19,7 +19,8 @@ struct ring {
     struct perf_event_mmap_page *pages; /* NULL: no event */
     void *alarm;                        /* of the event that signals; nothing is written into it */
     int lock;
-    bool was_cut; /* a chain longer than the kernel follows was seen */
+    bool was_cut;     /* a chain longer than the kernel follows was seen */
+    uint32_t samples; /* of this event */
     uint64_t record[RECORD_BYTES / sizeof(uint64_t)];
 };
 
@@ -49,14 +50,22 @@ bool ring_map(struct process *p, struct thread *t, int fd, int alarm)
     if (!may || !t->ring)
         return false;
     struct perf_event_mmap_page *pages = sys_map(PAGE + RING_BYTES, fd, 0);
-    t->ring->alarm = pages ? sys_map(PAGE, alarm, 0) : NULL;
-    if (!t->ring->alarm) {
+    void *alarm_page = pages ? sys_map(PAGE, alarm, 0) : NULL;
+    if (!alarm_page) {
         sys_pages_free(pages, PAGE + RING_BYTES);
         return false;
     }
+    ring_unmap(p, t);
+    t->ring->alarm = alarm_page;
     t->ring->was_cut = false;
+    t->ring->samples = 0;
     __atomic_store_n(&t->ring->pages, pages, __ATOMIC_RELEASE);
     return true;
+}
+
+uint32_t ring_samples(const struct thread *t)
+{
+    return t->ring->samples;
 }
 
 bool ring_is_mapped(const struct thread *t)
@@ -165,9 +174,10 @@ static void drain(struct process *p, struct thread *t)
         if (h.size <= sizeof h || h.size > head - tail)
             break;
         const uint64_t *record = piece(r, tail, h.size);
-        if (record && h.type == PERF_RECORD_SAMPLE)
+        if (record && h.type == PERF_RECORD_SAMPLE) {
             enter(p, t, record + 1, h.size - sizeof h);
-        else if (record && h.type == PERF_RECORD_LOST)
+            r->samples++;
+        } else if (record && h.type == PERF_RECORD_LOST)
             lost_add(LOST_RING, record[2]);
         tail += h.size;
     }

@@ -21,10 +21,12 @@
 void ring_attributes(struct perf_event_attr *a);
 #define RING_EVERY 16 /* samples between two signals */
 
-/* Maps the pages of the event, and of the one that signals; false where the kernel does not allow
- * so many. Both descriptors may be closed then. */
+/* Maps the pages of the event, and of the one that signals, in place of those that the thread may
+ * have; false where the kernel does not allow so many. Both descriptors may be closed then. */
 bool ring_map(struct process *p, struct thread *t, int fd, int alarm);
 bool ring_is_mapped(const struct thread *t);
+/* How many samples of its event have been entered. */
+uint32_t ring_samples(const struct thread *t);
 /* Enters the samples that wait in the thread's ring, or drops them while nothing is recorded. Any
  * thread, any context. True if a chain was longer than the kernel follows. */
 bool ring_drain(struct process *p, struct thread *t);

@@ -9,6 +9,7 @@
  * perf_event_open(2), timer_create(2), setitimer(2). */
 #include "sample.h"
 #include "../../common/sys.h"
+#include "../../common/text.h"
 #include "clocks.h"
 #include "ring.h"
 #include "stack.h"
@@ -53,8 +54,10 @@ static void registers_of(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp, uint
 /* Stacks deeper than the kernel follows them are walked here, at a signal for each sample. */
 static void empty_ring(struct process *p, struct thread *t)
 {
-    if (!ring_drain(p, t) || t->is_deep)
+    if (!ring_drain(p, t) || t->is_deep) {
+        clock_redraw_ring(p, t);
         return;
+    }
     t->is_deep = true;
     ring_unmap(p, t);
     clock_perf_start(p, t);
@@ -100,6 +103,8 @@ static void on_tick(int signal, siginfo_t *info, void *context)
     if (!p || !monarc_recording || p->pid != sys_pid())
         return;
     struct thread *t = thread_attach(p);
+    if (t)
+        clock_redraw(t, info);
     registers_of(context, &pc, &sp, &fp);
     if (t)
         stack_record(p, t, pc, sp, fp);
@@ -130,13 +135,11 @@ static uint64_t now(const struct thread *t)
 /* The process-wide timer of old: where no thread can have a clock of its own. */
 static bool start_itimer(void)
 {
-    struct itimerval every = {.it_interval = {0, 1000000 / (long)config.rate}};
-    every.it_value = every.it_interval;
     if (clock_used == CLOCK_ITIMER)
         return true;
     if (config.event != EVENT_CPU || !install(SIGPROF))
         return false;
-    return SYS3(SYS_setitimer, ITIMER_PROF, &every, 0) == 0;
+    return clock_itimer_start();
 }
 
 static bool is_clock(void)
@@ -187,16 +190,34 @@ void sample_thread_stop(struct process *p, struct thread *t)
     if (!t->sampled)
         return;
     clock_perf_stop(p, t);
-    t->is_deep = false;
+    t->is_deep = t->is_redrawn = false;
     clock_timer_stop(t);
     __atomic_fetch_add(&p->sampled_ns, now(t) - t->clock_start, __ATOMIC_RELAXED);
     t->sampled = false;
 }
 
+/* What was asked for in MONARC_EVENT is not what will be sampled: the one thing that is printed, as
+ * nobody would look for the figures of another event. The sidecar and the dimension of gmon.out say
+ * what was sampled. A pipe that is full does not stop the program. */
+static void say_other_event(const char *why)
+{
+    char line[160];
+    struct text t = text_in(line, sizeof line - 1);
+    text_add(&t, "libmonarc_rt: MONARC_EVENT=");
+    text_add(&t, config_variable("MONARC_EVENT"));
+    text_add(&t, why);
+    text_add(&t, ": CPU time is sampled\n");
+    sys_write_quietly(2, t.at, t.used);
+}
+
 void sample_init(struct process *p)
 {
+    const char *event = config_variable("MONARC_EVENT");
     if (config.rate == 0)
         return;
+    if (event && *event && config.event == EVENT_CPU && !text_equal(event, "cpu") &&
+        !config.monitored)
+        say_other_event(" is no event that the recorder knows");
     if (!install(SAMPLE_SIGNAL)) {
         lost_add(LOST_SIGNAL, 1);
         return;
@@ -207,6 +228,7 @@ void sample_init(struct process *p)
     sample_thread_start(p, monarc_slot.thread);
     if (!is_clock() && clock_used == CLOCK_ANY) { /* say what is sampled instead, sample that */
         lost_add(LOST_EVENT, 1);
+        say_other_event(" is not available here");
         config.event = EVENT_CPU;
         config.rate = 1000;
         if (monarc_slot.thread)
@@ -225,10 +247,8 @@ void sample_suspend(void)
 
 void sample_resume(void)
 {
-    struct itimerval every = {.it_interval = {0, 1000000 / (long)(config.rate + !config.rate)}};
-    every.it_value = every.it_interval;
     if (clock_used == CLOCK_ITIMER)
-        SYS3(SYS_setitimer, ITIMER_PROF, &every, 0);
+        clock_itimer_start();
 }
 
 void sample_forget(void)

@@ -40,28 +40,12 @@ struct line_slice {
     uint32_t len;
 };
 
-/* The first line of a source from number `line` on. Its index in the result; the end of the
- * source's lines, if there is none. */
-static uint32_t change_line_from(const struct coverage_result *r, const struct result_source *s,
-                                 uint32_t line)
-{
-    uint32_t low = s->first_line, high = s->first_line + s->lines;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->lines.at[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* `last` UINT32_MAX: to the end of the source. */
 static struct line_slice change_lines(const struct coverage_result *r,
                                       const struct result_source *s, uint32_t first, uint32_t last)
 {
-    uint32_t from = change_line_from(r, s, first);
-    uint32_t to = last == UINT32_MAX ? s->first_line + s->lines : change_line_from(r, s, last + 1);
+    uint32_t from = result_line_from(r, s, first);
+    uint32_t to = last == UINT32_MAX ? s->first_line + s->lines : result_line_from(r, s, last + 1);
     return (struct line_slice){r->lines.at + from, to > from ? to - from : 0};
 }
 

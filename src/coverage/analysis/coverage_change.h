@@ -8,7 +8,7 @@
 #define MONARC_COVERAGE_ANALYSIS_COVERAGE_CHANGE_H
 
 #include "coverage/analysis/coverage_result.h"
-#include "coverage/model/patch.h"
+#include "coverage/model/coverage.h"
 
 /* ---- two results
  *

@@ -19,6 +19,7 @@
 
 #include "coverage/analysis/coverage_result_private.h"
 #include "base/parallel.h"
+#include "base/sort.h"
 #include "coverage/model/coverage.h"
 
 #include <stdarg.h>
@@ -247,6 +248,12 @@ void coverage_result_deinit(struct coverage_result *r)
     *r = (struct coverage_result){0};
 }
 
+uint32_t result_line_from(const struct coverage_result *r, const struct result_source *s,
+                          uint32_t line)
+{
+    return s->first_line + PARTITION_POINT(s->lines, i, r->lines.at[s->first_line + i].line < line);
+}
+
 double ratio_percent(const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
@@ -352,14 +359,14 @@ static void result_take_notes(struct coverage_result *r, const struct source_mar
     if (m->trouble && !r->trouble)
         r->trouble = arena_copy(&r->arena, m->trouble, strlen(m->trouble));
     if (m->unclosed)
-        vec_push(&r->notes,
-                 arena_printf(&r->arena,
-                              "%s:%u: the exclusion that starts here has no end; all below is "
-                              "left out",
-                              path, m->unclosed));
+        vec_push(&r->notes, arena_printf(&r->arena,
+                                         "%s:%u: the exclusion that starts here is never ended; "
+                                         "everything below is left out",
+                                         path, m->unclosed));
     if (m->stray)
-        vec_push(&r->notes, arena_printf(&r->arena, "%s:%u: an exclusion ends that never started",
-                                         path, m->stray));
+        vec_push(&r->notes,
+                 arena_printf(&r->arena, "%s:%u: this ends an exclusion that was never started",
+                              path, m->stray));
 }
 
 static int result_by_text(const void *left, const void *right)

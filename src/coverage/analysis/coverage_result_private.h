@@ -7,7 +7,7 @@
 #include "coverage/analysis/coverage_result.h"
 #include "source/source.h"
 
-/* ---- what several tables have of each source (source_parts.c)
+/* ---- what several tables have of each source (coverage_result.c)
  *
  * Sources are in the order of their paths, lines and functions ascending. Tables stay as they are;
  * what they say of one thing is met when walking over them side by side. */

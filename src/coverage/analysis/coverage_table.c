@@ -145,7 +145,7 @@ static uint32_t *table_page_of(struct coverage_table *t, uint32_t source, uint32
     return t->page_lines.at + (size_t)t->last_page * PAGE_LINES + line % PAGE_LINES;
 }
 
-/* Numbers in pages are one higher than indices, so that 0 is none. */
+/* Numbers in pages are one higher than indices, so that 0 means none. */
 uint32_t coverage_table_line(struct coverage_table *t, uint32_t source, uint32_t line)
 {
     uint32_t *place = table_page_of(t, source, line);

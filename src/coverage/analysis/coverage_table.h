@@ -19,7 +19,7 @@
 
 #include "base/map.h"
 #include "base/bytes.h"
-#include "coverage/model/tracefile.h"
+#include "coverage/model/coverage.h"
 
 enum outcome_flags {
     OUTCOME_CALL = 1,        /* a call, not a branch; its count: how often it was made */

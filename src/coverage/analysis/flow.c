@@ -282,23 +282,6 @@ static void flow_visit(struct flow_solver *s, uint32_t b)
         flow_set_arc(s, node->out.which, count - node->out.sum);
 }
 
-/* How the solved graph fares: every arc known, nothing negative, every block in balance. Balance
- * holds by itself where an arc was derived; it can fail where all arcs of a block are counted, or
- * two derivations meet. */
-static struct flow_function flow_judge(const struct flow_solver *s, uint32_t counted)
-{
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        if (s->nodes[s->arcs[i].source].out.unknown)
-            return (struct flow_function){FLOW_UNKNOWN, FLOW_TREE_CYCLE, 0, counted, i};
-    for (uint32_t i = 0; i < s->f->arcs; i++)
-        if (s->arc[i] < 0)
-            return (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, counted, i};
-    for (uint32_t b = 1; b < s->f->blocks; b++)
-        if (b != s->f->exit && s->nodes[b].in.sum != s->nodes[b].out.sum)
-            return (struct flow_function){FLOW_DAMAGED, FLOW_NOT_CONSERVED, 0, counted, b};
-    return (struct flow_function){FLOW_SOLVED, FLOW_FINE, 0, counted, 0};
-}
-
 /* clang splits blocks behind fork and exec after it has chosen the arcs to count: in such an object
  * every arc has a counter, but those out of blocks that nothing leads to. In any other function the
  * tree reaches every block from the entry. */
@@ -342,6 +325,16 @@ static struct flow_function flow_solve_late_splits(struct flow_solver *s, uint32
     return what;
 }
 
+/* Whether a block ends in a jump out of the function, as a thunk of a class with several bases does
+ * (_ZThn24_...): the notes have no arc for it. What flows in need not flow out. */
+static bool flow_leaves_at(const struct flow_solver *s, uint32_t block)
+{
+    for (uint32_t i = 0; s->f->is_artificial && i < s->f->arcs; i++)
+        if (s->arcs[i].source == block)
+            return false;
+    return s->f->is_artificial;
+}
+
 /* Scratch is kept in *out from function to function; `work` holds each arc's ends once, which
  * bounds it. */
 static struct flow_function flow_solve_function(const struct notes *n, const struct counters *c,
@@ -366,7 +359,19 @@ static struct flow_function flow_solve_function(const struct notes *n, const str
         while (s.work_len)
             flow_visit(&s, s.work[--s.work_len]);
     }
-    return flow_judge(&s, counted);
+    /* How the solved graph fares: every arc known, nothing negative, every block in balance.
+     * Balance holds by itself where an arc was derived; it can fail where all arcs of a block are
+     * counted, or two derivations meet. */
+    for (uint32_t i = 0; i < s.f->arcs; i++)
+        if (s.nodes[s.arcs[i].source].out.unknown)
+            return (struct flow_function){FLOW_UNKNOWN, FLOW_TREE_CYCLE, 0, counted, i};
+    for (uint32_t i = 0; i < s.f->arcs; i++)
+        if (s.arc[i] < 0)
+            return (struct flow_function){FLOW_DAMAGED, FLOW_NEGATIVE, 0, counted, i};
+    for (uint32_t b = 1; b < s.f->blocks; b++)
+        if (b != s.f->exit && s.nodes[b].in.sum != s.nodes[b].out.sum && !flow_leaves_at(&s, b))
+            return (struct flow_function){FLOW_DAMAGED, FLOW_NOT_CONSERVED, 0, counted, b};
+    return (struct flow_function){FLOW_SOLVED, FLOW_FINE, 0, counted, 0};
 }
 
 /* --- all functions --------------------------------------------------------------------------- */
@@ -430,14 +435,14 @@ const char *flow_reason_text(enum flow_reason reason)
         [FLOW_BAD_NOTES] = "its notes are damaged: ",
         [FLOW_BAD_COUNTERS] = "its counters are damaged: ",
         [FLOW_COUNTERS_CUT] = "the counters end before this function",
-        [FLOW_OTHER_CODE] = "notes and counters are of different builds",
-        [FLOW_OTHER_VERSION] = "notes and counters are of different compilers",
-        [FLOW_COUNTER_COUNT] = "there are more or fewer counters than arcs to be counted",
+        [FLOW_OTHER_CODE] = "notes and counters are from different builds",
+        [FLOW_OTHER_VERSION] = "notes and counters are from different compilers",
+        [FLOW_COUNTER_COUNT] = "the number of counters is not that of the arcs to be counted",
         [FLOW_NO_BLOCKS] = "it has no blocks",
-        [FLOW_TREE_CYCLE] = "the arcs without counters are no tree",
+        [FLOW_TREE_CYCLE] = "the arcs without counters do not form a tree",
         [FLOW_NEGATIVE] = "a count would be negative, as when threads lost updates",
-        [FLOW_NOT_CONSERVED] = "more flows into a block than out of it, or less",
-        [FLOW_REPAIRED] = "was damaged; the least change makes it consistent",
+        [FLOW_NOT_CONSERVED] = "the counts into a block and out of it differ",
+        [FLOW_REPAIRED] = "was damaged; repaired by the least change that makes it consistent",
     };
     return TEXTS[reason];
 }

@@ -124,12 +124,6 @@ static bool line_is_counted(const struct line_coverage_rules *rules, uint8_t sta
                                    : true;
 }
 
-/* Only functions with a known extent can have lines of their own. */
-static bool line_has_place(const struct function_instance *at, const struct notes_function *f)
-{
-    return at->source != NONE && f->end_line >= f->start_line && !f->is_artificial;
-}
-
 /* Functions that begin at one line; its slot, not in use yet, holds the first of them. Slots are
  * emptied for the lines afterwards. */
 static void line_pair_instances(struct line_builder *b)
@@ -138,7 +132,8 @@ static void line_pair_instances(struct line_builder *b)
     for (uint32_t i = 0; i < b->out->instances.len; i++) {
         const struct notes_function *f =
             &b->units[instances[i].unit].notes->functions.at[instances[i].function];
-        if (!line_has_place(&instances[i], f))
+        /* Only functions with a known extent can have lines of their own. */
+        if (instances[i].source == NONE || !(f->end_line >= f->start_line) || f->is_artificial)
             continue;
         uint32_t *first = line_slot(&b->slots, instances[i].source, f->start_line);
         if (*first == LINE_NO_SLOT)
@@ -176,7 +171,8 @@ static uint32_t add_to_line(struct line_builder *b, uint32_t instance, uint32_t 
         b->found.at[index].sum = sum;
     }
     struct found_line *l = &b->found.at[index];
-    if (!is_own) { /* gcov -f counts a line for the first function that has it */
+    /* gcov -f counts a line for the first function that has it. */
+    if (!is_own || b->rules->adds_instances) {
         at->gnu_lines += !(l->flags & LINE_EXISTS);
         at->gnu_executed += !l->count && count;
     }
@@ -347,9 +343,8 @@ static void line_place_blocks(struct line_builder *b)
 
 /* ---- counts */
 
-/* What the arcs of a block say about branches and calls. */
-static void line_add_branches(const struct coverage_unit *units, const struct function_instance *at,
-                              uint32_t block, struct source_totals *totals)
+void line_add_branches(const struct coverage_unit *units, const struct function_instance *at,
+                       uint32_t block, struct source_totals *totals)
 {
     const struct coverage_unit *u = &units[at->unit];
     if (!(instance_block_kind(units, at, block) & BLOCK_DECIDES))
@@ -556,6 +551,9 @@ void line_coverage_build(struct coverage_unit *units, size_t units_len, size_t s
         uint32_t len = at->is_instance ? f->end_line - f->start_line : 0;
         len += at->is_instance && len < UINT32_MAX;
         line_slots_add(&b.slots, f->start_line, len, f->runs);
+        struct covered_source *s = at->source == NONE ? NULL : &b.out->sources.at[at->source];
+        if (s && rules->has_last_lines && f->end_line > s->last_number)
+            s->last_number = f->end_line;
     }
 
     for (uint32_t i = 0; i < out->instances.len; i++)

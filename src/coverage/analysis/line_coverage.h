@@ -128,7 +128,8 @@ struct line_coverage_rules {
     bool has_no_instances; /* functions that begin at one line have no lines of their own */
     bool repeats_blocks;   /* and is counted as often as it names the line: llvm-cov gcov */
     bool sums_blocks;      /* a line's count is the plain sum: gcov before gcc 8, without -a */
-    bool adds_instances;   /* lines of instances count in their source's totals as well */
+    bool has_last_lines;   /* a source reaches to the end of its functions, code or none */
+    bool adds_instances; /* lines of instances count in their source's totals and gnu_lines, too */
 };
 
 enum covered_line_flags {
@@ -167,6 +168,10 @@ struct line_coverage {
     VEC(struct covered_line) lines;
     VEC(struct instance_block) blocks;
 };
+
+/* Adds what the arcs of a block say about branches and calls. */
+void line_add_branches(const struct coverage_unit *units, const struct function_instance *at,
+                       uint32_t block, struct source_totals *totals);
 
 /* Builds the table of `sources` sources; zeroed *out. Time and memory are linear in the notes, but
  * for lines that hold loops in loops. */

@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-static uint32_t set_of(uint64_t key)
-{
-    return (uint32_t)(key >> (32 - LINE_CHUNK_BITS));
-}
-
 void line_slots_add(struct line_slots *s, uint32_t start, uint32_t len, size_t mentions)
 {
     enum { ALWAYS = 64, PER_MENTION = 16 };
@@ -69,7 +64,7 @@ void line_slots_sort(struct line_slots *s)
 bool line_slots_next(const struct line_slots *s, struct slot_walk *walk)
 {
     if (walk->windows && walk->chunks < s->order.len &&
-        set_of(s->order.at[walk->chunks].key) == walk->set) {
+        ((uint32_t)(s->order.at[walk->chunks].key >> (32 - LINE_CHUNK_BITS))) == walk->set) {
         walk->slots = s->chunks.at[s->order.at[walk->chunks++].item].slots;
         walk->len = LINE_CHUNK;
         return true;

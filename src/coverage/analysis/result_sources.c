@@ -81,7 +81,7 @@ static void source_marks_make(const struct marks_request *q, struct source_marks
     struct markers found = {0};
     struct err why;
     if (!source_text_read(&text, q->file, &why)) {
-        if (errno_is_trouble(why.system) && !(m->trouble = strdup(why.line)))
+        if (errno_hides_file(why.system) && !(m->trouble = strdup(why.line)))
             memory_exhausted(strlen(why.line));
         source_text_deinit(&text);
         return;
@@ -157,7 +157,7 @@ static void mark(struct result_builder *w, const struct source_part *parts, uint
 {
     const struct result_rules *rules = w->b->rules;
     if (!file || (rules->ignores_markers && rules->keeps_all_branches))
-        return; /* nobody asks */
+        return; /* it was not asked for */
     w->marked_lines.len = w->marked_functions.len = 0;
     for (line_walk_start(&w->walk, parts, len); line_walk_next(&w->walk);) {
         bool has_branches = false;

@@ -40,17 +40,6 @@ static bool pair_is_wanted(const struct notes *n, const struct notes_function *f
     return wants;
 }
 
-/* Conditions are few; the map is from function and block to the condition. */
-static void pair_index_conditions(struct pair_scratch *g, const struct notes *n)
-{
-    map_deinit(&g->conditions);
-    for (uint32_t i = 0; i < n->functions.len; i++) {
-        const struct notes_function *f = &n->functions.at[i];
-        for (uint32_t k = f->first_condition; k < f->first_condition + f->conditions; k++)
-            map_at(&g->conditions, i, n->conditions.at[k].block, k, NULL);
-    }
-}
-
 /* Counts below 0 are those of calls that returned more often than they were made. */
 static uint64_t pair_positive(int64_t count)
 {
@@ -176,7 +165,7 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
         vec_push(&g->local, local);
     }
 
-    /* Most functions of an object may be of sources that nobody wants, such as the system's
+    /* Most functions of an object may be of sources that are not wanted, such as the system's
      * headers: what follows sees only the others. */
     struct notes notes = *n;
     struct flow wanted = *flow;
@@ -192,7 +181,13 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
     g->wanted_notes = notes;
     g->wanted_flow = wanted;
 
-    pair_index_conditions(g, &g->wanted_notes);
+    /* Conditions are few; the map is from function and block to the condition. */
+    map_deinit(&g->conditions);
+    for (uint32_t i = 0; i < g->wanted_notes.functions.len; i++) {
+        const struct notes_function *f = &g->wanted_notes.functions.at[i];
+        for (uint32_t k = f->first_condition; k < f->first_condition + f->conditions; k++)
+            map_at(&g->conditions, i, g->wanted_notes.conditions.at[k].block, k, NULL);
+    }
     g->unit.notes = &g->wanted_notes;
     g->unit.counters = c;
     g->unit.flow = &g->wanted_flow;

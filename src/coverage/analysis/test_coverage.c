@@ -11,7 +11,7 @@
  *
  * A patch concerns a test by the best of three reasons: it ran a changed line, it ran the function
  * around the change, or (where a change is in no function) it ran the source at all. */
-#include "coverage/analysis/test_coverage.h"
+#include "coverage/analysis/coverage_result.h"
 
 #include "base/sort.h"
 #include "coverage/analysis/coverage_change.h"
@@ -35,17 +35,6 @@ static int test_by_name(const void *left, const void *right)
 {
     const struct test_row *l = left, *r = right;
     return strcmp(l->name, r->name);
-}
-
-/* The number here of each test of a table. By search among the names, which are sorted. */
-static uint32_t *test_numbers(const struct test_coverage *t, const struct coverage_table *table,
-                              struct arena *a)
-{
-    uint32_t *numbers = ARENA_NEW(a, uint32_t, table->tests.texts.len);
-    for (size_t k = 0; k < table->tests.texts.len; k++)
-        numbers[k] = (uint32_t)PARTITION_POINT(
-            t->tests.len, i, strcmp(t->tests.at[i].name, table->tests.texts.at[k]) < 0);
-    return numbers;
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -121,20 +110,6 @@ static int test_by_lines(uint32_t left, uint32_t right, const void *context)
     return (rows[left].lines > rows[right].lines) - (rows[left].lines < rows[right].lines);
 }
 
-/* By test, the lines that it ran. `start` has two more elements than tests, for the counting sort;
- * afterwards it bounds the lists. */
-static uint32_t *test_lists(const struct test_coverage *t, uint32_t *start, struct arena *a)
-{
-    uint32_t all = t->first[t->result->lines.len];
-    uint32_t *lines = ARENA_NEW(a, uint32_t, all);
-    for (size_t i = 0; i < t->tests.len; i++)
-        start[i + 2] = start[i + 1] + (uint32_t)t->tests.at[i].lines;
-    for (uint32_t line = 0; line < t->result->lines.len; line++)
-        for (uint32_t i = t->first[line]; i < t->first[line + 1]; i++)
-            lines[start[t->hits[i].test + 1]++] = line;
-    return lines;
-}
-
 /* The smallest first: a test may go if others that stay ran all its lines. Linear in the hits, but
  * for the sort of the tests. `left` is how many of the tests that stay ran each line: one that
  * would drop to 0 keeps its test. */
@@ -145,7 +120,14 @@ static void test_find_useless(struct test_coverage *t)
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
     uint32_t *start = ARENA_NEW(&scratch, uint32_t, len + 2);
     uint32_t *left = ARENA_NEW(&scratch, uint32_t, all); /* tests that stay, by line */
-    const uint32_t *lines = test_lists(t, start, &scratch);
+    /* By test, the lines that it ran. `start` has two more elements than tests, for the counting
+     * sort; afterwards it bounds the lists. */
+    uint32_t *lines = ARENA_NEW(&scratch, uint32_t, t->first[t->result->lines.len]);
+    for (size_t i = 0; i < t->tests.len; i++)
+        start[i + 2] = start[i + 1] + (uint32_t)t->tests.at[i].lines;
+    for (uint32_t line = 0; line < t->result->lines.len; line++)
+        for (uint32_t i = t->first[line]; i < t->first[line + 1]; i++)
+            lines[start[t->hits[i].test + 1]++] = line;
     for (size_t line = 0; line < all; line++)
         left[line] = t->first[line + 1] - t->first[line];
     for (uint32_t i = 0; i < len; i++)
@@ -193,7 +175,12 @@ void test_coverage_build(struct coverage_table *tables, size_t len,
     }
 
     for (size_t i = 0; i < len; i++) {
-        numbers[i].tests = test_numbers(out, &tables[i], &scratch);
+        /* The number here of each test of a table. By search among the names, which are sorted. */
+        uint32_t *here = ARENA_NEW(&scratch, uint32_t, tables[i].tests.texts.len);
+        for (size_t k = 0; k < tables[i].tests.texts.len; k++)
+            here[k] = (uint32_t)PARTITION_POINT(
+                out->tests.len, n, strcmp(out->tests.at[n].name, tables[i].tests.texts.at[k]) < 0);
+        numbers[i].tests = here;
         numbers[i].lines = test_lines(result, &tables[i], &names, of_name, &scratch);
         test_each(out, &tables[i], &numbers[i], test_count_hit);
     }

@@ -14,12 +14,10 @@
  * Refused: functions with a defect, arcs out of an exit block that has to move, kinds of counters
  * that the target lacks, and zeros by the million that the source states in twelve bytes. Linear in
  * the file. */
-#include "coverage/format/arcs_convert.h"
+#include "coverage/format/format.h"
 
 #include "base/map.h"
 #include "coverage/format/arcfile.h"
-#include "coverage/format/bbg.h"
-#include "coverage/model/coverage_merge.h"
 #include "coverage/model/coverage.h"
 
 #include <string.h>
@@ -27,6 +25,8 @@
 
 /* Pairs what was the proposal's, which has no stamps: "rfc2". */
 enum { RFC_STAMP = 0x32636672 };
+
+enum { RFC_SUMMARY_BYTES = 20 };
 
 /* Up to gcc 6 a digit, `0` and a digit; from 7 on a letter for the tens: "408*", "A75*", "B22*". */
 uint32_t arcs_version_word(unsigned major, unsigned minor)
@@ -52,6 +52,8 @@ uint32_t arcs_version_word_for(const struct arcs_origin *origin)
 {
     if (origin->family == ARCS_GCOV)
         return origin->version;
+    if (origin->native.version)
+        return origin->native.version;
     bool is_release = origin->version >> 24 == 'r';
     uint32_t own = arcs_version_word(origin->number / 100u, origin->number % 100u);
     return is_release && own && dialect_of_word(own) ? own : arcs_version_word(12, 2);
@@ -68,69 +70,12 @@ static struct arcs_origin arcs_rfc_origin(const struct arcs_origin *was)
                                 .version = word,
                                 .number = bbg_version_number(word),
                                 .is_llvm = was->is_llvm,
-                                .has_byte_lengths = true};
-}
-
-/* ---- the exit block */
-
-/* The number of `block` once block `from` has become `to` and those between have moved by one. */
-static uint32_t arcs_renumbered(uint32_t block, uint32_t from, uint32_t to)
-{
-    if (block == from)
-        return to;
-    if (from < to)
-        return block > from && block <= to ? block - 1 : block;
-    return block >= to && block < from ? block + 1 : block;
-}
-
-/* The runs of block `to` go where they belong: behind, or before, those they have passed. `runs`
- * carry their new numbers already, and are sorted but for those of `exit`. */
-static void arcs_move_runs(struct notes_run *runs, uint32_t len, uint32_t exit)
-{
-    uint32_t first = 0, mine = 0, place = 0;
-    while (first < len && runs[first].block != exit)
-        first++;
-    while (first + mine < len && runs[first + mine].block == exit)
-        mine++;
-    for (uint32_t i = 0; i < len; i++)
-        place += runs[i].block < exit;
-    if (!mine)
-        return;
-    struct notes_run *moved = memory_resized(NULL, mine * sizeof *moved);
-    memcpy(moved, runs + first, mine * sizeof *moved);
-    memmove(runs + first, runs + first + mine, (len - first - mine) * sizeof *moved);
-    memmove(runs + place + mine, runs + place, (len - mine - place) * sizeof *moved);
-    memcpy(runs + place, moved, mine * sizeof *moved);
-    memory_free(moved);
-}
-
-/* The order of arcs is that of counters: a block with arcs cannot change its place among them. Arcs
- * keep their places: only their ends get new numbers, as do runs of lines and conditions. */
-static bool arcs_move_exit(struct notes *n, struct notes_function *f, uint32_t exit, struct err *e)
-{
-    struct notes_arc *arcs = n->arcs.at + f->first_arc;
-    uint32_t was = f->exit;
-    if (was == exit)
-        return true;
-    for (uint32_t i = 0; i < f->arcs; i++)
-        if (arcs[i].source == was)
-            return err_set(e, "'%s' has arcs from its exit block, which keep its place",
-                           f->name ? f->name : "?");
-    for (uint32_t i = 0; i < f->arcs; i++) {
-        arcs[i].source = arcs_renumbered(arcs[i].source, was, exit);
-        arcs[i].target = arcs_renumbered(arcs[i].target, was, exit);
-    }
-    for (uint32_t i = 0; i < f->runs; i++) {
-        struct notes_run *run = &n->runs.at[f->first_run + i];
-        run->block = arcs_renumbered(run->block, was, exit);
-    }
-    for (uint32_t i = 0; i < f->conditions; i++) {
-        struct notes_condition *c = &n->conditions.at[f->first_condition + i];
-        c->block = arcs_renumbered(c->block, was, exit);
-    }
-    arcs_move_runs(n->runs.at + f->first_run, f->runs, exit);
-    f->exit = exit;
-    return true;
+                                .has_byte_lengths = true,
+                                .native = {.version = was->version,
+                                           .stamp = was->stamp,
+                                           .checksum = was->checksum,
+                                           .big_endian = was->big_endian,
+                                           .lacks_checksum = was->lacks_checksum}};
 }
 
 /* ---- checksums and identities */
@@ -148,14 +93,14 @@ static uint32_t arcs_graph_checksum(const struct notes *n, const struct notes_fu
     uint32_t crc = arcs_crc_word((uint32_t)crc32(0, NULL, 0), f->blocks);
     for (uint32_t i = 0; i < f->arcs; i++) {
         const struct notes_arc *arc = &n->arcs.at[f->first_arc + i];
-        crc = arcs_crc_word(crc, arcs_renumbered(arc->source, f->exit, f->blocks - 1));
-        crc = arcs_crc_word(crc, arcs_renumbered(arc->target, f->exit, f->blocks - 1));
+        crc = arcs_crc_word(crc, notes_renumbered(arc->source, f->exit, f->blocks - 1));
+        crc = arcs_crc_word(crc, notes_renumbered(arc->target, f->exit, f->blocks - 1));
         crc = arcs_crc_word(crc, arc->flags);
     }
     return crc;
 }
 
-/* An identity for a name that nobody in `taken` has; static functions may share a name. Collisions
+/* An identity for a name that is not in `taken` yet; static functions may share a name. Collisions
  * step on by FNV's prime, the same in notes and counters as the order of functions is. They keep to
  * 31 bits. */
 static uint32_t arcs_unique_ident(struct map *taken, const char *name)
@@ -168,17 +113,21 @@ static uint32_t arcs_unique_ident(struct map *taken, const char *name)
     }
 }
 
-/* Checksums are taken before the exit moves; either order gives the same. */
+/* Blocks keep their numbers, as when the bbg is read again: in the file the exit is the last, which
+ * must be possible. */
 bool arcs_notes_to_rfc(struct notes *n, struct err *e)
 {
     for (size_t i = 0; i < n->functions.len; i++) {
         struct notes_function *f = &n->functions.at[i];
         if (f->defect || f->blocks < 2)
             return err_set(e, "function %zu of the notes is damaged or has no blocks", i);
+        f->native = (struct arcs_identity){f->ident, f->lineno_checksum, f->cfg_checksum};
+        f->has_native = n->origin.family == ARCS_GCOV;
         f->lineno_checksum = arcs_graph_checksum(n, f);
         f->cfg_checksum = 0;
         f->ident = name_ident(f->name ? f->name : "");
-        if (!arcs_move_exit(n, f, f->blocks - 1, e))
+        uint32_t exit = f->exit;
+        if (!notes_move_exit(n, f, f->blocks - 1, e) || !notes_move_exit(n, f, exit, e))
             return false;
     }
     n->origin = arcs_rfc_origin(&n->origin);
@@ -250,7 +199,7 @@ static bool arcs_has_only_arcs(const struct counters *c, struct err *e)
 {
     for (size_t i = 0; i < c->records.len; i++)
         if (c->records.at[i].what == COUNTED_VALUES && c->records.at[i].kind != KIND_ARCS)
-            return err_set(e, "the target has no place for %s counters",
+            return err_set(e, "the target format cannot hold %s counters",
                            counter_kind_name(c->records.at[i].kind));
     return true;
 }
@@ -264,8 +213,36 @@ static bool arcs_is_growth_sane(const struct counters *c, struct err *e)
     for (size_t i = 0; i < c->records.len; i++)
         zeros += c->records.at[i].is_zero ? c->records.at[i].len : 0;
     return zeros <= ALWAYS_FINE + MOST_GROWTH * (uint64_t)c->bytes.len ||
-           err_set(e, "it claims so many counters that are zero that this version's file would be "
+           err_set(e, "it claims so many zero counters that a file of this version would be "
                       "absurdly large");
+}
+
+/* Object and program summary in place of those that there are. The largest count of a run is known
+ * if there was one run, and from versions that say it. */
+static void arcs_put_rfc_summaries(struct counters *c)
+{
+    uint64_t most = counters_max(c), run_max = 0;
+    struct counters_summary s = {.sum = counters_sum(c), .len = RFC_SUMMARY_BYTES};
+    for (size_t i = 0; i < c->summaries.len; i++) {
+        const struct counters_summary *theirs = &c->summaries.at[i];
+        s.runs = theirs->runs > s.runs ? theirs->runs : s.runs;
+        s.sum_max = theirs->sum_max > s.sum_max ? theirs->sum_max : s.sum_max;
+        run_max = theirs->run_max > run_max ? theirs->run_max : run_max;
+    }
+    s.run_max = run_max && run_max < most ? run_max : most;
+    for (size_t i = 0; i < c->records.len; i++)
+        if (c->records.at[i].what == COUNTED_VALUES && c->records.at[i].kind == KIND_ARCS)
+            s.counters += c->records.at[i].len;
+    arcs_remove_summaries(c);
+    arcs_count_records(c);
+    for (int i = 0; i < 2; i++) {
+        struct counted_record record = {.what =
+                                            i ? COUNTED_PROGRAM_SUMMARY : COUNTED_OBJECT_SUMMARY,
+                                        .tag = i ? BBG_PROGRAM_SUMMARY : BBG_OBJECT_SUMMARY,
+                                        .index = (uint32_t)c->summaries.len};
+        vec_push(&c->records, record);
+        vec_push(&c->summaries, s);
+    }
 }
 
 /* Checks first and changes then, function by function; where one is not found the counters are no
@@ -285,34 +262,45 @@ bool arcs_counters_to_rfc(struct counters *c, const struct notes *n, struct err 
         if (!f || f->defect || f->blocks < 2)
             ok = err_set(e, "the notes do not have function %u of the counters", counted->ident);
         else
-            *counted = (struct counted_function){.name = f->name,
-                                                 .offset = counted->offset,
-                                                 .ident = name_ident(f->name ? f->name : ""),
-                                                 .lineno_checksum = arcs_graph_checksum(n, f),
-                                                 .defect = counted->defect};
+            *counted = (struct counted_function){
+                .name = f->name,
+                .offset = counted->offset,
+                .ident = name_ident(f->name ? f->name : ""),
+                .lineno_checksum = arcs_graph_checksum(n, f),
+                .has_native = true,
+                .native = {counted->ident, counted->lineno_checksum, counted->cfg_checksum},
+                .defect = counted->defect};
     }
     map_deinit(&idents);
     if (!ok)
         return false;
-    arcs_remove_summaries(c);
-    arcs_count_records(c);
+    arcs_put_rfc_summaries(c);
     c->origin = arcs_rfc_origin(&c->origin);
     return true;
 }
 
-/* Notes and counters of the proposal get one constant stamp, by which they pair. */
+/* Notes and counters of the proposal get the header back that they had, or one constant stamp, by
+ * which they pair. */
 static bool arcs_choose_version(struct arcs_origin *origin, uint32_t version, struct err *e)
 {
     const struct gcov_dialect *dialect = dialect_of_word(version);
     if (!dialect)
-        return err_set(e, "there is no such version");
-    if (origin->family == ARCS_RFC)
-        origin->stamp = RFC_STAMP;
+        return err_set(e, "unknown version");
+    const struct arcs_native native = origin->native;
+    bool is_back = origin->family == ARCS_RFC && native.version == version;
+    if (origin->family == ARCS_RFC) {
+        origin->stamp = native.version ? native.stamp : (uint32_t)RFC_STAMP;
+        origin->checksum = native.checksum;
+        origin->big_endian = native.big_endian;
+    }
+    origin->native = (struct arcs_native){0};
     origin->family = ARCS_GCOV;
     origin->version = version;
     origin->number = gcov_version_number(version);
     origin->has_byte_lengths = dialect->has_byte_lengths;
-    origin->is_llvm = origin->lacks_checksum = false;
+    origin->is_llvm = origin->is_llvm && is_back;
+    /* Only snapshots lack it: readers take a release's first word for the checksum. */
+    origin->lacks_checksum = is_back && native.lacks_checksum && (version & 0xff) != '*';
     if (!dialect->has_byte_lengths)
         origin->checksum = 0;
     return true;
@@ -334,7 +322,7 @@ static uint32_t arcs_last_line(const struct notes *n, const struct notes_functio
 /* What the proposal lacks is filled in: identities, last lines, the compiler's folder. */
 bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
 {
-    bool is_rfc = n->origin.family == ARCS_RFC;
+    bool is_rfc = n->origin.family == ARCS_RFC, has_native = n->origin.native.version;
     struct map taken = {0};
     if (!arcs_choose_version(&n->origin, version, e))
         return false;
@@ -344,22 +332,21 @@ bool arcs_notes_to_gcov(struct notes *n, uint32_t version, struct err *e)
         struct notes_function *f = &n->functions.at[i];
         if (f->defect || f->blocks < 2)
             ok = err_set(e, "function %zu of the notes is damaged or has no blocks", i);
-        if (is_rfc)
+        if (is_rfc && has_native && f->has_native) {
+            f->ident = f->native.ident;
+            f->lineno_checksum = f->native.lineno_checksum;
+            f->cfg_checksum = f->native.cfg_checksum;
+        } else if (is_rfc) {
             f->ident = arcs_unique_ident(&taken, f->name);
-        if (f->end_line < f->start_line)
+        }
+        if (f->end_line < f->start_line && !f->has_native)
             f->end_line = arcs_last_line(n, f);
-        ok = ok && arcs_move_exit(n, f, dialect->has_exit_second ? 1 : f->blocks - 1, e);
+        ok = ok && notes_move_exit(n, f, dialect->has_exit_second ? 1 : f->blocks - 1, e);
     }
     if (dialect->has_directory && !n->directory)
         n->directory = ".";
     map_deinit(&taken);
     return ok;
-}
-
-/* Whether kinds other than arcs have the same form in both. */
-static bool arcs_is_same_form(const struct gcov_dialect *a, const struct gcov_dialect *b)
-{
-    return a->values_form == b->values_form && a->has_masks == b->has_masks;
 }
 
 /* One summary in front, in the target's form. Before gcc 9 it has sums and largest counts too,
@@ -395,16 +382,18 @@ static bool arcs_become_gcov(struct counters *c, uint32_t version, struct err *e
 {
     bool is_rfc = c->origin.family == ARCS_RFC;
     const struct gcov_dialect *was = dialect_of(&c->origin), *becomes = dialect_of_word(version);
-    uint32_t runs = is_rfc ? c->groups : 0;
+    uint32_t runs = is_rfc && !c->summaries.len ? c->groups : 0;
     uint64_t sum_max = 0;
     if (!arcs_choose_version(&c->origin, version, e))
         return false;
-    if (!arcs_is_same_form(was, becomes) && !arcs_has_only_arcs(c, e))
+    /* Kinds other than arcs pass only if they have the same form in both. */
+    if ((was->values_form != becomes->values_form || was->has_masks != becomes->has_masks) &&
+        !arcs_has_only_arcs(c, e))
         return false;
     if (!becomes->has_zero_runs && !arcs_is_growth_sane(c, e))
         return false;
     for (size_t i = 0; i < c->summaries.len; i++) {
-        uint64_t max = is_rfc ? c->summaries.at[i].run_max : c->summaries.at[i].sum_max;
+        uint64_t max = c->summaries.at[i].sum_max;
         sum_max = max > sum_max ? max : sum_max;
         runs = c->summaries.at[i].runs > runs ? c->summaries.at[i].runs : runs;
     }
@@ -419,9 +408,17 @@ static bool arcs_become_gcov(struct counters *c, uint32_t version, struct err *e
 bool arcs_counters_to_gcov(struct counters *c, uint32_t version, struct err *e)
 {
     struct map taken = {0};
-    bool is_rfc = c->origin.family == ARCS_RFC;
-    for (size_t i = 0; i < c->functions.len && is_rfc; i++)
-        c->functions.at[i].ident = arcs_unique_ident(&taken, c->functions.at[i].name);
+    bool is_rfc = c->origin.family == ARCS_RFC, has_native = c->origin.native.version;
+    for (size_t i = 0; i < c->functions.len && is_rfc; i++) {
+        struct counted_function *f = &c->functions.at[i];
+        if (has_native && f->has_native) {
+            f->ident = f->native.ident;
+            f->lineno_checksum = f->native.lineno_checksum;
+            f->cfg_checksum = f->native.cfg_checksum;
+        } else {
+            f->ident = arcs_unique_ident(&taken, f->name);
+        }
+    }
     map_deinit(&taken);
     return arcs_become_gcov(c, version, e);
 }
@@ -448,7 +445,10 @@ static void arcs_list_by_name(struct adoption *a, const struct notes *n)
         if (!f->name || f->defect || f->blocks < 2)
             continue;
         uint32_t name = intern_kept(&a->names, f->name, strlen(f->name));
-        uint32_t *first = map_at(&a->first, name, arcs_graph_checksum(n, f), NO_INDEX, NULL);
+        /* Notes that were made of a bbg kept its checksum, whoever wrote that. */
+        bool was_bbg = n->origin.stamp == (uint32_t)RFC_STAMP;
+        uint32_t checksum = was_bbg ? f->lineno_checksum : arcs_graph_checksum(n, f);
+        uint32_t *first = map_at(&a->first, name, checksum, NO_INDEX, NULL);
         a->next.at[i] = *first;
         *first = (uint32_t)i;
     }
@@ -471,6 +471,7 @@ static const struct notes_function *arcs_adopter(struct adoption *a, const struc
 bool arcs_counters_adopt(struct counters *c, const struct notes *n, struct err *e)
 {
     struct adoption a = {0};
+    const struct arcs_native native = c->origin.native;
     bool ok = true;
     arcs_list_by_name(&a, n);
     for (size_t i = 0; i < c->functions.len && ok; i++) {
@@ -493,7 +494,8 @@ bool arcs_counters_adopt(struct counters *c, const struct notes *n, struct err *
         ok = arcs_become_gcov(c, n->origin.version, e);
     if (ok) {
         c->origin.stamp = n->origin.stamp;
-        c->origin.checksum = n->origin.checksum;
+        /* Of gcc 12 on, only the counters have it. */
+        c->origin.checksum = native.version ? native.checksum : n->origin.checksum;
         c->origin.is_llvm = n->origin.is_llvm;
         c->origin.big_endian = n->origin.big_endian;
     }

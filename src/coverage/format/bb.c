@@ -13,11 +13,11 @@
  * that a probe must weigh numbers against each other, and names of files have the last word. What
  * comes out has family ARCS_RFC and flows on as the proposal's files do. Everything is checked
  * against the bytes left before memory is taken. Linear. */
-#include "coverage/format/bbg.h"
+#include "coverage/format/format.h"
 
 #include "base/bytes.h"
 #include "base/map.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/model/coverage.h"
 
 #include <inttypes.h>
 
@@ -114,8 +114,7 @@ static bool bb_graph_function(struct cursor *in, struct bb_graph *g, struct err 
         ok = bb_graph_arcs(in, n, &f, b, &left);
     if (!ok || left || cursor_u32(in) != END) {
         n->arcs.len = f.first_arc;
-        return err_at(e, &where,
-                      "this is not a whole function of a graph that gcc before 3.4 left");
+        return err_at(e, &where, "incomplete function in a graph of gcc before 3.4");
     }
     if (f.defect)
         n->arcs.len = f.first_arc;
@@ -378,11 +377,11 @@ static bool bb_read_group(struct cursor *in, struct counters *c, struct err *e)
     struct cursor statistics = *in;
     counters_prepare(c);
     if (in->failed || magic != DA_33 || !cursor_take(in, extra))
-        return err_at(e, &where, "this is not a whole header of counters that gcc 3.3 left");
+        return err_at(e, &where, "incomplete header of counters of gcc 3.3");
     for (uint32_t i = 0; i < functions; i++) {
         where = *in;
         if (!bb_group_function(in, c))
-            return err_at(e, &where, "here are no whole counters of a function that gcc 3.3 left");
+            return err_at(e, &where, "incomplete counters of a function of gcc 3.3");
     }
     statistics.end = statistics.at + extra;
     if (extra == 2 * SUMMARY_BYTES) {
@@ -419,7 +418,7 @@ static bool bb_read_row(struct cursor *in, struct counters *c, struct err *e)
     c->groups = 1;
     if (in->failed || len != cursor_left(in) / 8 || cursor_left(in) % 8 ||
         !bb_take_values(in, c, len))
-        return err_at(e, &where, "here are not as many counts as gcc before 3.3 says there are");
+        return err_at(e, &where, "the number of counts is not the one that gcc before 3.3 stored");
     bb_push_function(c, &(struct counted_function){0});
     bb_push_values(c, 0, (uint32_t)len);
     return true;

@@ -12,11 +12,12 @@
  *     BLOCKS      flags of each block
  *     ARCS        { target | flags }          a record for each block, in order, empty ones too
  *     LINES       { line | 0 string file }    likewise
+ *     "gcno"      ours: what a gcno has besides, of the file and of each function
  *     string      length | characters | 1 to 4 NULs up to a word
  *
  * Cost: linear; names stay in the bytes. Files of 4 GiB and more are refused: lengths are 32 bits.
  */
-#include "coverage/format/bbg.h"
+#include "coverage/format/format.h"
 
 #include "base/map.h"
 
@@ -49,6 +50,26 @@ void bbg_write_string(struct writer *w, const char *text)
 }
 
 enum { HEADER_BYTES = 8 };
+
+uint32_t bbg_read_native(struct cursor *in, struct arcs_native *native)
+{
+    native->version = cursor_u32(in);
+    native->stamp = cursor_u32(in);
+    native->checksum = cursor_u32(in);
+    uint32_t flags = cursor_u32(in);
+    native->big_endian = flags & BBG_NATIVE_BIG_ENDIAN;
+    native->lacks_checksum = flags & BBG_NATIVE_NO_CHECKSUM;
+    return flags;
+}
+
+void bbg_write_native(struct writer *w, const struct arcs_native *native, uint32_t flags)
+{
+    writer_u32(w, native->version);
+    writer_u32(w, native->stamp);
+    writer_u32(w, native->checksum);
+    writer_u32(w, flags | (native->big_endian ? BBG_NATIVE_BIG_ENDIAN : 0) |
+                      (native->lacks_checksum ? BBG_NATIVE_NO_CHECKSUM : 0));
+}
 
 static bool bbg_is_digit(unsigned c)
 {
@@ -154,6 +175,19 @@ static uint32_t bbg_file_index(struct bbg_reading *r, const char *name)
     return index;
 }
 
+/* Blocks of a function that was a gcno's get the numbers back that they had there, as gcov lists
+ * them in that order; block `b` of the file is then this one. */
+static uint32_t bbg_block(const struct notes_function *f, uint32_t b)
+{
+    return b == f->blocks - 1 ? f->exit : b + (b >= f->exit);
+}
+
+/* And the other way round. */
+static uint32_t bbg_block_number(const struct notes_function *f, uint32_t block)
+{
+    return block == f->exit ? f->blocks - 1 : block - (block > f->exit);
+}
+
 /* Every block has its record of arcs and its record of lines: fewer mean that the file was cut.
  * What is bad has no arcs and no runs any more, so that no index out of its blocks is ever used. */
 static void bbg_end_function(struct bbg_reading *r)
@@ -179,12 +213,17 @@ static void bbg_end_function(struct bbg_reading *r)
 
     if (f->defect)
         f->arcs = f->runs = 0;
-    if (f->runs)
+    if (f->runs && !f->has_native)
         f->file = n->runs.at[f->first_run].file;
-    for (uint32_t i = 0; i < f->runs && !f->start_line; i++)
+    for (uint32_t i = 0; i < f->runs && !f->has_native && !f->start_line; i++)
         if (n->runs.at[f->first_run + i].lines)
             f->start_line = n->lines.at[n->runs.at[f->first_run + i].first];
     f->exit = f->blocks - 1;
+    if (f->has_native && !f->defect && f->blocks > 1 &&
+        dialect_of_word(n->origin.native.version)->has_exit_second) {
+        struct err stays_last;
+        (void)!notes_move_exit(n, f, 1, &stays_last);
+    }
     f->first_block = (uint32_t)n->blocks;
     n->blocks += f->blocks;
 }
@@ -222,19 +261,6 @@ static void bbg_read_blocks(struct bbg_reading *r, struct cursor *in)
     bbg_current(r)->blocks = blocks;
 }
 
-/* Targets are checked at the end, when the number of blocks is known. */
-static void bbg_read_arcs(struct bbg_reading *r, struct cursor *in)
-{
-    uint32_t source = r->arc_records++;
-    if (cursor_left(in) % 8)
-        bbg_note_defect(r, DEFECT_BAD_RECORD);
-    while (cursor_left(in) >= 8) {
-        struct notes_arc arc = {.source = source, .target = cursor_u32(in)};
-        arc.flags = cursor_u32(in);
-        vec_push(&r->out->arcs, arc);
-    }
-}
-
 /* A run a file. A file that is named without lines is a run of none, which the writer writes again.
  */
 static void bbg_read_lines(struct bbg_reading *r, struct cursor *in)
@@ -264,6 +290,44 @@ static void bbg_read_lines(struct bbg_reading *r, struct cursor *in)
         bbg_note_defect(r, DEFECT_BAD_RECORD);
 }
 
+/* What the proposal has no place for: of the file in front of its functions, of a function behind
+ * its FUNCTION. One that is cut, or of a compiler that is not known, tells nothing. */
+static void bbg_read_gcno(struct bbg_reading *r, struct cursor *in)
+{
+    struct notes *n = r->out;
+    if (!r->is_open) {
+        struct arcs_native native;
+        uint32_t flags = bbg_read_native(in, &native);
+        const char *directory = flags & BBG_NATIVE_DIRECTORY ? bbg_string(in) : NULL;
+        if (in->failed || n->functions.len || !dialect_of_word(native.version)) {
+            n->unknown_records++;
+            return;
+        }
+        n->origin.native = native;
+        n->has_unexecuted = flags & BBG_NATIVE_UNEXECUTED;
+        n->directory = directory;
+        return;
+    }
+    struct notes_function *f = bbg_current(r);
+    struct notes_function told = *f;
+    told.native.ident = cursor_u32(in);
+    told.native.lineno_checksum = cursor_u32(in);
+    told.native.cfg_checksum = cursor_u32(in);
+    told.is_artificial = cursor_u32(in) & 1;
+    const char *source = bbg_string(in);
+    told.start_line = cursor_u32(in);
+    told.start_column = cursor_u32(in);
+    told.end_line = cursor_u32(in);
+    told.end_column = cursor_u32(in);
+    told.has_native = n->origin.native.version && !in->failed;
+    if (!told.has_native || f->has_native || f->blocks || r->arc_records || r->line_records) {
+        n->unknown_records++;
+        return;
+    }
+    told.file = *source ? bbg_file_index(r, source) : (uint32_t)NO_INDEX;
+    *f = told;
+}
+
 /* Records of a function outside of one are counted as unknown, like unknown tags. */
 static void bbg_read_record(struct bbg_reading *r, uint32_t tag, struct cursor *in, uint64_t offset)
 {
@@ -272,13 +336,25 @@ static void bbg_read_record(struct bbg_reading *r, uint32_t tag, struct cursor *
         bbg_read_function(r, in, offset);
         return;
     }
-    if (!r->is_open && tag != BBG_LLVM)
+    if (!r->is_open && tag != BBG_LLVM && tag != BBG_GCNO)
         tag = 0;
     switch (tag) {
     case BBG_BLOCKS: bbg_read_blocks(r, in); break;
-    case BBG_ARCS: bbg_read_arcs(r, in); break;
+    case BBG_ARCS: {
+        /* Targets are checked at the end, when the number of blocks is known. */
+        uint32_t source = r->arc_records++;
+        if (cursor_left(in) % 8)
+            bbg_note_defect(r, DEFECT_BAD_RECORD);
+        while (cursor_left(in) >= 8) {
+            struct notes_arc arc = {.source = source, .target = cursor_u32(in)};
+            arc.flags = cursor_u32(in);
+            vec_push(&r->out->arcs, arc);
+        }
+        break;
+    }
     case BBG_LINES: bbg_read_lines(r, in); break;
     case BBG_LLVM: r->out->origin.is_llvm = true; break;
+    case BBG_GCNO: bbg_read_gcno(r, in); break;
     default: r->out->unknown_records++;
     }
 }
@@ -341,14 +417,29 @@ static void bbg_end_record(struct writer *w, size_t start)
     memcpy(w->out.at + start - 4, &length, sizeof length);
 }
 
-/* The list of flags ends with the last that is not 0: behind it there are zeros. */
-static void bbg_write_blocks(struct writer *w, const struct notes *n,
-                             const struct notes_function *f)
+/* The records that bbg_read_gcno() reads, if the notes were a gcno's: of the function, or of the
+ * file (f is NULL). Lengths are those of what stands between start and end. */
+static void bbg_write_gcno(struct writer *w, const struct notes *n, const struct notes_function *f)
 {
-    size_t start = bbg_start_record(w, BBG_BLOCKS);
-    for (uint32_t b = 0; b < f->blocks; b++) {
-        size_t i = (size_t)f->first_block + b;
-        writer_u32(w, i < n->block_flags.len ? n->block_flags.at[i] : 0);
+    uint32_t flags =
+        (n->has_unexecuted ? BBG_NATIVE_UNEXECUTED : 0) | (n->directory ? BBG_NATIVE_DIRECTORY : 0);
+    if (!n->origin.native.version || (f && !f->has_native))
+        return;
+    size_t start = bbg_start_record(w, BBG_GCNO);
+    if (f) {
+        writer_u32(w, f->native.ident);
+        writer_u32(w, f->native.lineno_checksum);
+        writer_u32(w, f->native.cfg_checksum);
+        writer_u32(w, f->is_artificial);
+        bbg_write_string(w, f->file < n->files.len ? n->files.at[f->file] : "");
+        writer_u32(w, f->start_line);
+        writer_u32(w, f->start_column);
+        writer_u32(w, f->end_line);
+        writer_u32(w, f->end_column);
+    } else {
+        bbg_write_native(w, &n->origin.native, flags);
+        if (n->directory) /* a compiler before gcc 9 does not say */
+            bbg_write_string(w, n->directory);
     }
     bbg_end_record(w, start);
 }
@@ -359,8 +450,8 @@ static void bbg_write_arcs(struct writer *w, const struct notes *n, const struct
     const struct notes_arc *arcs = n->arcs.at + f->first_arc;
     for (uint32_t b = 0, i = 0; b < f->blocks; b++) {
         size_t start = bbg_start_record(w, BBG_ARCS);
-        for (; i < f->arcs && arcs[i].source == b; i++) {
-            writer_u32(w, arcs[i].target);
+        for (; i < f->arcs && arcs[i].source == bbg_block(f, b); i++) {
+            writer_u32(w, bbg_block_number(f, arcs[i].target));
             writer_u32(w, arcs[i].flags);
         }
         bbg_end_record(w, start);
@@ -370,12 +461,12 @@ static void bbg_write_arcs(struct writer *w, const struct notes *n, const struct
 /* A file is named where it changes, and where only a name can tell that a run begins. */
 static void bbg_write_lines(struct writer *w, const struct notes *n, const struct notes_function *f)
 {
-    const struct notes_run *runs = n->runs.at + f->first_run;
-    uint32_t file = NO_INDEX;
-    for (uint32_t b = 0, i = 0; b < f->blocks; b++) {
+    uint32_t file = NO_INDEX, len;
+    for (uint32_t b = 0; b < f->blocks; b++) {
         size_t start = bbg_start_record(w, BBG_LINES);
-        for (bool is_first = true; i < f->runs && runs[i].block == b; i++, is_first = false) {
-            if (runs[i].file != file || !is_first || !runs[i].lines) {
+        const struct notes_run *runs = notes_runs_of(n, f, bbg_block(f, b), &len);
+        for (uint32_t i = 0; i < len; i++) {
+            if (runs[i].file != file || i || !runs[i].lines) {
                 writer_u32(w, 0);
                 bbg_write_string(w, runs[i].file < n->files.len ? n->files.at[runs[i].file] : "");
             }
@@ -387,7 +478,7 @@ static void bbg_write_lines(struct writer *w, const struct notes *n, const struc
     }
 }
 
-/* The number of blocks is not in the file but as the length of BLOCKS: hence the exit must be last.
+/* The number of blocks is not in the file but as the length of BLOCKS: hence the exit is the last.
  */
 bool bbg_write(struct writer *w, const struct notes *n, struct err *e)
 {
@@ -396,21 +487,31 @@ bool bbg_write(struct writer *w, const struct notes *n, struct err *e)
     writer_u32(w, n->origin.family == ARCS_RFC ? n->origin.version : (uint32_t)BBG_VERSION);
     if (n->origin.is_llvm)
         bbg_start_record(w, BBG_LLVM);
+    bbg_write_gcno(w, n, NULL);
     for (size_t i = 0; i < n->functions.len; i++) {
         const struct notes_function *f = &n->functions.at[i];
         if (f->defect)
             return err_set(e, "function %zu of the notes is damaged: %s", i,
                            arcs_defect_text(f->defect));
-        if (!f->is_arcs_sorted || !f->name || f->exit + 1 != f->blocks)
+        /* Arcs out of an exit block that is not the last would change their place among others. */
+        bool has_order = f->is_arcs_sorted && f->name && f->blocks;
+        for (uint32_t k = 0; k < f->arcs && f->exit + 1 != f->blocks; k++)
+            has_order &= n->arcs.at[f->first_arc + k].source != f->exit;
+        if (!has_order)
             return err_set(e,
                            "function %zu has no name, or blocks in an order that bbg cannot "
-                           "state",
+                           "express",
                            i);
         size_t start = bbg_start_record(w, BBG_FUNCTION);
         bbg_write_string(w, f->name);
         writer_u32(w, f->lineno_checksum);
         bbg_end_record(w, start);
-        bbg_write_blocks(w, n, f);
+        bbg_write_gcno(w, n, f);
+        /* The list of flags ends with the last that is not 0: behind it there are zeros. */
+        start = bbg_start_record(w, BBG_BLOCKS);
+        for (size_t b = f->first_block; b < (size_t)f->first_block + f->blocks; b++)
+            writer_u32(w, b < n->block_flags.len ? n->block_flags.at[b] : 0);
+        bbg_end_record(w, start);
         bbg_write_arcs(w, n, f);
         bbg_write_lines(w, n, f);
     }

@@ -3,6 +3,7 @@
  *     header           "gcov" | version
  *     FUNCTION         string name | checksum          a group: functions with their counts,
  *     ARC_COUNTS       u64 each                        then both summaries
+ *     "gcda"           ours: header, runs, sum of largest, { ident | checksums }
  *     OBJECT_SUMMARY   counters | u64 sum | u64 largest of a run
  *     PROGRAM_SUMMARY  the same
  *
@@ -10,8 +11,8 @@
  * summary, may be concatenated with their headers, and are summed. A group that is cut off is
  * refused as a whole unless it is the first, of which the whole functions are kept. Linear; two
  * groups in memory. The bytes: docs/formats/da.md. */
-#include "coverage/format/bbg.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/format/format.h"
+#include "coverage/model/coverage.h"
 
 #include <inttypes.h>
 
@@ -21,6 +22,9 @@ enum { SUMMARY_BYTES = 20 };
 struct da_reading {
     struct counters *out; /* of this group */
     bool is_open;         /* within a function */
+    bool has_runs;        /* a record of ours said how many: */
+    uint32_t runs;
+    uint64_t sum_max; /* of each run's largest count */
 };
 
 /* Records within a function are its own. */
@@ -65,10 +69,44 @@ static void da_read_counts(struct da_reading *r, struct cursor *in)
     vec_reserve(&c->values, c->values.len + values);
     if (values)
         memcpy(c->values.at + c->values.len, in->at, (size_t)values * 8);
+    /* Sums of what is too large would be smaller than their parts. */
+    for (size_t i = c->values.len; i < c->values.len + values; i++)
+        if (c->values.at[i] > INT64_MAX) {
+            c->values.at[i] = INT64_MAX;
+            f->defect = DEFECT_TOO_LARGE;
+        }
     c->values.len += values;
 }
 
-/* A summary ends the function before it. */
+/* What the group's gcda had besides: its header, the number of runs and the sum of their largest
+ * counts, and the numbers of the functions in their order. */
+static void da_read_gcda(struct da_reading *r, struct cursor *in)
+{
+    struct counters *c = r->out;
+    struct arcs_native native;
+    bbg_read_native(in, &native);
+    uint32_t runs = cursor_u32(in);
+    uint64_t sum_max = cursor_u64(in);
+    r->is_open = false;
+    if (in->failed || cursor_left(in) != c->functions.len * (uint64_t)12 ||
+        !dialect_of_word(native.version) || r->has_runs) {
+        c->unknown_records++;
+        return;
+    }
+    c->origin.native = native;
+    r->has_runs = true;
+    r->runs = runs;
+    r->sum_max = sum_max;
+    for (size_t i = 0; i < c->functions.len; i++) {
+        struct counted_function *f = &c->functions.at[i];
+        f->has_native = true;
+        f->native.ident = cursor_u32(in);
+        f->native.lineno_checksum = cursor_u32(in);
+        f->native.cfg_checksum = cursor_u32(in);
+    }
+}
+
+/* A summary ends the function before it. A group is one run if it does not say more. */
 static void da_read_summary(struct da_reading *r, struct cursor *in, uint32_t tag)
 {
     struct counters *c = r->out;
@@ -76,6 +114,8 @@ static void da_read_summary(struct da_reading *r, struct cursor *in, uint32_t ta
     s.counters = cursor_u32(in);
     s.sum = cursor_u64(in);
     s.run_max = cursor_u64(in);
+    s.runs = r->has_runs ? r->runs : 1;
+    s.sum_max = r->has_runs ? r->sum_max : s.run_max;
     r->is_open = false;
     da_push(r, (struct counted_record){.what = tag == BBG_OBJECT_SUMMARY ? COUNTED_OBJECT_SUMMARY
                                                                          : COUNTED_PROGRAM_SUMMARY,
@@ -106,6 +146,7 @@ static bool da_read_group(struct cursor *in, struct counters *out, struct err *e
         case BBG_FUNCTION: da_read_function(&r, &record, offset); break;
         case BBG_OBJECT_SUMMARY:
         case BBG_PROGRAM_SUMMARY: da_read_summary(&r, &record, tag); break;
+        case BBG_GCDA: da_read_gcda(&r, &record); break;
         default:
             if (tag == BBG_ARC_COUNTS && r.is_open)
                 da_read_counts(&r, &record);
@@ -127,7 +168,7 @@ static bool da_pass_header(struct cursor *in, const struct arcs_origin *origin, 
     if (!bbg_open(in, DA_MAGIC, &again, e))
         return false;
     return again.version == origin->version ||
-           err_at(e, &where, "this group is of version %s, the first of %s",
+           err_at(e, &where, "this group has version %s, the first has %s",
                   arcs_version_text(&again).text, arcs_version_text(origin).text);
 }
 
@@ -141,7 +182,7 @@ static bool da_pass_unknown(struct cursor *in, struct counters *out, struct err 
     while (da_pass_header(in, &out->origin, e)) {
         ahead = *in;
         if (!bbg_next(&ahead, &tag, &record, &ignored) ||
-            (tag >= BBG_FUNCTION && tag <= BBG_PROGRAM_SUMMARY))
+            (tag >= BBG_FUNCTION && tag <= BBG_PROGRAM_SUMMARY) || tag == BBG_GCDA)
             return true;
         out->unknown_records++;
         *in = ahead;
@@ -256,6 +297,27 @@ static struct counters_summary da_summary_of(const struct counters *c, enum coun
     return s;
 }
 
+/* The record that da_read_gcda() reads, if these counters were a gcda's. */
+static void da_write_gcda(struct writer *w, const struct counters *c,
+                          const struct counters_summary *s)
+{
+    bool has_all = c->origin.native.version;
+    for (size_t i = 0; i < c->functions.len && has_all; i++)
+        has_all = c->functions.at[i].has_native;
+    if (!has_all || c->functions.len > (UINT32_MAX - 64) / 12)
+        return;
+    writer_u32(w, BBG_GCDA);
+    writer_u32(w, (uint32_t)(28 + 12 * c->functions.len));
+    bbg_write_native(w, &c->origin.native, 0);
+    writer_u32(w, s->runs);
+    writer_u64(w, s->sum_max);
+    for (size_t i = 0; i < c->functions.len; i++) {
+        writer_u32(w, c->functions.at[i].native.ident);
+        writer_u32(w, c->functions.at[i].native.lineno_checksum);
+        writer_u32(w, c->functions.at[i].native.cfg_checksum);
+    }
+}
+
 bool da_write(struct writer *w, const struct counters *c, struct err *e)
 {
     w->big_endian = false;
@@ -266,6 +328,7 @@ bool da_write(struct writer *w, const struct counters *c, struct err *e)
             return false;
     struct counters_summary object = da_summary_of(c, COUNTED_OBJECT_SUMMARY);
     struct counters_summary program = da_summary_of(c, COUNTED_PROGRAM_SUMMARY);
+    da_write_gcda(w, c, &program);
     da_write_summary(w, BBG_OBJECT_SUMMARY, &object);
     da_write_summary(w, BBG_PROGRAM_SUMMARY, &program);
     return true;

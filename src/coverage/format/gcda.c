@@ -19,7 +19,7 @@
  *
  * A FUNCTION of no length stands for one that another object holds. Linear, one copy of the
  * counters. */
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 
 #include "coverage/format/arcfile.h"
 
@@ -229,24 +229,6 @@ bool gcda_read(struct bytes in, const char *name, struct counters *out, struct e
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* `unit`: what the length counts, 1 or 4 bytes. */
-static void write_function(struct writer *w, const struct gcov_dialect *dialect, unsigned unit,
-                           const struct counted_function *f)
-{
-    writer_u32(w, GCOV_TAG_FUNCTION);
-    writer_u32(w, (dialect->has_cfg_checksum ? 12 : 8) / unit);
-    writer_u32(w, f->ident);
-    writer_u32(w, f->lineno_checksum);
-    if (dialect->has_cfg_checksum)
-        writer_u32(w, f->cfg_checksum);
-}
-
-/* Short summaries have 32 bits for a sum that is kept in 64. */
-static uint32_t clamped(uint64_t sum)
-{
-    return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
-}
-
 /* The words that the record had, and what was behind them. The fields in their order are a prefix
  * of `words`: so long as the record was. */
 static void write_summary(struct writer *w, const struct counters *c,
@@ -256,8 +238,9 @@ static void write_summary(struct writer *w, const struct counters *c,
     const struct counters_summary *s = &c->summaries.at[r->index];
     bool is_short = r->what == COUNTED_OBJECT_SUMMARY && dialect->summary == GCOV_SUMMARY_OBJECT;
     const uint32_t words[] = {
+        /* Short summaries have 32 bits for a sum that is kept in 64. */
         is_short ? s->runs : s->checksum,
-        is_short ? clamped(s->sum_max) : s->counters,
+        is_short ? (s->sum_max < UINT32_MAX ? (uint32_t)s->sum_max : UINT32_MAX) : s->counters,
         s->runs,
         (uint32_t)s->sum,
         (uint32_t)(s->sum >> 32),
@@ -285,9 +268,16 @@ static bool write_record(struct writer *w, const struct counters *c,
         writer_u32(w, GCOV_TAG_FUNCTION);
         writer_u32(w, 0);
         return true;
-    case COUNTED_FUNCTION:
-        write_function(w, dialect, unit, &c->functions.at[r->index]);
+    case COUNTED_FUNCTION: {
+        const struct counted_function *f = &c->functions.at[r->index];
+        writer_u32(w, GCOV_TAG_FUNCTION);
+        writer_u32(w, (dialect->has_cfg_checksum ? 12 : 8) / unit);
+        writer_u32(w, f->ident);
+        writer_u32(w, f->lineno_checksum);
+        if (dialect->has_cfg_checksum)
+            writer_u32(w, f->cfg_checksum);
         return true;
+    }
     case COUNTED_VALUES:
         if (r->len * UINT64_C(8) / unit > INT32_MAX)
             return err_set(e, "%u counters do not fit into one record of this version", r->len);
@@ -364,7 +354,7 @@ static bool read_name(struct cursor *in, const char **name, struct err *e)
         return err_at(e, &where, "the version of this gcfn record is not that of a compiler");
     *name = arcfile_text(in, dialect->has_byte_lengths);
     if (in->failed || !*name)
-        return err_at(e, &where, "this gcfn record has no whole file name");
+        return err_at(e, &where, "the file name of this gcfn record is incomplete");
     return true;
 }
 

@@ -20,7 +20,7 @@
  *     PATHS       number                                    gcc 15
  *
  * What is in brackets depends on the dialect. */
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 
 #include "base/map.h"
 #include "coverage/format/arcfile.h"
@@ -230,18 +230,6 @@ static void gcno_read_lines(struct gcno_reading *r, struct cursor *in)
         gcno_note_defect(r, DEFECT_BAD_RECORD);
 }
 
-static void gcno_read_conditions(struct gcno_reading *r, struct cursor *in)
-{
-    gcno_current(r)->has_conditions = true;
-    while (cursor_left(in) >= 8) {
-        uint32_t block = cursor_u32(in);
-        struct notes_condition condition = {block, cursor_u32(in)};
-        vec_push(&r->out->conditions, condition);
-    }
-    if (cursor_left(in))
-        gcno_note_defect(r, DEFECT_BAD_RECORD);
-}
-
 /* Records before the first function are none that is known. */
 static void gcno_read_record(struct gcno_reading *r, struct arcfile_record *record)
 {
@@ -258,7 +246,16 @@ static void gcno_read_record(struct gcno_reading *r, struct arcfile_record *reco
     case GCOV_TAG_BLOCKS: gcno_read_blocks(r, &record->in); break;
     case GCOV_TAG_ARCS: gcno_read_arcs(r, &record->in); break;
     case GCOV_TAG_LINES: gcno_read_lines(r, &record->in); break;
-    case GCOV_TAG_CONDITIONS: gcno_read_conditions(r, &record->in); break;
+    case GCOV_TAG_CONDITIONS:
+        gcno_current(r)->has_conditions = true;
+        while (cursor_left(&record->in) >= 8) {
+            uint32_t block = cursor_u32(&record->in);
+            struct notes_condition condition = {block, cursor_u32(&record->in)};
+            vec_push(&r->out->conditions, condition);
+        }
+        if (cursor_left(&record->in))
+            gcno_note_defect(r, DEFECT_BAD_RECORD);
+        break;
     case GCOV_TAG_PATHS:
         gcno_current(r)->paths = cursor_u32(&record->in);
         gcno_current(r)->has_paths = !record->in.failed;
@@ -374,19 +371,6 @@ static void write_arcs(struct gcno_writing *g, const struct notes_function *f)
     }
 }
 
-/* A record of none is written where one was read. */
-static void write_conditions(struct gcno_writing *g, const struct notes_function *f)
-{
-    if (!f->has_conditions)
-        return;
-    size_t start = arcfile_start_record(g->w, GCOV_TAG_CONDITIONS);
-    for (uint32_t i = 0; i < f->conditions; i++) {
-        writer_u32(g->w, g->notes->conditions.at[f->first_condition + i].block);
-        writer_u32(g->w, g->notes->conditions.at[f->first_condition + i].terms);
-    }
-    arcfile_end_record(g->w, start, g->has_bytes);
-}
-
 /* gcc 3.4 to 4.6 name a file where it changes: a run that continues the last one's file is then
  * known by its record, if it is the first there and has lines. */
 static void write_run(struct gcno_writing *g, const struct notes_run *run, bool is_first)
@@ -417,16 +401,6 @@ static void write_lines(struct gcno_writing *g, const struct notes_function *f)
         arcfile_write_text(g->w, NULL, g->has_bytes);
         arcfile_end_record(g->w, start, g->has_bytes);
     }
-}
-
-/* Prime paths: their number alone; the paths follow from the graph. */
-static void write_paths(struct gcno_writing *g, const struct notes_function *f)
-{
-    if (!f->has_paths)
-        return;
-    size_t start = arcfile_start_record(g->w, GCOV_TAG_PATHS);
-    writer_u32(g->w, f->paths);
-    arcfile_end_record(g->w, start, g->has_bytes);
 }
 
 /* gcno has no way to say a line of no file; bbg has. */
@@ -474,8 +448,21 @@ bool gcno_write(struct writer *w, const struct notes *n, struct err *e)
 
         write_arcs(&g, f);
         write_lines(&g, f);
-        write_conditions(&g, f);
-        write_paths(&g, f);
+        /* A record of none is written where one was read. */
+        if (f->has_conditions) {
+            start = arcfile_start_record(g.w, GCOV_TAG_CONDITIONS);
+            for (uint32_t k = 0; k < f->conditions; k++) {
+                writer_u32(g.w, g.notes->conditions.at[f->first_condition + k].block);
+                writer_u32(g.w, g.notes->conditions.at[f->first_condition + k].terms);
+            }
+            arcfile_end_record(g.w, start, g.has_bytes);
+        }
+        /* Prime paths: their number alone; the paths follow from the graph. */
+        if (f->has_paths) {
+            start = arcfile_start_record(g.w, GCOV_TAG_PATHS);
+            writer_u32(g.w, f->paths);
+            arcfile_end_record(g.w, start, g.has_bytes);
+        }
     }
     for (int i = 0; i < (n->origin.is_llvm ? 2 : 0); i++)
         writer_u32(w, 0);

@@ -14,7 +14,7 @@
  *     TN:test  SF:source             begin a section
  *     FN: FNDA: FNL: FNA:            functions     DA: lines     BRDA: branches    MCDC: conditions
  *     end_of_record                  ends it */
-#include "coverage/format/lcov.h"
+#include "coverage/format/format.h"
 
 #include "base/bytes.h"
 #include "base/map.h"
@@ -216,17 +216,6 @@ static void lcov_drop_section(struct reading *r)
     lcov_leave_section(r);
 }
 
-/* An SF within a section ends that one, as whole. A NUL would cut the path. */
-static bool lcov_source(struct reading *r, struct text t)
-{
-    lcov_close_section(r);
-    if (t.at == t.end || memchr(t.at, 0, (size_t)(t.end - t.at)))
-        return lcov_fail(r, "SF names no source");
-    tracefile_begin(r->out, lcov_copy(r, t), r->test);
-    r->is_open = true;
-    return true;
-}
-
 /* DA:line,hits[,checksum]. The checksum is of the source's text and is not looked at. Line 0 is no
  * line of a source, and is passed over. */
 static bool lcov_data(struct reading *r, struct text t)
@@ -402,8 +391,15 @@ static bool lcov_take_record(struct reading *r, struct text t)
         r->test = lcov_copy(r, t);
         return true;
     }
-    if (lcov_take(&t, "SF:"))
-        return lcov_source(r, t);
+    if (lcov_take(&t, "SF:")) {
+        /* An SF within a section ends that one, as whole. A NUL would cut the path. */
+        lcov_close_section(r);
+        if (t.at == t.end || memchr(t.at, 0, (size_t)(t.end - t.at)))
+            return lcov_fail(r, "SF names no source");
+        tracefile_begin(r->out, lcov_copy(r, t), r->test);
+        r->is_open = true;
+        return true;
+    }
     if (t.end - t.at == 13 && lcov_starts(&t, "end_of_record")) {
         if (!r->is_open)
             return lcov_fail(r, "end_of_record without SF");

@@ -1,4 +1,5 @@
-/* Hunks are read by their line counts, so that a removed line that looks like a header is none.
+/* Hunks are read by their line counts, so that a removed line that looks like a header is not taken
+ * for one.
  *
  *     --- a/old            the new name matters; /dev/null: the file is removed
  *     +++ b/new<TAB>date
@@ -14,7 +15,7 @@
  * Counts of a hunk say where it ends, and a hunk that has more or fewer lines is refused: a patch
  * that was cut by a mailer must not pass as a shorter one. Ranges of added lines of the new file,
  * and of changed ones of the old, come out ascending within a file. Linear; names are copied. */
-#include "coverage/format/patch.h"
+#include "coverage/format/format.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "coverage/import/import_private.h"
 
 #include "base/xml_read.h"
-#include "coverage/format/lcov.h"
+#include "coverage/format/format.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ static uint64_t cobertura_number(struct reading *r, const char *key)
     uint64_t value = 0;
     if (!xml_attribute_span(&r->xml, key, &s) ||
         !count_read(s.at, s.end, &value, &r->build.out->negative))
-        xml_read_fail(&r->xml, "the line before has no number and hits that are numbers");
+        xml_read_fail(&r->xml, "the line before lacks a valid number or valid hits");
     return value;
 }
 
@@ -111,7 +111,8 @@ static void cobertura_branches(struct reading *r, uint32_t line)
         return;
     }
     if (!source_take_room(&r->build, all)) {
-        xml_read_fail(&r->xml, "the line before has more branches than a file of this size has");
+        xml_read_fail(&r->xml,
+                      "the line before has more branches than fit into a file of this size");
         return;
     }
     for (uint32_t i = 0; i < all; i++)
@@ -125,7 +126,7 @@ static void cobertura_line(struct reading *r)
 {
     uint64_t number = cobertura_number(r, "number"), hits = cobertura_number(r, "hits");
     if (number > UINT32_MAX)
-        xml_read_fail(&r->xml, "the line before has no line's number");
+        xml_read_fail(&r->xml, "the line before has no valid number");
     if (r->xml.failed || !number)
         return;
     struct trace_line line = {(uint32_t)number, hits};

@@ -6,7 +6,7 @@
  * file, so that a small file cannot ask for much memory. */
 #include "coverage/import/import.h"
 
-#include "coverage/format/lcov.h"
+#include "coverage/format/format.h"
 #include "coverage/import/import_private.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ uint64_t json_read_count(struct json_reader *r, uint64_t *negative)
     uint64_t value = 0;
     struct json_span s = json_read_number(r);
     if (!r->failed && !count_read(s.at, s.end, &value, negative))
-        json_read_fail(r, "the number before is none");
+        json_read_fail(r, "the number before is invalid");
     return r->failed ? 0 : value;
 }
 
@@ -87,7 +87,7 @@ uint32_t json_read_line(struct json_reader *r)
 {
     uint64_t negative = 0, line = json_read_count(r, &negative);
     if (line > UINT32_MAX || negative)
-        json_read_fail(r, "the number before is not a line's");
+        json_read_fail(r, "the number before is not a line number");
     return r->failed ? 0 : (uint32_t)line;
 }
 

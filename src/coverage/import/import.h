@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "coverage/model/tracefile.h"
+#include "coverage/model/coverage.h"
 
 struct trace_importer {
     const char *name;  /* of tests/corpus/NAME, and in docs/coverage.md */

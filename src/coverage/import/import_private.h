@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/json_read.h"
-#include "coverage/model/tracefile.h"
+#include "coverage/model/coverage.h"
 
 /* --- what reports list becomes sections of a tracefile --------------------------------------- */
 

@@ -143,7 +143,7 @@ static void llvm_lines(struct reading *r)
         uint32_t line = at[i].line;
         uint64_t count;
         if (line < next || !line) {
-            json_read_fail(&r->json, "the segments before are not in the order of lines");
+            json_read_fail(&r->json, "the segments before are not ordered by line");
             return;
         }
         for (end = i; end < len && at[end].line == line; end++)

@@ -7,8 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/sort.h"
-#include "coverage/model/patch.h"
-#include "coverage/model/tracefile.h"
 #include "monarc/gcov_dialects.h"
 
 #include <string.h>
@@ -83,6 +81,65 @@ const struct notes_run *notes_runs_of(const struct notes *n, const struct notes_
         end++;
     *len = end - first;
     return n->runs.at + first;
+}
+
+/* ---- the exit block */
+
+/* The number of `block` once block `from` has become `to` and those between have moved by one. */
+uint32_t notes_renumbered(uint32_t block, uint32_t from, uint32_t to)
+{
+    if (block == from)
+        return to;
+    if (from < to)
+        return block > from && block <= to ? block - 1 : block;
+    return block >= to && block < from ? block + 1 : block;
+}
+
+/* The order of arcs is that of counters: a block with arcs cannot change its place among them. Arcs
+ * keep their places: only their ends get new numbers, as do runs of lines and conditions. */
+bool notes_move_exit(struct notes *n, struct notes_function *f, uint32_t exit, struct err *e)
+{
+    struct notes_arc *arcs = n->arcs.at + f->first_arc;
+    uint32_t was = f->exit;
+    if (was == exit)
+        return true;
+    for (uint32_t i = 0; i < f->arcs; i++)
+        if (arcs[i].source == was)
+            return err_set(e, "'%s' has arcs from its exit block, which keep its place",
+                           f->name ? f->name : "?");
+    for (uint32_t i = 0; i < f->arcs; i++) {
+        arcs[i].source = notes_renumbered(arcs[i].source, was, exit);
+        arcs[i].target = notes_renumbered(arcs[i].target, was, exit);
+    }
+    for (uint32_t i = 0; i < f->runs; i++) {
+        struct notes_run *run = &n->runs.at[f->first_run + i];
+        run->block = notes_renumbered(run->block, was, exit);
+    }
+    for (uint32_t i = 0; i < f->conditions; i++) {
+        struct notes_condition *c = &n->conditions.at[f->first_condition + i];
+        c->block = notes_renumbered(c->block, was, exit);
+    }
+
+    /* The runs of the exit block go where they belong: behind, or before, those they have passed.
+     * All have their new numbers already, and are sorted but for those. */
+    struct notes_run *runs = n->runs.at + f->first_run;
+    uint32_t len = f->runs, first = 0, mine = 0, place = 0;
+    while (first < len && runs[first].block != exit)
+        first++;
+    while (first + mine < len && runs[first + mine].block == exit)
+        mine++;
+    for (uint32_t i = 0; i < len; i++)
+        place += runs[i].block < exit;
+    if (mine) {
+        struct notes_run *moved = memory_resized(NULL, mine * sizeof *moved);
+        memcpy(moved, runs + first, mine * sizeof *moved);
+        memmove(runs + first, runs + first + mine, (len - first - mine) * sizeof *moved);
+        memmove(runs + place + mine, runs + place, (len - mine - place) * sizeof *moved);
+        memcpy(runs + place, moved, mine * sizeof *moved);
+        memory_free(moved);
+    }
+    f->exit = exit;
+    return true;
 }
 
 void counters_clear(struct counters *c)
@@ -163,6 +220,7 @@ const char *arcs_defect_text(enum arcs_defect defect)
         [DEFECT_BAD_RECORD] = "a record's contents do not fit its length",
         [DEFECT_NO_FILE] = "it has lines of no source file",
         [DEFECT_BAD_BLOCK] = "a record names a block that does not exist",
+        [DEFECT_TOO_LARGE] = "a count is larger than 2^63 - 1",
         [DEFECT_BLOCK_COUNT] = "it claims more blocks than its arcs connect",
     };
     return TEXTS[defect];

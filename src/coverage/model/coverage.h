@@ -3,7 +3,8 @@
  *
  * Everything is a flat array owned by the file's struct; functions own consecutive slices and refer
  * to each other by index. Texts are not copied: they point into the bytes that were read, which
- * must outlive the struct, and are NUL-terminated there.
+ * must outlive the struct, and are NUL-terminated there. Behind them: how counters are added up,
+ * and two models that are simpler: of tracefiles, and of patches.
  *
  * Nothing that is not known is 0: a function that the file holds only in part has a defect.
  *
@@ -19,12 +20,20 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "monarc/gcov_files.h"
+#include "monarc/gcov_merge.h"
 
 enum { NO_INDEX = -1 }; /* as uint32_t: no file, no function */
 
 enum arcs_family {
     ARCS_GCOV, /* gcno and gcda */
     ARCS_RFC,  /* bbg and da, the proposal of 2002 */
+};
+
+/* The header that a gcno or gcda had before it became bbg or da: what these have no place for, and
+ * carry in a record of their own. */
+struct arcs_native {
+    uint32_t version, stamp, checksum; /* version 0: not known */
+    bool big_endian, lacks_checksum;
 };
 
 /* Who wrote it. The version word's number is major * 100 + minor: 304, 1202; 0 if unknown. */
@@ -37,7 +46,13 @@ struct arcs_origin {
     bool has_byte_lengths; /* lengths of records and texts count bytes (from gcc 12), not words */
     uint32_t version;      /* the word as in the file */
     uint16_t number;       /* what it says; of the layout that is read */
-    uint32_t stamp, checksum; /* pair notes with counters; 0 where the layout has none */
+    uint32_t stamp, checksum;  /* pair notes with counters; 0 where the layout has none */
+    struct arcs_native native; /* of the proposal's family alone */
+};
+
+/* The numbers that a function has in gcno and gcda. */
+struct arcs_identity {
+    uint32_t ident, lineno_checksum, cfg_checksum;
 };
 
 /* What the files of gcc before 3.4 are said to be, as they have no version: "303r", and "302r" for
@@ -57,6 +72,7 @@ enum arcs_defect {
     DEFECT_BAD_RECORD,  /* a record's contents do not fit its length or what was before */
     DEFECT_NO_FILE,     /* lines, and no file was named that they are of */
     DEFECT_BAD_BLOCK,   /* an arc, line or condition names a block that does not exist */
+    DEFECT_TOO_LARGE,   /* a count that the proposal has no room for */
     DEFECT_BLOCK_COUNT, /* more blocks than the arcs could connect */
     DEFECTS
 };
@@ -106,7 +122,9 @@ struct notes_function {
     uint32_t instrumented; /* arcs not on the tree: counters that the program keeps */
     uint32_t paths;        /* prime paths (gcc 15), if has_paths */
     bool is_artificial, has_conditions, has_paths, is_arcs_sorted /* by source */;
+    bool has_native; /* RFC: `native` is known */
     uint8_t defect;
+    struct arcs_identity native;
 };
 
 /* Why reading ended before the file did, and where: the offset of the record. */
@@ -147,6 +165,14 @@ void notes_keep_texts(struct notes *n, struct arena *a);
 const struct notes_run *notes_runs_of(const struct notes *n, const struct notes_function *f,
                                       uint32_t block, uint32_t *len);
 
+/* The number of `block` once block `from` has become `to` and those between have moved by one. */
+uint32_t notes_renumbered(uint32_t block, uint32_t from, uint32_t to);
+
+/* Gives the exit block of a function another number; those between move by one. Fails, with the
+ * function as it was, if arcs leave it. */
+MUST_CHECK bool notes_move_exit(struct notes *n, struct notes_function *f, uint32_t exit,
+                                struct err *e);
+
 /* ---- counters */
 
 /* Records keep their order, so that a file is written as it was read. */
@@ -175,7 +201,9 @@ struct counted_function {
     uint64_t offset;
     uint32_t ident, lineno_checksum, cfg_checksum;
     uint32_t first_record, records; /* its COUNTED_VALUES (and other) records */
+    bool has_native;                /* RFC: `native` is known */
     uint8_t defect;
+    struct arcs_identity native;
 };
 
 /* What a file says of whole runs; which of the fields there are depends on the version. */
@@ -230,5 +258,174 @@ const struct gcov_dialect *dialect_of_word(uint32_t version);
 
 /* The row that holds for notes or counters; the oldest where the version is not known. */
 const struct gcov_dialect *dialect_of(const struct arcs_origin *origin);
+
+/* ---- Summing counters of several runs, scaling them, and the laws of it.
+ *
+ * Each kind is merged as the recorder of its version merges it: arcs, intervals, powers and
+ * averages add; masks (ior, conditions, paths) unite; of first visits the earliest counts; lists of
+ * values are joined, the rarest dropped when they grow too long. */
+
+/* --- records --------------------------------------------------------------------------------- */
+
+/* Whether a record of this kind is lists of any length: {total, n, n * (value, count)}*. */
+bool kind_is_list(enum counter_kind kind, const struct gcov_dialect *dialect);
+
+/* Adds `len` values of a kind that has no lists, in place. */
+void kind_add(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *into,
+              const uint64_t *from, size_t len);
+
+/* The caller frees it; joining appends. */
+struct value_list {
+    VEC(uint64_t) values;
+};
+
+/* Whether the values are whole lists; and joining two records of as many lists into *out. */
+bool kind_lists_are_whole(const uint64_t *values, size_t len, size_t *lists);
+void kind_join_lists(const uint64_t *into, size_t into_len, const uint64_t *from,
+                     struct value_list *out);
+
+/* A fraction, if there is a denominator: exact, or (gcov-tool's way) the value divided and rounded
+ * before it is multiplied. Otherwise a factor in single precision, again gcov-tool's. */
+struct count_scale {
+    float factor;
+    int64_t numerator, denominator;
+    bool is_exact;
+};
+
+/* In place; values of a kind that count nothing stay. */
+void kind_scale(enum counter_kind kind, const struct gcov_dialect *dialect, uint64_t *values,
+                size_t len, const struct count_scale *scale);
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+/* Adds `from` to `into`, which takes functions it lacks and keeps its version, byte order and
+ * stamp. Counts saturate at 2^63-1. Fails, leaving `into` as it was, if an identity has
+ * functions in each whose checksums the other has not, if a function differs in number of counters,
+ * if a function of either is in defect, or if the versions keep counters in different ways. An
+ * empty `into` becomes a copy. Texts and unknown records of `from` are not copied: its bytes must
+ * live as long as `into`. */
+MUST_CHECK bool counters_merge(struct counters *into, const struct counters *from, struct err *e);
+
+/* Multiplies what can be added. Masks, first visits and summaries stay. */
+void counters_scale(struct counters *c, const struct count_scale *scale);
+
+/* The largest and the sum of the counts of arcs; saturating. */
+uint64_t counters_max(const struct counters *c);
+uint64_t counters_sum(const struct counters *c);
+
+/* Marks records in which all values are 0, as gcc 11 and later write them without values. */
+void counters_mark_zeros(struct counters *c);
+
+/* Whether both hold the same functions with the same values; order, summaries and zero marks aside.
+ */
+bool counters_same(const struct counters *a, const struct counters *b);
+
+/* ---- What an lcov tracefile says, or another tool's file of that kind: sections, each of one
+ * source under one test, with functions, lines, branches and conditions. Flat arrays; sections own
+ * consecutive slices of them. */
+
+/* Known by its name within a section; several of one name add up. */
+struct trace_function {
+    const char *name;
+    uint32_t start_line, end_line; /* 0: not said */
+    uint64_t count;
+};
+
+/* A line may occur again in one section; counts are added up then. */
+struct trace_line {
+    uint32_t line;
+    uint64_t count;
+};
+
+/* Branches of one line and block are the ways out of one decision. */
+struct trace_branch {
+    uint32_t line, block, branch;
+    uint64_t count;    /* 0, too, if its block was never run */
+    bool is_exception; /* `e` */
+};
+
+/* One outcome of one term of a condition. */
+struct trace_condition {
+    uint32_t line, terms, term;
+    bool sense;
+    uint64_t count;
+};
+
+/* The same source may have several, of other tests or of one: they are added up when they are used.
+ */
+struct trace_section {
+    const char *source, *test; /* test: "" if it has no name */
+    uint32_t first_function, functions;
+    uint32_t first_line, lines;
+    uint32_t first_branch, branches;
+    uint32_t first_condition, conditions;
+};
+
+/* What a file said and there is no room for here. */
+struct trace_loss {
+    const char *what; /* in the plural */
+    uint64_t number;
+};
+
+/* Texts live in `arena`; zeroed it is empty. */
+struct tracefile {
+    struct arena arena; /* texts */
+    VEC(struct trace_section) sections;
+    VEC(struct trace_function) functions;
+    VEC(struct trace_line) lines;
+    VEC(struct trace_branch) branches;
+    VEC(struct trace_condition) conditions;
+    uint64_t negative;        /* counts below 0, read as 0 */
+    uint64_t unknown_records; /* of kinds that are not read */
+    VEC(struct trace_loss) losses;
+};
+
+/* A section is begun, gets its records at the ends of the arrays, and is ended, or dropped with all
+ * of them. The texts must live as long as the tracefile. */
+void tracefile_begin(struct tracefile *t, const char *source, const char *test);
+void tracefile_end(struct tracefile *t);
+void tracefile_drop(struct tracefile *t);
+
+/* Adds to what is left out. `what` is a text that stays. */
+void tracefile_lose(struct tracefile *t, const char *what, uint64_t number);
+
+void tracefile_deinit(struct tracefile *t);
+
+/* ---- Which lines of which files a patch adds or changes. */
+
+/* Ascending within a file, without two that touch. */
+struct patch_range {
+    uint32_t first, lines; /* of the new file */
+};
+
+struct patch_file {
+    const char *path;       /* the new one, as written, without the folder of its side: `b/` */
+    const char *whole_path; /* with it */
+    uint32_t first_range, ranges;
+    uint64_t added; /* lines */
+};
+
+/* Where the old file was changed. */
+struct patch_old_range {
+    uint32_t first, lines; /* that were removed or replaced; 0 lines: some were put in before it */
+};
+
+/* What a patch does to an old file; of new ones there is none. */
+struct patch_old_file {
+    const char *path, *whole_path;
+    uint32_t first_range, ranges;
+};
+
+/* A file that is removed is among the old ones alone, a new one among `files` alone. Texts live in
+ * `arena`. */
+struct patch {
+    struct arena arena;
+    VEC(struct patch_file) files;
+    VEC(struct patch_range) ranges;
+    VEC(struct patch_old_file) old_files;
+    VEC(struct patch_old_range) old_ranges;
+};
+
+void patch_deinit(struct patch *p);
 
 #endif

@@ -20,10 +20,9 @@
  *
  * Cost: linear in both files. Two files of one build have the same functions in one order, which is
  * seen at once and needs no map. */
-#include "coverage/model/coverage_merge.h"
+#include "coverage/model/coverage.h"
 
 #include "base/map.h"
-#include "coverage/model/coverage.h"
 #include "monarc/gcov_merge.h"
 
 #include <inttypes.h>
@@ -315,7 +314,7 @@ static bool merge_lists_of(struct merging *m, const struct counters *c,
     if (!kind_is_list(r->kind, m->dialect) || r->is_zero)
         return true;
     return kind_lists_are_whole(c->values.at + r->first, r->len, lists) ||
-           err_set(m->e, "%s counters are no lists of values", counter_kind_name(r->kind));
+           err_set(m->e, "%s counters are not lists of values", counter_kind_name(r->kind));
 }
 
 /* Reads only: what it refuses has changed nothing. */
@@ -525,7 +524,7 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
     }
     if (into->origin.family == ARCS_RFC && from->origin.family == ARCS_RFC &&
         into->origin.version != from->origin.version)
-        return err_set(e, "it is of version %s, what came before of %s; they cannot be summed",
+        return err_set(e, "it has version %s, the files before it %s; they cannot be summed",
                        arcs_version_text(&from->origin).text,
                        arcs_version_text(&into->origin).text);
     if (merge_form_of(into) != merge_form_of(from))
@@ -537,10 +536,14 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
             merge_append_function(&m, &from->functions.at[i]);
         else {
             const struct counted_function *f = &from->functions.at[i];
+            struct counted_function *own = &m.into->functions.at[m.match.at[i]];
+            if (!own->has_native) {
+                own->has_native = f->has_native;
+                own->native = f->native;
+            }
             for (uint32_t k = 0; k < f->records; k++) {
                 const struct counted_record *theirs = &m.from->records.at[f->first_record + k];
-                struct counted_record *mine =
-                    merge_counterpart(m.into, &m.into->functions.at[(m.match.at[i])], k, theirs);
+                struct counted_record *mine = merge_counterpart(m.into, own, k, theirs);
                 if (mine)
                     merge_add_values(&m, mine, theirs);
             }
@@ -548,6 +551,8 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
 
     if (ok)
         merge_add_summaries(&m);
+    if (ok && !into->origin.native.version)
+        into->origin.native = from->origin.native;
     map_deinit(&m.heads);
     vec_free(&m.next);
     vec_free(&m.match);
@@ -556,14 +561,24 @@ bool counters_merge(struct counters *into, const struct counters *from, struct e
 
 /* --- scaling and totals ---------------------------------------------------------------------- */
 
-/* Summaries stay: they are of the runs that there were. */
+/* gcc's summaries stay: they are of the runs that there were. Those of the proposal say what the
+ * counters add up to, and follow them. */
 void counters_scale(struct counters *c, const struct count_scale *scale)
 {
     const struct gcov_dialect *dialect = dialect_of(&c->origin);
+    uint64_t before = counters_sum(c);
     for (size_t i = 0; i < c->records.len; i++) {
         const struct counted_record *r = &c->records.at[i];
         if (r->what == COUNTED_VALUES && !r->is_zero)
             kind_scale(r->kind, dialect, c->values.at + r->first, r->len, scale);
+    }
+    for (size_t i = 0; i < c->summaries.len && c->origin.family == ARCS_RFC; i++) {
+        struct counters_summary *s = &c->summaries.at[i];
+        if (s->sum == before)
+            s->sum = counters_sum(c);
+        else
+            kind_scale(KIND_ARCS, dialect, &s->sum, 1, scale);
+        kind_scale(KIND_ARCS, dialect, &s->run_max, 1, scale);
     }
 }
 

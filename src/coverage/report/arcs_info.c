@@ -14,11 +14,11 @@
  *       broken: a.gcda: at byte 4000: ...           what is above was read before that
  *
  * Cost: a pass over the list for each kind of counter. */
-#include "coverage/report/arcs_info.h"
+#include "coverage/report/coverage_report.h"
 
 #include "base/map.h"
-#include "coverage/model/coverage_merge.h"
-#include "output/text.h"
+#include "coverage/model/coverage.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -124,9 +124,11 @@ static void info_text_counters(struct out *out, const struct counters *c)
     for (size_t i = 0; i < c->summaries.len; i++) {
         const struct counters_summary *s = &c->summaries.at[i];
         if (c->origin.family == ARCS_RFC) {
-            out_printf(out,
-                       "  summary: %" PRIu32 " counters, sum %" PRIu64 ", largest %" PRIu64 "\n",
+            out_printf(out, "  summary: %" PRIu32 " counters, sum %" PRIu64 ", largest %" PRIu64,
                        s->counters, s->sum, s->run_max);
+            if (c->origin.native.version) /* a record of ours says */
+                out_printf(out, ", %" PRIu32 " runs, sum of largest %" PRIu64, s->runs, s->sum_max);
+            out_char(out, '\n');
             continue;
         }
         out_printf(out,
@@ -153,7 +155,7 @@ static void info_text_counters(struct out *out, const struct counters *c)
     if (c->unknown_records)
         out_printf(out, "  %" PRIu64 " records of unknown kinds\n", c->unknown_records);
     if (c->trailing_bytes)
-        out_printf(out, "  %" PRIu64 " bytes behind the end mark\n", c->trailing_bytes);
+        out_printf(out, "  %" PRIu64 " bytes after the end mark\n", c->trailing_bytes);
 }
 
 /* Without a version nothing of the file was read: name, size and the error are all there is. */
@@ -229,13 +231,14 @@ static void info_json_summaries(struct json *j, const struct counters *c)
     json_key(j, "summaries"), json_begin(j, '[');
     for (size_t i = 0; i < c->summaries.len; i++) {
         const struct counters_summary *s = &c->summaries.at[i];
+        bool has_runs = c->origin.family == ARCS_GCOV || c->origin.native.version;
         json_begin(j, '{');
-        if (c->origin.family == ARCS_GCOV) /* the proposal's do not say */
+        if (has_runs) /* the proposal's do not say, but for our own */
             json_pair_u64(j, "runs", s->runs);
         json_pair_u64(j, "counters", s->counters);
         json_pair_u64(j, "sum", s->sum);
         json_pair_u64(j, "largest", s->run_max);
-        if (c->origin.family == ARCS_GCOV)
+        if (has_runs)
             json_pair_u64(j, "sum_of_largest", s->sum_max);
         json_end(j);
     }
@@ -420,5 +423,125 @@ void trace_info_json(struct json *j, const struct trace_info *file)
         json_end(j);
     }
     json_end(j);
+    json_end(j);
+}
+
+/* --- profiles of clang and rustc ------------------------------------------------------------- */
+
+static const char *const CONTAINERS[] = {[LLVM_RAW] = "raw profile of LLVM",
+                                         [LLVM_INDEXED] = "indexed profile of LLVM",
+                                         [LLVM_TEXT] = "text profile of LLVM"};
+
+/* Words for the bits of a version, in their order: the same in text and in JSON. Which of them a
+ * profile has says what made it: the compiler's front end, its optimiser, or a sampler. */
+static const struct variant_name {
+    uint32_t bit;
+    const char *name;
+} VARIANTS[] = {
+    {LLVM_LOOP_ENTRIES, "loop_entries"}, {LLVM_IR_LEVEL, "optimiser"},
+    {LLVM_CONTEXT_SENSITIVE, "context"}, {LLVM_ENTRY_FIRST, "entry_first"},
+    {LLVM_CORRELATED, "correlated"},     {LLVM_SINGLE_BYTE, "single_bytes"},
+    {LLVM_ENTRY_ONLY, "entries_only"},   {LLVM_MEMORY, "memory"},
+    {LLVM_TEMPORAL, "temporal"},
+};
+
+/* What `llvm-profdata show` prints of a profile, and how many counters are above 0. Sums stop at
+ * the largest number. */
+struct llvm_totals {
+    uint64_t functions_run, counters_above, sum, largest;
+};
+
+static struct llvm_totals llvm_totals_of(const struct llvm_profile *p)
+{
+    struct llvm_totals t = {0};
+    for (size_t i = 0; i < p->functions.len; i++) {
+        const struct llvm_function *f = &p->functions.at[i];
+        bool has_run = false;
+        for (uint32_t k = 0; k < f->counts; k++) {
+            uint64_t count = p->counts.at[f->first_count + k];
+            has_run |= count > 0;
+            t.counters_above += count > 0;
+            t.sum = add_saturating(t.sum, count);
+            t.largest = count > t.largest ? count : t.largest;
+        }
+        t.functions_run += has_run;
+    }
+    return t;
+}
+
+/* One fact a line, those alone that there are:
+ *
+ *     p.profraw: raw profile of LLVM, 352 bytes
+ *       version 10, little-endian, pointers of 8 bytes
+ *       build-id 5b4c...
+ *       functions: 12, 9 of them ran
+ *       counters: 40, 31 of them above 0; sum 512, largest 100 */
+void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first)
+{
+    const struct llvm_profile *p = file->sum;
+    struct llvm_totals t = llvm_totals_of(p);
+    out_str(out, is_first ? "" : "\n");
+    text_name(out, file->name);
+    out_printf(out, ": %s, %" PRIu64 " bytes\n", CONTAINERS[p->container], file->size_bytes);
+    if (p->container != LLVM_TEXT)
+        out_printf(out, "  version %" PRIu32, p->version);
+    if (p->container == LLVM_RAW)
+        out_printf(out, ", %s-endian, pointers of %u bytes", p->is_big_endian ? "big" : "little",
+                   p->word);
+    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++)
+        if (p->variants & VARIANTS[i].bit)
+            out_printf(out, ", %s", VARIANTS[i].name);
+    out_str(out, p->container == LLVM_TEXT && !p->variants ? "" : "\n");
+    if (file->profiles > 1)
+        out_printf(out, "  %" PRIu64 " profiles, one behind the other\n", file->profiles);
+    for (uint32_t i = 0; i < p->ids.texts.len; i++) {
+        out_str(out, "  build-id ");
+        for (uint32_t k = 0; k < p->ids.lengths.at[i]; k++)
+            out_printf(out, "%02x", (unsigned char)p->ids.texts.at[i][k]);
+        out_char(out, '\n');
+    }
+    out_printf(out, "  functions: %zu, %" PRIu64 " of them ran\n", p->functions.len,
+               t.functions_run);
+    out_printf(
+        out, "  counters: %zu, %" PRIu64 " of them above 0; sum %" PRIu64 ", largest %" PRIu64 "\n",
+        p->counts.len, t.counters_above, t.sum, t.largest);
+    if (p->bits.len)
+        out_printf(out, "  MC/DC: %zu bytes\n", p->bits.len);
+    if (p->value_records)
+        out_printf(out, "  values: of %" PRIu64 " functions\n", p->value_records);
+    if (file->error)
+        out_printf(out, "  error: %s\n", file->error);
+}
+
+/* All facts, those of 0 too; names of functions are not among them. */
+void llvm_info_json(struct json *j, const struct llvm_info *file)
+{
+    static const char *const NAMES[] = {"profraw", "profdata", "proftext"};
+    const struct llvm_profile *p = file->sum;
+    struct llvm_totals t = llvm_totals_of(p);
+    json_begin(j, '{');
+    json_pair_str(j, "name", file->name);
+    json_pair_u64(j, "size_bytes", file->size_bytes);
+    json_pair_str(j, "format", NAMES[p->container]);
+    json_pair_str(j, "error", file->error);
+    json_pair_u64(j, "version", p->version);
+    json_pair_u64(j, "profiles", file->profiles);
+    json_key(j, "variants"), json_begin(j, '[');
+    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++)
+        if (p->variants & VARIANTS[i].bit)
+            json_str(j, VARIANTS[i].name);
+    json_end(j);
+    json_key(j, "functions"), json_begin(j, '{');
+    json_pair_u64(j, "all", p->functions.len);
+    json_pair_u64(j, "ran", t.functions_run);
+    json_end(j);
+    json_key(j, "counters"), json_begin(j, '{');
+    json_pair_u64(j, "all", p->counts.len);
+    json_pair_u64(j, "ran", t.counters_above);
+    json_end(j);
+    json_pair_u64(j, "sum", t.sum);
+    json_pair_u64(j, "largest", t.largest);
+    json_pair_u64(j, "bitmap_bytes", p->bits.len);
+    json_pair_u64(j, "functions_with_values", p->value_records);
     json_end(j);
 }

@@ -18,8 +18,10 @@
  *
  * Cost: one pass over the sources for each form, and one to count those that differ. */
 #include "coverage/report/coverage_report.h"
-#include "output/json.h"
-#include "output/text.h"
+
+#include "coverage/analysis/cross.h"
+#include "output/formats.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 
@@ -325,4 +327,53 @@ size_t change_count(const struct coverage_change *c)
     for (size_t i = 0; i < c->sources.len; i++)
         count += source_change_is_any(&c->sources.at[i]);
     return count;
+}
+
+/* ---- two compilers */
+
+/* Where two compilers count differently, and who cannot be right:
+ *
+ *     Sources  1 compared: 40 lines have code in both, 2 counts differ
+ *              3 lines have code in gcc alone, 11 in clang alone
+ *
+ *              gcc        clang  line
+ *                5            4  a.c:12  clang breaks a law: lines 11 and 12 are one block, 5 and 4
+ *
+ * Every difference is listed: there should be none. */
+void cross_text(struct out *out, const struct cross *c, const struct coverage_result *first,
+                const char *const sides[2])
+{
+    static const char *const WORDS[] = {"", "are one block", "follow each other",
+                                        "follow each other, the first is a jump"};
+    out_printf(out,
+               "Sources  %" PRIu64 " compared: %" PRIu64 " lines have code in both, %zu counts "
+               "differ\n         %" PRIu64 " lines have code in ",
+               c->sources, c->compared, c->lines.len, c->alone[0]);
+    text_name(out, sides[0]);
+    out_printf(out, " alone, %" PRIu64 " in ", c->alone[1]);
+    text_name(out, sides[1]);
+    out_str(out, " alone\n");
+    if (c->unread)
+        out_printf(out, "Note     %" PRIu64 " sources cannot be read, so no law is applied there\n",
+                   c->unread);
+    if (c->lines.len)
+        out_printf(out, "\n%12.12s %12.12s  line\n", sides[0], sides[1]);
+    for (size_t i = 0; i < c->lines.len; i++) {
+        const struct cross_line *l = &c->lines.at[i];
+        out_printf(out, "%12" PRIu64 " %12" PRIu64 "  ", l->count[0], l->count[1]);
+        text_name(out, first->sources.at[l->source].path);
+        out_printf(out, ":%" PRIu32, l->line);
+        for (int side = 0; side < 2; side++) {
+            const struct cross_breach *b = &l->breach[side];
+            if (b->law == CROSS_NONE)
+                continue;
+            out_str(out, "  ");
+            text_name(out, sides[side]);
+            out_printf(out,
+                       " breaks a law: lines %" PRIu32 " and %" PRIu32 " %s, %" PRIu64
+                       " and %" PRIu64,
+                       b->first, b->second, WORDS[b->law], b->first_count, b->second_count);
+        }
+        out_char(out, '\n');
+    }
 }

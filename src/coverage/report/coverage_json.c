@@ -14,7 +14,8 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "coverage/report/coverage_report.h"
-#include "output/json.h"
+#include "coverage/analysis/llvm_coverage.h"
+#include "output/formats.h"
 
 #include <stdio.h>
 
@@ -218,6 +219,84 @@ static void json_diff(struct json *j, const struct coverage_report *s)
     json_end(j);
 }
 
+/* A vector: true, false, or null for what was not evaluated; as many as there are conditions, in
+ * their order. */
+static void json_vector(struct json *j, const struct explained_decision *d,
+                        const struct mcdc_vector *v)
+{
+    json_begin(j, '[');
+    for (uint32_t k = 0; k < d->len; k++) {
+        if (v->evaluated >> k & 1)
+            json_bool(j, v->values >> k & 1);
+        else
+            json_none(j);
+    }
+    json_end(j);
+}
+
+/* A condition of a decision, and the runs that would show it: one, if a run that was seen is the
+ * other half of the pair, else two. Columns count bytes from 1. */
+static void json_decision_term(struct json *j, const struct explained_decision *d, uint32_t k)
+{
+    const struct mcdc_need *need = &d->needs[k];
+    const struct llvm_place *at = &d->terms[k];
+    json_begin(j, '{');
+    json_pair_u64(j, "line", at->line);
+    json_pair_u64(j, "column", at->column);
+    json_pair_u64(j, "end_line", at->end_line);
+    json_pair_u64(j, "end_column", at->end_column);
+    json_pair_bool(j, "is_folded", d->folded >> k & 1);
+    json_pair_bool(j, "unique_cause", d->shown >> k & 1);
+    json_pair_bool(j, "masking", d->masking >> k & 1);
+    json_key(j, "needs"), json_begin(j, '[');
+    for (uint32_t i = 0; i < need->len; i++)
+        json_vector(j, d, &need->runs[i]);
+    json_end(j);
+    json_end(j);
+}
+
+/* Of clang's conditions, with the vectors that were seen; those of sources that are shown. They
+ * stand beside the sources, not in their lines: lines have outcomes of any compiler's conditions,
+ * and these are what only clang can say.
+ *
+ *     "decisions": [{"path": "a.c", "line": 4,
+ *                    "conditions": [{"line": 4, "column": 9, ..., "unique_cause": true,
+ *                                    "masking": true, "needs": []}, ...],
+ *                    "vectors": [{"values": [true, false, null], "outcome": false}, ...]}] */
+static void json_decisions(struct json *j, const struct coverage_report *s)
+{
+    const struct coverage_result *r = s->result;
+    const struct result_source *source = NULL;
+    size_t k;
+    json_key(j, "decisions"), json_begin(j, '[');
+    for (size_t i = 0; i < s->decisions_len; i++) {
+        const struct explained_decision *d = &s->decisions[i];
+        if (!i || d->path != s->decisions[i - 1].path)
+            for (source = NULL, k = 0; k < r->sources.len && !source; k++)
+                if (!strcmp(r->sources.at[k].whole, d->path))
+                    source = &r->sources.at[k];
+        if (!source)
+            continue;
+        json_begin(j, '{');
+        json_pair_str(j, "path", source->path);
+        json_pair_u64(j, "line", d->line);
+        json_key(j, "conditions"), json_begin(j, '[');
+        for (uint32_t term = 0; term < d->len; term++)
+            json_decision_term(j, d, term);
+        json_end(j);
+        json_key(j, "vectors"), json_begin(j, '[');
+        for (size_t seen = 0; seen < d->seen_len; seen++) {
+            json_begin(j, '{');
+            json_key(j, "values"), json_vector(j, d, &d->seen[seen]);
+            json_pair_bool(j, "outcome", d->seen[seen].outcome);
+            json_end(j);
+        }
+        json_end(j);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 /* Head, what was read, totals, what was left out, problems, gates, patch, then sources, the largest
  * part, at the end. Problems that lost data come as `lost` and `partial`; notes change nothing. */
 void coverage_json(struct out *out, const struct coverage_report *s,
@@ -235,6 +314,7 @@ void coverage_json(struct out *out, const struct coverage_report *s,
     json_pair_u64(&j, "counters", s->counters);
     json_pair_u64(&j, "tracefiles", s->traces);
     json_end(&j);
+    json_pair_str(&j, "instances", instance_rule_name(s->instances));
     json_key(&j, "tests"), json_begin(&j, '[');
     for (size_t i = 0; i < r->tests.len; i++)
         json_str(&j, r->tests.at[i]);
@@ -250,6 +330,7 @@ void coverage_json(struct out *out, const struct coverage_report *s,
     json_pair_u64(&j, "marked_functions", r->left_out.functions);
     json_pair_u64(&j, "marked_branches", r->left_out.branches);
     json_end(&j);
+    json_decisions(&j, s);
     json_key(&j, "problems"), json_begin(&j, '[');
     for (size_t i = 0; i < s->problems->at.len; i++) {
         json_begin(&j, '{');

@@ -21,7 +21,6 @@
  * Cost: linear; memory is that of the pieces in flight. */
 #include "coverage/report/coverage_report.h"
 
-#include "output/digits.h"
 #include "output/out.h"
 
 #include <inttypes.h>

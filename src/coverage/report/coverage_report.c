@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "coverage/analysis/flow.h"
+#include "coverage/analysis/llvm_coverage.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -86,13 +87,31 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* Where an option counts what was left out, the sentence names it. */
+/* As the option spells it: reports and JSON name what was asked for by the same word. */
+const char *instance_rule_name(uint8_t rule)
+{
+    return rule == INSTANCES_EACH ? "each" : rule == INSTANCES_WORST ? "worst" : "union";
+}
+
+/* Where an option counts what was left out, the sentence names it. A rule that is not the default
+ * is said first, as figures are read by it. */
 void left_out_sentences(const struct coverage_report *s, void (*print)(void *, const char *),
                         void *context)
 {
     const struct coverage_result *r = s->result;
+    static const char *const RULES[] = {
+        NULL, "branches and conditions of each instance of a template count by themselves",
+        "of the instances of a template what all ran counts"};
+    if (s->instances && s->has_llvm)
+        say(print, context, "--instances %s: %s%s", instance_rule_name(s->instances),
+            RULES[s->instances],
+            s->has_others ? " (clang's and rustc's; gcc's are as always)" : "");
+    if (s->instances && !s->has_llvm)
+        say(print, context,
+            "--instances %s: is for clang's and rustc's own coverage, of which there is none",
+            instance_rule_name(s->instances));
     if (s->leaves_system)
-        say(print, context, "left out: sources of the system (--system counts them)");
+        say(print, context, "left out: system sources (--system counts them)");
     if (r->left_out.outside_sources)
         say(print, context,
             "left out: %" PRIu64 " source%s outside of %.200s, such as %.200s (--root names "
@@ -100,11 +119,11 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
             r->left_out.outside_sources, plural(r->left_out.outside_sources), s->root,
             r->left_out.outside_example);
     if (s->leaves_unwanted)
-        say(print, context, "left out: sources that --include and --exclude do not want");
+        say(print, context, "left out: sources by --include and --exclude");
     if (r->left_out.exception_branches || r->left_out.hidden_branches)
         say(print, context,
             "left out: %" PRIu64 " branch%s that only exceptions take, %" PRIu64
-            " in code that no line of the source asks for (--all-branches counts them)",
+            " in code that the compiler made (--all-branches counts them)",
             r->left_out.exception_branches, r->left_out.exception_branches == 1 ? "" : "es",
             r->left_out.hidden_branches);
     if (r->left_out.lines || r->left_out.branches || r->left_out.functions)
@@ -164,8 +183,7 @@ void coverage_gate_text(struct out *out, const struct coverage_gate *g)
     else if (g->is_empty)
         out_printf(out, "no %s was counted", g->name);
     else
-        out_printf(out, "%s coverage is %.2f %%, %.2f %% are asked for", g->name, g->percent,
-                   g->limit);
+        out_printf(out, "%s coverage is %.2f %%, required: %.2f %%", g->name, g->percent, g->limit);
 }
 
 /* --- sources by folder, for formats that put them into packages ------------------------------ */
@@ -243,6 +261,6 @@ const struct coverage_format *coverage_format_find(const char *name, size_t len,
             strncat(names, ", ", sizeof names - strlen(names) - 1);
         strncat(names, coverage_formats[i].name, sizeof names - strlen(names) - 1);
     }
-    err_set(e, "there is no format '%.*s'; there are %s", (int)len, name, names);
+    err_set(e, "unknown format '%.*s'; known are %s", (int)len, name, names);
     return NULL;
 }

@@ -5,9 +5,10 @@
 #include "base/err.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
-#include "coverage/analysis/test_coverage.h"
 #include "coverage/model/coverage.h"
+#include "coverage/model/llvm.h"
 #include "output/columns.h"
+#include "output/formats.h"
 
 /* A least percentage that was asked for. Unknown lines are no part of it. */
 struct coverage_gate {
@@ -27,8 +28,13 @@ struct coverage_report {
     size_t gates_len;
     uint64_t objects, unrun, counters, traces;
     uint64_t unknown_functions, repaired_functions;
-    bool leaves_system;      /* sources of the system were left out */
-    bool leaves_unwanted;    /* patterns left sources out */
+    bool leaves_system;                         /* sources of the system were left out */
+    bool leaves_unwanted;                       /* patterns left sources out */
+    const struct explained_decision *decisions; /* clang's, by source and line */
+    size_t decisions_len;
+    uint8_t instances;       /* enum instance_rule */
+    bool has_llvm;           /* some are clang's and rustc's, to which that applies */
+    bool has_others;         /* some are gcc's, to which it does not */
     bool keeps_all_branches; /* those of exceptions, too */
     int64_t timestamp;       /* seconds since 1970, where a form must have one */
     const char *root;
@@ -50,6 +56,9 @@ struct coverage_style {
     unsigned context; /* lines around what is missing */
     bool is_lcov2;    /* tracefiles as lcov 2 writes them */
 };
+
+/* "union", "each" or "worst". */
+const char *instance_rule_name(uint8_t rule);
 
 /* Rows of the table in coverage_report.c. What a format has no room for, it leaves out. */
 typedef void coverage_writer(struct out *out, const struct coverage_report *s,
@@ -149,6 +158,7 @@ size_t change_count(const struct coverage_change *c);
  * else all tests. */
 struct tests_report {
     const struct test_coverage *tests;
+    bool are_builds; /* not tests, but builds of the sources, which are asked about likewise */
 
     const char *place;                      /* FILE:LINE as it was asked for, or NULL */
     uint32_t line;                          /* of the result, for `place` */
@@ -163,5 +173,66 @@ tests_writer tests_names; /* nothing but the tests' names, one a line */
 
 /* Their columns. */
 extern const struct column_table tests_columns;
+
+/* ---- What coverage files hold, for `monarc info`.
+ *
+ * Everything belongs to the caller and is only read. `is_first` false puts an empty line before the
+ * text; JSON is one object with all facts. Damaged files are what this is for: a file of which only
+ * the head was readable is described as far as that goes, and `error` says why reading stopped. */
+
+/* --- notes and counters ---------------------------------------------------------------------- */
+
+/* One of `notes` and `counters` is there, if only with the head that could be read. */
+struct arcs_info {
+    const char *name, *format; /* format: "gcno" */
+    uint64_t size_bytes;
+    const char *error;               /* why reading stopped, or NULL */
+    const struct notes *notes;       /* or NULL */
+    const struct counters *counters; /* or NULL */
+};
+
+void arcs_info_text(struct out *out, const struct arcs_info *file, bool is_first);
+
+/* One element of the array that is open in `j`. */
+void arcs_info_json(struct json *j, const struct arcs_info *file);
+
+/* --- tracefiles ------------------------------------------------------------------------------ */
+
+/* A file of lines and counts in any format that an importer reads: lcov, Cobertura, gcovr,
+ * llvm-cov. */
+struct trace_info {
+    const char *name, *format, *title; /* format, title: of the importer */
+    uint64_t size_bytes;
+    const char *error; /* why reading stopped, or NULL */
+    const struct tracefile *found;
+};
+
+void trace_info_text(struct out *out, const struct trace_info *file, bool is_first);
+
+/* One element of the array that is open in `j`. */
+void trace_info_json(struct json *j, const struct trace_info *file);
+
+/* --- profiles of clang and rustc ------------------------------------------------------------- */
+
+/* A file of them: a raw one may hold several, which are added up here. */
+struct llvm_info {
+    const char *name;
+    uint64_t size_bytes, profiles;
+    const char *error; /* why reading stopped, or NULL */
+    const struct llvm_profile *sum;
+};
+
+void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first);
+
+/* One element of the array that is open in `j`. */
+void llvm_info_json(struct json *j, const struct llvm_info *file);
+/* ---- two compilers (change_report.c) */
+
+struct cross;
+
+/* `first` is the result that the lines' sources are of; sides are what their operands are called.
+ */
+void cross_text(struct out *out, const struct cross *c, const struct coverage_result *first,
+                const char *const sides[2]);
 
 #endif

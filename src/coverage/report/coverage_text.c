@@ -19,8 +19,10 @@
  *     passed: line coverage is 71.43 %, 70.00 % are asked for */
 #include "coverage/report/coverage_report.h"
 
-#include "base/utf8.h"
-#include "output/text.h"
+#include "base/bytes.h"
+#include "output/out.h"
+
+#include "coverage/analysis/llvm_coverage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -262,17 +264,115 @@ static void text_excerpt(const struct page *p, const struct result_source *s,
     }
 }
 
+/* A condition by its text in the source, if that is short; else by its number, as where the source
+ * cannot be read, or where the condition stands on several lines. Columns count bytes from 1, and
+ * the end is the column behind the last one. Control characters in it are shown as `?`. */
+static void text_condition(const struct page *p, const struct source_text *text,
+                           const struct llvm_place *at, uint32_t number)
+{
+    enum { MOST = 40 };
+    struct bytes line = text && at->line ? source_line(text, at->line) : (struct bytes){0};
+    bool is_short = at->line == at->end_line && at->column && at->end_column > at->column &&
+                    at->end_column - at->column <= MOST && at->end_column - 1 <= line.len;
+    char name[MOST + 1];
+    if (!is_short) {
+        out_printf(p->out, "condition %" PRIu32, number + 1);
+        return;
+    }
+    size_t len = at->end_column - at->column;
+    memcpy(name, line.at + at->column - 1, len);
+    name[len] = '\0';
+    text_name(p->out, name);
+}
+
+/* The values of the conditions that a way evaluates, in the order of the source. What is not
+ * evaluated is not named: it does not matter what it is. */
+static void text_vector(const struct page *p, const struct source_text *text,
+                        const struct explained_decision *d, const struct mcdc_vector *v)
+{
+    bool has_any = false;
+    for (uint32_t k = 0; k < d->len; k++) {
+        if (!(v->evaluated >> k & 1))
+            continue;
+        out_str(p->out, has_any ? ", " : "");
+        text_condition(p, text, &d->terms[k], k);
+        out_str(p->out, v->values >> k & 1 ? " true" : " false");
+        has_any = true;
+    }
+}
+
+/* What was seen of a decision, and which runs are missing.
+ *
+ *   line 9: 2 of 3 conditions decide (unique cause), 3 by masking
+ *     seen: a false; a true, b false, c false; a true, b true
+ *     c needs a run with a true, b false, c true */
+static void text_decision(const struct page *p, const struct source_text *text,
+                          const struct explained_decision *d)
+{
+    enum { MOST_SEEN = 16 };
+    uint64_t all = d->len < 64 ? (UINT64_C(1) << d->len) - 1 : ~UINT64_C(0);
+    if (((d->shown | d->folded) & all) == all)
+        return;
+    out_printf(p->out,
+               "  line %" PRIu32 ": %d of %d conditions decide (unique cause), %d by masking\n",
+               d->line, __builtin_popcountll(d->shown), __builtin_popcountll(all & ~d->folded),
+               __builtin_popcountll(d->masking));
+    out_str(p->out, d->seen_len ? "    seen: " : "    seen: nothing");
+    for (size_t i = 0; i < d->seen_len && i < MOST_SEEN; i++) {
+        out_str(p->out, i ? "; " : "");
+        text_vector(p, text, d, &d->seen[i]);
+    }
+    if (d->seen_len > MOST_SEEN)
+        out_printf(p->out, "; and %zu more", d->seen_len - MOST_SEEN);
+    out_char(p->out, '\n');
+    for (uint32_t k = 0; k < d->len; k++) {
+        if ((d->shown | d->folded) >> k & 1)
+            continue;
+        out_str(p->out, "    ");
+        text_condition(p, text, &d->terms[k], k);
+        if (!d->needs[k].len)
+            out_str(p->out, " cannot be shown to decide");
+        for (uint32_t i = 0; i < d->needs[k].len; i++) {
+            out_str(p->out, i                     ? ", and one with "
+                            : d->needs[k].len > 1 ? " needs two runs: one with "
+                                                  : " needs a run with ");
+            text_vector(p, text, d, &d->needs[k].runs[i]);
+        }
+        out_char(p->out, '\n');
+    }
+}
+
 /* Which outcomes of which term were never seen: that is the test that is missing. Terms are
- * numbered from 1, from left to right. */
-static void text_missed_conditions(const struct page *p, const struct result_source *s)
+ * numbered from 1, from left to right. Decisions of clang's are explained by their vectors. */
+static void text_missed_conditions(const struct page *p, const struct result_source *s,
+                                   const struct source_text *text)
 {
     const struct coverage_result *r = p->s->result;
+    bool has_outcomes_alone = false;
+    /* Decisions of one source follow each other, and have one pointer for its path. */
+    size_t first = 0, end;
+    while (first < p->s->decisions_len &&
+           ((first && p->s->decisions[first].path == p->s->decisions[first - 1].path) ||
+            strcmp(p->s->decisions[first].path, s->whole)))
+        first++;
+    for (end = first;
+         end < p->s->decisions_len && p->s->decisions[end].path == p->s->decisions[first].path;)
+        end++;
     for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
         const struct result_line *l = &r->lines.at[i];
-        for (uint32_t k = 0; k < l->conditions; k++) {
+        uint32_t explained = 0;
+        for (size_t k = first; l->conditions && k < end; k++) {
+            const struct explained_decision *d = &p->s->decisions[k];
+            if (d->line != l->line)
+                continue;
+            text_decision(p, text, d);
+            explained++;
+        }
+        for (uint32_t k = 0; k < l->conditions && explained < l->conditions; k++) {
             const struct result_condition *c = &r->conditions.at[l->first_condition + k];
             if (condition_hit(c) == 2 * c->terms)
                 continue;
+            has_outcomes_alone = true;
             out_printf(p->out, "  line %" PRIu32 ": %u of %" PRIu32 " outcomes of conditions seen",
                        l->line, condition_hit(c), 2 * c->terms);
             out_str(p->out, "; missing:");
@@ -287,6 +387,8 @@ static void text_missed_conditions(const struct page *p, const struct result_sou
             out_char(p->out, '\n');
         }
     }
+    if (has_outcomes_alone)
+        out_str(p->out, "  (outcomes by masking; the compiler recorded no test vectors)\n");
 }
 
 /* Sources with nothing missing of what was asked for get no heading. */
@@ -316,12 +418,15 @@ static void text_missing(const struct page *p)
             text_ranges(p->out, r, s, RESULT_UNKNOWN, "; unknown: ");
         }
         out_char(p->out, '\n');
-        if (p->style->shows_missing && s->file && source_text_read(&text, s->file, &why)) {
+        bool wants_text =
+            p->style->shows_missing || (p->style->shows_conditions && p->s->decisions_len);
+        bool has_text = wants_text && s->file && source_text_read(&text, s->file, &why);
+        if (has_text)
             source_text_index(&text);
+        if (has_text && p->style->shows_missing)
             text_excerpt(p, s, &text);
-        } else if (p->style->shows_missing && s->file) {
+        else if (p->style->shows_missing && s->file)
             out_lacks(p->out, &why);
-        }
         for (uint32_t k = s->first_line; p->style->shows_branches && k < s->first_line + s->lines;
              k++) {
             const struct result_line *l = &r->lines.at[k];
@@ -334,7 +439,7 @@ static void text_missing(const struct page *p)
             out_deinit(&words);
         }
         if (p->style->shows_conditions)
-            text_missed_conditions(p, s);
+            text_missed_conditions(p, s, has_text ? &text : NULL);
     }
     source_text_deinit(&text);
 }
@@ -388,6 +493,24 @@ static void text_changes(const struct page *p)
                percent, d->sum.hit, d->sum.all);
 }
 
+/* With a patch the table has the sources that it changes, in the same order: the others are not the
+ * question, and would stand before it by the hundred. A limit shows them. */
+static void text_choose_changed(struct page *p, struct arena *a)
+{
+    const struct patch_coverage *d = p->s->diff;
+    size_t sources = p->s->result->sources.len, shown = 0;
+    bool *is_changed = ARENA_NEW(a, bool, sources + 1);
+    uint32_t *ranking = ARENA_NEW(a, uint32_t, sources + 1);
+    for (size_t i = 0; i < d->files.len; i++)
+        if (d->files.at[i].source != (uint32_t)NO_INDEX)
+            is_changed[d->files.at[i].source] = true;
+    for (size_t i = 0; i < sources; i++)
+        if (is_changed[p->ranking[i]])
+            ranking[shown++] = p->ranking[i];
+    p->ranking = ranking;
+    p->shown = shown;
+}
+
 /* Summary, notes, functions, what is missing, patch, gates: from the whole to its parts, with what
  * fails a build at the end, where a terminal stands. */
 void coverage_text(struct out *out, const struct coverage_report *s,
@@ -407,6 +530,8 @@ void coverage_text(struct out *out, const struct coverage_report *s,
                      .ranking = sources_sorted(s->result, style->sort, &scratch),
                      .shown = style->limit && style->limit < sources ? style->limit : sources,
                      .lines = digits > 6 ? digits : 6};
+    if (s->diff && !style->limit)
+        text_choose_changed(&p, &scratch);
     text_table(&p);
     text_notes(&p);
     if (style->shows_functions)

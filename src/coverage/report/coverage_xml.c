@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "base/bytes.h"
 #include "coverage/report/coverage_report.h"
-#include "output/text.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -33,15 +33,18 @@ enum {
     TEST_COLUMNS
 };
 static const struct column columns[TEST_COLUMNS] = {
-    [TEST_NAME] = {"name", "of the test"},
-    [TEST_REASON] = {"reason", "for a patch: what of it the test ran", "ran the", FORM_LEFT},
-    [TEST_LINES] = {"lines", "that it ran; for a patch: of those that it changes", "lines",
+    [TEST_NAME] = {"name", "name of the test"},
+    [TEST_REASON] = {"reason",
+                     "for a patch: what the test ran of it: a line, the function or the source",
+                     "ran the", FORM_LEFT},
+    [TEST_LINES] = {"lines", "lines that it ran; for a patch: changed lines that it ran", "lines",
                     FORM_NUMBER, true},
-    [TEST_ALONE] = {"alone", "of them, that no other test ran", "alone", FORM_NUMBER, true},
-    [TEST_COUNT] = {"count", "how often it ran the line that was asked for", "count", FORM_NUMBER},
-    [TEST_ADDS_NOTHING] = {"adds_nothing", "the others run all that it runs"},
+    [TEST_ALONE] = {"alone", "lines that no other test ran", "alone", FORM_NUMBER, true},
+    [TEST_COUNT] = {"count", "how often it ran the line", "count", FORM_NUMBER},
+    [TEST_ADDS_NOTHING] = {"adds_nothing", "the other tests run all that it runs"},
 };
-const struct column_table tests_columns = {"cover", "cover_tests", "tests", columns, TEST_COLUMNS};
+const struct column_table tests_columns = {"Columns of --by-test", "cover_tests", "tests", columns,
+                                           TEST_COLUMNS};
 
 /* Tests that ran the line. Hits of all lines lie in one array; `first` of a line and of the next
  * one bound its own. */
@@ -75,7 +78,8 @@ static size_t tests_shown(const struct tests_report *r)
     return r->limit && r->limit < len ? (size_t)r->limit : len;
 }
 
-/* What this report does not have stays absent. */
+/* What this report does not have stays absent. Rows of builds have the same fields: what a build
+ * ran is asked in the same way as what a test ran. */
 static void tests_fields(struct field *fields, const struct tests_report *r, size_t i)
 {
     fields[TEST_NAME] = field_text(tests_name(r, i));
@@ -115,15 +119,18 @@ static void tests_head(struct out *out, const struct tests_report *r, struct tex
     }
     if (r->place) {
         out_str(out, "Line     "), text_name(out, r->place);
-        out_printf(out, ": run by %zu of %zu tests\n", tests_len(r), t->tests.len);
+        out_printf(out, ": run by %zu of %zu %s\n", tests_len(r), t->tests.len,
+                   r->are_builds ? "builds" : "tests");
         text_column(l, TEST_COUNT, 12, 0);
         return;
     }
     for (size_t i = 0; i < t->tests.len; i++)
         useless += t->tests.at[i].adds_nothing;
-    out_printf(out, "Tests    %zu", t->tests.len);
-    if (useless)
-        out_printf(out, "; %zu could go: what they run, the others run, too", useless);
+    out_printf(out, r->are_builds ? "Builds   %zu" : "Tests    %zu", t->tests.len);
+    if (useless && r->are_builds)
+        out_printf(out, "; %zu add nothing: the others run all that they run", useless);
+    else if (useless)
+        out_printf(out, "; %zu could be dropped: the others run all that they run", useless);
     out_char(out, '\n');
     text_column(l, TEST_LINES, 10, 0);
     text_column(l, TEST_ALONE, 10, 0);
@@ -139,7 +146,7 @@ void tests_text(struct out *out, const struct tests_report *r)
     if (tests_len(r) || (!r->selection && !r->place)) {
         out_char(out, '\n');
         text_columns_head(out, &l);
-        out_str(out, "  test\n");
+        out_str(out, r->are_builds ? "  build\n" : "  test\n");
     }
     for (size_t i = 0; i < shown; i++) {
         struct field fields[TEST_COLUMNS] = {0};
@@ -169,6 +176,7 @@ void tests_json(struct out *out, const struct tests_report *r)
     json_document_begin(&j, "cover_tests");
     json_pair_str(&j, "place", r->place);
     json_pair_str(&j, "patch", r->selection ? r->patch : NULL);
+    json_pair_str(&j, "rows", r->are_builds ? "builds" : "tests");
     json_pair_u64(&j, "all_tests", r->tests->tests.len);
     if (r->selection)
         json_pair_u64(&j, "unknown_files", r->selection->unknown_files);

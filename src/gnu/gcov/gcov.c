@@ -12,13 +12,14 @@
  *
  * A report's file is written beside and renamed. A missing source, a date, a stamp that does not
  * match are complaints on standard error; the last of them decides the status. */
+#include "gnu/gcov/gcov.h"
+
 #include "base/map.h"
 #include "command/command.h"
 #include "coverage/model/coverage.h"
-#include "gnu/gcov/gcov_read.h"
 #include "gnu/gnu_compat.h"
 #include "objfile/object.h"
-#include "output/pack.h"
+#include "output/out.h"
 
 #include <getopt.h>
 #include <unistd.h>
@@ -97,12 +98,15 @@ static const char usage[] =
     "  -s, --source-prefix DIR         take this off the names of sources\n"
     "  -r, --relative-only             only sources with relative names\n"
     "\n"
+    "  --compat VERSION print what this version of gcov prints, such as 14.2, whatever compiler "
+    "the\n"
+    "                   files are of\n"
     "  -h, --help       this text\n"
     "  -v, --version    the version\n";
 
 /* Programs take the first number of the first line for the version of gcov. */
 static const char version[] =
-    "gcov (monarc) 12.2.0\n"
+    "gcov (monarc) %s\n"
     "This is monarc, which stands in for it; monarc --version tells its own.\n";
 
 /* What changes the contents of reports. */
@@ -152,14 +156,22 @@ static int fail_with_usage(void)
 }
 
 /* No file at all is a mistake in use, as for gcov. */
-static int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct out *out)
+static int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct out *out,
+                         struct err *e)
 {
     *o = (struct gcov_options){0};
     o->expanded = lookalike_expand(&argc, &argv);
+    if (!lookalike_take_compat(&argc, argv, GNU_GCC, &o->compat, e))
+        return 1;
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
-        if (code == 'h' || code == 'v') {
-            out_str(out, code == 'h' ? usage : version);
+        if (code == 'h') {
+            out_str(out, usage);
+            return 0;
+        }
+        if (code == 'v') {
+            lookalike_version(&o->compat, GNU_GCC, "gcov");
+            out_printf(out, version, o->compat.text);
             return 0;
         }
         if (!take(o, code))
@@ -197,19 +209,6 @@ struct gcov {
 
 /* ---- the table */
 
-/* Demangles a name once: objects of C++ share most of theirs. */
-static void gcov_learn_name(struct gcov *g, const char *name)
-{
-    struct known_name known = {0};
-    char *readable = demangle(name, NULL);
-    if (g->options.demangled)
-        known.readable = readable ? arena_copy(&g->names.arena, readable, strlen(readable)) : name;
-    if (g->options.json)
-        known.quoted = gcov_quote(name, readable ? readable : name, &g->scratch, &g->names.arena);
-    free(readable);
-    vec_push(&g->known, known);
-}
-
 /* A function without a name (in damaged notes) is shown as "". Names of instances are made once
  * each; those of templates are long, and thousands of objects repeat them. */
 static void gcov_name_instances(struct gcov *g)
@@ -224,26 +223,24 @@ static void gcov_name_instances(struct gcov *g)
         if (!g->options.demangled && !g->options.json)
             continue;
         uint32_t index = intern(&g->names, r->shown_names[i], strlen(r->shown_names[i]));
-        if (index == g->known.len)
-            gcov_learn_name(g, intern_text(&g->names, index));
+        if (index == g->known.len) {
+            /* Demangles a name once: objects of C++ share most of theirs. */
+            const char *linkage = intern_text(&g->names, index);
+            struct known_name known = {0};
+            char *readable = demangle(linkage, NULL);
+            if (g->options.demangled)
+                known.readable =
+                    readable ? arena_copy(&g->names.arena, readable, strlen(readable)) : linkage;
+            if (g->options.json)
+                known.quoted = gcov_quote(linkage, readable ? readable : linkage, &g->scratch,
+                                          &g->names.arena);
+            free(readable);
+            vec_push(&g->known, known);
+        }
         const struct known_name *known = &g->known.at[index];
         r->quoted_names[i] = known->quoted;
         if (g->options.demangled)
             r->shown_names[i] = known->readable;
-    }
-}
-
-/* Functions that begin at one line, by column. */
-static void gcov_order_columns(struct gcov_report *r)
-{
-    struct keyed *starts = r->starts.at;
-    for (size_t i = 0, end; i < r->starts.len; i = end) {
-        uint64_t key = starts[i].key;
-        for (end = i; end < r->starts.len && starts[end].key == key; end++)
-            starts[end].key = gcov_function(r, starts[end].item)->start_column;
-        gcov_order(starts + i, end - i);
-        for (size_t k = i; k < end; k++)
-            starts[k].key = key;
     }
 }
 
@@ -261,11 +258,20 @@ static void gcov_list_starts(struct gcov_report *r)
                 (struct keyed){(uint64_t)at->source << 32 | gcov_function(r, i)->start_line, i});
     }
     sort_keyed(r->starts.at, r->starts.len);
-    gcov_order_columns(r);
+    /* Functions that begin at one line, by column. */
+    struct keyed *starts = r->starts.at;
+    for (size_t i = 0, end; i < r->starts.len; i = end) {
+        uint64_t key = starts[i].key;
+        for (end = i; end < r->starts.len && starts[end].key == key; end++)
+            starts[end].key = gcov_function(r, starts[end].item)->start_column;
+        gcov_order(starts + i, end - i);
+        for (size_t k = i; k < end; k++)
+            starts[k].key = key;
+    }
 }
 
 /* What heads a report: of the last notes that could be read, as gcov keeps it in globals. Where no
- * notes could be read, gcov 12 is what speaks. */
+ * notes could be read, the machine's gcov is what speaks. */
 static void gcov_describe(struct gcov *g)
 {
     struct gcov_input *in = &g->input;
@@ -278,20 +284,23 @@ static void gcov_describe(struct gcov *g)
     r->runs = in->runs;
     r->has_unknown_runs = in->has_unknown_runs;
     r->programs = in->programs;
-    r->version = 1202;
-    r->dialect = dialect_of(&(struct arcs_origin){.number = r->version});
-    for (size_t i = in->pairs.len; i-- > 0;) {
-        const struct notes *n = &in->pairs.at[i]->notes;
-        if (!n->origin.version)
-            continue;
-        r->version = n->origin.number;
-        r->dialect = dialect_of(&n->origin);
-        r->is_llvm = n->origin.is_llvm;
-        r->has_unexecuted = n->has_unexecuted;
-        if (n->directory)
-            in->directory = arena_printf(&in->arena, "%s", n->directory);
-        break;
+    const struct notes *last = NULL;
+    for (size_t i = in->pairs.len; !last && i-- > 0;)
+        last = in->pairs.at[i]->notes.origin.version ? &in->pairs.at[i]->notes : NULL;
+    struct arcs_origin as = {0};
+    if (last) {
+        as = last->origin;
+        r->is_llvm = as.is_llvm;
+        r->has_unexecuted = last->has_unexecuted;
+        if (last->directory)
+            in->directory = arena_printf(&in->arena, "%s", last->directory);
     }
+    if (!last || g->options.compat.number) {
+        lookalike_version(&g->options.compat, GNU_GCC, "gcov");
+        as = (struct arcs_origin){.number = (uint16_t)g->options.compat.number};
+    }
+    r->version = as.number;
+    r->dialect = dialect_of(&as);
     r->directory = in->directory; /* or that of an argument before */
 }
 
@@ -326,6 +335,7 @@ static void gcov_analyse(struct gcov *g)
                                         .carries_lines = !r->dialect->has_all_lines && !r->is_llvm,
                                         .sums_blocks = !r->dialect->has_graph_counts &&
                                                        !r->is_llvm && !g->options.style.all_blocks,
+                                        .has_last_lines = r->dialect->has_last_lines,
                                         .adds_instances = r->dialect->adds_instances};
     line_coverage_build(r->units, r->units_len, in->sources.len, &rules, &r->lines);
     gcov_list_starts(r);
@@ -481,7 +491,7 @@ static int gcov_run(const struct command *self, int argc, char **argv, struct ou
     out_init(&complaints, STDERR_FILENO);
     g.input.options = &g.options;
     g.input.complaints = &complaints;
-    int status = as_gcov_parse(argc, argv, &g.options, out);
+    int status = as_gcov_parse(argc, argv, &g.options, out, e);
     if (status == AS_GCOV_RUN) {
         const struct gcov_options *o = &g.options;
         for (int i = 0; i < o->files_len; i++) {

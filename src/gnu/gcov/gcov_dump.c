@@ -16,12 +16,12 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "gnu/gnu_compat.h"
 #include "output/out.h"
 #include "base/file.h"
 #include "command/command.h"
 #include "coverage/format/arcfile.h"
-#include "coverage/format/bbg.h"
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -170,6 +170,8 @@ static bool rfc_print_record(struct rfc_dump *p, uint64_t offset, uint32_t tag, 
     out_printf(p->out, "%08" PRIx32 ":%4zu:%s", tag, cursor_left(in),
                is_known          ? RECORDS[tag].name
                : tag == BBG_LLVM ? "LLVM"
+               : tag == BBG_GCNO ? "GCNO"
+               : tag == BBG_GCDA ? "GCDA"
                                  : "unknown");
     if (is_known)
         RECORDS[tag].print(p, in);
@@ -448,15 +450,6 @@ static void print_contents(struct printing *p, struct arcfile_record *r, bool is
         print_counters(p, r, kind);
 }
 
-/* How many bytes of the tag are in use, from the left. */
-static int dump_depth_of(uint32_t tag)
-{
-    int depth = 0;
-    for (; tag; tag <<= 8)
-        depth++;
-    return depth;
-}
-
 /* Notes since gcc 9 say where the compiler ran, since 8 whether blocks that did not run are
  * marked. */
 static bool print_header(struct printing *p, bool is_notes, struct err *e)
@@ -504,7 +497,10 @@ static bool gcov_dump_print(struct gcov_dump *d, const char *name, struct bytes 
     enum arcfile_step step;
     while ((step = arcfile_next(&p.file, &r, e)) == ARCFILE_RECORD) {
         int32_t length = (int32_t)r.length;
-        p.depth = dump_depth_of(r.tag);
+        /* How many bytes of the tag are in use, from the left. */
+        p.depth = 0;
+        for (uint32_t tag = r.tag; tag; tag <<= 8)
+            p.depth++;
         dump_start_line(&p, r.offset);
         out_printf(p.out, "%08" PRIx32 ":%4" PRIu32 ":", r.tag,
                    r.zeros ? -(uint32_t)length : r.length);
@@ -532,18 +528,22 @@ static const struct option LONG[] = {
     {"raw", no_argument, NULL, 'r'},  {0}};
 
 static const char VERSION[] =
-    "gcov-dump (monarc) 12.2.0\n"
+    "gcov-dump (monarc) %s\n"
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n\n";
 
 /* Unknown letters are complained about and passed over, as by GNU's. -1: go on. */
 static int parse(int argc, char **argv, const struct command *self, struct gcov_dump *d)
 {
+    struct gnu_version version = {0};
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, "hlprvw", LONG, NULL)) != -1;) {
         switch (code) {
         case 'h': command_help(self, d->out); return EXIT_FINE;
-        case 'v': out_str(d->out, VERSION); return EXIT_FINE;
+        case 'v':
+            lookalike_version(&version, GNU_GCC, "gcov-dump");
+            out_printf(d->out, VERSION, version.text);
+            return EXIT_FINE;
         case 'l': d->is_long = true; break;
         case 'p': d->has_positions = true; break;
         case 'r': d->is_raw = true; break;

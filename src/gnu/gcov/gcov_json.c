@@ -14,8 +14,8 @@
  *
  *    {"gcc_version": "12.2.0", "files": [{"lines": [...], "functions": [...], "file": "x.c"}],
  *     "format_version": "1", "current_working_directory": "...", "data_file": "x"} */
-#include "output/digits.h"
-#include "gnu/gcov/gcov_report.h"
+#include "output/out.h"
+#include "gnu/gcov/gcov.h"
 
 #include <stdio.h>
 
@@ -341,10 +341,13 @@ static void gcov_put_function(struct json_printing *p, uint32_t instance)
     to = gcov_put_number(gcov_put(to, ", \"start_column\": "), f->start_column);
     to = gcov_put_number(gcov_put(to, ", \"end_line\": "), f->end_line);
     uint32_t paths, covered;
-    if (gcov_paths_of(p->r, instance, &paths, &covered)) {
-        to = gcov_put_number(gcov_put(to, ", \"total_prime_paths\": "), paths);
-        to = gcov_put_number(gcov_put(to, ", \"covered_prime_paths\": "), covered);
+    bool has_paths = gcov_paths_of(p->r, instance, &paths, &covered);
+    if (has_paths || p->r->dialect->has_function_totals) {
+        to = gcov_put_number(gcov_put(to, ", \"total_prime_paths\": "), has_paths ? paths : 0);
+        to = gcov_put_number(gcov_put(to, ", \"covered_prime_paths\": "), has_paths ? covered : 0);
     }
+    if (!has_paths && p->r->dialect->has_function_totals)
+        to = gcov_put(to, ", \"prime_path_coverage\": []");
     out_end(p->out, gcov_put(to, "}"));
 }
 

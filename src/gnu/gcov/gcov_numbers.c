@@ -10,8 +10,8 @@
  * makes of it: libstdc++'s introsort, a quicksort with the median of three down to 16 items, then
  * insertion. It is done here step by step. */
 #include "base/sort.h"
-#include "gnu/gcov/gcov_report.h"
-#include "output/digits.h"
+#include "gnu/gcov/gcov.h"
+#include "output/out.h"
 
 #include <stdio.h>
 
@@ -115,14 +115,6 @@ void gcov_lines_summary(const struct gcov_report *r, uint64_t lines, uint64_t ex
         out_str(out, "No executable lines\n");
 }
 
-/* Without the lines that a function before this one has: gcov counts each line once. */
-void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out)
-{
-    const struct function_instance *at = &r->lines.instances.at[instance];
-    out_printf(out, "Function '%s'\n", r->shown_names[instance]);
-    gcov_lines_summary(r, at->gnu_lines, at->gnu_executed, out);
-}
-
 /* Of all blocks that belong to a line of the source, be it an instance's. */
 static void gcov_add_conditions(const struct gcov_report *r, uint32_t first, uint32_t lines,
                                 uint64_t *outcomes, uint64_t *covered)
@@ -140,26 +132,10 @@ static void gcov_add_conditions(const struct gcov_report *r, uint32_t first, uin
     }
 }
 
-/* Lines of the source and those of its instances are counted apart in the table: both are added
- * here. */
-static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source, struct out *out)
+static void gcov_masks_lines(const struct gcov_report *r, uint64_t outcomes, uint64_t covered,
+                             uint64_t paths, uint64_t taken, struct out *out)
 {
-    const struct covered_source *s = &r->lines.sources.at[source];
-    uint64_t outcomes = 0, covered = 0, paths = 0, taken = 0;
-    size_t len, start = gcov_starts_at(r, source, 0, &len);
     char line[128];
-    if (!r->has_conditions && !r->style.paths)
-        start = r->starts.len;
-    gcov_add_conditions(r, s->first_line, s->lines, &outcomes, &covered);
-    for (; start < r->starts.len && r->starts.at[start].key >> 32 == source; start++) {
-        uint32_t all, some, instance = r->starts.at[start].item;
-        const struct function_instance *at = &r->lines.instances.at[instance];
-        gcov_add_conditions(r, at->first_line, at->lines, &outcomes, &covered);
-        if (gcov_paths_of(r, instance, &all, &some)) {
-            paths += all;
-            taken += some;
-        }
-    }
     if (r->style.conditions && outcomes)
         out_bytes(out, line,
                   gcov_percent_line(r, line, "Condition outcomes covered", covered, outcomes));
@@ -171,15 +147,10 @@ static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source
         out_str(out, "No path information\n");
 }
 
-/* Branches and calls with -b alone, conditions and paths of gcc 14 and 15 behind them. */
-void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
+static void gcov_branches_lines(const struct gcov_report *r, const struct source_totals *t,
+                                struct out *out)
 {
-    const struct source_totals *t = &r->lines.sources.at[source].totals;
     char line[128];
-    out_printf(out, "File '%s'\n", r->sources[source].name);
-    gcov_lines_summary(r, t->lines, t->lines_executed, out);
-    if (!r->style.branches)
-        return;
     if (t->branches) {
         out_bytes(
             out, line,
@@ -195,6 +166,65 @@ void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out 
                   gcov_percent_line(r, line, "Calls executed", t->calls_executed, t->calls));
     else
         out_str(out, "No calls\n");
+}
+
+/* Before gcc 14 without the lines that a function before this one has; from gcc 15 on with what the
+ * summary of a file has. */
+void gcov_function_summary(const struct gcov_report *r, uint32_t instance, struct out *out)
+{
+    const struct function_instance *at = &r->lines.instances.at[instance];
+    struct source_totals totals = {0};
+    uint64_t outcomes = 0, covered = 0;
+    out_printf(out, "Function '%s'\n", r->shown_names[instance]);
+    gcov_lines_summary(r, at->gnu_lines, at->gnu_executed, out);
+    if (!r->dialect->has_function_totals)
+        return;
+    for (uint32_t b = 0; b < gcov_function(r, instance)->blocks; b++) {
+        struct gcov_condition c;
+        line_add_branches(r->units, at, b, &totals);
+        if (r->has_conditions &&
+            gcov_condition_of(r, &(struct instance_block){instance, b, 0}, &c)) {
+            outcomes += 2 * (uint64_t)c.terms;
+            covered += c.covered;
+        }
+    }
+    uint32_t paths, taken;
+    bool has_paths = gcov_paths_of(r, instance, &paths, &taken);
+    gcov_branches_lines(r, &totals, out);
+    gcov_masks_lines(r, outcomes, covered, has_paths ? paths : 0, has_paths ? taken : 0, out);
+}
+
+/* Lines of the source and those of its instances are counted apart in the table: both are added
+ * here. */
+static void gcov_conditions_summary(const struct gcov_report *r, uint32_t source, struct out *out)
+{
+    const struct covered_source *s = &r->lines.sources.at[source];
+    uint64_t outcomes = 0, covered = 0, paths = 0, taken = 0;
+    size_t len, start = gcov_starts_at(r, source, 0, &len);
+    if (!r->has_conditions && !r->style.paths)
+        start = r->starts.len;
+    gcov_add_conditions(r, s->first_line, s->lines, &outcomes, &covered);
+    for (; start < r->starts.len && r->starts.at[start].key >> 32 == source; start++) {
+        uint32_t all, some, instance = r->starts.at[start].item;
+        const struct function_instance *at = &r->lines.instances.at[instance];
+        gcov_add_conditions(r, at->first_line, at->lines, &outcomes, &covered);
+        if (gcov_paths_of(r, instance, &all, &some)) {
+            paths += all;
+            taken += some;
+        }
+    }
+    gcov_masks_lines(r, outcomes, covered, paths, taken, out);
+}
+
+/* Branches and calls with -b alone, conditions and paths of gcc 14 and 15 behind them. */
+void gcov_file_summary(const struct gcov_report *r, uint32_t source, struct out *out)
+{
+    const struct source_totals *t = &r->lines.sources.at[source].totals;
+    out_printf(out, "File '%s'\n", r->sources[source].name);
+    gcov_lines_summary(r, t->lines, t->lines_executed, out);
+    if (!r->style.branches)
+        return;
+    gcov_branches_lines(r, t, out);
     gcov_conditions_summary(r, source, out);
 }
 

@@ -13,12 +13,10 @@
  * All pairs are kept until the report; of each, what no report needs is given back at once, as a
  * program may have thousands. Texts of notes are moved to one arena, and one buffer serves all
  * files. */
-#include "gnu/gcov/gcov_read.h"
+#include "gnu/gcov/gcov.h"
 
 #include "base/path.h"
-#include "coverage/format/arcs_convert.h"
-#include "coverage/format/bbg.h"
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 #include "session/arcs_file.h"
 
@@ -240,7 +238,7 @@ static void read_counters(struct gcov_input *in, struct gcov_pair *p)
         is_rfc ? da_read(bytes, name, &p->counters, &e) : gcda_read(bytes, name, &p->counters, &e);
     if (!p->counters.origin.version)
         return gcov_complain_of_version(in, name, bytes, "prefer version");
-    in->has_unknown_runs = is_rfc;
+    in->has_unknown_runs = is_rfc && !p->counters.origin.native.version;
     if (!gcov_is_fitting(in, p))
         return;
     if (p->counters.origin.stamp != p->notes.origin.stamp)
@@ -358,7 +356,7 @@ void gcov_input_deinit(struct gcov_input *in)
 
 /* Names, by gcov's rules. */
 
-/* From the last dot of the last component on; a dot in a folder's name is none. */
+/* From the last dot of the last component on; a dot in a folder's name does not count. */
 static char *cut_extension(char *path)
 {
     char *dot = strrchr(path + (path_base_name(path) - path), '.');

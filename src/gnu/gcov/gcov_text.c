@@ -14,8 +14,8 @@
  * its end is not shown.
  *
  * Most lines are short and plain: they are put together in the output's memory without printf. */
-#include "output/digits.h"
-#include "gnu/gcov/gcov_report.h"
+#include "output/out.h"
+#include "gnu/gcov/gcov.h"
 
 #include <stdio.h>
 
@@ -40,18 +40,6 @@ struct printing {
     struct text_lines source;
     int64_t highest; /* of the source: the measure of hotness */
 };
-
-/* A last line without a newline is a line; behind the last newline there is none. */
-static void gcov_find_lines(struct text_lines *t)
-{
-    const char *start = (const char *)t->text->at, *at = start, *end = start + t->text->len;
-    while (at < end) {
-        vec_push(&t->starts, (size_t)(at - start));
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        at = newline ? newline + 1 : end;
-    }
-    vec_push(&t->starts, (size_t)(end - start));
-}
 
 /* Up to the newline or, as gcov has it, a NUL. */
 static void gcov_print_source_line(struct printing *p, uint32_t number)
@@ -264,7 +252,7 @@ static unsigned gcov_print_arcs(struct printing *p, const struct instance_block 
 }
 
 /* A block has the number of its line, and marks of its own for a count of 0; llvm-cov has one for
- * both kinds. */
+ * both kinds. Behind it is its number within the line or, from gcc 14 on, within the function. */
 static void gcov_print_block(struct printing *p, const struct instance_block *block,
                              unsigned number, uint32_t line, bool exists)
 {
@@ -276,7 +264,10 @@ static void gcov_print_block(struct printing *p, const struct instance_block *bl
                      false,   instance_block_count(p->r->units, at, block->block),
                      "$$$$$", p->r->is_llvm ? "$$$$$" : "%%%%%"};
     gcov_print_beginning(p, &m, line, 0);
-    out_printf(p->out, "-block %2u", number);
+    if (p->r->dialect->has_block_numbers)
+        out_printf(p->out, "-block %u", block->block);
+    else
+        out_printf(p->out, "-block %2u", number);
     if (p->r->style.verbose)
         out_printf(p->out, " (BB %u)", block->block);
     out_char(p->out, '\n');
@@ -479,7 +470,15 @@ void gcov_text(const struct gcov_report *r, uint32_t source, const struct bytes 
         out_str(out, HEADING "Source is newer than graph\n");
     if (!text)
         return; /* gcov shows no counts without the source */
-    gcov_find_lines(&p.source);
+    /* A last line without a newline is a line; behind the last newline there is none. */
+    const char *start = (const char *)p.source.text->at, *at = start,
+               *end = start + p.source.text->len;
+    while (at < end) {
+        vec_push(&p.source.starts, (size_t)(at - start));
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline ? newline + 1 : end;
+    }
+    vec_push(&p.source.starts, (size_t)(end - start));
     gcov_print_lines(&p, source);
     vec_free(&p.source.starts);
 }

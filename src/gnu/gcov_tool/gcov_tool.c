@@ -6,21 +6,22 @@
  *   overlap DIR1 DIR2    how alike two profiles are (overlap.c)
  *   merge-stream FILE    each counters file of the stream into the file it names
  *
- * Files of every version are read and keep their version. A file that is damaged is said to be,
- * and nothing is written for it: a sum of part of it would look like a sum. Results are written
- * beside and renamed, in folders that are made as needed; the input is never written to.
+ * Files of every version are read and keep their version, the da of the proposal too. A file that
+ * is damaged is said to be, and nothing is written for it: a sum of part of it would look like a
+ * sum. Results are written beside and renamed, in folders that are made as needed; the input is
+ * never written to.
  *
  * Where gcov-tool 12 aborts (value profiles), divides by zero (overlap), does nothing (-n) or
  * overwrites one build's counters with another's, this does what was meant, or refuses
  * (docs/compat.md). */
 #include "base/file.h"
+#include "gnu/gnu_compat.h"
 #include "output/out.h"
 #include "coverage/model/coverage.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "command/command.h"
-#include "coverage/format/gcov.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/format/format.h"
 #include "gnu/gcov_tool/overlap.h"
 
 #include <errno.h>
@@ -64,7 +65,9 @@ static void read_one(struct gcda_tree *tree, const char *path, const char *name,
         out_printf(complaints, "reading file: %s\n", name);
     if (!file_read(path, &file.buffer, &e))
         file.is_bad = true;
-    else if (!gcda_probe(file_bytes(&file.buffer))) {
+    else if (da_has_magic(file_bytes(&file.buffer))) {
+        file.is_bad = !da_read(file_bytes(&file.buffer), name, &file.counters, &e);
+    } else if (!gcda_probe(file_bytes(&file.buffer))) {
         file.is_bad = true;
         snprintf(e.line, sizeof e.line, "%.900s:not a gcov data file", name);
     } else {
@@ -92,12 +95,12 @@ static bool make_folders(const char *path, struct err *e)
     return true;
 }
 
-/* Counters keep the version and byte order that they were read with. */
+/* Counters keep the family, version and byte order that they were read with. */
 static bool gcda_file_write(const char *path, const struct counters *c, struct err *e)
 {
     struct writer w = {0};
-    bool ok = gcda_write(&w, c, e) && make_folders(path, e) &&
-              file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
+    bool ok = (c->origin.family == ARCS_RFC ? da_write(&w, c, e) : gcda_write(&w, c, e)) &&
+              make_folders(path, e) && file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
     writer_deinit(&w);
     return ok;
 }
@@ -134,7 +137,7 @@ static const char USAGE[] = "Usage: gcov-tool merge [-v] [-o DIR] [-w W1,W2] DIR
                             "       gcov-tool merge-stream [-v] [-w W1,W2] [FILE]\n";
 
 static const char VERSION[] =
-    "gcov-tool (monarc) 12.2.0\n"
+    "gcov-tool (monarc) %s\n"
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty, to the extent permitted by law.\n\n";
 
@@ -251,14 +254,15 @@ static bool tool_read_tree(struct tool *t, const char *folder, struct gcda_tree 
     size_t skip = strlen(folder);
     for (FTSENT *at; (at = fts_read(walk));) {
         char name[4096];
-        if (at->fts_info != FTS_F || !path_has_suffix(at->fts_name, ".gcda"))
+        if (at->fts_info != FTS_F ||
+            !(path_has_suffix(at->fts_name, ".gcda") || path_has_suffix(at->fts_name, ".da")))
             continue;
         const char *below = at->fts_path + skip;
         snprintf(name, sizeof name, "./%s", below + strspn(below, "/"));
         read_one(tree, at->fts_path, name, t->complaints, t->verbose);
     }
     fts_close(walk);
-    return (tree->files.len || err_set(t->e, "%s: there are no gcda files", folder));
+    return (tree->files.len || err_set(t->e, "%s: there are no gcda or da files", folder));
 }
 
 /* Names are different within a tree: those of the first have their indices as numbers. */
@@ -482,11 +486,14 @@ static int tool_merge_stream(struct tool *t, int argc, char **argv)
 /* By the first word. */
 static int tool_choose(struct tool *t, const struct command *self, int argc, char **argv)
 {
+    struct gnu_version version = {0};
     const char *word = argc > 1 ? argv[1] : "";
     if (!strcmp(word, "-h") || !strcmp(word, "--help"))
         return command_help(self, t->out), 0;
-    if (!strcmp(word, "-v") || !strcmp(word, "--version"))
-        return out_str(t->out, VERSION), 0;
+    if (!strcmp(word, "-v") || !strcmp(word, "--version")) {
+        lookalike_version(&version, GNU_GCC, "gcov-tool");
+        return out_printf(t->out, VERSION, version.text), 0;
+    }
     if (!strcmp(word, "merge"))
         return tool_merge(t, argc - 1, argv + 1);
     if (!strcmp(word, "rewrite"))

@@ -8,7 +8,7 @@
  * the options, since among arc specs the last one wins.
  *
  * getopt writes its own complaints, as GNU's does. Nothing here prints but -h, -v and -d. */
-#include "gnu/gprof/as_gprof.h"
+#include "gnu/gprof/gprof.h"
 
 #include "gnu/gnu_compat.h"
 #include "objfile/object.h"
@@ -115,10 +115,18 @@ static const char usage[] =
     "  -S FILE, --external-symbol-table=FILE  symbols from nm-like text\n"
     "  -O FORMAT, --file-format=FORMAT     auto, magic, bsd, 4.4bsd\n"
     "  -d[N], --debug[=N]                  say the debugging level\n"
+    "  --compat VERSION                    print what this version of GNU gprof prints, such as\n"
+    "                                      2.40; by default the one that is installed\n"
     "  -h, --help  -v, --version  @FILE    this; the version; options from FILE\n";
 
+/* A version that is not here is taken for the last one before it. */
+static const struct gprof_dialect dialects[] = {
+    {.since = 0, .bfd_version = 240},
+    {.since = 244, .bfd_version = 244, .has_d = true, .drops_last_call = true},
+};
+
 static const char version[] =
-    "GNU gprof (monarc) 2.40\n"
+    "GNU gprof (monarc) %s\n"
     "This is monarc, which stands in for it; monarc --version tells its own.\n"
     "There is no warranty; see the file LICENSE.\n";
 
@@ -164,15 +172,6 @@ static bool as_choose_format(struct gprof_options *o, const char *name, struct e
         return true;
     }
     return err_set(e, "%s: unknown file format %s", name, o->whoami);
-}
-
-/* The styles are libiberty's. */
-static bool as_choose_demangling(struct gprof_options *o, const char *style, struct err *e)
-{
-    o->demangle = style ? style : "auto";
-    if (demangle_style_known(o->demangle))
-        return true;
-    return err_set(e, "%s: unknown demangling style `%s'", o->whoami, style);
 }
 
 /* Options that select what is reported. False: not one of them.
@@ -241,7 +240,13 @@ static bool as_take_setting(struct gprof_options *o, int code, const char *value
     case 'x': o->all_lines = true; return true;
     case 'y': o->separate_files = true; return true;
     case 'z': o->show_all = true; return true;
-    case DEMANGLE: return as_choose_demangling(o, value, e);
+    case DEMANGLE: {
+        /* The styles are libiberty's. */
+        o->demangle = value ? value : "auto";
+        if (demangle_style_known(o->demangle))
+            return true;
+        return err_set(e, "%s: unknown demangling style `%s'", o->whoami, value);
+    }
     case NO_DEMANGLE: o->demangle = NULL; return true;
     case INLINE_FILE_NAMES: o->inline_file_names = true; return true;
     default: return false;
@@ -275,14 +280,24 @@ int as_gprof_parse(int argc, char **argv, struct gprof_options *o, struct select
                                 .image = "a.out"};
     struct parse p = {o, selection};
     o->search.arena = selection->arena;
+    struct gnu_version as = {0};
     o->expanded = lookalike_expand(&argc, &argv);
+    if (!lookalike_take_compat(&argc, argv, GNU_BINUTILS, &as, e))
+        return 1;
+    lookalike_version(&as, GNU_BINUTILS, "gprof");
+    size_t i = sizeof dialects / sizeof *dialects;
+    while (dialects[--i].since > as.number)
+        ;
+    o->dialect = &dialects[i];
     /* 0, not 1: glibc's getopt starts afresh, and reads POSIXLY_CORRECT again. */
     optind = 0;
     for (int code; (code = getopt_long(argc, argv, short_options, long_options, NULL)) != -1;) {
-        if (code == 'h' || code == 'v') {
-            out_str(out, code == 'h' ? usage : version);
+        if (code == 'v')
+            out_printf(out, version, as.text);
+        else if (code == 'h')
+            out_str(out, usage);
+        if (code == 'h' || code == 'v')
             return 0;
-        }
         if (code == 'd') {
             /* -d: the level is added up and said. The traces that it switches on in GNU gprof are
              * of GNU's own data structures; there are none here. */

@@ -18,9 +18,10 @@
  *
  * The static call graph (-c) is read from the code of .text that a histogram covers, on the
  * machines that GNU knows. */
-#include "gnu/gprof/attribute_gnu.h"
+#include "gnu/gprof/functions_gnu.h"
 
 #include "base/sort.h"
+#include "gnu/gprof/gprof.h"
 
 #include <elf.h>
 #include <string.h>
@@ -288,7 +289,7 @@ static struct code_range *covered_ranges(const struct profile *p, struct arena *
 /* A function's code reaches to the next function, padding included, but not beyond .text or what a
  * histogram covers. */
 bool static_calls_gnu(struct static_calls *calls, const struct functions *f, struct object *o,
-                      const struct profile *p, struct arena *a)
+                      const struct profile *p, const struct gprof_dialect *dialect, struct arena *a)
 {
     *calls = (struct static_calls){0};
     if (!is_known_to_gnu(object_machine(o)))
@@ -299,12 +300,17 @@ bool static_calls_gnu(struct static_calls *calls, const struct functions *f, str
                       *ranges = ARENA_NEW(&scratch, struct code_range, f->len);
     /* GNU's reader for AArch64 takes branches (`b`) for calls as well, and calls of a function by
      * itself. */
-    bool is_aarch64 = object_machine(o) == EM_AARCH64;
+    uint16_t machine = object_machine(o);
+    bool is_aarch64 = machine == EM_AARCH64;
+    bool drops_last = dialect->drops_last_call &&
+                      (machine == EM_X86_64 || machine == EM_386 || machine == EM_IAMCU);
     for (uint32_t i = 0; i < f->len; i++) {
         bool is_last = i + 1 == f->len;
         struct code_range range = {f->at[i].start,
                                    is_last ? f->at[i].last + 1 : f->at[i + 1].start};
         ranges[i] = common(clip(range, p), text);
+        /* A call must leave a byte behind it: one byte less holds no call that does not. */
+        ranges[i].high -= drops_last && ranges[i].low < ranges[i].high;
     }
     struct static_call_rules rules = {.ranges = ranges,
                                       .targets = covered_ranges(p, &scratch),

@@ -324,18 +324,6 @@ static void lines_add_place(const struct object_place *place, void *context)
         .start = place->start, .name = place->function, .file = place->file, .line = place->line};
 }
 
-/* Functions outside of .text were not met on the walk. */
-static void lines_locate_others(struct functions *f, struct object *o, struct object_range text)
-{
-    for (uint32_t i = 0; i < f->len; i++) {
-        struct function *at = &f->at[i];
-        if (at->start >= text.low && at->start < text.high)
-            continue;
-        object_line(o, at->start, &at->file, &at->line);
-        at->file = at->line ? at->file : NULL;
-    }
-}
-
 /* Which of two at one address stays: a function, or the line or untyped label with fewer
  * underscores, and of equals the line. */
 static const struct function *lines_choose(const struct function *function,
@@ -381,20 +369,6 @@ static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32
                                   .first_line = first};
 }
 
-/* Copies the counts of lines that were left out. */
-static void lines_keep_unlisted(struct gnu_functions *out, const struct lines *l, struct arena *a)
-{
-    const struct functions *f = &out->table;
-    out->unlisted_len = (uint32_t)l->unlisted.len;
-    out->unlisted = ARENA_NEW(a, struct unlisted_entries, out->unlisted_len);
-    for (uint32_t i = 0, k = 0; i < out->unlisted_len; i++) {
-        out->unlisted[i] = l->unlisted.at[i];
-        while (k + 1 < f->len && f->at[k + 1].start < out->unlisted[i].start)
-            k++;
-        out->symbols[k].has_unlisted = k + 1 < f->len;
-    }
-}
-
 /* Numbers of line symbols follow those of the symbol table, so that `symbol < first_line` tells
  * functions from lines. O(rows of the line table). */
 void functions_add_lines(struct gnu_functions *out, struct object *o,
@@ -406,14 +380,29 @@ void functions_add_lines(struct gnu_functions *out, struct object *o,
     object_each_place(o, text.low, text.high, lines_add_place, &l);
     if (l.has_line)
         lines_end_line(&l, text.high);
-    lines_locate_others(f, o, text);
+    /* Functions outside of .text were not met on the walk. */
+    for (uint32_t i = 0; i < f->len; i++) {
+        struct function *at = &f->at[i];
+        if (at->start >= text.low && at->start < text.high)
+            continue;
+        object_line(o, at->start, &at->file, &at->line);
+        at->file = at->line ? at->file : NULL;
+    }
 
     uint32_t symbols = 0;
     for (uint32_t i = 0; i < f->len; i++)
         symbols = f->at[i].symbol >= symbols ? f->at[i].symbol + 1 : symbols;
     lines_merge(out, &l, symbols, a);
     vec_free(&l.symbols);
-    lines_keep_unlisted(out, &l, a);
+    /* Copies the counts of lines that were left out. */
+    out->unlisted_len = (uint32_t)l.unlisted.len;
+    out->unlisted = ARENA_NEW(a, struct unlisted_entries, out->unlisted_len);
+    for (uint32_t i = 0, k = 0; i < out->unlisted_len; i++) {
+        out->unlisted[i] = l.unlisted.at[i];
+        while (k + 1 < f->len && f->at[k + 1].start < out->unlisted[i].start)
+            k++;
+        out->symbols[k].has_unlisted = k + 1 < f->len;
+    }
     vec_free(&l.unlisted);
     functions_index(f, a);
     /* GNU leaves the end of its last entry at 0: calls find it, samples do not. */
@@ -441,15 +430,6 @@ static const char *take(struct bytes *in, const char *stops, struct arena *a)
     return len ? text : NULL;
 }
 
-/* White space between lines, as fscanf() passes over it. */
-static void skip_blank(struct bytes *in)
-{
-    size_t len = 0;
-    while (len < in->len && memchr(" \t\n\v\f\r", in->at[len], 6))
-        len++;
-    *in = (struct bytes){in->at + len, in->len - len};
-}
-
 static int by_function(uint32_t left, uint32_t right, const void *context)
 {
     const struct mapped *at = context;
@@ -474,7 +454,9 @@ bool order_map_read(struct order_map *m, struct bytes text, struct arena *a)
         struct mapped *line = &m->at[m->len];
         *line = (struct mapped){file, space + 1, !m->len || strcmp(file, line[-1].file)};
         m->len++;
-        skip_blank(&text);
+        /* White space between lines, as fscanf() passes over it. */
+        while (text.len && memchr(" \t\n\v\f\r", *text.at, 6))
+            text = (struct bytes){text.at + 1, text.len - 1};
     }
     uint32_t *order = ARENA_NEW(a, uint32_t, m->len);
     struct mapped *sorted = ARENA_NEW(a, struct mapped, m->len);

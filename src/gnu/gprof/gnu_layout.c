@@ -1,4 +1,4 @@
-/* The orders of GNU gprof's -r and -R. gnu_layout.h has the algorithm in brief.
+/* The orders of GNU gprof's -r and -R. gprof.h has the algorithm in brief.
  *
  * Chains of functions grow at their ends as arcs are taken by count:
  *
@@ -11,7 +11,7 @@
  * that a chain grew from; so the distance to either end is a subtraction, and the time is linear
  * but for sorting. Only the ranges of arc specs, few of them, are still walked: GNU links them to
  * each other by an accident, and their chains can be forked or closed. */
-#include "gnu/gprof/gnu_layout.h"
+#include "gnu/gprof/gprof.h"
 
 #include "base/sort.h"
 #include "base/vec.h"

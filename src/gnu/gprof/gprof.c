@@ -1,4 +1,4 @@
-/* `monarc gprof`: GNU gprof 2.40's reports, options, messages and exit statuses.
+/* `monarc gprof`: GNU gprof's reports, options, messages and exit statuses.
  *
  *   options ─► image ─► functions ─┐
  *                                  ├─► self times ─► graph ─► reports, in GNU's order
@@ -16,17 +16,14 @@
  * are left out of it and only counted, where all that is printed is what was measured. Messages,
  * the image's errors first, appear where GNU's do: straight on standard error, or as the one line
  * that ends the command with status 1. */
-#include "gnu/gprof/gprof_read.h"
+#include "gnu/gprof/gprof.h"
 
-#include "gnu/gprof/attribute_gnu.h"
 #include "gnu/gprof/functions_gnu.h"
-#include "gnu/gprof/gnu_layout.h"
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "command/command.h"
-#include "gnu/gprof/gprof_text.h"
 #include "gnu/gnu_compat.h"
 
 #include <elf.h>
@@ -136,20 +133,6 @@ MUST_CHECK static bool print_sources(struct gprof *g, struct gprof_report *r, un
     return !(styles & STYLE_ANNOTATED) || gprof_annotate(&g->options, r, &g->arena, out);
 }
 
-/* The table of -p, then its layout. */
-static void gprof_print_flat(struct gprof *g, struct gprof_report *r, struct out *out)
-{
-    struct gnu_flat table;
-    struct gnu_flat_input in = {.functions = &g->functions.table,
-                                .time = &g->time,
-                                .selection = &g->selection,
-                                .graph = r->graph,
-                                .node_of = g->line_calls.node_of,
-                                .shows_idle = r->show_all};
-    gnu_flat_make(&table, &in, &g->arena);
-    gprof_flat(r, &table, out);
-}
-
 /* GNU's order: in BSD's layout the graph comes first, in its own the flat profile.
  *
  *    GNU    flat, graph, index, counts, annotated source, ordering
@@ -179,8 +162,18 @@ MUST_CHECK static bool print(struct gprof *g, unsigned styles, struct out *out)
         gprof_make_labels(&r, &g->arena);
     if (wants_graph && r.bsd)
         gprof_graph(&r, out);
-    if (styles & STYLE_FLAT)
-        gprof_print_flat(g, &r, out);
+    if (styles & STYLE_FLAT) {
+        /* The table of -p, then its layout. */
+        struct gnu_flat table;
+        struct gnu_flat_input in = {.functions = &g->functions.table,
+                                    .time = &g->time,
+                                    .selection = &g->selection,
+                                    .graph = r.graph,
+                                    .node_of = g->line_calls.node_of,
+                                    .shows_idle = r.show_all};
+        gnu_flat_make(&table, &in, &g->arena);
+        gprof_flat(&r, &table, out);
+    }
     if (wants_graph && !r.bsd)
         gprof_graph(&r, out);
     if (wants_graph)
@@ -351,7 +344,7 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
     /* -c. Where GNU gprof does not know the machine, it says so and goes on. */
     if (g->options.static_graph) {
         if (static_calls_gnu(&g->calls, &g->functions.table, g->image, &g->input.profile,
-                             &g->arena))
+                             g->options.dialect, &g->arena))
             g->rules.calls = &g->calls;
         else
             lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
@@ -371,11 +364,11 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
 static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
 {
     const struct gprof_options *o = &g->options;
-    static const struct object_options GNU_OBJECT = {.has_symtab_only = true,
-                                                     .reads_dwarf_as_bfd = true};
+    const struct object_options gnu_object = {.has_symtab_only = true,
+                                              .bfd_version = o->dialect->bfd_version};
     enum object_failure why;
     struct err reason;
-    g->image = object_open(o->image, &GNU_OBJECT, &why, &reason);
+    g->image = object_open(o->image, &gnu_object, &why, &reason);
     if (!g->image && why == OBJECT_UNREADABLE) {
         *e = reason;
         return false;
@@ -407,7 +400,10 @@ static bool gprof_print_reports(struct gprof *g, struct out *out, struct err *e)
         return err_set(e, "%s: gmon.out file is missing call-graph data", o->whoami);
     if (o->inline_file_names)
         functions_locate(&g->functions.table, g->image);
-    names_init(&g->names, &g->functions.table, o->traditional ? NULL : o->demangle, &g->arena);
+    const char *style = o->traditional ? NULL : o->demangle;
+    if (style && o->dialect->has_d && !strcmp(style, "auto"))
+        style = "";
+    names_init(&g->names, &g->functions.table, style, &g->arena);
     if (!print(g, styles, out))
         return err_set(e, "%s: not all annotated sources were written", o->whoami);
     return true;

@@ -17,8 +17,7 @@
  *
  * The source of the layout is binutils' gprof/hist.c. */
 #include "base/sort.h"
-#include "gnu/gprof/gprof_text.h"
-#include "output/digits.h"
+#include "gnu/gprof/gprof.h"
 #include "output/out.h"
 
 /* --- rows ------------------------------------------------------------------------------------ */

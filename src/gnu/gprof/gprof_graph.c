@@ -18,8 +18,7 @@
  * fixed pattern; everything else goes the general way. Memory of the labels is asked for ahead of
  * time, since entries meet them in no order at all. */
 #include "base/sort.h"
-#include "gnu/gprof/gprof_text.h"
-#include "output/digits.h"
+#include "gnu/gprof/gprof.h"
 #include "output/out.h"
 
 #include <stdio.h>
@@ -149,17 +148,6 @@ static void gprof_callers(struct gprof_report *r, uint32_t node, struct arc_list
                        r->labels[node].calls, out);
 }
 
-/* Sorted by time. */
-static void gprof_callees(struct gprof_report *r, uint32_t node, struct arc_list *list,
-                          struct out *out)
-{
-    graph_sort_callees(r->graph, node, list);
-    for (size_t i = 0; i < list->all.len; i++) {
-        uint32_t callee = r->graph->arcs[list->all.at[i].arc].callee;
-        gprof_arc_line(r, &list->all.at[i], callee, r->labels[callee].calls, out);
-    }
-}
-
 /* The cycle's own entry: a line for all of it, then its members in the place of callees.
  *
  *    [4]     80.0    0.50    0.30      10+6       <cycle 1 as a whole> [4]
@@ -254,7 +242,12 @@ static void gprof_print_piece(size_t piece, struct out *out, void *context)
             }
             gprof_name(r, node, out);
             out_char(out, '\n');
-            gprof_callees(r, node, &list, out);
+            /* Sorted by time. */
+            graph_sort_callees(r->graph, node, &list);
+            for (size_t k = 0; k < list.all.len; k++) {
+                uint32_t callee = r->graph->arcs[list.all.at[k].arc].callee;
+                gprof_arc_line(r, &list.all.at[k], callee, r->labels[callee].calls, out);
+            }
         }
         out_str(out, r->bsd ? "\n-----------------------------------------------\n\n"
                             : "-----------------------------------------------\n");

@@ -11,12 +11,12 @@
  * know their sites: each arc goes from the start of a line symbol to the start of a function, by
  * caller in the order of addresses, the newest of a caller first. Counts that do not fit their
  * field become several records, which readers add up. */
-#include "gnu/gprof/gprof_read.h"
+#include "gnu/gprof/gprof.h"
 
 #include "base/file.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "gnu/gprof/attribute_gnu.h"
+#include "gnu/gprof/functions_gnu.h"
 #include "profile/format/format.h"
 #include "session/profiles.h"
 

@@ -21,8 +21,8 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "gnu/gnu_compat.h"
-#include "gnu/gprof/gprof_text.h"
-#include "output/digits.h"
+#include "gnu/gprof/gprof.h"
+#include "output/out.h"
 #include "source/source.h"
 
 #include <inttypes.h>
@@ -445,13 +445,6 @@ static bool replaces_source(struct annotating *t, const char *target)
     return !stat(target, &st) && map_find(&t->inodes, st.st_dev, st.st_ino);
 }
 
-static void note_written(struct annotating *t, const char *target, uint32_t file)
-{
-    struct stat st;
-    if (!stat(target, &st))
-        map_at(&t->written, st.st_dev, st.st_ino, file, NULL);
-}
-
 /* FILE-ann in the current folder. The result is made in memory and replaces the file in one step,
  * so a full disk leaves the old one. */
 static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
@@ -474,9 +467,10 @@ static void write_beside(struct annotating *t, uint32_t file, struct arena *a)
     if (!stat(target, &st) && map_find(&t->written, st.st_dev, st.st_ino))
         lookalike_say("%s: warning: %s held another source of that name; now it is %s\n",
                       t->options->whoami, target, s->path);
-    if (file_replace(target, (struct bytes){(const uint8_t *)text.at, text.len}, &why))
-        note_written(t, target, file);
-    else {
+    if (file_replace(target, (struct bytes){(const uint8_t *)text.at, text.len}, &why)) {
+        if (!stat(target, &st))
+            map_at(&t->written, st.st_dev, st.st_ino, file, NULL);
+    } else {
         lookalike_say("%s\n", why.line);
         t->was_refused = true;
     }

@@ -7,10 +7,10 @@
  *
  * The explanations are in our own words, in the places where GNU has its own; tests compare
  * reports without them, and then their places. */
-#include "gnu/gprof/gprof_text.h"
+#include "gnu/gprof/gprof.h"
 
 #include "base/path.h"
-#include "output/digits.h"
+#include "output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

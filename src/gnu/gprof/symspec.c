@@ -1,5 +1,5 @@
 /* Symspecs: parsing them, matching them against the table of functions, and answering whether a
- * function or an arc is admitted. symspec.h has their grammar and meaning.
+ * function or an arc is admitted. functions_gnu.h has their grammar and meaning.
  *
  * GNU copies what a spec matches into one of twelve tables (six questions, included and excluded)
  * and merges neighbours that match without a gap into one range. A function is then in a table if
@@ -15,11 +15,10 @@
  * Arc specs pair each range of the left side with each of the right. They are kept twice: as what
  * a range may call, which filters the graph, and as arcs between ranges, which the orderings
  * print. */
-#include "gnu/gprof/symspec.h"
+#include "gnu/gprof/functions_gnu.h"
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "gnu/gprof/functions_gnu.h"
 #include "base/vec.h"
 
 #include <ctype.h>

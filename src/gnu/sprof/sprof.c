@@ -122,12 +122,6 @@ static uint32_t sprof_find(const struct sprof_tables *t, uint64_t address)
                                                                                 : NONE;
 }
 
-/* Where bin i begins; 128 bits, since the range times the number may not fit 64. */
-static uint64_t sprof_bin(const struct histogram *h, uint32_t i)
-{
-    return h->low + (uint64_t)((unsigned __int128)(h->high - h->low) * i / h->bins);
-}
-
 /* Adds to the arc of a chain, or puts a new one in front. What has no symbol is one arc for all
  * that came from outside, and each its own otherwise. `known` leads from (owner, direction) and the
  * other symbol to the arc, so that this is O(1). */
@@ -173,9 +167,9 @@ static void sprof_count(struct object *o, const struct profile *p, struct sprof_
     for (size_t i = 0; i < out->symbols.len && bin < h->bins; i++) {
         struct sprof_symbol *s = &out->symbols.at[i];
         uint64_t end = s->named->address + s->named->size;
-        while (bin < h->bins && sprof_bin(h, bin) < s->named->address)
+        while (bin < h->bins && histogram_bin_floor(h, bin) < s->named->address)
             bin++;
-        for (; bin < h->bins && sprof_bin(h, bin) < end; bin++)
+        for (; bin < h->bins && histogram_bin_floor(h, bin) < end; bin++)
             s->ticks = add_saturating(s->ticks, histogram_get(h, bin));
         out->total_ticks = add_saturating(out->total_ticks, s->ticks);
     }
@@ -277,19 +271,6 @@ static void sprof_print_pair(struct out *out, const struct sprof_tables *t, uint
                callee == NONE ? "<UNKNOWN>" : t->symbols.at[callee].named->name, count);
 }
 
-/* Each pair once: calls from outside by their callee, all others by their caller. */
-static void sprof_print_pairs(struct out *out, const struct sprof_tables *t)
-{
-    for (uint32_t i = 0; i < t->symbols.len; i++) {
-        const struct sprof_symbol *s = &t->symbols.at[i];
-        for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next)
-            if (t->arcs.at[a].symbol == NONE)
-                sprof_print_pair(out, t, NONE, i, t->arcs.at[a].count);
-        for (uint32_t a = s->tos; a != NONE; a = t->arcs.at[a].next)
-            sprof_print_pair(out, t, i, t->arcs.at[a].symbol, t->arcs.at[a].count);
-    }
-}
-
 /* --- the command ----------------------------------------------------------------------------- */
 
 enum sprof_mode { SPROF_FLAT = 1, SPROF_GRAPH = 2, SPROF_PAIRS = 4 };
@@ -380,8 +361,17 @@ static void print(struct out *out, const struct sprof_tables *t, unsigned mode)
     }
     if (mode & SPROF_GRAPH)
         sprof_print_graph(out, t);
-    if (mode & SPROF_PAIRS)
-        sprof_print_pairs(out, t);
+    if (mode & SPROF_PAIRS) {
+        /* Each pair once: calls from outside by their callee, all others by their caller. */
+        for (uint32_t i = 0; i < t->symbols.len; i++) {
+            const struct sprof_symbol *s = &t->symbols.at[i];
+            for (uint32_t a = s->froms; a != NONE; a = t->arcs.at[a].next)
+                if (t->arcs.at[a].symbol == NONE)
+                    sprof_print_pair(out, t, NONE, i, t->arcs.at[a].count);
+            for (uint32_t a = s->tos; a != NONE; a = t->arcs.at[a].next)
+                sprof_print_pair(out, t, i, t->arcs.at[a].symbol, t->arcs.at[a].count);
+        }
+    }
 }
 
 /* Opens the object, finds and reads its profile, and prints. */

@@ -12,7 +12,7 @@
  * Work is not divided among threads, so there is no other stack to leave from. */
 #include "monarc/report.h"
 
-#include "base/memory.h"
+#include "base/arena.h"
 #include "base/parallel.h"
 #include "session/report_inputs.h"
 

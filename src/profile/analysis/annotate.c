@@ -11,11 +11,11 @@
  *
  * What is not shown is summed up in `omitted`. Cost: reading the files that are shown;
  * disassembling the code of functions with samples. Machines that capstone does not know have no
- * code: is_machine_unknown. */
+ * code: why_no_code. */
 #include "profile/analysis/source_lines.h"
 
 #include "base/sort.h"
-#include "objfile/code.h"
+#include "objfile/object.h"
 
 #include <string.h>
 
@@ -155,7 +155,7 @@ static void annotate_read_text(struct annotation *m, struct annotated_file *file
     }
     if (!source_text_read(&file->text, file->path, &why)) {
         file->why = arena_copy(m->arena, why.line, strlen(why.line));
-        file->is_lost = errno_is_trouble(why.system);
+        file->is_lost = errno_hides_file(why.system);
         return;
     }
     source_text_index(&file->text);
@@ -265,16 +265,17 @@ static void annotate_list_stretch(struct listing *l, const struct source_stretch
     const struct functions *f = l->m->in->functions;
     uint32_t object = f->at[s->function].object;
     struct object *o = l->m->in->objects[object];
+    const char *why = "its file is missing";
     if (!l->is_tried[object] && o)
-        l->of[object] = disassembler_open(o, l->m->rules->is_intel);
+        l->of[object] = disassembler_open(o, l->m->rules->is_intel, &why);
+    if (!l->is_tried[object] && !l->of[object])
+        out->why_no_code = why;
     l->is_tried[object] = true;
     struct disassembler *d = l->of[object];
     uint64_t base = f->objects ? f->objects[object].base : 0;
     struct instruction i;
-    if (!d) {
-        out->is_machine_unknown = true;
+    if (!d)
         return;
-    }
     disassembler_compressed(d, function_is_compressed(f, s->function, l->m->in->objects[object]));
     for (uint64_t at = s->start; disassemble(d, at - base, s->end - base, &i); at += i.bytes) {
         uint32_t target = i.has_target ? functions_find(f, i.target + base) : NO_FUNCTION;

@@ -49,14 +49,6 @@ static uint64_t maximum(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The first function at or after `from` that ends at or after `address`. */
-static uint32_t first_reaching(const struct address_index *x, uint32_t from, uint64_t address)
-{
-    while (from < x->len && x->at[from].last < address)
-        from++;
-    return from;
-}
-
 /* Splits the hits of a bin among the functions that overlap it. */
 static void split(const struct address_index *x, uint32_t from, const struct sampled_piece *bin,
                   piece_visitor *visit, void *context)
@@ -77,26 +69,21 @@ static void split(const struct address_index *x, uint32_t from, const struct sam
     }
 }
 
-/* The first address of bin i: the recorder counted address a in bin floor((a - low) * bins /
- * range). */
-static uint64_t bin_start(const struct histogram *h, uint64_t range, uint32_t i)
-{
-    unsigned __int128 scaled = (unsigned __int128)range * i;
-    return h->low + (uint64_t)((scaled + h->bins - 1) / h->bins);
-}
-
 void attribute_pieces(const struct profile *p, const struct address_index *x, piece_visitor *visit,
                       void *context)
 {
     double counts = p->counts_a_sample > 0 ? p->counts_a_sample : 1;
     for (size_t i = 0; i < p->histograms.len; i++) {
         const struct histogram *h = &p->histograms.at[i];
-        uint64_t range = h->high > h->low ? h->high - h->low : 0;
         uint32_t function = 0;
         for (uint32_t k = 0; (k = histogram_next(h, k)) < h->bins; k++) {
-            uint64_t low = bin_start(h, range, k), high = bin_start(h, range, k + 1);
+            uint64_t low = histogram_bin_ceiling(h, k), high = histogram_bin_ceiling(h, k + 1);
             high = high > low ? high : low + 1;
-            function = first_reaching(x, function, low);
+            /* The first function at or after `from` that ends at or after `address`. */
+            uint32_t from = function;
+            while (from < x->len && x->at[from].last < low)
+                from++;
+            function = from;
             double samples = (double)histogram_get(h, k) / counts;
             split(x, function,
                   &(struct sampled_piece){low, high, NO_RANGE_THERE, samples, low, high, h->low,
@@ -328,11 +315,8 @@ void measured_init(struct measured *m, const struct profile *p, const struct fun
     *m = (struct measured){0};
     for (size_t i = 0; i < p->histograms.len; i++) {
         const struct histogram *h = &p->histograms.at[i];
-        unsigned __int128 range = h->high > h->low ? h->high - h->low : 0;
         for (uint32_t k = 0; (k = histogram_next(h, k)) < h->bins; k++) {
-            uint64_t low = h->low + (uint64_t)(range * k / h->bins);
-            uint64_t high =
-                h->low + (uint64_t)((range * (k + UINT64_C(1)) + h->bins - 1) / h->bins);
+            uint64_t low = histogram_bin_floor(h, k), high = histogram_bin_ceiling(h, k + 1);
             measured_add(m, low, high > low ? high : low + 1);
         }
     }

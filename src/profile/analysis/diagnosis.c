@@ -12,6 +12,7 @@
 
 #include "profile/analysis/diagnosis_private.h"
 
+#include "arch/arch.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -63,6 +64,38 @@ static bool diagnosis_is_for_coverage(struct object *o)
     static const char *const NAMES[] = {"__gcov_init", "__gcov_exit", "__gcov_dump",
                                         "llvm_gcov_init", "gcov_do_dump"};
     return diagnosis_mentioned_of(o, NAMES, sizeof NAMES / sizeof *NAMES) != NULL;
+}
+
+/* Whether it is a program for a machine without an operating system, where no recorder of ours
+ * writes files: static, without a C library's start, and of another machine than this. */
+static bool diagnosis_is_bare(struct object *o)
+{
+    const struct object_facts *facts = object_facts(o);
+    const struct arch *own = arch_own();
+    bool is_foreign = !own || object_machine(o) != own->machines[0];
+    return is_foreign && !facts->interpreter && !facts->needed_len && !facts->is_shared_object &&
+           !facts->is_stripped && !object_mentions(o, "__libc_start_main");
+}
+
+/* The same of the latter: the embedded recorder does all of it. */
+static void diagnosis_examine_bare(struct examination *x)
+{
+    struct object *o = x->p->object;
+    if (!object_mentions(o, "monarc_embedded_on") && !object_mentions(o, "monarc_embedded_setup"))
+        report_symptom(x, SEVERITY_WARNING, "not-instrumented",
+                       "the program runs without an operating system, and has no recorder in it",
+                       "it has no dynamic linker and no C library's start, and does not mention "
+                       "monarc_embedded_on",
+                       "compile it with -pg and link the embedded recorder: docs/embedded.md goes "
+                       "through it");
+    else if (!object_call_counter(o) && !object_mentions(o, "__cyg_profile_func_enter") &&
+             !(x->p->measured && x->p->measured->arcs.len))
+        report_symptom(x, SEVERITY_WARNING, "not-compiled-with-pg",
+                       "no function of the program was compiled with -pg: calls are not counted",
+                       "it has the embedded recorder, but mentions neither mcount nor "
+                       "__cyg_profile_func_enter",
+                       "give -pg to the commands that compile the program, not to those that "
+                       "compile the recorder");
 }
 
 /* Whether the program was compiled and linked so that calls are counted. */
@@ -147,7 +180,12 @@ static void diagnosis_examine_debug_info(struct examination *x)
 {
     struct object_debug_gaps gaps;
     object_debug_gaps(x->p->object, &gaps);
-    if (gaps.refused)
+    if (object_unread_errno(x->p->object))
+        report_symptom(x, SEVERITY_ERROR, "debug-unread",
+                       "debug information that may be there could not be read: lines and inlined "
+                       "functions are missing",
+                       gaps.refused, "make the file readable for this user, and ask again");
+    else if (gaps.refused)
         report_symptom(
             x, SEVERITY_WARNING, "debug-refused",
             "debug information that is there cannot be read: lines and inlined functions "
@@ -162,8 +200,8 @@ static void diagnosis_examine_debug_info(struct examination *x)
             arena_printf(x->arena, "%zu of %zu units, the first in %s", gaps.missing_units,
                          gaps.split_units,
                          gaps.first_missing ? gaps.first_missing : "a file without a name"),
-            "bring the .dwo files back to where they were compiled, or put the package that dwp "
-            "makes of them beside the program, as PROGRAM.dwp");
+            "put the .dwo files back where they were compiled, or the package that dwp makes of "
+            "them beside the program, as PROGRAM.dwp");
 }
 
 /* What of the process gmon.out does not see. */
@@ -201,9 +239,14 @@ static void diagnosis_examine_missing(struct examination *x)
         diagnosis_is_for_coverage(p->object))
         return; /* such a program writes none, which is a symptom already */
     if (p->candidates)
-        report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no such profile",
+        report_symptom(x, SEVERITY_ERROR, "profile-missing", "the profile does not exist",
                        arena_printf(x->arena, "%s; nearby: %s", p->profile_error, p->candidates),
                        "name one of those found");
+    else if (p->object && diagnosis_is_bare(p->object))
+        report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no profile",
+                       p->profile_error,
+                       "let the target send what it recorded, as with monarc_embedded_send(), and "
+                       "make the file of that: 'monarc receive --from TTY --elf PROGRAM -o DIR'");
     else
         report_symptom(x, SEVERITY_ERROR, "profile-missing", "there is no profile",
                        p->profile_error,
@@ -231,7 +274,7 @@ static void diagnosis_examine_truncation(struct examination *x)
     else
         report_symptom(x, SEVERITY_ERROR, "truncated", "the profile is cut off or damaged",
                        evidence,
-                       "run again: the program was ended, or the disk was full, while it wrote; "
+                       "run again: the program was killed, or the disk was full, while it wrote; "
                        "or two processes wrote the same file: set GMON_OUT_PREFIX");
 }
 
@@ -244,7 +287,9 @@ void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names
     if (p->object) {
         diagnosis_examine_symbols(&x);
         diagnosis_examine_debug_info(&x);
-        if (!p->embedded)
+        if (diagnosis_is_bare(p->object))
+            diagnosis_examine_bare(&x);
+        else if (!p->embedded)
             diagnosis_examine_instrumentation(&x);
         diagnosis_examine_surroundings(&x);
     } else {
@@ -279,8 +324,8 @@ void diagnose(struct diagnosis *d, const struct diagnosis_input *p, struct names
         else
             report_symptom(&x, SEVERITY_ERROR, "other-program",
                            "the profile was not recorded by this program", evidence,
-                           "report with the very file that was run, from before it was built anew; "
-                           "--force of the other commands reports all the same");
+                           "report with the file that was run, not a rebuilt one; --force of the "
+                           "other commands reports anyway");
     }
     if (p->measured)
         examine_measurements(&x);

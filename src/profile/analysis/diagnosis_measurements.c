@@ -38,11 +38,11 @@ static void numbers_examine_emptiness(struct examination *x, uint64_t samples)
                        "the profile holds no histogram: there are no times", evidence,
                        "start the sampling clock (profil, moncontrol), or read call counts only");
     else if (!samples && m->arcs.len)
-        report_symptom(x, SEVERITY_WARNING, "clock-stopped",
-                       "calls were counted, but the sampling clock hit nothing", evidence,
-                       "run longer than some hundredths of a second of CPU time; do not block "
-                       "SIGPROF nor use ITIMER_PROF in the program; time in libc and other shared "
-                       "objects is not sampled");
+        report_symptom(
+            x, SEVERITY_WARNING, "clock-stopped",
+            "calls were counted, but the sampling clock hit nothing", evidence,
+            "run for more than some hundredths of a second of CPU time; do not block SIGPROF nor "
+            "use ITIMER_PROF in the program; time in libc and other shared objects is not sampled");
     else if (!samples)
         report_symptom(x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
                        "run longer: the clock counts CPU time, not waiting; time in shared objects "
@@ -64,11 +64,11 @@ static void numbers_examine_bins(struct examination *x, uint64_t samples)
         peak = most > peak ? most : peak;
     }
     if (full)
-        report_symptom(x, SEVERITY_WARNING, "full-bins",
-                       "counters are full: time is missing where most of it was spent",
-                       arena_printf(x->arena, "%" PRIu64 " counters stand at 65535", full),
-                       "run shorter and sum several runs with `monarc merge`, whose counters do "
-                       "not end there");
+        report_symptom(
+            x, SEVERITY_WARNING, "full-bins",
+            "counters are full: time is missing where most of it was spent",
+            arena_printf(x->arena, "%" PRIu64 " counters stand at 65535", full),
+            "make shorter runs and sum them with `monarc merge`, whose counters do not end there");
     if (samples >= MANY_IN_ONE_BIN && peak == samples)
         report_symptom(x, SEVERITY_WARNING, "one-bin", "all samples hit the same few bytes of code",
                        arena_printf(x->arena, "%" PRIu64 " samples in one bin", samples),
@@ -112,8 +112,8 @@ static void numbers_examine_overhead(struct examination *x)
                        "much of the time is the profiler's own",
                        arena_printf(x->arena, "%.1f %% of the samples are in mcount",
                                     100 * summary_share(s, s->profiler)),
-                       "small functions seem dearer than they are; compile those without -pg, or "
-                       "record with 'monarc run'");
+                       "small functions look more expensive than they are; compile those without "
+                       "-pg, or record with 'monarc run'");
     else if (!x->p->embedded && s->profiler == 0 && estimate > measured * OVERHEAD_PERCENT / 100 &&
              estimate * s->rate > 1)
         report_symptom(x, SEVERITY_WARNING, "hidden-overhead",
@@ -171,7 +171,7 @@ void examine_measurements(struct examination *x)
             report_symptom(x, SEVERITY_WARNING, "no-rate",
                            "the sampling rate is 0: samples cannot be turned into time",
                            arena_printf(x->arena, "histogram %zu", i),
-                           "shares are right all the same; make the recorder write its rate");
+                           "shares are right nevertheless; make the recorder write its rate");
             break;
         }
     }
@@ -184,21 +184,20 @@ void examine_measurements(struct examination *x)
         if (s->samples > 0 && least > measured + 1)
             report_symptom(
                 x, SEVERITY_WARNING, "wrapped-bins",
-                "there are fewer samples than so many calls take: counters of 16 bits went "
-                "round, or the clock stood still for a part of the run",
+                "there are fewer samples than that many calls take: 16-bit counters wrapped, or "
+                "the clock stopped for a part of the run",
                 arena_printf(x->arena, "%" PRIu64 " calls in %.3f seconds", s->calls, measured),
-                "run shorter and sum several runs with `monarc merge`");
+                "make shorter runs and sum them with `monarc merge`");
     }
     if (x->fits) {
         bool has_samples = s && s->samples > 0;
         if (has_samples && 100 * summary_share(s, s->unattributed) >= OUTSIDE_PERCENT)
-            report_symptom(
-                x, SEVERITY_WARNING, "samples-outside",
-                "many samples are in no function of the program",
-                arena_printf(x->arena, "%.6g of %.6g samples (%.1f %%)", s->unattributed,
-                             s->samples, 100 * summary_share(s, s->unattributed)),
-                "they are in code without symbols (stripped objects, assembly, stubs that call "
-                "shared objects), or the program is another one");
+            report_symptom(x, SEVERITY_WARNING, "samples-outside",
+                           "many samples are in no function of the program",
+                           arena_printf(x->arena, "%.6g of %.6g samples (%.1f %%)", s->unattributed,
+                                        s->samples, 100 * summary_share(s, s->unattributed)),
+                           "they are in code without symbols (stripped objects, assembly, stubs "
+                           "that call shared objects), or this is a different program");
         numbers_examine_certainty(x);
         const struct sharing *t = s ? s->sharing : NULL;
         if (t && has_samples && 1000 * t->samples >= SHARING_NOTEWORTHY_PERMILLE * s->samples)
@@ -273,7 +272,7 @@ static void examine_interrupt(struct examination *x, const struct embedded *m, u
         report_symptom(x, SEVERITY_WARNING, "no-rate",
                        "the sampling rate was not given: samples cannot be turned into time",
                        "rate 0 in monarc_embedded_on()",
-                       "shares are right all the same; hand in how often the timer interrupts");
+                       "shares are right nevertheless; hand in how often the timer interrupts");
 }
 
 void examine_embedded(struct examination *x)
@@ -286,7 +285,7 @@ void examine_embedded(struct examination *x)
     if (x->p->object && firmware_match(&m->cores.at[0], x->p->object, &why) == FIRMWARE_OTHER)
         report_symptom(
             x, SEVERITY_ERROR, "other-firmware", "the recording was made by another program",
-            arena_printf(x->arena, "%s", why.line), "report with the very file that was flashed");
+            arena_printf(x->arena, "%s", why.line), "report with the file that was flashed");
     examine_interrupt(x, m, samples);
     if (!x->p->measured->arcs.len && !embedded_lost_calls(m))
         report_symptom(x, SEVERITY_WARNING, "no-calls", "no calls were counted",
@@ -327,8 +326,8 @@ void examine_embedded(struct examination *x)
                            arena_printf(x->arena,
                                         "core %" PRIu32 ": %" PRIu64 " samples in full bins",
                                         c->core, c->saturated_samples),
-                           "record shorter, or sample less often, and sum several recordings with "
-                           "`monarc merge`");
+                           "make shorter recordings or sample less often, and sum several "
+                           "recordings with `monarc merge`");
         uint64_t all = samples + c->outside_samples;
         if (percent_of(c->outside_samples, all) >= MANY_PERCENT)
             report_symptom(

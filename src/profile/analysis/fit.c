@@ -80,6 +80,16 @@ static bool fit_ends_with_code(const struct fit *fit, const struct code *c, stru
     return false;
 }
 
+/* Whether samples were taken in a part of the code alone, as programs do that start the recorder
+ * themselves: then its end says nothing. Startup code begins with the program or at its entry. */
+static bool fit_is_part(const struct fit *fit, struct object *o)
+{
+    uint64_t entry = object_facts(o)->entry, low = fit->range_low;
+    bool is_near_entry = low + ROUNDING >= entry && low <= entry + ROUNDING;
+    return low > fit->code_low + ROUNDING && !is_near_entry &&
+           fit->range_high <= fit->code_high + ROUNDING;
+}
+
 /* A bias is a whole number of pages that carries the start of the range onto the start of code, and
  * all of the range into the code. */
 static bool fit_find_bias(struct fit *fit, const struct code *c, struct object *o)
@@ -116,7 +126,7 @@ static enum fit_kind fit_judge_program(struct fit *fit, const struct code *c,
     if (is_measured && !touches)
         return fit_find_bias(fit, c, o) ? FIT_BIASED : FIT_OUTSIDE;
     if (is_measured && p->histograms.len == 1 && object_mentions(o, "__monstartup") &&
-        !fit_ends_with_code(fit, c, o))
+        !fit_is_part(fit, o) && !fit_ends_with_code(fit, c, o))
         return FIT_OTHER_END;
     if (fit->samples_outside > fit->samples / 2)
         return FIT_SAMPLES_ASTRAY;
@@ -251,12 +261,12 @@ enum firmware_match firmware_match(const struct embedded_core *core, struct obje
     uint32_t sum;
     const char *name = object_path(program);
     if (object_word(program) != core->word || object_is_big_endian(program) != core->big_endian) {
-        err_in(why, name, "is a program of another machine: the recording has %u bits, %s-endian",
+        err_in(why, name, "is a program for another machine: the recording has %u bits, %s-endian",
                8u * core->word, core->big_endian ? "big" : "little");
         return FIRMWARE_OTHER;
     }
     if (!core->has_text_sum || core->text_low > core->text_high) {
-        err_in(why, name, "may be another program: the recorder took no sum of its text");
+        err_in(why, name, "may be another program: the recorder took no checksum of its code");
         return FIRMWARE_UNKNOWN;
     }
     if (!sum_text(core, program, &sum)) {

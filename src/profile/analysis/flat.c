@@ -91,8 +91,11 @@ void flat_make(struct flat *t, const struct summary *s, const struct graph *g, s
         if (is_idle && !rules->shows_all)
             continue;
         t->has_fractions |= !s->run && r.self != floor(r.self);
-        if (100 * summary_share(s, r.self) < rules->min_percent ||
-            !filter_admits(rules->filter, names, i))
+        double percent = 100 * summary_share(s, r.self);
+        bool is_brief = percent < rules->idle_percent && !r.calls && !rules->shows_all;
+        bool is_kept_out = percent < rules->min_percent || !filter_admits(rules->filter, names, i);
+        t->omitted.idle += is_brief && !is_kept_out;
+        if (is_kept_out || is_brief)
             omit(t, &r);
         else
             rows[kept++] = r;

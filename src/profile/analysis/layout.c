@@ -306,18 +306,6 @@ static void layout_put_down(struct clustering *c, struct arena *a)
     }
 }
 
-/* Which of the ordered functions a symbol is another name of, as its place + 1; 0: of none. */
-static uint32_t layout_place_of_alias(const struct clustering *c, const struct object_symbol *s,
-                                      uint32_t symbol, const uint32_t *place)
-{
-    const struct functions *f = c->functions;
-    uint64_t start = s->address + (f->objects ? f->objects[c->rules->object].base : 0);
-    uint32_t i = functions_find(f, start);
-    bool is_alias = i != NO_FUNCTION && f->at[i].start == start && f->at[i].symbol != symbol &&
-                    s->type == SYMBOL_FUNC && layout_can_be_written(s->name);
-    return is_alias ? place[i] : 0;
-}
-
 static int layout_by_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -339,7 +327,15 @@ static void layout_collect_names(struct clustering *c, struct arena *a)
         t->places[i].names_len = 1;
     }
     for (uint32_t k = 0; k < len; k++) {
-        alias_of[k] = layout_place_of_alias(c, &symbols[k], k, place);
+        /* Which of the ordered functions a symbol is another name of, as its place + 1; 0: of none.
+         */
+        const struct object_symbol *s = &symbols[k];
+        const struct functions *f = c->functions;
+        uint64_t start = s->address + (f->objects ? f->objects[c->rules->object].base : 0);
+        uint32_t i = functions_find(f, start);
+        bool is_alias = i != NO_FUNCTION && f->at[i].start == start && f->at[i].symbol != k &&
+                        s->type == SYMBOL_FUNC && layout_can_be_written(s->name);
+        alias_of[k] = is_alias ? place[i] : 0;
         if (alias_of[k])
             t->places[alias_of[k] - 1].names_len++;
         size_t name = strlen(symbols[k].name);

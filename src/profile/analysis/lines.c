@@ -352,15 +352,54 @@ static void lines_keep_chains(struct row_maker *m, struct lines_row *row)
     m->chains.len = 0;
 }
 
+static int lines_by_text(uint32_t left, uint32_t right, const void *context)
+{
+    const char *const *texts = context;
+    return lines_compare_texts(texts[left], texts[right]);
+}
+
+/* The order of lines_by_place(). Files are few: with their ranks as numbers, events are sorted by
+ * file and line in linear time, and only those of one line are compared. */
+static void lines_order_places(uint32_t *order, const struct event *events, uint32_t len)
+{
+    struct arena scratch = {0};
+    struct map numbers = {0};
+    VEC(const char *) files = {0};
+    uint32_t *file_of = ARENA_NEW(&scratch, uint32_t, len);
+    for (uint32_t i = 0; i < len; i++) {
+        bool is_new;
+        file_of[i] = map_index(&numbers, (uintptr_t)events[i].file, 0, files.len, &is_new);
+        if (is_new)
+            vec_push(&files, events[i].file);
+    }
+    uint32_t *by_text = ARENA_NEW(&scratch, uint32_t, files.len);
+    uint32_t *rank = ARENA_NEW(&scratch, uint32_t, files.len);
+    for (uint32_t i = 0; i < files.len; i++)
+        by_text[i] = i;
+    sort_u32(by_text, files.len, lines_by_text, files.at);
+    for (uint32_t i = 1; i < files.len; i++) {
+        bool is_same = !lines_compare_texts(files.at[by_text[i - 1]], files.at[by_text[i]]);
+        rank[by_text[i]] = rank[by_text[i - 1]] + !is_same;
+    }
+    struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, len);
+    for (uint32_t i = 0; i < len; i++)
+        sorted[i] = (struct keyed){(uint64_t)rank[file_of[i]] << 32 | events[i].line, i};
+    sort_keyed(sorted, len);
+    sort_equals(sorted, len, lines_by_place, events);
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = sorted[i].item;
+    vec_free(&files);
+    map_deinit(&numbers);
+    arena_deinit(&scratch);
+}
+
 /* Rows of all places, in the order of places. */
 static void lines_make_rows(struct lines_table *t, const struct events *e, uint32_t *row_of,
                             struct arena *a)
 {
     struct arena scratch = {0};
     uint32_t len = (uint32_t)e->all.len, *order = ARENA_NEW(&scratch, uint32_t, len);
-    for (uint32_t i = 0; i < len; i++)
-        order[i] = i;
-    sort_u32(order, len, lines_by_place, e->all.at);
+    lines_order_places(order, e->all.at, len);
     t->rows = ARENA_NEW(a, struct lines_row, len);
     t->functions = (struct functions){.at = ARENA_NEW(a, struct function, len),
                                       .is_located = true,
@@ -403,37 +442,16 @@ static void lines_make_rows(struct lines_table *t, const struct events *e, uint3
 
 /* --- which rows, and in which order ---------------------------------------------------------- */
 
-struct lines_sort {
-    struct lines_table *table;
-    enum view_sort sort;
-};
-
-static int lines_descending(double l, double r)
-{
-    return (l < r) - (l > r);
-}
-
 static uint64_t lines_calls_of(const struct lines_row *r)
 {
     return r->calls > r->entered ? r->calls : r->entered;
 }
 
-/* Ties go to self, calls, then the order of places. */
-static int lines_compare_rows(uint32_t left, uint32_t right, const void *context)
+static int lines_by_name(uint32_t left, uint32_t right, const void *context)
 {
-    const struct lines_sort *o = context;
-    const struct lines_row *l = &o->table->rows[left], *r = &o->table->rows[right];
-    uint64_t l_calls = lines_calls_of(l), r_calls = lines_calls_of(r);
-    int by = 0, by_calls = (l_calls < r_calls) - (l_calls > r_calls);
-    if (o->sort == BY_NAME)
-        return strcmp(names_get(&o->table->names, l->function),
-                      names_get(&o->table->names, r->function));
-    if (o->sort == BY_TOTAL)
-        by = lines_descending(l->total, r->total);
-    else if (o->sort == BY_CALLS)
-        by = by_calls;
-    by = by ? by : lines_descending(l->self, r->self);
-    return by ? by : by_calls;
+    struct lines_table *t = (struct lines_table *)context;
+    return strcmp(names_get(&t->names, t->rows[left].function),
+                  names_get(&t->names, t->rows[right].function));
 }
 
 static bool lines_passes(struct lines_table *t, const struct lines_row *r,
@@ -449,26 +467,38 @@ static void lines_choose_rows(struct lines_table *t, const struct functions *mea
                               const struct view_rules *rules)
 {
     struct arena scratch = {0};
-    uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, t->len), len = t->len;
+    uint32_t len = t->len;
+    struct keyed *sorted = ARENA_NEW(&scratch, struct keyed, len);
+    struct lines_row *rows = t->rows;
     enum view_sort sort = rules->has_sort           ? rules->sort
                           : t->summary->has_samples ? BY_SELF
                                                     : BY_CALLS;
     for (uint32_t i = 0; i < len; i++)
-        sorted[i] = i;
-    sort_u32(sorted, len, lines_compare_rows, &(struct lines_sort){t, sort});
+        sorted[i].item = i;
+    if (sort == BY_NAME)
+        sort_equals(sorted, len, lines_by_name, t);
+    /* Ties go to self, calls, then the order of places: the last pass decides. */
+    const enum view_sort passes[] = {BY_CALLS, BY_SELF, sort};
+    uint64_t *keys = ARENA_NEW(&scratch, uint64_t, len);
+    for (size_t p = 0; p < 3 && sort != BY_NAME && (p < 2 || sort != BY_SELF); p++) {
+        for (uint32_t i = 0; i < len; i++)
+            keys[i] = passes[p] == BY_CALLS   ? ~lines_calls_of(&rows[i])
+                      : passes[p] == BY_TOTAL ? sort_descending(rows[i].total)
+                                              : sort_descending(rows[i].self);
+        sort_by(sorted, len, keys);
+    }
     /* Puts the rows in the order of `sorted`, which is used up. There are too many to copy them
      * all. */
-    struct lines_row *rows = t->rows;
     for (uint32_t start = 0; start < len; start++) {
         struct lines_row first = rows[start];
         uint32_t to = start;
-        for (uint32_t from = sorted[to]; from != start; from = sorted[to]) {
+        for (uint32_t from = sorted[to].item; from != start; from = sorted[to].item) {
             rows[to] = rows[from];
-            sorted[to] = to;
+            sorted[to].item = to;
             to = from;
         }
         rows[to] = first;
-        sorted[to] = to;
+        sorted[to].item = to;
     }
     arena_deinit(&scratch);
     double running = 0;

@@ -29,7 +29,8 @@ void names_init(struct names *n, const struct functions *f, const char *style, s
 static const char *readable(const char *name, const char *style, struct arena *a)
 {
     const char *core = name[0] == '.' || name[0] == '$' ? name + strspn(name, ".$") : name;
-    if (!((core[0] == '_' && core[1]) || strcmp(style, "auto")))
+    bool is_automatic = !style[0] || !strcmp(style, "auto");
+    if (is_automatic && !(core[0] == '_' && core[1]))
         return name;
     const char *version = strchr(core, '@');
     struct arena scratch = {0};
@@ -93,13 +94,6 @@ static bool find_shared(struct names *n, const bool *is_shown, bool *is_shared)
     return found;
 }
 
-/* `read@@GLIBC_2.2.5`: the version is the linker's business. NULL: there is none. */
-static const char *without_version(const char *name, struct arena *a)
-{
-    const char *at = strchr(name, '@');
-    return at && at > name ? arena_copy(a, name, (size_t)(at - name)) : NULL;
-}
-
 void names_shorten(struct names *n, const bool *is_shown)
 {
     struct arena scratch = {0};
@@ -109,7 +103,7 @@ void names_shorten(struct names *n, const bool *is_shown)
         if (is_shown && !is_shown[i])
             continue;
         n->brief[i] = is_demangled(n, i) ? names_short(names_get(n, i), n->arena)
-                                         : without_version(names_get(n, i), n->arena);
+                                         : names_short_plain(names_get(n, i), n->arena);
         has_brief |= n->brief[i] != NULL;
     }
     for (int with_parameters = 1; has_brief && with_parameters >= 0; with_parameters--) {
@@ -352,9 +346,13 @@ void functions_named(const char *name, struct names *names, struct function_list
     for (uint32_t i = 0; i < names->functions->len; i++) {
         const char *shown = names_get(names, i);
         bool is_it = is_name_of(names, i, name);
-        if (!is_it && shown != names->functions->at[i].name) /* as text reports print it */
+        if (!is_it && shown != names->functions->at[i].name) { /* as text reports print it */
             is_it = !strcmp(names_short(shown, &scratch), name) ||
                     !strcmp(names_short_call(shown, &scratch), name);
+        } else if (!is_it) {
+            const char *brief = names_short_plain(shown, &scratch);
+            is_it = brief && !strcmp(brief, name);
+        }
         if (is_it)
             vec_push(&found->all, i);
     }

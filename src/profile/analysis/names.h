@@ -27,7 +27,7 @@ void names_fill(struct names *n);
  * front and a version after `@` are set aside while demangling. */
 const char *names_get(struct names *n, uint32_t function);
 
-/* Makes the short forms (profile/analysis/recording/short_names.h) for the functions that a report
+/* Makes the short forms (short_names.c) for the functions that a report
  * may show: those with is_shown, or all where it is NULL. Functions whose short forms are equal
  * keep their parameters; where that does not tell them apart, they keep the whole name. */
 void names_shorten(struct names *n, const bool *is_shown);
@@ -63,6 +63,16 @@ const char *names_short(const char *demangled, struct arena *a);
 
 /* The same with the parameters, for functions that differ in nothing else. */
 const char *names_short_call(const char *demangled, struct arena *a);
+
+/* The short form of a name that is not mangled: `physics::step [omp 0]` of
+ * `__physics_MOD_step._omp_fn.0`, `read` of `read@@GLIBC_2.2.5`; NULL: the name itself. */
+const char *names_short_plain(const char *name, struct arena *a);
+
+/* The name for a place of `room` columns. A longer one loses, in this order and only as far as is
+ * needed: return type, parameters and default arguments (names_short()), all template arguments,
+ * and outer namespaces and classes, for which `...` stands. The last component is never cut, so the
+ * result may still be too wide. Names that begin with `[`, and of other languages, stay. */
+const char *names_within(const char *name, int room, struct arena *a);
 
 /* --- filters -----------------------------------------------------------------------------------
  *

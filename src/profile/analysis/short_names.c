@@ -27,7 +27,8 @@ struct shortening {
     uint32_t *partner; /* per byte: of an opening bracket, its closing one; else NO_PARTNER */
     char *out;
     size_t out_len;
-    bool has_parameters; /* keep them */
+    bool has_parameters;  /* keep them */
+    bool drops_arguments; /* of templates, all of them */
 };
 
 static bool short_is_word(char c)
@@ -251,6 +252,8 @@ static void short_put_arguments(struct shortening *s, size_t open, int level)
 {
     static const char more[] = "<...>";
     size_t close = s->partner[open], start = open + 1;
+    if (s->drops_arguments && s->out_len) /* Rust's `<T as Trait>::call` begins with a bracket */
+        return;
     size_t end = short_kept_end(s, start, short_trim(s, start, close));
     if (short_put_alias(s, start, end))
         return;
@@ -449,6 +452,10 @@ static void short_put_function(struct shortening *s, struct range name, size_t k
                 short_put_type(s, from, at, 1);
             if (!short_goes_on(s, at, name.end))
                 return;
+        } else if (short_begins(s, at, name.end, " [clone ._omp_fn.")) { /* GCC's parallel region */
+            short_put(s, " [omp ", strlen(" [omp "));
+            short_put_range(s, at + strlen(" [clone ._omp_fn."), name.end);
+            return;
         } else if (short_begins(s, at, name.end, " [clone ") ||
                    short_begins(s, at, name.end, " (.") || c == '@') {
             short_put_range(s, at, name.end);
@@ -468,14 +475,17 @@ static void short_put_function(struct shortening *s, struct range name, size_t k
 }
 
 /* Names of usual length are shortened on the stack: a report has 10^5 of them. */
-static const char *short_shorten(const char *demangled, bool has_parameters, struct arena *a)
+static const char *short_shorten(const char *demangled, bool has_parameters, bool drops_arguments,
+                                 struct arena *a)
 {
     enum { USUAL = 1024 };
     uint32_t usual_partner[USUAL];
     char usual_out[USUAL];
     struct arena scratch = {0};
-    struct shortening s = {
-        .name = demangled, .len = strlen(demangled), .has_parameters = has_parameters};
+    struct shortening s = {.name = demangled,
+                           .len = strlen(demangled),
+                           .has_parameters = has_parameters,
+                           .drops_arguments = drops_arguments};
     const char *result = demangled;
     if (s.len > UINT32_MAX / 2 || !strpbrk(demangled, "<([: ") || demangled[0] == '[')
         return demangled;
@@ -501,10 +511,90 @@ static const char *short_shorten(const char *demangled, bool has_parameters, str
 
 const char *names_short(const char *demangled, struct arena *a)
 {
-    return short_shorten(demangled, false, a);
+    return short_shorten(demangled, false, false, a);
 }
 
 const char *names_short_call(const char *demangled, struct arena *a)
 {
-    return short_shorten(demangled, true, a);
+    return short_shorten(demangled, true, false, a);
+}
+
+/* --- a place of limited width ------------------------------------------------------------------
+ */
+
+static int short_columns(const char *name)
+{
+    int columns = 0;
+    for (; *name; name++)
+        columns += ((unsigned char)*name & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Behind the first `::` that is outside of brackets; NULL: this is the last component. What follows
+ * the word `operator` belongs to one, whatever its sign. */
+static const char *short_next_component(const char *name)
+{
+    int depth = 0;
+    for (const char *at = name; *at; at++) {
+        if (*at == 'o' && !strncmp(at, "operator", 8) && (at == name || !short_is_word(at[-1])) &&
+            !short_is_word(at[8]))
+            return NULL;
+        bool is_arrow = *at == '>' && at > name && at[-1] == '-';
+        depth += (strchr("([{<", *at) != NULL) - (strchr(")]}>", *at) != NULL && !is_arrow);
+        if (!depth && at[0] == ':' && at[1] == ':' && at[2])
+            return at + 2;
+    }
+    return NULL;
+}
+
+/* What a method does is told by the end of its name, and what it is instantiated for by the rest.
+ */
+const char *names_within(const char *name, int room, struct arena *a)
+{
+    static const char gap[] = "...";
+    if (short_columns(name) <= room || name[0] == '[')
+        return name;
+    const char *fits = short_shorten(name, false, false, a);
+    if (short_columns(fits) > room)
+        fits = short_shorten(name, false, true, a);
+    if (short_columns(fits) <= room)
+        return fits;
+    int columns = short_columns(fits) + (int)sizeof gap - 1;
+    for (const char *next; (next = short_next_component(fits)) != NULL;) {
+        for (; fits < next; fits++)
+            columns -= ((unsigned char)*fits & 0xc0) != 0x80;
+        if (columns <= room)
+            return arena_printf(a, "%s%s", gap, fits);
+    }
+    return fits;
+}
+
+/* gfortran's `__physics_MOD_step` is procedure step of module physics. GCC takes the body of a
+ * parallel region out of its function, as `step._omp_fn.0`. What stands behind `@` is a version,
+ * which is the linker's business. */
+const char *names_short_plain(const char *name, struct arena *a)
+{
+    static const char module_mark[] = "_MOD_", outlined_mark[] = "._omp_fn.";
+    size_t len = strlen(name);
+    const char *version = strchr(name, '@');
+    if (version && version > name)
+        len = (size_t)(version - name);
+    const char *mark = name[0] == '_' && name[1] == '_' ? strstr(name + 2, module_mark) : NULL;
+    const char *outlined = strstr(name, outlined_mark);
+    if (mark == name + 2 || (mark && mark + sizeof module_mark - 1 >= name + len))
+        mark = NULL;
+    const char *end = name + len, *first = mark ? name + 2 : name;
+    const char *procedure = mark ? mark + sizeof module_mark - 1 : name;
+    const char *number = outlined ? outlined + sizeof outlined_mark - 1 : end;
+    if (number >= end || outlined == procedure || number + strspn(number, "0123456789") != end)
+        outlined = NULL;
+    const char *stop = outlined ? outlined : end;
+    if (outlined && mark && stop > procedure && stop[-1] == '_') /* gfortran's mark of externals */
+        stop--;
+    if (!mark && !outlined)
+        return version && version > name ? arena_copy(a, name, len) : NULL;
+    return arena_printf(a, "%.*s%s%.*s%s%.*s%s", mark ? (int)(mark - first) : 0, first,
+                        mark ? "::" : "", (int)(stop - procedure), procedure,
+                        outlined ? " [omp " : "", outlined ? (int)(end - number) : 0, number,
+                        outlined ? "]" : "");
 }

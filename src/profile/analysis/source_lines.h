@@ -152,7 +152,7 @@ struct annotated_file {
     uint32_t file;      /* in the source lines */
     const char *path;   /* where it was found, or NULL */
     const char *why;    /* why there is no text, or NULL */
-    bool is_lost;       /* `why` is the system's trouble, not that there is no such file */
+    bool is_lost;       /* the file may be there, but could not be read */
     bool is_newer;      /* than the program */
     uint64_t has_lines; /* how many; if there is text */
     uint64_t asks_line; /* the last that debug information has */
@@ -166,8 +166,8 @@ struct annotated {
     VEC(struct annotated_file) files;
     VEC(struct annotated_line) lines;
     VEC(struct annotated_instruction) instructions;
-    bool has_code, is_machine_unknown; /* the latter: no instructions, since the machine's code
-                                          cannot be read */
+    bool has_code;
+    const char *why_no_code; /* of an object whose instructions cannot be shown; NULL: all are */
     struct {
         uint32_t files, lines; /* with samples or counts, not hot enough to show */
         double self;

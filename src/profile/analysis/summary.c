@@ -79,7 +79,8 @@ const char *recording_program_name(const struct recording *r, const struct recor
     return p->program == RECORDING_NONE ? p->name : path_base_name(r->objects.at[p->program].path);
 }
 
-/* Events that gmon.out has names for keep those. */
+/* Events that gmon.out has names for keep those. Counts are no seconds, whatever they are called.
+ */
 void recording_dimension(const struct recording_event *event, const char **dimension,
                          char *abbreviation)
 {
@@ -90,8 +91,12 @@ void recording_dimension(const struct recording_event *event, const char **dimen
     *dimension = event->name;
     *abbreviation = '#';
     for (uint32_t i = 0; event_name(i); i++)
-        if (!strcmp(event->name, event_name(i)))
+        if (!strcmp(event->name, event_name(i)) &&
+            strcmp(event_dimension(i, abbreviation), "seconds") != 0) {
             *dimension = event_dimension(i, abbreviation);
+            return;
+        }
+    *abbreviation = '#';
 }
 
 /* The arguments with spaces between them. */
@@ -336,18 +341,38 @@ static struct interval interval_by_error(const struct summary *s, double samples
 }
 
 /* CPU time that no sample says the place of may all be of one function, or none of it: threads that
- * leave the CPU all the time are sampled where they stay for longer. */
+ * leave the CPU all the time are sampled where they stay for longer, and buffers overflow where
+ * samples are many. What is too little to be reported as a loss counts where it is more than the
+ * last periods of some clocks: at high rates nothing else is as uncertain. */
 static struct interval interval_with_unplaced(const struct summary *s, struct interval i)
 {
-    const struct recording *r = s->run && s->run->has_cpu ? s->run->recording : NULL;
+    enum { LAST_PERIODS = 3 };
+    const struct recording_summary *run = s->run && s->run->has_cpu ? s->run : NULL;
+    const struct recording *r = run ? run->recording : NULL;
     double placed_ns = 1e9 * summary_time(s, s->samples), unplaced_ns = 0;
-    for (size_t k = 0; r && k < r->losses.len; k++)
-        if (r->losses.at[k].kind == RECORDING_LOST_UNPLACED)
+    double rest_ns = run ? (double)run->cpu_ns - (double)run->accounted_ns : 0;
+    for (size_t k = 0; r && k < r->losses.len; k++) {
+        enum recording_loss_kind kind = r->losses.at[k].kind;
+        rest_ns -= (double)r->losses.at[k].ns;
+        if (kind == RECORDING_LOST_UNPLACED || kind == RECORDING_LOST_RECORDS)
             unplaced_ns += (double)r->losses.at[k].ns;
+    }
+    if (run && rest_ns > LAST_PERIODS * (double)run->event->period)
+        unplaced_ns += rest_ns;
     if (!(unplaced_ns > 0) || !(placed_ns > 0) || strcmp(s->dimension, "seconds") != 0)
         return i;
     double unplaced = unplaced_ns / (placed_ns + unplaced_ns);
     return (struct interval){i.low * (1 - unplaced), i.high * (1 - unplaced) + unplaced};
+}
+
+/* What waits that nothing says the place of may add. */
+static struct interval interval_with_waits(const struct summary *s, uint32_t function,
+                                           struct interval i)
+{
+    const struct stacks *m = s->measured;
+    if (m && m->waits && m->waits[function])
+        i.high = fmin(1, i.high + summary_share(s, m->unplaced_waits));
+    return interval_with_unplaced(s, i);
 }
 
 struct interval summary_self_interval(const struct summary *s, uint32_t function, double self)
@@ -356,15 +381,16 @@ struct interval summary_self_interval(const struct summary *s, uint32_t function
         return summary_interval_between(s, s->sharing->least[function], s->sharing->most[function]);
     if (!s->measured || !s->measured->self_error || !(self > 0))
         return interval_with_unplaced(s, summary_interval(s, self));
-    return interval_with_unplaced(s, interval_by_error(s, self, s->measured->self_error[function]));
+    return interval_with_waits(s, function,
+                               interval_by_error(s, self, s->measured->self_error[function]));
 }
 
 struct interval summary_total_interval(const struct summary *s, uint32_t function, double total)
 {
     if (!s->measured || !s->measured->inclusive_error || !(total > 0))
         return interval_with_unplaced(s, summary_interval(s, total));
-    return interval_with_unplaced(
-        s, interval_by_error(s, total, s->measured->inclusive_error[function]));
+    return interval_with_waits(s, function,
+                               interval_by_error(s, total, s->measured->inclusive_error[function]));
 }
 
 /* With the share q of a function's m samples, a line has the variance m q (1 - q) + q^2 var(m).

@@ -38,6 +38,7 @@ struct flat {
     uint32_t len;
     struct {
         uint32_t functions; /* that have time or calls, kept out by filters and limits */
+        uint32_t idle;      /* those of them that rules.idle_percent alone keeps out */
         double self;
         uint64_t calls;
     } omitted;
@@ -52,10 +53,11 @@ enum view_sort { BY_SELF, BY_TOTAL, BY_CALLS, BY_NAME };
 struct view_rules {
     enum view_sort sort;
     bool has_sort;
-    bool shows_all;     /* functions without time and calls, too */
-    uint64_t limit;     /* rows; 0: all */
-    double min_percent; /* of all samples: the self share of a row, the total of an entry */
-    bool shows_model;   /* what the model of the call graph says, beside measured totals */
+    bool shows_all;      /* functions without time and calls, too */
+    uint64_t limit;      /* rows; 0: all */
+    double min_percent;  /* of all samples: the self share of a row, the total of an entry */
+    double idle_percent; /* flat: so much self time is as good as none in a row without calls */
+    bool shows_model;    /* what the model of the call graph says, beside measured totals */
     const struct filter *filter;
 };
 

@@ -8,22 +8,23 @@
  * which they are listed to users. */
 #include "profile/export/exports.h"
 
-#include "output/parquet.h"
+#include "output/formats.h"
 
 #include <stdlib.h>
 
-/* name, writer, needs_samples, tells_threads, tells_code. */
+/* name, writer, needs_samples, tells_threads, tells_times, tells_code. */
 const struct export_format export_formats[] = {
-    {"callgrind", callgrind_export, false, false, true},
-    {"cpuprofile", cpuprofile_export, true, false, false},
-    {"dot", dot_export, false, false, false},
-    {"folded", folded_export, true, false, false},
-    {"otlp", otlp_export, true, false, false},
-    {"parquet", parquet_export, true, false, false},
-    {"parquet-calls", parquet_calls_export, false, false, false},
-    {"parquet-functions", parquet_functions_export, false, false, false},
-    {"pprof", pprof_export, false, true, false},
-    {"speedscope", speedscope_export, true, false, false},
+    {"callgrind", callgrind_export, false, false, false, true},
+    {"cpuprofile", cpuprofile_export, true, false, false, false},
+    {"dot", dot_export, false, false, false, false},
+    {"firefox", firefox_export, true, true, true, false},
+    {"folded", folded_export, true, false, false, false},
+    {"otlp", otlp_export, true, false, false, false},
+    {"parquet", parquet_export, true, false, false, false},
+    {"parquet-calls", parquet_calls_export, false, false, false, false},
+    {"parquet-functions", parquet_functions_export, false, false, false, false},
+    {"pprof", pprof_export, false, true, false, false},
+    {"speedscope", speedscope_export, true, true, true, false},
 };
 const size_t export_formats_len = sizeof export_formats / sizeof *export_formats;
 
@@ -36,7 +37,7 @@ const struct export_format *export_format_find(const char *name, struct err *e)
         strncat(names, i ? ", " : "", sizeof names - strlen(names) - 1);
         strncat(names, export_formats[i].name, sizeof names - strlen(names) - 1);
     }
-    err_set(e, "there is no format '%s'; there are %s", name, names);
+    err_set(e, "unknown format '%s'; known are %s", name, names);
     return NULL;
 }
 
@@ -58,6 +59,7 @@ static const char *parquet_object(const struct exchange *x, const struct exchang
 
 /* --- call paths ------------------------------------------------------------------------------ */
 
+/* `depth` counts frames, `is_estimate` marks paths by call counts that may never have run. */
 enum { PATH_STACK, PATH_FUNCTION, PATH_OBJECT, PATH_FILE, PATH_DEPTH, PATH_ESTIMATE, PATH_SELF };
 
 static const struct parquet_column PATH_COLUMNS[] = {
@@ -112,6 +114,8 @@ void parquet_export(struct out *out, const struct exchange *x)
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
+/* `cost` is what the callee spent for this caller, with all that it called; `calls` is 0 where the
+ * pair is known from stacks alone. */
 enum { CALL_CALLER, CALL_CALLEE, CALL_CALLER_OBJECT, CALL_CALLEE_OBJECT, CALL_CALLS, CALL_COST };
 
 static const struct parquet_column CALL_COLUMNS[] = {
@@ -140,6 +144,8 @@ void parquet_calls_export(struct out *out, const struct exchange *x)
 
 /* --- functions ------------------------------------------------------------------------------- */
 
+/* `self` and `total` are those of `flat`: recursion is in `total` once. `line` is where the
+ * function begins, 0 where nothing says so. */
 enum {
     FUNCTION_NAME,
     FUNCTION_LINKAGE,

@@ -26,6 +26,7 @@ struct export_format {
     export_writer *write;
     bool needs_samples; /* it has paths alone, and no place for calls without time */
     bool tells_threads; /* it says whose time a path's was */
+    bool tells_times;   /* and when it was */
     bool tells_code;    /* it has a place for instructions, where they are asked for */
 };
 
@@ -35,7 +36,8 @@ extern const size_t export_formats_len;
 /* The row, or NULL with an error that lists the names there are. */
 const struct export_format *export_format_find(const char *name, struct err *e);
 
-export_writer callgrind_export, cpuprofile_export, dot_export, folded_export, otlp_export,
-    parquet_export, parquet_calls_export, parquet_functions_export, pprof_export, speedscope_export;
+export_writer callgrind_export, cpuprofile_export, dot_export, firefox_export, folded_export,
+    otlp_export, parquet_export, parquet_calls_export, parquet_functions_export, pprof_export,
+    speedscope_export;
 
 #endif

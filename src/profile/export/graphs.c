@@ -20,7 +20,7 @@
 #include "profile/export/exports.h"
 
 #include "base/map.h"
-#include "output/text.h"
+#include "output/out.h"
 #include "profile/analysis/exchange/exchange.h"
 
 /* A name is spelled out once; after that its number is enough. */
@@ -177,20 +177,6 @@ static void callgrind_head(struct callgrind *c)
                x->code ? " instr" : "", x->event, x->unit);
 }
 
-/* Equal paths get one number, so that a file is one in the viewer. */
-static void callgrind_number_files(struct callgrind *c, struct arena *a)
-{
-    const struct exchange *x = c->x;
-    struct intern texts = {0};
-    c->file_of = ARENA_NEW(a, uint32_t, x->functions.len + 1);
-    for (size_t i = 0; i < x->functions.len; i++) {
-        const char *file = callgrind_file(&x->functions.at[i]);
-        c->file_of[i] = intern(&texts, file, strlen(file));
-    }
-    c->has_file = ARENA_NEW(a, bool, x->functions.len + 1);
-    intern_deinit(&texts);
-}
-
 void callgrind_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
@@ -200,7 +186,15 @@ void callgrind_export(struct out *out, const struct exchange *x)
                           .has_function = ARENA_NEW(&scratch, bool, x->functions.len + 1)};
     uint64_t total = 0;
     size_t arc = 0;
-    callgrind_number_files(&c, &scratch);
+    /* Equal paths get one number, so that a file is one in the viewer. */
+    struct intern texts = {0};
+    c.file_of = ARENA_NEW(&scratch, uint32_t, x->functions.len + 1);
+    for (size_t i = 0; i < x->functions.len; i++) {
+        const char *file = callgrind_file(&x->functions.at[i]);
+        c.file_of[i] = intern(&texts, file, strlen(file));
+    }
+    c.has_file = ARENA_NEW(&scratch, bool, x->functions.len + 1);
+    intern_deinit(&texts);
     callgrind_head(&c);
     for (uint32_t i = 0; i < x->functions.len; i++) {
         arc = callgrind_function(&c, i, arc);
@@ -234,20 +228,6 @@ static void dot_text(struct out *out, const char *text)
     dot_quoted(out, text, strlen(text));
 }
 
-/* By total time; without any, functions that call or are called. */
-static void dot_choose(struct dot *d)
-{
-    const struct exchange *x = d->x;
-    for (size_t i = 0; i < x->arcs.len && !x->total; i++)
-        d->is_shown[x->arcs.at[i].caller] = d->is_shown[x->arcs.at[i].callee] = true;
-    for (size_t i = 0; i < x->functions.len; i++) {
-        const struct exchange_function *f = &x->functions.at[i];
-        bool is_large = f->total && (double)f->total >= LEAST_SHARE * (double)x->total;
-        d->is_shown[i] = d->is_shown[i] || is_large;
-        d->left_out += !d->is_shown[i] && (f->total || f->object != EXCHANGE_NOWHERE);
-    }
-}
-
 /* From white to red by the share of the whole. */
 static void dot_node(struct dot *d, uint32_t number)
 {
@@ -265,47 +245,48 @@ static void dot_node(struct dot *d, uint32_t number)
     out_str(d->out, "\"];\n");
 }
 
-/* The line is as thick as the share of time that the calls cost. */
-static void dot_arc(struct dot *d, const struct exchange_arc *arc)
-{
-    double percent = dot_percent(d, arc->cost);
-    out_printf(d->out, "  f%u -> f%u [label=\"", arc->caller, arc->callee);
-    if (arc->cost)
-        out_printf(d->out, "%.2f %%", percent);
-    if (arc->calls)
-        out_printf(d->out, "%s%lu×", arc->cost ? "\\n" : "", (unsigned long)arc->calls);
-    out_printf(d->out, "\", penwidth=%.2f];\n", 0.5 + (percent > 100 ? 100 : percent) / 20);
-}
-
-static void dot_caption(struct dot *d)
-{
-    out_str(d->out, "  label=\"");
-    dot_text(d->out, d->x->summary->program);
-    out_printf(d->out, ": %s", d->x->event);
-    if (d->x->is_model && d->x->total)
-        out_str(d->out, "; times along calls are estimated by call counts");
-    if (d->left_out)
-        out_printf(d->out, "; %zu functions below %.1f %% are left out", d->left_out,
-                   100 * LEAST_SHARE);
-    out_str(d->out, "\";\n");
-}
-
 void dot_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
     struct dot d = {
         .out = out, .x = x, .is_shown = ARENA_NEW(&scratch, bool, x->functions.len + 1)};
-    dot_choose(&d);
+    /* By total time; without any, functions that call or are called. */
+    for (size_t i = 0; i < x->arcs.len && !x->total; i++)
+        d.is_shown[x->arcs.at[i].caller] = d.is_shown[x->arcs.at[i].callee] = true;
+    for (size_t i = 0; i < x->functions.len; i++) {
+        const struct exchange_function *f = &x->functions.at[i];
+        bool is_large = f->total && (double)f->total >= LEAST_SHARE * (double)x->total;
+        d.is_shown[i] = d.is_shown[i] || is_large;
+        d.left_out += !d.is_shown[i] && (f->total || f->object != EXCHANGE_NOWHERE);
+    }
     out_str(out, "digraph \"profile\" {\n"
                  "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n"
                  "  edge [fontname=\"sans-serif\"];\n");
-    dot_caption(&d);
+    out_str(out, "  label=\"");
+    dot_text(out, x->summary->program);
+    out_printf(out, ": %s", x->event);
+    if (x->is_model && x->total)
+        out_str(out, "; times along calls are estimated by call counts");
+    if (d.left_out)
+        out_printf(out, "; %zu functions below %.1f %% are left out", d.left_out,
+                   100 * LEAST_SHARE);
+    out_str(out, "\";\n");
     for (uint32_t i = 0; i < x->functions.len; i++)
         if (d.is_shown[i])
             dot_node(&d, i);
-    for (size_t i = 0; i < x->arcs.len; i++)
-        if (d.is_shown[x->arcs.at[i].caller] && d.is_shown[x->arcs.at[i].callee])
-            dot_arc(&d, &x->arcs.at[i]);
+    for (size_t i = 0; i < x->arcs.len; i++) {
+        const struct exchange_arc *arc = &x->arcs.at[i];
+        if (d.is_shown[arc->caller] && d.is_shown[arc->callee]) {
+            /* The line is as thick as the share of time that the calls cost. */
+            double percent = dot_percent(&d, arc->cost);
+            out_printf(out, "  f%u -> f%u [label=\"", arc->caller, arc->callee);
+            if (arc->cost)
+                out_printf(out, "%.2f %%", percent);
+            if (arc->calls)
+                out_printf(out, "%s%lu×", arc->cost ? "\\n" : "", (unsigned long)arc->calls);
+            out_printf(out, "\", penwidth=%.2f];\n", 0.5 + (percent > 100 ? 100 : percent) / 20);
+        }
+    }
     out_str(out, "}\n");
     arena_deinit(&scratch);
 }

@@ -16,7 +16,7 @@
  * profiles/v1development/profiles.proto. */
 #include "base/map.h"
 #include "base/path.h"
-#include "output/protobuf.h"
+#include "output/formats.h"
 #include "profile/export/exports.h"
 
 /* Field numbers, message by message. */
@@ -53,6 +53,8 @@ enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE };
 enum { STACK_LOCATIONS = 1 };
 enum { ID_BYTES = 16, ESTIMATED = 1 /* the attribute's number */ };
 
+/* What is being written. Tables refer to texts by number, so `texts` grows while they are written
+ * and goes out last. */
 struct otlp {
     const struct exchange *x;
     struct protobuf out;
@@ -119,9 +121,10 @@ static void otlp_profile(struct otlp *o)
     protobuf_end(&o->out, at);
 }
 
-/* Attributes of what was measured: the program's path. */
-static void otlp_resource(struct otlp *o)
+static void otlp_profiles(struct otlp *o)
 {
+    size_t all = protobuf_begin(&o->out, DATA_RESOURCE_PROFILES);
+    /* Attributes of what was measured: the program's path. */
     const char *program = o->x->summary->program;
     size_t resource = protobuf_begin(&o->out, RESOURCE_PROFILES_RESOURCE);
     size_t pair = protobuf_begin(&o->out, RESOURCE_ATTRIBUTES);
@@ -131,12 +134,6 @@ static void otlp_resource(struct otlp *o)
     protobuf_end(&o->out, value);
     protobuf_end(&o->out, pair);
     protobuf_end(&o->out, resource);
-}
-
-static void otlp_profiles(struct otlp *o)
-{
-    size_t all = protobuf_begin(&o->out, DATA_RESOURCE_PROFILES);
-    otlp_resource(o);
     size_t scopes = protobuf_begin(&o->out, RESOURCE_PROFILES_SCOPES);
     size_t scope = protobuf_begin(&o->out, SCOPE_PROFILES_SCOPE);
     protobuf_bytes(&o->out, SCOPE_NAME, "monarc", 6);
@@ -200,6 +197,8 @@ static void otlp_mappings(struct otlp *o)
     }
 }
 
+/* Where a whole function begins: which of its instructions was hit is told by no path. What is in
+ * no object has no mapping, which is 0 as any number that is left out. */
 static void otlp_location(struct otlp *o, uint32_t number)
 {
     const struct exchange_function *f = &o->x->functions.at[number];
@@ -211,18 +210,6 @@ static void otlp_location(struct otlp *o, uint32_t number)
     protobuf_u64(&o->out, LINE_FUNCTION, number + UINT64_C(1));
     protobuf_u64(&o->out, LINE_LINE, f->line);
     protobuf_end(&o->out, line);
-    protobuf_end(&o->out, at);
-}
-
-static void otlp_function(struct otlp *o, uint32_t number)
-{
-    const struct exchange_function *f = &o->x->functions.at[number];
-    size_t at = protobuf_begin(&o->out, DICTIONARY_FUNCTIONS);
-    protobuf_u64(&o->out, FUNCTION_NAME, otlp_text(o, f->name));
-    protobuf_u64(&o->out, FUNCTION_SYSTEM_NAME, otlp_text(o, f->linkage));
-    if (f->file)
-        protobuf_u64(&o->out, FUNCTION_FILE, otlp_text(o, f->file));
-    protobuf_u64(&o->out, FUNCTION_LINE, f->line);
     protobuf_end(&o->out, at);
 }
 
@@ -252,8 +239,16 @@ static void otlp_dictionary(struct otlp *o)
     for (uint32_t i = 0; i < o->x->functions.len; i++)
         otlp_location(o, i);
     otlp_none(o, DICTIONARY_FUNCTIONS);
-    for (uint32_t i = 0; i < o->x->functions.len; i++)
-        otlp_function(o, i);
+    for (uint32_t i = 0; i < o->x->functions.len; i++) {
+        const struct exchange_function *f = &o->x->functions.at[i];
+        size_t function = protobuf_begin(&o->out, DICTIONARY_FUNCTIONS);
+        protobuf_u64(&o->out, FUNCTION_NAME, otlp_text(o, f->name));
+        protobuf_u64(&o->out, FUNCTION_SYSTEM_NAME, otlp_text(o, f->linkage));
+        if (f->file)
+            protobuf_u64(&o->out, FUNCTION_FILE, otlp_text(o, f->file));
+        protobuf_u64(&o->out, FUNCTION_LINE, f->line);
+        protobuf_end(&o->out, function);
+    }
     otlp_none(o, DICTIONARY_LINKS);
     otlp_attributes(o);
     otlp_stacks(o);

@@ -1,8 +1,8 @@
-/* Exports that are call paths: folded stacks, speedscope's JSON, V8's .cpuprofile.
+/* Exports that are call paths alone: folded stacks, V8's .cpuprofile.
  *
- * All three have the exchange's tree of frames and the time of each path in it, none has room for
- * calls. A path that the model estimated from counted pairs, and that may never have run, is marked
- * by a frame of its own outside, EXPORT_MODEL_FRAME, since the formats have no place for remarks.
+ * Both have the exchange's tree of frames and the time of each path in it, none has room for calls.
+ * A path that the model estimated from counted pairs, and that may never have run, is marked by a
+ * frame of its own outside, EXPORT_MODEL_FRAME, since the formats have no place for remarks.
  *
  * Frames stand in preorder, parents before children. So one array, path[depth], is all that is
  * needed to know the way to the current frame; nothing recurses, however deep the tree is. Cost is
@@ -12,14 +12,7 @@
  * more. */
 #include "profile/export/exports.h"
 
-#include "output/json.h"
-
-/* Without what would end the name, or the line. */
-static void folded_name(struct out *out, const char *name)
-{
-    for (; *name; name++)
-        out_char(out, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name);
-}
+#include "output/formats.h"
 
 /* path[1 ...] are frames from the outermost on; a 0 ends them. */
 static void folded_line(struct out *out, const struct exchange *x, const uint32_t *path,
@@ -30,7 +23,10 @@ static void folded_line(struct out *out, const struct exchange *x, const uint32_
         out_str(out, EXPORT_MODEL_FRAME ";");
     for (uint32_t depth = 1;; depth++) {
         f = &x->frames.at[path[depth]];
-        folded_name(out, x->functions.at[f->function].name);
+        /* Without what would end the name, or the line. */
+        const char *name = x->functions.at[f->function].name;
+        for (; *name; name++)
+            out_char(out, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name);
         if (!path[depth + 1])
             break;
         out_char(out, ';');
@@ -54,87 +50,6 @@ void folded_export(struct out *out, const struct exchange *x)
     arena_deinit(&scratch);
 }
 
-/* ---- speedscope's own JSON: https://www.speedscope.app/file-format-schema.json. One profile of
- * kind `sampled`: each path that has time is one sample with its weight; they stand in no order of
- * time, which a profile does not know. */
-
-/* The shared table of frames: one for each function of the exchange, by its number. */
-static void speedscope_frames(struct json *j, const struct exchange *x)
-{
-    json_key(j, "shared"), json_begin(j, '{');
-    json_key(j, "frames"), json_begin(j, '[');
-    for (size_t i = 0; i < x->functions.len; i++) {
-        const struct exchange_function *f = &x->functions.at[i];
-        json_begin(j, '{');
-        json_pair_str(j, "name", f->name);
-        if (f->file)
-            json_pair_str(j, "file", f->file);
-        if (f->file && f->line)
-            json_pair_u64(j, "line", f->line);
-        json_end(j);
-    }
-    json_end(j);
-    json_end(j);
-}
-
-/* Stacks, outermost first, as numbers of frames; then as many weights, in the same order. */
-static void speedscope_samples(struct json *j, const struct exchange *x)
-{
-    struct arena scratch = {0};
-    uint32_t *path = ARENA_NEW(&scratch, uint32_t, x->frames.len);
-    json_key(j, "samples"), json_begin(j, '[');
-    for (uint32_t i = 1; i < x->frames.len; i++) {
-        const struct exchange_frame *f = &x->frames.at[i];
-        path[f->depth] = f->function;
-        if (!f->self)
-            continue;
-        json_begin(j, '[');
-        for (uint32_t depth = 1; depth <= f->depth; depth++)
-            json_u64(j, path[depth]);
-        json_end(j);
-    }
-    json_end(j);
-    json_key(j, "weights"), json_begin(j, '[');
-    for (size_t i = 1; i < x->frames.len; i++)
-        if (x->frames.at[i].self)
-            json_u64(j, x->frames.at[i].self);
-    json_end(j);
-    arena_deinit(&scratch);
-}
-
-/* Units that speedscope does not know are "none": numbers without one. */
-static void speedscope_profile(struct json *j, const struct exchange *x)
-{
-    struct arena scratch = {0};
-    bool is_time = !strcmp(x->unit, "nanoseconds");
-    json_key(j, "profiles"), json_begin(j, '[');
-    json_begin(j, '{');
-    json_pair_str(j, "type", "sampled");
-    json_pair_str(j, "name",
-                  arena_printf(&scratch, "%s, %s%s", x->summary->program, x->event,
-                               x->has_estimates ? " (paths estimated by call counts)" : ""));
-    json_pair_str(j, "unit", is_time ? "nanoseconds" : "none");
-    json_pair_u64(j, "startValue", 0);
-    json_pair_u64(j, "endValue", x->total);
-    speedscope_samples(j, x);
-    json_end(j);
-    json_end(j);
-    arena_deinit(&scratch);
-}
-
-void speedscope_export(struct out *out, const struct exchange *x)
-{
-    struct json j = {.out = out, .is_compact = true};
-    json_begin(&j, '{');
-    json_pair_str(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    json_pair_str(&j, "exporter", "monarc " MONARC_VERSION);
-    json_pair_str(&j, "name", x->summary->program);
-    json_pair_u64(&j, "activeProfileIndex", 0);
-    speedscope_frames(&j, x);
-    speedscope_profile(&j, x);
-    json_end(&j);
-}
-
 /* ---- The .cpuprofile of V8's inspector protocol (Profiler.Profile): JSON for the performance
  * panels of Chrome and Edge, VS Code, speedscope, and Firefox' profiler.
  *
@@ -155,9 +70,17 @@ static double microseconds(const struct exchange *x, uint64_t amount)
     return strcmp(x->unit, "nanoseconds") ? (double)amount : (double)amount / 1000;
 }
 
-/* Lines and columns count from 0 here; -1 is not known. */
-static void cpuprofile_call_frame(struct json *j, const struct exchange_function *f)
+/* The frames directly below each frame, as lists. */
+struct children {
+    uint32_t *first, *next; /* 0: none */
+};
+
+/* Begins a node and its list of children; hitCount is derived from `samples` by who reads it. */
+static void cpuprofile_node(struct json *j, uint32_t id, const struct exchange_function *f)
 {
+    json_begin(j, '{');
+    json_pair_u64(j, "id", id);
+    /* Lines and columns count from 0 here; -1 is not known. */
     json_key(j, "callFrame"), json_begin(j, '{');
     json_pair_str(j, "functionName", f->name);
     json_pair_str(j, "scriptId", "0");
@@ -165,32 +88,6 @@ static void cpuprofile_call_frame(struct json *j, const struct exchange_function
     json_key(j, "lineNumber"), json_i64(j, f->file && f->line ? (int64_t)f->line - 1 : -1);
     json_key(j, "columnNumber"), json_i64(j, f->file && f->line ? 0 : -1);
     json_end(j);
-}
-
-/* The frames directly below each frame, as lists. */
-struct children {
-    uint32_t *first, *next; /* 0: none */
-};
-
-/* One pass from the end: parents stand before their children, so lists come out in order. */
-static struct children children_make(const struct exchange *x, struct arena *a)
-{
-    struct children c = {ARENA_NEW(a, uint32_t, x->frames.len),
-                         ARENA_NEW(a, uint32_t, x->frames.len)};
-    for (uint32_t i = (uint32_t)x->frames.len; i-- > 1;) {
-        uint32_t parent = x->frames.at[i].parent;
-        c.next[i] = c.first[parent];
-        c.first[parent] = i;
-    }
-    return c;
-}
-
-/* Begins a node and its list of children; hitCount is derived from `samples` by who reads it. */
-static void cpuprofile_node(struct json *j, uint32_t id, const struct exchange_function *f)
-{
-    json_begin(j, '{');
-    json_pair_u64(j, "id", id);
-    cpuprofile_call_frame(j, f);
     json_pair_u64(j, "hitCount", 0);
     json_key(j, "children"), json_begin(j, '[');
 }
@@ -231,7 +128,14 @@ static void cpuprofile_outer_nodes(struct json *j, const struct exchange *x,
 static void cpuprofile_nodes(struct json *j, const struct exchange *x)
 {
     struct arena scratch = {0};
-    struct children below = children_make(x, &scratch);
+    /* One pass from the end: parents stand before their children, so lists come out in order. */
+    struct children below = {ARENA_NEW(&scratch, uint32_t, x->frames.len),
+                             ARENA_NEW(&scratch, uint32_t, x->frames.len)};
+    for (uint32_t i = (uint32_t)x->frames.len; i-- > 1;) {
+        uint32_t parent = x->frames.at[i].parent;
+        below.next[i] = below.first[parent];
+        below.first[parent] = i;
+    }
     json_key(j, "nodes"), json_begin(j, '[');
     cpuprofile_outer_nodes(j, x, &below);
     for (uint32_t i = 1; i < x->frames.len; i++) {

@@ -11,8 +11,8 @@
  *     location i      line 1 of function i, at the function's address
  *
  * Source: google/pprof, proto/profile.proto; field numbers are in model/pprof_fields.h. */
-#include "output/pack.h"
-#include "output/protobuf.h"
+#include "output/out.h"
+#include "output/formats.h"
 #include "profile/export/exports.h"
 #include "profile/model/pprof_fields.h"
 
@@ -74,18 +74,6 @@ static void pprof_number_label(struct pprof *p, const char *key, uint32_t number
     protobuf_end(&p->out, at);
 }
 
-/* Labels of the thread, where they are known. The keys are those that an import looks for. */
-static void pprof_thread(struct pprof *p, const struct recording *r, uint32_t number)
-{
-    const struct recording_thread *t = &r->threads.at[number];
-    if (*t->name)
-        pprof_label(p, "thread", t->name);
-    if (t->tid)
-        pprof_number_label(p, "thread_id", t->tid);
-    if (t->process < r->processes.len && r->processes.at[t->process].pid)
-        pprof_number_label(p, "process_id", r->processes.at[t->process].pid);
-}
-
 /* Ids are numbers from 1: that of a location is that of its function. `part` NULL: of no thread. */
 static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_part *part)
 {
@@ -98,20 +86,18 @@ static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_pa
     pprof_values(p, part ? part->self : frames[frame].self, 0);
     if (frames[frame].is_estimate)
         pprof_label(p, "path", "estimated by call counts");
-    if (part)
-        pprof_thread(p, p->x->summary->run->recording, part->thread);
-    protobuf_end(&p->out, sample);
-}
-
-/* A stack of two frames, callee first, with its calls and no time. */
-static void pprof_calls(struct pprof *p, const struct exchange_arc *arc)
-{
-    size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
-    size_t list = protobuf_begin(&p->out, SAMPLE_LOCATION);
-    protobuf_varint(&p->out, arc->callee + UINT64_C(1));
-    protobuf_varint(&p->out, arc->caller + UINT64_C(1));
-    protobuf_end(&p->out, list);
-    pprof_values(p, 0, arc->calls);
+    if (part) {
+        /* Labels of the thread, where they are known. The keys are those that an import looks for.
+         */
+        const struct recording *r = p->x->summary->run->recording;
+        const struct recording_thread *t = &r->threads.at[part->thread];
+        if (*t->name)
+            pprof_label(p, "thread", t->name);
+        if (t->tid)
+            pprof_number_label(p, "thread_id", t->tid);
+        if (t->process < r->processes.len && r->processes.at[t->process].pid)
+            pprof_number_label(p, "process_id", r->processes.at[t->process].pid);
+    }
     protobuf_end(&p->out, sample);
 }
 
@@ -202,9 +188,19 @@ static void pprof_all(struct pprof *p)
             pprof_path(p, i, NULL);
     for (size_t i = 0; i < x->parts.len; i++)
         pprof_path(p, x->parts.at[i].frame, &x->parts.at[i]);
-    for (size_t i = 0; i < x->arcs.len; i++)
-        if (x->arcs.at[i].calls)
-            pprof_calls(p, &x->arcs.at[i]);
+    for (size_t i = 0; i < x->arcs.len; i++) {
+        const struct exchange_arc *arc = &x->arcs.at[i];
+        if (arc->calls) {
+            /* A stack of two frames, callee first, with its calls and no time. */
+            size_t sample = protobuf_begin(&p->out, PROFILE_SAMPLE);
+            size_t list = protobuf_begin(&p->out, SAMPLE_LOCATION);
+            protobuf_varint(&p->out, arc->callee + UINT64_C(1));
+            protobuf_varint(&p->out, arc->caller + UINT64_C(1));
+            protobuf_end(&p->out, list);
+            pprof_values(p, 0, arc->calls);
+            protobuf_end(&p->out, sample);
+        }
+    }
     if (x->program != EXCHANGE_NOWHERE) /* readers take the first one for it */
         pprof_mapping(p, x->program);
     for (uint32_t i = 0; i < x->objects.len; i++)

@@ -124,11 +124,11 @@ static bool embedded_read_head(const struct cursor *in, struct head *h, struct e
     uint32_t size = h->word[MONARC_BLOB_SIZE], word = h->word[MONARC_BLOB_WORD];
     if (h->word[MONARC_BLOB_BYTE_ORDER] != MONARC_BLOB_ORDER || (word != 4 && word != 8) ||
         h->word[MONARC_BLOB_WINDOWS_MAX] > MOST_WINDOWS)
-        return err_at(e, in, "the head of this memory image is damaged");
+        return err_at(e, in, "the header of this memory image is damaged");
     c.word = (uint8_t)word;
     h->wide = c;
     if (!embedded_is_whole(h))
-        return err_at(e, in, "the head of this memory image is damaged: its sum is wrong");
+        return err_at(e, in, "the header of this memory image is damaged: its checksum is wrong");
     if (size > cursor_left(in))
         return err_at(e, in, "this memory image has %" PRIu32 " bytes, %zu remain", size,
                       cursor_left(in));
@@ -136,7 +136,7 @@ static bool embedded_read_head(const struct cursor *in, struct head *h, struct e
     h->all.end = in->at + size;
     h->all.big_endian = c.big_endian;
     h->all.word = c.word;
-    return embedded_fits(h) || err_at(e, in, "the head of this memory image contradicts itself");
+    return embedded_fits(h) || err_at(e, in, "the header of this memory image contradicts itself");
 }
 
 /* A cursor over the image from the part whose offset is in that word of the head. */

@@ -54,8 +54,7 @@ static const struct format *no_format(struct bytes in, const char *name, struct 
                seen + 12);
     else
         err_in(e, name,
-               "is not a profile of a known format: it begins with %sand its header fits no "
-               "BSD system's",
+               "unrecognised profile format: it begins with %sand its header fits no BSD system",
                seen);
     return NULL;
 }

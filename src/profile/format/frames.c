@@ -64,7 +64,7 @@ static int frames_letter_value(uint8_t c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Base64 without padding, into `to`, which has room for 3 bytes to 4 letters; -1: it is none. */
+/* Base64 without padding, into `to`, which has room for 3 bytes to 4 letters; -1: it is not. */
 static int frames_decode_letters(const uint8_t *at, size_t len, uint8_t *to)
 {
     int n = 0;

@@ -12,7 +12,7 @@
  * the objects times the cells for the shares, as for the recorder itself.
  *
  * Source: docs/formats/sidecar.md, which has the same rules for the recorder. */
-#include "profile/format/sidecar.h"
+#include "profile/format/recording_file.h"
 
 #include "monarc/sidecar.h"
 
@@ -75,7 +75,7 @@ static bool read_header(struct cursor *in, struct live_tables *t, uint32_t *vers
     if (in->failed || cursor_left(&start) < MONARC_LIVE_PAGE)
         return err_at(e, &start, "%zu bytes are too few for live tables", cursor_left(&start));
     if (magic != MONARC_LIVE_MAGIC || order != MONARC_BYTE_ORDER || bytes != MONARC_LIVE_PAGE)
-        return err_at(e, &start, "are no live tables of a recorder");
+        return err_at(e, &start, "is not a recorder's live file");
     if (*version < 1 || *version > MONARC_LIVE_VERSION)
         return err_at(e, &start, "version %" PRIu32 " of the live tables is not known", *version);
     if ((word != 4 && word != 8) ||
@@ -159,7 +159,8 @@ static void read_notes(struct cursor *in, struct live_tables *t)
             if (!process_objects_read(&t->objects, payload, &t->arena))
                 return;
         } else if (tag == MONARC_SIDE_TEXT) {
-            if (!is_text(&payload) || !is_text(&payload))
+            bool has_key = is_text(&payload);
+            if (!has_key || !is_text(&payload))
                 return;
             vec_push(&t->texts, note);
         } else if (tag == MONARC_SIDE_MARK) {

@@ -29,57 +29,23 @@ struct recording_reader {
     size_t last_len;
 };
 
-/* A number in LEB128. Most are below 128 and take one byte. Refused: more than ten bytes, and bits
- * beyond the 64th. */
-static uint64_t recording_take(struct recording_reader *from)
-{
-    struct cursor *in = &from->in;
-    if (!in->failed && in->at < in->end && *in->at < 0x80)
-        return *in->at++;
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = cursor_u8(in);
-        if (shift == 63 && byte > 1)
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-    in->failed = true;
-    return 0;
-}
-
-static uint32_t read_take_u32(struct recording_reader *from)
-{
-    uint64_t value = recording_take(from);
-    from->in.failed |= value > UINT32_MAX;
-    return (uint32_t)value;
-}
-
 static bool read_take_bool(struct recording_reader *from)
 {
-    uint64_t value = recording_take(from);
+    uint64_t value = cursor_leb128(&from->in);
     from->in.failed |= value > 1;
     return value;
-}
-
-/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2. */
-static int64_t read_take_signed(struct recording_reader *from)
-{
-    uint64_t value = recording_take(from);
-    return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
 /* Wraps around: any value can follow any other. */
 static uint64_t read_take_difference(struct recording_reader *from, uint64_t before)
 {
-    return before + (uint64_t)read_take_signed(from);
+    return before + (uint64_t)cursor_zigzag(&from->in);
 }
 
 /* NULL for none. */
 static const char *read_take_text(struct recording_reader *from)
 {
-    uint64_t number = recording_take(from);
+    uint64_t number = cursor_leb128(&from->in);
     if (number > from->strings.len)
         from->in.failed = true;
     return number && !from->in.failed ? from->strings.at[number - 1] : NULL;
@@ -89,7 +55,7 @@ static const char *read_take_text(struct recording_reader *from)
  * matter. */
 static uint32_t read_take_index(struct recording_reader *from)
 {
-    uint64_t number = recording_take(from);
+    uint64_t number = cursor_leb128(&from->in);
     from->in.failed |= number > UINT32_MAX;
     return number ? (uint32_t)(number - 1) : RECORDING_NONE;
 }
@@ -99,7 +65,7 @@ static uint32_t read_take_index(struct recording_reader *from)
 /* Texts end in NUL in memory, so one that has a NUL within is refused. */
 static void read_string(struct recording_reader *from)
 {
-    uint64_t len = recording_take(from);
+    uint64_t len = cursor_leb128(&from->in);
     const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, len) : NULL;
     if (!at || memchr(at, 0, len))
         from->in.failed = true;
@@ -110,22 +76,22 @@ static void read_string(struct recording_reader *from)
 static void read_facts(struct recording_reader *from)
 {
     struct recording *r = from->recording;
-    uint64_t machine = recording_take(from);
+    uint64_t machine = cursor_leb128(&from->in);
     from->in.failed |= machine > UINT16_MAX;
     r->machine = (uint16_t)machine;
-    r->method = read_take_u32(from);
-    r->rate = read_take_u32(from);
-    r->cpus = read_take_u32(from);
-    r->start_real_ns = recording_take(from);
-    r->length_ns = recording_take(from);
-    r->slice_ns = recording_take(from);
-    r->user_ns = recording_take(from);
-    r->system_ns = recording_take(from);
-    r->cpu_ns = recording_take(from);
-    r->monitor_ns = recording_take(from);
-    r->cost_ns = recording_take(from);
-    r->stacks = recording_take(from);
-    r->whole = recording_take(from);
+    r->method = cursor_leb128_u32(&from->in);
+    r->rate = cursor_leb128_u32(&from->in);
+    r->cpus = cursor_leb128_u32(&from->in);
+    r->start_real_ns = cursor_leb128(&from->in);
+    r->length_ns = cursor_leb128(&from->in);
+    r->slice_ns = cursor_leb128(&from->in);
+    r->user_ns = cursor_leb128(&from->in);
+    r->system_ns = cursor_leb128(&from->in);
+    r->cpu_ns = cursor_leb128(&from->in);
+    r->monitor_ns = cursor_leb128(&from->in);
+    r->cost_ns = cursor_leb128(&from->in);
+    r->stacks = cursor_leb128(&from->in);
+    r->whole = cursor_leb128(&from->in);
 }
 
 static void read_text(struct recording_reader *from)
@@ -136,18 +102,18 @@ static void read_text(struct recording_reader *from)
 
 static void read_object(struct recording_reader *from)
 {
-    struct recording_object o = {.kind = read_take_u32(from)};
-    uint64_t bits = recording_take(from);
+    struct recording_object o = {.kind = cursor_leb128_u32(&from->in)};
+    uint64_t bits = cursor_leb128(&from->in);
     o.is_deleted = bits & RECORDING_OBJECT_DELETED;
     o.has_unwind = bits & RECORDING_OBJECT_HAS_UNWIND;
     o.is_listed = bits & RECORDING_OBJECT_LISTED;
     o.is_read = bits & RECORDING_OBJECT_READ;
     o.path = read_take_text(from);
     o.process = read_take_index(from);
-    o.low = recording_take(from);
-    uint64_t extent = recording_take(from);
+    o.low = cursor_leb128(&from->in);
+    uint64_t extent = cursor_leb128(&from->in);
     o.high = o.low + extent;
-    o.build_id_bytes = read_take_u32(from);
+    o.build_id_bytes = cursor_leb128_u32(&from->in);
     bool is_sane = bits <= RECORDING_OBJECT_BITS && o.high >= o.low &&
                    o.build_id_bytes <= RECORDING_BUILD_ID_BYTES;
     const uint8_t *id = is_sane ? cursor_take(&from->in, o.build_id_bytes) : NULL;
@@ -166,11 +132,11 @@ static void read_symbol(struct recording_reader *from)
     struct recording_symbol before = {0};
     if (r->symbols.len)
         before = r->symbols.at[r->symbols.len - 1];
-    uint32_t step = read_take_u32(from);
+    uint32_t step = cursor_leb128_u32(&from->in);
     struct recording_symbol s = {.object = before.object + step};
     from->in.failed |= s.object < before.object;
-    s.start = recording_take(from) + (step ? 0 : before.start);
-    s.size = recording_take(from);
+    s.start = cursor_leb128(&from->in) + (step ? 0 : before.start);
+    s.size = cursor_leb128(&from->in);
     s.name = read_take_text(from);
     vec_push(&r->symbols, s);
 }
@@ -178,8 +144,8 @@ static void read_symbol(struct recording_reader *from)
 /* Copied, not read: what an excerpt says is understood, or refused, by those who need it. */
 static void read_excerpt(struct recording_reader *from)
 {
-    uint32_t object = read_take_u32(from);
-    uint64_t len = recording_take(from);
+    uint32_t object = cursor_leb128_u32(&from->in);
+    uint64_t len = cursor_leb128(&from->in);
     const uint8_t *at = len <= cursor_left(&from->in) ? cursor_take(&from->in, (size_t)len) : NULL;
     if (!at || !len) {
         from->in.failed = true;
@@ -192,17 +158,17 @@ static void read_excerpt(struct recording_reader *from)
 
 static void read_process(struct recording_reader *from)
 {
-    struct recording_process p = {.pid = read_take_u32(from)};
-    p.parent_pid = read_take_u32(from);
+    struct recording_process p = {.pid = cursor_leb128_u32(&from->in)};
+    p.parent_pid = cursor_leb128_u32(&from->in);
     p.program = read_take_index(from);
-    p.start_ns = recording_take(from);
-    p.end_ns = recording_take(from);
-    p.user_ns = recording_take(from);
-    p.system_ns = recording_take(from);
-    uint64_t bits = recording_take(from);
+    p.start_ns = cursor_leb128(&from->in);
+    p.end_ns = cursor_leb128(&from->in);
+    p.user_ns = cursor_leb128(&from->in);
+    p.system_ns = cursor_leb128(&from->in);
+    uint64_t bits = cursor_leb128(&from->in);
     p.has_cpu = bits & RECORDING_PROCESS_HAS_CPU;
     p.has_ended = bits & RECORDING_PROCESS_HAS_ENDED;
-    int64_t status = read_take_signed(from);
+    int64_t status = cursor_zigzag(&from->in);
     p.status = (int32_t)status;
     p.name = read_take_text(from);
     p.why_unseen = read_take_text(from);
@@ -211,11 +177,22 @@ static void read_process(struct recording_reader *from)
     vec_push(&from->recording->processes, p);
 }
 
+static void read_command(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint64_t process = cursor_leb128(&from->in);
+    const char *command = read_take_text(from);
+    if (process < r->processes.len)
+        r->processes.at[process].command = command;
+    else
+        from->in.failed = true;
+}
+
 /* Belongs to a process that PROCESSES has told before. */
 static void read_peak(struct recording_reader *from)
 {
     struct recording *r = from->recording;
-    uint64_t process = recording_take(from), bytes = recording_take(from);
+    uint64_t process = cursor_leb128(&from->in), bytes = cursor_leb128(&from->in);
     if (process < r->processes.len)
         r->processes.at[process].peak_bytes = bytes;
     else
@@ -224,12 +201,12 @@ static void read_peak(struct recording_reader *from)
 
 static void read_thread(struct recording_reader *from)
 {
-    struct recording_thread t = {.process = read_take_u32(from)};
-    t.tid = read_take_u32(from);
-    t.start_ns = recording_take(from);
-    t.end_ns = recording_take(from);
+    struct recording_thread t = {.process = cursor_leb128_u32(&from->in)};
+    t.tid = cursor_leb128_u32(&from->in);
+    t.start_ns = cursor_leb128(&from->in);
+    t.end_ns = cursor_leb128(&from->in);
     t.has_cpu = read_take_bool(from);
-    t.cpu_ns = recording_take(from);
+    t.cpu_ns = cursor_leb128(&from->in);
     const char *name = read_take_text(from);
     size_t len = name ? strlen(name) : 0;
     from->in.failed |= !name || len > RECORDING_THREAD_NAME_BYTES;
@@ -241,40 +218,40 @@ static void read_thread(struct recording_reader *from)
 static void read_event(struct recording_reader *from)
 {
     struct recording_event event = {.name = read_take_text(from)};
-    event.unit = read_take_u32(from);
-    event.period = recording_take(from);
+    event.unit = cursor_leb128_u32(&from->in);
+    event.period = cursor_leb128(&from->in);
     event.user_only = read_take_bool(from);
     vec_push(&from->recording->events, event);
 }
 
 static void read_mark(struct recording_reader *from)
 {
-    struct recording_mark m = {.at_ns = recording_take(from)};
-    m.kind = read_take_u32(from);
+    struct recording_mark m = {.at_ns = cursor_leb128(&from->in)};
+    m.kind = cursor_leb128_u32(&from->in);
     m.process = read_take_index(from);
-    m.tid = read_take_u32(from);
+    m.tid = cursor_leb128_u32(&from->in);
     m.name = read_take_text(from);
     vec_push(&from->recording->marks, m);
 }
 
 static void read_loss(struct recording_reader *from)
 {
-    struct recording_loss l = {.kind = read_take_u32(from)};
-    l.count = recording_take(from);
-    l.ns = recording_take(from);
+    struct recording_loss l = {.kind = cursor_leb128_u32(&from->in)};
+    l.count = cursor_leb128(&from->in);
+    l.ns = cursor_leb128(&from->in);
     l.text = read_take_text(from);
     vec_push(&from->recording->losses, l);
 }
 
 static void read_part(struct recording_reader *from)
 {
-    struct recording_part part = {.process = read_take_u32(from)};
-    part.number = read_take_u32(from);
-    part.status = (int32_t)read_take_signed(from);
-    part.padding = read_take_u32(from);
-    part.seed = recording_take(from);
-    part.elapsed_ns = recording_take(from);
-    part.cpu_ns = recording_take(from);
+    struct recording_part part = {.process = cursor_leb128_u32(&from->in)};
+    part.number = cursor_leb128_u32(&from->in);
+    part.status = (int32_t)cursor_zigzag(&from->in);
+    part.padding = cursor_leb128_u32(&from->in);
+    part.seed = cursor_leb128(&from->in);
+    part.elapsed_ns = cursor_leb128(&from->in);
+    part.cpu_ns = cursor_leb128(&from->in);
     vec_push(&from->recording->parts, part);
 }
 
@@ -287,7 +264,7 @@ static void read_arc(struct recording_reader *from)
     arc.from = read_take_difference(from, before.from);
     arc.self_object = read_take_index(from);
     arc.self = read_take_difference(from, before.self);
-    arc.count = recording_take(from);
+    arc.count = cursor_leb128(&from->in);
     vec_push(&r->arcs, arc);
 }
 
@@ -295,9 +272,9 @@ static void read_block(struct recording_reader *from)
 {
     struct recording *r = from->recording;
     uint64_t before = r->blocks.len ? r->blocks.at[r->blocks.len - 1].address : 0;
-    struct recording_block block = {.object = read_take_u32(from)};
+    struct recording_block block = {.object = cursor_leb128_u32(&from->in)};
     block.address = read_take_difference(from, before);
-    block.count = recording_take(from);
+    block.count = cursor_leb128(&from->in);
     vec_push(&r->blocks, block);
 }
 
@@ -318,14 +295,14 @@ static void read_prepare_nodes(struct recording_reader *from)
 static void read_node(struct recording_reader *from)
 {
     struct recording *r = from->recording;
-    uint64_t head = recording_take(from), back = head >> 1;
+    uint64_t head = cursor_leb128(&from->in), back = head >> 1;
     if (from->in.failed || back >= r->nodes.len || r->nodes.len >= RECORDING_NONE) {
         from->in.failed = true;
         return;
     }
     struct recording_node n = {.parent = (uint32_t)(r->nodes.len - 1 - back)};
     uint32_t expected = n.parent ? r->nodes.at[n.parent].object : 0;
-    n.object = head & 1 ? read_take_u32(from) : expected;
+    n.object = head & 1 ? cursor_leb128_u32(&from->in) : expected;
     if (n.object >= from->last_len) {
         from->in.failed = true;
         return;
@@ -342,14 +319,14 @@ static void read_sample(struct recording_reader *from)
     struct recording_sample s = {0};
     if (r->samples.len)
         s = r->samples.at[r->samples.len - 1];
-    uint64_t head = recording_take(from), node = head >> RECORDING_SAMPLE_BITS;
+    uint64_t head = cursor_leb128(&from->in), node = head >> RECORDING_SAMPLE_BITS;
     s.node += (uint32_t)(node >> 1 ^ -(node & 1));
     if (head & RECORDING_SAMPLE_MOVED) {
         s.slice = (uint32_t)read_take_difference(from, s.slice);
         s.thread = (uint32_t)read_take_difference(from, s.thread);
-        s.event = read_take_u32(from);
+        s.event = cursor_leb128_u32(&from->in);
     }
-    s.count = head & RECORDING_SAMPLE_MANY ? read_take_u32(from) : 1;
+    s.count = head & RECORDING_SAMPLE_MANY ? cursor_leb128_u32(&from->in) : 1;
     if (s.event >= r->events.len || node > (UINT64_C(1) << 33)) {
         from->in.failed = true;
         return;
@@ -363,14 +340,15 @@ static void read_sample(struct recording_reader *from)
 /* --- records --------------------------------------------------------------------------------- */
 
 static void (*const READERS[])(struct recording_reader *) = {
-    [RECORDING_TAG_STRINGS] = read_string, [RECORDING_TAG_TEXTS] = read_text,
-    [RECORDING_TAG_OBJECTS] = read_object, [RECORDING_TAG_SYMBOLS] = read_symbol,
-    [RECORDING_TAG_NODES] = read_node,     [RECORDING_TAG_PROCESSES] = read_process,
-    [RECORDING_TAG_THREADS] = read_thread, [RECORDING_TAG_EVENTS] = read_event,
-    [RECORDING_TAG_SAMPLES] = read_sample, [RECORDING_TAG_MARKS] = read_mark,
-    [RECORDING_TAG_LOSSES] = read_loss,    [RECORDING_TAG_ARCS] = read_arc,
-    [RECORDING_TAG_BLOCKS] = read_block,   [RECORDING_TAG_EXCERPTS] = read_excerpt,
-    [RECORDING_TAG_PEAKS] = read_peak,     [RECORDING_TAG_PARTS] = read_part,
+    [RECORDING_TAG_STRINGS] = read_string,   [RECORDING_TAG_TEXTS] = read_text,
+    [RECORDING_TAG_OBJECTS] = read_object,   [RECORDING_TAG_SYMBOLS] = read_symbol,
+    [RECORDING_TAG_NODES] = read_node,       [RECORDING_TAG_PROCESSES] = read_process,
+    [RECORDING_TAG_THREADS] = read_thread,   [RECORDING_TAG_EVENTS] = read_event,
+    [RECORDING_TAG_SAMPLES] = read_sample,   [RECORDING_TAG_MARKS] = read_mark,
+    [RECORDING_TAG_LOSSES] = read_loss,      [RECORDING_TAG_ARCS] = read_arc,
+    [RECORDING_TAG_BLOCKS] = read_block,     [RECORDING_TAG_EXCERPTS] = read_excerpt,
+    [RECORDING_TAG_PEAKS] = read_peak,       [RECORDING_TAG_PARTS] = read_part,
+    [RECORDING_TAG_COMMANDS] = read_command,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */
@@ -391,7 +369,7 @@ static void read_record(struct recording_reader *from, uint32_t tag)
         read_facts(from);
         return;
     }
-    uint64_t items = recording_take(from);
+    uint64_t items = cursor_leb128(&from->in);
     if (items > cursor_left(&from->in)) {
         from->in.failed = true;
         return;
@@ -437,7 +415,7 @@ static bool read_end(const struct cursor *where, struct cursor payload, const st
     if (payload.failed || cursor_left(&payload) ||
         sum != recording_checksum((struct bytes){where->base, cursor_offset(where)}))
         return err_at(e, where, "the checksum is wrong: the file was damaged");
-    return !cursor_left(in) || err_at(e, in, "%zu bytes stand behind the end", cursor_left(in));
+    return !cursor_left(in) || err_at(e, in, "%zu bytes follow the end", cursor_left(in));
 }
 
 static bool read_records(struct recording_reader *from, struct cursor in, struct err *e)

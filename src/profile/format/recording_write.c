@@ -240,6 +240,25 @@ static void write_peaks(struct recording_writer *to)
     write_end_record(to, start);
 }
 
+/* Likewise: a program that was over before its arguments could be read has none here. */
+static void write_commands(struct recording_writer *to)
+{
+    const struct recording *r = to->recording;
+    size_t known = 0;
+    for (size_t i = 0; i < r->processes.len; i++)
+        known += r->processes.at[i].command != NULL;
+    if (!known)
+        return;
+    size_t start = write_begin_record(to, RECORDING_TAG_COMMANDS);
+    write_put(to, known);
+    for (size_t i = 0; i < r->processes.len; i++)
+        if (r->processes.at[i].command) {
+            write_put(to, i);
+            write_put_text(to, r->processes.at[i].command);
+        }
+    write_end_record(to, start);
+}
+
 /* A node is mostly the child of the one before it and in the same object as its parent; addresses
  * go by differences to the one written last for the object. */
 static void write_nodes(struct recording_writer *to)
@@ -295,6 +314,7 @@ static void write_lists(struct recording_writer *to)
     write_list(to, RECORDING_TAG_TEXTS, r->texts.len, write_text);
     write_list(to, RECORDING_TAG_PROCESSES, r->processes.len, write_process);
     write_peaks(to);
+    write_commands(to);
     write_list(to, RECORDING_TAG_OBJECTS, r->objects.len, write_object);
     write_list(to, RECORDING_TAG_SYMBOLS, r->symbols.len, write_symbol);
     write_list(to, RECORDING_TAG_THREADS, r->threads.len, write_thread);

@@ -480,7 +480,7 @@ static bool counters_fit(const struct histogram *h, const struct writing_limits 
 {
     uint64_t peak = histogram_peak(h);
     return peak <= UINT16_MAX || !limits->has_one_histogram || limits->has_wide_counters ||
-           err_set(e, "%s holds 65535 samples a bin; one here has %" PRIu64 " (--to gmon would do)",
+           err_set(e, "%s holds 65535 samples a bin; one here has %" PRIu64 " (--to gmon can)",
                    limits->name, peak);
 }
 

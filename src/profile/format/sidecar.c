@@ -13,7 +13,7 @@
  *
  * Refused: other versions, records that are cut off, a wrong checksum, objects that end before they
  * start, a sidecar without executable. Source: docs/formats/sidecar.md. */
-#include "profile/format/sidecar.h"
+#include "profile/format/recording_file.h"
 
 #include "base/bytes.h"
 #include "base/map.h"

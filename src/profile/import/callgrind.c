@@ -105,18 +105,6 @@ static bool callgrind_events(struct callgrind_file *f, struct text_span list)
     return f->events_len > 0;
 }
 
-/* The program is the object of that name. */
-static void callgrind_command(struct callgrind_file *f, struct text_span command)
-{
-    struct text_span program = text_trimmed(command);
-    for (const char *c = program.at; c < program.end; c++)
-        if (*c == ' ')
-            program.end = c;
-        else if (*c == '/')
-            program.at = c + 1;
-    named_run_name_process(&f->n, program.at, text_len(program));
-}
-
 /* A line of the head; *is_head says whether it is one. Fails if it is one and makes no sense. What
  * says how the program was run or repeats a sum is passed over. */
 static bool callgrind_head(struct callgrind_file *f, struct text_span line, bool *is_head)
@@ -135,7 +123,14 @@ static bool callgrind_head(struct callgrind_file *f, struct text_span line, bool
         return f->positions > 0 && f->positions <= 3;
     }
     if (text_begins(line, "cmd:")) {
-        callgrind_command(f, (struct text_span){line.at + 4, line.end});
+        /* The program is the object of that name. */
+        struct text_span program = text_trimmed((struct text_span){line.at + 4, line.end});
+        for (const char *c = program.at; c < program.end; c++)
+            if (*c == ' ')
+                program.end = c;
+            else if (*c == '/')
+                program.at = c + 1;
+        named_run_name_process(&f->n, program.at, text_len(program));
         return true;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -189,25 +184,20 @@ static bool callgrind_own_costs(struct callgrind_file *f, struct text_span costs
     return costs.at == costs.end;
 }
 
-/* A call from the current function to the one that cfn named, in cob's object or the current one.
- * What it cost is known with all below it, which a run has no place for. */
-static void callgrind_called(struct callgrind_file *f)
-{
-    struct callgrind_place from = callgrind_place(f, f->own_object, f->own_function);
-    struct text_span object = f->has_called_object ? f->called_object : f->own_object;
-    struct callgrind_place to = callgrind_place(f, object, f->called_function);
-    named_run_calls(&f->n, from.object, from.function, to.object, to.function, f->calls);
-    named_run_lose(&f->n, LOST_INCLUSIVE, 1);
-    f->is_call = f->has_called_object = false;
-}
-
 static bool callgrind_costs(struct callgrind_file *f, struct text_span line)
 {
     if (!f->has_own || !f->events_len || !callgrind_skip_positions(&line, f->positions))
         return false;
     if (!f->is_call)
         return callgrind_own_costs(f, line);
-    callgrind_called(f);
+    /* A call from the current function to the one that cfn named, in cob's object or the current
+     * one. What it cost is known with all below it, which a run has no place for. */
+    struct callgrind_place from = callgrind_place(f, f->own_object, f->own_function);
+    struct text_span object = f->has_called_object ? f->called_object : f->own_object;
+    struct callgrind_place to = callgrind_place(f, object, f->called_function);
+    named_run_calls(&f->n, from.object, from.function, to.object, to.function, f->calls);
+    named_run_lose(&f->n, LOST_INCLUSIVE, 1);
+    f->is_call = f->has_called_object = false;
     return true;
 }
 
@@ -252,7 +242,7 @@ static bool callgrind_line(struct callgrind_file *f, struct text_lines *lines,
     if (is_it)
         return true;
     if (!callgrind_key(f, line, &is_it))
-        return callgrind_bad(f, lines, "a name's number that nothing defines, or no number", e);
+        return callgrind_bad(f, lines, "an undefined or invalid number of a name", e);
     if (is_it)
         return true;
     return callgrind_costs(f, line) || callgrind_bad(f, lines, "is not a line of costs", e);

@@ -2,8 +2,18 @@
  * inferno and many others write them.
  *
  * What the numbers count is not said: they are taken for samples. Lines mostly come sorted, so that
- * a stack begins as the one before: the frames that both have are not looked up again, and time
- * goes with the frames that differ.
+ * a stack begins as the one before: the frames that both have are not looked up again.
+ *
+ * As long as they are sorted by bytes, most others need not be looked up either. All stacks that
+ * begin with `a;b;` stand together then, so a frame that is inside a stack, and is not in the one
+ * before, is new:
+ *
+ *     main;work 3           `work` ends a stack: it goes into the table of nodes, since
+ *     main;work(int);f 1    other lines may stand between it and
+ *     main;work;g;h 2       the stacks that go on below it. `g` is in none: it is not put there
+ *
+ * The first line that is out of order, or has an empty frame, ends this: all nodes go into the
+ * table, and each frame is looked up from then on.
  *
  * Numbers may have fractions, as some tools write percentages or milliseconds: then every weight is
  * kept in millionths, and a sample is nominally a million of them. Comments (`#`) are passed over.
@@ -68,10 +78,10 @@ bool folded_probe(struct bytes first)
         return false;
     while (taken + odd < ENOUGH && text_lines_take(&lines, &line)) {
         bool is_last = lines.at == lines.end && taken;
-        if (folded_is_comment(line) || is_last)
+        if (folded_is_comment(line))
             continue;
         if (!folded_split(line, &stack, &count, &has_fraction)) {
-            odd++;
+            odd += !is_last;
             continue;
         }
         has_frames |= memchr(stack.at, ';', text_len(stack)) != NULL;
@@ -89,11 +99,20 @@ struct folded_frame {
  */
 struct folded_before {
     struct text_span stack;
+    bool is_unsorted;
     VEC(struct folded_frame) frames; /* all but the innermost */
 };
 
+/* From now on every frame is looked up. */
+static void folded_give_up_order(struct folded_before *b, struct named_run *n)
+{
+    if (!b->is_unsorted)
+        named_run_index(n);
+    b->is_unsorted = true;
+}
+
 /* Drops the frames that the next stack does not begin with. */
-static void folded_keep_same(struct folded_before *b, struct text_span next)
+static void folded_keep_same(struct folded_before *b, struct named_run *n, struct text_span next)
 {
     size_t most = text_len(b->stack) < text_len(next) ? text_len(b->stack) : text_len(next);
     size_t same = 0;
@@ -101,6 +120,10 @@ static void folded_keep_same(struct folded_before *b, struct text_span next)
         same++;
     while (b->frames.len && b->frames.at[b->frames.len - 1].end >= same)
         b->frames.len--;
+    bool is_longer = same == text_len(b->stack);
+    if (!is_longer &&
+        (same == text_len(next) || (unsigned char)next.at[same] < (unsigned char)b->stack.at[same]))
+        folded_give_up_order(b, n);
     b->stack = next;
 }
 
@@ -111,7 +134,8 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
 {
     const char *start = stack.at;
     uint32_t object = 0, node = RECORDING_ROOT;
-    folded_keep_same(b, stack);
+    bool is_new = false; /* and so are all frames below it */
+    folded_keep_same(b, n, stack);
     if (b->frames.len) {
         node = b->frames.at[b->frames.len - 1].node;
         stack.at += b->frames.at[b->frames.len - 1].end + 1;
@@ -119,8 +143,15 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
     while (stack.at <= stack.end) {
         const char *semicolon = memchr(stack.at, ';', text_len(stack));
         const char *end = semicolon ? semicolon : stack.end;
-        if (end > stack.at)
-            node = named_run_frame(n, node, object, stack.at, (size_t)(end - stack.at));
+        size_t len = (size_t)(end - stack.at), nodes = n->recording->nodes.len;
+        if (!len) {
+            folded_give_up_order(b, n);
+        } else if (is_new && semicolon && !b->is_unsorted) {
+            node = named_run_new_frame(n, node, object, stack.at, len);
+        } else {
+            node = named_run_frame(n, node, object, stack.at, len);
+            is_new = n->recording->nodes.len > nodes;
+        }
         if (semicolon)
             vec_push(&b->frames, ((struct folded_frame){node, (size_t)(end - start)}));
         stack.at = end + 1;

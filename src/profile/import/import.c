@@ -38,6 +38,7 @@ static const struct importer table[] = {
     {"perf_data", "Linux perf.data", perf_data_probe, read_perf},
     {"pprof", "pprof's profile.proto", pprof_probe, pprof_read},
     {"callgrind", "callgrind's output", callgrind_probe, callgrind_read},
+    {"gperftools", "gperftools' formats", gperftools_probe, gperftools_read},
     {"perf_script", "what 'perf script' prints", perf_script_probe, perf_script_read},
     {"folded", "folded stacks", folded_probe, folded_read},
 };
@@ -133,32 +134,64 @@ static uint32_t *named_slot(const struct named_run *n, const struct recording_no
     }
 }
 
+/* Room for so many nodes in the table, which is at most half full. */
+static void named_reserve(struct named_run *n, size_t nodes)
+{
+    size_t before = n->node_slots ? n->node_mask + 1 : 0, slots = before ? before : 1024;
+    while (2 * nodes > slots)
+        slots *= 4;
+    if (slots == before)
+        return;
+    uint32_t *old = n->node_slots;
+    n->node_slots = memory_zeroed(slots, sizeof *n->node_slots);
+    n->node_mask = slots - 1;
+    memory_prefer_large_pages(n->node_slots, slots * sizeof *n->node_slots);
+    for (size_t i = 0; i < before; i++)
+        if (old[i])
+            *named_slot(n, &n->recording->nodes.at[old[i]]) = old[i];
+    memory_free(old);
+}
+
 /* Equal frames below equal callers are one node. The root is in no slot. */
 static uint32_t named_node(struct named_run *n, uint32_t parent, uint32_t object, uint64_t address)
 {
     struct recording *r = n->recording;
     struct recording_node node = {parent, object, address};
-    if (!n->node_slots || 2 * r->nodes.len > n->node_mask) {
-        size_t slots = n->node_slots ? 4 * (n->node_mask + 1) : 1024;
-        memory_free(n->node_slots);
-        n->node_slots = memory_zeroed(slots, sizeof *n->node_slots);
-        n->node_mask = slots - 1;
-        memory_prefer_large_pages(n->node_slots, slots * sizeof *n->node_slots);
-        for (size_t i = 1; i < r->nodes.len; i++)
-            *named_slot(n, &r->nodes.at[i]) = (uint32_t)i;
-    }
+    named_reserve(n, n->node_used + 1);
     uint32_t *slot = named_slot(n, &node);
     if (!*slot) {
         *slot = map_value(r->nodes.len);
+        n->node_used++;
         vec_push(&r->nodes, node);
     }
     return *slot;
+}
+
+/* Nodes that are in the table already find themselves. */
+void named_run_index(struct named_run *n)
+{
+    const struct recording *r = n->recording;
+    named_reserve(n, r->nodes.len);
+    for (size_t i = 1; i < r->nodes.len; i++) {
+        uint32_t *slot = named_slot(n, &r->nodes.at[i]);
+        n->node_used += !*slot;
+        *slot = (uint32_t)i;
+    }
 }
 
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
                          size_t len)
 {
     return named_node(n, caller, object, len ? named_run_function(n, object, name, len) : 0);
+}
+
+uint32_t named_run_new_frame(struct named_run *n, uint32_t caller, uint32_t object,
+                             const char *name, size_t len)
+{
+    uint64_t address = len ? named_run_function(n, object, name, len) : 0;
+    uint32_t number = map_value(n->recording->nodes.len);
+    vec_push(&n->recording->nodes, (struct recording_node){caller, object, address});
+    return number;
 }
 
 /* The frames that stand outside are of one object, made when it is first needed; the reason is the
@@ -187,26 +220,19 @@ uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
     return (uint32_t)r->events.len - 1;
 }
 
-/* Processes have no program yet: named_run_finish() finds it, once all objects are known. */
-static uint32_t named_process(struct named_run *n, uint32_t pid, const char *name, size_t len)
-{
-    bool is_new;
-    uint32_t number = map_index(&n->process_of, pid, 0, n->recording->processes.len, &is_new);
-    if (is_new)
-        vec_push(&n->recording->processes,
-                 (struct recording_process){.pid = pid,
-                                            .program = RECORDING_NONE,
-                                            .name = arena_copy(&n->recording->arena, name, len)});
-    return number;
-}
-
 /* Threads are found by both numbers, since a tid may be used again in another process. The name is
  * the one that comes first, and names the process, too. */
 uint32_t named_run_thread(struct named_run *n, uint32_t pid, uint32_t tid, const char *name,
                           size_t len)
 {
     bool is_new;
-    uint32_t process = named_process(n, pid, name, len);
+    /* Processes have no program yet: named_run_finish() finds it, once all objects are known. */
+    uint32_t process = map_index(&n->process_of, pid, 0, n->recording->processes.len, &is_new);
+    if (is_new)
+        vec_push(&n->recording->processes,
+                 (struct recording_process){.pid = pid,
+                                            .program = RECORDING_NONE,
+                                            .name = arena_copy(&n->recording->arena, name, len)});
     uint32_t number = map_index(&n->thread_of, pid, tid, n->recording->threads.len, &is_new);
     if (!is_new)
         return number;

@@ -29,6 +29,7 @@ struct named_run {
     struct map symbol_of;  /* object and hash -> number of a symbol */
     uint32_t *node_slots;  /* nodes by parent, object and address: open addressing, 0 is free */
     size_t node_mask;      /* one less than there are slots */
+    size_t node_used;      /* slots in use */
     struct map thread_of;  /* pid, tid -> thread */
     struct map process_of; /* pid -> process */
     struct map texts_lost; /* hash of a loss's text -> its number */
@@ -54,6 +55,15 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
 /* A frame within its caller's (RECORDING_ROOT: none); of a function without a name for `len` 0. */
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
                          size_t len);
+
+/* The same for a frame of which the caller knows that it is new, and that nobody will ask for it by
+ * name again before named_run_index(): it is not put into the table of nodes, which is what adding
+ * one costs. */
+uint32_t named_run_new_frame(struct named_run *n, uint32_t caller, uint32_t object,
+                             const char *name, size_t len);
+
+/* Puts all nodes into the table. */
+void named_run_index(struct named_run *n);
 
 /* What stands outside of frames whose callers are not known. */
 uint32_t named_run_cut(struct named_run *n, enum recording_cut why);
@@ -100,6 +110,13 @@ MUST_CHECK bool perf_script_read(struct bytes in, const char *name, struct recor
 bool callgrind_probe(struct bytes first);
 MUST_CHECK bool callgrind_read(struct bytes in, const char *name, struct recording *out,
                                struct err *e);
+
+/* Has addresses in files, which it opens; gperftools_take() does not, if it is told so. */
+bool gperftools_probe(struct bytes first);
+MUST_CHECK bool gperftools_read(struct bytes in, const char *name, struct recording *out,
+                                struct err *e);
+MUST_CHECK bool gperftools_take(struct bytes in, const char *name, bool opens_no_files,
+                                struct recording *out, struct err *e);
 
 bool pprof_probe(struct bytes first);
 MUST_CHECK bool pprof_read(struct bytes in, const char *name, struct recording *out, struct err *e);

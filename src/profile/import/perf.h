@@ -172,12 +172,28 @@ struct perf_kernel {
     bool is_told;
     uint64_t start, anchor; /* of its mapping; and of the symbol that it is named after */
     char symbol[16];
+    const char *release; /* as uname(2) names it; NULL: not known */
     VEC(struct perf_module) modules;
+};
+
+/* A sample whose user part of the stack comes later, in a record of its own. Owns the frames. */
+struct perf_waiting {
+    struct collector_sample sample;
+    struct collector_chain chain;
+    uint64_t cookie; /* which record that is */
+    uint64_t ip;     /* where user code was interrupted; 0: it was in the kernel */
+};
+
+/* Those of one thread, in the order of time. */
+struct perf_waiting_thread {
+    VEC(struct perf_waiting) all;
 };
 
 /* What the records so far have said. Owns all of it. */
 struct perf_replay {
     struct arena arena;
+    struct map waiting_of; /* pid, tid -> index in `waiting` */
+    VEC(struct perf_waiting_thread) waiting;
     struct perf_kinds kinds;
     struct perf_build_ids build_ids;
     struct perf_kernel kernel;

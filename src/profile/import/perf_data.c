@@ -10,9 +10,9 @@
  * and the kernel's buffers, one a CPU, were emptied in rounds, so that a record is only sure to be
  * older than those of the round after next. Memory is that of two rounds.
  *
- * Refused: records that end behind the file, packed ones that are damaged or claim to be more than
- * packing can do. Instruction traces (AUX) have no room and are named. Source:
- * tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ * Refused: records that end behind the file (behind a pipe's, it is said how much is left), packed
+ * ones that are damaged or claim to be more than packing can do. Instruction traces (AUX) have no
+ * room and are named. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
  *
  *     a file      header | ids | attributes | records | sections of features
  *     a pipe      16 bytes of header | records, those of attributes and features among them
@@ -67,6 +67,7 @@ enum {
 };
 
 #define UNENDED "the recording was not ended properly: it was read as far as it goes"
+#define LEFT    "bytes at the end that are not a whole record: a message, or the file is cut short"
 #define UNKNOWN_ARCH \
     "the recording is of a machine that is not known, \"%s\": its stacks are not unwound"
 #define TRACES "bytes of instruction traces (AUX), which are not read"
@@ -87,7 +88,7 @@ struct perf_file {
     uint16_t machine;         /* EM_..., 0: not said */
     const char *unknown_arch; /* the name of a machine that is not known; NULL: none */
     uint32_t cpus;
-    uint64_t trace_bytes;
+    uint64_t trace_bytes, bytes_left; /* bytes_left: of a pipe, behind its last whole record */
     VEC(struct recording_text) texts;
 };
 
@@ -163,16 +164,6 @@ static void perf_add_text(struct perf_file *f, const char *key, const char *valu
         vec_push(&f->texts, (struct recording_text){key, value});
 }
 
-/* { u32 arguments; text... }: perf's own command line, of which 256 words are kept. */
-static void perf_take_command(struct perf_file *f, struct cursor in)
-{
-    uint32_t len = cursor_u32(&in);
-    const char *all = "";
-    for (uint32_t i = 0; i < len && i < 256 && !in.failed; i++)
-        all = arena_printf(&f->replay.arena, "%s%s%s", all, i ? " " : "", perf_text(f, &in));
-    perf_add_text(f, "recorder", all);
-}
-
 /* A section of that number, or the record with the same payload. All are optional; one that is
  * damaged reads as empty. */
 static void perf_take_feature(struct perf_file *f, uint64_t feature, struct cursor in)
@@ -180,11 +171,22 @@ static void perf_take_feature(struct perf_file *f, uint64_t feature, struct curs
     switch (feature) {
     case FEATURE_BUILD_ID: perf_take_build_ids(f, in); break;
     case FEATURE_HOSTNAME: perf_add_text(f, "host", perf_text(f, &in)); break;
-    case FEATURE_OSRELEASE: perf_add_text(f, "kernel", perf_text(f, &in)); break;
+    case FEATURE_OSRELEASE:
+        f->replay.kernel.release = perf_text(f, &in);
+        perf_add_text(f, "kernel", f->replay.kernel.release);
+        break;
     case FEATURE_VERSION: perf_add_text(f, "perf", perf_text(f, &in)); break;
     case FEATURE_ARCH: perf_take_arch(f, perf_text(f, &in)); break;
     case FEATURE_CPUS: f->cpus = cursor_u32(&in); break;
-    case FEATURE_CMDLINE: perf_take_command(f, in); break;
+    case FEATURE_CMDLINE: {
+        /* { u32 arguments; text... }: perf's own command line, of which 256 words are kept. */
+        uint32_t len = cursor_u32(&in);
+        const char *all = "";
+        for (uint32_t i = 0; i < len && i < 256 && !in.failed; i++)
+            all = arena_printf(&f->replay.arena, "%s%s%s", all, i ? " " : "", perf_text(f, &in));
+        perf_add_text(f, "recorder", all);
+        break;
+    }
     case FEATURE_EVENT_DESC: perf_kinds_describe(&f->replay.kinds, in); break;
     case FEATURE_DIR_FORMAT: f->is_of_folder = true; break;
     case FEATURE_SAMPLE_TIME: f->replay.start_ns = cursor_u64(&in); break;
@@ -210,45 +212,6 @@ static bool perf_unpacked_records(void *context, struct perf_block *block, size_
     return perf_records(context, (struct bytes){block->at, len}, block, taken, e);
 }
 
-/* A piece of the zstd stream; the newer kind of record says its length, as it is padded. */
-static bool perf_take_packed(struct perf_file *f, struct cursor in, uint32_t type, struct err *e)
-{
-    struct err why = {0};
-    uint64_t len = type == OWN_COMPRESSED2 ? cursor_u64(&in) : cursor_left(&in);
-    const uint8_t *at = cursor_take(&in, len);
-    if (!at)
-        return err_at(e, &in, "a packed record of %" PRIu64 " bytes is shorter than that", len);
-    return perf_unpack(&f->unpack, (struct bytes){at, len}, perf_unpacked_records, f, &why) ||
-           err_in(e, f->name, "%s", why.line);
-}
-
-/* Of a pipe: attributes come as records, before those they are needed for. */
-static bool perf_take_attribute(struct perf_file *f, struct cursor in, struct err *e)
-{
-    struct perf_event_kind kind;
-    if (f->replay.collector)
-        return true; /* too late to be anything of the stream */
-    if (!perf_kind_read(&in, cursor_left(&in), &kind))
-        return err_at(e, &in, "the attributes of an event are cut short");
-    vec_push(&f->replay.kinds.all, kind);
-    perf_kinds_add_ids(&f->replay.kinds, in, (uint32_t)f->replay.kinds.all.len - 1);
-    return true;
-}
-
-/* A record of the kernel's: waits for its turn by time. One that does not tell its time is taken at
- * once. A time of 0 or of all ones says nothing, as in perf itself. */
-static void perf_take_kernels(struct perf_file *f, struct bytes record, struct perf_block *block)
-{
-    uint32_t kind = perf_kinds_of(&f->replay.kinds, record, f->big_endian);
-    uint64_t time = kind == RECORDING_NONE || kind >= f->replay.kinds.all.len
-                        ? 0
-                        : perf_kind_time(&f->replay.kinds.all.at[kind], record);
-    if (time && time != UINT64_MAX)
-        perf_rounds_put(&f->queue, time, record, block);
-    else
-        perf_replay_record(&f->replay, record);
-}
-
 /* *behind: bytes that follow the record and are not counted in its size. Records that are not
  * known are passed over, so that files of later versions of perf are read. */
 static bool perf_take_own(struct perf_file *f, uint32_t type, struct bytes record, uint64_t *behind,
@@ -257,7 +220,17 @@ static bool perf_take_own(struct perf_file *f, uint32_t type, struct bytes recor
     struct cursor in = perf_cursor(f, record);
     cursor_take(&in, RECORD_HEADER_BYTES);
     switch (type) {
-    case OWN_ATTR: return perf_take_attribute(f, in, e);
+    case OWN_ATTR: {
+        /* Of a pipe: attributes come as records, before those they are needed for. */
+        struct perf_event_kind kind;
+        if (f->replay.collector)
+            return true; /* too late to be anything of the stream */
+        if (!perf_kind_read(&in, cursor_left(&in), &kind))
+            return err_at(e, &in, "the attributes of an event are cut short");
+        vec_push(&f->replay.kinds.all, kind);
+        perf_kinds_add_ids(&f->replay.kinds, in, (uint32_t)f->replay.kinds.all.len - 1);
+        return true;
+    }
     case OWN_FEATURE: {
         uint64_t feature = cursor_u64(&in);
         perf_take_feature(f, feature, in);
@@ -271,7 +244,16 @@ static bool perf_take_own(struct perf_file *f, uint32_t type, struct bytes recor
         f->trace_bytes += *behind;
         return true;
     case OWN_COMPRESSED:
-    case OWN_COMPRESSED2: return perf_take_packed(f, in, type, e);
+    case OWN_COMPRESSED2: {
+        /* A piece of the zstd stream; the newer kind of record says its length, as it is padded. */
+        struct err why = {0};
+        uint64_t len = type == OWN_COMPRESSED2 ? cursor_u64(&in) : cursor_left(&in);
+        const uint8_t *at = cursor_take(&in, len);
+        if (!at)
+            return err_at(e, &in, "a packed record of %" PRIu64 " bytes is shorter than that", len);
+        return perf_unpack(&f->unpack, (struct bytes){at, len}, perf_unpacked_records, f, &why) ||
+               err_in(e, f->name, "%s", why.line);
+    }
     case OWN_FINISHED_ROUND: return f->is_unordered || perf_rounds_round(&f->queue);
     default: return true;
     }
@@ -293,9 +275,18 @@ static bool perf_records(struct perf_file *f, struct bytes bytes, struct perf_bl
         if (size > cursor_left(&in))
             break;
         struct bytes record = {in.at, size};
-        if (type < OWN_ATTR)
-            perf_take_kernels(f, record, block);
-        else if (!perf_take_own(f, type, record, &behind, e))
+        if (type < OWN_ATTR) {
+            /* A record of the kernel's: waits for its turn by time. One that does not tell its time
+             * is taken at once. A time of 0 or of all ones says nothing, as in perf itself. */
+            uint32_t kind = perf_kinds_of(&f->replay.kinds, record, f->big_endian);
+            uint64_t time = kind == RECORDING_NONE || kind >= f->replay.kinds.all.len
+                                ? 0
+                                : perf_kind_time(&f->replay.kinds.all.at[kind], record);
+            if (time && time != UINT64_MAX)
+                perf_rounds_put(&f->queue, time, record, block);
+            else
+                perf_replay_record(&f->replay, record);
+        } else if (!perf_take_own(f, type, record, &behind, e))
             return false;
         if (behind > cursor_left(&in) - size)
             break;
@@ -406,8 +397,8 @@ static bool perf_read_file(struct perf_file *f, struct err *e)
         struct bytes records = {f->in.at + PIPE_HEADER_BYTES, f->in.len - PIPE_HEADER_BYTES};
         if (!perf_records(f, records, NULL, &taken, e))
             return false;
-        cursor_take(&in, taken);
-        return taken == records.len || err_at(e, &in, "the last record is cut short");
+        f->bytes_left = records.len - taken;
+        return taken || !records.len || err_at(e, &in, "the first record is cut short");
     }
     uint64_t each = cursor_u64(&in);
     struct perf_section attributes = perf_section(&in), data = perf_section(&in);
@@ -450,6 +441,9 @@ static void perf_describe(struct perf_file *f, struct recording *out)
     }
     if (f->is_cut)
         vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, UNENDED});
+    if (f->bytes_left)
+        vec_push(&out->losses,
+                 (struct recording_loss){RECORDING_LOST_OTHER, f->bytes_left, 0, LEFT});
     if (f->is_of_folder && !f->is_unordered)
         vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, ALONE});
     if (f->unknown_arch)
@@ -523,15 +517,6 @@ static struct perf_block *unpack_block(const struct perf_unpack *u)
     return block;
 }
 
-/* Keeps the beginning of a record for the next block. */
-static void unpack_keep(struct perf_unpack *u, const uint8_t *at, size_t len)
-{
-    u->left_over.len = 0;
-    vec_reserve(&u->left_over, len + 1);
-    memcpy(u->left_over.at, at, len);
-    u->left_over.len = len;
-}
-
 /* Unpacks at most OUT_BYTES and hands over what is whole. *is_full: there may be more without
  * further input. The first megabyte is free, then the limit is what deflate's best would be. */
 static bool unpack_step(struct perf_unpack *u, ZSTD_inBuffer *in, bool *is_full,
@@ -548,8 +533,14 @@ static bool unpack_step(struct perf_unpack *u, ZSTD_inBuffer *in, bool *is_full,
         ok = err_set(e, "packed records claim to be more than %d times their size", MOST_RATIO);
     *is_full = out.pos == out.size;
     ok = ok && take(context, block, out.pos, &taken, e);
-    if (ok)
-        unpack_keep(u, block->at + taken, out.pos - taken);
+    if (ok) {
+        /* Keeps the beginning of a record for the next block. */
+        size_t len = out.pos - taken;
+        u->left_over.len = 0;
+        vec_reserve(&u->left_over, len + 1);
+        memcpy(u->left_over.at, block->at + taken, len);
+        u->left_over.len = len;
+    }
     perf_block_release(block);
     return ok;
 }

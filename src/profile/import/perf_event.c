@@ -23,6 +23,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 enum {
     ATTR_BYTES_FIRST = 64, /* of the first version */
@@ -277,22 +278,6 @@ static void kernel_take_line(struct kernel_symbols *s, const char *at, const cha
         vec_push(&s->all, symbol);
 }
 
-/* By address; those of one as they stand in the list. */
-static void kernel_sort(struct kernel_symbols *s)
-{
-    struct arena scratch = {0};
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->all.len);
-    struct kernel_symbol *unsorted = ARENA_NEW(&scratch, struct kernel_symbol, s->all.len);
-    for (uint32_t i = 0; i < s->all.len; i++) {
-        unsorted[i] = s->all.at[i];
-        order[i] = (struct keyed){unsorted[i].address, i};
-    }
-    sort_keyed(order, s->all.len);
-    for (size_t i = 0; i < s->all.len; i++)
-        s->all.at[i] = unsorted[order[i].item];
-    arena_deinit(&scratch);
-}
-
 /* All symbols of the kernel's code, by address. false: there are none to be seen. */
 static bool kernel_read(struct kernel_symbols *s)
 {
@@ -304,7 +289,18 @@ static bool kernel_read(struct kernel_symbols *s)
         kernel_take_line(s, at, newline ? newline : end);
         at = newline ? newline + 1 : end;
     }
-    kernel_sort(s);
+    /* By address; those of one as they stand in the list. */
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, s->all.len);
+    struct kernel_symbol *unsorted = ARENA_NEW(&scratch, struct kernel_symbol, s->all.len);
+    for (uint32_t i = 0; i < s->all.len; i++) {
+        unsorted[i] = s->all.at[i];
+        order[i] = (struct keyed){unsorted[i].address, i};
+    }
+    sort_keyed(order, s->all.len);
+    for (size_t i = 0; i < s->all.len; i++)
+        s->all.at[i] = unsorted[order[i].item];
+    arena_deinit(&scratch);
     return s->all.len;
 }
 
@@ -346,28 +342,19 @@ static int kernel_by_value(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-/* Addresses that stand in nodes of the object, each once. */
-static uint64_t *kernel_sampled(const struct recording *r, uint32_t object, size_t *len,
-                                struct arena *a)
-{
-    uint64_t *all = ARENA_NEW(a, uint64_t, r->nodes.len);
-    size_t kept = 0;
-    for (size_t i = 1; i < r->nodes.len; i++)
-        if (r->nodes.at[i].object == object)
-            all[kept++] = r->nodes.at[i].address;
-    qsort(all, kept, sizeof *all, kernel_by_value);
-    *len = kept;
-    return all;
-}
-
 /* The symbols in which there is one of the addresses; `moved` is what is to be added to where they
  * are to get what stands in nodes. */
 static void kernel_name_object(const struct kernel_symbols *s, uint32_t object, uint64_t moved,
                                struct recording *out)
 {
     struct arena scratch = {0};
-    size_t len, next = 0;
-    const uint64_t *sampled = kernel_sampled(out, object, &len, &scratch);
+    size_t len = 0, next = 0;
+    /* Addresses that stand in nodes of the object, each once. */
+    uint64_t *sampled = ARENA_NEW(&scratch, uint64_t, out->nodes.len);
+    for (size_t i = 1; i < out->nodes.len; i++)
+        if (out->nodes.at[i].object == object)
+            sampled[len++] = out->nodes.at[i].address;
+    qsort(sampled, len, sizeof *sampled, kernel_by_value);
     const char *path = out->objects.at[object].path;
     for (size_t i = 0; i < s->all.len && next < len; i++) {
         const struct kernel_symbol *symbol = &s->all.at[i];
@@ -418,8 +405,15 @@ static bool kernel_is_sampled(const struct recording *r)
     return false;
 }
 
+/* Of the same release as the one that runs. */
+static bool kernel_is_release(const char *release)
+{
+    struct utsname here;
+    return release && !uname(&here) && !strcmp(release, here.release);
+}
+
 /* Build-ids decide whether this is the kernel that was recorded; without one, it must lie where
- * that one lay. */
+ * that one lay and have its release: kernels that are not moved about all lie at one place. */
 void perf_kernel_names(const struct perf_replay *p, struct recording *out)
 {
     struct kernel_symbols s = {0};
@@ -427,7 +421,8 @@ void perf_kernel_names(const struct perf_replay *p, struct recording *out)
     bool is_here = k->is_told && !p->opens_no_files && kernel_is_sampled(out) && kernel_read(&s);
     uint64_t anchor = is_here ? kernel_address_of(&s, k->symbol) : 0, moved;
     struct bytes id = perf_replay_known_id(p, "[kernel.kallsyms]");
-    bool is_it = anchor && (id.len ? kernel_is_this(id) : anchor == k->anchor);
+    bool is_it = anchor && (id.len ? kernel_is_this(id)
+                                   : anchor == k->anchor && kernel_is_release(k->release));
     for (uint32_t i = 0; is_it && i < out->objects.len; i++)
         if (out->objects.at[i].is_listed &&
             kernel_moved(k, anchor, out->objects.at[i].path, &moved))

@@ -10,10 +10,13 @@
  *     FORK, COMM, EXIT       processes, their programs and threads
  *     MMAP, MMAP2            objects, of the process or of the kernel
  *     SAMPLE                 a stack: copied (user registers and memory), or addresses
+ *     CALLCHAIN_DEFERRED     the user's part of the stacks of samples before it
  *     LOST, THROTTLE         losses
  *
  * Cost: what the collector's is, which for copied stacks is unwinding them. */
 #include "profile/import/perf.h"
+
+#include "base/path.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -25,11 +28,12 @@
 
 /* Younger than the headers that we may be compiled with. */
 enum { MISC_MODE = 7, CONTEXT_MOST = 4095 };
+static const uint64_t CONTEXT_USER_DEFERRED = (uint64_t)-640; /* a cookie follows */
 
 #define LOST \
     "samples that perf lost: the kernel's buffer was full ('perf record -m' makes it larger)"
 #define LOST_CHUNKS "records that perf lost: the kernel's buffer was full"
-#define THROTTLED   "times that the kernel slowed sampling down"
+#define THROTTLED   "times that the kernel throttled sampling"
 #define UNKNOWN     "samples of events that the file does not describe"
 #define CUT_SHORT   "samples that are shorter than their fields"
 #define GUESTS      "samples of a hypervisor or its guests"
@@ -44,6 +48,13 @@ void perf_replay_deinit(struct perf_replay *p)
     intern_deinit(&p->build_ids.paths);
     vec_free(&p->build_ids.ids);
     vec_free(&p->kernel.modules);
+    for (size_t i = 0; i < p->waiting.len; i++) {
+        for (size_t k = 0; k < p->waiting.at[i].all.len; k++)
+            memory_free((void *)p->waiting.at[i].all.at[k].chain.kernel);
+        vec_free(&p->waiting.at[i].all);
+    }
+    vec_free(&p->waiting);
+    map_deinit(&p->waiting_of);
     arena_deinit(&p->arena);
 }
 
@@ -73,8 +84,9 @@ struct bytes perf_replay_known_id(const struct perf_replay *p, const char *path)
  * to the bracket. */
 static const char *replay_module_name(struct perf_replay *p, const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
+    const char *base = path_base_name(path);
+    if (!strncmp(base + strspn(base, "["), "kernel.kallsyms", 15))
+        return "[kernel.kallsyms]";
     if (*path == '[')
         return arena_printf(&p->arena, "%.*s", (int)strcspn(path, "]") + 1, path);
     char *name = arena_printf(&p->arena, "[%.*s]", (int)strcspn(base, "."), base);
@@ -83,25 +95,33 @@ static const char *replay_module_name(struct perf_replay *p, const char *path)
     return name;
 }
 
-/* "[kernel.kallsyms]_text": the kernel itself; the offset is the address of that symbol. */
+/* "[kernel.kallsyms]_text": the kernel itself; the offset is the address of that symbol. perf 3.2
+ * to 3.8 say that it reaches from 0 to the first module, [0(0xffffffff9fffffff); it begins at the
+ * symbol then. Before 3.0 the symbol is in the brackets: "[kernel.kallsyms._text]". */
 static void replay_map_kernel(struct perf_replay *p, const struct perf_record *r)
 {
     struct perf_kernel *k = &p->kernel;
-    const char *name = replay_module_name(p, r->text), *behind = strchr(r->text, ']');
-    if (!r->length || r->start + r->length < r->start || !strncmp(name, "[guest", 6))
+    const char *name = replay_module_name(p, r->text);
+    uint64_t start = r->start, end = r->start + r->length;
+    if (!r->length || end < start || !strncmp(name, "[guest", 6))
         return;
-    if (!strcmp(name, "[kernel.kallsyms]") && !k->is_told) {
+    bool is_kernel = !strcmp(name, "[kernel.kallsyms]");
+    if (is_kernel && !start && r->offset < end)
+        start = r->offset;
+    if (is_kernel && !k->is_told) {
+        const char *symbol = strstr(r->text, "kallsyms") + strlen("kallsyms");
+        symbol += strspn(symbol, "].");
         k->is_told = true;
-        k->start = r->start;
+        k->start = start;
         k->anchor = r->offset;
-        snprintf(k->symbol, sizeof k->symbol, "%s", behind ? behind + 1 : "");
+        snprintf(k->symbol, sizeof k->symbol, "%.*s", (int)strcspn(symbol, "]"), symbol);
     } else
-        vec_push(&k->modules, (struct perf_module){name, r->start});
+        vec_push(&k->modules, (struct perf_module){name, start});
     struct bytes id = perf_replay_known_id(p, name);
     collector_map_kernel(p->collector,
                          &(struct collector_mapping){
-                             .start = r->start,
-                             .end = r->start + r->length,
+                             .start = start,
+                             .end = end,
                              .path = name,
                              .build_id = id.len ? id : perf_replay_known_id(p, r->text),
                          });
@@ -130,17 +150,6 @@ static void replay_mapped(struct perf_replay *p, const struct perf_record *r)
 
 /* --- processes ------------------------------------------------------------------------------- */
 
-/* What perf has found running when it began it tells as names alone. */
-static void replay_named(struct perf_replay *p, const struct perf_record *r)
-{
-    pid_t pid = (pid_t)r->pid, tid = (pid_t)r->tid;
-    if (r->misc & PERF_RECORD_MISC_COMM_EXEC ||
-        (pid == tid && !collector_has_process(p->collector, pid)))
-        collector_exec(p->collector, pid, r->text, r->time);
-    else
-        collector_name(p->collector, pid, tid, r->text, r->time);
-}
-
 /* A new thread, or a new process if both pids differ. */
 static void replay_forked(struct perf_replay *p, const struct perf_record *r)
 {
@@ -158,13 +167,9 @@ enum { MOST_FRAMES = 2048 };
 struct replay_frames {
     uint64_t user[MOST_FRAMES], kernel[MOST_FRAMES];
     struct collector_chain chain;
+    bool is_deferred; /* the user's part comes later, with this cookie */
+    uint64_t cookie;
 };
-
-/* Words of the kernel that say of what kind the frames behind them are. */
-static bool replay_is_context(uint64_t word)
-{
-    return word >= (uint64_t)-CONTEXT_MOST;
-}
 
 static void replay_put_frame(struct replay_frames *f, bool is_kernel, uint64_t address)
 {
@@ -179,7 +184,8 @@ static void replay_put_frame(struct replay_frames *f, bool is_kernel, uint64_t a
  * as was allowed is taken to be cut off. One that lacks the place of the sample gets it in
  * front.
  *
- *     CONTEXT_KERNEL, ip, ret, ret, CONTEXT_USER, ip, ret, ... */
+ *     CONTEXT_KERNEL, ip, ret, ret, CONTEXT_USER, ip, ret, ...
+ *     CONTEXT_KERNEL, ip, ret, ret, CONTEXT_USER_DEFERRED, cookie */
 static void replay_read_chain(struct replay_frames *f, const struct perf_event_kind *kind,
                               const struct perf_record *r, bool in_kernel)
 {
@@ -187,8 +193,14 @@ static void replay_read_chain(struct replay_frames *f, const struct perf_event_k
     bool is_kernel = in_kernel;
     for (size_t at = 0; at + 8 <= r->chain.len; at += 8) {
         uint64_t word = bytes_u64(r->chain.at + at, kind->layout.is_big_endian);
-        if (replay_is_context(word)) {
+        /* Words of the kernel that say of what kind the frames behind them are. */
+        if (word >= (uint64_t)-CONTEXT_MOST) {
             is_kernel = word == (uint64_t)PERF_CONTEXT_KERNEL;
+            if (word == CONTEXT_USER_DEFERRED && at + 16 <= r->chain.len) {
+                at += 8;
+                f->is_deferred = true;
+                f->cookie = bytes_u64(r->chain.at + at, kind->layout.is_big_endian);
+            }
             continue;
         }
         frames++;
@@ -200,7 +212,7 @@ static void replay_read_chain(struct replay_frames *f, const struct perf_event_k
         memmove(f->kernel + 1, f->kernel, (f->chain.kernel_len - 1) * sizeof *f->kernel);
         f->kernel[0] = r->ip;
     }
-    if (!in_kernel && !f->chain.user_len && !r->has_user_code)
+    if (!in_kernel && !f->chain.user_len && !r->has_user_code && !f->is_deferred)
         replay_put_frame(f, false, r->ip);
 }
 
@@ -220,6 +232,54 @@ static void replay_lose(struct perf_replay *p, enum recording_loss_kind kind, co
     collector_lose(p->collector, kind, text, count, 0);
 }
 
+/* ---- Deferred stacks: Linux from 6.19 on can walk the user's part of a stack when it returns to
+ * user code, once for all samples that it took meanwhile. These say so by a cookie, and wait by
+ * thread for the record with the same one. A record with another one, the end of the thread or that
+ * of the file ends the wait: the stack is cut then. */
+
+static void replay_wait(struct perf_replay *p, const struct collector_sample *s,
+                        const struct replay_frames *f, uint64_t ip)
+{
+    bool is_new;
+    uint32_t at =
+        map_index(&p->waiting_of, (uint64_t)s->pid, (uint64_t)s->tid, p->waiting.len, &is_new);
+    if (is_new)
+        vec_push(&p->waiting, (struct perf_waiting_thread){0});
+    struct perf_waiting w = {.sample = *s, .chain = f->chain, .cookie = f->cookie, .ip = ip};
+    uint64_t *kernel = memory_zeroed(f->chain.kernel_len + 1, sizeof *kernel);
+    memcpy(kernel, f->kernel, f->chain.kernel_len * sizeof *kernel);
+    w.chain.kernel = kernel;
+    vec_push(&p->waiting.at[at].all, w);
+}
+
+/* Ends the wait of a thread's samples. `user`: what came, NULL for nothing. */
+static void replay_end_wait(struct perf_replay *p, struct perf_waiting_thread *t, uint64_t cookie,
+                            const struct replay_frames *user)
+{
+    for (size_t i = 0; i < t->all.len; i++) {
+        struct perf_waiting *w = &t->all.at[i];
+        bool is_it = user && w->cookie == cookie;
+        w->chain.user = is_it ? user->user : &w->ip;
+        w->chain.user_len = is_it ? user->chain.user_len : w->ip != 0;
+        w->chain.is_cut |= is_it ? user->chain.is_cut : true;
+        w->sample.chain = &w->chain;
+        collector_sample(p->collector, &w->sample);
+        memory_free((void *)w->chain.kernel);
+    }
+    t->all.len = 0;
+}
+
+static void replay_deferred(struct perf_replay *p, const struct perf_event_kind *kind,
+                            const struct perf_record *r)
+{
+    struct replay_frames f = {.is_deferred = true}; /* has no place of its own */
+    const uint32_t *at = map_find(&p->waiting_of, r->pid, r->tid);
+    if (!at)
+        return;
+    replay_read_chain(&f, kind, r, false);
+    replay_end_wait(p, &p->waiting.at[*at], r->value, &f);
+}
+
 /* A sample to the collector. Without a period of its own it weighs what the event's period is;
  * where only a rate was asked for, it counts as one. */
 static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_record *r)
@@ -227,7 +287,7 @@ static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_re
     const struct perf_event_kind *kind = &p->kinds.all.at[event];
     uint64_t type = kind->layout.sample_type;
     bool in_kernel = (r->misc & MISC_MODE) == PERF_RECORD_MISC_KERNEL;
-    struct replay_frames f;
+    struct replay_frames f = {.is_deferred = false};
     if (!(type & PERF_SAMPLE_PERIOD))
         r->period = kind->is_rate ? 1 : kind->period;
     const char *refusal = replay_refusal(r);
@@ -242,18 +302,22 @@ static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_re
     replay_read_chain(&f, kind, r, in_kernel);
     p->has_stacks |= !f.chain.is_leaf || unwinds;
     p->taken++;
-    collector_sample(p->collector, &(struct collector_sample){
-                                       .pid = (pid_t)r->pid,
-                                       .tid = (pid_t)r->tid,
-                                       .at_ns = r->time,
-                                       .weight = r->period,
-                                       .event = event,
-                                       .where = in_kernel ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER,
-                                       .syscall = -1,
-                                       .registers = r->has_user_code ? &r->registers : NULL,
-                                       .stack = r->stack,
-                                       .chain = &f.chain,
-                                   });
+    struct collector_sample s = {
+        .pid = (pid_t)r->pid,
+        .tid = (pid_t)r->tid,
+        .at_ns = r->time,
+        .weight = r->period,
+        .event = event,
+        .where = in_kernel ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER,
+        .syscall = -1,
+        .registers = r->has_user_code ? &r->registers : NULL,
+        .stack = r->stack,
+        .chain = &f.chain,
+    };
+    if (f.is_deferred && !r->has_user_code)
+        replay_wait(p, &s, &f, in_kernel ? 0 : r->ip);
+    else
+        collector_sample(p->collector, &s);
 }
 
 /* --- all records ----------------------------------------------------------------------------- */
@@ -287,10 +351,24 @@ static void replay_happened(struct perf_replay *p, uint32_t kind, struct perf_re
     case PERF_RECORD_FORK: replay_forked(p, r); break;
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2: replay_mapped(p, r); break;
-    case PERF_RECORD_EXIT:
+    case RECORD_CALLCHAIN_DEFERRED: replay_deferred(p, &p->kinds.all.at[kind], r); break;
+    case PERF_RECORD_EXIT: {
+        const uint32_t *waiting = map_find(&p->waiting_of, r->pid, r->tid);
+        if (waiting)
+            replay_end_wait(p, &p->waiting.at[*waiting], 0, NULL);
         collector_exit(p->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
         break;
-    case PERF_RECORD_COMM: replay_named(p, r); break;
+    }
+    case PERF_RECORD_COMM: {
+        /* What perf has found running when it began it tells as names alone. */
+        pid_t pid = (pid_t)r->pid, tid = (pid_t)r->tid;
+        if (r->misc & PERF_RECORD_MISC_COMM_EXEC ||
+            (pid == tid && !collector_has_process(p->collector, pid)))
+            collector_exec(p->collector, pid, r->text, r->time);
+        else
+            collector_name(p->collector, pid, tid, r->text, r->time);
+        break;
+    }
     case PERF_RECORD_LOST: replay_lose(p, RECORDING_LOST_RECORDS, LOST_CHUNKS, r->value); break;
     case PERF_RECORD_LOST_SAMPLES: replay_lose(p, RECORDING_LOST_RECORDS, LOST, r->value); break;
     case PERF_RECORD_THROTTLE: replay_lose(p, RECORDING_LOST_THROTTLED, THROTTLED, 1); break;
@@ -339,6 +417,8 @@ void perf_replay_finish(struct perf_replay *p, struct recording *out)
 {
     if (!p->collector)
         replay_start(p);
+    for (size_t i = 0; i < p->waiting.len; i++)
+        replay_end_wait(p, &p->waiting.at[i], 0, NULL);
     if (!p->has_ids && p->taken)
         replay_lose(p, RECORDING_LOST_OTHER, NO_IDS, 1);
     collector_finish(p->collector, p->end_ns, out);

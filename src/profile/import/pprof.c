@@ -1,9 +1,9 @@
 /* pprof's profile.proto, bare or packed by gzip (google/pprof, proto/profile.proto). Lists come in
  * any order, so that the message is gone through twice: tables first, samples then.
  *
- * A run gets all types of samples as events, functions by their linkage names, inlined ones too,
- * and threads by their labels. It has no place for other labels and lines, which are
- * named, nor for negative values, which are those of differences.
+ * A run gets all types of samples as events, in nanoseconds, bytes or numbers, functions by their
+ * linkage names, inlined ones too, and threads by their labels. It has no place for other labels
+ * and lines, which are named, nor for negative values, which are those of differences.
  *
  *     sample -> locations, innermost first -> lines, innermost first -> function -> name (a text)
  *            -> values, one for each type
@@ -19,6 +19,7 @@
 #include "profile/model/pprof_fields.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <zlib.h>
 
 enum { MOST_TYPES = 64, MOST_FRAMES = 1 << 16 };
@@ -39,7 +40,7 @@ struct pprof_location {
 struct pprof_type {
     uint64_t type, unit; /* texts */
     uint32_t event;
-    uint64_t ns; /* that a value of 1 stands for; 0: it is no time */
+    uint64_t factor; /* what a value of 1 stands for in the event's unit */
     bool is_samples;
 };
 
@@ -59,8 +60,8 @@ struct pprof_file {
     struct map location_of, function_of, mapping_of; /* ids */
     struct pprof_type types[MOST_TYPES];
     uint32_t types_len;
-    uint64_t default_type, period;
-    uint64_t label_keys[PPROF_LABELS]; /* numbers of texts; 0: none */
+    uint64_t default_type, period, period_type, period_unit; /* types and unit: texts */
+    uint64_t label_keys[PPROF_LABELS];                       /* numbers of texts; 0: none */
     VEC(uint64_t) frames, values;
 };
 
@@ -156,6 +157,14 @@ static bool pprof_take_table(struct pprof_file *f, const struct proto_field *fie
     case PROFILE_STRINGS: vec_push(&f->texts, field->bytes); return true;
     case PROFILE_TIME: f->n.recording->start_real_ns = field->value; return true;
     case PROFILE_DURATION: f->n.recording->length_ns = field->value; return true;
+    case PROFILE_PERIOD_TYPE: {
+        uint64_t v[TYPE_UNIT + 1];
+        if (!pprof_numbers(f, field->bytes, v, TYPE_UNIT + 1))
+            return false;
+        f->period_type = v[TYPE_TYPE];
+        f->period_unit = v[TYPE_UNIT];
+        return true;
+    }
     case PROFILE_PERIOD: f->period = field->value; return true;
     case PROFILE_DEFAULT_TYPE: f->default_type = field->value; return true;
     default: return true;
@@ -165,7 +174,8 @@ static bool pprof_take_table(struct pprof_file *f, const struct proto_field *fie
 /* Fields of a profile whose values are messages or texts. */
 static bool pprof_is_message(uint32_t number)
 {
-    return number >= PROFILE_SAMPLE_TYPE && number <= PROFILE_STRINGS;
+    return (number >= PROFILE_SAMPLE_TYPE && number <= PROFILE_STRINGS) ||
+           number == PROFILE_PERIOD_TYPE;
 }
 
 static bool pprof_tables(struct pprof_file *f, struct err *e)
@@ -177,38 +187,62 @@ static bool pprof_tables(struct pprof_file *f, struct err *e)
             return err_at(e, &in, "field %" PRIu32 " is not a message", field.number);
         else if (!pprof_take_table(f, &field))
             return err_at(e, &in, "a message of field %" PRIu32 " is damaged", field.number);
-    return !in.failed || err_at(e, &in, "a field ends behind the profile");
+    return !in.failed || err_at(e, &in, "a field runs past the end of the profile");
 }
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Units of time as pprof itself knows them; all others, bytes and counts among them, are numbers.
- */
-static uint64_t pprof_unit_ns(const struct pprof_file *f, uint64_t unit)
+/* Units as pprof itself knows them (internal/measurement): of time and of memory, one or several of
+ * them; all others are numbers. Weights are in the smallest one. */
+static enum recording_event_unit pprof_unit(struct bytes name, uint64_t *factor)
 {
     static const struct {
-        const char *name;
-        uint64_t ns;
+        const char *names; /* words, a blank around each */
+        enum recording_event_unit unit;
+        uint64_t factor;
     } units[] = {
-        {"nanoseconds", 1},        {"nanosecond", 1},        {"ns", 1},
-        {"microseconds", 1000},    {"microsecond", 1000},    {"us", 1000},
-        {"milliseconds", 1000000}, {"millisecond", 1000000}, {"ms", 1000000},
-        {"seconds", 1000000000},   {"second", 1000000000},   {"s", 1000000000},
+        {" ns nanosecond ", RECORDING_UNIT_NS, 1},
+        {" us \316\274s \302\265s microsecond ", RECORDING_UNIT_NS, 1000},
+        {" ms millisecond ", RECORDING_UNIT_NS, 1000000},
+        {" s sec second ", RECORDING_UNIT_NS, 1000000000},
+        {" min minute ", RECORDING_UNIT_NS, UINT64_C(60000000000)},
+        {" h hr hour ", RECORDING_UNIT_NS, UINT64_C(3600000000000)},
+        {" d day ", RECORDING_UNIT_NS, UINT64_C(86400000000000)},
+        {" b byte ", RECORDING_UNIT_BYTES, 1},
+        {" kb kbyte kib kilobyte kibibyte ", RECORDING_UNIT_BYTES, 1 << 10},
+        {" mb mbyte mib megabyte mebibyte ", RECORDING_UNIT_BYTES, 1 << 20},
+        {" gb gbyte gib gigabyte gibibyte ", RECORDING_UNIT_BYTES, 1 << 30},
     };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (pprof_text_is(f, unit, units[i].name))
-            return units[i].ns;
-    return 0;
+    char word[24];
+    *factor = 1;
+    if (!name.len || name.len > sizeof word - 4)
+        return RECORDING_UNIT_COUNT;
+    for (int plural = 0; plural < 2 && (!plural || name.at[name.len - 1] == 's'); plural++) {
+        snprintf(word, sizeof word, " %.*s ", (int)name.len - plural, (const char *)name.at);
+        for (char *c = word; *c; c++)
+            *c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            if (strstr(units[i].names, word)) {
+                *factor = units[i].factor;
+                return units[i].unit;
+            }
+    }
+    return RECORDING_UNIT_COUNT;
 }
 
 /* Types of the same name become one event. */
 static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
 {
     struct bytes name = pprof_text(f, t->type);
-    t->ns = pprof_unit_ns(f, t->unit);
+    enum recording_event_unit unit = pprof_unit(pprof_text(f, t->unit), &t->factor);
     t->is_samples = pprof_text_is(f, t->type, "samples") && pprof_text_is(f, t->unit, "count");
-    t->event = named_run_event(&f->n, (const char *)name.at, name.len,
-                               t->ns ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT);
+    t->event = named_run_event(&f->n, (const char *)name.at, name.len, unit);
+    uint64_t period, factor;
+    struct bytes of = pprof_text(f, f->period_type);
+    bool is_its = of.len == name.len && !memcmp(of.at, name.at, of.len) &&
+                  pprof_unit(pprof_text(f, f->period_unit), &factor) == unit;
+    if (is_its && !__builtin_mul_overflow(f->period, factor, &period))
+        f->n.recording->events.at[t->event].period = period;
 }
 
 /* The one that is shown unless another is asked for comes first: pprof's is the last. */
@@ -222,9 +256,6 @@ static void pprof_add_events(struct pprof_file *f)
         pprof_add_event(f, &f->types[first]);
     for (uint32_t i = 0; i < f->types_len; i++)
         pprof_add_event(f, &f->types[i]);
-    uint64_t ns = f->types_len ? f->types[first].ns : 0;
-    if (ns && !__builtin_mul_overflow(f->period, ns, &ns))
-        f->n.recording->events.at[0].period = ns;
     for (uint64_t i = 0; i < f->texts.len; i++)
         for (int k = 0; k < PPROF_LABELS; k++)
             if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
@@ -261,21 +292,6 @@ static uint32_t pprof_object_of_text(struct pprof_file *f, uint64_t text)
                     : named_run_object(&f->n, f->name, strlen(f->name));
 }
 
-/* The object of a mapping; without one, an object named after the file. */
-static uint32_t pprof_object(struct pprof_file *f, uint64_t mapping)
-{
-    const uint32_t *known = map_find(&f->mapping_of, mapping, 0);
-    return pprof_object_of_text(f, known ? f->mapping_names.at[*known] : 0);
-}
-
-/* One function below `node`; one that nothing tells has no name. */
-static uint32_t pprof_frame(struct pprof_file *f, uint32_t node, uint32_t object, uint64_t function)
-{
-    const uint32_t *known = map_find(&f->function_of, function, 0);
-    struct bytes name = pprof_text(f, known ? f->function_names.at[*known] : UINT64_MAX);
-    return named_run_frame(&f->n, node, object, (const char *)name.at, name.len);
-}
-
 /* Lines of one location make one frame each, from the last, which is the function that has code, to
  * the first, which was inlined innermost. */
 static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
@@ -289,7 +305,9 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
     const struct pprof_location *l = &f->locations.at[*known];
     struct cursor in = pprof_cursor(f, l->message);
     struct proto_field field;
-    uint32_t object = pprof_object(f, l->mapping);
+    /* The object of a mapping; without one, an object named after the file. */
+    const uint32_t *mapping = map_find(&f->mapping_of, l->mapping, 0);
+    uint32_t object = pprof_object_of_text(f, mapping ? f->mapping_names.at[*mapping] : 0);
     while (proto_next(&in, &field))
         if (field.number == LOCATION_LINE && field.bytes.at && len < MOST_LINES) {
             if (!pprof_numbers(f, field.bytes, v, LINE_FUNCTION + 1))
@@ -298,8 +316,12 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
         }
     if (!len)
         *node = named_run_frame(&f->n, *node, object, "", 0);
-    while (len-- > 0)
-        *node = pprof_frame(f, *node, object, functions[len]);
+    while (len-- > 0) {
+        /* One function below `node`; one that nothing tells has no name. */
+        const uint32_t *function = map_find(&f->function_of, functions[len], 0);
+        struct bytes name = pprof_text(f, function ? f->function_names.at[*function] : UINT64_MAX);
+        *node = named_run_frame(&f->n, *node, object, (const char *)name.at, name.len);
+    }
     return true;
 }
 
@@ -369,7 +391,7 @@ static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
             named_run_lose(&f->n, LOST_NEGATIVE, 1);
             continue;
         }
-        if (f->types[i].ns && __builtin_mul_overflow(value, f->types[i].ns, &value))
+        if (__builtin_mul_overflow(value, f->types[i].factor, &value))
             return false;
         if (value && !named_run_sample(&f->n, thread, f->types[i].event, node, value, samples))
             return false;
@@ -396,7 +418,7 @@ static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err 
         return err_in(e, f->name, "a sample is damaged");
     for (size_t i = f->frames.len; i-- > 0;)
         if (!pprof_location(f, f->frames.at[i], &node))
-            return err_in(e, f->name, "a sample is at location %" PRIu64 ", which nothing tells",
+            return err_in(e, f->name, "a sample is at location %" PRIu64 ", which is undefined",
                           f->frames.at[i]);
     return pprof_weigh(f, node, pprof_thread(f, &thread)) || err_in(e, f->name, NO_SUM);
 }
@@ -442,14 +464,15 @@ static bool pprof_unpack(struct bytes in, size_t most, struct pprof_bytes *out)
     return status == Z_STREAM_END;
 }
 
-/* The beginning of a message with nothing but fields of a profile, in any order, a type among them.
- * `is_cut`: there is more of it. */
+/* The beginning of a message with nothing but fields of a profile, in any order: a type among them,
+ * or so many that it can be nothing else. `is_cut`: there is more of it. */
 static bool pprof_begins(struct bytes message, bool is_cut)
 {
     struct cursor in = cursor_over(message, NULL);
     struct proto_field field;
     uint32_t fields = 0, types = 0;
-    while ((fields < 20 || !types) && proto_next(&in, &field)) {
+    enum { SOME = 20, ENOUGH = 200 };
+    while ((fields < SOME || !types) && fields < ENOUGH && proto_next(&in, &field)) {
         bool is_message = pprof_is_message(field.number) || field.number == PROFILE_PERIOD_TYPE;
         bool is_right = is_message == !!field.bytes.at || field.number == PROFILE_COMMENT;
         if (field.number > PROFILE_LAST || !is_right)
@@ -457,11 +480,11 @@ static bool pprof_begins(struct bytes message, bool is_cut)
         types += field.number == PROFILE_SAMPLE_TYPE;
         fields++;
     }
-    return types && (!in.failed || is_cut);
+    return (types || fields == ENOUGH) && (!in.failed || is_cut);
 }
 
-/* Unpacks up to 16 KiB of a packed file. A bare one must begin with a type, as all known writers
- * do, or be long enough to show one. */
+/* Unpacks up to 16 KiB of a packed file. A bare one is known by its fields; as most writers begin
+ * with a type, a short one that does may be cut off. */
 bool pprof_probe(struct bytes first)
 {
     enum { MOST = 1 << 14 };
@@ -487,8 +510,8 @@ bool pprof_read(struct bytes in, const char *name, struct recording *out, struct
         size_t most = in.len < SIZE_MAX / 256 ? 200 * in.len + (64 << 20) : SIZE_MAX;
         ok = pprof_unpack(in, most, &unpacked) ||
              (unpacked.all.len == most
-                  ? err_in(e, name, "what gzip packed is more than 200 times its size")
-                  : err_in(e, name, "what gzip packed is damaged"));
+                  ? err_in(e, name, "the gzip data unpacks to more than 200 times its size")
+                  : err_in(e, name, "the gzip data is damaged"));
         f.message = (struct bytes){unpacked.all.at, unpacked.all.len};
     }
     ok = ok && pprof_tables(&f, e);

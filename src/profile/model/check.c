@@ -132,8 +132,8 @@ static const struct {
     const char *name, *sentence;
     bool is_fact; /* of the whole profile: not counted */
 } KINDS[FINDINGS] = {
-    [FINDING_NO_RECORDS] = {"no-records", "there is no whole record", true},
-    [FINDING_TRAILING_BYTES] = {"trailing-bytes", "bytes left out after the last whole record"},
+    [FINDING_NO_RECORDS] = {"no-records", "there is no complete record", true},
+    [FINDING_TRAILING_BYTES] = {"trailing-bytes", "bytes ignored after the last complete record"},
     [FINDING_EMPTY_RANGE] = {"empty-range", "histograms that end before they begin"},
     [FINDING_NO_BINS] = {"no-bins", "histograms without bins"},
     [FINDING_FINE_BINS] = {"fine-bins", "histograms with less than 2 bytes a bin, of which GNU "

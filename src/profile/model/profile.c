@@ -320,11 +320,6 @@ static void histogram_set(struct histogram *h, uint32_t i, uint64_t value)
     }
 }
 
-static uint8_t width_for(uint64_t value)
-{
-    return value <= UINT16_MAX ? 2 : value <= UINT32_MAX ? 4 : 8;
-}
-
 /* In a new array: widening in place would overwrite counters that are yet to be read. */
 void histogram_widen(struct histogram *h, uint8_t width)
 {
@@ -342,7 +337,7 @@ void histogram_widen(struct histogram *h, uint8_t width)
 void histogram_add(struct histogram *h, uint32_t i, uint64_t count)
 {
     uint64_t sum = add_saturating(histogram_get(h, i), count);
-    histogram_widen(h, width_for(sum));
+    histogram_widen(h, sum <= UINT16_MAX ? 2 : sum <= UINT32_MAX ? 4 : 8);
     histogram_set(h, i, sum);
 }
 

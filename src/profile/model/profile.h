@@ -62,6 +62,22 @@ static inline double histogram_bin_bytes(const struct histogram *h)
     return h->bins && h->high > h->low ? (double)(h->high - h->low) / h->bins : 0;
 }
 
+/* Where bin i <= h->bins begins, rounded down or up, h->bins > 0: low + (high - low) * i / bins.
+ * The product may need more than 64 bits, which 32-bit machines do not have: quotient and remainder
+ * are multiplied instead. The recorder counts address a in bin floor((a - low) * bins / range), so
+ * the first address of a bin is rounded up. */
+static inline uint64_t histogram_bin_floor(const struct histogram *h, uint32_t i)
+{
+    uint64_t range = h->high > h->low ? h->high - h->low : 0;
+    return h->low + range / h->bins * i + range % h->bins * i / h->bins;
+}
+
+static inline uint64_t histogram_bin_ceiling(const struct histogram *h, uint32_t i)
+{
+    uint64_t range = h->high > h->low ? h->high - h->low : 0;
+    return h->low + range / h->bins * i + (range % h->bins * i + h->bins - 1) / h->bins;
+}
+
 /* ---- What gmon.out version 0 says of blocks beside their counts: group, source file, function and
  * line. Analyses do not use it, as debug information says it more reliably; merging and writing
  * version 0 keep it.

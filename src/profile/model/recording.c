@@ -147,7 +147,7 @@ bool recording_check(const struct recording *r, struct err *e)
     EACH(threads, recording_thread, "thread",
          at->process < processes && (!at->end_ns || at->start_ns <= at->end_ns) &&
              !at->name[RECORDING_THREAD_NAME_BYTES])
-    EACH(events, recording_event, "event", at->name && at->unit <= RECORDING_UNIT_COUNT)
+    EACH(events, recording_event, "event", at->name && at->unit <= RECORDING_UNIT_BYTES)
     EACH(samples, recording_sample, "sample",
          at->slice < MOST_SLICES && at->thread < r->threads.len && at->event < r->events.len &&
              at->node < r->nodes.len && !__builtin_add_overflow(sum, at->weight, &sum))
@@ -230,14 +230,14 @@ uint64_t recording_peak_bytes(const struct recording *r)
 }
 
 /* Each source may lack something: accounts the children that were not waited for, counters the
- * processes that were not watched. The one that has more is nearer to the truth. */
+ * processes that were not watched. The one that has more is nearer to the truth. What threads have
+ * each may be a sum of samples, which is right on average: a counter of all is better. */
 uint64_t recording_used_ns(const struct recording *r)
 {
     uint64_t waited = r->user_ns + r->system_ns;
     struct recording_cpu counted = recording_cpu(r);
     uint64_t accounts = (waited ? waited : counted.others_ns) + counted.orphans_ns;
-    uint64_t counters = counted.others_ns + counted.orphans_ns;
-    counters = counters > r->cpu_ns ? counters : r->cpu_ns;
+    uint64_t counters = r->cpu_ns ? r->cpu_ns : counted.others_ns + counted.orphans_ns;
     return accounts > counters ? accounts : counters;
 }
 

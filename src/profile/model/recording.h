@@ -113,6 +113,7 @@ struct recording_process {
     bool has_ended;              /* `status` is known */
     int32_t status;              /* as wait(2) gives it */
     const char *name;            /* the command's, as the kernel has it */
+    const char *command;         /* its arguments, spaces between them; NULL: not known */
     const char *why_unseen;      /* NULL: recorded; else why it is not, or not wholly */
 };
 
@@ -128,18 +129,19 @@ struct recording_thread {
 /* Samples of one event with one stack, of one thread, in one slice of the run's time. */
 struct recording_sample {
     uint32_t slice, thread, event, node;
-    uint64_t weight; /* ns for clocks, else events */
+    uint64_t weight; /* in the event's unit */
     uint32_t count;  /* how many samples that are */
 };
 
-enum recording_event_unit { RECORDING_UNIT_NS, RECORDING_UNIT_COUNT };
+/* Of weights: nanoseconds of clocks, events, or bytes, as of memory that imports tell of. */
+enum recording_event_unit { RECORDING_UNIT_NS, RECORDING_UNIT_COUNT, RECORDING_UNIT_BYTES };
 
 /* What samples were taken by. The first event is the one that reports show unless another is asked
  * for. */
 struct recording_event {
     const char *name; /* as the user wrote it: cpu, wall, cycles, r1a8, ... */
     uint32_t unit;    /* enum recording_event_unit */
-    uint64_t period;  /* nominal weight of a sample: ns, or events; 0: they differ */
+    uint64_t period;  /* nominal weight of a sample, in the unit; 0: they differ */
     bool user_only;   /* does not see the kernel */
 };
 
@@ -197,7 +199,7 @@ struct recording_block {
 };
 
 /* What the file of an object says of the functions and lines that the run needs; several of one
- * object together say it. What the bytes mean is the business of objfile/excerpt.h. */
+ * object together say it. What the bytes mean is the business of objfile/object.h. */
 struct recording_excerpt {
     uint32_t object; /* of RECORDING_OBJECT_FILE */
     struct bytes bytes;

@@ -66,13 +66,6 @@ static uint32_t merge_object(struct recording_merging *m, const struct recording
     return (uint32_t)into->objects.len - 1;
 }
 
-static void merge_objects(struct recording_merging *m)
-{
-    m->objects = ARENA_NEW(&m->scratch, uint32_t, m->from->objects.len);
-    for (size_t i = 0; i < m->from->objects.len; i++)
-        m->objects[i] = merge_object(m, &m->from->objects.at[i]);
-}
-
 /* The object's new number; none stays none. */
 static uint32_t merge_moved_object(const struct recording_merging *m, uint32_t object)
 {
@@ -108,14 +101,6 @@ static void merge_symbols(struct recording_merging *m)
     into->symbols.len = kept;
 }
 
-/* Excerpts of one object that both have are kept once. */
-static void merge_excerpts(struct recording_merging *m)
-{
-    for (size_t i = 0; i < m->from->excerpts.len; i++)
-        recording_add_excerpt(m->into, m->objects[m->from->excerpts.at[i].object],
-                              m->from->excerpts.at[i].bytes);
-}
-
 /* Events of one name become one, if they count the same unit. Fails before any other list is
  * touched. */
 static bool merge_events(struct recording_merging *m, struct err *e)
@@ -132,7 +117,7 @@ static bool merge_events(struct recording_merging *m, struct err *e)
             event.name = merge_text(m, event.name);
             vec_push(&into->events, event);
         } else if (into->events.at[number].unit != event.unit) {
-            return err_set(e, "the event '%s' counts other units in another run", event.name);
+            return err_set(e, "the event '%s' has different units in another run", event.name);
         }
         into->events.at[number].user_only |= event.user_only;
     }
@@ -217,6 +202,7 @@ static void merge_processes(struct recording_merging *m)
         p.start_ns += into->length_ns;
         p.end_ns = merge_moved_end(m, p.end_ns);
         p.name = merge_text(m, p.name);
+        p.command = merge_text(m, p.command);
         p.why_unseen = merge_text(m, p.why_unseen);
         vec_push(&into->processes, p);
     }
@@ -344,13 +330,18 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
     struct recording_merging m = merge_merging_of(into, from);
     bool is_one_machine = !into->machine || !from->machine || into->machine == from->machine;
     if (!is_one_machine)
-        return err_set(e, "the runs are of different machines (ELF numbers %u and %u)",
+        return err_set(e, "the runs are from different machines (ELF numbers %u and %u)",
                        into->machine, from->machine);
     bool ok = merge_events(&m, e);
     if (ok) {
-        merge_objects(&m);
+        m.objects = ARENA_NEW(&m.scratch, uint32_t, m.from->objects.len);
+        for (size_t i = 0; i < m.from->objects.len; i++)
+            m.objects[i] = merge_object(&m, &m.from->objects.at[i]);
         merge_symbols(&m);
-        merge_excerpts(&m);
+        /* Excerpts of one object that both have are kept once. */
+        for (size_t i = 0; i < m.from->excerpts.len; i++)
+            recording_add_excerpt(m.into, m.objects[m.from->excerpts.at[i].object],
+                                  m.from->excerpts.at[i].bytes);
         merge_nodes(&m);
         merge_slices(&m);
         merge_samples(&m);

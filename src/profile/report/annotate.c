@@ -22,7 +22,7 @@
 #include "profile/report/writers.h"
 
 #include "base/path.h"
-#include "base/utf8.h"
+#include "base/bytes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,28 +49,33 @@ enum {
     ANNOTATE_COLUMNS
 };
 static const struct column columns[ANNOTATE_COLUMNS] = {
-    [LINE_SELF_SAMPLES] = {"self_samples", "samples on the line, or in the instruction"},
-    [LINE_SELF_TIME] = {"self_time", "in units of the dimension; null: the rate is not known"},
+    [LINE_SELF_SAMPLES] = {"self_samples", "samples on the line or in the instruction"},
+    [LINE_SELF_TIME] = {"self_time",
+                        "the same as time, in the dimension's unit; null: unknown rate"},
     [LINE_SELF_SHARE] = {"self_share", "of all samples, 0 to 1"},
-    [LINE_HEAT] = {NULL, "the line's share of all samples", "self%", FORM_HEAT, true},
-    [LINE_TIME] = {NULL, "the line's time", "self ?", FORM_NONZERO, true},
-    [LINE_SAMPLES] = {NULL, "where no time is known: the line's samples", "samples", FORM_NONZERO,
+    [LINE_HEAT] = {NULL, "share of all samples that hit code of this line", "self%", FORM_HEAT,
+                   true},
+    [LINE_TIME] = {NULL, "the same as time", "self ?", FORM_NONZERO, true},
+    [LINE_SAMPLES] = {NULL, "in place of time if the rate is unknown", "samples", FORM_NONZERO,
                       true},
     [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
-    [LINE_CALLS] = {"calls", "of a function that begins on the line; null: none does", "calls",
+    [LINE_CALLS] = {"calls", "calls of the function that begins here; null: none does", "calls",
                     FORM_NUMBER, true},
-    [LINE_EXECUTIONS] = {"executions",
-                         "the sum of the counts of its blocks; null: no block is known"},
-    [LINE_COUNT] = {NULL, "executions; ~ before it: taken from the block before", "count",
-                    FORM_TEXT, true},
-    [LINE_BLOCKS] = {"blocks", "basic blocks that begin on the line; text: where there are several",
+    [LINE_EXECUTIONS] =
+        {"executions",
+         "executions of the basic blocks that begin on this line; null: none recorded"},
+    [LINE_COUNT] = {NULL,
+                    "executions of the basic blocks that begin on this line; ~100: none "
+                    "begins here, and the block before runs on into it; 0: never executed",
+                    "count", FORM_TEXT, true},
+    [LINE_BLOCKS] = {"blocks", "how many blocks the count adds up; text shows several only",
                      "blocks", FORM_NUMBER, true},
     [LINE_INFERRED] = {"is_inferred",
-                       "no block begins on the line: the count is that of the one before"},
+                       "no block begins on the line: the count is that of the block before"},
 };
 /* Lines and instructions share the columns, since both have self time and executions; members that
  * do not apply to one of them are absent from its JSON. */
-const struct column_table annotate_columns = {"annotate", "annotate", "lines", columns,
+const struct column_table annotate_columns = {"Columns", "annotate", "lines", columns,
                                               ANNOTATE_COLUMNS};
 
 /* A profile of calls or blocks alone has no shares to show. */
@@ -247,7 +252,7 @@ static void annotate_print_line(struct out *out, const struct annotated *t,
         if (shown < line->text.len)
             out_printf(out, " [%zu more bytes]", line->text.len - shown);
     } else if (r && r->scope) {
-        out_str(out, f->why ? "  (in " : "  (behind the end of the file; in ");
+        out_str(out, f->why ? "  (in " : "  (past the end of the file; in ");
         text_name(out, r->scope);
         out_char(out, ')');
     }
@@ -353,9 +358,8 @@ static void annotate_print_rest(struct out *out, const struct annotated *t)
     if (s->elsewhere.blocks_no_line)
         out_printf(out, "%" PRIu64 " blocks in code without line numbers\n",
                    s->elsewhere.blocks_no_line);
-    if (t->is_machine_unknown)
-        out_str(out, "Some code is not shown: this machine cannot be disassembled, or its file is "
-                     "missing\n");
+    if (t->why_no_code)
+        out_printf(out, "Some code is not shown: %s\n", t->why_no_code);
 }
 
 void annotate_text(struct out *out, const struct report_input *in)

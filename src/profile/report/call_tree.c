@@ -15,7 +15,7 @@
  * recorded stacks may have thousands of frames. */
 #include "profile/report/writers.h"
 
-#include "output/json.h"
+#include "output/formats.h"
 
 #include <inttypes.h>
 
@@ -40,24 +40,27 @@ enum {
     CALL_TEXT_DEPTH,
     CALL_COLUMNS
 };
+/* Text prints times where the rate is known; JSON and CSV always have samples. `file` and `line`
+ * say where the function is, not where the call is made. */
 static const struct column columns[CALL_COLUMNS] = {
-    [CALL_TREE] = {"tree", "of CSV, which has all trees in one table: from 1"},
+    [CALL_TREE] = {"tree", "in CSV, which has all trees in one table: number of the tree, from 1"},
     [CALL_DEPTH] = {"depth", "levels below the first row"},
-    [CALL_KIND] = {"kind", "function; folded: several rows that are too small or too deep"},
-    [CALL_FOLDED] = {"folded", "how many"},
+    [CALL_KIND] = {"kind", "function; folded: several rows below --min-percent or --depth"},
+    [CALL_FOLDED] = {"folded", "how many rows were folded"},
     COLUMNS_OF_FUNCTION(CALL_FUNCTION),
     [CALL_INLINED] = {"is_inlined", "its code was inlined into the row above (callers: below)"},
-    [CALL_FILE] = {"file", "where debug information knows it: the function's"},
-    [CALL_LINE] = {"line", "of that file: where the function begins"},
-    [CALL_SHARE] = {"share", "of all samples, 0 to 1", "total%", FORM_HEAT},
-    [CALL_TOTAL] = {"total_samples", "of the stacks with this path"},
-    [CALL_SELF] = {"self_samples", "of those that end in this row: with the function innermost; of "
-                                   "callers, with it outermost"},
+    [CALL_FILE] = {"file", "source file of the function, if debug information has it"},
+    [CALL_LINE] = {"line", "where the function begins"},
+    [CALL_SHARE] = {"share", "share of all samples; 0 to 1 in JSON", "total%", FORM_HEAT},
+    [CALL_TOTAL] = {"total_samples", "samples whose stack has this path"},
+    [CALL_SELF] = {"self_samples", "samples whose stack ends here, with the function innermost (of "
+                                   "callers: outermost)"},
     [CALL_TOTAL_TIME] = {NULL, "total_samples as time", "total ?", FORM_NUMBER, true},
     [CALL_SELF_TIME] = {NULL, "self_samples as time", "self ?", FORM_NUMBER, true},
     [CALL_TEXT_DEPTH] = {NULL, "levels below the first row", "depth", FORM_NUMBER, true},
 };
-const struct column_table call_tree_columns = {"graph", "call_tree", "rows", columns, CALL_COLUMNS};
+const struct column_table call_tree_columns = {"Columns of paths that were recorded", "call_tree",
+                                               "rows", columns, CALL_COLUMNS};
 
 /* --- text ------------------------------------------------------------------------------------- */
 
@@ -142,7 +145,7 @@ static void put_tree(struct out *out, const struct text_columns *l, const struct
                          ? "No stacks were recorded: 'monarc flat' shows the time of functions.\n"
                          : "no recorded stack has it\n");
     if (t->is_cut)
-        out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
+        out_printf(out, "cut off after %zu rows (--limit)\n", t->len);
     if (t->direction == CALLS_FROM_ROOT && rest > least)
         out_printf(out, "%.2f %% of the samples have no stack\n", 100 * rest);
 }

@@ -18,7 +18,7 @@
 #include "profile/report/writers.h"
 
 #include "base/path.h"
-#include "output/json.h"
+#include "output/formats.h"
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
@@ -157,7 +157,7 @@ static void comparison_notes_within(struct notes_printer *to, const struct run_s
             comparison_note(
                 to, arena_printf(&to->arena,
                                  "the runs of the %s side were not recorded alike (machine, "
-                                 "method, rate or event): what they differ by includes that",
+                                 "method, rate or event): their spread includes that",
                                  which));
             return;
         }
@@ -175,38 +175,35 @@ static void comparison_notes_sides(struct notes_printer *to, const struct compar
         return;
     if (strcmp(old->program, new->program) && *old->program && *new->program)
         comparison_note(
-            to, arena_printf(&to->arena,
-                             "the sides ran different programs, %s and %s: functions of one name "
-                             "are compared",
-                             old->program, new->program));
+            to, arena_printf(
+                    &to->arena,
+                    "the sides ran different programs, %s and %s: functions are compared by name",
+                    old->program, new->program));
     if (old->machine != new->machine && old->machine &&new->machine)
-        comparison_note(
-            to, arena_printf(&to->arena,
-                             "the sides ran on different machines (ELF numbers %u and %u): times "
-                             "say more of these than of the program",
-                             old->machine, new->machine));
+        comparison_note(to, arena_printf(&to->arena,
+                                         "the sides ran on different machines (ELF numbers %u and "
+                                         "%u): times tell more about these than about the program",
+                                         old->machine, new->machine));
     else if (strcmp(old->processor, new->processor) && *old->processor && *new->processor)
-        comparison_note(
-            to, arena_printf(&to->arena,
-                             "the sides ran on different processors (%s; %s): times say more of "
-                             "these than of the program",
-                             old->processor, new->processor));
+        comparison_note(to, arena_printf(&to->arena,
+                                         "the sides ran on different processors (%s; %s): times "
+                                         "tell more about these than about the program",
+                                         old->processor, new->processor));
     if (old->rate != new->rate)
         comparison_note(to, arena_printf(&to->arena,
                                          "the sides were sampled at different rates (%" PRIu32
-                                         " and %" PRIu32 " a second): +- has both",
+                                         " and %" PRIu32 " a second): +- includes both",
                                          old->rate, new->rate));
     if (old->method != new->method)
-        comparison_note(
-            to,
-            arena_printf(&to->arena,
-                         "the sides were recorded by different methods (%s; %s), which cost "
-                         "the program and see the kernel differently",
-                         recording_method_name(old->method), recording_method_name(new->method)));
+        comparison_note(to,
+                        arena_printf(&to->arena,
+                                     "the sides were recorded by different methods (%s; %s), which "
+                                     "differ in overhead and in what they see of the kernel",
+                                     recording_method_name(old->method),
+                                     recording_method_name(new->method)));
     if (old->is_part || new->is_part)
-        comparison_note(
-            to, "a side was attached to: its times are of the stretch that was recorded, so that "
-                "shares are compared");
+        comparison_note(to, "a side was attached to while it ran: its times cover only what was "
+                            "recorded, so shares are compared");
 }
 
 /* Why times are compared as they are, or not at all. The last note says how sure the changes are:
@@ -224,18 +221,16 @@ static void comparison_notes_times(struct notes_printer *to, const struct compar
                              "side's own samples",
                              c->old->dimension, c->new->dimension));
     else if (!c->old->has_time || !c->new->has_time)
-        comparison_note(to, "shares are compared: what a sample stands for is not known");
+        comparison_note(to, "shares are compared: the unit of the samples is unknown");
     if (c->compares_samples && (!c->old->has_stacks || !c->new->has_stacks))
-        comparison_note(to,
-                        "totals are estimates by call counts, of which no test says whether they "
-                        "differ by chance");
-    if (c->compares_samples && c->is_assumed)
         comparison_note(
-            to, arena_printf(&to->arena,
-                             "one run a side: two runs of one program are taken to differ by up "
-                             "to %.3g %% (--noise), in the kernel by more; what several runs a "
-                             "side differ by is measured",
-                             100 * c->rules.noise));
+            to, "totals are estimates by call counts, which cannot be tested for significance");
+    if (c->compares_samples && c->is_assumed)
+        comparison_note(to, arena_printf(&to->arena,
+                                         "one run per side: two runs of one program are assumed to "
+                                         "differ by up to %.3g %% (--noise), more in the kernel; "
+                                         "with several runs per side their spread is measured",
+                                         100 * c->rules.noise));
 }
 
 /* Sides first, then times, then calls: from the general to the particular. */
@@ -250,7 +245,7 @@ void comparison_notes(const struct comparison *c,
                                  ? "calls are not compared: one side has none"
                                  : "calls are not compared: none were counted");
     if (!c->has_renames)
-        comparison_note(&to, "too many functions are new and gone to look for renamed ones");
+        comparison_note(&to, "too many functions are new or gone to look for renamed ones");
     arena_deinit(&to.arena);
 }
 
@@ -354,18 +349,19 @@ static const struct column total_columns[TOTAL_COLUMNS] = {
         {"name",
          "cpu_time, elapsed_time, peak_memory (of one process), processes, or an event's name"},
     [TOTAL_UNIT] = {"unit", "seconds, bytes or count"},
-    [TOTAL_OLD] = {"old", "of an average run"},
-    [TOTAL_NEW] = {"new", "of an average run"},
-    [TOTAL_GROWTH] = {"change", "new less old"},
+    [TOTAL_OLD] = {"old", "of the mean run"},
+    [TOTAL_NEW] = {"new", "of the mean run"},
+    [TOTAL_GROWTH] = {"change", "new - old"},
     [TOTAL_MARGIN] = {"margin",
-                      "of the change, with the confidence of the summary; null: not judged"},
-    [TOTAL_CHANCE] = {"chance", "probability that two sides of one program differ so much; "
-                                "null: not known"},
-    [TOTAL_VERDICT] = {"verdict", "what the test says"},
-    [TOTAL_FOUND] = {"is_found", "it changed, by least_change or more"},
+                      "half the width of the change's confidence interval; null: not judged"},
+    [TOTAL_CHANCE] = {"chance",
+                      "p-value: probability of a difference this large between runs of the "
+                      "same program; null: unknown"},
+    [TOTAL_VERDICT] = {"verdict", "the result of the test"},
+    [TOTAL_FOUND] = {"is_found", "it changed significantly, and by least_change or more"},
     [TOTAL_TEXT] = {"text", "the verdict in words"},
 };
-const struct column_table total_columns_table = {"diff", "diff", "totals", total_columns,
+const struct column_table total_columns_table = {"Totals in JSON", "diff", "totals", total_columns,
                                                  TOTAL_COLUMNS};
 
 /* `margin` holds only for what was judged; `chance` is below 0 where it is not known. */
@@ -506,19 +502,21 @@ enum {
     ROW_FOUND = ROW_TOTAL_TIME + 4,
     ROW_COLUMNS
 };
-static const char OLD_SHARE[] = "of the old side's samples, 0 to 1";
-static const char NEW_SHARE[] = "of the new side's samples, 0 to 1";
-static const char OLD_TIME[] = "of a mean run of the old side";
-static const char NEW_TIME[] = "of a mean run of the new side";
-static const char MARGIN[] = "the change is within so much of this; none: not known";
-static const char CHANCE[] = "the probability that runs that do not differ differ so much";
+static const char OLD_SHARE[] = "share of the old side's samples, 0 to 1";
+static const char NEW_SHARE[] = "share of the new side's samples, 0 to 1";
+static const char OLD_TIME[] = "in the mean run of the old side";
+static const char NEW_TIME[] = "in the mean run of the new side";
+static const char MARGIN[] = "half the width of the change's confidence interval; empty: unknown";
+static const char CHANCE[] =
+    "p-value: probability of a difference this large between equal programs";
 
 static const struct column row_columns[ROW_COLUMNS] = {
     [ROW_NAME] = {"name", "demangled, unless --no-demangle"},
-    [ROW_LINKAGE] = {"linkage_name", "of the new side, or of what is gone, of the old one"},
-    [ROW_OBJECT] = {"object", "the library it is in; none: the executable"},
+    [ROW_LINKAGE] = {"linkage_name",
+                     "of the new side; of functions that are gone, of the old side"},
+    [ROW_OBJECT] = {"object", "the library it is in; empty: the executable"},
     [ROW_KIND] = {"kind", "kept, new, gone, moved (to another file or object) or renamed"},
-    [ROW_OLD_LINKAGE] = {"old_linkage_name", "none of what is new"},
+    [ROW_OLD_LINKAGE] = {"old_linkage_name", "empty if the function is new"},
     [ROW_SHARE] = {"old_self_share", OLD_SHARE},
     {"new_self_share", NEW_SHARE},
     {"self_chance", CHANCE},
@@ -535,10 +533,9 @@ static const struct column row_columns[ROW_COLUMNS] = {
     {"new_total_time", NEW_TIME},
     {"total_time_margin", MARGIN},
     {"total_time_chance", CHANCE},
-    [ROW_FOUND] = {"is_found",
-                   "a finding: what is judged (summary.judged_by) changed, or calls did"},
+    [ROW_FOUND] = {"is_found", "what is judged (summary.judged_by) changed, or calls did"},
 };
-const struct column_table comparison_columns = {"diff", "diff", "functions", row_columns,
+const struct column_table comparison_columns = {"Columns", "diff", "functions", row_columns,
                                                 ROW_COLUMNS};
 
 /* Old and new, with `has_margin` the margin, and the chance: beside each other. */

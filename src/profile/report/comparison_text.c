@@ -198,14 +198,11 @@ static void comparison_row_text(struct out *out, const struct comparison_layout 
         comparison_calls_text(out, l, row);
     int room = l->style->width - used - (int)strlen(remark) - 3;
     if (l->style->width)
-        text_name_within(out, name, strlen(name), room < LEAST_NAME ? LEAST_NAME : room);
+        text_symbol_within(out, name, room < LEAST_NAME ? LEAST_NAME : room);
     else
         text_name(out, name);
-    if (object && !change_identity(c, row)->is_made) {
-        out_str(out, " [");
-        text_name(out, object);
-        out_char(out, ']');
-    }
+    if (object && !change_identity(c, row)->is_made)
+        text_object(out, object);
     if (*remark) {
         out_str(out, " (");
         text_name(out, remark);

@@ -19,7 +19,7 @@
 #include "profile/report/writers.h"
 
 #include "base/sort.h"
-#include "output/json.h"
+#include "output/formats.h"
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
@@ -126,20 +126,24 @@ enum {
     LINE_INFERRED,
     LINE_COLUMNS
 };
+/* Blocks of a line may have different counts: `least` and `most` show how far they are apart. */
 static const struct column line_columns[LINE_COLUMNS] = {
-    [LINE_FILE] = {"file", "as debug information has it"},
+    [LINE_FILE] = {"file", "path in the debug information"},
     [LINE_LINE] = {"line", "of that file"},
     [LINE_FUNCTION] = {"function", "the linkage name of the function that the line is in"},
-    [LINE_EXECUTIONS] = {"executions", "the sum of the counts of the line's blocks", "executions",
+    [LINE_EXECUTIONS] = {"executions", "sum over all blocks that begin on the line", "executions",
                          FORM_NUMBER},
-    [LINE_BLOCKS] = {"blocks", "blocks that begin on the line; text, ~: none does", "blocks",
-                     FORM_NUMBER},
-    [LINE_LEAST] = {"least", "the smallest count of its blocks", "least", FORM_NUMBER},
-    [LINE_MOST] = {"most", "the largest", "most", FORM_NUMBER},
+    [LINE_BLOCKS] = {"blocks",
+                     "how many these are; ~: none begins there, and the count is that of the "
+                     "block that runs on into it (exact if every block was recorded)",
+                     "blocks", FORM_NUMBER},
+    [LINE_LEAST] = {"least", "count of the least often executed of these blocks", "least",
+                    FORM_NUMBER},
+    [LINE_MOST] = {"most", "count of the most often executed", "most", FORM_NUMBER},
     [LINE_INFERRED] = {"is_inferred", "no block begins on the line: the count is that of the block "
                                       "before"},
 };
-const struct column_table counts_line_columns = {"counts", "counts", "lines", line_columns,
+const struct column_table counts_line_columns = {"Columns", "counts", "lines", line_columns,
                                                  LINE_COLUMNS};
 
 enum {
@@ -153,15 +157,16 @@ enum {
 };
 static const struct column block_columns[BLOCK_COLUMNS] = {
     [BLOCK_ADDRESS] = {"address", "where the block begins, as linked"},
-    [BLOCK_FUNCTION] = {"function", "the linkage name of the function it is in, inlined ones too"},
+    [BLOCK_FUNCTION] = {"function",
+                        "the linkage name of the function it is in, which may be inlined"},
     [BLOCK_FILE] = {"file", "null: the code has no line numbers"},
     [BLOCK_LINE] = {"line", "of that file"},
     [BLOCK_EXECUTIONS] = {"executions", "how often the block was entered", "executions",
                           FORM_NUMBER},
     [BLOCK_TEXT_ADDRESS] = {NULL, "where the block begins, as linked", "address", FORM_NUMBER},
 };
-const struct column_table counts_block_columns = {"counts", "counts", "blocks", block_columns,
-                                                  BLOCK_COLUMNS};
+const struct column_table counts_block_columns = {"Columns of --blocks", "counts", "blocks",
+                                                  block_columns, BLOCK_COLUMNS};
 
 /* Least and most tell how uneven the blocks of a line are: `a && b` on one line with 1000 and 3 in
  * them is a branch that the sum hides. */

@@ -87,6 +87,7 @@ void doctor_text(struct out *out, const struct report_input *in)
 }
 
 enum { FINDING_NAME, FINDING_SEVERITY, FINDING, FINDING_EVIDENCE, FINDING_REMEDY, FINDING_COLUMNS };
+/* The name is the one part that does not change with wording: scripts match it. */
 static const struct column columns[FINDING_COLUMNS] = {
     [FINDING_NAME] = {"name", "for scripts; new ones may appear"},
     [FINDING_SEVERITY] = {"severity", "error: figures are wrong or missing; warning; note"},
@@ -94,7 +95,7 @@ static const struct column columns[FINDING_COLUMNS] = {
     [FINDING_EVIDENCE] = {"evidence", "the figures it was found by"},
     [FINDING_REMEDY] = {"remedy", "what to do about it"},
 };
-const struct column_table doctor_columns = {"doctor", "doctor", "findings", columns,
+const struct column_table doctor_columns = {"Findings in JSON", "doctor", "findings", columns,
                                             FINDING_COLUMNS};
 
 /* Without a summary the document still has one, of the two names, so that a reader finds the same

@@ -18,7 +18,7 @@
  * with an array as long as the tree is deep. */
 #include "profile/report/writers.h"
 
-#include "output/text.h"
+#include "output/out.h"
 
 extern const char flame_script[];
 
@@ -111,7 +111,8 @@ static void flame_put_tip(struct out *out, const struct flame *f, const struct f
         flame_put_amount(out, f->summary, frame->self);
     }
     if (frame->is_estimate)
-        out_str(out, "\nestimated by counts of calls: this path was not seen");
+        out_str(out, "\n"
+                     "estimated from call counts: this path was not observed");
     out_str(out, "</title>");
 }
 
@@ -135,8 +136,12 @@ static void flame_put_label(struct out *out, const struct flame_frame *frame, do
     svg_length(out, "x", x + 3);
     svg_length(out, "y", y + 13);
     out_char(out, '>');
-    if (room > 0)
-        svg_text_within(out, frame->name, strlen(frame->name), room);
+    if (room > 0) {
+        struct arena scratch = {0};
+        const char *fits = names_within(frame->name, room, &scratch);
+        svg_text_within(out, fits, strlen(fits), room);
+        arena_deinit(&scratch);
+    }
     out_str(out, "</text>");
 }
 
@@ -172,9 +177,9 @@ static void flame_put_note(struct out *out, const struct flame *f)
     const double percent = 100, least = 0.00005;
     out_printf(out, "<text class=\"h\" x=\"%d\" y=\"44\">", MARGIN);
     flame_put_amount(out, f->summary, f->summary->samples);
-    out_str(out, f->is_model ? " measured. Calls were counted, not stacks: paths are estimated by "
-                               "counts of calls where hatched."
-                             : " recorded. Paths are stacks that were seen.");
+    out_str(out, f->is_model ? " measured. Calls were counted, not stacks: hatched paths are "
+                               "estimated from call counts."
+                             : " recorded. Paths are recorded stacks.");
     double missing = summary_share(f->summary, f->summary->samples - f->covered);
     if (missing > least) {
         out_char(out, ' ');
@@ -189,7 +194,7 @@ static void flame_put_note(struct out *out, const struct flame *f)
 static void flame_put_legend(struct out *out, const struct flame *f)
 {
     enum { LEFT = 120, STEP = 62, BOX = 14 };
-    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"66\">Own time, from</text>\n", MARGIN);
+    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"66\">Self time, from</text>\n", MARGIN);
     for (int i = 0; i < STEPS; i++)
         out_printf(out,
                    "<rect x=\"%d\" y=\"55\" width=\"%d\" height=\"%d\" fill=\"%s\" "
@@ -236,7 +241,7 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
     out_printf(out,
                "<text class=\"h\" id=\"found\" x=\"%d\" y=\"66\" text-anchor=\"end\"></text>\n"
                "<text class=\"h b\" id=\"reset\" x=\"%d\" y=\"24\" text-anchor=\"end\" "
-               "style=\"display:none\">Whole picture</text>\n"
+               "style=\"display:none\">Reset zoom</text>\n"
                "<text class=\"h b\" id=\"search\" x=\"%d\" y=\"24\" text-anchor=\"end\" "
                "style=\"display:none\">Search</text>\n",
                WIDTH - MARGIN, WIDTH - MARGIN - 70, WIDTH - MARGIN);

@@ -61,61 +61,82 @@ enum {
     FLAT_COLUMNS
 };
 
-static const char IN_UNITS[] = "in units of the dimension; null: the rate is not known";
-static const char WILSON[] = "95 % confidence (Wilson)";
+static const char IN_UNITS[] = "the same as time, in the dimension's unit; null: unknown rate";
+static const char WILSON[] = "95 % confidence interval (Wilson)";
 static const char OF_TOTAL[] =
-    "of the total time's share, where stacks measured it: 95 % confidence";
+    "95 % confidence interval of the share with callees, if stacks were recorded";
 
+/* Text and programs often want one figure in two forms: text has time and the half width of an
+ * interval, JSON and CSV have samples and both ends. Each form is a column, with or without a name
+ * or heading, so that a reader of help finds both. Columns that depend on the data (stacks, several
+ * runs, --base) say so at the start of their meaning. */
 static const struct column columns[FLAT_COLUMNS] = {
     COLUMNS_OF_FUNCTION(0),
     [FLAT_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
-    [FLAT_INLINED] = {"is_inlined", "its code where it was inlined; a function of the same name "
-                                    "without it is code of its own"},
-    [FLAT_SHARE] = {"self_share", "of all samples, 0 to 1", "self%", FORM_HEAT},
+    [FLAT_INLINED] = {"is_inlined",
+                      "the row is the function's inlined code; its out-of-line code has "
+                      "a row of its own"},
+    [FLAT_SHARE] = {"self_share",
+                    "share of all samples, those outside any function included; 0 to 1"
+                    " in JSON",
+                    "self%", FORM_HEAT},
     [FLAT_SHARE_BETWEEN] = {NULL,
-                            "the true share is within so many points of self%, with 95 % "
-                            "confidence",
+                            "half the width of the 95 % confidence interval of self%, in "
+                            "points; with room for all samples of bins shared with others",
                             "+-", FORM_PERCENT, true},
     [FLAT_LOW] = {"self_share_low", WILSON},
     [FLAT_HIGH] = {"self_share_high", WILSON},
-    [FLAT_SAMPLES] = {"self_samples", "samples in the function itself", "samples", FORM_NUMBER},
+    [FLAT_SAMPLES] = {"self_samples",
+                      "hits of the profiling clock in the function itself; a bin that "
+                      "several functions share is split by bytes",
+                      "samples", FORM_NUMBER},
     [FLAT_TIME] = {"self_time", IN_UNITS, "self ?", FORM_NUMBER},
-    [FLAT_BETWEEN] = {NULL, "of a series: the mean run's time is within so much of self", "+-",
-                      FORM_NUMBER},
-    [FLAT_TIME_LOW] = {"self_time_low", "only of a series of runs: the 95 % interval of the mean "
-                                        "run's time, by how the runs differ"},
-    [FLAT_TIME_HIGH] = {"self_time_high", "the interval's other end"},
+    [FLAT_BETWEEN] = {NULL,
+                      "of several runs: half the width of the 95 % confidence interval of "
+                      "the mean run's time",
+                      "+-", FORM_NUMBER},
+    [FLAT_TIME_LOW] = {"self_time_low", "only of several runs: the 95 % confidence interval of the "
+                                        "mean run's time, by how the runs differ"},
+    [FLAT_TIME_HIGH] = {"self_time_high", "the upper end of that interval"},
     [FLAT_SHARED] = {"shared_samples",
-                     "only of profiles of bins: samples in bins shared with others, all of which "
-                     "may be of this row or none; self_share_low and self_share_high have room "
-                     "for both"},
-    [FLAT_CUMULATIVE] = {NULL, "self of this row and of all above it", "cumulative", FORM_NUMBER},
-    [FLAT_TOTAL_SHARE] = {NULL, "the share with callees, where stacks measured it", "total%",
+                     "only of histograms: samples in bins shared with other functions; all or "
+                     "none of them may belong to this row, and self_share_low and "
+                     "self_share_high allow for both"},
+    [FLAT_CUMULATIVE] = {NULL, "self time of this row and all above", "cumulative", FORM_NUMBER},
+    [FLAT_TOTAL_SHARE] = {NULL, "share of the samples in whose stack the function is", "total%",
                           FORM_PERCENT},
-    [FLAT_TOTAL] = {NULL, "with callees: samples that have it on the stack", "total ?",
-                    FORM_NUMBER},
-    [FLAT_TOTAL_SAMPLES] = {"total_samples", "with callees; the model's estimate"},
+    [FLAT_TOTAL] = {NULL, "the same as time", "total ?", FORM_NUMBER},
+    [FLAT_TOTAL_SAMPLES] = {"total_samples",
+                            "samples with callees: measured if stacks were recorded, else the "
+                            "model's estimate"},
     [FLAT_TOTAL_TIME] = {"total_time", IN_UNITS},
     [FLAT_TOTAL_LOW] = {"total_share_low", OF_TOTAL},
     [FLAT_TOTAL_HIGH] = {"total_share_high", OF_TOTAL},
-    [FLAT_MODEL] = {NULL, "what the model of the call graph makes of total", "model ?",
+    [FLAT_MODEL] = {NULL, "with --model: what splitting by call counts makes of total", "model ?",
                     FORM_NUMBER},
-    [FLAT_MODEL_ERROR] = {NULL, "model less total", "off by", FORM_SIGNED},
+    [FLAT_MODEL_ERROR] = {NULL, "with --model: its error, model - total", "off by", FORM_SIGNED},
     [FLAT_MODEL_SAMPLES] = {"model_total_samples",
-                            "only with call stacks, from which total_samples "
-                            "comes then: the estimate"},
-    [FLAT_MODEL_TIME] = {"model_total_time", "the same in units of the dimension"},
-    [FLAT_CALLS] = {"calls", "all, recursive ones too", "calls", FORM_NONZERO},
-    [FLAT_RECURSIVE] = {"recursive_calls", "of them by itself"},
-    [FLAT_SELF_PER_CALL] = {NULL, "self time by calls", "self/call", FORM_TEXT},
-    [FLAT_TOTAL_PER_CALL] = {NULL, "total time by calls from others", "total/call", FORM_TEXT},
-    [FLAT_BASE_SHARE] = {"base_self_share", "only with --base: self_share there", "was%",
-                         FORM_PERCENT},
-    [FLAT_BASE_CHANGE] = {NULL, "points that the share has grown by since", "change", FORM_POINTS},
-    [FLAT_BASE_TOTAL] = {"base_total_share", "only with --base: the share with callees there"},
-    [FLAT_BASE_CALLS] = {"base_calls", "only with --base: calls there", "was", FORM_NUMBER},
+                            "only if stacks were recorded: the estimate by call "
+                            "counts"},
+    [FLAT_MODEL_TIME] = {"model_total_time", "the same as time"},
+    [FLAT_CALLS] = {"calls", "all calls, recursive ones included", "calls", FORM_NONZERO},
+    [FLAT_RECURSIVE] = {"recursive_calls", "how many of them the function made itself"},
+    [FLAT_SELF_PER_CALL] = {NULL, "self time divided by calls", "self/call", FORM_TEXT},
+    [FLAT_TOTAL_PER_CALL] = {NULL,
+                             "time with callees, divided by calls from other functions; "
+                             "without recorded stacks an estimate",
+                             "total/call", FORM_TEXT},
+    [FLAT_BASE_SHARE] = {"base_self_share", "only with --base: self_share of the older profile",
+                         "was%", FORM_PERCENT},
+    [FLAT_BASE_CHANGE] = {NULL, "only with --base: points by which the share grew", "change",
+                          FORM_POINTS},
+    [FLAT_BASE_TOTAL] = {"base_total_share",
+                         "only with --base: the share with callees of the older profile"},
+    [FLAT_BASE_CALLS] = {"base_calls",
+                         "only with --base: calls in the older profile; of several runs the mean",
+                         "was", FORM_NUMBER},
 };
-const struct column_table flat_columns = {"flat", "flat", "functions", columns, FLAT_COLUMNS};
+const struct column_table flat_columns = {"Columns", "flat", "functions", columns, FLAT_COLUMNS};
 
 /* The head of CSV, in its order: not that of the columns, since new columns came behind those that
  * scripts knew. */
@@ -455,14 +476,15 @@ void flat_text(struct out *out, const struct report_input *in)
         text_row(out, &l, in, &t->rows[i], used);
     }
     if (!t->len && t->omitted.functions)
-        out_str(out, "No function is left: none that was measured passes --focus, --ignore and "
+        out_str(out, "No function to show: none that was measured passes --focus, --ignore and "
                      "--min-percent.\n");
     if (t->omitted.functions) {
         running += t->omitted.self;
         out_spaces(out, (size_t)indent);
         text_rest(out, &l, s, t->omitted.self, running, t->omitted.calls);
-        out_printf(out, "[%" PRIu32 " more function%s, not shown]\n", t->omitted.functions,
-                   t->omitted.functions == 1 ? "" : "s");
+        bool is_idle = t->omitted.functions == t->omitted.idle; /* all of them */
+        out_printf(out, "[%" PRIu32 " more function%s%s]\n", t->omitted.functions,
+                   t->omitted.functions == 1 ? "" : "s", is_idle ? ": --all" : ", not shown");
     }
     if (s->unattributed != 0 || s->unknown_callees) {
         running += s->unattributed;

@@ -17,7 +17,7 @@
  *     ---------------------------------------------------------------------- */
 #include "profile/report/writers.h"
 
-#include "output/json.h"
+#include "output/formats.h"
 #include "output/out.h"
 #include "profile/analysis/compare/comparison.h"
 
@@ -26,6 +26,48 @@
 #include <string.h>
 
 static const char static_word[] = "static";
+
+/* --- columns of entries ----------------------------------------------------------------------- */
+
+/* Of an entry in JSON, which has its arcs as lists inside, and the headings of text. CSV is a table
+ * of arcs alone. */
+enum {
+    ENTRY_ID,
+    ENTRY_KIND,
+    ENTRY_FUNCTION,
+    ENTRY_CYCLE = ENTRY_FUNCTION + FUNCTION_FIELDS,
+    ENTRY_SHARE,
+    ENTRY_SELF,
+    ENTRY_TEXT_SAMPLES,
+    ENTRY_CALLEES,
+    ENTRY_CALLS,
+    ENTRY_RECURSIVE,
+    ENTRY_COLUMNS
+};
+static const struct column entry_columns[ENTRY_COLUMNS] = {
+    [ENTRY_ID] = {"id", "number of the entry; null: it has none", "index", FORM_LEFT},
+    [ENTRY_KIND] = {"kind", "function; cycle: functions that call each other"},
+    COLUMNS_OF_FUNCTION(ENTRY_FUNCTION),
+    [ENTRY_CYCLE] = {"cycle", "number of the cycle that it is, or is in"},
+    [ENTRY_SHARE] = {"total_share", "share of all samples, callees included; 0 to 1 in JSON",
+                     "total%", FORM_HEAT, true},
+    [ENTRY_SELF] = {"self_samples",
+                    "the function's own time (JSON: samples); of a caller: what of that it "
+                    "caused; of a callee: what of the callee's the function caused",
+                    "self ?", FORM_NUMBER, true},
+    [ENTRY_TEXT_SAMPLES] = {NULL, "in place of self time if the rate is unknown", "samples",
+                            FORM_NUMBER, true},
+    [ENTRY_CALLEES] = {"callees_samples", "the same of the time in callees", "callees ?",
+                       FORM_NUMBER, true},
+    [ENTRY_CALLS] =
+        {"calls",
+         "from other functions, of a cycle from outside, +: by itself; of a "
+         "caller or callee: calls between the two / all calls of the one that is called",
+         "calls", FORM_NUMBER},
+    [ENTRY_RECURSIVE] = {"recursive_calls", "calls by itself; of a cycle between members"},
+};
+const struct column_table entries_columns = {"Columns of entries", "graph", "entries",
+                                             entry_columns, ENTRY_COLUMNS};
 
 enum { ENTRIES_A_PIECE = 64 };
 
@@ -126,8 +168,11 @@ static void text_node(struct out *out, const struct columns *l, uint32_t node, i
         if (n->cycle)
             out_printf(out, " <cycle %" PRIu32 ">", n->cycle);
     }
-    if (l->number && l->number[node])
-        out_printf(out, " [%" PRIu32 "]", l->number[node]);
+    if (l->number && l->number[node]) { /* of every line: printf() would be a fifth of the report */
+        out_str(out, " [");
+        out_u64(out, l->number[node], 0);
+        out_char(out, ']');
+    }
 }
 
 /* Self and children, in time where the rate is known, else in samples. */
@@ -206,10 +251,12 @@ static void text_line(struct out *out, const struct columns *l, const struct ent
 /* The entry's own line, with its number, as gprof has it at the margin. */
 static void text_primary(struct out *out, const struct columns *l, const struct entry *e)
 {
-    char index[16];
     double share = summary_share(l->summary, e->self + e->children);
-    snprintf(index, sizeof index, "[%" PRIu32 "]", e->number);
-    out_printf(out, "%-*s", l->index, index);
+    int index = text_digits(e->number) + 2;
+    out_char(out, '[');
+    out_u64(out, e->number, 0);
+    out_char(out, ']');
+    out_spaces(out, l->index > index ? (size_t)(l->index - index) : 0);
     if (l->has_samples) {
         text_heat_on(out, l->style, share);
         out_printf(out, " %6.2f", 100 * share);
@@ -234,21 +281,28 @@ static void text_primary(struct out *out, const struct columns *l, const struct 
     out_char(out, '\n');
 }
 
-/* Headings above the first entry alone. A unit that is no visible character is `?`. */
+/* Headings above the first entry alone. The lines below are of three kinds and are laid out by
+ * text_primary() and text_line(), at the same widths; the table only names the columns. The field
+ * of calls has room for two counts, of which the heading takes the first. */
 static void text_head(struct out *out, const struct columns *l)
 {
-    char self[16], children[24];
-    const char unit = l->summary->abbreviation > ' ' && l->summary->abbreviation <= '~'
-                          ? l->summary->abbreviation
-                          : '?';
-    snprintf(self, sizeof self, l->has_time ? "self %c" : "samples", unit);
-    snprintf(children, sizeof children, l->has_time ? "callees %c" : "callees", unit);
-    out_printf(out, "%-*s", l->index, "index");
-    if (l->has_samples)
-        out_printf(out, " %6s %*s %*s", "total%", l->time, self, l->time, children);
+    const struct summary *s = l->summary;
+    struct text_columns t = {.columns = entry_columns,
+                             .len = ENTRY_COLUMNS,
+                             .style = l->style,
+                             .unit = s->abbreviation ? s->abbreviation : '?'};
+    text_column(&t, ENTRY_ID, l->index, 0);
+    if (l->has_samples) {
+        t.unit = l->has_time ? t.unit : 0;
+        text_column(&t, ENTRY_SHARE, 6, 2);
+        text_column(&t, l->has_time ? ENTRY_SELF : ENTRY_TEXT_SAMPLES, l->time, l->decimals);
+        text_column(&t, ENTRY_CALLEES, l->time, l->decimals);
+    }
     if (l->has_calls)
-        out_printf(out, "  %*s%*s", l->calls, "calls", l->calls + 1, "");
-    others_head(out, &l->summary->others);
+        text_column(&t, ENTRY_CALLS, l->calls, 0);
+    text_columns_head(out, &t);
+    out_spaces(out, l->has_calls ? (size_t)l->calls + 1 : 0);
+    others_head(out, &s->others);
     if (l->was)
         out_printf(out, "  %*s", l->was, "was");
     if (l->base && l->base->old.has_samples)
@@ -310,7 +364,7 @@ void graph_text(struct out *out, const struct report_input *in)
     text_head(out, &l);
     out_parallel(out, (t->len + ENTRIES_A_PIECE - 1) / ENTRIES_A_PIECE, 0, text_entries, &listing);
     if (!t->len && t->omitted)
-        out_str(out, "No entry is left: no function that was measured passes --focus, --ignore and "
+        out_str(out, "No entry to show: no function that was measured passes --focus, --ignore and "
                      "--min-percent.\n");
     if (t->omitted)
         out_printf(out, "%" PRIu32 " more entr%s not shown\n", t->omitted,
@@ -339,24 +393,26 @@ enum {
     TREE_COLUMNS
 };
 static const struct column tree_columns[TREE_COLUMNS] = {
-    [TREE_NUMBER] = {"tree", "of CSV, which has all trees in one table: from 1"},
+    [TREE_NUMBER] = {"tree",
+                     "in CSV, which has all trees in one table: number of the tree, from 1"},
     [TREE_DEPTH] = {"depth", "levels below the function that was asked for"},
-    [TREE_KIND] = {"kind", "function; cycle: all its members; unknown: callers outside of the "
+    [TREE_KIND] = {"kind", "function; cycle: all its members; unknown: callers outside the "
                            "program's functions"},
     COLUMNS_OF_FUNCTION(TREE_FUNCTION),
-    [TREE_CYCLE] = {"cycle", "number of the cycle it is or is in"},
-    [TREE_HEAT] = {NULL, "share of all samples that flow through here", "total%", FORM_HEAT},
+    [TREE_CYCLE] = {"cycle", "number of the cycle that it is, or is in"},
+    [TREE_HEAT] = {NULL, "share of all samples that flow through this row", "total%", FORM_HEAT},
     [TREE_TIME] = {NULL, "the same as time", "total ?", FORM_NUMBER, true},
-    [TREE_TEXT_SAMPLES] = {NULL, "the same as samples, where no time is known", "samples",
-                           FORM_NUMBER, true},
-    [TREE_CALLS] = {"calls", "between this function and the one above it, from everywhere", "calls",
-                    FORM_NONZERO},
-    [TREE_STATIC] = {"static", "the call stands in the code and was never recorded (--static)"},
+    [TREE_TEXT_SAMPLES] = {NULL, "in place of time if the rate is unknown", "samples", FORM_NUMBER,
+                           true},
+    [TREE_CALLS] = {"calls", "calls between this function and the one above it, whatever the path",
+                    "calls", FORM_NONZERO},
+    [TREE_STATIC] = {"static", "the call is in the code but was never recorded (--static)"},
     [TREE_SHARE] = {"share", "of all samples, 0 to 1"},
-    [TREE_SAMPLES] = {"samples", "of the first row's, what flows through here"},
-    [TREE_CUT] = {"cut", "callers or callees that are not shown: too deep, or too small"},
+    [TREE_SAMPLES] = {"samples", "samples of the first row that flow through this row"},
+    [TREE_CUT] = {"cut", "callers or callees not shown: too deep, or below --min-percent"},
 };
-const struct column_table trees_columns = {"graph", "graph", "rows", tree_columns, TREE_COLUMNS};
+const struct column_table trees_columns = {"Columns of trees of callers or callees", "graph",
+                                           "rows", tree_columns, TREE_COLUMNS};
 
 /* --- trees as text ---------------------------------------------------------------------------- */
 
@@ -391,7 +447,7 @@ static void text_tree(struct out *out, const struct text_columns *table, const s
         out_char(out, '\n');
     }
     if (t->is_cut)
-        out_printf(out, "the tree goes on; --limit allows %zu rows\n", t->len);
+        out_printf(out, "cut off after %zu rows (--limit)\n", t->len);
 }
 
 /* Pairs of callers and callees are facts; what happens three calls up is not in the counts. The
@@ -424,33 +480,6 @@ void trees_text(struct out *out, const struct report_input *in)
 
 /* --- entries as JSON and CSV ------------------------------------------------------------------ */
 
-/* Of an entry in JSON, which has its arcs as lists inside. CSV is a table of arcs alone. */
-enum {
-    ENTRY_ID,
-    ENTRY_KIND,
-    ENTRY_FUNCTION,
-    ENTRY_CYCLE = ENTRY_FUNCTION + FUNCTION_FIELDS,
-    ENTRY_SHARE,
-    ENTRY_SELF,
-    ENTRY_CALLEES,
-    ENTRY_CALLS,
-    ENTRY_RECURSIVE,
-    ENTRY_COLUMNS
-};
-static const struct column entry_columns[ENTRY_COLUMNS] = {
-    [ENTRY_ID] = {"id", "the number in brackets; null: it has none"},
-    [ENTRY_KIND] = {"kind", "function, or cycle: functions that call each other, as one"},
-    COLUMNS_OF_FUNCTION(ENTRY_FUNCTION),
-    [ENTRY_CYCLE] = {"cycle", "number of the cycle it is or is in"},
-    [ENTRY_SHARE] = {"total_share", "of all samples, 0 to 1"},
-    [ENTRY_SELF] = {"self_samples", "samples in the function itself"},
-    [ENTRY_CALLEES] = {"callees_samples", "samples in what it called"},
-    [ENTRY_CALLS] = {"calls", "by others; of a cycle from outside"},
-    [ENTRY_RECURSIVE] = {"recursive_calls", "by itself; of a cycle between members"},
-};
-const struct column_table entries_columns = {"graph", "graph", "entries", entry_columns,
-                                             ENTRY_COLUMNS};
-
 /* Of a line above or below an entry's: in JSON a member of its list, in CSV a row with both ends.
  */
 enum {
@@ -475,28 +504,32 @@ enum {
     ARC_COLUMNS
 };
 static const struct column arc_columns[ARC_COLUMNS] = {
-    [ARC_KIND] = {"kind", "arc; internal: within the cycle or recursive, no time flows; "
-                          "spontaneous: no recorded call explains it; unknown: from outside the "
-                          "program's functions; member: of the cycle"},
-    [ARC_ID] = {"id", "of the entry of that function; null: it has none"},
-    [ARC_NAME] = {"name", "of the caller, callee or member"},
-    [ARC_CALLER] = {"caller", "its name; none where the kind says that it is not known"},
+    [ARC_KIND] = {"kind", "arc; internal: within a cycle or recursive, passes no time on; "
+                          "spontaneous: no recorded call explains it; unknown: called from "
+                          "outside the program's functions; member: of the cycle"},
+    [ARC_ID] = {"id", "number of that function's entry; null: it has none"},
+    [ARC_NAME] = {"name", "name of the caller, callee or member"},
+    [ARC_CALLER] = {"caller", "name of the caller; empty if the kind says that it is unknown"},
     [ARC_CALLER_LINKAGE] = {"caller_linkage_name", "as the program's symbol table has it"},
-    [ARC_CALLER_ADDRESS] = {"caller_address", "where it begins"},
-    [ARC_CALLEE] = {"callee", "its name"},
+    [ARC_CALLER_ADDRESS] = {"caller_address", "where the caller begins, as linked"},
+    [ARC_CALLEE] = {"callee", "name of the callee"},
     [ARC_CALLEE_LINKAGE] = {"callee_linkage_name", "as the program's symbol table has it"},
-    [ARC_CALLEE_ADDRESS] = {"callee_address", "where it begins"},
-    [ARC_CALLS] = {"calls", "along this arc"},
-    [ARC_STATIC] = {"static", "the call stands in the code and was never recorded (--static)"},
-    [ARC_RECURSIVE] = {"recursive_calls", "of a member of a cycle: by itself"},
+    [ARC_CALLEE_ADDRESS] = {"callee_address", "where the callee begins, as linked"},
+    [ARC_CALLS] = {"calls", "calls along this arc"},
+    [ARC_STATIC] = {"static", "the call is in the code but was never recorded (--static)"},
+    [ARC_RECURSIVE] = {"recursive_calls", "of a member of a cycle: calls by itself"},
     [ARC_OF_CALLS] = {"of_calls", "all calls of the callee or its cycle"},
-    [ARC_SELF] = {"self_samples", "of the callee's own samples, those of this arc"},
-    [ARC_CALLEES] = {"callees_samples", "of the samples below the callee, those of this arc"},
-    [ARC_BASE_CALLS] = {"base_calls", "only with --base: along this arc, of an average run"},
+    [ARC_SELF] = {"self_samples", "share of the callee's own samples that this arc caused"},
+    [ARC_CALLEES] = {"callees_samples",
+                     "share of the samples below the callee that this arc caused"},
+    [ARC_BASE_CALLS] = {"base_calls",
+                        "only with --base: calls along this arc in the older profile; of several "
+                        "runs the mean"},
     [ARC_CALLER_OBJECT] = {"caller_object", "only of recordings: the library it is in"},
     [ARC_CALLEE_OBJECT] = {"callee_object", "only of recordings: the library it is in"},
 };
-const struct column_table arcs_columns = {"graph", "graph", "callers", arc_columns, ARC_COLUMNS};
+const struct column_table arcs_columns = {"Columns of callers and callees", "graph", "callers",
+                                          arc_columns, ARC_COLUMNS};
 
 /* Fields that hold for every kind of line; who stands at its ends is added by each form. */
 static void arc_fields(struct field *fields, const struct entry_line *line)
@@ -612,7 +645,7 @@ static void end_fields(struct field *fields, const struct graph *g, uint32_t nod
         return;
     fields[name] = field_text(names_get(names, node));
     fields[name + 1] = field_text(names->functions->at[node].name);
-    fields[name + 2] = field_address(names->functions->at[node].start);
+    fields[name + 2] = field_address(function_link_address(names->functions, node));
     fields[object] = field_text_if(function_object_label(names->functions, node));
 }
 

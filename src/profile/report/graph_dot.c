@@ -16,7 +16,7 @@
 #include "profile/report/writers.h"
 
 #include "base/map.h"
-#include "output/text.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 
@@ -41,7 +41,7 @@ static void dot_name(struct out *out, const char *name, int room)
 {
     struct out shortened;
     out_init(&shortened, -1);
-    text_name_within(&shortened, name, strlen(name), room);
+    text_symbol_within(&shortened, name, room);
     dot_quoted(out, shortened.at, shortened.len);
     out_deinit(&shortened);
 }
@@ -243,7 +243,8 @@ static void dot_caption(struct dot *d)
         out_printf(d->out, ": the most important entries; %" PRIu32 " more are left out",
                    t->omitted);
     if (t->summary->has_samples && !t->graph->is_measured)
-        out_str(d->out, "\\nTimes along calls are estimated by counts of calls.");
+        out_str(d->out, "\\n"
+                        "Times along calls are estimated from call counts.");
     out_str(d->out, "\";\n");
 }
 

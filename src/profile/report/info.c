@@ -15,7 +15,7 @@
  *       note: ... */
 #include "profile/report/info.h"
 
-#include "output/text.h"
+#include "output/out.h"
 
 #include "profile/model/profile.h"
 

@@ -5,7 +5,7 @@
 #ifndef MONARC_PROFILE_REPORT_INFO_H
 #define MONARC_PROFILE_REPORT_INFO_H
 
-#include "output/json.h"
+#include "output/formats.h"
 #include "profile/model/profile.h"
 #include "profile/model/recording.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/map.h"
 #include "base/path.h"
-#include "output/json.h"
+#include "output/formats.h"
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
@@ -138,38 +138,45 @@ enum {
     LINE_COLUMNS
 };
 
-static const char IN_UNITS[] = "in units of the dimension; null: the rate is not known";
-static const char WILSON[] = "95 % confidence (Wilson)";
+static const char IN_UNITS[] = "the same as time, in the dimension's unit; null: unknown rate";
+static const char WILSON[] = "95 % confidence interval (Wilson)";
 
+/* The function's fields come first, since JSON and CSV name the function of each line; text has it
+ * behind the place. Totals exist with --inlines alone: a line's total is its own samples and those
+ * of code inlined at it. */
 static const struct column columns[LINE_COLUMNS] = {
     COLUMNS_OF_FUNCTION(0),
     [LINE_KIND] = {"kind", "function, or profiler: mcount and its like, the cost of measuring"},
-    [LINE_FILE] = {"file", "as debug information has it, after --path-map; null: no line numbers"},
-    [LINE_LINE] = {"line", "null: the code has no line"},
-    [LINE_SHARE] = {"self_share", "of all samples, 0 to 1", "self%", FORM_HEAT},
-    [LINE_BETWEEN] = {NULL,
-                      "the true share is within so many points of self%, with 95 % confidence",
+    [LINE_FILE] = {"file",
+                   "path in the debug information, after --path-map; null: no line numbers"},
+    [LINE_LINE] = {"line", "null: the code has no line number"},
+    [LINE_SHARE] = {"self_share", "share of all samples; 0 to 1 in JSON", "self%", FORM_HEAT},
+    [LINE_BETWEEN] = {NULL, "half the width of the 95 % confidence interval of self%, in points",
                       "+-", FORM_PERCENT, true},
     [LINE_SHARED] = {"shared_samples",
-                     "only of profiles of bins: samples in bins shared with other lines, all of "
-                     "which may be of this one or none"},
+                     "only of histograms: samples in bins shared with other lines; all or none of "
+                     "them may belong to this one"},
     [LINE_LOW] = {"self_share_low", WILSON},
     [LINE_HIGH] = {"self_share_high", WILSON},
-    [LINE_SAMPLES] = {"self_samples", "samples on the line itself", "samples", FORM_NUMBER},
+    [LINE_SAMPLES] = {"self_samples",
+                      "hits of the profiling clock; a bin that lines share is split by bytes",
+                      "samples", FORM_NUMBER},
     [LINE_TIME] = {"self_time", IN_UNITS, "self ?", FORM_NUMBER},
-    [LINE_CUMULATIVE] = {NULL, "self of this row and of all above it", "cumulative", FORM_NUMBER},
-    [LINE_TOTAL_SHARE] = {NULL, "the share with the code that was inlined here", "total%",
-                          FORM_PERCENT},
-    [LINE_TOTAL] = {NULL, "with the code that was inlined here", "total ?", FORM_NUMBER},
+    [LINE_CUMULATIVE] = {NULL, "self time of this row and all above", "cumulative", FORM_NUMBER},
+    [LINE_TOTAL_SHARE] =
+        {NULL,
+         "with --inlines: share of the samples in this line and in code that was inlined at it",
+         "total%", FORM_PERCENT},
+    [LINE_TOTAL] = {NULL, "the same as time", "total ?", FORM_NUMBER},
     [LINE_TOTAL_SAMPLES] =
         {"total_samples",
-         "only with --inlines: with the code that was inlined here; each sample counts once"},
+         "only with --inlines: samples in this line and in code that was inlined at it"},
     [LINE_TOTAL_TIME] = {"total_time", IN_UNITS},
-    [LINE_CALLS] = {"calls", "made from this line", "calls", FORM_NONZERO},
-    [LINE_ENTERED] = {"entered", "calls of functions that begin on this line", "entered",
+    [LINE_CALLS] = {"calls", "calls made from this line", "calls", FORM_NONZERO},
+    [LINE_ENTERED] = {"entered", "calls of the function that begins on this line", "entered",
                       FORM_NONZERO},
 };
-const struct column_table lines_columns = {"lines", "lines", "lines", columns, LINE_COLUMNS};
+const struct column_table lines_columns = {"Columns", "lines", "lines", columns, LINE_COLUMNS};
 
 /* What all forms print of an amount of self time. */
 static void self_fields(struct field *fields, const struct summary *s, double self)
@@ -374,7 +381,7 @@ void lines_text(struct out *out, const struct report_input *in)
     for (uint32_t i = 0; i < t->len; i++)
         put_row(out, &l, s, &t->rows[i]);
     if (!t->len && t->omitted.lines)
-        out_str(out, "No line is left: none that was measured passes --focus, --ignore and "
+        out_str(out, "No line to show: none that was measured passes --focus, --ignore and "
                      "--min-percent.\n");
     if (t->omitted.lines) {
         running += t->omitted.self;

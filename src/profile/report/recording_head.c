@@ -20,7 +20,7 @@
  * All sums were made by the analysis; this is their print, in constant space. */
 #include "profile/report/report_header.h"
 
-#include "output/text.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -149,7 +149,7 @@ static void recording_text_parts(struct out *out, const struct recording_summary
         out_printf(out, "         memory layout varied from run to run (seed %" PRIu64 ")\n",
                    r->parts.at[0].seed);
     if (failed)
-        out_printf(out, "         %zu of them ended with another status than 0\n", failed);
+        out_printf(out, "         %zu of them ended with a non-zero status\n", failed);
 }
 
 /* Time that is nowhere, with the reason, and what else went missing. Losses of the kind OTHER are
@@ -161,7 +161,7 @@ static void recording_text_losses(struct out *out, const struct recording_summar
         const struct recording_loss *l = &s->recording->losses.at[i];
         if (l->kind == RECORDING_LOST_OTHER || (!l->ns && !l->count))
             continue;
-        if (l->ns && s->cpu_ns)
+        if (l->ns && l->ns <= s->cpu_ns) /* else it is not in the account */
             out_printf(out, "         %.3f s (%.1f %%): ", recording_seconds(l->ns),
                        recording_percent(l->ns, s->cpu_ns));
         else if (l->ns)
@@ -207,10 +207,10 @@ static void recording_text_cpu(struct out *out, const struct recording_summary *
 static void recording_text_stacks(struct out *out, const struct recording_summary *s)
 {
     if (s->whole >= 0 && s->whole < 0.99)
-        out_printf(out,
-                   "Stacks   %.1f %% are whole; the others end in [stack cut: ...], which says "
-                   "why\n",
-                   100 * s->whole);
+        out_printf(
+            out,
+            "Stacks   %.1f %% are complete; the others end in [stack cut: ...], which says why\n",
+            100 * s->whole);
 }
 
 /* For the second and later reports on one recording. Less than 95 % accounted for brings the whole

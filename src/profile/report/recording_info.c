@@ -113,21 +113,24 @@ static void recording_text_facts(struct out *out, const struct recording *r)
                recording_seconds(r->system_ns));
     out_printf(out,
                "  sampled by %s, %" PRIu32 " a second asked for; it took about %.3f s of the "
-               "program's CPU time, and %.3f s of its own\n",
+               "program's CPU time, and %.3f s of monarc's\n",
                recording_method_name(r->method), r->rate, recording_seconds(r->cost_ns),
                recording_seconds(r->monitor_ns));
+    static const char *const units[] = {"ns", "events", "bytes"};
     for (uint32_t i = 0; i < r->events.len; i++) {
         const struct recording_event *event = &r->events.at[i];
         out_str(out, "  event ");
         text_name(out, event->name);
-        out_printf(out, ": %" PRIu64 " samples of %" PRIu64 " %s, together %" PRIu64 "%s\n",
-                   recording_taken_of(r, i), event->period,
-                   event->unit == RECORDING_UNIT_NS ? "ns" : "events", recording_weight(r, i),
+        out_printf(out, ": %" PRIu64 " samples", recording_taken_of(r, i));
+        if (event->period)
+            out_printf(out, " of %" PRIu64 " %s", event->period, units[event->unit]);
+        out_printf(out, ", together %" PRIu64 "%s%s%s\n", recording_weight(r, i),
+                   event->period ? "" : " ", event->period ? "" : units[event->unit],
                    event->user_only ? ", user code alone" : "");
     }
     out_printf(out,
                "  stacks: %zu frames in context, %" PRIu64 " of %" PRIu64
-               " samples with whole ones; %zu entries in slices of %.6g s\n",
+               " samples with complete ones; %zu entries in slices of %.6g s\n",
                r->nodes.len - 1, r->whole, r->stacks, r->samples.len,
                recording_seconds(r->slice_ns));
     out_printf(out, "  calls: %" PRIu64 " along %zu arcs, %zu blocks\n", recording_calls_of(r),
@@ -149,7 +152,7 @@ static void recording_text_symbols(struct out *out, const struct recording *r)
                "%zu bytes",
                sum.functions, sum.places, sum.objects, sum.bytes);
     if (sum.damaged)
-        out_printf(out, "; of %zu objects they are damaged", sum.damaged);
+        out_printf(out, "; damaged for %zu objects", sum.damaged);
     out_char(out, '\n');
 }
 
@@ -209,8 +212,12 @@ static void recording_text_process(struct out *out, const struct recording_proce
     else if (p->has_ended)
         out_printf(out, ", ended with status %d", WEXITSTATUS(p->status));
     if (p->why_unseen) {
-        out_str(out, ", not wholly recorded: ");
+        out_str(out, ", not fully recorded: ");
         text_name(out, p->why_unseen);
+    }
+    if (p->command && strcmp(p->command, p->name)) {
+        out_str(out, "\n            ");
+        text_name(out, p->command);
     }
     out_char(out, '\n');
 }
@@ -322,12 +329,13 @@ static void recording_json_symbols(struct json *j, const struct recording *r)
  */
 static void recording_json_events(struct json *j, const struct recording *r)
 {
+    static const char *const units[] = {"ns", "count", "bytes"};
     json_key(j, "events"), json_begin(j, '[');
     for (uint32_t i = 0; i < r->events.len; i++) {
         const struct recording_event *event = &r->events.at[i];
         json_begin(j, '{');
         json_pair_str(j, "name", event->name);
-        json_pair_str(j, "unit", event->unit == RECORDING_UNIT_NS ? "ns" : "count");
+        json_pair_str(j, "unit", units[event->unit]);
         json_pair_u64(j, "period", event->period);
         json_key(j, "user_only"), json_bool(j, event->user_only);
         json_pair_u64(j, "samples", recording_taken_of(r, i));
@@ -377,6 +385,7 @@ static void recording_json_processes(struct json *j, const struct recording *r)
         json_pair_u64(j, "pid", p->pid);
         json_pair_u64(j, "parent_pid", p->parent_pid);
         json_pair_str(j, "name", p->name);
+        json_pair_str(j, "command", p->command);
         json_pair_str(j, "program",
                       p->program == RECORDING_NONE ? NULL : r->objects.at[p->program].path);
         json_pair_u64(j, "start_ns", p->start_ns);

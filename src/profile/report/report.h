@@ -146,9 +146,11 @@ extern const size_t reports_len;
 /* The row, or NULL; `format` may be NULL for text. */
 const struct report *report_find(enum report_table table, const char *format);
 
-/* The columns of all reports of a profile, those of one command beside each other. */
-extern const struct column_table *const report_columns[];
-extern const size_t report_columns_len;
+/* The columns of the reports of a profile. */
+extern const struct column_table comparison_columns, doctor_columns, total_columns_table;
+extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,
+    counts_block_columns, counts_line_columns, entries_columns, flat_columns, lines_columns,
+    shares_columns, trees_columns;
 
 /* --- orders of functions, as files that linkers read ------------------------------------------ */
 

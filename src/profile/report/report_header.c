@@ -6,7 +6,7 @@
  * stands for, calls; then, as notes, what cannot be trusted: a program and profile that do not
  * belong together, too few samples, what counting calls cost. Decimals of times follow the rate, so
  * that one sample is never lost in rounding. A name has its linkage name, file, object and marks
- * behind it; where the row has too little room, the name itself loses its middle.
+ * behind it; where the row has too little room, the name itself gives way (names_within()).
  *
  *     Program  ./a.out
  *     Profile  gmon.out
@@ -20,7 +20,7 @@
 #include "profile/report/report_header.h"
 
 #include "base/path.h"
-#include "output/text.h"
+#include "output/out.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -66,8 +66,15 @@ int text_function_width(struct names *names, uint32_t function, const struct tex
     return (int)p.shown_bytes + p.others;
 }
 
-/* Only the name gives way, in its middle: what stands behind tells two functions of one name apart.
- */
+void text_symbol_within(struct out *out, const char *name, int room)
+{
+    struct arena scratch = {0};
+    const char *fits = names_within(name, room, &scratch);
+    text_name_within(out, fits, strlen(fits), room);
+    arena_deinit(&scratch);
+}
+
+/* Only the name gives way: what stands behind it tells two functions of one name apart. */
 void text_function_behind(struct out *out, struct names *names, uint32_t function,
                           const struct text_style *style, int used)
 {
@@ -75,7 +82,7 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
     int room = style->width - used - p.others;
     room = room < NAME_ROOM ? NAME_ROOM : room;
     if (style->width)
-        text_name_within(out, p.shown, p.shown_bytes, room);
+        text_symbol_within(out, p.shown, room);
     else
         text_name(out, p.shown);
     if (p.linkage) {
@@ -89,9 +96,7 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
         out_char(out, ')');
     }
     if (p.object) {
-        out_str(out, " [");
-        text_name(out, p.object);
-        out_char(out, ']');
+        text_object(out, p.object);
     }
     if (p.is_inlined)
         out_str(out, INLINED_MARK);
@@ -124,13 +129,12 @@ void text_interval_legend(struct out *out, const struct summary *s)
     uint32_t runs = s->run ? recording_count(s->run->recording) : 1;
     if (runs > 1)
         out_printf(out,
-                   "\n+-: what a mean run has is within so much of self%% and self, by how the\n"
-                   "    %" PRIu32 " runs differ (95 %% confidence)\n",
+                   "\n+-: half the 95 %% confidence interval of the mean run's self%% and self,\n"
+                   "    from the spread of %" PRIu32 " runs\n",
                    runs);
     else
-        out_printf(out,
-                   "\n+-: %s true share is within so many points of self%% (95 %% confidence)\n",
-                   s->run ? "this run's" : "the");
+        out_printf(out, "\n+-: half the 95 %% confidence interval of self%%, in points%s\n",
+                   s->run ? " (of this run)" : "");
 }
 
 /* How many samples, of what, and how many of them are not the program's own. Samples in no function
@@ -152,7 +156,7 @@ static void head_text_samples(struct out *out, const struct summary *s)
         text_name(out, s->dimension);
         out_str(out, runs > 1 ? " a run" : "");
     } else {
-        out_str(out, "; the sampling rate is not known");
+        out_str(out, "; the sampling rate is unknown");
     }
     out_char(out, '\n');
     if (s->unattributed > 0)
@@ -162,8 +166,7 @@ static void head_text_samples(struct out *out, const struct summary *s)
         out_printf(out, "         with call stacks: totals are measured, not modelled\n");
     bool is_aside = s->run && s->run->weights->aside > 0;
     if (s->profiler > 0 && is_aside)
-        out_printf(out,
-                   "         %.6g more in the recorder's counting of calls, no part of these\n",
+        out_printf(out, "         %.6g more while the recorder counted calls, not included\n",
                    s->profiler);
     else if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
@@ -190,7 +193,7 @@ static void head_text_calls(struct out *out, const struct summary *s)
 static void head_text_reasons(struct out *out, const struct summary *s)
 {
     if (s->was_forced) {
-        out_str(out, "Note     program and profile do not belong together: ");
+        out_str(out, "Note     the profile does not match the program: ");
         text_name(out, s->mismatch);
         out_char(out, '\n');
     }
@@ -211,7 +214,7 @@ void text_notes(struct out *out, const struct summary *s)
     double certain = s->effective > 0 ? s->effective : s->samples;
     if (s->has_samples && certain > 0 && certain < FEW) {
         struct interval half = share_interval(certain / 2, certain);
-        out_printf(out, "Note     few samples: a share of 50 %% may be %.0f points more or less\n",
+        out_printf(out, "Note     few samples: a share of 50 %% may be off by %.0f points\n",
                    50 * (half.high - half.low));
     }
     double cost = summary_mcount_estimate(s);

@@ -18,8 +18,12 @@
 void text_function(struct out *out, struct names *names, uint32_t function,
                    const struct text_style *style);
 
-/* The same behind `used` columns of a row: a name for which the style's width leaves no room loses
- * its middle, but no name becomes shorter than NAME_ROOM. */
+/* A function's name within `room` columns: as names_within() shortens it, and if that does not do,
+ * without its middle. */
+void text_symbol_within(struct out *out, const char *name, int room);
+
+/* The same behind `used` columns of a row: names are shortened to what room the style's width
+ * leaves, but to no less than NAME_ROOM. */
 enum { NAME_ROOM = 20 };
 void text_function_behind(struct out *out, struct names *names, uint32_t function,
                           const struct text_style *style, int used);
@@ -43,9 +47,9 @@ enum {
     [(first) + FUNCTION_LINKAGE] = {"linkage_name", "as the program's symbol table has it"},       \
     [(first) + FUNCTION_ADDRESS] = {"address", "where the function begins, as linked"},            \
     [(first) + FUNCTION_OBJECT] =                                                                  \
-        {"object", "only of recordings: the library it is in; none: the executable"},              \
+        {"object", "only of recordings: the library it is in; absent: the executable"},              \
     [(first) + FUNCTION_SOURCE] =                                                                  \
-        {"source", "only of static functions that share their name: the file they are in"}
+        {"source", "only of static functions with the same name: the file it is in"}
 /* clang-format on */
 
 /* `fields` points to the first of the five. The texts live as long as `names`. */

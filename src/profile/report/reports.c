@@ -8,8 +8,6 @@
  * docs/reports.md and a golden. */
 #include "profile/report/writers.h"
 
-#include "profile/report/writers.h"
-
 #include <string.h>
 
 /* Names by which docs and tests know a table; they are not options. */
@@ -76,11 +74,3 @@ const struct report *report_find(enum report_table table, const char *format)
             return &reports[i];
     return NULL;
 }
-
-/* For help and schemas, which are made of them: a column is described in one place. */
-const struct column_table *const report_columns[] = {
-    &flat_columns,        &shares_columns,       &lines_columns,       &entries_columns,
-    &arcs_columns,        &trees_columns,        &call_tree_columns,   &annotate_columns,
-    &counts_line_columns, &counts_block_columns, &total_columns_table, &comparison_columns,
-    &doctor_columns};
-const size_t report_columns_len = sizeof report_columns / sizeof *report_columns;

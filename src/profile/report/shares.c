@@ -14,7 +14,7 @@
  * rate is known. One pass over the rows. */
 #include "profile/report/writers.h"
 
-#include "output/json.h"
+#include "output/formats.h"
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
@@ -73,13 +73,17 @@ static void shares_text_thread(struct out *out, const struct share_row *r)
         out_printf(out, "%7s  ", "others");
 }
 
-/* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where nobody knows. A process that has
+/* "0", "1" as exit statuses, "SIGKILL" as signals; "?" where it is not known. A process that has
  * ended, but of which no status was seen, is `?`; one that has not is `runs`. */
 static void shares_process_end(const struct recording_process *p, char *into, size_t size)
 {
     if (p->has_ended && WIFSIGNALED(p->status))
+#ifdef HAVE_SIGABBREV_NP
         snprintf(into, size, "SIG%s",
                  sigabbrev_np(WTERMSIG(p->status)) ? sigabbrev_np(WTERMSIG(p->status)) : "?");
+#else /* glibc before 2.32 */
+        snprintf(into, size, "signal %d", WTERMSIG(p->status));
+#endif
     else if (p->has_ended)
         snprintf(into, size, "%d", WEXITSTATUS(p->status));
     else
@@ -177,32 +181,38 @@ enum {
     SHARE_TOTAL_SAMPLES,
     SHARE_COLUMNS
 };
+/* One table for three reports; a meaning begins with the kind of row that has the column. Times are
+ * those of the kernel, in nanoseconds, and not of samples. */
 static const struct column columns[SHARE_COLUMNS] = {
     [SHARE_NAME] = {"name", "path of the object, the thread's name, or the program's"},
     [SHARE_SHARE] = {"self_share", "of all samples, 0 to 1"},
-    [SHARE_SAMPLES] = {"self_samples", "samples in it"},
-    [SHARE_THREAD] = {"thread", "threads: the system's number; 0: several short-lived ones of the "
-                                "process"},
-    [SHARE_PID] = {"pid", "threads and processes: the process"},
+    [SHARE_SAMPLES] = {"self_samples", "samples in the object, thread or process"},
+    [SHARE_THREAD] = {"thread", "threads: the system's thread id; 0: several short-lived threads "
+                                "together"},
+    [SHARE_PID] = {"pid", "threads and processes: the process id"},
     [SHARE_CPU_NS] = {"cpu_ns", "threads: CPU time"},
     [SHARE_RUN_NS] = {"run_ns", "threads: from start to end"},
-    [SHARE_PARENT_PID] = {"parent_pid", "processes: who started it"},
+    [SHARE_PARENT_PID] = {"parent_pid", "processes: the process id of the parent"},
     [SHARE_START_NS] = {"start_ns", "processes: since the start of the recording"},
-    [SHARE_END_NS] = {"end_ns", "processes: likewise; 0: still ran"},
-    [SHARE_USER_NS] = {"user_ns", "processes: CPU time; null: not known"},
-    [SHARE_SYSTEM_NS] = {"system_ns", "processes: CPU time; null: not known"},
-    [SHARE_EXIT_STATUS] = {"exit_status", "processes: null: not known, or a signal ended it"},
-    [SHARE_SIGNAL] = {"signal", "processes: that ended it"},
-    [SHARE_STATUS] = {"status", "processes, of CSV: exit status, SIG and the signal's name, runs, "
-                                "or ? where it is not known"},
-    [SHARE_WHY_UNSEEN] = {"why_unseen", "processes: why it was not, or not wholly, recorded; null: "
+    [SHARE_END_NS] = {"end_ns", "processes: since the start of the recording; 0: still running"},
+    [SHARE_USER_NS] = {"user_ns", "processes: CPU time; null: unknown"},
+    [SHARE_SYSTEM_NS] = {"system_ns", "processes: CPU time; null: unknown"},
+    [SHARE_EXIT_STATUS] = {"exit_status", "processes: null: unknown, or ended by a signal"},
+    [SHARE_SIGNAL] = {"signal", "processes: the signal that ended it"},
+    [SHARE_STATUS] = {"status",
+                      "processes, in CSV: exit status, name of the signal (SIGSEGV), runs, "
+                      "or ? if unknown"},
+    [SHARE_WHY_UNSEEN] = {"why_unseen", "processes: why it was not recorded, or only partly; null: "
                                         "it was"},
-    [SHARE_CALLS] = {"calls", "objects: calls of its functions"},
-    [SHARE_FUNCTION] = {"function", "threads, of CSV: none in the row of the thread itself"},
-    [SHARE_TOTAL_SAMPLES] = {"total_samples", "with the function anywhere on the stack"},
+    [SHARE_CALLS] = {"calls", "objects: calls of their functions"},
+    [SHARE_FUNCTION] = {"function",
+                        "threads, in CSV: a function it ran; empty in the row of the thread "
+                        "itself"},
+    [SHARE_TOTAL_SAMPLES] = {"total_samples", "samples with the function anywhere on the stack"},
 };
 
-const struct column_table shares_columns = {"flat", "shares", "rows", columns, SHARE_COLUMNS};
+const struct column_table shares_columns = {"Columns of --by-thread, --by-process and --by-object",
+                                            "shares", "rows", columns, SHARE_COLUMNS};
 
 /* What both forms have of a row; `end`: room for the status of a process. A process has CPU times
  * here as they stand; JSON makes null of those that are not known. */

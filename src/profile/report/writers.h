@@ -1,5 +1,5 @@
-/* What files of this room share: the writers that reports.c lists, the tables of their columns, and
- * the phrases of a comparison. */
+/* What files of this room share: the writers that reports.c lists, and the phrases of a
+ * comparison. */
 #ifndef MONARC_PROFILE_REPORT_WRITERS_H
 #define MONARC_PROFILE_REPORT_WRITERS_H
 
@@ -20,11 +20,6 @@ report_writer layout_text, layout_json;
 report_writer lines_text, lines_json, lines_csv;
 report_writer shares_text, shares_json, shares_csv;
 report_writer trees_text, trees_json, trees_csv;
-
-extern const struct column_table comparison_columns, doctor_columns, total_columns_table;
-extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,
-    counts_block_columns, counts_line_columns, entries_columns, flat_columns, lines_columns,
-    shares_columns, trees_columns;
 
 /* --- phrases of a comparison ------------------------------------------------------------------ */
 

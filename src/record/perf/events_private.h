@@ -1,10 +1,8 @@
 /* What the files of the parser of events share.
  *
- *     events.c        the text of a list: words, modifiers, terms, breakpoints
- *     events_names.c  the kernel's general events and cache events, by name
- *     events_sysfs.c  units and tracepoints, which the kernel describes in files
- *     events_probe.c  whether an event is to be had, and why not
- *     events_list.c   what is to be had on this machine
+ *     events.c        the text of a list: words, modifiers, terms, breakpoints; whether an event is
+ * to be had, and why not events_sysfs.c  units and tracepoints, which the kernel describes in files
+ *     events_list.c   the kernel's general events and cache events, by name; what is to be had here
  *
  * Words point into the user's text; whatever is kept of one is copied into an arena. */
 #ifndef MONARC_RECORD_PERF_EVENTS_PRIVATE_H
@@ -35,26 +33,11 @@ bool event_word_is_name(struct event_word w);
 /* A whole number, decimal or with 0x; false: it is none, or beyond 64 bits. */
 bool event_number(struct event_word w, uint64_t *out);
 
-/* --- general events: events_names.c ----------------------------------------------------------- */
-
-/* A row of the table of general events. */
-struct event_name {
-    const char *name, *alias; /* alias: NULL if there is none */
-    uint32_t type;
-    uint64_t config;
-    bool in_kernel;
-    const char *what; /* for lists */
-};
-
-extern const struct event_name event_names[];
-extern const size_t event_names_len;
+/* --- general events: events_list.c ----------------------------------------------------------- */
 
 /* Events of the kernel's own lists, of caches, and rNNN. */
 bool event_general(struct event_word name, struct event_choice *c);
 bool event_raw(struct event_word name, struct event_choice *c);
-
-/* The next name of a cache event, in the form of `perf list`; *number starts at 0. */
-bool event_next_cache(uint32_t *number, char *name, size_t bytes, struct event_choice *c);
 
 /* --- events of files: events_sysfs.c ---------------------------------------------------------- */
 

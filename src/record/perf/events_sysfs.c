@@ -105,9 +105,9 @@ static bool events_put(const char *format, struct event_choice *c, struct event_
             events_put_bits(field, low, has_high ? high : low, &value);
     }
     if (!field)
-        return err_set(e, "the kernel's format \"%s\" of \"%.*s\" is not one that is understood",
-                       format, (int)key.len, key.at);
-    return !value || err_set(e, "\"%.*s\" has not that many bits", (int)key.len, key.at);
+        return err_set(e, "the kernel's format \"%s\" of \"%.*s\" is not understood", format,
+                       (int)key.len, key.at);
+    return !value || err_set(e, "\"%.*s\" has fewer bits than that", (int)key.len, key.at);
 }
 
 /* Whether the user's terms have that key. */
@@ -134,7 +134,7 @@ bool event_common_term(struct arena *a, struct event_word key, struct event_word
     }
     if (event_word_is(key, "period"))
         return (event_number(value, &c->period) && c->period && c->period <= INT64_MAX) ||
-               err_set(e, "period takes a whole number from 1");
+               err_set(e, "period takes an integer, 1 or more");
     *is_taken = false;
     return true;
 }
@@ -286,7 +286,7 @@ static bool events_no_tracepoint(const char *path, struct err *e)
         return err_set(e, "tracepoints are not permitted: `sudo mount -o "
                           "remount,mode=755 /sys/kernel/tracing` gives them");
     return path ? err_set(e, "this kernel has no such tracepoint")
-                : err_set(e, "tracepoints are not to be seen: `sudo mount -t tracefs nodev "
+                : err_set(e, "tracepoints are not visible: `sudo mount -t tracefs nodev "
                              "/sys/kernel/tracing` shows them");
 }
 
@@ -303,7 +303,7 @@ bool event_tracepoint(struct arena *a, const char *root, struct event_word group
                                text))
         return events_no_tracepoint(events, e);
     if (!event_number((struct event_word){text, strlen(text)}, &c->config))
-        return err_set(e, "the tracepoint's number is none");
+        return err_set(e, "the tracepoint's number is invalid");
     c->type = PERF_TYPE_TRACEPOINT;
     c->in_kernel = true;
     return true;

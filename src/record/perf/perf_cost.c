@@ -1,11 +1,19 @@
-/* The same number of steps with the clock ticking and without, by turns; the least of each counts,
- * since whatever else happens only adds. */
-#include "record/perf/perf_cost.h"
+/* Samples: the same number of steps with the clock ticking and without, by turns; the least of each
+ * counts, since whatever else happens only adds.
+ *
+ * Switches: threads that leave the CPU have their events stopped, and started when they come back.
+ * That takes a fraction of a microsecond, or some where the kernel's timers are a host's matter; a
+ * program that does nothing else becomes slower by half, and no sample tells. So two threads of
+ * ours pass a byte back and forth, with and without such events, by turns; the least of each counts
+ * here, too. */
+#include "record/perf/perf_source_private.h"
 
-#include "record/perf/perf_ring.h"
+#include "record/perf/perf_record.h"
+#include "base/vec.h"
 #include "record/clocks.h"
 
-#include <linux/perf_event.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,7 +24,9 @@ enum {
     WANTED_NS = 2500 * 1000,
     TURNS = 3,
     MOST_BUFFER = 2 << 20,
-    LEAST_BUFFER = 256 << 10
+    LEAST_BUFFER = 256 << 10,
+    ROUNDS = 256, /* of a byte, or what there is time for */
+    ROUNDS_NS = 20 * 1000 * 1000
 };
 
 static uint64_t cost_of_steps(uint64_t steps)
@@ -97,4 +107,81 @@ uint64_t perf_cost_of_sample(const struct perf_layout *l, uint32_t stack_bytes, 
     perf_ring_unmap(&ring);
     close(fd);
     return cost;
+}
+
+/* --- switches --------------------------------------------------------------------------------- */
+
+struct cost_fds {
+    VEC(int) at;
+};
+
+struct cost_pipes {
+    int there[2], back[2];
+};
+
+/* Sends back what comes, until there is no more. */
+static void *cost_echo(void *context)
+{
+    struct cost_pipes *p = context;
+    char byte;
+    while (read(p->there[0], &byte, 1) == 1 && write(p->back[1], &byte, 1) == 1)
+        continue;
+    return NULL;
+}
+
+/* CPU time of both threads for a switch of one of them; 0: it cannot be told. */
+static uint64_t cost_of_turns(void)
+{
+    struct cost_pipes p = {{-1, -1}, {-1, -1}};
+    pthread_t other;
+    char byte = 0;
+    uint64_t rounds = 0, took = 0;
+    if (!pipe2(p.there, O_CLOEXEC) && !pipe2(p.back, O_CLOEXEC) &&
+        !pthread_create(&other, NULL, cost_echo, &p)) {
+        uint64_t begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID), until = clock_now() + ROUNDS_NS;
+        while (rounds < ROUNDS && clock_now() < until && write(p.there[1], &byte, 1) == 1 &&
+               read(p.back[0], &byte, 1) == 1)
+            rounds++;
+        took = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun;
+        close(p.there[1]);
+        p.there[1] = -1;
+        pthread_join(other, NULL);
+    }
+    const int ends[] = {p.there[0], p.there[1], p.back[0], p.back[1]};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return rounds ? took / (2 * rounds) : 0;
+}
+
+/* On the calling thread, which the other one inherits them from. False: none. */
+static bool cost_open_all(const struct perf_event_attr *attrs, size_t len, struct cost_fds *fds)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    for (size_t i = 0; i < len; i++)
+        for (long cpu = 0; cpu < cpus; cpu++) {
+            struct perf_event_attr attr = attrs[i];
+            attr.disabled = attr.enable_on_exec = 0;
+            int fd =
+                (int)syscall(SYS_perf_event_open, &attr, 0, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+            if (fd >= 0)
+                vec_push(&fds->at, fd);
+        }
+    return fds->at.len > 0;
+}
+
+uint64_t perf_cost_of_switch(const struct perf_event_attr *attrs, size_t len)
+{
+    uint64_t bare = UINT64_MAX, sampled = UINT64_MAX, took;
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct cost_fds fds = {0};
+        took = cost_of_turns();
+        bare = took && took < bare ? took : bare;
+        took = cost_open_all(attrs, len, &fds) ? cost_of_turns() : 0;
+        sampled = took && took < sampled ? took : sampled;
+        for (size_t i = 0; i < fds.at.len; i++)
+            close(fds.at.at[i]);
+        vec_free(&fds.at);
+    }
+    return sampled != UINT64_MAX && sampled > bare ? sampled - bare : 0;
 }

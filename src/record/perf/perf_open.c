@@ -68,7 +68,7 @@ static void perf_attr_tasks(struct perf_event_attr *attr)
     attr->sample_period = 0;
     attr->freq = 0;
     attr->task = attr->comm = attr->comm_exec = 1;
-    attr->mmap = attr->mmap2 = attr->build_id = 1;
+    attr->mmap = attr->mmap2 = attr->PERF_ATTR_BUILD_ID = 1;
     attr->wakeup_watermark = TASKS_WAKE;
 }
 
@@ -128,6 +128,12 @@ static struct perf_event_attr perf_attr(const struct perf_source *s, uint32_t ch
     return attr;
 }
 
+void perf_list_attrs(const struct perf_source *s, perf_attrs *out)
+{
+    for (uint32_t i = 0; i < s->choices.len; i++)
+        vec_push(out, perf_attr(s, i));
+}
+
 /* Older kernels refuse what they do not know: build-ids came with 5.12, counts of what was lost
  * with 6.0. */
 static int perf_open_with_less(struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -137,9 +143,9 @@ static int perf_open_with_less(struct perf_event_attr *attr, pid_t pid, int cpu)
         return fd;
     attr->read_format = 0;
     fd = perf_open(attr, pid, cpu);
-    if (fd >= 0 || errno != EINVAL || !attr->build_id)
+    if (fd >= 0 || errno != EINVAL || !attr->PERF_ATTR_BUILD_ID)
         return fd;
-    attr->build_id = 0;
+    attr->PERF_ATTR_BUILD_ID = 0;
     return perf_open(attr, pid, cpu);
 }
 

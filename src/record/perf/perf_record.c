@@ -1,15 +1,32 @@
-/* Taking records apart. Every field is read through the bounded cursor: what the kernel writes is
- * trusted no more than a file.
+/* Records, from the kernel's buffer to their turn.
  *
- * A record is read from front to back, field by field as its event's attributes say; fields that
- * nothing is wanted of are skipped by their length. A field that reaches beyond the record fails
- * the whole of it. Source: perf_event_open(2), and kernel/events/core.c of Linux for the order. */
+ *     ring     pages:  header page | data, of a power of two ...
+ *              data:   ....[tail: first not taken | record | record | head: the kernel writes
+ * on].... backlog  bytes:  | taken ...      | first | record | record ...
+ *
+ * A ring is read along with the kernel. head and tail only grow; their low bits are places in the
+ * data. The kernel moves data_head, we move data_tail, each with the barrier that makes the records
+ * visible before it (perf_event_open(2) and tools/lib/perf/mmap.c of Linux). A record that goes
+ * over the end is put together in a buffer of our own. Nothing is read beyond `head`.
+ *
+ * A backlog has records as the kernel had them but for the length of stacks. What was taken stays
+ * in front until more is moved in; a backlog that is empty then takes the other's memory over. The
+ * first record is read once and kept, since it is compared with those of all other buffers.
+ *
+ * A record is taken apart from front to back, field by field as its event's attributes say, through
+ * the bounded cursor: what the kernel writes is trusted no more than a file. Fields that nothing is
+ * wanted of are skipped by their length; one that reaches beyond the record fails the whole of it.
+ * Source: perf_event_open(2), and kernel/events/core.c of Linux for the order. */
 #include "record/perf/perf_record.h"
 
 #include "base/bytes.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+/* --- taking records apart -------------------------------------------------------------------- */
 
 struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks)
 {
@@ -197,6 +214,9 @@ static void perf_read_fields(struct cursor *in, struct perf_record *out)
         out->value = cursor_u64(in);
     } else if (out->type == PERF_RECORD_LOST_SAMPLES) {
         out->value = cursor_u64(in);
+    } else if (out->type == RECORD_CALLCHAIN_DEFERRED) {
+        out->value = cursor_u64(in);
+        out->chain = perf_read_words(in, 1);
     } else if (out->type == PERF_RECORD_FORK || out->type == PERF_RECORD_EXIT) {
         perf_read_task(in, out);
     } else if (out->type == PERF_RECORD_COMM || out->type == PERF_RECORD_MMAP ||
@@ -264,4 +284,168 @@ bool perf_record_read(const struct perf_layout *l, struct bytes in, struct perf_
     if (c.failed)
         return false;
     return out->type == PERF_RECORD_SAMPLE || perf_read_trailer(l, in, out);
+}
+
+/* --- rings ----------------------------------------------------------------------------------- */
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+bool perf_ring_map(struct perf_ring *r, int fd, size_t size)
+{
+    void *pages = mmap(NULL, page_bytes() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (pages == MAP_FAILED)
+        return false;
+    *r = (struct perf_ring){.pages = pages, .size = size};
+    return true;
+}
+
+void perf_ring_unmap(struct perf_ring *r)
+{
+    if (r->pages)
+        munmap(r->pages, page_bytes() + r->size);
+    vec_free(&r->whole);
+    *r = (struct perf_ring){0};
+}
+
+void perf_ring_look(struct perf_ring *r)
+{
+    const struct perf_event_mmap_page *header = r->pages;
+    r->head = __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE);
+}
+
+bool perf_ring_has_more(const struct perf_ring *r)
+{
+    const struct perf_event_mmap_page *header = r->pages;
+    return __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE) != r->head;
+}
+
+/* A record in two pieces, as one. */
+static struct bytes around_the_end(struct perf_ring *r, const uint8_t *data, size_t at, size_t len)
+{
+    size_t first = r->size - at;
+    vec_reserve(&r->whole, len);
+    memcpy(r->whole.at, data + at, first);
+    memcpy(r->whole.at + first, data, len - first);
+    return (struct bytes){r->whole.at, len};
+}
+
+/* Looks and does not move on: the caller takes the record when it is done with it. */
+struct bytes perf_ring_first(struct perf_ring *r)
+{
+    struct perf_event_header header;
+    const uint8_t *data = (const uint8_t *)r->pages + page_bytes();
+    size_t at = r->tail & (r->size - 1); /* records are aligned to 8 bytes: headers never wrap */
+    if (r->head - r->tail < sizeof header)
+        return (struct bytes){0};
+    memcpy(&header, data + at, sizeof header);
+    if (header.size < sizeof header || header.size > r->head - r->tail || header.size % 8) {
+        r->tail = r->head;
+        return (struct bytes){0};
+    }
+    if (header.size > r->size - at)
+        return around_the_end(r, data, at, header.size);
+    return (struct bytes){data + at, header.size};
+}
+
+void perf_ring_take(struct perf_ring *r, size_t len)
+{
+    r->tail += len;
+}
+
+void perf_ring_release(struct perf_ring *r)
+{
+    struct perf_event_mmap_page *header = r->pages;
+    __atomic_store_n(&header->data_tail, r->tail, __ATOMIC_RELEASE);
+}
+
+/* --- backlogs -------------------------------------------------------------------------------- */
+
+void perf_backlog_deinit(struct perf_backlog *q)
+{
+    vec_free(&q->bytes);
+    *q = (struct perf_backlog){0};
+}
+
+/* Room has been made. */
+static void backlog_put(struct perf_backlog *q, const void *bytes, size_t len)
+{
+    memcpy(q->bytes.at + q->bytes.len, bytes, len);
+    q->bytes.len += len;
+}
+
+/* The stack is the last field of a sample: its size, the bytes, and how many of them are real. */
+static void backlog_put_trimmed(struct perf_backlog *q, struct bytes record, struct bytes stack)
+{
+    static const uint8_t zeros[8];
+    uint64_t real = stack.len, size = (real + 7) & ~UINT64_C(7);
+    size_t before = (size_t)(stack.at - record.at) - sizeof size;
+    struct perf_event_header header;
+    memcpy(&header, record.at, sizeof header);
+    header.size = (uint16_t)(before + sizeof size + size + sizeof real);
+    backlog_put(q, &header, sizeof header);
+    backlog_put(q, record.at + sizeof header, before - sizeof header);
+    backlog_put(q, &size, sizeof size);
+    backlog_put(q, stack.at, real);
+    backlog_put(q, zeros, size - real);
+    backlog_put(q, &real, sizeof real);
+}
+
+void perf_backlog_add(struct perf_backlog *q, const struct perf_layout *l, struct bytes record)
+{
+    struct perf_event_header header;
+    struct perf_record r;
+    if (!perf_record_read(l, record, &r))
+        return;
+    memcpy(&header, record.at, sizeof header);
+    if (header.size != record.len)
+        return;
+    vec_reserve(&q->bytes, q->bytes.len + record.len);
+    if (r.stack.len)
+        backlog_put_trimmed(q, record, r.stack);
+    else
+        backlog_put(q, record.at, record.len);
+}
+
+void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from)
+{
+    size_t rest = q->bytes.len - q->taken;
+    if (!from->bytes.len)
+        return;
+    if (rest) {
+        memmove(q->bytes.at, q->bytes.at + q->taken, rest);
+        q->bytes.len = rest;
+        vec_reserve(&q->bytes, rest + from->bytes.len);
+        backlog_put(q, from->bytes.at, from->bytes.len);
+        vec_free(&from->bytes);
+    } else {
+        vec_free(&q->bytes);
+        q->bytes.at = from->bytes.at;
+        q->bytes.len = from->bytes.len;
+        q->bytes.cap = from->bytes.cap;
+    }
+    *from = (struct perf_backlog){0};
+    q->taken = q->first_len = 0;
+}
+
+const struct perf_record *perf_backlog_first(struct perf_backlog *q, const struct perf_layout *l)
+{
+    struct perf_event_header header;
+    while (!q->first_len && q->bytes.len - q->taken >= sizeof header) {
+        memcpy(&header, q->bytes.at + q->taken, sizeof header);
+        struct bytes record = {q->bytes.at + q->taken, header.size};
+        if (perf_record_read(l, record, &q->first))
+            q->first_len = header.size;
+        else
+            q->taken += header.size;
+    }
+    return q->first_len ? &q->first : NULL;
+}
+
+void perf_backlog_drop_first(struct perf_backlog *q)
+{
+    q->taken += q->first_len;
+    q->first_len = 0;
 }

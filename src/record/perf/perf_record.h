@@ -13,9 +13,24 @@
 #define MONARC_RECORD_PERF_PERF_RECORD_H
 
 #include "base/bytes.h"
+#include "base/vec.h"
 #include "unwind/unwind.h"
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
+
+/* The kernel may know more than the headers that this is compiled with: before those of Linux 5.12,
+ * the bit for build-ids is the first reserved one. */
+#ifdef PERF_RECORD_MISC_MMAP_BUILD_ID
+#define PERF_ATTR_BUILD_ID build_id
+#else
+#define PERF_ATTR_BUILD_ID             __reserved_1
+#define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
+#endif
+
+/* Younger than the headers that we may be compiled with: of Linux 6.19, where the user's part of a
+ * stack is walked when the kernel returns to user code. */
+enum { RECORD_CALLCHAIN_DEFERRED = 22 };
 
 /* What an event was opened with (struct perf_event_attr), as far as records depend on it. */
 struct perf_layout {
@@ -45,7 +60,8 @@ struct perf_record {
     bool has_user_code; /* there is user code that was interrupted; not while a program is loaded */
     struct unwind_registers registers; /* of it; of 32-bit programs the pc alone */
     struct bytes stack;
-    struct bytes chain; /* as the kernel has walked it: words, in the order of bytes of the file */
+    struct bytes chain; /* as the kernel has walked it: words, in the order of bytes of the file;
+                           of CALLCHAIN_DEFERRED, too */
 
     uint64_t start, length, offset; /* MMAP, MMAP2 */
     uint32_t major, minor, protection;
@@ -54,11 +70,67 @@ struct perf_record {
     const char *text; /* MMAP, MMAP2, COMM; else "" */
 
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
-    uint64_t value;                  /* LOST, LOST_SAMPLES: how many; READ: the count */
+    uint64_t value; /* LOST, LOST_SAMPLES: how many; READ: the count; CALLCHAIN_DEFERRED: cookie */
 };
 
 /* false: it is shorter than its fields, or text without an end. Types that are not known have only
  * what follows all records. Bytes of *out point into the record. */
 bool perf_record_read(const struct perf_layout *l, struct bytes in, struct perf_record *out);
+
+/* --- rings ----------------------------------------------------------------------------------- */
+
+/* The buffer that the kernel fills with records of one CPU's events (perf_event_open(2)). */
+
+/* One buffer. `head` is as far as was looked, `tail` as far as was taken. */
+struct perf_ring {
+    void *pages; /* the header page, then the data; NULL: not mapped */
+    size_t size; /* of the data, a power of two */
+    uint64_t head, tail;
+    VEC(uint8_t) whole; /* a record that goes over the end of the buffer */
+};
+
+/* Maps the buffer of an event, of `size` bytes, a power of two of pages; false: see errno. */
+bool perf_ring_map(struct perf_ring *r, int fd, size_t size);
+void perf_ring_unmap(struct perf_ring *r);
+
+/* Looks how far the kernel has written. */
+void perf_ring_look(struct perf_ring *r);
+
+/* Whether the kernel has written more since then. */
+bool perf_ring_has_more(const struct perf_ring *r);
+
+/* The first record that was not taken, up to where was looked; empty: there is none. Good until the
+ * next call. A record whose length makes no sense empties the buffer. */
+struct bytes perf_ring_first(struct perf_ring *r);
+void perf_ring_take(struct perf_ring *r, size_t len);
+
+/* Gives the room of what was taken back to the kernel. */
+void perf_ring_release(struct perf_ring *r);
+
+/* --- backlogs -------------------------------------------------------------------------------- */
+
+/* Records that were taken out of a kernel's buffer and wait for their turn.
+ *
+ * A sample's piece of stack is kept as far as the kernel could copy it: most are much shorter than
+ * what a record reserves. */
+
+struct perf_backlog {
+    VEC(uint8_t) bytes;
+    size_t taken; /* of these */
+    struct perf_record first;
+    size_t first_len; /* 0: `first` is not known yet */
+};
+
+void perf_backlog_deinit(struct perf_backlog *q);
+
+/* Adds one whole record; one that cannot be read is left out. */
+void perf_backlog_add(struct perf_backlog *q, const struct perf_layout *l, struct bytes record);
+
+/* Moves everything of *from behind what is in it. */
+void perf_backlog_move(struct perf_backlog *q, struct perf_backlog *from);
+
+/* The first record; NULL: there is none. Good until the backlog is touched. */
+const struct perf_record *perf_backlog_first(struct perf_backlog *q, const struct perf_layout *l);
+void perf_backlog_drop_first(struct perf_backlog *q);
 
 #endif

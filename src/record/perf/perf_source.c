@@ -1,18 +1,17 @@
 /* Telling the collector what the buffers of perf events say, in the order of time.
  *
  *     kernel -> ring of each CPU -> reader's backlog -> ours -> by time -> collector, waits, clocks
- *               (perf_ring.c)       (perf_reader.c)
+ *               (perf_record.c)     (perf_reader.c)
  *
  * Each buffer is in the order of time, and the reader says up to which time all of them are
  * complete: so the oldest first record of all is the next one that happened. A sample becomes
- * weight by its clock's age and period (periods.c, redrawn_clocks.c); sums of young clocks' samples
+ * weight by its clock's age and period (periods.c, redrawn_clocks.c); sums of first-period samples
  * are right on average only, and scaled at the end to the time that the kernel's counters have.
  *
  * What was lost is said: records by the kernel's own count, and what they stand for in time as far
  * as nothing else accounts for it. Cost: a search over all buffers for each record. */
 #include "record/perf/perf_source.h"
 
-#include "record/perf/perf_cost.h"
 #include "record/perf/perf_source_private.h"
 #include "record/proc_threads.h"
 #include "record/clocks.h"
@@ -36,12 +35,12 @@ enum {
     MOST_CHANCE = 4,
     MOST_DRAWS = 100000,
     MOST_REDRAWN = 2000,       /* samples a second; with more, twice as many would cost too much */
-    EVENLY = 3,                /* how much less young samples vary for that: measured */
+    EVENLY = 3,                /* how much less first-period samples vary for that: measured */
     TICK_NS = 4 * 1000 * 1000, /* of usual kernels */
 };
 
-#define THROTTLED                                                             \
-    "the kernel slowed sampling down; a lower --rate avoids it, or a higher " \
+#define THROTTLED                                                           \
+    "the kernel throttled sampling; a lower --rate avoids it, or a higher " \
     "kernel.perf_event_max_sample_rate"
 #define LOST_TASKS                                                                               \
     "records of threads, processes and mappings did not fit into the kernel's buffers, because " \
@@ -78,23 +77,25 @@ struct perf_thread *perf_thread(struct perf_source *s, uint32_t tid)
     return &s->threads.at[at];
 }
 
-/* Of the program, which has been waited for, and what it waited for. */
-static uint64_t perf_user_ns(void)
+/* The accounts of the program, which has been waited for, and of what it waited for. Whether they
+ * are whole: children for which no process waited are missing there, as recording_unaccounted_ns()
+ * has it. */
+static bool perf_accounts(const struct perf_source *s, double *user, double *all)
 {
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
-    return clock_of_usage(usage.ru_utime);
+    *user = (double)clock_of_usage(usage.ru_utime);
+    *all = *user + (double)clock_of_usage(usage.ru_stime);
+    return !collector_running(s->collector) &&
+           (double)s->result->cpu_ns <= *all * 1.1 + 3 * TICK_NS;
 }
 
 /* The events' own clock goes on while the machine's host has taken the CPU away; the accounts of
  * those that were waited for do not. */
 static double perf_used_ns(const struct perf_source *s)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    double accounts = (double)(clock_of_usage(usage.ru_utime) + clock_of_usage(usage.ru_stime));
-    double counted = (double)s->result->cpu_ns;
-    return collector_running(s->collector) ? counted : fmin(counted, accounts);
+    double counted = (double)s->result->cpu_ns, user, accounts;
+    return perf_accounts(s, &user, &accounts) ? fmin(counted, accounts) : counted;
 }
 
 /* How much CPU time of user code there was: what samples and the kernel's accounts say of it, each
@@ -102,35 +103,37 @@ static double perf_used_ns(const struct perf_source *s)
  * are taken to be as unsure as those of halves. Draws are spread evenly, not by chance alone. */
 static double perf_user_code_ns(const struct perf_source *s, double sampled)
 {
-    double accounts = (double)perf_user_ns(), tick = TICK_NS;
+    double accounts, all, tick = TICK_NS;
+    if (!perf_accounts(s, &accounts, &all))
+        return sampled;
     double by_ticks = tick * tick + (double)s->result->cpu_ns * tick / 4;
-    double by_samples = s->young_square / EVENLY + 1;
+    double by_samples = s->first_period_square / EVENLY + 1;
     return (accounts * by_samples + sampled * by_ticks) / (by_samples + by_ticks);
 }
 
-/* Young samples are right on average only; the time of all clocks together is known, and what old
- * samples say of it. Each old clock that ends leaves some part of its last period out, or has some
- * too much: what young samples weigh must be well above that. Samples that were lost are taken to
- * have been as the others are, and scaled with these. Returns what they stand for, which is never
- * more than what nothing else accounts for. */
-static uint64_t perf_scale_young(struct perf_source *s, uint64_t lost_samples)
+/* First-period samples are right on average only; the time of all clocks together is known, and
+ * what old samples say of it. Each old clock that ends leaves some part of its last period out, or
+ * has some too much: what first-period samples weigh must be well above that. Samples that were
+ * lost are taken to have been as the others are, and scaled with these. Returns what they stand
+ * for, which is never more than what nothing else accounts for. */
+static uint64_t perf_scale_first_periods(struct perf_source *s, uint64_t lost_samples)
 {
-    double young = (double)s->young_weight, old = (double)s->old_weight;
+    double first = (double)s->first_period_weight, later = (double)s->later_weight;
     double period = (double)s->choices.at[0].period, all = (double)s->result->cpu_ns;
-    double mean = s->first_samples ? (young + old) / (double)s->first_samples : period;
+    double mean = s->first_samples ? (first + later) / (double)s->first_samples : period;
     double lost = (double)lost_samples * mean;
     bool is_known = !s->options.is_attached && !s->options.no_follow;
     if (!s->choices.at[0].is_clock)
         return 0;
     if (is_known)
-        all = s->result->user_only ? perf_user_code_ns(s, young + old + lost) : perf_used_ns(s);
-    double left = fmax(all - old, 0);
-    if (is_known && young >= MOST_CHANCE * period * sqrt((double)s->periods.at[0].aged + 1)) {
-        double factor = left / (young + lost);
-        collector_scale_young(s->collector, factor);
+        all = s->result->user_only ? perf_user_code_ns(s, first + later + lost) : perf_used_ns(s);
+    double left = fmax(all - later, 0);
+    if (is_known && first >= MOST_CHANCE * period * sqrt((double)s->periods.at[0].aged + 1)) {
+        double factor = left / (first + lost);
+        collector_scale_first_periods(s->collector, factor);
         return (uint64_t)(lost * factor);
     }
-    return (uint64_t)fmax(fmin(lost, left - young), 0);
+    return (uint64_t)fmax(fmin(lost, left - first), 0);
 }
 
 /* A thread that has ended tells the count of each CPU's event, after its end. */
@@ -146,7 +149,7 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
 }
 
 /* Threads that have drawn the same are seen or not seen together: one chance, not many. */
-static void perf_weighed_young(struct perf_source *s, uint64_t weight, uint64_t period)
+static void perf_weighed_first_period(struct perf_source *s, uint64_t weight, uint64_t period)
 {
     bool is_new;
     if (s->draws.len >= MOST_DRAWS)
@@ -155,7 +158,7 @@ static void perf_weighed_young(struct perf_source *s, uint64_t weight, uint64_t 
     if (is_new)
         vec_push(&s->draws, 0);
     double before = (double)s->draws.at[at], after = before + (double)weight;
-    s->young_square += after * after - before * before;
+    s->first_period_square += after * after - before * before;
     s->draws.at[at] += weight;
 }
 
@@ -163,9 +166,9 @@ static void perf_weighed_young(struct perf_source *s, uint64_t weight, uint64_t 
 static void perf_weighed(struct perf_source *s, const struct collector_sample *sample,
                          uint64_t period)
 {
-    *(sample->is_young ? &s->young_weight : &s->old_weight) += sample->weight;
-    if (sample->is_young)
-        perf_weighed_young(s, sample->weight, period);
+    *(sample->is_first_period ? &s->first_period_weight : &s->later_weight) += sample->weight;
+    if (sample->is_first_period)
+        perf_weighed_first_period(s, sample->weight, period);
     if (s->result->user_only || !s->choices.at[0].is_clock)
         return;
     struct perf_thread *t = perf_thread(s, (uint32_t)sample->tid);
@@ -252,7 +255,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
         sample.weight = s->choices.at[*choice].period;
     else if (!is_own && s->choices.at[*choice].period > 1)
         sample.weight =
-            periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_young);
+            periods_weigh(&s->periods.at[*choice], r->stream, r->period, &sample.is_first_period);
     s->interrupts++;
     s->first_samples += *choice == 0 && counts;
     if (!sample.weight || !counts)
@@ -274,6 +277,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
     perf_thread(s, r->pid)->cpu_ns = 0; /* of the program before it */
+    s->result->foreign += proc_is_foreign((pid_t)r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
     if (s->places)
         ptrace_places_exec(s->places, (pid_t)r->pid);
@@ -400,7 +404,7 @@ static void perf_tell_attached(struct perf_source *s)
 static void perf_tell_lost(struct perf_source *s)
 {
     uint64_t lost = s->tells_lost ? s->lost_first : s->lost;
-    uint64_t ns = perf_scale_young(s, lost);
+    uint64_t ns = perf_scale_first_periods(s, lost);
     if (lost < s->lost)
         lost = s->lost;
     if (lost)
@@ -419,14 +423,52 @@ static void perf_scale_told(struct perf_source *s)
         collector_scale_threads(s->collector, all / told);
 }
 
-/* Samples that were left out have interrupted the program all the same. */
+/* How often threads of a process that runs have come to a CPU. */
+static uint64_t perf_runs(pid_t pid)
+{
+    struct proc_tids tids = {0};
+    uint64_t runs = 0;
+    if (proc_list_threads(pid, &tids))
+        for (size_t i = 0; i < tids.at.len; i++) {
+            struct proc_thread files;
+            struct proc_times times;
+            proc_thread_init(&files);
+            if (proc_thread_times(&files, pid, tids.at.at[i], false, &times))
+                runs += times.runs;
+        }
+    vec_free(&tids.at);
+    return runs;
+}
+
+/* How often the program's threads left the CPU: by the accounts of those that were waited for, or
+ * of those that are still there. */
+static uint64_t perf_switches(const struct perf_source *s)
+{
+    struct rusage usage;
+    if (s->options.is_attached) {
+        uint64_t runs = perf_runs(s->options.program);
+        return runs > s->runs_before ? runs - s->runs_before : 0;
+    }
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+/* Samples that were left out have interrupted the program all the same. Switches are priced only
+ * where they may matter. */
 static void perf_estimate_cost(struct perf_source *s)
 {
-    uint64_t begun = clock_own_cpu();
+    enum { SWITCH_NS = 10 * 1000, PART = 50 }; /* one takes that at most */
+    uint64_t begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID), switches = perf_switches(s);
+    perf_attrs attrs = {0};
     if (s->result->samples)
         s->result->cost_ns =
             s->interrupts * perf_cost_of_sample(&s->layout, s->stack_bytes, s->result->user_only);
-    s->result->estimating_ns = clock_own_cpu() - begun;
+    if (switches * SWITCH_NS > s->result->cpu_ns / PART) {
+        perf_list_attrs(s, &attrs);
+        s->result->cost_ns += switches * perf_cost_of_switch(attrs.at, attrs.len);
+        vec_free(&attrs);
+    }
+    s->result->estimating_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun;
 }
 
 static void perf_end_places(struct perf_source *s)
@@ -581,6 +623,8 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
         vec_push(&s->backlogs, (struct perf_backlog){0});
     if (!o->is_attached)
         perf_draw_periods(s, true);
+    if (o->is_attached)
+        s->runs_before = perf_runs(o->program);
     perf_make_waits(s);
     perf_make_places(s);
     if (!perf_reader_start(s)) {

@@ -17,6 +17,7 @@ struct perf_source_result {
     bool user_only;  /* the kernel is not sampled */
     uint64_t
         cpu_ns; /* after finish(): CPU time of all that was watched, by the kernel's counters */
+    uint64_t foreign;       /* programs of other rights, which lost their events with their exec */
     uint64_t samples;       /* taken, lost ones not counted */
     uint64_t cost_ns;       /* after finish(): estimate of what these took from the program */
     uint64_t estimating_ns; /* CPU time that this took us */

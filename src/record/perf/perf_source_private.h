@@ -6,14 +6,12 @@
 #include "base/vec.h"
 #include "record/perf/events.h"
 #include "record/perf/perf_record.h"
-#include "record/perf/perf_backlog.h"
-#include "record/perf/perf_ring.h"
 #include "record/perf/perf_source.h"
-#include "record/perf/periods.h"
-#include "record/perf/redrawn_clocks.h"
+#include "record/perf/perf_clocks.h"
 #include "record/ptrace/ptrace_places.h"
 #include "record/waits/waits.h"
 
+#include <linux/perf_event.h>
 #include <pthread.h>
 
 /* The buffers of each CPU. */
@@ -67,14 +65,15 @@ struct perf_source {
     VEC(struct periods) periods; /* by choice */
     struct map thread_of;        /* tid -> index of `threads` */
     VEC(struct perf_thread) threads;
-    uint64_t young_weight, old_weight; /* of the first choice's samples, by the age of clocks */
-    struct map draw_of;                /* period that was drawn -> index of `draws` */
-    VEC(uint64_t) draws;               /* what young samples of each weigh */
-    double young_square;               /* sum of the squares of these */
-    uint64_t first_samples;            /* how many these were, with those that were left out */
-    uint64_t interrupts;               /* the same, of all choices */
-    size_t buffer_bytes;               /* for samples */
-    bool is_crowded;                   /* there was no room for the last buffer */
+    uint64_t first_period_weight,
+        later_weight;           /* of the first choice's samples, by the age of clocks */
+    struct map draw_of;         /* period that was drawn -> index of `draws` */
+    VEC(uint64_t) draws;        /* what first-period samples of each weigh */
+    double first_period_square; /* sum of the squares of these */
+    uint64_t first_samples;     /* how many these were, with those that were left out */
+    uint64_t interrupts;        /* the same, of all choices */
+    size_t buffer_bytes;        /* for samples */
+    bool is_crowded;            /* there was no room for the last buffer */
     uint32_t stack_bytes;
     struct waits *waits; /* NULL: not wanted */
     uint32_t tasks;      /* the choice that counts CPU time and tells what tasks do */
@@ -88,6 +87,7 @@ struct perf_source {
     VEC(int) apart;               /* events of perf_keep_apart() */
     bool is_prompt;               /* request_short_slice() was called */
     uint32_t first_tid;           /* of the program */
+    uint64_t runs_before; /* times that its threads had come to a CPU when it was attached to */
     uint64_t throttled;
     uint64_t lost_tasks; /* records of what tasks do */
     uint64_t lost,
@@ -105,6 +105,10 @@ bool perf_open_all(struct perf_source *s, struct err *e);
 bool perf_is_counter(const struct event_choice *c);
 void perf_close(struct perf_source *s);
 
+/* The attributes of all events that a thread of the program has. */
+typedef VEC(struct perf_event_attr) perf_attrs;
+void perf_list_attrs(const struct perf_source *s, perf_attrs *out);
+
 /* Opens a clock of the first choice on a thread, not enabled, that writes into the CPU's buffer;
  * -1: it cannot be. */
 int perf_open_redrawn(struct perf_source *s, pid_t tid, uint32_t cpu, uint64_t period,
@@ -116,7 +120,7 @@ bool perf_keep_apart(struct perf_source *s, pid_t pid);
 /* Switches events on that no exec does. */
 void perf_enable(struct perf_source *s);
 
-/* --- perf_redrawn.c ------------------------------------------------------------------------- */
+/* --- redrawn_clocks.c ------------------------------------------------------------------------- */
 
 /* Whether a sample of this thread counts; *is_own: its period is its weight. Opens a clock when it
  * is time. */
@@ -147,5 +151,20 @@ void perf_reader_deinit(struct perf_source *s);
 /* Moves what was read behind what is in `to`, a backlog for each ring; returns up to which time
  * that is all there is. */
 uint64_t perf_reader_take(struct perf_source *s, perf_backlogs *to);
+
+/* --- perf_cost.c ------------------------------------------------------------------------------ */
+
+/* What a sample costs the thread that it is taken of, and what a switch costs one that has events:
+ * estimates, measured on ourselves. */
+
+/* Some 15 ms of work with and without samples of this kind; nanoseconds a sample, 0 if it cannot be
+ * told. The time of the interrupt itself is most of it, and many times longer in a virtual machine.
+ */
+uint64_t perf_cost_of_sample(const struct perf_layout *l, uint32_t stack_bytes, bool user_only);
+
+/* Some 10 ms of two threads that wake each other, with events of these attributes on each CPU and
+ * without; nanoseconds that a thread's leaving the CPU and coming back take more, 0 if it cannot be
+ * told. What it is depends on where the threads run: the mean of what happens to ours. */
+uint64_t perf_cost_of_switch(const struct perf_event_attr *attrs, size_t len);
 
 #endif

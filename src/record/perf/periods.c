@@ -19,7 +19,7 @@
  *
  * Draws step through [s, l] by the golden ratio. What is drawn in a short time, for threads that
  * begin one after another, is spread evenly then; chance alone would leave gaps. */
-#include "record/perf/periods.h"
+#include "record/perf/perf_clocks.h"
 
 #include <math.h>
 
@@ -30,18 +30,18 @@ enum {
     KERNELS_LEAST_NS = 12000, /* its timers have 10 us at least */
 };
 
-/* In nominal periods; and parts of the time that young clocks have. */
-#define OLD           8
-#define RECENT        500 /* what the kind is chosen by */
-#define YOUNG_PART    0.15
-#define YOUNG_NO_MORE 0.05
+/* In nominal periods; and parts of the time that clocks have in their first periods. */
+#define OLD                 8
+#define RECENT              500 /* what the kind is chosen by */
+#define SHORT_LIVES_PART    0.15
+#define SHORT_LIVES_NO_MORE 0.05
 
 static const struct bounds {
     double shortest, longest;
 } kinds[PERIOD_KINDS] = {[PERIOD_FIXED] = {1, 1},
                          [PERIOD_LONG] = {0.5, 1.5},
                          [PERIOD_MIXED] = {0.25, 2},
-                         [PERIOD_YOUNG] = {0.04, 2}};
+                         [PERIOD_SHORTEST] = {0.04, 2}};
 
 /* Not shorter than what the kernel's timers can do. */
 static struct bounds bounds_of(const struct periods *p, enum period_kind kind)
@@ -85,7 +85,7 @@ uint64_t periods_draw_next(struct periods *p)
 }
 
 /* In nominal periods: of the sample of number `k` at age `t`. */
-static double weigh_young(struct bounds d, double t, double period, uint32_t number)
+static double weigh_first_periods(struct bounds d, double t, double period, uint32_t number)
 {
     double sum = 0, width = d.longest - d.shortest;
     if (t < d.longest)
@@ -104,18 +104,20 @@ static void forget_all(struct periods *p)
     p->forgotten = p->newest;
 }
 
-/* Short lives show in the part of the time that young clocks have, which fades as time goes by. */
-static void choose_kind(struct periods *p, double weight, bool is_young)
+/* Short lives show in the part of the time that clocks have in their first periods, which fades as
+ * time goes by. */
+static void choose_kind(struct periods *p, double weight, bool is_first_period)
 {
-    *(is_young ? &p->young : &p->old) += weight;
-    double part = p->young / (p->young + p->old);
-    bool is_many = atomic_load(&p->kind) == PERIOD_YOUNG;
-    if (p->young > OLD)
-        atomic_store(&p->kind,
-                     part > (is_many ? YOUNG_NO_MORE : YOUNG_PART) ? PERIOD_YOUNG : PERIOD_MIXED);
-    if (p->young + p->old > RECENT) {
-        p->young /= 2;
-        p->old /= 2;
+    *(is_first_period ? &p->first_periods : &p->later) += weight;
+    double part = p->first_periods / (p->first_periods + p->later);
+    bool is_many = atomic_load(&p->kind) == PERIOD_SHORTEST;
+    if (p->first_periods > OLD)
+        atomic_store(&p->kind, part > (is_many ? SHORT_LIVES_NO_MORE : SHORT_LIVES_PART)
+                                   ? PERIOD_SHORTEST
+                                   : PERIOD_MIXED);
+    if (p->first_periods + p->later > RECENT) {
+        p->first_periods /= 2;
+        p->later /= 2;
     }
 }
 
@@ -127,11 +129,11 @@ void periods_begun(struct periods *p)
 
 /* t is the clock's age at this sample, in nominal periods. A clock that tells another period than
  * before was given one, and begins anew. */
-uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_young)
+uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool *is_first_period)
 {
     bool is_new;
     enum period_kind kind = p->nominal < LEAST_WITH_KIND ? PERIOD_MIXED : period & KIND_BITS;
-    *is_young = false;
+    *is_first_period = false;
     if (period == p->nominal || kind == PERIOD_FIXED || clock <= p->forgotten)
         return period;
     if (p->clocks.len >= MOST_CLOCKS)
@@ -147,8 +149,8 @@ uint64_t periods_weigh(struct periods *p, uint64_t clock, uint64_t period, bool 
     double t = part * ++c->samples;
     struct bounds d = bounds_of(p, kind);
     p->aged += t >= OLD && t - part < OLD;
-    *is_young = t < OLD;
-    double weight = *is_young ? weigh_young(d, t, part, c->samples) : part;
+    *is_first_period = t < OLD;
+    double weight = *is_first_period ? weigh_first_periods(d, t, part, c->samples) : part;
     choose_kind(p, weight, t < d.longest);
     return (uint64_t)(weight * (double)p->nominal + 0.5);
 }

@@ -18,6 +18,12 @@
  * then. Neither depends on what the program does: it may sleep in between. What is run after the
  * last sample has none to stand for it: the first weighs as much more as is left over on average.
  *
+ * A clock is started anew at a sample, whose moment is up to chance, or not at all. A reader that
+ * is late, as on a busy machine, leaves it as it is: the thread may have left the CPU by then,
+ * which it does at certain places of the program, and a clock that always starts there is in step
+ * with it. (Programs that sleep in each of their periods were wrong by 2 points for that, processes
+ * that share a CPU by 3 to 5.)
+ *
  * Threads that take turns on a CPU exchange all their events, which takes the kernel no time, if
  * they have the same ones by inheritance; else each turn sets all timers. So these clocks are
  * inherited, too, by what comes later (and what copies of them say is left out), threads of a
@@ -27,12 +33,16 @@
  * Cost: one more sample each period, an interrupt of the program's CPU each WAKE_SAMPLES samples
  * (or more, as the reader is to be woken at most 1,000 times a second). So they are not used above
  * 2,000 samples a second. Processes of other rights, whose events the kernel does not open, keep
- * their inherited clocks, and so do all that come when descriptors are few. */
-#include "record/perf/redrawn_clocks.h"
+ * their inherited clocks, and so do all that come when descriptors are few.
+ *
+ * The monitor opens and closes clocks, and leaves out what inherited ones say from then on; the
+ * reader weighs and draws. What both use is changed with the reader's lock held. */
+#include "record/perf/perf_clocks.h"
 
 #include "record/clocks.h"
 #include "record/perf/perf_record.h"
 #include "record/proc_threads.h"
+#include "record/perf/perf_source_private.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -46,6 +56,7 @@ enum {
     WAKE_CPUS = 4,
     MOST_OPEN = 2048, /* clocks, as far as descriptors permit */
     FILES_PART = 4,   /* of all descriptors */
+    PROMPT_PART = 4,  /* of the nominal period: so soon after a sample */
 };
 
 /* What a clock leaves over after its last sample, in periods: half the mean square of the
@@ -101,11 +112,9 @@ void redrawn_clocks_deinit(struct redrawn_clocks *c)
     vec_free(&c->due);
     map_deinit(&c->of_id);
     map_deinit(&c->of_thread);
-    map_deinit(&c->instead_of);
 }
 
-/* --- in the reader, which holds its lock --------------------------------------------------------
- */
+/* --- in the reader, which holds its lock ----------------------------------------------------- */
 
 /* The weight is written over the period in the copy of the record. A sample of an inherited copy of
  * such a clock has another stream, and is left as it is. */
@@ -135,8 +144,7 @@ void redrawn_clocks_add(struct redrawn_clocks *c, struct perf_backlog *q,
     clock->is_due = true;
 }
 
-/* A thread has run since its last sample until now or, on our CPU, until we had that; or the clock
- * has ticked unseen, in code that is not sampled. */
+/* A thread has run since its last sample until now or, on our CPU, until we had that. */
 void redrawn_clocks_redraw(struct redrawn_clocks *c, uint32_t cpu, uint64_t woken_ns,
                            uint64_t now_ns)
 {
@@ -144,12 +152,137 @@ void redrawn_clocks_redraw(struct redrawn_clocks *c, uint32_t cpu, uint64_t woke
         struct redrawn_clock *clock = &c->clocks.at[c->due.at[i]];
         uint64_t until_ns = clock->cpu == cpu ? woken_ns : now_ns;
         uint64_t since = until_ns > clock->last_ns ? until_ns - clock->last_ns : 0;
-        uint64_t period = redrawn_clocks_draw(c);
         clock->is_due = false;
-        if (clock->is_over || ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &period))
+        if (clock->is_over || since > c->nominal / PROMPT_PART)
             continue;
-        clock->before_ns = since < clock->period ? since : clock->period / 2;
+        uint64_t period = redrawn_clocks_draw(c);
+        if (ioctl(clock->fd, PERF_EVENT_IOC_PERIOD, &period))
+            continue;
+        clock->before_ns = since;
         clock->period = period;
     }
     c->due.len = 0;
+}
+
+/* --- in the monitor -------------------------------------------------------------------------- */
+
+enum {
+    BEGIN_SAMPLES = 8,    /* of a thread's inherited clocks */
+    MOST_CLOCKS = 100000, /* in a recording */
+    MOST_TURNS = 4,       /* of a thread on the CPU, for each period that it ran */
+    AGAIN_SAMPLES = 256,  /* until it is tried again */
+    CHECK_NS = 20 * 1000 * 1000,
+    MOST_CHECKS = 16, /* of clocks, then */
+};
+
+/* Whether a thread has left the CPU more often than is good for it, since it was asked before. */
+static bool redrawn_is_turning(const struct redrawn_clocks *c, struct redrawn_clock *clock)
+{
+    struct proc_times now, before = clock->times;
+    if (!proc_thread_times(&clock->files, (pid_t)clock->pid, (pid_t)clock->tid, true, &now))
+        return true;
+    clock->times = now;
+    uint64_t periods = (now.cpu_ns - before.cpu_ns) / c->nominal + 1;
+    return now.runs - before.runs > MOST_TURNS * periods;
+}
+
+/* Whether the process has one thread. */
+static bool redrawn_is_single(pid_t pid, pid_t tid)
+{
+    struct proc_tids tids = {0};
+    bool is_single = pid == tid && proc_list_threads(pid, &tids) && tids.at.len == 1;
+    vec_free(&tids.at);
+    return is_single;
+}
+
+/* What could not be opened has a place in the list all the same, so that it is tried again only
+ * after a while. */
+static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    struct redrawn_clock clock = {
+        .fd = -1, .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .period = redrawn_clocks_draw(c)};
+    proc_thread_init(&clock.files);
+    if (c->open < c->most_open && redrawn_is_single((pid_t)r->pid, (pid_t)r->tid) &&
+        !redrawn_is_turning(c, &clock))
+        clock.fd = perf_open_redrawn(s, (pid_t)r->tid, r->cpu, clock.period, &clock.id);
+    if (clock.fd < 0) {
+        proc_thread_deinit(&clock.files);
+        return false;
+    }
+    c->open++;
+    map_set(&s->choice_of, clock.id, 0, 0);
+    pthread_mutex_lock(&s->reader.lock);
+    map_set(&c->of_thread, r->tid, r->cpu, c->clocks.len);
+    map_set(&c->of_id, clock.id, 0, c->clocks.len);
+    ioctl(clock.fd, PERF_EVENT_IOC_ENABLE, 0);
+    clock.from_ns = clock_now();
+    vec_push(&c->clocks, clock);
+    pthread_mutex_unlock(&s->reader.lock);
+    return true;
+}
+
+/* A thread's redrawn clock counts and, from its beginning on, no other one of that thread on that
+ * CPU. The kernel's numbers of clocks do not tell whose they are: a child that has not got a clock
+ * yet may exchange all that it has with its parent when they take turns. Its parent's clock ticks
+ * in it then, and a copy of that in the parent. */
+bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
+                          bool *is_own)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    const uint32_t *at = map_find(&c->of_id, r->id, 0);
+    *is_own = at != NULL;
+    if (at)
+        return c->clocks.at[*at].tid == r->tid && c->clocks.at[*at].cpu == r->cpu &&
+               !c->clocks.at[*at].is_over;
+    t->ticks++;
+    at = map_find(&c->of_thread, r->tid, r->cpu);
+    if (at && !c->clocks.at[*at].is_over)
+        return r->time < c->clocks.at[*at].from_ns;
+    if (t->ticks > t->refused_ticks + BEGIN_SAMPLES && c->clocks.len < MOST_CLOCKS &&
+        !redrawn_open(s, r))
+        t->refused_ticks = t->ticks + AGAIN_SAMPLES;
+    return true;
+}
+
+/* A few clocks each time, in turn, so that no round takes long. */
+void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    if (now_ns - c->checked_ns < CHECK_NS)
+        return;
+    c->checked_ns = now_ns;
+    for (int checks = 0; checks < MOST_CHECKS && c->checked < c->clocks.len; c->checked++) {
+        struct redrawn_clock *clock = &c->clocks.at[c->checked];
+        if (clock->is_over)
+            continue;
+        checks++;
+        if (redrawn_is_turning(c, clock) &&
+            redrawn_is_single((pid_t)clock->pid, (pid_t)clock->tid)) {
+            struct perf_thread *t = perf_thread(s, clock->tid);
+            t->refused_ticks = t->ticks + AGAIN_SAMPLES;
+            redrawn_clocks_end(s, clock->tid);
+        }
+    }
+    if (c->checked >= c->clocks.len)
+        c->checked = 0;
+}
+
+/* On all CPUs. What the inherited clocks say counts again from then on. */
+void redrawn_clocks_end(struct perf_source *s, uint32_t tid)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    pthread_mutex_lock(&s->reader.lock);
+    for (uint32_t cpu = 0; c->clocks.len && cpu < s->rings.len / PERF_RINGS; cpu++) {
+        const uint32_t *at = map_find(&c->of_thread, tid, cpu);
+        struct redrawn_clock *clock = at ? &c->clocks.at[*at] : NULL;
+        if (!clock || clock->is_over)
+            continue;
+        clock->is_over = true;
+        proc_thread_deinit(&clock->files);
+        close(clock->fd);
+        clock->fd = -1;
+        c->open--;
+    }
+    pthread_mutex_unlock(&s->reader.lock);
 }

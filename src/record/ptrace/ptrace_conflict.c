@@ -55,8 +55,7 @@ static const char *const conflict_texts[TRACED_KINDS] = {
         "would see it",
     [TRACED_LEAKS] = "a program with a leak checker, which needs ptrace, was left alone; perf "
                      "events would see it",
-    [TRACED_RIGHTS] = "a program that has other rights than we (setuid, setgid or file "
-                      "capabilities) was left alone; record it as root",
+    [TRACED_RIGHTS] = SOURCE_OTHER_RIGHTS,
 };
 
 /* --- what a file says ------------------------------------------------------------------------ */

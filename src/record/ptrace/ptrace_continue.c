@@ -168,7 +168,7 @@ const struct call_form *form_find(const struct ptrace_call *call)
 static int form_copy_fd(pid_t pid, int fd)
 {
     int process = (int)syscall(SYS_pidfd_open, pid, 0);
-    int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    int copy = process < 0 ? -1 : (int)syscall(__NR_pidfd_getfd, process, fd, 0);
     if (process >= 0)
         close(process);
     return copy;

@@ -75,6 +75,9 @@ struct ptrace_thread {
                            although none waits */
     uint64_t asleep_ns; /* first seen asleep then, after `turns` turns; 0: not yet */
     uint64_t observed_runs;   /* turns, when its waits were last observed */
+    uint64_t observed_waits;  /* how many these were by then, and one */
+    uint64_t stops;           /* that it came to for us ... */
+    uint64_t held_ns;         /* ... and how long we took to answer them */
     uint64_t asleep_in;       /* in which call: see proc_thread_call() */
     struct ptrace_rest *rest; /* of a call that was cut short; NULL: never */
     uint8_t quiet_looks;      /* in a row that saw it neither run nor to have run */

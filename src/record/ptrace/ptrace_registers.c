@@ -3,17 +3,18 @@
  * All registers come by PTRACE_GETREGSET with NT_PRSTATUS (struct user_regs_struct of <sys/user.h>
  * and <asm/ptrace.h>) as an array of words; which word is which register is a row of src/arch.
  *
- * Calls are made again on x86-64 alone. It keeps the arguments and the number of a call in the
- * registers of a thread that stops at its end, for programs of both word sizes. (PTRACE_GETREGS
- * shows a 32-bit program's in the 64-bit layout.) aarch64 and riscv64 have put the result over the
- * first argument by then and do not say whether the thread has left the call. */
+ * Calls are made again where the row says how: on x86-64 alone, which keeps the arguments and the
+ * number of a call in the registers of a thread that stops at its end, for programs of both word
+ * sizes. aarch64 and riscv64 have put the result over the first argument by then and do not say
+ * whether the thread has left the call. */
 #include "record/ptrace/ptrace_registers.h"
 
 #include <elf.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
+
+enum { MOST_WORDS = 64 }; /* of the registers of a thread, on any machine */
 
 /* Whether the instruction at an address makes a system call. */
 static bool is_syscall_at(pid_t tid, uint64_t address, const struct arch *a)
@@ -25,7 +26,7 @@ static bool is_syscall_at(pid_t tid, uint64_t address, const struct arch *a)
 
 bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
 {
-    enum { MOST_WORDS = 64, MOST_SYSCALLS = 4096 };
+    enum { MOST_SYSCALLS = 4096 };
     const struct arch *a = arch_own();
     uint64_t words[MOST_WORDS];
     if (!arch_has_stacks(a))
@@ -37,7 +38,7 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
         return false;
     out->user = (struct unwind_registers){.known = 0};
     for (unsigned i = 0; i < a->regset->len; i++) {
-        int number = a->regset->at[i];
+        int8_t number = a->regset->at[i];
         if (number == REGISTER_PC)
             out->user.pc = words[i];
         if (number < 0)
@@ -73,108 +74,61 @@ bool ptrace_memory_write(pid_t tid, uint64_t to, const void *from, size_t size)
     return process_vm_writev(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-#if defined(__x86_64__)
-
-enum { INSTRUCTION_BYTES = 2 };
-
-/* Where the arguments are, as offsets into struct user_regs_struct; and the instruction. */
-struct call_machine {
-    uint16_t code_segment;
-    uint8_t word_bytes;
-    uint8_t instruction[INSTRUCTION_BYTES];
-    size_t arguments[CALL_ARGUMENTS];
-};
-
-#define AT(name) offsetof(struct user_regs_struct, name)
-static const struct call_machine call_machines[CALL_ABIS] = {
-    [CALL_X86_64] = {0x33, 8, {0x0f, 0x05}, {AT(rdi), AT(rsi), AT(rdx), AT(r10), AT(r8), AT(r9)}},
-    [CALL_I386] = {0x23, 4, {0xcd, 0x80}, {AT(rbx), AT(rcx), AT(rdx), AT(rsi), AT(rdi), AT(rbp)}},
-};
-#undef AT
-
-static unsigned long long *call_argument(struct user_regs_struct *r, const struct call_machine *m,
-                                         int i)
-{
-    return (unsigned long long *)((char *)r + m->arguments[i]);
-}
-
 bool ptrace_call_read(pid_t tid, struct ptrace_call *out)
 {
-    struct user_regs_struct r;
-    if (ptrace(PTRACE_GETREGS, tid, 0, &r) || (int64_t)r.orig_rax < 0)
+    const struct arch *a = arch_own();
+    const struct arch_calls *c = a ? a->calls : NULL;
+    uint64_t words[MOST_WORDS];
+    if (!c || ptrace(c->read, tid, 0, words) || (int64_t)words[a->syscall_word] < 0)
         return false;
     for (int abi = 0; abi < CALL_ABIS; abi++) {
-        const struct call_machine *m = &call_machines[abi];
-        if (r.cs != m->code_segment)
+        const struct call_convention *by = &c->of[abi];
+        if (words[a->mode_word] != by->mode)
             continue;
+        uint64_t result = words[c->result];
         *out = (struct ptrace_call){.abi = (enum call_abi)abi,
-                                    .word_bytes = m->word_bytes,
-                                    .number = (int64_t)r.orig_rax,
-                                    .result = m->word_bytes == 4 ? (int32_t)r.rax : (int64_t)r.rax,
-                                    .pc = r.rip,
-                                    .sp = r.rsp};
+                                    .word_bytes = by->word,
+                                    .number = (int64_t)words[a->syscall_word],
+                                    .result = by->word == 4 ? (int32_t)result : (int64_t)result,
+                                    .pc = words[c->pc],
+                                    .sp = words[c->sp]};
         for (int i = 0; i < CALL_ARGUMENTS; i++)
-            out->arguments[i] = *call_argument(&r, m, i);
+            out->arguments[i] = words[by->arguments[i]];
         return true;
     }
     return false;
 }
 
+/* The call was read, so that the machine has a row of calls. */
 bool ptrace_call_again(pid_t tid, const struct ptrace_call *call,
                        const uint64_t arguments[CALL_ARGUMENTS])
 {
-    const struct call_machine *m = &call_machines[call->abi];
-    struct user_regs_struct r;
-    uint8_t code[INSTRUCTION_BYTES];
-    if (!ptrace_memory_read(tid, call->pc - INSTRUCTION_BYTES, code, sizeof code) ||
-        code[0] != m->instruction[0] || code[1] != m->instruction[1] ||
-        ptrace(PTRACE_GETREGS, tid, 0, &r))
+    const struct arch *a = arch_own();
+    const struct call_convention *by = &a->calls->of[call->abi];
+    uint64_t words[MOST_WORDS], start = call->pc - sizeof by->code;
+    uint8_t code[sizeof by->code];
+    if (!ptrace_memory_read(tid, start, code, sizeof code) ||
+        memcmp(code, by->code, sizeof code) != 0 || ptrace(a->calls->read, tid, 0, words))
         return false;
     for (int i = 0; i < CALL_ARGUMENTS; i++)
-        *call_argument(&r, m, i) = arguments[i];
-    r.rax = (unsigned long long)call->number;
-    r.orig_rax = (unsigned long long)-1; /* that call is over: the kernel is not to repeat it */
-    r.rip = call->pc - INSTRUCTION_BYTES;
-    return !ptrace(PTRACE_SETREGS, tid, 0, &r);
+        words[by->arguments[i]] = arguments[i];
+    words[a->calls->result] = (uint64_t)call->number;
+    words[a->syscall_word] = UINT64_MAX; /* that call is over: the kernel is not to repeat it */
+    words[a->calls->pc] = start;
+    return !ptrace(a->calls->write, tid, 0, words);
 }
 
 void ptrace_call_end(pid_t tid, const struct ptrace_call *call, int64_t result)
 {
-    const struct call_machine *m = &call_machines[call->abi];
-    struct user_regs_struct r;
-    if (ptrace(PTRACE_GETREGS, tid, 0, &r))
+    const struct arch *a = arch_own();
+    const struct call_convention *by = &a->calls->of[call->abi];
+    uint64_t words[MOST_WORDS];
+    if (ptrace(a->calls->read, tid, 0, words))
         return;
     for (int i = 0; i < CALL_ARGUMENTS; i++)
-        *call_argument(&r, m, i) = call->arguments[i];
-    r.rax = (unsigned long long)result;
-    r.orig_rax = (unsigned long long)call->number;
-    r.rip = call->pc;
-    ptrace(PTRACE_SETREGS, tid, 0, &r); /* fails if the thread is gone */
+        words[by->arguments[i]] = call->arguments[i];
+    words[a->calls->result] = (uint64_t)result;
+    words[a->syscall_word] = (uint64_t)call->number;
+    words[a->calls->pc] = call->pc;
+    ptrace(a->calls->write, tid, 0, words); /* fails if the thread is gone */
 }
-
-#else /* no call is made again */
-
-bool ptrace_call_read(pid_t tid, struct ptrace_call *out)
-{
-    (void)tid;
-    (void)out;
-    return false;
-}
-
-bool ptrace_call_again(pid_t tid, const struct ptrace_call *call,
-                       const uint64_t arguments[CALL_ARGUMENTS])
-{
-    (void)tid;
-    (void)call;
-    (void)arguments;
-    return false;
-}
-
-void ptrace_call_end(pid_t tid, const struct ptrace_call *call, int64_t result)
-{
-    (void)tid;
-    (void)call;
-    (void)result;
-}
-
-#endif

@@ -156,6 +156,8 @@ static void stops_complete(const struct ptrace_source *s, struct ptrace_thread *
 static void stops_plain(struct ptrace_source *s, struct ptrace_thread *t, int number, bool is_ours)
 {
     t->is_held = number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+    if (t->is_held) /* that is a wait */
+        t->stops--;
     if (is_ours && !t->is_held && !ptrace_thread_rests(t))
         stops_complete(s, t, 0);
     if (t->is_held && !s->is_finished)
@@ -191,11 +193,8 @@ static void stops_signal(struct ptrace_source *s, struct ptrace_thread *t, pid_t
     stops_go_on(s, t, tid, number);
 }
 
-/* struct source: stopped() */
-static bool source_stopped(struct source *source, pid_t pid, int status)
+static bool stops_answer(struct ptrace_source *s, pid_t pid, int status)
 {
-    struct ptrace_source *s = (struct ptrace_source *)source;
-    s->has_answered = true;
     if (!WIFSTOPPED(status))
         return stops_ended(s, pid);
     int event = status >> 16, number = WSTOPSIG(status);
@@ -203,6 +202,8 @@ static bool source_stopped(struct source *source, pid_t pid, int status)
     pid_t process, parent; /* a child may stop before its parent's event tells of it */
     if (!t && proc_of_thread(pid, &process, &parent))
         t = stops_follow(s, pid, process, parent);
+    if (t)
+        t->stops++;
     if (t && (event || number == (SIGTRAP | 0x80)))
         t->asleep_ns = 0; /* stopped is not asleep */
     if (t && ptrace_thread_rests(t) && ptrace_rest_stopped(t->rest, status)) {
@@ -235,6 +236,19 @@ static bool source_stopped(struct source *source, pid_t pid, int status)
             stops_go_on(s, NULL, pid, 0);
     }
     return true;
+}
+
+/* struct source: stopped() */
+static bool source_stopped(struct source *source, pid_t pid, int status)
+{
+    struct ptrace_source *s = (struct ptrace_source *)source;
+    uint64_t begin = s->waits ? clock_own_cpu() : 0; /* going on, it may take our CPU */
+    s->has_answered = true;
+    bool is_ours = stops_answer(s, pid, status);
+    struct ptrace_thread *t = s->waits ? ptrace_threads_find(&s->threads, pid) : NULL;
+    if (t)
+        t->held_ns += clock_own_cpu() - begin;
+    return is_ours;
 }
 
 /* --- rounds ----------------------------------------------------------------------------------- */
@@ -341,9 +355,9 @@ static void source_free(struct source *base)
 static bool source_refused(pid_t pid, int why, struct err *e)
 {
     if (why == ESRCH)
-        return err_set(e, "there is no process %d", (int)pid);
+        return err_set(e, "no such process: %d", (int)pid);
     return err_set(e,
-                   "process %d may not be watched: it is traced already, belongs to somebody else, "
+                   "process %d may not be watched: it is traced already, belongs to another user, "
                    "or kernel.yama.ptrace_scope forbids it",
                    (int)pid);
 }

@@ -157,40 +157,59 @@ bool ptrace_maps_changed(struct ptrace_maps *m, pid_t pid, uint64_t now_ns)
 }
 
 /* --- waits ----------------------------------------------------------------------------------- */
-void ptrace_observe(struct ptrace_source *s, struct ptrace_thread *t)
+
+/* How often it has left a CPU to wait is another file, which changes only when it has come back. A
+ * stop is no wait of its own, and counts as one: a thread that was asked to stop is not looked at
+ * before it has. */
+static void observe(struct ptrace_source *s, struct ptrace_thread *t, bool is_ending)
 {
     struct proc_times times;
     pid_t pid = t->process->pid;
     bool keep = t->files.schedstat >= 0;
-    if (!s->waits || !t->process->has_executed)
+    if (!s->waits || !t->process->has_executed || (t->is_asked && !is_ending))
         return;
     bool is_running = proc_thread_runs(&t->files, pid, t->tid, keep); /* before its clock is read */
     if (!proc_thread_times(&t->files, pid, t->tid, keep, &times))
         return;
-    s->has_waiting |= !is_running && times.runs != t->observed_runs;
+    if (times.runs != t->observed_runs || !t->observed_waits || is_ending) {
+        uint64_t waits = proc_thread_waits(pid, t->tid);
+        t->observed_waits = waits > t->stops ? waits - t->stops : 0;
+        s->has_waiting |= !is_running;
+    }
     t->observed_runs = times.runs;
-    const struct waits_clock clock = {times.cpu_ns, times.ready_ns, times.runs, is_running};
+    const struct waits_clock clock = {.cpu_ns = times.cpu_ns,
+                                      .ready_ns = times.ready_ns,
+                                      .runs = times.runs,
+                                      .is_running = is_running,
+                                      .is_ending = is_ending,
+                                      .waits = t->observed_waits,
+                                      .held_ns = t->held_ns};
     waits_observe(s->waits, pid, t->tid, clock_now(), &clock);
+}
+
+void ptrace_observe(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    observe(s, t, false);
 }
 
 void ptrace_observe_all(struct ptrace_source *s)
 {
-    uint64_t begin = clock_now();
-    if (!s->waits || begin < s->next_observed_ns)
+    if (!s->waits || clock_now() < s->next_observed_ns)
         return;
+    uint64_t begin = clock_own_cpu();
     s->has_waiting = false;
     for (size_t i = 0; i < s->threads.at.len; i++)
         if (!s->threads.at.at[i].is_ending)
             ptrace_observe(s, &s->threads.at.at[i]);
-    uint64_t now = clock_now(), pause = (now - begin) * PAUSE_TO_WORK;
+    uint64_t pause = (clock_own_cpu() - begin) * PAUSE_TO_WORK;
     uint64_t least = s->has_waiting ? SHORT_PAUSE_NS : LEAST_PAUSE_NS;
-    s->next_observed_ns = now + (pause > least ? pause : least);
+    s->next_observed_ns = clock_now() + (pause > least ? pause : least);
 }
 
 void ptrace_observe_end(struct ptrace_source *s, struct ptrace_thread *t)
 {
     if (!s->waits)
         return;
-    ptrace_observe(s, t);
+    observe(s, t, true);
     waits_exit(s->waits, t->process->pid, t->tid, clock_now());
 }

@@ -9,7 +9,7 @@
  *
  * The place of a wait is what the source saw as the thread left, or what a look from outside has
  * found meanwhile (waits_look.c); a look after the thread was back does not count. Where switches
- * are not told, the second part of this file has what clocks show now and then.
+ * are not told, waits_observe.c makes do with what clocks show now and then.
  *
  * Threads live in slots, which are used again; free slots form a list. Each step costs one look-up
  * by tid and the ends of a queue. */
@@ -48,8 +48,10 @@ void waits_free(struct waits *w)
 {
     if (!w)
         return;
-    for (size_t i = 0; i < w->threads.len; i++)
+    for (size_t i = 0; i < w->threads.len; i++) {
         free(w->threads.at[i].registers);
+        free(w->threads.at[i].observed);
+    }
     vec_free(&w->threads);
     map_deinit(&w->slot_of);
     free(w);
@@ -62,7 +64,7 @@ struct waits_sums waits_sums(const struct waits *w)
 
 /* --- queues ---------------------------------------------------------------------------------- */
 
-static void waits_unqueue(struct waits *w, int32_t slot)
+void waits_unqueue(struct waits *w, int32_t slot)
 {
     struct waiting_thread *t = &w->threads.at[slot];
     if (!t->queue)
@@ -102,9 +104,8 @@ int32_t waits_find(const struct waits *w, pid_t tid)
     return is_valid ? (int32_t)*found : NO_THREAD;
 }
 
-/* A slot for a new thread, in the state that it has from then on. */
-static int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
-                           uint64_t at_ns)
+int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
+                    uint64_t at_ns)
 {
     int32_t slot = w->free;
     if (slot == NO_THREAD) {
@@ -136,6 +137,7 @@ static void waits_remove(struct waits *w, int32_t slot)
     struct waiting_thread *t = &w->threads.at[slot];
     waits_unqueue(w, slot);
     free(t->registers);
+    free(t->observed);
     *t = (struct waiting_thread){.next = w->free};
     w->free = slot;
     w->living--;
@@ -169,9 +171,7 @@ static void waits_give(struct waits *w, struct waiting_thread *t)
     t->unknown_ns = t->ready_ns = 0;
 }
 
-/* Adds time without a place to one of the thread's two sums, which the collector gets from time to
- * time. The time counts up to counted_ns. */
-static void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns)
+void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns)
 {
     if (!t->unknown_ns && !t->ready_ns)
         t->first_kept_ns = t->counted_ns - ns;
@@ -199,28 +199,6 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
     waits_keep(w, t, is_ready ? &t->ready_ns : &t->unknown_ns, ns);
 }
 
-/* Counts what an observed thread has waited: at the place of the look, if it was of that wait. */
-static void observe_count(struct waits *w, struct waiting_thread *t, uint64_t ns)
-{
-    struct collector_sample s = waits_sample(w, t, ns, t->pending_since_ns);
-    t->pending_ns = 0;
-    if (!ns)
-        return;
-    w->sums.placed_ns += t->has_look ? ns : 0;
-    w->sums.unknown_ns += t->has_look ? 0 : ns;
-    if (t->has_look)
-        collector_sample_at(w->collector, &s, t->look);
-    else
-        waits_keep(w, t, &t->unknown_ns, ns);
-}
-
-/* Ends what is known of a thread that is observed. */
-static void observe_end(struct waits *w, struct waiting_thread *t)
-{
-    t->has_look = false; /* whether the wait went on until after it is not known */
-    observe_count(w, t, t->pending_ns);
-}
-
 /* Ends what a thread did until now. */
 static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
 {
@@ -233,8 +211,8 @@ static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
         w->sums.lost_ns += lost_ns;
         w->losses++;
     }
-    if (t->is_observed)
-        observe_end(w, t);
+    if (t->observed)
+        waits_observed_end(w, t, at_ns);
     w->sums.stale_looks += t->has_look && t->looked_ns > at_ns;
     waits_unqueue(w, slot);
     t->has_look = false;
@@ -378,79 +356,4 @@ void waits_finish(struct waits *w, uint64_t now_ns)
         collector_lose(w->collector, RECORDING_LOST_OTHER, LOST_SWITCHES, w->losses,
                        w->sums.lost_ns);
     w->losses = 0;
-}
-
-/* --- observing ------------------------------------------------------------------------------- */
-
-/* Waits of threads whose switches are not told: from what their clocks show now and then.
- *
- * What a thread was neither on a CPU nor short of one, it waited. If its clock stood still between
- * two observations, that was one wait, and a look at the thread in between is its place. */
-
-/* Whether it came to a CPU once and is still there: what it waited before was the same wait. */
-static bool observe_is_back(const struct waits_clock *before, const struct waits_clock *now)
-{
-    return now->is_running && before->runs && now->runs == before->runs + 1;
-}
-
-/* Whether it came to a CPU once and waits again. When, nobody saw: observations come at moments
- * that have nothing to do with it, so that half of the time between is right on average. */
-static bool observe_is_next(const struct waits_clock *before, const struct waits_clock *now)
-{
-    return !now->is_running && before->runs && now->runs == before->runs + 1;
-}
-
-void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
-                   const struct waits_clock *clock)
-{
-    int32_t slot = waits_find(w, tid);
-    if (slot == NO_THREAD)
-        slot = waits_begin(w, pid, tid, WAITS_THREAD_RUNS, at_ns);
-    struct waiting_thread *t = &w->threads.at[slot];
-    if (!t->is_observed) { /* of a thread that was told to be new, its clock began then */
-        bool is_new = t->state == WAITS_THREAD_READY;
-        waits_unqueue(w, slot);
-        t->state = WAITS_THREAD_RUNS;
-        t->is_observed = true;
-        t->observed_ns = is_new ? t->counted_ns : at_ns;
-        t->first = t->latest = is_new ? (struct waits_clock){0} : *clock;
-        if (!is_new)
-            return;
-    }
-    /* How long it has waited since it was first observed, and of that since the last time. A clock
-     * may be late by a tick while the thread runs, so that the sum may go back. */
-    uint64_t life = at_ns > t->observed_ns ? at_ns - t->observed_ns : 0;
-    uint64_t busy = clock->cpu_ns - t->first.cpu_ns + clock->ready_ns - t->first.ready_ns;
-    uint64_t waited = life > busy ? life - busy : 0;
-    uint64_t more = waited > t->waited_ns ? waited - t->waited_ns : 0;
-    t->waited_ns += more;
-    if (!t->pending_ns)
-        t->pending_since_ns = t->counted_ns;
-    t->counted_ns = at_ns;
-    bool is_later = clock->ready_ns > t->latest.ready_ns; /* else there was none, or it is wrong */
-    uint64_t ready = is_later ? clock->ready_ns - t->latest.ready_ns : 0;
-    /* It has not come to a CPU since: what it waited was one wait, which may go on. */
-    bool is_one_wait = t->latest.runs == clock->runs && t->latest.ready_ns == clock->ready_ns &&
-                       (clock->runs || t->latest.cpu_ns == clock->cpu_ns);
-    bool is_back = observe_is_back(&t->latest, clock);
-    bool is_next = observe_is_next(&t->latest, clock);
-    t->latest = *clock;
-    w->sums.ready_ns += ready;
-    if (ready)
-        waits_keep(w, t, &t->ready_ns, ready);
-    t->has_look &= is_one_wait || is_back || is_next;
-    if (is_one_wait && t->has_look) {
-        observe_count(w, t, t->pending_ns + more);
-        return;
-    }
-    if (!is_one_wait) {
-        uint64_t of_next = t->has_look && is_next ? more / 2 : 0;
-        observe_count(w, t, t->pending_ns + more - of_next);
-        t->has_look = false;
-        t->pending_since_ns = at_ns - of_next;
-        more = of_next;
-    }
-    t->pending_ns += more; /* until the next observation says whether the look was of this wait */
-    if (!clock->is_running && !w->options.no_looking)
-        waits_look(w, slot);
 }

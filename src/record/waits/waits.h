@@ -53,14 +53,16 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
 void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out,
                   bool is_ready);
 
-/* For sources that are told of no switches, instead of the three above: what a thread's schedstat
- * in /proc shows, again and again, and at its end. A wait has a place from the first observation on
- * that sees it, if the next one sees it, too, or its end, or the wait that follows it; without
- * `runs`, only in the first case. */
+/* For sources that are told of no switches, instead of the three above: what a thread's clock in
+ * /proc shows, again and again, and at its end. A wait that is seen going on is looked at; it has
+ * that place, and others, which began and ended unseen, have none. */
 struct waits_clock {
     uint64_t cpu_ns, ready_ns; /* on a CPU; could run, but no CPU was free */
     uint64_t runs;             /* times that it came to a CPU; 0: not known */
     bool is_running;           /* it ran, or could, just before these were read */
+    bool is_ending;            /* it waits no more, and its account is closed */
+    uint64_t waits;            /* times that it left a CPU to wait, and one; 0: not known */
+    uint64_t held_ns;          /* stopped by the source: no time of its own */
 };
 void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
                    const struct waits_clock *clock);

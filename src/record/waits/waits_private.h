@@ -1,7 +1,8 @@
 /* What the files about waiting share.
  *
- *   waits.c        what a source tells: threads, switches, clocks
- *   waits_look.c   looks at threads that wait, and waits that go on
+ *   waits.c          what a source tells: threads, switches, clocks
+ *   waits_look.c     looks at threads that wait, and waits that go on
+ *   waits_observe.c  waits of threads whose switches are not told
  */
 #ifndef MONARC_RECORD_WAITS_WAITS_PRIVATE_H
 #define MONARC_RECORD_WAITS_WAITS_PRIVATE_H
@@ -35,6 +36,8 @@ struct waiting_queue {
     int32_t first, last;
 };
 
+struct waits_observed;
+
 struct waiting_thread {
     pid_t pid, tid;
     enum waits_thread_state state;
@@ -51,11 +54,7 @@ struct waiting_thread {
     struct unwind_registers *registers; /* as it left; NULL: never known */
     uint64_t unknown_ns, ready_ns;      /* not yet given to the collector */
     uint64_t first_kept_ns;             /* since when these are kept */
-    bool is_observed;                   /* by its clock alone: waits_observe() */
-    uint64_t observed_ns, waited_ns;    /* its first observation; what it waited since then */
-    uint64_t pending_ns;                /* waited; where, the next observation will say */
-    uint64_t pending_since_ns;          /* the observation before that */
-    struct waits_clock first, latest;   /* what the clock showed then, and last */
+    struct waits_observed *observed;    /* of one that is known by its clock alone; or NULL */
 };
 
 /* Threads that are off stand in one of two queues: those that may still be looked at, in the order
@@ -80,12 +79,23 @@ struct waits {
 /* The slot of a thread that lives, or NO_THREAD. */
 int32_t waits_find(const struct waits *w, pid_t tid);
 
+/* A slot for a new thread, in the state that it has from then on. */
+int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_state state,
+                    uint64_t at_ns);
+
+/* Takes a thread out of its queue. */
+void waits_unqueue(struct waits *w, int32_t slot);
+
 /* Puts a thread at the end of a queue, out of that in which it is. */
 void waits_queue(struct waits *w, int32_t slot, struct waiting_queue *queue);
 
 /* A sample of the thread, without a place, that ends where counting ends; it began at `from_ns`. */
 struct collector_sample waits_sample(const struct waits *w, const struct waiting_thread *t,
                                      uint64_t weight, uint64_t from_ns);
+
+/* Adds time without a place to one of the thread's two sums, which the collector gets from time to
+ * time. The time counts up to counted_ns. */
+void waits_keep(struct waits *w, struct waiting_thread *t, uint64_t *kept, uint64_t ns);
 
 /* Counts what a thread has been off the CPU since that was last done. */
 void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns);
@@ -96,6 +106,9 @@ bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns);
 
 /* Looks at a thread from outside, and keeps where it waits if it does. */
 void waits_look(struct waits *w, int32_t slot);
+
+/* Counts what is known of an observed thread; nothing will be told of it any more. */
+void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_ns);
 
 /* --- waits_look.c: looking at a thread that does not run, from outside, without its noticing
  * ------ */

@@ -12,7 +12,7 @@
  *     90.00   0.400     0.500  1200 1200     main                      a caller
  *     90.00   0.400     0.500  1200      parse                         the function itself
  *     30.00   0.300     0.000    60   80     scan                      a callee */
-#include "output/text.h"
+#include "output/out.h"
 #include "tui/draw/draw.h"
 
 #include <inttypes.h>
@@ -98,33 +98,6 @@ static void functions_layout_add(struct function_layout *l, int which, const cha
     l->at[which] = (int)l->columns.len;
 }
 
-/* Ranks say what goes first in a narrow window: the margin first (10), times before shares, self%
- * last (100). */
-static void functions_layout_profile(struct function_layout *l)
-{
-    const struct summary *s = l->summary;
-    enum { SHARE = 6 };
-    char self[16], total[16];
-    draw_time_head(s, "self", self, sizeof self);
-    draw_time_head(s, "total", total, sizeof total);
-    if (s->has_samples) {
-        functions_layout_add(l, FUNCTION_SELF_SHARE, "self%", SHARE, 100, SORT_FUNCTIONS_SELF);
-        functions_layout_add(l, FUNCTION_MARGIN, "+-", SHARE - 1, 10, SORT_FUNCTIONS);
-    }
-    if (l->table->in.base && s->has_samples) {
-        functions_layout_add(l, FUNCTION_OLD_SHARE, "base%", SHARE, 90, SORT_FUNCTIONS);
-        functions_layout_add(l, FUNCTION_CHANGE, "change", SHARE + 2, 95, SORT_FUNCTIONS_CHANGE);
-    }
-    if (s->has_samples) {
-        functions_layout_add(l, FUNCTION_SELF, self, draw_time_width(s), 40, SORT_FUNCTIONS);
-        functions_layout_add(l, FUNCTION_TOTAL_SHARE, "total%", SHARE, 80, SORT_FUNCTIONS_TOTAL);
-        functions_layout_add(l, FUNCTION_TOTAL, total, draw_time_width(s), 30, SORT_FUNCTIONS);
-    }
-    if (s->calls)
-        functions_layout_add(l, FUNCTION_CALLS, "calls", (size_t)text_digits(s->calls), 70,
-                             SORT_FUNCTIONS_CALLS);
-}
-
 /* Digits of the largest count of all functions, shown or not: the column keeps its width while a
  * filter is typed. */
 static size_t functions_most_runs(const struct functions_table *t)
@@ -143,8 +116,33 @@ static void functions_layout_make(struct function_layout *l, const struct tui *t
     *l = (struct function_layout){.table = &t->functions,
                                   .hidden = t->hidden[VIEW_FUNCTIONS],
                                   .summary = t->now ? &t->now->session.summary : NULL};
-    if (l->summary)
-        functions_layout_profile(l);
+    if (l->summary) {
+        /* Ranks say what goes first in a narrow window: the margin first (10), times before shares,
+         * self% last (100). */
+        const struct summary *s = l->summary;
+        enum { SHARE = 6 };
+        char self[16], total[16];
+        draw_time_head(s, "self", self, sizeof self);
+        draw_time_head(s, "total", total, sizeof total);
+        if (s->has_samples) {
+            functions_layout_add(l, FUNCTION_SELF_SHARE, "self%", SHARE, 100, SORT_FUNCTIONS_SELF);
+            functions_layout_add(l, FUNCTION_MARGIN, "+-", SHARE - 1, 10, SORT_FUNCTIONS);
+        }
+        if (l->table->in.base && s->has_samples) {
+            functions_layout_add(l, FUNCTION_OLD_SHARE, "base%", SHARE, 90, SORT_FUNCTIONS);
+            functions_layout_add(l, FUNCTION_CHANGE, "change", SHARE + 2, 95,
+                                 SORT_FUNCTIONS_CHANGE);
+        }
+        if (s->has_samples) {
+            functions_layout_add(l, FUNCTION_SELF, self, draw_time_width(s), 40, SORT_FUNCTIONS);
+            functions_layout_add(l, FUNCTION_TOTAL_SHARE, "total%", SHARE, 80,
+                                 SORT_FUNCTIONS_TOTAL);
+            functions_layout_add(l, FUNCTION_TOTAL, total, draw_time_width(s), 30, SORT_FUNCTIONS);
+        }
+        if (s->calls)
+            functions_layout_add(l, FUNCTION_CALLS, "calls", (size_t)text_digits(s->calls), 70,
+                                 SORT_FUNCTIONS_CALLS);
+    }
     if (t->functions.in.coverage)
         functions_layout_add(l, FUNCTION_RUNS, "runs", functions_most_runs(&t->functions), 75,
                              SORT_FUNCTIONS_RUNS);
@@ -182,19 +180,6 @@ static void functions_put_share(const struct function_layout *l, int which, stru
     at->style = style;
 }
 
-/* A star marks what chance does not explain. */
-static void functions_put_change(const struct function_layout *l, struct span *at,
-                                 const struct function_row *r)
-{
-    bool is_meant = function_row_is_meant(l->table, r);
-    double change = function_row_share(l->table, r) - function_row_old_share(l->table, r);
-    uint8_t style = at->style;
-    at->style |= is_meant ? STYLE_BOLD : 0;
-    functions_put_share(l, FUNCTION_CHANGE, at, change, r->flat || r->old,
-                        is_meant ? "%+.2f*" : "%+.2f ");
-    at->style = style;
-}
-
 static void functions_put_time(const struct function_layout *l, int which, struct span *at,
                                double samples, bool is_known)
 {
@@ -202,15 +187,6 @@ static void functions_put_time(const struct function_layout *l, int which, struc
     if (is_known)
         draw_time(l->summary, samples, text, sizeof text);
     functions_put_figure(l, which, at, text);
-}
-
-static void functions_put_calls(const struct function_layout *l, struct span *at,
-                                const struct flat_row *f)
-{
-    char text[32] = "";
-    if (f && f->calls)
-        snprintf(text, sizeof text, "%" PRIu64, f->calls);
-    functions_put_figure(l, FUNCTION_CALLS, at, text);
 }
 
 /* What never ran is 0 in bold; `?` where the count was damaged or is not known. */
@@ -245,12 +221,22 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
         functions_put_share(l, FUNCTION_MARGIN, at,
                             f ? (f->interval.high - f->interval.low) / 2 : 0, f, "%.2f");
         functions_put_share(l, FUNCTION_OLD_SHARE, at, old, r->old, "%.2f");
-        functions_put_change(l, at, r);
+        /* A star marks what chance does not explain. */
+        bool is_meant = function_row_is_meant(l->table, r);
+        double change = function_row_share(l->table, r) - function_row_old_share(l->table, r);
+        uint8_t style = at->style;
+        at->style |= is_meant ? STYLE_BOLD : 0;
+        functions_put_share(l, FUNCTION_CHANGE, at, change, r->flat || r->old,
+                            is_meant ? "%+.2f*" : "%+.2f ");
+        at->style = style;
         functions_put_time(l, FUNCTION_SELF, at, f ? f->self : 0, f);
         functions_put_share(l, FUNCTION_TOTAL_SHARE, at,
                             f ? summary_share(l->summary, f->total) : 0, f, "%.2f");
         functions_put_time(l, FUNCTION_TOTAL, at, f ? f->total : 0, f);
-        functions_put_calls(l, at, f);
+        char text[32] = "";
+        if (f && f->calls)
+            snprintf(text, sizeof text, "%" PRIu64, f->calls);
+        functions_put_figure(l, FUNCTION_CALLS, at, text);
     }
     functions_put_runs(l, at, r->covered);
     const char *change = function_row_change(t, r);
@@ -364,34 +350,6 @@ static void put_name(const struct call_layout *l, struct span *at, uint32_t node
     span_str(at, cycle);
 }
 
-/* A caller or callee, as in gprof's call graph: times that go along the arc, and calls along it of
- * all calls of the callee. Arcs within a cycle carry no time, and some lines have no count. */
-static void put_line(const struct call_layout *l, struct span *at, const struct entry_line *line)
-{
-    char share[16], self[32], children[32], calls[32], of[32];
-    const char *texts[5] = {0};
-    double part = summary_share(l->summary, line->self + line->children);
-    if (line->kind != LINE_INTERNAL) {
-        snprintf(share, sizeof share, "%.2f", 100 * part);
-        draw_time(l->summary, line->self, self, sizeof self);
-        draw_time(l->summary, line->children, children, sizeof children);
-        texts[CALL_TOTAL_SHARE] = share;
-        texts[CALL_SELF] = self;
-        texts[CALL_CHILDREN] = children;
-    }
-    if (line->is_static) {
-        texts[CALL_COUNT] = "static";
-    } else if (line->kind != LINE_SPONTANEOUS && !line->is_seen) {
-        snprintf(calls, sizeof calls, "%" PRIu64, line->calls);
-        snprintf(of, sizeof of, "%" PRIu64, line->of);
-        texts[CALL_COUNT] = calls;
-        texts[CALL_OF] = line->kind == LINE_ARC || line->kind == LINE_UNKNOWN ? of : NULL;
-    }
-    put_figures(l, at, texts, line->kind == LINE_INTERNAL ? 0 : part);
-    span_str(at, "    ");
-    put_name(l, at, line->node, line);
-}
-
 /* The function itself, in bold, not indented; recursive calls stand behind its name. */
 static void put_middle(const struct call_layout *l, struct span *at, const struct entry *e)
 {
@@ -429,9 +387,33 @@ void draw_calls(struct surface *s, const struct tui *t)
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         const struct entry_line *line = calls_table_line(&t->calls, i);
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
-        if (line)
-            put_line(&l, &at, line);
-        else
+        if (line) {
+            /* A caller or callee, as in gprof's call graph: times that go along the arc, and calls
+             * along it of all calls of the callee. Arcs within a cycle carry no time, and some
+             * lines have no count. */
+            char share[16], self[32], children[32], calls[32], of[32];
+            const char *texts[5] = {0};
+            double part = summary_share(l.summary, line->self + line->children);
+            if (line->kind != LINE_INTERNAL) {
+                snprintf(share, sizeof share, "%.2f", 100 * part);
+                draw_time(l.summary, line->self, self, sizeof self);
+                draw_time(l.summary, line->children, children, sizeof children);
+                texts[CALL_TOTAL_SHARE] = share;
+                texts[CALL_SELF] = self;
+                texts[CALL_CHILDREN] = children;
+            }
+            if (line->is_static) {
+                texts[CALL_COUNT] = "static";
+            } else if (line->kind != LINE_SPONTANEOUS && !line->is_seen) {
+                snprintf(calls, sizeof calls, "%" PRIu64, line->calls);
+                snprintf(of, sizeof of, "%" PRIu64, line->of);
+                texts[CALL_COUNT] = calls;
+                texts[CALL_OF] = line->kind == LINE_ARC || line->kind == LINE_UNKNOWN ? of : NULL;
+            }
+            put_figures(&l, &at, texts, line->kind == LINE_INTERNAL ? 0 : part);
+            span_str(&at, "    ");
+            put_name(&l, &at, line->node, line);
+        } else
             put_middle(&l, &at, &t->calls.entry);
         span_fill(&at, at.end);
     }

@@ -9,7 +9,7 @@
  *             1200  1200          10 int parse(const char *text)
  *    12.50          1200    1/2   11     if (*text == '#')
  *                  #####          12         skip(text); */
-#include "output/text.h"
+#include "output/out.h"
 #include "tui/draw/draw.h"
 
 #include <inttypes.h>
@@ -142,7 +142,7 @@ void draw_files(struct surface *s, const struct tui *t)
     }
     if (!list->len)
         draw_empty(s, t->files.hidden ? "No source passes the filter; f and an empty line show all."
-                                      : "There is no source.");
+                                      : "No sources.");
 }
 
 /* --- one source ------------------------------------------------------------------------------- */
@@ -238,38 +238,6 @@ static void source_put_share(const struct source_layout *l, struct span *at,
     at->style = style;
 }
 
-/* A star marks what chance does not explain. */
-static void source_put_change(const struct source_layout *l, struct span *at,
-                              const struct source_figures *f)
-{
-    char base[32] = "", change[32] = "";
-    uint8_t style = at->style;
-    bool is_any = f->has_base && (f->self > 0 || f->base > 0);
-    if (is_any) {
-        double share = summary_share(l->summary, f->self);
-        snprintf(base, sizeof base, "%.2f", 100 * f->base);
-        snprintf(change, sizeof change, "%+.2f%c", 100 * (share - f->base),
-                 f->is_meant ? '*' : ' ');
-    }
-    source_put_figure(l, SOURCE_OLD_SHARE, at, base);
-    at->style |= f->is_meant ? STYLE_BOLD : 0;
-    source_put_figure(l, SOURCE_CHANGE, at, change);
-    at->style = style;
-}
-
-static void source_put_since(const struct source_layout *l, struct span *at,
-                             const struct source_figures *f)
-{
-    static const char *const WORDS[] = {
-        [SINCE_NOTHING] = "", [SINCE_LOST] = "lost", [SINCE_GAINED] = "gained"};
-    uint8_t style = at->style;
-    at->style |= f->since == SINCE_LOST     ? STYLE_MISSED | STYLE_BOLD
-                 : f->since == SINCE_GAINED ? STYLE_HIT
-                                            : 0;
-    source_put_figure(l, SOURCE_SINCE, at, WORDS[f->since]);
-    at->style = style;
-}
-
 /* Blank where it is not known, which is not the same as 0. */
 static void source_put_number(const struct source_layout *l, int which, struct span *at,
                               bool is_known, uint64_t number)
@@ -312,27 +280,17 @@ static void source_put_coverage(const struct source_layout *l, struct span *at,
     }
     source_put_figure(l, SOURCE_COVERED, at, text);
     at->style = style;
-    source_put_since(l, at, f);
+    static const char *const WORDS[] = {
+        [SINCE_NOTHING] = "", [SINCE_LOST] = "lost", [SINCE_GAINED] = "gained"};
+    at->style |= f->since == SINCE_LOST     ? STYLE_MISSED | STYLE_BOLD
+                 : f->since == SINCE_GAINED ? STYLE_HIT
+                                            : 0;
+    source_put_figure(l, SOURCE_SINCE, at, WORDS[f->since]);
+    at->style = style;
     source_branches(l->table, f, &all, &hit);
     source_put_ratio(l, SOURCE_BRANCHES, at, hit, all);
     source_conditions(l->table, f, &all, &hit);
     source_put_ratio(l, SOURCE_CONDITIONS, at, hit, all);
-}
-
-/* The order of the calls is the order of the columns. */
-static void source_put_row(const struct source_layout *l, struct span *at, size_t row)
-{
-    const struct source_figures *f = &l->table->lines.at[row];
-    struct bytes text = source_line(&l->table->text, row + 1);
-    source_put_share(l, at, f);
-    source_put_change(l, at, f);
-    source_put_number(l, SOURCE_CALLS, at, f->has_entry && f->calls, f->calls);
-    source_put_number(l, SOURCE_COUNT, at, f->has_count, f->executions);
-    source_put_coverage(l, at, f);
-    source_put_number(l, SOURCE_LINE, at, true, row + 1);
-    if (text.at)
-        span_source(at, (const char *)text.at, text.len, l->tui->shift);
-    span_fill(at, at->end);
 }
 
 /* The head says what may make figures doubtful before it names the file: a file that has changed,
@@ -354,7 +312,31 @@ void draw_source(struct surface *s, const struct tui *t)
     span_fill(&at, at.end);
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
-        source_put_row(&l, &at, i);
+        /* The order of the calls is the order of the columns. */
+        const struct source_figures *f = &l.table->lines.at[i];
+        struct bytes text = source_line(&l.table->text, i + 1);
+        source_put_share(&l, &at, f);
+        /* A star marks what chance does not explain. */
+        char base[32] = "", change[32] = "";
+        uint8_t style = at.style;
+        bool is_any = f->has_base && (f->self > 0 || f->base > 0);
+        if (is_any) {
+            double share = summary_share(l.summary, f->self);
+            snprintf(base, sizeof base, "%.2f", 100 * f->base);
+            snprintf(change, sizeof change, "%+.2f%c", 100 * (share - f->base),
+                     f->is_meant ? '*' : ' ');
+        }
+        source_put_figure(&l, SOURCE_OLD_SHARE, &at, base);
+        at.style |= f->is_meant ? STYLE_BOLD : 0;
+        source_put_figure(&l, SOURCE_CHANGE, &at, change);
+        at.style = style;
+        source_put_number(&l, SOURCE_CALLS, &at, f->has_entry && f->calls, f->calls);
+        source_put_number(&l, SOURCE_COUNT, &at, f->has_count, f->executions);
+        source_put_coverage(&l, &at, f);
+        source_put_number(&l, SOURCE_LINE, &at, true, i + 1);
+        if (text.at)
+            span_source(&at, (const char *)text.at, text.len, l.tui->shift);
+        span_fill(&at, at.end);
     }
     if (!list->len)
         draw_empty(s, *t->source.missing ? t->source.missing : "The file is empty.");
@@ -370,31 +352,6 @@ static const char *line_indent(enum detail_kind kind)
     return INDENTS[kind];
 }
 
-/* Six columns and a blank, whether there is a figure or not, so that texts stand in line. */
-static void line_put_share(struct span *at, const struct summary *s, const struct detail *d)
-{
-    char text[32] = "";
-    uint8_t style = at->style;
-    double share = s && d->self > 0 ? summary_share(s, d->self) : 0;
-    if (share > 0)
-        snprintf(text, sizeof text, "%.2f", 100 * share);
-    at->style = draw_heat(style, share);
-    span_right(at, text, 6);
-    at->style = style;
-    span_str(at, " ");
-}
-
-/* Texts may hold tabs, as row 0 is a line of source. */
-static void line_put_row(struct span *at, const struct tui *t, const struct detail *d)
-{
-    if (t->now)
-        line_put_share(at, &t->now->session.summary, d);
-    at->style |= d->kind == DETAIL_COPY ? STYLE_BOLD : 0;
-    span_str(at, line_indent(d->kind));
-    span_source(at, d->text, strlen(d->text), t->shift);
-    span_fill(at, at->end);
-}
-
 void draw_line(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_LINE];
@@ -406,6 +363,24 @@ void draw_line(struct surface *s, const struct tui *t)
     span_fill(&at, at.end);
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
-        line_put_row(&at, t, &t->line.rows.at[i]);
+        /* Texts may hold tabs, as row 0 is a line of source. */
+        const struct detail *d = &t->line.rows.at[i];
+        if (t->now) {
+            /* Six columns and a blank, whether there is a figure or not, so that texts stand in
+             * line. */
+            char text[32] = "";
+            uint8_t style = at.style;
+            double share = d->self > 0 ? summary_share(&t->now->session.summary, d->self) : 0;
+            if (share > 0)
+                snprintf(text, sizeof text, "%.2f", 100 * share);
+            at.style = draw_heat(style, share);
+            span_right(&at, text, 6);
+            at.style = style;
+            span_str(&at, " ");
+        }
+        at.style |= d->kind == DETAIL_COPY ? STYLE_BOLD : 0;
+        span_str(&at, line_indent(d->kind));
+        span_source(&at, d->text, strlen(d->text), t->shift);
+        span_fill(&at, at.end);
     }
 }

@@ -18,18 +18,6 @@
 
 /* --- opening a profile ------------------------------------------------------------------------ */
 
-/* Of the functions that a row can be of. Names are shortened as far as they stay different among
- * these: what no row shows cannot be mistaken for anything. */
-static void shorten_names(struct session *s)
-{
-    bool *is_shown = ARENA_NEW(&s->arena, bool, s->functions.len);
-    for (uint32_t i = 0; i < s->functions.len; i++) {
-        const struct graph_node *n = &s->graph.nodes[i];
-        is_shown[i] = n->self > 0 || n->children > 0 || n->calls || n->self_calls;
-    }
-    names_shorten(&s->names, is_shown);
-}
-
 /* Three choices that reports leave to options are always made here: times along calls are measured
  * where stacks are known, inlined functions have names, and samples keep their places, which source
  * lines need. */
@@ -46,8 +34,16 @@ struct measurement *measurement_open(const struct session_options *o,
         measurement_close(m);
         return NULL;
     }
-    if (!o->no_demangle)
-        shorten_names(&m->session);
+    if (!o->no_demangle) {
+        /* Of the functions that a row can be of. Names are shortened as far as they stay different
+         * among these: what no row shows cannot be mistaken for anything. */
+        bool *is_shown = ARENA_NEW(&m->session.arena, bool, m->session.functions.len);
+        for (uint32_t i = 0; i < m->session.functions.len; i++) {
+            const struct graph_node *n = &m->session.graph.nodes[i];
+            is_shown[i] = n->self > 0 || n->children > 0 || n->calls || n->self_calls;
+        }
+        names_shorten(&m->session.names, is_shown);
+    }
     return m;
 }
 
@@ -443,45 +439,12 @@ static bool functions_is_met(const struct session *s, uint32_t function)
            (stacks ? stacks->inclusive[function] : n->children) > 0;
 }
 
-/* Functions of the base that the profile has no row of. */
-static void functions_take_gone(struct functions_table *t, const struct filter *filter)
-{
-    const struct older *base = t->in.base;
-    for (uint32_t i = 0; i < base->flat.len; i++) {
-        const struct flat_row *old = &base->flat.rows[i];
-        uint32_t now = base->match.new_of[old->function];
-        if (now != NO_FUNCTION && functions_is_met(&t->in.measured->session, now))
-            continue;
-        if (filter_admits(filter, &base->measured->session.names, old->function))
-            vec_push(&t->rows, (struct function_row){NULL, old, UINT32_MAX});
-        else
-            t->hidden++;
-    }
-}
-
 /* Rows of the profile by linkage name; those of one name are linked. */
 struct linkage_index {
     struct intern names;
     VEC(uint32_t) first; /* row of each name */
     uint32_t *next;      /* of each row, or UINT32_MAX */
 };
-
-/* Chains are in reverse order of rows: each row is put in front of its name's. */
-static void functions_by_linkage(const struct functions_table *t, struct linkage_index *x)
-{
-    x->next = memory_zeroed(t->rows.len, sizeof *x->next);
-    for (uint32_t i = 0; i < t->rows.len && t->in.measured; i++) {
-        if (!t->rows.at[i].flat)
-            continue;
-        const struct functions *f = &t->in.measured->session.functions;
-        const char *name = f->at[t->rows.at[i].flat->function].name;
-        uint32_t number = intern_kept(&x->names, name, strlen(name));
-        if (number == x->first.len)
-            vec_push(&x->first, UINT32_MAX);
-        x->next[i] = x->first.at[number];
-        x->first.at[number] = i;
-    }
-}
 
 /* By line and last name of the file: builds are made in different places. */
 static bool functions_begin_together(const struct functions_table *t, uint32_t row,
@@ -516,7 +479,19 @@ static void functions_take_coverage(struct functions_table *t, const struct filt
 {
     const struct coverage_result *c = t->in.coverage;
     struct linkage_index x = {0};
-    functions_by_linkage(t, &x);
+    /* Chains are in reverse order of rows: each row is put in front of its name's. */
+    x.next = memory_zeroed(t->rows.len, sizeof *x.next);
+    for (uint32_t i = 0; i < t->rows.len && t->in.measured; i++) {
+        if (!t->rows.at[i].flat)
+            continue;
+        const struct functions *f = &t->in.measured->session.functions;
+        const char *name = f->at[t->rows.at[i].flat->function].name;
+        uint32_t number = intern_kept(&x.names, name, strlen(name));
+        if (number == x.first.len)
+            vec_push(&x.first, UINT32_MAX);
+        x.next[i] = x.first.at[number];
+        x.first.at[number] = i;
+    }
     for (size_t s = 0; s < c->sources.len; s++) {
         const struct result_source *source = &c->sources.at[s];
         for (uint32_t i = 0; i < source->functions && !source->is_outside; i++) {
@@ -557,8 +532,20 @@ bool functions_table_make(struct functions_table *t, const struct functions_inpu
     t->rows.len = t->hidden = 0;
     if (in->measured)
         functions_take_profile(t, &filter);
-    if (in->base && !in->object)
-        functions_take_gone(t, &filter);
+    if (in->base && !in->object) {
+        /* Functions of the base that the profile has no row of. */
+        const struct older *base = t->in.base;
+        for (uint32_t i = 0; i < base->flat.len; i++) {
+            const struct flat_row *old = &base->flat.rows[i];
+            uint32_t now = base->match.new_of[old->function];
+            if (now != NO_FUNCTION && functions_is_met(&t->in.measured->session, now))
+                continue;
+            if (filter_admits(&filter, &base->measured->session.names, old->function))
+                vec_push(&t->rows, (struct function_row){NULL, old, UINT32_MAX});
+            else
+                t->hidden++;
+        }
+    }
     if (in->coverage)
         functions_take_coverage(t, &filter);
     functions_order(t);

@@ -15,7 +15,7 @@
  * O(instructions of the line times copies), and few lines have more than a handful. */
 #include "base/path.h"
 #include "base/sort.h"
-#include "base/utf8.h"
+#include "base/bytes.h"
 #include "profile/analysis/names.h"
 #include "profile/report/report_header.h"
 #include "tui/model/tables.h"
@@ -54,36 +54,6 @@ static void line_add_branches(struct line_view *d, const struct coverage_result 
 static const char *line_seen(uint64_t seen, uint32_t term)
 {
     return seen >> term & 1 ? "seen" : "NOT SEEN";
-}
-
-/* One row a term (MC/DC): whether it was seen to decide the outcome alone, as true and as false.
- * Masks have 64 bits. */
-static void line_add_conditions(struct line_view *d, const struct coverage_result *c,
-                                const struct result_line *line)
-{
-    enum { MOST_TERMS = 64 };
-    for (uint32_t i = 0; i < line->conditions; i++) {
-        const struct result_condition *at = &c->conditions.at[line->first_condition + i];
-        for (uint32_t term = 0; term < at->terms && term < MOST_TERMS; term++)
-            line_add(d, DETAIL_TEXT,
-                     arena_printf(&d->arena,
-                                  "condition %" PRIu32 ", term %" PRIu32
-                                  ": deciding as true %s, as false %s",
-                                  i, term, line_seen(at->on, term), line_seen(at->off, term)));
-    }
-}
-
-/* How often the line ran, then how its branches and conditions went. */
-static void line_add_coverage(struct line_view *d, const struct source_table *t,
-                              const struct result_line *line)
-{
-    const char *how = line->state == RESULT_MISSED ? "never ran"
-                      : line->state == RESULT_UNKNOWN
-                          ? "how often it ran is not known"
-                          : arena_printf(&d->arena, "ran %" PRIu64 " times", line->count);
-    line_add(d, DETAIL_TEXT, how);
-    line_add_branches(d, t->coverage, line);
-    line_add_conditions(d, t->coverage, line);
 }
 
 /* --- code ------------------------------------------------------------------------------------ */
@@ -208,22 +178,6 @@ static int line_by_self(uint32_t left, uint32_t right, const void *context)
     return (ls < rs) - (ls > rs);
 }
 
-/* The copy with most samples first. */
-static void line_list(struct line_view *d, const struct line_view_input *in,
-                      const struct code_listing *l)
-{
-    uint32_t *order = ARENA_NEW(&d->arena, uint32_t, l->copies.len + 1);
-    for (uint32_t i = 0; i < l->copies.len; i++)
-        order[i] = i;
-    sort_u32(order, l->copies.len, line_by_self, l);
-    for (size_t i = 0; i < l->copies.len; i++) {
-        line_add_copy(d, in, &l->copies.at[order[i]]);
-        for (size_t k = 0; k < l->all.len; k++)
-            if (l->all.at[k].copy == order[i])
-                line_add_instruction(d, in, l->all.at[k].at);
-    }
-}
-
 /* Lines without samples and stretches of code are kept, which the tables of sources do without. */
 static struct source_input line_source_input(const struct line_view_input *in)
 {
@@ -282,11 +236,22 @@ static void line_add_code(struct line_view *d, const struct line_view_input *in)
                 line_take(&l, &code.instructions.at[line->first + n]);
         }
     }
-    line_list(d, in, &l);
-    if (code.is_machine_unknown)
-        line_add(d, DETAIL_TEXT, "Its machine code is of a machine that nobody here can read.");
+    /* The copy with most samples first. */
+    uint32_t *order = ARENA_NEW(&d->arena, uint32_t, l.copies.len + 1);
+    for (uint32_t i = 0; i < l.copies.len; i++)
+        order[i] = i;
+    sort_u32(order, l.copies.len, line_by_self, &l);
+    for (size_t i = 0; i < l.copies.len; i++) {
+        line_add_copy(d, in, &l.copies.at[order[i]]);
+        for (size_t k = 0; k < l.all.len; k++)
+            if (l.all.at[k].copy == order[i])
+                line_add_instruction(d, in, l.all.at[k].at);
+    }
+    if (code.why_no_code)
+        line_add(d, DETAIL_TEXT,
+                 arena_printf(&d->arena, "Its machine code is not shown: %s.", code.why_no_code));
     else if (!l.all.len)
-        line_add(d, DETAIL_TEXT, "The program has no machine code of this line.");
+        line_add(d, DETAIL_TEXT, "The program has no machine code for this line.");
     vec_free(&l.copies);
     vec_free(&l.all);
     annotate_deinit(&code);
@@ -306,8 +271,30 @@ void line_view_make(struct line_view *d, const struct line_view_input *in)
     d->line = in->line;
     line_add(d, DETAIL_TEXT,
              text.at ? arena_copy(&d->arena, (const char *)text.at, text.len) : "(no text)");
-    if (f->covered)
-        line_add_coverage(d, in->source, f->covered);
+    if (f->covered) {
+        /* How often the line ran, then how its branches and conditions went. */
+        const struct source_table *t = in->source;
+        const struct result_line *line = f->covered;
+        const char *how = line->state == RESULT_MISSED ? "never ran"
+                          : line->state == RESULT_UNKNOWN
+                              ? "how often it ran is not known"
+                              : arena_printf(&d->arena, "ran %" PRIu64 " times", line->count);
+        line_add(d, DETAIL_TEXT, how);
+        line_add_branches(d, t->coverage, line);
+        /* One row a term (MC/DC): whether it was seen to decide the outcome alone, as true and as
+         * false. Masks have 64 bits. */
+        enum { MOST_TERMS = 64 };
+        for (uint32_t i = 0; i < line->conditions; i++) {
+            const struct result_condition *at =
+                &t->coverage->conditions.at[line->first_condition + i];
+            for (uint32_t term = 0; term < at->terms && term < MOST_TERMS; term++)
+                line_add(d, DETAIL_TEXT,
+                         arena_printf(&d->arena,
+                                      "condition %" PRIu32 ", term %" PRIu32
+                                      ": deciding as true %s, as false %s",
+                                      i, term, line_seen(at->on, term), line_seen(at->off, term)));
+        }
+    }
     if (in->measured && in->source->source->first_listed != UINT32_MAX)
         line_add_code(d, in);
 }
@@ -367,11 +354,10 @@ static void add_profile(struct page_text *p, const struct measurement *m, size_t
         add(p, "Samples    none were taken", width);
     if (s->run && s->profiler > 0)
         add(p,
-            arena_printf(
-                a,
-                "           %.9g more in the recorder's counting of calls, no part of these; "
-                "those of programs, processes and threads have it",
-                s->profiler),
+            arena_printf(a,
+                         "           %.9g more while the recorder counted calls, not included; "
+                         "those of programs, processes and threads have it",
+                         s->profiler),
             width);
     if (s->unattributed > 0)
         add(p,
@@ -381,7 +367,7 @@ static void add_profile(struct page_text *p, const struct measurement *m, size_t
     add(p, arena_printf(a, "Calls      %" PRIu64 " along %" PRIu64 " arcs", s->calls, s->arcs),
         width);
     if (s->run && s->run->chosen && s->calls)
-        add(p, "           They are of the whole recording, whatever part is shown", width);
+        add(p, "           They are of the entire recording, whatever part is shown", width);
     if (!s->stacks && s->calls)
         add(p,
             "Model      total times are gprof's estimate: times of callees are split among callers "
@@ -466,7 +452,7 @@ void page_help(struct page_text *p, size_t width)
         "           Enter   open what is selected: callers, source, part",
         "           a       to the source of what is selected",
         "           Backspace, Left, h   back, as often as you like; > forward again",
-        "           [ ]     names and lines to the left and to the right",
+        "           [ ]     scroll names and lines left and right",
         "Choosing   /       search by a regular expression; n next, N previous",
         "           f       filter by one; !REGEX leaves out; an empty line: all",
         "           s S     next, previous order of rows",
@@ -478,8 +464,8 @@ void page_help(struct page_text *p, size_t width)
         "           d D     next, previous line that differs from the base",
         "           e       open $VISUAL, $EDITOR or vi at the line",
         "Figures    #####   never ran      ?   not known",
-        "           *       a change that chance does not explain",
-        "Other      Ctrl-L draw anew   Ctrl-Z suspend   q quit",
+        "           *       a significant change",
+        "Other      Ctrl-L redraw   Ctrl-Z suspend   q quit",
     };
     for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++)
         add(p, LINES[i], width);

@@ -9,7 +9,7 @@
  * one, the way out. What takes time happens in the model, which announces it. */
 #include "tui/model/tui.h"
 
-#include "base/utf8.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -76,9 +76,9 @@ static void press_open_calls(struct tui *t)
     if (!t->now)
         tui_say(t, "Callers and callees are a profile's; this is coverage alone.");
     else if (node == NO_NODE)
-        tui_say(t, "Nobody knows who this is: there are no callers and callees of it.");
+        tui_say(t, "This row is not a function: it has no callers and callees.");
     else if (t->view == VIEW_CALLS && node == t->calls.entry.node)
-        tui_say(t, "This function is in the middle already; a shows its source.");
+        tui_say(t, "This function is already in the middle; a shows its source.");
     else
         tui_show_calls(t, node);
 }
@@ -143,7 +143,7 @@ static void press_source_of_detail(struct tui *t)
     const struct detail *row = &t->line.rows.at[t->list[VIEW_LINE].selected];
     uint32_t number = row->file ? measured_source_of(&t->sources, row->file) : t->line.source;
     if (number == UINT32_MAX)
-        tui_say(t, "%s is none of the program's files with code that was measured.", row->file);
+        tui_say(t, "%s is not a file of the program in which code was measured.", row->file);
     else
         tui_show_source(t, number, row->file ? row->line : t->line.line);
 }
@@ -320,7 +320,7 @@ static void press_find(struct tui *t, bool is_back, bool takes_here)
     struct list *l = &t->list[t->view];
     struct arena scratch = {0};
     if (!t->has_pattern) {
-        tui_say(t, "Nothing was searched for yet; / asks.");
+        tui_say(t, "Nothing was searched for yet; / starts a search.");
         return;
     }
     for (size_t i = takes_here ? 0 : 1; i <= l->len && l->len; i++) {
@@ -384,20 +384,6 @@ static void press_begin_prompt(struct tui *t, enum prompt prompt)
         vec_push(&t->typed, *before);
 }
 
-/* An empty filter shows everything; an empty search looks for the last pattern again. */
-static void press_end_prompt(struct tui *t)
-{
-    enum prompt prompt = t->prompt;
-    t->prompt = PROMPT_NONE;
-    vec_push(&t->typed, '\0');
-    if (prompt == PROMPT_FILTER)
-        press_filter(t, t->typed.at);
-    else if (*t->typed.at)
-        press_search(t, t->typed.at);
-    else
-        press_find(t, false, false);
-}
-
 /* Appends a character as UTF-8 (RFC 3629):
  *
  *    up to 7f       0xxxxxxx
@@ -421,51 +407,25 @@ static void press_type(struct tui *t, uint32_t c)
     vec_push(&t->typed, (char)(0x80 | (c & 0x3f)));
 }
 
-/* Backspace takes a character, not a byte, and leaves an empty prompt as Escape does. */
-static void press_in_prompt(struct tui *t, uint32_t key)
-{
-    if (key == PRESS_ENTER) {
-        press_end_prompt(t);
-    } else if (key == PRESS_ESCAPE || (key == PRESS_BACKSPACE && !t->typed.len)) {
-        t->prompt = PROMPT_NONE;
-    } else if (key == PRESS_CLEAR) {
-        t->typed.len = 0;
-    } else if (key == PRESS_BACKSPACE) {
-        t->typed.len = utf8_cut((const uint8_t *)t->typed.at, t->typed.len, t->typed.len - 1);
-    } else {
-        press_type(t, key);
-    }
-}
-
 /* --- sorting, jumping, editing --------------------------------------------------------------- */
-
-/* The next order that there are figures for; by name there always are, so this ends. */
-static void press_sort_functions(struct tui *t, bool is_back)
-{
-    enum function_sort sort = t->functions.sort;
-    do
-        sort = (sort + (is_back ? SORT_FUNCTIONS - 1 : 1)) % SORT_FUNCTIONS;
-    while (!functions_table_can_sort(&t->functions.in, sort));
-    t->functions.sort = sort;
-}
-
-static void press_sort_files(struct tui *t, bool is_back)
-{
-    enum file_sort sort = t->files.sort;
-    do
-        sort = (sort + (is_back ? SORT_FILES - 1 : 1)) % SORT_FILES;
-    while (!files_table_can_sort(&t->files.in, sort));
-    t->files.sort = sort;
-}
 
 /* The selection goes to the top: what one sorts by is what one wants to see the most of. */
 static void press_sort(struct tui *t, bool is_back)
 {
-    if (t->view == VIEW_FUNCTIONS)
-        press_sort_functions(t, is_back);
-    else if (t->view == VIEW_FILES)
-        press_sort_files(t, is_back);
-    else {
+    if (t->view == VIEW_FUNCTIONS) {
+        /* The next order that there are figures for; by name there always are, so this ends. */
+        enum function_sort sort = t->functions.sort;
+        do
+            sort = (sort + (is_back ? SORT_FUNCTIONS - 1 : 1)) % SORT_FUNCTIONS;
+        while (!functions_table_can_sort(&t->functions.in, sort));
+        t->functions.sort = sort;
+    } else if (t->view == VIEW_FILES) {
+        enum file_sort sort = t->files.sort;
+        do
+            sort = (sort + (is_back ? SORT_FILES - 1 : 1)) % SORT_FILES;
+        while (!files_table_can_sort(&t->files.in, sort));
+        t->files.sort = sort;
+    } else {
         tui_say(t, "Functions (1) and files (4) can be sorted.");
         return;
     }
@@ -509,7 +469,7 @@ static void press_edit(struct tui *t)
     if (t->view != VIEW_SOURCE)
         return;
     if (!t->source.source->path) {
-        tui_say(t, "There is no file to edit: %s", t->source.missing);
+        tui_say(t, "No file to edit: %s", t->source.missing);
         return;
     }
     t->wants_editor = true;
@@ -522,7 +482,28 @@ void tui_press(struct tui *t, uint32_t key)
 {
     t->message[0] = '\0';
     if (t->prompt) {
-        press_in_prompt(t, key);
+        /* Backspace takes a character, not a byte, and leaves an empty prompt as Escape does. */
+        if (key == PRESS_ENTER) {
+            /* An empty filter shows everything; an empty search looks for the last pattern again.
+             */
+            enum prompt prompt = t->prompt;
+            t->prompt = PROMPT_NONE;
+            vec_push(&t->typed, '\0');
+            if (prompt == PROMPT_FILTER)
+                press_filter(t, t->typed.at);
+            else if (*t->typed.at)
+                press_search(t, t->typed.at);
+            else
+                press_find(t, false, false);
+        } else if (key == PRESS_ESCAPE || (key == PRESS_BACKSPACE && !t->typed.len)) {
+            t->prompt = PROMPT_NONE;
+        } else if (key == PRESS_CLEAR) {
+            t->typed.len = 0;
+        } else if (key == PRESS_BACKSPACE) {
+            t->typed.len = utf8_cut((const uint8_t *)t->typed.at, t->typed.len, t->typed.len - 1);
+        } else {
+            press_type(t, key);
+        }
         return;
     }
     if (press_scrolls(t, key) || press_moves(t, key) || press_jumps(t, key) || press_goes(t, key))

@@ -120,33 +120,6 @@ static struct source_figures *source_line_at(struct source_table *t, uint32_t li
     return &t->lines.at[line - 1];
 }
 
-/* Sums what all files of the profile that are this source have on each line, and finds the largest
- * figures, by which columns get their widths. Of several functions on a line the one with the
- * lowest number is kept. */
-static void source_take_time(struct source_table *t, const struct source_table_input *in)
-{
-    uint32_t file = t->source->first_listed;
-    for (; file != UINT32_MAX; file = in->sources->next_listed[file]) {
-        const struct source_listed_file *listed = &in->lines->files.at[file];
-        for (uint32_t i = 0; i < listed->rows; i++) {
-            const struct source_row *row = &in->lines->rows.at[listed->first + i];
-            struct source_figures *f = source_line_at(t, row->line);
-            if (!f)
-                continue;
-            f->self += row->self;
-            f->calls += row->calls;
-            f->executions += row->has_count ? row->executions : 0;
-            f->has_count |= row->has_count;
-            f->has_entry |= row->has_entry;
-            f->function = f->function < row->function ? f->function : row->function;
-            t->hot = f->self > t->hot ? f->self : t->hot;
-            t->most_calls = f->calls > t->most_calls ? f->calls : t->most_calls;
-            t->most_executions =
-                f->executions > t->most_executions ? f->executions : t->most_executions;
-        }
-    }
-}
-
 /* Lines of the result are borrowed, not copied: branches and conditions are looked up through them
  * when they are drawn. */
 static void source_take_coverage(struct source_table *t, const struct source_table_input *in)
@@ -173,10 +146,16 @@ static void source_take_coverage(struct source_table *t, const struct source_tab
     }
 }
 
-/* The text, or a sentence for people in `missing`. A file that is newer than the measurement may
- * have other lines by now, and the head of the view says so. */
-static void source_read(struct source_table *t, int64_t measured_at)
+/* Text first, then time, then coverage: each may make lines that those before it have not. */
+void source_table_open(struct source_table *t, const struct source_table_input *in, uint32_t number)
 {
+    source_table_deinit(t);
+    t->source = &in->sources->all.at[number];
+    t->number = number;
+    t->coverage = in->coverage;
+    /* The text, or a sentence for people in `missing`. A file that is newer than the measurement
+     * may have other lines by now, and the head of the view says so. */
+    int64_t measured_at = in->measured_at;
     struct err e = {0};
     if (!t->source->path) {
         snprintf(t->missing, sizeof t->missing,
@@ -189,18 +168,31 @@ static void source_read(struct source_table *t, int64_t measured_at)
         while (t->lines.len < t->text.lines)
             vec_push(&t->lines, (struct source_figures){.function = UINT32_MAX});
     }
-}
-
-/* Text first, then time, then coverage: each may make lines that those before it have not. */
-void source_table_open(struct source_table *t, const struct source_table_input *in, uint32_t number)
-{
-    source_table_deinit(t);
-    t->source = &in->sources->all.at[number];
-    t->number = number;
-    t->coverage = in->coverage;
-    source_read(t, in->measured_at);
-    if (in->lines)
-        source_take_time(t, in);
+    if (in->lines) {
+        /* Sums what all files of the profile that are this source have on each line, and finds the
+         * largest figures, by which columns get their widths. Of several functions on a line the
+         * one with the lowest number is kept. */
+        uint32_t file = t->source->first_listed;
+        for (; file != UINT32_MAX; file = in->sources->next_listed[file]) {
+            const struct source_listed_file *listed = &in->lines->files.at[file];
+            for (uint32_t i = 0; i < listed->rows; i++) {
+                const struct source_row *row = &in->lines->rows.at[listed->first + i];
+                struct source_figures *f = source_line_at(t, row->line);
+                if (!f)
+                    continue;
+                f->self += row->self;
+                f->calls += row->calls;
+                f->executions += row->has_count ? row->executions : 0;
+                f->has_count |= row->has_count;
+                f->has_entry |= row->has_entry;
+                f->function = f->function < row->function ? f->function : row->function;
+                t->hot = f->self > t->hot ? f->self : t->hot;
+                t->most_calls = f->calls > t->most_calls ? f->calls : t->most_calls;
+                t->most_executions =
+                    f->executions > t->most_executions ? f->executions : t->most_executions;
+            }
+        }
+    }
     source_take_coverage(t, in);
 }
 
@@ -333,25 +325,6 @@ static struct source_figures *older_figures(struct source_table *t, uint64_t lin
     return line && line <= t->lines.len ? &t->lines.at[line - 1] : NULL;
 }
 
-/* Adds what the base has on the lines of a function, which stand `by` further down by now. Lines
- * are matched by file and scope, so that code of other functions on the same lines stays out. */
-static void older_add_rows(struct source_table *t, const struct measurement *then,
-                           const struct scope_lines *l, int64_t by)
-{
-    const struct source_lines *s = &then->lines;
-    for (uint32_t k = 0; k < s->files.len; k++) {
-        const struct source_listed_file *f = &s->files.at[k];
-        if (strcmp(path_base_name(f->recorded), l->file))
-            continue;
-        for (uint32_t i = f->first; i < f->first + f->rows; i++) {
-            const struct source_row *row = &s->rows.at[i];
-            struct source_figures *to = older_figures(t, (uint64_t)((int64_t)row->line + by));
-            if (to && row->scope && !strcmp(row->scope, l->scope))
-                to->base += summary_share(&then->session.summary, row->self);
-        }
-    }
-}
-
 static void older_mark(struct source_table *t, uint32_t first, uint32_t last)
 {
     for (uint32_t line = first; line <= last && line <= t->lines.len; line++)
@@ -373,7 +346,23 @@ static void older_add_scope(struct source_table *t, const struct source_older_in
     if (older_lie_alike(&before, &after) && after.at.at[0] <= t->lines.len &&
         !t->lines.at[after.at.at[0] - 1].has_base) {
         older_mark(t, after.at.at[0], after.at.at[after.at.len - 1]);
-        older_add_rows(t, in->older->measured, &before, (int64_t)after.at.at[0] - before.at.at[0]);
+        /* Adds what the base has on the lines of a function, which stand `by` further down by now.
+         * Lines are matched by file and scope, so that code of other functions on the same lines
+         * stays out. */
+        const struct measurement *then = in->older->measured;
+        int64_t by = (int64_t)after.at.at[0] - before.at.at[0];
+        const struct source_lines *s = &then->lines;
+        for (uint32_t k = 0; k < s->files.len; k++) {
+            const struct source_listed_file *f = &s->files.at[k];
+            if (strcmp(path_base_name(f->recorded), before.file))
+                continue;
+            for (uint32_t i = f->first; i < f->first + f->rows; i++) {
+                const struct source_row *row = &s->rows.at[i];
+                struct source_figures *to = older_figures(t, (uint64_t)((int64_t)row->line + by));
+                if (to && row->scope && !strcmp(row->scope, before.scope))
+                    to->base += summary_share(&then->session.summary, row->self);
+            }
+        }
     }
     vec_free(&before.at);
     vec_free(&after.at);
@@ -447,40 +436,6 @@ static void older_add_all(struct source_table *t, const struct source_older_inpu
     }
 }
 
-/* One test for each line that either side has samples of; adjusted for being many. Lines without a
- * counterpart take no part: their share in the base is not known. */
-static void older_judge(struct source_table *t, const struct source_older_input *in)
-{
-    const struct summary *now = &in->now->session.summary;
-    const struct summary *then = &in->older->measured->session.summary;
-    struct arena scratch = {0};
-    double *chances = ARENA_NEW(&scratch, double, t->lines.len + 1);
-    uint32_t *line = ARENA_NEW(&scratch, uint32_t, t->lines.len + 1), len = 0;
-    for (uint32_t i = 0; i < t->lines.len; i++) {
-        const struct source_figures *f = &t->lines.at[i];
-        if (!f->has_base || (f->self <= 0 && f->base <= 0))
-            continue;
-        chances[len] = older_chance(then, f->base * then->samples, now, f->self, NULL);
-        line[len++] = i;
-    }
-    chances_adjust(chances, len);
-    for (uint32_t i = 0; i < len; i++)
-        t->lines.at[line[i]].is_meant = older_is_meant(chances[i]);
-    arena_deinit(&scratch);
-}
-
-static void older_compare_time(struct source_table *t, const struct source_older_input *in)
-{
-    t->has_base = true;
-    if (older_is_untouched(t, in)) {
-        older_add_all(t, in);
-    } else {
-        older_add_present(t, in);
-        older_add_former(t, in);
-    }
-    older_judge(t, in);
-}
-
 /* --- coverage -------------------------------------------------------------------------------- */
 
 static void older_mark_since(struct source_table *t, const struct changed_line *lines, uint32_t len,
@@ -493,24 +448,47 @@ static void older_mark_since(struct source_table *t, const struct changed_line *
     }
 }
 
-/* The change was computed for whole results; here the part of one source is marked on its lines. */
-static void older_compare_coverage(struct source_table *t, const struct coverage_change *change)
-{
-    for (size_t i = 0; i < change->sources.len; i++) {
-        const struct source_change *s = &change->sources.at[i];
-        if (s->new != t->source->coverage || s->old == NO_SOURCE)
-            continue;
-        t->has_since = true;
-        older_mark_since(t, source_lost(change, s), s->lost, SINCE_LOST);
-        older_mark_since(t, source_gained(change, s), s->gained, SINCE_GAINED);
-    }
-}
-
 /* Time and coverage are compared apart, each where both sides have it. */
 void source_table_compare(struct source_table *t, const struct source_older_input *in)
 {
-    if (in->older && t->source->first_listed != UINT32_MAX)
-        older_compare_time(t, in);
-    if (in->change && t->source->coverage != UINT32_MAX)
-        older_compare_coverage(t, in->change);
+    if (in->older && t->source->first_listed != UINT32_MAX) {
+        t->has_base = true;
+        if (older_is_untouched(t, in)) {
+            older_add_all(t, in);
+        } else {
+            older_add_present(t, in);
+            older_add_former(t, in);
+        }
+        /* One test for each line that either side has samples of; adjusted for being many. Lines
+         * without a counterpart take no part: their share in the base is not known. */
+        const struct summary *now = &in->now->session.summary;
+        const struct summary *then = &in->older->measured->session.summary;
+        struct arena scratch = {0};
+        double *chances = ARENA_NEW(&scratch, double, t->lines.len + 1);
+        uint32_t *line = ARENA_NEW(&scratch, uint32_t, t->lines.len + 1), len = 0;
+        for (uint32_t i = 0; i < t->lines.len; i++) {
+            const struct source_figures *f = &t->lines.at[i];
+            if (!f->has_base || (f->self <= 0 && f->base <= 0))
+                continue;
+            chances[len] = older_chance(then, f->base * then->samples, now, f->self, NULL);
+            line[len++] = i;
+        }
+        chances_adjust(chances, len);
+        for (uint32_t i = 0; i < len; i++)
+            t->lines.at[line[i]].is_meant = older_is_meant(chances[i]);
+        arena_deinit(&scratch);
+    }
+    if (in->change && t->source->coverage != UINT32_MAX) {
+        /* The change was computed for whole results; here the part of one source is marked on its
+         * lines. */
+        const struct coverage_change *change = in->change;
+        for (size_t i = 0; i < change->sources.len; i++) {
+            const struct source_change *s = &change->sources.at[i];
+            if (s->new != t->source->coverage || s->old == NO_SOURCE)
+                continue;
+            t->has_since = true;
+            older_mark_since(t, source_lost(change, s), s->lost, SINCE_LOST);
+            older_mark_since(t, source_gained(change, s), s->gained, SINCE_GAINED);
+        }
+    }
 }

@@ -10,7 +10,7 @@
 #define MONARC_TUI_MODEL_TABLES_H
 
 #include "base/vec.h"
-#include "bridge/measured_sources.h"
+#include "bridge/bridge.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/analysis/coverage_result.h"
 #include "profile/analysis/compare/comparison.h"

@@ -26,7 +26,7 @@
 
 static const char *const FUNCTIONS[FUNCTION_COLUMNS] = {
     [FUNCTION_SELF_SHARE] = "self%    share of samples, of the function itself",
-    [FUNCTION_MARGIN] = "+-       by how much chance may have moved that share",
+    [FUNCTION_MARGIN] = "+-       half its 95 % confidence interval, in points",
     [FUNCTION_OLD_SHARE] = "base%    the share in the base",
     [FUNCTION_CHANGE] = "change   the difference of both, in points",
     [FUNCTION_SELF] = "self     time of the function itself",
@@ -119,22 +119,6 @@ static void take_shares(struct parts *p, const struct shares *t, enum part_kind 
     }
 }
 
-/* A process that executed another program has several rows, and one number. */
-static void merge_processes(struct parts *p, size_t first)
-{
-    size_t kept = first;
-    for (size_t i = first; i < p->all.len; i++) {
-        size_t same = first;
-        while (same < kept && p->all.at[same].pid != p->all.at[i].pid)
-            same++;
-        if (same < kept)
-            p->all.at[same].samples += p->all.at[i].samples;
-        else
-            p->all.at[kept++] = p->all.at[i];
-    }
-    p->all.len = kept;
-}
-
 /* The tables are those of `monarc flat --by-process`, --by-thread and --by-object, so that the
  * figures agree. */
 void parts_make(struct parts *p, struct measurement *m)
@@ -152,7 +136,18 @@ void parts_make(struct parts *p, struct measurement *m)
     size_t first = p->all.len;
     shares_by_process(&t, &s->summary, &s->recorded.choice, a);
     take_shares(p, &t, PART_PROCESS);
-    merge_processes(p, first);
+    /* A process that executed another program has several rows, and one number. */
+    size_t kept = first;
+    for (size_t i = first; i < p->all.len; i++) {
+        size_t same = first;
+        while (same < kept && p->all.at[same].pid != p->all.at[i].pid)
+            same++;
+        if (same < kept)
+            p->all.at[same].samples += p->all.at[i].samples;
+        else
+            p->all.at[kept++] = p->all.at[i];
+    }
+    p->all.len = kept;
     shares_by_thread(&t, &s->summary, &s->recorded.space, &s->functions, &s->recorded.choice, a);
     take_shares(p, &t, PART_THREAD);
     shares_by_object(&t, &s->summary, &s->recorded.space, &s->graph, a);
@@ -605,20 +600,6 @@ void tui_go_forward(struct tui *t)
 
 /* --- zooming --------------------------------------------------------------------------------- */
 
-/* Numbers of functions and sources are another measurement's now. */
-static void tui_take_measurement(struct tui *t, struct measurement *m)
-{
-    if (t->now != t->whole)
-        measurement_close(t->now);
-    calls_table_deinit(&t->calls);
-    t->calls = (struct calls_table){0};
-    line_view_deinit(&t->line);
-    t->now = m;
-    t->back.len = t->forward.len = 0;
-    tui_match(t);
-    tui_list_sources(t);
-}
-
 /* An object is no part of a recording that could be opened, but a choice among the whole's rows. */
 static struct measurement *tui_open_part(struct tui *t, const struct part *part, struct err *e)
 {
@@ -641,7 +622,16 @@ void tui_zoom(struct tui *t, const struct part *part)
         return;
     }
     struct part chosen = *part;
-    tui_take_measurement(t, m);
+    /* Numbers of functions and sources are another measurement's now. */
+    if (t->now != t->whole)
+        measurement_close(t->now);
+    calls_table_deinit(&t->calls);
+    t->calls = (struct calls_table){0};
+    line_view_deinit(&t->line);
+    t->now = m;
+    t->back.len = t->forward.len = 0;
+    tui_match(t);
+    tui_list_sources(t);
     t->part = chosen;
     t->object = chosen.kind == PART_OBJECT ? chosen.name : NULL;
     if (!tui_remake(t, VIEW_FUNCTIONS) || !tui_remake(t, VIEW_FILES))
@@ -660,22 +650,18 @@ static const struct function_row *tui_selected_row(const struct tui *t)
     return at < t->functions.rows.len ? &t->functions.rows.at[at] : NULL;
 }
 
-/* Of the line, or of the next one above it with code that was met. */
-static uint32_t tui_function_of_line(const struct tui *t)
-{
-    for (size_t i = t->list[VIEW_SOURCE].selected + 1; i-- && i < t->source.lines.len;)
-        if (t->source.lines.at[i].function != UINT32_MAX)
-            return t->source.lines.at[i].function;
-    return NO_NODE;
-}
-
 /* Each view has its own idea of what is selected; the table of functions stands in for views that
  * have none. */
 uint32_t tui_selected_node(const struct tui *t)
 {
     const struct function_row *row = tui_selected_row(t);
-    if (t->view == VIEW_SOURCE)
-        return tui_function_of_line(t);
+    if (t->view == VIEW_SOURCE) {
+        /* Of the line, or of the next one above it with code that was met. */
+        for (size_t i = t->list[VIEW_SOURCE].selected + 1; i-- && i < t->source.lines.len;)
+            if (t->source.lines.at[i].function != UINT32_MAX)
+                return t->source.lines.at[i].function;
+        return NO_NODE;
+    }
     if (t->view == VIEW_CALLS && t->calls.measured)
         return calls_table_node(&t->calls, t->list[VIEW_CALLS].selected);
     if (t->view == VIEW_LINE && t->line.rows.len)

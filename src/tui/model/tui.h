@@ -13,7 +13,7 @@
 #include <regex.h>
 
 /* Everything the screen is about: what was opened, the tables that are looked at, where one is in
- * them and how one came there. Keys change it (press.h), drawing reads it. It knows no terminal. */
+ * them and how one came there. Keys change it (press.c), drawing reads it. It knows no terminal. */
 
 /* Values are indices of arrays all over this folder; the keys 1 to 6 open the first ones. */
 enum view {

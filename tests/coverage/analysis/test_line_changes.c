@@ -1,6 +1,6 @@
 /* Lines between two measurements, with a patch and without one. */
 #include "coverage/analysis/coverage_change.h"
-#include "coverage/format/patch.h"
+#include "coverage/format/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * counters pair, and every function is solved with flow conserved. */
 #include "coverage/analysis/flow.h"
 #include "base/file.h"
-#include "coverage/format/gcov.h"
+#include "coverage/format/format.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -64,6 +64,38 @@ static void check_notes(const char *path)
     writer_deinit(&w);
     notes_deinit(&n);
     file_buffer_deinit(&b);
+}
+
+/* Texts that are kept do not depend on the bytes any more, and are what they were. */
+static void check_texts(const char *path)
+{
+    struct file_buffer b = loaded(path), other = loaded(path);
+    struct notes n = {0}, same = {0};
+    struct arena a = {0};
+    struct err e = {0};
+    assert_true(gcno_read(file_bytes(&b), path, &n, &e));
+    assert_true(gcno_read(file_bytes(&other), path, &same, &e));
+    notes_keep_texts(&n, &a);
+    file_buffer_deinit(&b);
+    assert_int_equal(!n.directory, !same.directory);
+    if (n.directory)
+        assert_string_equal(n.directory, same.directory);
+    for (size_t i = 0; i < n.files.len; i++) {
+        assert_string_equal(n.files.at[i], same.files.at[i]);
+        assert_ptr_not_equal(n.files.at[i], same.files.at[i]);
+    }
+    for (size_t i = 0; i < n.functions.len; i++)
+        assert_string_equal(n.functions.at[i].name, same.functions.at[i].name);
+    arena_deinit(&a);
+    notes_deinit(&n);
+    notes_deinit(&same);
+    file_buffer_deinit(&other);
+}
+
+static void test_texts_that_are_kept(void **state)
+{
+    (void)state;
+    for_each("*/*.gcno", check_texts);
 }
 
 static void test_notes(void **state)
@@ -173,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_texts_that_are_kept),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_snapshots_without_checksum),
     };

@@ -1,9 +1,8 @@
 /* The proposal's files: the bytes that docs/formats/bbg.md and da.md draw, the pinned gaps, groups,
  * and damage. */
 #include "coverage/analysis/flow.h"
-#include "coverage/format/arcs_convert.h"
-#include "coverage/format/bbg.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/format/format.h"
+#include "coverage/model/coverage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Counts of tracefiles as other tools write them: decimals and exponents mean the same in every
  * locale, negative ones are 0 and counted, what is not a number is refused. */
-#include "coverage/format/lcov.h"
+#include "coverage/format/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

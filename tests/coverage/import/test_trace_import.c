@@ -144,12 +144,12 @@ static void test_broken_gcovr(void **state)
     expect_read(GCOVR("") "x", "!expected the end of the file");
     expect_read(GCOVR("{}"), "!names no \"file\"");
     expect_read(GCOVR("{\"file\": \"a\\u0000b\"}"), "!NUL");
-    expect_read(GCOVR("{\"file\": \"a\\qb\"}"), "!an escape that is none");
-    expect_read(GCOVR("{\"file\": \"a\\u12g4\"}"), "!an escape that is none");
-    expect_read(GCOVR("{\"file\": \"a\nb\"}"), "!a string has no end");
+    expect_read(GCOVR("{\"file\": \"a\\qb\"}"), "!invalid escape");
+    expect_read(GCOVR("{\"file\": \"a\\u12g4\"}"), "!invalid escape");
+    expect_read(GCOVR("{\"file\": \"a\nb\"}"), "!unterminated string");
     expect_read(GCOVR("{\"file\": 5}"), "!at offset 51: expected a string");
-    expect_read(GCOVR_LINES("{\"line_number\": 5000000000}"), "!not a line's");
-    expect_read(GCOVR_LINES("{\"line_number\": 5, \"count\": 1-1}"), "!is none");
+    expect_read(GCOVR_LINES("{\"line_number\": 5000000000}"), "!not a line number");
+    expect_read(GCOVR_LINES("{\"line_number\": 5, \"count\": 1-1}"), "!is invalid");
     expect_read(GCOVR_LINES("{\"line_number\" 5}"), "!expected a colon");
     expect_read(GCOVR_LINES("{\"x\": nul}"), "!expected null");
     expect_read(GCOVR_LINES("5"), "!expected an object");
@@ -209,7 +209,7 @@ static void test_broken_llvm_cov(void **state)
     expect_read(LLVM("{}", ""), "!has no \"filename\"");
     expect_read(LLVM_SEGMENTS("[1,9,4,true]"), "!too few elements");
     expect_read(LLVM_SEGMENTS("[1,9,4,1,1]"), "!expected true or false");
-    expect_read(LLVM_SEGMENTS("[4,9,4,true,true],[3,1,0,false,false]"), "!in the order of lines");
+    expect_read(LLVM_SEGMENTS("[4,9,4,true,true],[3,1,0,false,false]"), "!not ordered by line");
     expect_read(LLVM_SEGMENTS("[1,9,4,true,true],[4000000000,1,0,false,false]"),
                 "!more lines than a file of this size has");
 }
@@ -243,18 +243,19 @@ static void test_broken_cobertura(void **state)
     (void)state;
     expect_read("<x line-rate='1' y='<coverage'></x>", "!has no <coverage>");
     expect_read("<coverage line-rate='1'>", "!a tag is still open");
-    expect_read("<coverage line-rate='1'></cover>", "!belongs to no tag that is open");
-    expect_read("<coverage line-rate='1'", "!a tag has no end");
+    expect_read("<coverage line-rate='1'></cover>", "!matches no open tag");
+    expect_read("<coverage line-rate='1'", "!unterminated tag");
     expect_read("<coverage line-rate='1'>< /></coverage>", "!a tag has no name");
-    expect_read("<coverage line-rate='1'><!--", "!has no end");
-    expect_read("<!DOCTYPE coverage [<coverage line-rate='1'>", "!document type has no end");
+    expect_read("<coverage line-rate='1'><!--", "!unterminated comment");
+    expect_read("<!DOCTYPE coverage [<coverage line-rate='1'>", "!unterminated document type");
     expect_read("<?xml encoding='UTF-16'?><coverage line-rate='1'/>", "!not in UTF-8");
-    expect_read(COBERTURA("<source>&file;</source>", ""), "!entity that is not known");
-    expect_read(COBERTURA("", "<lines><line number='3'/></lines>"), "!no number and hits");
-    expect_read(COBERTURA("", "<lines><line number='3' hits='x'/></lines>"), "!no number and hits");
+    expect_read(COBERTURA("<source>&file;</source>", ""), "!unknown entity");
+    expect_read(COBERTURA("", "<lines><line number='3'/></lines>"), "!lacks a valid number");
+    expect_read(COBERTURA("", "<lines><line number='3' hits='x'/></lines>"),
+                "!lacks a valid number");
     expect_read(COBERTURA("", "<lines><line number='3' hits='1' "
                               "condition-coverage='0% (0/4000000000)'/></lines>"),
-                "!more branches than a file of this size has");
+                "!more branches than fit into a file of this size");
     expect_read("<coverage line-rate='1'><class/>", "!has no filename");
 }
 

@@ -1,5 +1,5 @@
 /* How each kind of counter is summed and scaled, on values small enough to do in the head. */
-#include "coverage/model/coverage_merge.h"
+#include "coverage/model/coverage.h"
 
 #include "monarc/gcov_dialects.h"
 

@@ -1,6 +1,6 @@
 /* Merging whole files: which function meets which, what is refused, and that a refusal changes
  * nothing. */
-#include "coverage/model/coverage_merge.h"
+#include "coverage/model/coverage.h"
 
 #include "coverage/model/counted.h"
 

@@ -1,5 +1,5 @@
 /* What is asked of counters as a whole: largest, sum, scaling, zero marks, equality. */
-#include "coverage/model/coverage_merge.h"
+#include "coverage/model/coverage.h"
 
 #include "coverage/model/counted.h"
 
@@ -60,6 +60,36 @@ static void test_zeros_are_marked_where_the_version_can(void **state)
     assert_false(r[0].is_zero);
     assert_true(r[1].is_zero);
     assert_false(r[2].is_zero); /* lists are written down */
+    counters_deinit(&c);
+}
+
+/* clang writes zeros down and marks nothing anew; what it marked stays marked. A record without
+ * values, and one with a single count, are none of zeros. */
+static void test_zeros_that_are_not_marked(void **state)
+{
+    (void)state;
+    struct counters c = sample();
+    counted_add_values(&c, VALUES(KIND_INTERVAL, 0, 0));
+    counted_add_zeros(&c, KIND_INTERVAL, 2);
+    counted_add_values(&c, VALUES(KIND_POW2, 0, 1));
+    counted_add_zeros(&c, KIND_AVERAGE, 0);
+    const struct counted_record *r = &c.records.at[c.functions.at[1].first_record];
+    c.origin.is_llvm = true;
+    counters_mark_zeros(&c);
+    assert_false(r[1].is_zero);
+    assert_true(r[2].is_zero);
+    c.origin.is_llvm = false;
+    counters_mark_zeros(&c);
+    assert_true(r[1].is_zero);
+    assert_true(r[2].is_zero);
+    assert_false(r[3].is_zero);
+    assert_true(r[4].is_zero); /* as it was */
+    c.origin.family = ARCS_RFC;
+    counters_mark_zeros(&c);
+    assert_false(r[1].is_zero);
+    assert_false(r[2].is_zero);
+    assert_int_equal(counted_value(&c, 1, 3, 1), 1);
+    assert_int_equal(counted_value(&c, 1, 1, 0), 0);
     counters_deinit(&c);
 }
 
@@ -124,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_largest_and_sum_are_of_arcs),
         cmocka_unit_test(test_all_records_are_scaled),
         cmocka_unit_test(test_zeros_are_marked_where_the_version_can),
+        cmocka_unit_test(test_zeros_that_are_not_marked),
         cmocka_unit_test(test_marks_of_a_newer_version_become_values),
         cmocka_unit_test(test_equality),
         cmocka_unit_test(test_equality_of_records),

@@ -1,8 +1,7 @@
 /* Two implementations sum counter files: the analyser's (coverage_merge.c) and the recorder's
  * (runtime/coverage/merge.c). Both get the same pairs, of every version and every kind of counter,
  * and must leave the same bytes; and what they leave is what libgcov's rules say. */
-#include "coverage/format/gcov.h"
-#include "coverage/model/coverage_merge.h"
+#include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
 #include "monarc/gcov_dialects.h"

@@ -1,6 +1,6 @@
 /* Symspecs against a table of six functions in three files, two of which have the same last
  * component. What GNU gprof prints for them is the oracle's; here is what each one selects. */
-#include "gnu/gprof/symspec.h"
+#include "gnu/gprof/functions_gnu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,14 @@
-/* Writes a gmon.out as programs on eCos do: its type header first, addresses as pointers. */
-#include "cyg_type.h"
+/* Writes a gmon.out as programs on eCos do, addresses as pointers: its type header comes first,
+ * last, or is left to the other one. */
+#ifdef TYPES_FIRST
+#include <cyg/infra/cyg_type.h>
+#endif
 
 #include <monarc/gmon_out.h>
+
+#ifdef TYPES_LAST
+#include <cyg/infra/cyg_type.h>
+#endif
 
 #include <stdio.h>
 #include <string.h>

@@ -1,97 +1,157 @@
-/* A program's run-time as the proposal of 2002 describes it: proposal NAME writes NAME.bbg and
- * NAME.da, and reads them back item by item. */
+/* A program's run-time as the proposal of 2002 describes it, in the proposal's own names alone:
+ * proposal NAME writes NAME.bbg and NAME.da, and reads the latter back item by item. Nothing here
+ * is from our headers: it must compile as it is. */
 #include <monarc/arc_profile.h>
 
-static int64_t counts[] = {3, 4};
-static struct function_info functions[] = {{"half", 0x12345678, 1}, {"whole", 0x87654321, 1}};
-static struct coverage_info object = {
-    ARC_PROFILE_VERSION_304, NULL, "halves.c", functions, 2, counts, 2};
+#define VERSION 0x65343033 /* "304e" */
 
-/* Three blocks in a row; the first arc is counted; line 1 of the file. */
-static int write_notes(FILE *to)
+static gcov_type counts[] = {3, 4};
+static struct function_info functions[2];
+static struct coverage_info object;
+
+/* The interface, as its text has it. */
+static int (*const put32)(FILE *, unsigned) = write_int32;
+static int (*const put64)(FILE *, gcov_type) = write_int64;
+static int (*const put_string)(FILE *, unsigned, const char *) = write_string;
+static unsigned (*const get32)(FILE *) = read_int32;
+static gcov_type (*const get64)(FILE *) = read_int64;
+static char *(*const get_string)(FILE *, unsigned *) = read_string;
+
+static void describe(void)
 {
-    int bad = write_int32(to, ARC_PROFILE_BBG_MAGIC) | write_int32(to, object.version);
-    for (unsigned i = 0; i < object.n_functions; i++) {
-        const struct function_info *f = &object.functions[i];
-        bad |= write_record(to, ARC_PROFILE_TAG_FUNCTION, arc_profile_string_bytes(f->name) + 4) |
-               write_string(to, f->name) | write_int32(to, f->checksum);
-        bad |= write_record(to, ARC_PROFILE_TAG_BLOCKS, 12);
-        for (int block = 0; block < 3; block++)
-            bad |= write_int32(to, 0);
-        for (uint32_t block = 0; block < 2; block++)
-            bad |= write_record(to, ARC_PROFILE_TAG_ARCS, 8) | write_int32(to, block + 1) |
-                   write_int32(to, block ? ARC_PROFILE_ARC_ON_TREE : 0);
-        bad |=
-            write_record(to, ARC_PROFILE_TAG_ARCS, 0) | write_record(to, ARC_PROFILE_TAG_LINES, 0) |
-            write_record(to, ARC_PROFILE_TAG_LINES, 8 + arc_profile_string_bytes(object.filename)) |
-            write_int32(to, 0) | write_string(to, object.filename) | write_int32(to, i + 1) |
-            write_record(to, ARC_PROFILE_TAG_LINES, 0);
-    }
-    return bad;
+    uint64_t *first = counts;
+    functions[0].name = "half";
+    functions[0].checksum = 0x12345678;
+    functions[0].n_arc_counts = 1;
+    functions[1].name = "whole";
+    functions[1].checksum = 0x87654321;
+    functions[1].n_arc_counts = 1;
+    object.version = VERSION;
+    object.next = NULL;
+    object.filename = "halves.c";
+    object.functions = functions;
+    object.n_functions = sizeof functions / sizeof functions[0];
+    object.arc_counts = first;
+    object.n_arc_counts = sizeof counts / sizeof counts[0];
 }
 
-static int write_summary(FILE *to, uint32_t tag)
+static void put_header(FILE *to, unsigned tag, unsigned length)
 {
-    int64_t sum = 0, largest = 0;
+    put32(to, tag);
+    put32(to, length);
+}
+
+/* The length, the characters and 1 to 4 NULs. */
+static unsigned string_bytes(const char *text)
+{
+    return 4 + (unsigned)(strlen(text) / 4 + 1) * 4;
+}
+
+static void put_function(FILE *to, const struct function_info *f)
+{
+    put_header(to, COVERAGE_FUNCTION, string_bytes(f->name) + 4);
+    put_string(to, (unsigned)strlen(f->name), f->name);
+    put32(to, f->checksum);
+}
+
+/* Three blocks in a row; the first arc is counted; a line of the file in the second block. */
+static void write_notes(FILE *to)
+{
+    put32(to, GBBG_MAGIC);
+    put32(to, object.version);
+    for (unsigned i = 0; i < object.n_functions; i++) {
+        put_function(to, &object.functions[i]);
+        put_header(to, COVERAGE_BLOCKS, 12);
+        for (int block = 0; block < 3; block++)
+            put32(to, 0);
+        put_header(to, COVERAGE_ARCS, 8);
+        put32(to, 1);
+        put32(to, 0);
+        put_header(to, COVERAGE_ARCS, 8);
+        put32(to, 2);
+        put32(to, ARC_ON_TREE & ~ARC_FAKE);
+        put_header(to, COVERAGE_ARCS, 0);
+        put_header(to, COVERAGE_LINES, 0);
+        put_header(to, COVERAGE_LINES, 8 + string_bytes(object.filename));
+        put32(to, 0);
+        put_string(to, (unsigned)strlen(object.filename), object.filename);
+        put32(to, i + 1);
+        put_header(to, COVERAGE_LINES, 0);
+    }
+}
+
+static void put_summary(FILE *to, unsigned tag)
+{
+    gcov_type sum = 0, largest = 0;
     for (unsigned i = 0; i < object.n_arc_counts; i++) {
         sum += object.arc_counts[i];
         largest = object.arc_counts[i] > largest ? object.arc_counts[i] : largest;
     }
-    return write_record(to, tag, 20) | write_int32(to, object.n_arc_counts) |
-           write_int64(to, (uint64_t)sum) | write_int64(to, (uint64_t)largest);
+    put_header(to, tag, 20);
+    put32(to, object.n_arc_counts);
+    put64(to, sum);
+    put64(to, largest);
 }
 
-static int write_counts(FILE *to)
+static void write_counts(FILE *to)
 {
-    const int64_t *at = object.arc_counts;
-    int bad = write_int32(to, ARC_PROFILE_DA_MAGIC) | write_int32(to, object.version);
+    const gcov_type *at = object.arc_counts;
+    put32(to, GCOV_MAGIC);
+    put32(to, object.version);
     for (unsigned i = 0; i < object.n_functions; i++) {
         const struct function_info *f = &object.functions[i];
-        bad |= write_record(to, ARC_PROFILE_TAG_FUNCTION, arc_profile_string_bytes(f->name) + 4) |
-               write_string(to, f->name) | write_int32(to, f->checksum) |
-               write_record(to, ARC_PROFILE_TAG_ARC_COUNTS, 8 * f->n_arc_counts);
+        put_function(to, f);
+        put_header(to, COVERAGE_ARC_COUNTS, 8 * f->n_arc_counts);
         for (unsigned k = 0; k < f->n_arc_counts; k++)
-            bad |= write_int64(to, (uint64_t)*at++);
+            put64(to, *at++);
     }
-    return bad | write_summary(to, ARC_PROFILE_TAG_OBJECT_SUMMARY) |
-           write_summary(to, ARC_PROFILE_TAG_PROGRAM_SUMMARY);
+    put_summary(to, COVERAGE_OBJECT_SUMMARY);
+    put_summary(to, COVERAGE_OBJECT_SUMMARY + 1);
 }
 
 static int read_counts(FILE *from)
 {
-    uint32_t magic, version, tag, length, checksum;
-    uint64_t value;
-    char *name;
-    if (read_int32(from, &magic) || read_int32(from, &version) || magic != ARC_PROFILE_DA_MAGIC)
+    if (get32(from) != GCOV_MAGIC || get32(from) != VERSION)
         return 1;
-    while (!read_record(from, &tag, &length))
-        if (tag == ARC_PROFILE_TAG_FUNCTION) {
-            if (read_string(from, &name) || read_int32(from, &checksum))
-                return 1;
-            printf("%s %x\n", name, checksum);
+    for (;;) {
+        unsigned tag = get32(from), length = get32(from), characters;
+        if (feof(from))
+            return 0;
+        if (tag == COVERAGE_FUNCTION) {
+            char *name = get_string(from, &characters);
+            unsigned checksum = get32(from);
+            printf("%s (%u) %x\n", name, characters, checksum);
             free(name);
-        } else if (tag == ARC_PROFILE_TAG_ARC_COUNTS) {
-            for (uint32_t i = 0; i < length / 8; i++)
-                if (!read_int64(from, &value))
-                    printf("  %lu\n", (unsigned long)value);
+        } else if (tag == COVERAGE_ARC_COUNTS) {
+            for (unsigned i = 0; i < length / 8; i++)
+                printf("  %lu\n", (unsigned long)get64(from));
         } else if (fseek(from, (long)length, SEEK_CUR)) {
             return 1;
         }
-    return 0;
+    }
 }
 
-static int with(const char *name, const char *suffix, const char *mode, int (*work)(FILE *))
+static FILE *opened(const char *name, const char *suffix, const char *mode)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s%s", name, suffix);
-    FILE *f = fopen(path, mode);
-    int bad = !f || work(f);
-    return (f && fclose(f)) || bad;
+    return fopen(path, mode);
 }
 
 int main(int argc, char **argv)
 {
-    return argc != 2 || with(argv[1], ARC_PROFILE_BBG_SUFFIX, "wb", write_notes) ||
-           with(argv[1], ARC_PROFILE_DA_SUFFIX, "wb", write_counts) ||
-           with(argv[1], ARC_PROFILE_DA_SUFFIX, "rb", read_counts);
+    FILE *f;
+    if (argc != 2)
+        return 2;
+    describe();
+    if (!(f = opened(argv[1], GBBG_SUFFIX, "wb")))
+        return 2;
+    write_notes(f);
+    if (fclose(f) || !(f = opened(argv[1], GCOV_SUFFIX, "wb")))
+        return 2;
+    write_counts(f);
+    if (fclose(f) || !(f = opened(argv[1], GCOV_SUFFIX, "rb")))
+        return 2;
+    int bad = read_counts(f);
+    return fclose(f) || bad;
 }

@@ -1,6 +1,7 @@
 /* sums trace|recording OUT IN...: what files add up to. A tracefile gets a section of its own
  * first.
- * sums stream OUT IN: a stream of names and counters, pair by pair. */
+ * sums stream OUT IN: a stream of names and counters, pair by pair.
+ * sums check NOTES COUNTERS: whether they belong together. */
 #include <monarc/coverage.h>
 #include <monarc/recording.h>
 
@@ -77,12 +78,28 @@ static int streams(const char *out, const char *in)
     return ok ? 0 : say(&e);
 }
 
+static int checks(const char *notes, const char *counters)
+{
+    struct monarc_error e;
+    struct monarc_source in = monarc_source_from_path(notes);
+    struct monarc_notes *n = monarc_notes_new(NULL, &e);
+    struct monarc_counters *c = monarc_counters_new(NULL, &e);
+    bool ok = n && c && monarc_notes_read(n, &in, &e);
+    in = monarc_source_from_path(counters);
+    ok = ok && monarc_counters_read(c, &in, &e) && monarc_counters_check(c, n, &e);
+    monarc_notes_free(n);
+    monarc_counters_free(c);
+    return ok ? 0 : say(&e);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4)
         return 2;
     if (!strcmp(argv[1], "stream"))
         return streams(argv[2], argv[3]);
+    if (!strcmp(argv[1], "check"))
+        return checks(argv[2], argv[3]);
     return strcmp(argv[1], "trace") ? recordings(argv[2], argv + 3, argc - 3)
                                     : traces(argv[2], argv + 3, argc - 3);
 }

@@ -18,6 +18,8 @@ struct toy_run {
     VEC(double) weight;
     VEC(uint32_t) place, start, frame;
     uint32_t functions;
+    const bool *is_left_out;
+    bool folds_recursion;
     struct call_tree tree;
     struct arena arena;
 };
@@ -45,7 +47,12 @@ static void inline_into_last(struct toy_run *b, uint32_t function)
 static void merge(struct toy_run *b)
 {
     vec_push(&b->start, (uint32_t)b->frame.len);
-    struct call_frames frames = {b->place.at, b->start.at, b->frame.at, b->functions};
+    struct call_frames frames = {.place = b->place.at,
+                                 .start = b->start.at,
+                                 .frame = b->frame.at,
+                                 .functions = b->functions,
+                                 .is_left_out = b->is_left_out,
+                                 .folds_recursion = b->folds_recursion};
     call_tree_init(&b->tree, &b->recording, b->weight.at, &frames);
     b->start.len--;
 }
@@ -183,6 +190,38 @@ static void test_recursion(void **state)
     check_rows(&r, "s:35/0 .m:35/35");
     r = rows_of(&b, CALLS_OUTWARDS, LEAF, 0);
     check_rows(&r, "f:5/0 .s:5/0 ..s:5/0 ...s:5/0 ....m:5/5");
+    deinit(&b);
+}
+
+/* main left right left leaf: folded, left goes on where it was first. */
+static void test_folded_recursion(void **state)
+{
+    struct toy_run b = {.folds_recursion = true};
+    (void)state;
+    uint32_t root = add(&b, 0, MAIN, 0), main_node = add(&b, root, MAIN, 1);
+    uint32_t left = add(&b, main_node, LEFT, 2), right = add(&b, left, RIGHT, 4);
+    uint32_t again = add(&b, right, LEFT, 8);
+    add(&b, again, LEAF, 16);
+    merge(&b);
+    struct call_rows rows = rows_of(&b, CALLS_FROM_ROOT, 0, 0);
+    check_rows(&rows, "m:31/1 .l:30/10 ..f:16/16 ..r:4/4");
+    deinit(&b);
+}
+
+/* What is left out gives its time to its caller; of the outermost frame, to no function. */
+static void test_functions_left_out(void **state)
+{
+    static const bool is_left_out[FUNCTIONS] = {[MAIN] = true, [RIGHT] = true};
+    struct toy_run b = {.is_left_out = is_left_out};
+    (void)state;
+    uint32_t root = add(&b, 0, MAIN, 0), main_node = add(&b, root, MAIN, 1);
+    uint32_t left = add(&b, main_node, LEFT, 2), right = add(&b, left, RIGHT, 4);
+    add(&b, right, LEAF, 8);
+    inline_into_last(&b, RIGHT);
+    merge(&b);
+    assert_true(b.tree.nodes[0].total == 15 && b.tree.nodes[0].self == 1);
+    struct call_rows rows = rows_of(&b, CALLS_FROM_ROOT, 0, 0);
+    check_rows(&rows, "l:14/6 .f:8/8");
     deinit(&b);
 }
 
@@ -424,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_mutual_recursion),
         cmocka_unit_test(test_cut_stacks),
         cmocka_unit_test(test_inlined_frames),
+        cmocka_unit_test(test_folded_recursion),
+        cmocka_unit_test(test_functions_left_out),
         cmocka_unit_test(test_two_numbers_of_a_function),
         cmocka_unit_test(test_small_ones_are_folded),
         cmocka_unit_test(test_empty),

@@ -4,6 +4,8 @@
 
 #include "profile/analysis/attribution.h"
 
+#include <math.h>
+
 static void find(struct sharing *s, struct toy *b)
 {
     sharing_of_functions(s, &b->profile, &b->functions, &b->arena);
@@ -144,6 +146,45 @@ static void test_coarser_bins_hold_the_truth(void **state)
     }
 }
 
+/* 10,000 samples of 0.1 ms of which half are of a function, beside time that has none. */
+static struct interval half_beside(uint64_t used_ns, uint32_t kind, uint64_t lost_ns)
+{
+    struct recording r = {0};
+    struct recording_event event = {.name = "cpu", .period = 100000};
+    struct recording_summary run = {.recording = &r,
+                                    .event = &event,
+                                    .has_cpu = true,
+                                    .cpu_ns = used_ns,
+                                    .accounted_ns = 1000000000};
+    struct summary s = {.samples = 10000, .rate = 10000, .dimension = "seconds", .run = &run};
+    if (lost_ns)
+        vec_push(&r.losses, (struct recording_loss){.kind = kind, .ns = lost_ns});
+    struct interval half = summary_self_interval(&s, 0, 5000);
+    vec_free(&r.losses);
+    return half;
+}
+
+/* A quarter of all time has no place: the function may have had all of it, or none. */
+static void test_time_without_a_place_widens(void **state)
+{
+    const uint64_t placed = 1000000000, quarter = placed / 3;
+    struct interval bare = half_beside(placed, 0, 0), i;
+    (void)state;
+    assert_true(bare.low > 0.49 && bare.high < 0.51);
+    const uint32_t kinds[] = {RECORDING_LOST_RECORDS, RECORDING_LOST_UNPLACED};
+    for (size_t k = 0; k < 2; k++) {
+        i = half_beside(placed + quarter, kinds[k], quarter);
+        assert_true(fabs(i.low - 0.75 * bare.low) < 1e-6);
+        assert_true(fabs(i.high - 0.75 * bare.high - 0.25) < 1e-6);
+    }
+    i = half_beside(placed + quarter, RECORDING_LOST_KERNEL, quarter); /* samples do not mean it */
+    assert_true(i.low == bare.low && i.high == bare.high);
+    i = half_beside(placed + 250000, 0, 0); /* the last periods of clocks */
+    assert_true(i.low == bare.low && i.high == bare.high);
+    i = half_beside(placed + 4000000, 0, 0); /* 0.4 %, too little for a loss of its own */
+    assert_true(i.low < bare.low - 0.001 && i.high > bare.high + 0.001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_padding_is_nobodys),
         cmocka_unit_test(test_pieces_are_their_function),
         cmocka_unit_test(test_coarser_bins_hold_the_truth),
+        cmocka_unit_test(test_time_without_a_place_widens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

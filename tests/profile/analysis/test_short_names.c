@@ -158,6 +158,69 @@ static void test_table(void **state)
     arena_deinit(&a);
 }
 
+/* What a name loses, in the order in which it does: ever less room for one name. */
+static void test_names_within(void **state)
+{
+    static const struct {
+        const char *name;
+        int room;
+        const char *fits;
+    } rows[] = {
+        {"void app::Pool<int>::push(int const&)", 40, "void app::Pool<int>::push(int const&)"},
+        {"void app::Pool<int>::push(int const&)", 36, "app::Pool<int>::push"},
+        {"void app::Pool<int>::push(int const&)", 19, "app::Pool::push"},
+        {"void app::Pool<int>::push(int const&)", 14, "...Pool::push"},
+        {"void app::Pool<int>::push(int const&)", 12, "...push"},
+        {"void app::Pool<int>::push(int const&)", 5, "push"}, /* without a sign, but whole */
+        {"void app::Pool<int>::push(int const&)", 3, "push"},
+        {"bool A<x>::operator()<int, int>(int, int) const", 24, "A::operator()"},
+        {"(anonymous namespace)::read_all_lines()", 20, "...read_all_lines"},
+        {"<alloc::Vec<T> as core::Iterator>::next", 12, "...next"},
+        {"A::operator std::vector<int>()", 20, "operator std::vector"},
+        {"\303\244\303\266::\303\274\303\274\303\274\303\274\303\274", 9,
+         "\303\244\303\266::\303\274\303\274\303\274\303\274\303\274"},
+        {"a_very_long_name_in_c", 10, "a_very_long_name_in_c"}, /* the caller cuts it */
+        {"[stack cut: deeper than a::b]", 10, "[stack cut: deeper than a::b]"},
+        {"a>b::c(d", 3, "a>b::c(d"},
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(names_within(rows[i].name, rows[i].room, &a), rows[i].fits);
+    arena_deinit(&a);
+}
+
+static void test_names_that_are_not_mangled(void **state)
+{
+    static const char *const rows[][2] = {
+        {"__physics_MOD_step", "physics::step"},
+        {"__physics_MOD_step._omp_fn.0", "physics::step [omp 0]"},
+        {"__a_MOD_b_MOD_c", "a::b_MOD_c"},
+        {"step_._omp_fn.12", "step_ [omp 12]"},
+        {"main._omp_fn.1", "main [omp 1]"},
+        {"read@@GLIBC_2.2.5", "read"},
+        {"main", NULL},
+        {"__MOD_step", NULL},
+        {"__a_MOD_", NULL},
+        {"_a_MOD_b", NULL},
+        {"main._omp_fn.", NULL},
+        {"main._omp_fn.0.cold", NULL},
+        {"._omp_fn.0", NULL},
+        {"@x", NULL},
+        {"", NULL},
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *brief = names_short_plain(rows[i][0], &a);
+        assert_int_equal(!brief, !rows[i][1]);
+        if (brief)
+            assert_string_equal(brief, rows[i][1]);
+    }
+    assert_string_equal(names_short("f(int) [clone ._omp_fn.3]", &a), "f [omp 3]");
+    arena_deinit(&a);
+}
+
 /* Every beginning of every name, which has brackets open wherever it stops. */
 static void test_cut_names(void **state)
 {
@@ -167,6 +230,7 @@ static void test_cut_names(void **state)
         for (size_t len = 0; len < strlen(ROWS[i].name); len++) {
             const char *cut = arena_copy(&a, ROWS[i].name, len), *brief = names_short(cut, &a);
             assert_true(strlen(brief) <= len);
+            assert_true(strlen(names_within(cut, 8, &a)) <= len);
         }
     arena_deinit(&a);
 }
@@ -203,6 +267,7 @@ static void test_hostile_names(void **state)
         while (end < name + LEN)
             end = stpcpy(stpcpy(end, first), second);
         assert_true(strlen(names_short(name, &a)) <= strlen(name));
+        assert_true(strlen(names_within(name, 8, &a)) <= strlen(name));
         char closers[3] = {strchr(first, '<') ? '>' : ')', strchr(second, '<') ? '>' : ')', 0};
         end = name + (end - name) / 2;
         *end = '\0';
@@ -266,10 +331,9 @@ static void test_equal_short_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_cut_names),
-        cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_equal_short_names),
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_cut_names),
+        cmocka_unit_test(test_names_within),  cmocka_unit_test(test_names_that_are_not_mangled),
+        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_equal_short_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

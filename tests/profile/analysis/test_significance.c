@@ -31,7 +31,8 @@ static void student_table(void **state)
     close_to(student_quantile(0.005, INFINITY), 2.5758);
 }
 
-/* --- one run a side -------------------------------------------------------------------------- */
+/* --- one run per side --------------------------------------------------------------------------
+ */
 
 static struct difference compared(const struct amount *old, const struct amount *new,
                                   double difference)

@@ -1,6 +1,6 @@
 /* What a recorder left behind: tables are summed, counts that were to be taken off are gone, and
  * each object gets its share at link addresses. */
-#include "profile/format/sidecar.h"
+#include "profile/format/recording_file.h"
 
 #include "monarc/sidecar.h"
 

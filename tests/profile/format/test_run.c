@@ -30,6 +30,7 @@ static void fill_lists(struct recording *r)
                                                        .parent_pid = 7,
                                                        .program = RECORDING_NONE,
                                                        .name = "",
+                                                       .command = "sh -c 'a b'",
                                                        .why_unseen = "too short"});
     vec_push(&r->threads, (struct recording_thread){0, 7, 5, 99, 90, true, "sixteen letters!"});
     vec_push(&r->threads, (struct recording_thread){.process = 1});
@@ -183,6 +184,8 @@ static void test_round_trip(void **state)
     assert_true(back.processes.at[0].has_cpu && back.processes.at[0].has_ended);
     assert_true(back.processes.at[0].peak_bytes == 123456789 && !back.processes.at[1].peak_bytes);
     assert_null(back.processes.at[0].why_unseen);
+    assert_null(back.processes.at[0].command);
+    assert_string_equal(back.processes.at[1].command, "sh -c 'a b'");
     assert_string_equal(back.processes.at[1].why_unseen, "too short");
     assert_string_equal(back.threads.at[0].name, "sixteen letters!");
     assert_true(back.events.at[1].user_only && back.events.at[1].period == 65536);
@@ -263,7 +266,7 @@ static void test_damage_at_every_byte(void **state)
     writer_u8(&w, 0);
     struct err e = {0};
     assert_false(reads(w.out.at, w.out.len, &e));
-    assert_non_null(strstr(e.line, "1 bytes stand behind the end"));
+    assert_non_null(strstr(e.line, "1 bytes follow the end"));
     writer_deinit(&w);
     recording_deinit(&r);
 }
@@ -326,7 +329,7 @@ static void test_what_is_no_run(void **state)
     r.processes.at[0].program = 1;
     expect_refused(&r, "process 0 of the recording is not possible");
     r = full_run();
-    r.events.at[1].unit = 2;
+    r.events.at[1].unit = 3;
     expect_refused(&r, "event 1 of the recording is not possible");
     r = full_run();
     r.parts.at[1].process = 0;

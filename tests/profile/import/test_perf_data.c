@@ -144,6 +144,50 @@ static void registers_and_stacks_are_unwound(void **state)
     recording_deinit(&r);
 }
 
+/* perf 3.2 to 3.8 say that the kernel begins at 0; before 3.0 its symbol is in the brackets. */
+static void kernels_of_old_files(void **state)
+{
+    static const char *const seeds[] = {"perf-3.2", "perf-2.6.36"};
+    (void)state;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        struct recording r = {0};
+        read_seed(seeds[i], &r, NULL);
+        assert_int_equal(recording_weight(&r, 0), 12);
+        assert_sample(&r, 7, 7, "/nowhere/main+20;/nowhere/main+30;[kernel.kallsyms]+10");
+        assert_sample(&r, 5, 7, "/nowhere/main+20;/nowhere/main+10");
+        recording_deinit(&r);
+    }
+}
+
+/* 'perf record -o - ... 2>&1 >file' puts its messages behind the records. */
+static void messages_behind_a_pipe(void **state)
+{
+    struct recording r = {0};
+    (void)state;
+    check_plain("pipe-and-message");
+    read_seed("pipe-and-message", &r, NULL);
+    assert_int_equal(lost(&r, RECORDING_LOST_OTHER, "not a whole record"), 48);
+    recording_deinit(&r);
+}
+
+/* Several samples may wait for one stack; one that never comes cuts the sample's. A cookie is no
+ * frame. */
+static void stacks_that_come_later(void **state)
+{
+    struct recording r = {0};
+    struct perf_data_counts counts;
+    (void)state;
+    read_seed("deferred", &r, &counts);
+    assert_int_equal(counts.taken, 5);
+    assert_int_equal(recording_weight(&r, 0), 36);
+    assert_sample(&r, 3, 7, "/nowhere/main+20;/nowhere/main+30;[kernel.kallsyms]+10");
+    assert_sample(&r, 4, 7, "/nowhere/main+20;/nowhere/main+30;[kernel.kallsyms]+20");
+    assert_sample(&r, 5, 7, "/nowhere/main+20;/nowhere/main+10");
+    assert_sample(&r, 11, 7, "cut+4;/nowhere/main+18");
+    assert_sample(&r, 13, 7, "cut+4;/nowhere/main+1c");
+    recording_deinit(&r);
+}
+
 /* What stands in streams beside the file is as good as what stands in it, in whatever order. */
 static void streams_beside_the_file(void **state)
 {
@@ -181,6 +225,9 @@ int main(void)
         cmocka_unit_test(pipes_and_packed_files),
         cmocka_unit_test(build_ids_are_kept),
         cmocka_unit_test(several_events),
+        cmocka_unit_test(kernels_of_old_files),
+        cmocka_unit_test(messages_behind_a_pipe),
+        cmocka_unit_test(stacks_that_come_later),
         cmocka_unit_test(streams_beside_the_file),
         cmocka_unit_test(registers_and_stacks_are_unwound),
     };

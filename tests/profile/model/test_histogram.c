@@ -106,6 +106,34 @@ static void test_next(void **state)
     }
 }
 
+/* The largest ranges and most bins: the product needs 96 bits. A bin's number times what a bin has
+ * is known for ranges that the bins divide, and one more or less than that rounds. */
+static void test_bin_starts(void **state)
+{
+    (void)state;
+    const uint64_t each = UINT64_C(0xffffffff);
+    struct histogram h = {.low = 0, .high = each * UINT32_MAX, .bins = UINT32_MAX};
+    static const uint32_t numbers[] = {0, 1, 2, 0x7fffffff, 0x80000001, UINT32_MAX - 1, UINT32_MAX};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        uint32_t i = numbers[k];
+        h.high = each * UINT32_MAX;
+        assert_true(histogram_bin_floor(&h, i) == each * i);
+        assert_true(histogram_bin_ceiling(&h, i) == each * i);
+        h.high++; /* (each * bins + 1) * i / bins is each * i and i / bins */
+        assert_true(histogram_bin_floor(&h, i) == each * i + i / h.bins);
+        assert_true(histogram_bin_ceiling(&h, i) == each * i + (i > 0));
+        h.high -= 2;
+        assert_true(histogram_bin_floor(&h, i) == each * i - (i > 0));
+        assert_true(histogram_bin_ceiling(&h, i) == each * i - i / h.bins);
+    }
+    struct histogram small = {.low = 100, .high = 110, .bins = 4};
+    assert_true(histogram_bin_floor(&small, 1) == 102 && histogram_bin_ceiling(&small, 1) == 103);
+    assert_true(histogram_bin_floor(&small, 4) == 110 && histogram_bin_ceiling(&small, 4) == 110);
+    struct histogram none = {.low = 9, .high = 9, .bins = 4},
+                     wrong = {.low = 9, .high = 3, .bins = 4};
+    assert_true(histogram_bin_ceiling(&none, 3) == 9 && histogram_bin_ceiling(&wrong, 3) == 9);
+}
+
 static void test_no_bins(void **state)
 {
     (void)state;
@@ -120,9 +148,8 @@ static void test_no_bins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counters_grow),
-        cmocka_unit_test(test_adding_all),
-        cmocka_unit_test(test_next),
+        cmocka_unit_test(test_counters_grow), cmocka_unit_test(test_adding_all),
+        cmocka_unit_test(test_next),          cmocka_unit_test(test_bin_starts),
         cmocka_unit_test(test_no_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

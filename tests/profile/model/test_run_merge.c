@@ -329,7 +329,7 @@ static void test_events(void **state)
     assert_true(recording_weight(&sum, 0) == 100 && recording_weight(&sum, 1) == 60);
     recording_deinit(&sum);
     two.events.at[1].unit = RECORDING_UNIT_COUNT;
-    assert_refused(&one, &two, "the event 'cpu' counts other units in another run");
+    assert_refused(&one, &two, "the event 'cpu' has different units in another run");
 }
 
 static void test_machines(void **state)
@@ -344,7 +344,7 @@ static void test_machines(void **state)
     assert_int_equal(sum.machine, 62);
     recording_deinit(&sum);
     two.machine = 183;
-    assert_refused(&one, &two, "the runs are of different machines (ELF numbers 62 and 183)");
+    assert_refused(&one, &two, "the runs are from different machines (ELF numbers 62 and 183)");
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 """Compiles programs with --coverage, links them with libmonarc_cover or with libgcov, reads what they
-leave. The reader here shares no code with monarc: it knows gcc 12's gcda, and gcov-dump checks it."""
+leave. The reader here shares no code with monarc: it knows the gcda of gcc 12 to 16, and gcov-dump
+checks it."""
 import glob
 import os
 import shutil
@@ -39,12 +40,13 @@ def spill(path, data):
 
 
 class Gcda:
-    """A gcda of gcc 12: runs, sum_max and the arc counts of each function, by ident."""
+    """A gcda of gcc 12 or later: runs, sum_max and the arc counts of each function, by ident."""
 
     def __init__(self, path):
         data = slurp(path)
         self.words = struct.unpack_from("<4I", data)
-        assert self.words[:2] == (0x67636461, 0x4232322A), (path, self.words)
+        # B2 to B9 are gcc 12 to 19, C0 is 20.
+        assert self.words[0] == 0x67636461 and 0x42323000 < self.words[1] < 0x43000000, (path, self.words)
         at, self.arcs, self.runs, self.sum_max = 16, {}, None, None
         while True:
             tag, = struct.unpack_from("<I", data, at)

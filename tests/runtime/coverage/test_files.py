@@ -53,6 +53,31 @@ class Files(CoverTest):
         self.assertEqual(self.counted(), 60 * (2 * 50 + DESTRUCTOR))
         self.assertEqual(self.leftovers(), [])
 
+    def test_merging_beside_programs(self):
+        """`monarc merge` into the file that programs are adding to: every count of both, whether
+        the programs rename or rewrite."""
+        monarc = os.environ["MONARC"]
+        program = self.built_program("so")
+        self.run_program([program, "plain", "1"])
+        one = self.counted()
+        shutil.copy(self.path("life.gcda"), self.path("other.gcda"))
+        for in_place in "0", "1":
+            os.unlink(self.path("life.gcda"))
+            self.run_program([program, "plain", "1"])
+            running, merged = [], 0
+            for i in range(60):
+                running.append(subprocess.Popen([program, "threads", "2", "50"], cwd=self.dir,
+                                                env=dict(os.environ, MONARC_COVER_IN_PLACE=in_place),
+                                                stderr=subprocess.PIPE))
+                if i % 2:
+                    running.append(subprocess.Popen(
+                        [monarc, "merge", "-o", "life.gcda", "life.gcda", "other.gcda"],
+                        cwd=self.dir, stderr=subprocess.PIPE))
+                    merged += 1
+            self.finish(running)
+            self.assertEqual(self.counted(), one + 60 * (2 * 50 + DESTRUCTOR) + merged * one)
+            self.assertEqual(self.leftovers(), [])
+
     def finish(self, running):
         while running:
             p = running.pop()
@@ -261,7 +286,7 @@ class Files(CoverTest):
             if "mount:" in r.stderr or "unshare:" in r.stderr:
                 self.skipTest("may not mount a file system: " + r.stderr.strip())
             self.assertEqual(r.stdout, "life.gcda\n", r.stderr)
-            self.assertIn("no space left on the disk; counts of this run are lost", r.stderr)
+            self.assertIn("no space left on the disk; the counts of this run are lost", r.stderr)
             self.assertEqual(r.stderr.count("\n"), 1)
 
     def test_file_size_limit(self):
@@ -369,7 +394,7 @@ class Files(CoverTest):
         self.addCleanup(os.chmod, self.dir, 0o755)
         os.chmod(self.file, 0o444)
         r = self.run_program(command, quiet=False)
-        self.assertIn("permission denied; counts of this run are lost", r.stderr)
+        self.assertIn("permission denied; the counts of this run are lost", r.stderr)
         self.assertEqual(r.stderr.count("\n"), 1)
         self.assertEqual(slurp(self.file), before)
         # A file that may be written in a folder that may not.

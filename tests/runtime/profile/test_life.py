@@ -15,6 +15,16 @@ from parts import load_tests, slow
 FLAGS = ("-O2", "-pg", "-pthread")
 
 
+def await_cpu_s(pid, seconds):
+    """However busy the machine is: until the process has used so much."""
+    used = 0
+    while used < seconds:
+        time.sleep(0.01)
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+        used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Life(RecorderTest):
     def life(self, *mode, code=0, exact=True, **env):
         program = self.build("life.c", *FLAGS)
@@ -36,6 +46,33 @@ class Life(RecorderTest):
             self.assertNotIn("before", calls)
             self.assertNotIn("in_parent", calls)
             self.assertEqual(child.lost(), 0)
+
+    def test_arguments_without_secrets(self):
+        """No file that the recorder leaves holds a value that probably is one; others may not look."""
+        program = self.build("life.c", *FLAGS)
+        words = ["forks", "--password=hunter2", "--api-key", "hunter2", "db://me:hunter2@host", "plain"]
+        umask = os.umask(0)
+        self.addCleanup(os.umask, umask)
+        for name, env in ("life.monarc", {}), ("bare", {"ARGUMENTS": 0, "OUT": self.dir + "/bare"}):
+            self.run_program([program, *words], **env)
+            self.assertEqual(os.stat(os.path.join(self.dir, name)).st_mode & 0o777, 0o700)
+            files = [f for f in glob.glob(f"{self.dir}/{name}/**", recursive=True) if os.path.isfile(f)]
+            content = b"".join(open(f, "rb").read() for f in files)
+            self.assertNotIn(b"hunter2", content)
+            found = [word for word in (b"--password=***\0", b"--api-key\0", b"db://me:***@host\0", b"plain\0")
+                     if word in content]
+            self.assertEqual(len(found), 0 if env else 4, found)
+            self.assertIn(b"/life", content)
+        process = subprocess.Popen([program, "killed", *words[1:]], cwd=self.dir, stdout=subprocess.DEVNULL,
+                                   env=dict(os.environ, LD_PRELOAD=RT_SO, MONARC_OUT=self.dir + "/killed"))
+        live = self.dir + "/killed/monarc.live"
+        while not os.path.exists(live) or b"plain\0" not in open(live, "rb").read():
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        self.assertEqual(os.stat(live).st_mode & 0o777, 0o600)
+        self.assertNotIn(b"hunter2", open(live, "rb").read())
 
     def test_fork(self):
         self.check_children(self.life("forks").stdout)
@@ -122,7 +159,7 @@ class Life(RecorderTest):
             self.setUp()
             process = subprocess.Popen([program, "killed"], cwd=self.dir,
                                        env=dict(os.environ, LD_PRELOAD=RT_SO))
-            time.sleep(0.2 + 0.03 * n)
+            await_cpu_s(process.pid, 0.1 + 0.02 * n)
             process.kill()
             process.wait()
             live = Side.read_live(self.dir + "/life.monarc/monarc.live")

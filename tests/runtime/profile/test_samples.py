@@ -14,7 +14,9 @@ class Samples(RecorderTest):
     def busy(self, *arguments, flags=FLAGS, **env):
         program = self.build("busy.c", *flags)
         r = self.run_program([program, *map(str, arguments)], **env)
-        self.assertEqual(r.stderr, "")
+        self.said = r.stderr
+        if "EVENT" not in env:
+            self.assertEqual(r.stderr, "")
         recording = self.recording(program)
         return recording, float(r.stdout.split()[-1])
 
@@ -106,6 +108,25 @@ class Samples(RecorderTest):
         self.assertEqual(recording.side.process["clock"], 3)
         self.check(recording, cpu, 100)
 
+    def test_program_in_step_with_the_clock(self):
+        """30 % and 70 % of each period of the clock: one that kept its period would see 0 % or 100 %.
+        The limit is five standard deviations of samples drawn at random, one and a half times."""
+        for clock, rate, period_us, seconds in ("perf", 1000, 1000, 1.5), ("perf", 1000, 500, 1.5), \
+                ("perf", 1000, 2000, 1.5), ("perf", 5000, 200, 0.6), ("timer", 50, 20000, 3), \
+                ("itimer", 50, 20000, 3):
+            with self.subTest(clock=clock, period=period_us):
+                self.setUp()
+                program = self.build("lockstep.c", *FLAGS)
+                r = self.run_program([program, str(period_us), str(seconds)], CLOCK=clock, RATE=rate)
+                side = (recording := self.recording(program)).side
+                if clock == "perf" and side.process["clock"] != 1:
+                    self.skipTest("no perf_event_open here")
+                self.assertEqual(recording.lost(), 0)
+                truth, paths = float(r.stdout), self.stacks(recording)
+                fa, fb = (sum(n for path, n in paths.items() if f in path) for f in ("fa", "fb"))
+                limit = 7.5 * (truth * (1 - truth) / (fa + fb)) ** 0.5
+                self.assertAlmostEqual(fa / (fa + fb), truth, delta=limit)
+
     def test_threads(self):
         recording, cpu = self.busy(0.5, 3)
         self.check(recording, cpu, recording.side.process["millihertz"] / 1000)
@@ -115,6 +136,9 @@ class Samples(RecorderTest):
         self.assertGreater(min(each), 0)
         for t in recording.side.threads:
             self.assert_roughly(t["cpu"] / 1e9, 0.5)
+        if recording.side.process["clock"] == 1:  # none has more samples a second than the others
+            rates = [t["samples"] / t["cpu"] for t in recording.side.threads]
+            self.assertGreater(min(rates), 0.8 * max(rates))
 
     def test_without_stacks(self):
         recording, _ = self.busy(0.3, STACKS=0)
@@ -171,6 +195,8 @@ class Samples(RecorderTest):
                 self.setUp()
                 recording, _ = self.busy(0.2, EVENT=event)
                 side, gmon = recording.side, recording.gmon()
+                said = f"libmonarc_rt: MONARC_EVENT={event} is not available here: CPU time is sampled"
+                self.assertEqual(said in self.said, side.process["event"] != number)
                 if side.process["event"] == number:
                     self.assertEqual((gmon.dimension, gmon.rate), (dimension, 1))
                 else:  # no counters in this machine: said, and CPU time instead
@@ -178,6 +204,14 @@ class Samples(RecorderTest):
                     self.assertEqual((side.process["event"], gmon.dimension), (0, "seconds"))
                     self.assertIn(("event", "cpu"), side.text)
                     self.assertGreater(side.process["samples"], 0)
+
+    def test_an_event_that_nobody_knows(self):
+        recording, _ = self.busy(0.2, EVENT="cpu-cycle")
+        self.assertEqual(self.said, "libmonarc_rt: MONARC_EVENT=cpu-cycle is no event that the recorder "
+                                    "knows: CPU time is sampled\n")
+        self.assertEqual(recording.gmon().dimension, "seconds")
+        self.busy(0.1, EVENT="cpu")
+        self.assertEqual(self.said, "")
 
     def test_gprof_reads_time(self):
         recording, cpu = self.busy(0.5)

@@ -1,6 +1,6 @@
 //! Rust: a generic function in two instances behind a trait object, three to one.
+use std::arch::asm;
 use std::fs::OpenOptions;
-use std::hint::black_box;
 use std::io::Write;
 
 extern "C" {
@@ -13,14 +13,21 @@ fn cpu_s() -> f64 {
     t[0] as f64 + t[1] as f64 * 1e-9
 }
 
+/// What no compiler looks through.
+#[inline(always)]
+fn opaque(mut x: u64) -> u64 {
+    unsafe { asm!("/* {0} */", inout(reg) x) };
+    x
+}
+
 #[inline(never)]
 fn three_parts(steps: u32) -> u64 {
-    (0..steps).fold(1u64, |x, i| black_box(x.wrapping_mul(6364136223846793005) + i as u64))
+    (0..steps).fold(1u64, |x, i| opaque(x.wrapping_mul(6364136223846793005) + i as u64))
 }
 
 #[inline(never)]
 fn one_part(steps: u32) -> u64 {
-    (0..steps).fold(3u64, |x, i| black_box(x.wrapping_mul(2862933555777941757) ^ i as u64))
+    (0..steps).fold(3u64, |x, i| opaque(x.wrapping_mul(2862933555777941757) ^ i as u64))
 }
 
 fn tell(line: String) {
@@ -32,7 +39,7 @@ fn tell(line: String) {
 fn spend(name: &str, work: &dyn Fn(u32) -> u64, seconds: f64) {
     let begun = cpu_s();
     while cpu_s() - begun < seconds {
-        black_box(work(200000));
+        opaque(work(200000));
     }
     tell(format!("self {} {:.9}", name, cpu_s() - begun));
 }

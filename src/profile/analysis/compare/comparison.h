@@ -43,7 +43,7 @@ void identities_of(struct identities *ids, const struct functions *f, struct obj
  *
  * Functions are the same if their linkage names, objects and source files are; of several that
  * share a name those in files whose paths end alike. One whose name is left alone in another file
- * or object has moved. What remains may have been renamed: see profile/analysis/compare/similar.h.
+ * or object has moved. What remains may have been renamed: see match.c.
  */
 
 enum match_kind { MATCH_NONE, MATCH_SAME, MATCH_MOVED, MATCH_RENAMED };
@@ -133,7 +133,8 @@ struct run_set {
     bool has_samples;
     bool has_stacks; /* totals are measured, in all runs */
     bool has_calls;
-    bool is_of_lines; /* `functions` are lines: see side_lines.h */
+    bool is_of_lines;  /* `functions` are lines: see run_set.c */
+    struct err unread; /* the first file of the runs that could not be read; "": none */
 };
 
 /* A finished analysis of one run. */

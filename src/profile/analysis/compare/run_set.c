@@ -187,8 +187,11 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
         run_set_add_total(s, "elapsed_time", TOTAL_SECONDS,
                           (double)elapsed_ns / 1e9 / (double)runs);
     for (uint32_t i = 0; i < r->events.len; i++)
-        if (r->events.at[i].unit == RECORDING_UNIT_COUNT)
-            run_set_add_total(s, r->events.at[i].name, TOTAL_COUNT, (double)recording_weight(r, i));
+        if (r->events.at[i].unit != RECORDING_UNIT_NS)
+            run_set_add_total(s, r->events.at[i].name,
+                              r->events.at[i].unit == RECORDING_UNIT_BYTES ? TOTAL_BYTES
+                                                                           : TOTAL_COUNT,
+                              (double)recording_weight(r, i));
     if (recording_peak_bytes(r))
         run_set_add_total(s, "peak_memory", TOTAL_BYTES, (double)recording_peak_bytes(r));
     if (is_watched)

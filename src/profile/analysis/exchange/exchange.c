@@ -70,6 +70,7 @@ static void exchange_take_objects(struct exchange_build *m)
             m->x->program = i;
         vec_push(&m->x->objects,
                  (struct exchange_object){.path = space_object_name(s, i),
+                                          .kind = o->recorded->kind,
                                           .build_id = o->recorded->build_id,
                                           .build_id_len = o->recorded->build_id_bytes,
                                           .low = o->low + o->base,
@@ -129,6 +130,12 @@ static bool exchange_is_selected(const struct exchange_build *m, uint32_t number
 {
     const bool *selected = m->in->selected;
     return !selected || (number < m->in->names->functions->len && selected[number]);
+}
+
+/* The time of such a function is its callers', and calls of it or by it are not told. */
+static bool exchange_is_left_out(const struct exchange_build *m, uint32_t number)
+{
+    return m->in->is_left_out && m->in->is_left_out[number];
 }
 
 /* --- frames ---------------------------------------------------------------------------------- */
@@ -213,7 +220,10 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     const struct summary *s = in->summary;
     bool is_time = s->rate > 0 && s->dimension && !strcmp(s->dimension, "seconds");
     x->event = s->run && s->run->event ? s->run->event->name : is_time ? "cpu" : "samples";
+    static const char *const units[] = {"nanoseconds", "count", "bytes"};
     x->unit = is_time ? "nanoseconds" : s->rate > 0 ? s->dimension : "samples";
+    if (!is_time && s->run && s->run->event)
+        x->unit = units[s->run->event->unit];
     m.scale = is_time ? 1e9 / s->rate : s->rate > 0 ? 1 / s->rate : 1;
     x->period = (uint64_t)llround(m.scale);
     exchange_take_objects(&m);
@@ -257,11 +267,12 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     /* Those that were called or ran, and are on no path. */
     const struct graph *g = in->graph;
     for (uint32_t i = 0; i < g->functions->len; i++)
-        if (g->nodes[i].self > 0 && exchange_is_selected(&m, i))
+        if (g->nodes[i].self > 0 && exchange_is_selected(&m, i) && !exchange_is_left_out(&m, i))
             exchange_function_of(&m, i);
     for (uint32_t i = 0; i < g->measured_len; i++) {
         const struct graph_arc *arc = &g->arcs[i];
-        if (!exchange_is_selected(&m, arc->caller) && !exchange_is_selected(&m, arc->callee))
+        if ((!exchange_is_selected(&m, arc->caller) && !exchange_is_selected(&m, arc->callee)) ||
+            exchange_is_left_out(&m, arc->caller) || exchange_is_left_out(&m, arc->callee))
             continue;
         exchange_function_of(&m, arc->caller);
         exchange_function_of(&m, arc->callee);

@@ -21,12 +21,13 @@
 #include "profile/analysis/recording/stacks.h"
 #include "profile/analysis/summary.h"
 
-struct exchange_code; /* exchange_code.h */
+struct exchange_code; /* below */
 
 enum { EXCHANGE_NOWHERE = UINT32_MAX }; /* instead of an object: of what stands for no code */
 
 struct exchange_object {
     const char *path;
+    uint32_t kind; /* enum recording_object_kind */
     const uint8_t *build_id;
     size_t build_id_len; /* 0: none */
     uint64_t low, high;  /* of its functions' addresses */
@@ -51,9 +52,9 @@ struct exchange_frame {
     uint64_t self;
 };
 
-/* What one thread spent of a frame's self amount. */
+/* What one thread spent of a frame's self amount, in all or in one slice of the run's time. */
 struct exchange_part {
-    uint32_t frame, thread; /* thread: of the summary's run */
+    uint32_t frame, thread, slice; /* of the summary's run; slice: 0 unless times are told apart */
     uint64_t self;
 };
 
@@ -66,7 +67,7 @@ struct exchange_arc {
 struct exchange {
     const struct summary *summary;
     const char *event; /* "cpu", "cycles", ... */
-    const char *unit;  /* "nanoseconds", "samples", or events by their name */
+    const char *unit;  /* "nanoseconds", "bytes", "count", "samples", or a dimension of gmon.out */
     uint64_t period;   /* of one sample, in `unit`; 0: not known */
     uint64_t total;
     bool is_model, has_estimates, has_calls;
@@ -74,16 +75,16 @@ struct exchange {
     uint32_t program; /* of these, or EXCHANGE_NOWHERE */
     VEC(struct exchange_function) functions;
     VEC(struct exchange_frame) frames;
-    VEC(struct exchange_part) parts;  /* by frame, then thread; none: threads are not told apart */
-    VEC(struct exchange_arc) arcs;    /* by caller, then callee */
-    const uint32_t *function_of;      /* per function and cycle of the input, or EXCHANGE_NOWHERE */
-    const uint32_t *frame_of;         /* per node of the tree, 0: none; NULL unless asked for */
+    VEC(struct exchange_part) parts; /* by frame, thread, slice; none: threads are not told apart */
+    VEC(struct exchange_arc) arcs;   /* by caller, then callee */
+    const uint32_t *function_of;     /* per function and cycle of the input, or EXCHANGE_NOWHERE */
+    const uint32_t *frame_of;        /* per node of the tree, 0: none; NULL unless asked for */
     const struct exchange_code *code; /* NULL unless exchange_code_make() was called, too */
 };
 
-/* Weight of one thread's samples that hit a node of the tree. */
+/* Weight of one thread's samples that hit a node of the tree, in one slice if times are wanted. */
 struct exchange_share {
-    uint32_t node, thread;
+    uint32_t node, thread, slice;
     double weight;
 };
 
@@ -96,8 +97,9 @@ struct exchange_input {
     struct object *const *objects;
     uint32_t objects_len;
     const struct space *space; /* NULL: one program alone */
-    const bool *selected; /* by the names' functions: nothing but paths through one of them, and
-                           * calls of and by them; NULL: everything */
+    const bool *selected;    /* by the names' functions: nothing but paths through one of them, and
+                              * calls of and by them; NULL: everything */
+    const bool *is_left_out; /* likewise: functions that the tree is shown without; NULL: none */
     const struct exchange_share *shares;
     size_t shares_len; /* 0: threads are not told apart */
     bool keeps_frames; /* frame_of is wanted */
@@ -110,6 +112,7 @@ struct exchange_samples {
     const struct recording_choice *choice;
     const double *weights; /* per node of the run; what has none is left out */
     const uint32_t *merged;
+    bool tells_times; /* shares of slices are told apart, too */
 };
 void exchange_thread_shares(struct exchange_input *in, const struct exchange_samples *from,
                             struct arena *a);

@@ -13,7 +13,7 @@
 #include "profile/analysis/exchange/exchange.h"
 
 #include "base/sort.h"
-#include "objfile/code.h"
+#include "objfile/object.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,7 +153,8 @@ static uint64_t code_instruction(struct code_walk *w, uint64_t place, uint64_t e
         struct object *file = code_file(w->m, f->at[function].object);
         if (file != w->file) {
             disassembler_close(w->d);
-            w->d = file ? disassembler_open(file, false) : NULL;
+            const char *why;
+            w->d = file ? disassembler_open(file, false, &why) : NULL;
             w->file = file;
         }
         if (w->d)

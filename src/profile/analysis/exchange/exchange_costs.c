@@ -5,9 +5,10 @@
  * frame. So the calls of a function add up to its time, recursion or not, which is what readers of
  * such files add up.
  *
- * Readers take what callers account for as all there is, once there is a caller. What was not
- * called by anyone known is therefore called from [outside], where the function has other callers
- * as well.
+ * Readers take what callers account for as all there is, once there is a caller; without one, they
+ * add up what a function itself and its calls cost, which counts what stands below its inner frames
+ * twice. What was not called by anyone known is therefore called from [outside], where the function
+ * has other callers as well, or where that sum would be more than its time.
  *
  * Threads: each frame's own amount is split among those that were there, in whole numbers that add
  * up. */
@@ -67,22 +68,26 @@ static void costs_walk(struct call_costs *m, struct arena *a)
     }
 }
 
-/* Readers take what callers account for as all there is, if there is a caller. */
+/* Adds the calls from [outside]. */
 static void costs_from_outside(struct call_costs *m, const bool *is_member)
 {
     struct exchange *x = m->x;
     struct arena scratch = {0};
     uint64_t *explained = ARENA_NEW(&scratch, uint64_t, x->functions.len + 1);
+    uint64_t *spent = ARENA_NEW(&scratch, uint64_t, x->functions.len + 1);
     bool *is_called = ARENA_NEW(&scratch, bool, x->functions.len + 1);
     uint32_t outside = EXCHANGE_NOWHERE, known = (uint32_t)x->functions.len;
     for (size_t i = 0; i < x->arcs.len; i++) {
         explained[x->arcs.at[i].callee] += x->arcs.at[i].cost;
         is_called[x->arcs.at[i].callee] = true;
+        spent[x->arcs.at[i].caller] += x->arcs.at[i].cost;
     }
     for (uint32_t i = 0; i < known; i++) {
+        const struct exchange_function *f = &x->functions.at[i];
+        bool recurs = !x->is_model && !is_called[i] && f->self + spent[i] > f->total;
         /* A model's rounding may differ by one for each caller. */
-        uint64_t total = x->functions.at[i].total, rounding = x->is_model ? x->arcs.len : 0;
-        if (!is_called[i] || is_member[i] || total <= explained[i] + rounding)
+        uint64_t total = f->total, rounding = x->is_model ? x->arcs.len : 0;
+        if (!(is_called[i] || recurs) || is_member[i] || total <= explained[i] + rounding)
             continue;
         if (outside == EXCHANGE_NOWHERE) {
             outside = known;
@@ -186,10 +191,11 @@ void exchange_thread_shares(struct exchange_input *in, const struct exchange_sam
         if (from->weights[s->node] <= 0 || !recording_choice_admits(from->choice, r, s))
             continue;
         bool is_new;
-        uint32_t node = from->merged[s->node];
-        uint32_t place = map_index(&place_of, node, s->thread, all.len, &is_new);
+        uint32_t node = from->merged[s->node], slice = from->tells_times ? s->slice : 0;
+        uint32_t place = map_index(&place_of, map_two(node, s->thread), slice, all.len, &is_new);
         if (is_new)
-            vec_push(&all, (struct exchange_share){.node = node, .thread = s->thread});
+            vec_push(&all,
+                     (struct exchange_share){.node = node, .thread = s->thread, .slice = slice});
         all.at[place].weight += (double)s->weight;
     }
     struct exchange_share *shares = ARENA_NEW(a, struct exchange_share, all.len);
@@ -215,13 +221,14 @@ static void threads_split_frame(struct exchange *x, const struct exchange_share 
         uint64_t until = i + 1 == len ? self : (uint64_t)floor((double)self * (sum / whole));
         until = until > self ? self : until;
         if (until > given)
-            vec_push(&x->parts,
-                     (struct exchange_part){frame, (uint32_t)order[i].key, until - given});
+            vec_push(&x->parts, (struct exchange_part){frame, (uint32_t)order[i].key,
+                                                       shares[order[i].item].slice, until - given});
         given = until > given ? until : given;
     }
 }
 
-/* Shares are sorted by frame, then thread, so that those of one frame follow each other. */
+/* Shares are sorted by slice, then stably by frame and thread, so that those of one frame follow
+ * each other. */
 void exchange_split(struct exchange *x, const struct exchange_input *in, const uint32_t *frame_of)
 {
     struct arena scratch = {0};
@@ -230,7 +237,12 @@ void exchange_split(struct exchange *x, const struct exchange_input *in, const u
     for (size_t i = 0; i < in->shares_len; i++) {
         uint32_t frame = frame_of[in->shares[i].node];
         if (frame && x->frames.at[frame].self)
-            order[len++] = (struct keyed){map_two(frame, in->shares[i].thread), (uint32_t)i};
+            order[len++] = (struct keyed){in->shares[i].slice, (uint32_t)i};
+    }
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++) {
+        const struct exchange_share *share = &in->shares[order[i].item];
+        order[i].key = map_two(frame_of[share->node], share->thread);
     }
     sort_keyed(order, len);
     for (size_t i = 0; i < len; i = next) {

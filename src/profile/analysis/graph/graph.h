@@ -4,7 +4,7 @@
 #define MONARC_PROFILE_ANALYSIS_GRAPH_GRAPH_H
 
 #include "base/vec.h"
-#include "objfile/code.h"
+#include "objfile/object.h"
 #include "profile/analysis/attribution.h"
 #include "profile/analysis/functions.h"
 #include "profile/analysis/recording/stacks.h"
@@ -96,7 +96,7 @@ struct graph {
     uint32_t *cycle_of;       /* nodes[].cycle of the functions, close together */
     uint32_t *ranked;         /* nodes in order of rank */
     double shown_total;       /* sum of shown_self: what percentages refer to */
-    bool is_measured;         /* by stacks: see graph_measured.h */
+    bool is_measured;         /* by stacks: see below */
     uint64_t unknown_callers; /* calls whose caller lies in no function */
     uint64_t inner_calls;     /* from a function to a piece of itself; they are in no node either */
     uint64_t unknown_callees; /* calls to no function; they are in no node */

@@ -185,6 +185,14 @@ static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t function)
     return child;
 }
 
+/* The node itself or the nearest one further out that is of `function`; 0: there is none. */
+static uint32_t outer_call_of(const struct merging *m, uint32_t node, uint32_t function)
+{
+    while (node && m->nodes.at[node].function != function)
+        node = m->nodes.at[node].parent;
+    return node;
+}
+
 void call_tree_init_merged(struct call_tree *t, const struct recording *recording,
                            const double *samples, const struct call_frames *frames,
                            uint32_t *merged)
@@ -198,8 +206,13 @@ void call_tree_init_merged(struct call_tree *t, const struct recording *recordin
         uint32_t k = frames->start[place], end = frames->start[place + 1];
         bool is_in_own_piece = frames->is_piece && frames->is_piece[i] && k < end && node &&
                                m.nodes.at[node].function == frames->frame[k];
-        for (k += is_in_own_piece; k < end; k++)
-            node = child_of(&m, node, frames->frame[k]);
+        for (k += is_in_own_piece; k < end; k++) {
+            uint32_t function = frames->frame[k];
+            if (frames->is_left_out && frames->is_left_out[function])
+                continue;
+            uint32_t outer = frames->folds_recursion ? outer_call_of(&m, node, function) : 0;
+            node = outer ? outer : child_of(&m, node, function);
+        }
         merged[i] = node;
         m.nodes.at[node].self += samples[i];
     }

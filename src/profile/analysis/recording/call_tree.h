@@ -28,6 +28,9 @@ struct call_frames {
     uint32_t functions;    /* all numbers are below this */
     const bool *is_piece; /* per node: code that was split out of its function, which may call it: a
                              frame of that one behind another is the same frame; NULL: none is */
+    const bool *is_left_out; /* per function: its frames are not in the tree, and their time is
+                                their callers'; NULL: none is */
+    bool folds_recursion;    /* a function that is on its own stack goes on where it was first */
 };
 
 /* One function in one context. Node 0 is the root, of no function; parents stand before their

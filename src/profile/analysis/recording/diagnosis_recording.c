@@ -38,15 +38,15 @@ static void diagnosis_examine_file(struct recording_examination *r, uint32_t i)
     if (!o->file && o->is_other)
         report_symptom(
             &r->x, SEVERITY_ERROR, "other-build",
-            i == r->p->space->main ? "the program has been built anew since it was recorded"
-                                   : "a library is another one than was recorded",
+            i == r->p->space->main ? "the program has been rebuilt since it was recorded"
+                                   : "a library is not the one that was recorded",
             arena_printf(r->x.arena, "the build-id of %s is not the one in the recording", path),
             "record again, or name the old file with --symbols; 'monarc symbols --from DIR' puts "
             "its names into the recording");
     else if (!o->file && (part >= WORTH_A_NOTE || i == r->p->space->main))
         report_symptom(&r->x, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, "no-file",
                        o->recorded->is_deleted ? "a file was deleted or replaced while it ran"
-                                               : "a file that was recorded is not there any more",
+                                               : "a recorded file no longer exists",
                        arena_printf(r->x.arena, "%s has %.1f %% of the samples", path, 100 * part),
                        "'monarc symbols --from DIR', with a folder where the file is now, puts its "
                        "names into the recording; --debuginfod asks a server for them");
@@ -178,9 +178,9 @@ static void diagnosis_examine_stacks(struct recording_examination *r)
     }
     report_symptom(&r->x, whole < HARDLY_WHOLE ? SEVERITY_WARNING : SEVERITY_NOTE,
                    "incomplete-stacks",
-                   "some stacks are not whole: totals of outer functions are too low",
-                   arena_printf(r->x.arena, "%.1f %% are whole%s", 100 * whole, text),
-                   "rows [stack cut: ...] in 'monarc graph' say why; code of your own wants "
+                   "some stacks are incomplete: totals of outer functions are too low",
+                   arena_printf(r->x.arena, "%.1f %% are complete%s", 100 * whole, text),
+                   "rows [stack cut: ...] in 'monarc graph' say why; compile your own code with "
                    "-fasynchronous-unwind-tables or -fno-omit-frame-pointer");
 }
 
@@ -198,21 +198,21 @@ static const struct loss_row LOSS_ROWS[RECORDING_LOSSES] = {
          "(ulimit -l, kernel.perf_event_mlock_kb)",
          SEVERITY_WARNING},
     [RECORDING_LOST_THROTTLED] =
-        {"throttled", "the kernel slowed sampling down",
-         "record with a lower --rate, or raise "
-         "kernel.perf_event_max_sample_rate; times stay right, they are coarser",
+        {"throttled", "the kernel throttled sampling",
+         "record with a lower --rate, or raise kernel.perf_event_max_sample_rate; times stay right "
+         "but are coarser",
          SEVERITY_NOTE},
-    [RECORDING_LOST_UNPLACED] = {"unplaced-time", "CPU time that no sample places",
+    [RECORDING_LOST_UNPLACED] = {"unplaced-time", "CPU time without samples",
                                  "a higher --rate sees more of short threads and processes",
                                  SEVERITY_NOTE},
     [RECORDING_LOST_KERNEL] =
         {"kernel-unseen",
-         "time in the kernel is known by amount; its places are estimates or unknown",
+         "only the amount of kernel time is known; where it was spent is estimated or unknown",
          "'setcap cap_perfmon=ep' on monarc, or kernel.perf_event_paranoid=1", SEVERITY_NOTE},
     [RECORDING_LOST_UNSEEN] = {"unseen-time", "processes that were not recorded used CPU time",
                                "'monarc flat --by-process' lists them", SEVERITY_WARNING},
-    [RECORDING_LOST_STOPPED] = {"stopped", "the program had its recording stopped for a while",
-                                "nothing, if that was meant: monarc_rt_stop() was called",
+    [RECORDING_LOST_STOPPED] = {"stopped", "the program paused its recording",
+                                "nothing, if that was intended: monarc_rt_stop() was called",
                                 SEVERITY_NOTE},
     [RECORDING_LOST_OTHER] = {"recorder-note", NULL, "docs/recording.md says what it takes",
                               SEVERITY_NOTE},
@@ -254,7 +254,7 @@ static void diagnosis_examine_processes(struct recording_examination *r)
     if (!unseen)
         return;
     report_symptom(&r->x, SEVERITY_WARNING, "unseen-processes",
-                   "not all processes were wholly recorded",
+                   "not all processes were fully recorded",
                    arena_printf(r->x.arena, "%" PRIu32 " of %zu, first %s", unseen,
                                 recording->processes.len, first),
                    "'monarc flat --by-process' lists them, with the reasons");
@@ -292,7 +292,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
                        "much of the CPU time that was used is in no sample",
                        arena_printf(r.x.arena, "%.3f s of %.3f s are accounted for",
                                     (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
-                       "the other findings say where the rest is, as far as that is known");
+                       "the other findings say where the rest is, if that is known");
     diagnosis_examine_losses(&r);
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
@@ -306,10 +306,11 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
             "the recording says so",
             "'setcap cap_perfmon=ep' on monarc, or a lower kernel.perf_event_paranoid, for "
             "finer ones");
-    if (r.p->weights->taken && !r.p->stacks->has_callers)
-        report_symptom(&r.x, SEVERITY_NOTE, "no-callers", "no callers are known",
-                       "no stack is deeper than one frame",
-                       "record with stacks (without --no-stacks)");
+    if (r.p->weights->taken && stacks_lack_callers(r.p->stacks))
+        report_symptom(&r.x, SEVERITY_NOTE, "no-callers", "callers are unknown",
+                       "hardly any stack is deeper than one frame",
+                       "record with stacks (without --no-stacks); for the recorder inside, compile "
+                       "with -fno-omit-frame-pointer");
     diagnosis_sort(d);
 }
 

@@ -4,7 +4,7 @@
 #ifndef MONARC_PROFILE_ANALYSIS_RECORDING_EXCERPTS_H
 #define MONARC_PROFILE_ANALYSIS_RECORDING_EXCERPTS_H
 
-#include "objfile/excerpt.h"
+#include "objfile/object.h"
 #include "profile/model/recording.h"
 
 struct excerpt_needs; /* of all objects of a run */

@@ -235,12 +235,6 @@ static void space_functions_of_file(struct gathering *g, uint32_t object)
     functions_index(f, g->arena);
 }
 
-static const char *space_no_symbol(const struct gathering *g, uint32_t object)
-{
-    return arena_printf(g->arena, "[no symbol] (%s)",
-                        space_label_of(&g->space->recording->objects.at[object]));
-}
-
 /* --- functions of other objects -------------------------------------------------------------- */
 
 static bool space_is_behind(const struct recording_symbol *s, uint32_t object, uint64_t address)
@@ -361,12 +355,14 @@ static void space_append_file(struct gathering *g, struct functions *f, uint32_t
     uint64_t start = is_bare && o->low < o->high ? o->low : o->high;
     uint64_t end = start < o->high ? o->high : o->high + PAGE;
     if (g->has_gaps[object] || is_bare)
-        f->at[f->len++] = (struct function){.start = start + o->base,
-                                            .last = end - 1 + o->base,
-                                            .name = space_no_symbol(g, object),
-                                            .is_function = true,
-                                            .is_made = true,
-                                            .object = object};
+        f->at[f->len++] = (struct function){
+            .start = start + o->base,
+            .last = end - 1 + o->base,
+            .name = arena_printf(g->arena, "[no symbol] (%s)",
+                                 space_label_of(&g->space->recording->objects.at[object])),
+            .is_function = true,
+            .is_made = true,
+            .object = object};
 }
 
 void space_functions(struct space *s, struct functions *f, struct arena *a)

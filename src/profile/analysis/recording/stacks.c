@@ -92,7 +92,7 @@ static void stacks_enter(struct tree_of_frames *t, uint32_t i, struct stacks *ou
 {
     struct frame *frame = &t->at[i];
     bool is_placed = frame->function != NO_FUNCTION && !frame->is_cut;
-    out->has_callers |= frame->samples > 0 && frame->has_caller;
+    out->with_callers += frame->has_caller ? frame->samples : 0;
     if (is_placed)
         out->self[frame->function] += frame->samples;
     else

@@ -148,15 +148,23 @@ struct stacks {
     double *self_error, *inclusive_error; /* standard errors of these by this run's sampling; 0: the
                                              time was measured exactly, or there is none; NULL: not
                                              known: all samples are as good as drawn alone */
-    double *self_between;                 /* of a series: half of the 95 % interval of the sum of
-                                             `self` over its runs, by how they differ; NULL: none */
-    struct stack_call *calls;             /* by caller, then callee */
+    bool *waits; /* per function: it was seen waiting, or what it called; NULL: not known */
+    double unplaced_waits;    /* in samples: waits of which nothing says where, perhaps in these */
+    double *self_between;     /* of a series: half of the 95 % interval of the sum of
+                                 `self` over its runs, by how they differ; NULL: none */
+    struct stack_call *calls; /* by caller, then callee */
     size_t calls_len;
     struct stack_cut *cut; /* per function; NULL: all callers are known */
     double samples;        /* of all stacks */
     double unplaced;       /* of them, those in no function */
-    bool has_callers;      /* there are stacks deeper than one frame */
+    double with_callers;   /* samples whose stacks are deeper than one frame */
 };
+
+/* Whether next to no sample has a known caller: a few may, of code that is not the program's. */
+static inline bool stacks_lack_callers(const struct stacks *s)
+{
+    return s->with_callers <= s->samples / 20;
+}
 
 /* `weights`: per node, in samples. `frames`: the functions that each node stands for, of which
  * inlined ones have their own times and are called by what is around them; NULL: inlined code is

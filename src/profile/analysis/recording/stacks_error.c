@@ -11,12 +11,34 @@
  * where f is n/(n - 1) for equal weights, and more for others (stratum_factor()).
  *
  * A stratum is as many slices of the run's time as it takes to have LEAST samples of one thread.
- * Where code alternates within strata, this is the binomial variance of the actual weights; phases
- * that last longer than strata narrow it. Threads with fewer samples share strata with others of
+ * Where code alternates within strata, this is the binomial variance of the actual weights. Phases
+ * that last longer narrow it, by the time order of slices: where a stratum and the slices before
+ * and after it show one change from a function to others or back, and nothing else, all that
+ * sampling leaves open is when it was. The sample after it stands for the time since the one
+ * before, so it counts as much too much as has passed since the change (or too little, if the
+ * function ended): the age of a renewal process, of which the variance is (Cox, Renewal Theory,
+ * 1962, 5.2)
+ *
+ *     E(w^3) / 3 E(w) - (E(w^2) / 2 E(w))^2
+ *
+ * Its mean is left out, since beginnings and ends take turns. Code that alternates quickly looks
+ * like that in one stratum of 20.
+ *
+ * Samples that come at nearly even distances share out a rhythm of a few of them more evenly than
+ * strata can tell. How evenly shows in the function's part of longer stretches of time, as it
+ * scatters (batch means: Law, Simulation Modeling and Analysis, 2015, 9.5.3):
+ *
+ *     n / (n - 1) * sum over n batches of (function's weight - p * all weight)^2
+ *
+ * which is too large where phases last as long as batches. The less of the two counts: neither is
+ * too small on average. Both want clocks whose periods are drawn all the time. Threads with fewer
+ * samples share strata with others of
  * their kind from the same time. A function that was hit gets the variance of one sample more:
  * where it begins and ends may lie between strata, unseen by this rule.
  *
- * What has an exact length (waits) is no sample: its error is none. Cost: each sample's depth. */
+ * What has an exact length (waits) is no sample: its error is none. But a wait that nobody looked
+ * at may have been in any function that waited at other times: that much more it may be. Cost: each
+ * sample's depth. */
 #include "profile/analysis/recording/stacks.h"
 
 #include "base/sort.h"
@@ -24,7 +46,7 @@
 
 #include <math.h>
 
-enum { LEAST = 4 };
+enum { LEAST = 4, BATCH_STRATA = 6 };
 
 /* Samples of one stack in one slice of one thread. */
 struct row {
@@ -37,6 +59,37 @@ struct function_hits {
     double weight, squares; /* in the stratum */
     uint32_t stratum;       /* + 1 */
     uint32_t row;           /* + 1: recursion counts once */
+    /* Of the slices of the stratum, that before and that after it: which ones it was hit in, and
+     * how many of these were its own throughout. */
+    uint32_t first, last, touched, full;
+    uint32_t count; /* of its samples in the last of these */
+    bool first_full, last_full;
+};
+
+/* The slices of a stratum, the one before it and the one behind. */
+struct slices {
+    uint32_t len, now; /* how many there are; the one that is added */
+    uint32_t count;    /* samples in it */
+    bool is_flank;     /* it is no part of the stratum */
+    bool has_both;     /* flanks */
+    bool is_drawn;     /* the thread's periods are drawn all the time */
+};
+
+/* A function's part of some strata that follow each other, and sums over all of these. */
+struct function_batch {
+    double weight;          /* in the batch */
+    double squares, by_all; /* of the batches before: weight^2, weight * all */
+    uint32_t batch;         /* + 1 */
+};
+
+/* Of all samples. */
+struct batches {
+    double *all; /* per batch: weight of all that is in it */
+    uint32_t len, strata;
+    uint64_t thread;
+    /* By batches_sum(): */
+    double sum, squares; /* of `all` */
+    double student;      /* quantile of as many */
 };
 
 /* What the rows of one stratum say of functions: of those that were hit, or of all on the stack. */
@@ -44,7 +97,11 @@ struct hits {
     struct function_hits *of; /* per function */
     uint32_t *touched, len;
     double *variance; /* per function, of all strata */
+    double *drawn;    /* of that, those of threads whose periods are drawn all the time */
     double *greatest; /* mean square of the heaviest sample of each function */
+    double of_change; /* variance of the time of one change */
+    struct function_batch *batch; /* per function */
+    double *weight;               /* per function, in all */
 };
 
 /* Nothing was hit yet; the variances outlive the scratch. */
@@ -53,21 +110,98 @@ static void hits_init(struct hits *h, uint32_t functions, struct arena *a, struc
     *h = (struct hits){.of = ARENA_NEW(scratch, struct function_hits, functions),
                        .touched = ARENA_NEW(scratch, uint32_t, functions),
                        .variance = ARENA_NEW(a, double, functions),
-                       .greatest = ARENA_NEW(scratch, double, functions)};
+                       .drawn = ARENA_NEW(scratch, double, functions),
+                       .greatest = ARENA_NEW(scratch, double, functions),
+                       .batch = ARENA_NEW(scratch, struct function_batch, functions),
+                       .weight = ARENA_NEW(scratch, double, functions)};
+}
+
+/* Adds what a function has in the last batch; a batch without it leaves nothing to add. */
+static void batch_end(struct function_batch *f, const struct batches *b)
+{
+    if (f->batch) {
+        f->squares += f->weight * f->weight;
+        f->by_all += f->weight * b->all[f->batch - 1];
+    }
+    f->weight = 0;
+}
+
+static void batch_add(struct function_batch *f, const struct batches *b, double weight)
+{
+    if (f->batch != b->len) {
+        batch_end(f, b);
+        f->batch = b->len;
+    }
+    f->weight += weight;
+}
+
+static void batches_sum(struct batches *b)
+{
+    for (uint32_t i = 0; i < b->len; i++) {
+        b->sum += b->all[i];
+        b->squares += b->all[i] * b->all[i];
+    }
+    b->student = b->len > 1 ? student_quantile(0.025, b->len - 1) : 0;
+}
+
+/* Of a function's time by its part of all batches. Few of them know their own scatter badly. */
+static double batches_variance(const struct batches *b, struct function_batch *f, double weight)
+{
+    enum { FEWEST = 20 };
+    const double normal = 1.959963984540054;
+    double n = b->len;
+    if (b->len < FEWEST)
+        return INFINITY;
+    batch_end(f, b);
+    double p = weight / b->sum, t = b->student / normal;
+    return fmax(0, f->squares - 2 * p * f->by_all + p * p * b->squares) * n / (n - 1) * t * t;
+}
+
+/* `count` samples more of the slice are the function's. */
+static void hits_order(struct function_hits *of, const struct slices *slices, uint32_t count)
+{
+    if (!of->touched || of->last != slices->now) {
+        of->first = of->touched++ ? of->first : slices->now;
+        of->last = slices->now;
+        of->count = 0;
+        of->last_full = false;
+    }
+    of->count += count;
+    if (of->count < slices->count || of->last_full)
+        return;
+    of->full++;
+    of->last_full = true;
+    of->first_full |= of->first == slices->now;
+}
+
+/* Whether the function was on in the first slices and off in the others, or the other way round:
+ * all that it was hit in follow each other, and are its own, but for the one where it changes. What
+ * changes with the first slice of a stratum is the stratum's before that. */
+static bool hits_change_once(const struct function_hits *of, const struct slices *slices)
+{
+    uint32_t behind = slices->len - 1;
+    bool begins = of->first > 0 && of->last == behind && of->last_full &&
+                  of->full + !of->first_full == of->touched;
+    bool ends = of->first == 0 && of->first_full && of->last > 0 && of->last < behind &&
+                of->full + !of->last_full == of->touched;
+    return slices->has_both && of->touched == of->last - of->first + 1 && (begins || ends);
 }
 
 /* Books a row on a function, once. */
 static void hits_add(struct hits *h, uint32_t function, const struct row *r, uint32_t row,
-                     uint32_t stratum)
+                     uint32_t stratum, const struct slices *slices)
 {
     struct function_hits *of = &h->of[function];
-    if (of->row == row + 1)
+    if (of->row == row + 1 && of->stratum == stratum + 1)
         return;
     if (of->stratum != stratum + 1) {
         *of = (struct function_hits){.stratum = stratum + 1};
         h->touched[h->len++] = function;
     }
     of->row = row + 1;
+    hits_order(of, slices, r->count);
+    if (slices->is_flank)
+        return;
     of->weight += r->weight;
     of->squares += r->squares;
     h->greatest[function] = fmax(h->greatest[function], r->squares / r->count);
@@ -95,24 +229,38 @@ static double stratum_factor(const struct row *all)
 }
 
 /* Sum of w^2 (x - p)^2, where x is 1 for the samples of the function and 0 for all others. */
-static void hits_end_stratum(struct hits *h, const struct row *all)
+static void hits_end_stratum(struct hits *h, const struct row *all, const struct slices *slices,
+                             const struct batches *batches)
 {
     double factor = all->count > 1 && all->squares > 0 ? stratum_factor(all) : 0;
     for (uint32_t i = 0; i < h->len; i++) {
-        const struct function_hits *of = &h->of[h->touched[i]];
+        uint32_t function = h->touched[i];
+        const struct function_hits *of = &h->of[function];
         double p = all->weight > 0 ? fmin(1, of->weight / all->weight) : 1;
         double sum = of->squares * (1 - 2 * p) + p * p * all->squares;
-        if (p < 1 && sum > 0)
-            h->variance[h->touched[i]] += sum * factor;
+        double variance = p < 1 && sum > 0 ? sum * factor : 0;
+        if (slices->is_drawn && hits_change_once(of, slices))
+            variance = h->of_change;
+        h->variance[function] += variance;
+        if (!slices->is_drawn)
+            continue;
+        h->drawn[function] += variance;
+        h->weight[function] += of->weight;
+        batch_add(&h->batch[function], batches, of->weight);
     }
     h->len = 0;
 }
 
-/* From variances to standard errors, with one sample more of each function that was hit. */
-static void hits_finish(struct hits *h, uint32_t functions)
+/* From variances to standard errors: the less of the two, and some more, as that is less than
+ * either on average; with one sample more of each function that was hit. */
+static void hits_finish(struct hits *h, uint32_t functions, const struct batches *b)
 {
-    for (uint32_t i = 0; i < functions; i++)
-        h->variance[i] = sqrt(h->variance[i] + h->greatest[i]);
+    const double more = 1.15;
+    for (uint32_t i = 0; i < functions; i++) {
+        double by_batches = h->drawn[i] > 0 ? batches_variance(b, &h->batch[i], h->weight[i]) : 0;
+        double less = h->variance[i] - h->drawn[i] + more * fmin(h->drawn[i], by_batches);
+        h->variance[i] = sqrt(less + h->greatest[i]);
+    }
 }
 
 /* --- strata ---------------------------------------------------------------------------------- */
@@ -133,6 +281,172 @@ static uint32_t stratum_end(const struct recording *r, const struct keyed *rows,
     for (; rest < len && rows[rest].key >> 32 == rows[start].key >> 32 && behind < LEAST; rest++)
         behind += r->samples.at[rows[rest].item].count;
     return behind < LEAST ? rest : end;
+}
+
+/* What strata are made of, and whose hits they are. */
+struct strata {
+    const struct space *space;
+    const struct call_frames *frames;
+    const struct keyed *rows; /* samples by thread and slice */
+    uint32_t len;
+    double period;
+    struct hits *self, *inclusive;
+    struct batches batches;
+    bool *is_drawn; /* per thread of the recording */
+};
+
+static struct row strata_row(const struct strata *t, uint32_t i)
+{
+    const struct recording_sample *sample = &t->space->recording->samples.at[t->rows[i].item];
+    double weight = (double)sample->weight / t->period;
+    return (struct row){sample->node, sample->count, weight, weight * weight / sample->count,
+                        weight * weight * weight / sample->count / sample->count};
+}
+
+/* Finds the threads whose periods are drawn all the time: their samples have ever new weights. A
+ * clock that keeps its period may be in step with the program, and then samples agree with each
+ * other and not with the truth: what they show by their order is not to be trusted. */
+static void strata_find_drawn(struct strata *t)
+{
+    enum { KNOWN = 8, LEAST_NEW = 8, PART_NEW = 32 };
+    const struct recording *r = t->space->recording;
+    for (uint32_t i = 0, end; i < t->len; i = end) {
+        uint64_t thread = t->rows[i].key >> 32, samples = 0, fresh = 0, known[KNOWN] = {0};
+        for (end = i; end < t->len && t->rows[end].key >> 32 == thread; end++) {
+            const struct recording_sample *sample = &r->samples.at[t->rows[end].item];
+            uint64_t weight = sample->weight / sample->count;
+            bool is_known = false;
+            samples += sample->count;
+            for (int k = 0; k < KNOWN; k++)
+                is_known |= known[k] == weight;
+            if (!is_known)
+                known[fresh++ % KNOWN] = weight;
+        }
+        if (thread != RECORDING_NONE)
+            t->is_drawn[thread] = fresh > LEAST_NEW && fresh > samples / PART_NEW;
+    }
+}
+
+/* Of the time of one change, from the weights that there are; and some more, as what happens next
+ * to a change is seen as part of it. */
+static double strata_of_change(const struct strata *t)
+{
+    const double more = 1.2;
+    struct row all = {0};
+    for (uint32_t i = 0; i < t->len; i++) {
+        struct row row = strata_row(t, i);
+        all.weight += row.weight;
+        all.squares += row.squares;
+        all.cubes += row.cubes;
+    }
+    if (!(all.weight > 0))
+        return 0;
+    double mean = all.squares / (2 * all.weight);
+    return more * (all.cubes / (3 * all.weight) - mean * mean);
+}
+
+/* Books a sample on all functions on its stack. */
+static void strata_add_row(struct strata *t, const struct row *row, uint32_t i, uint32_t stratum,
+                           const struct slices *slices)
+{
+    const struct call_frames *frames = t->frames;
+    const struct recording *r = t->space->recording;
+    uint32_t leaf = innermost_function(t->space, frames, row->node);
+    if (leaf != NO_FUNCTION && !space_is_cut(t->space, row->node))
+        hits_add(t->self, leaf, row, i, stratum, slices);
+    for (uint32_t node = row->node; node != RECORDING_ROOT; node = r->nodes.at[node].parent) {
+        /* All functions that a node stands for. */
+        uint32_t place = frames ? frames->place[node] : 0;
+        if (space_function_of(t->space, node) == NO_FUNCTION)
+            continue;
+        hits_add(t->inclusive, space_function_of(t->space, node), row, i, stratum, slices);
+        for (uint32_t k = frames ? frames->start[place] + 1 : 0;
+             frames && k < frames->start[place + 1]; k++)
+            hits_add(t->inclusive, frames->frame[k], row, i, stratum, slices);
+    }
+}
+
+/* The rows of one slice, from `i` to before the next one's. */
+static uint32_t strata_slice_end(const struct strata *t, uint32_t i)
+{
+    uint32_t end = i + 1;
+    while (end < t->len && t->rows[end].key == t->rows[i].key)
+        end++;
+    return end;
+}
+
+/* A stratum, with the slices before and after it of the same thread. */
+static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t stratum)
+{
+    struct row all = {0};
+    struct slices slices = {0};
+    uint64_t thread = t->rows[start].key >> 32;
+    uint32_t from = start, to = end;
+    bool is_alone = thread != RECORDING_NONE;
+    if (is_alone && start && t->rows[start - 1].key >> 32 == thread)
+        for (from = start - 1; from && t->rows[from - 1].key == t->rows[start - 1].key;)
+            from--;
+    if (is_alone && end < t->len && t->rows[end].key >> 32 == thread)
+        to = strata_slice_end(t, end);
+    slices.has_both = from < start && to > end;
+    slices.is_drawn = is_alone && t->is_drawn[thread];
+    for (uint32_t i = from, next; i < to; i = next, slices.now++) {
+        next = strata_slice_end(t, i);
+        slices.is_flank = i < start || i >= end;
+        slices.count = 0;
+        for (uint32_t k = i; k < next; k++)
+            slices.count += t->space->recording->samples.at[t->rows[k].item].count;
+        for (uint32_t k = i; k < next; k++) {
+            struct row row = strata_row(t, k);
+            strata_add_row(t, &row, k, stratum, &slices);
+            if (slices.is_flank)
+                continue;
+            all.count += row.count;
+            all.weight += row.weight;
+            all.squares += row.squares;
+            all.cubes += row.cubes;
+        }
+    }
+    slices.len = slices.now;
+    struct batches *b = &t->batches;
+    if (slices.is_drawn) {
+        if (!b->len || b->thread != thread || b->strata == BATCH_STRATA) {
+            b->thread = thread;
+            b->strata = 0;
+            b->len++;
+        }
+        b->strata++;
+        b->all[b->len - 1] += all.weight;
+    }
+    hits_end_stratum(t->self, &all, &slices, b);
+    hits_end_stratum(t->inclusive, &all, &slices, b);
+}
+
+/* A wait is below the function that waits; one without a place is in none. */
+static void stacks_measure_waits(struct stacks *t, const struct space *s, const struct functions *f,
+                                 const struct call_frames *frames, const double *weights,
+                                 struct arena *a)
+{
+    const struct recording *r = s->recording;
+    t->waits = ARENA_NEW(a, bool, f->len);
+    for (uint32_t i = 0; i < r->nodes.len; i++) {
+        if (!(weights[i] > 0) || !recording_is_wait(r, i) ||
+            r->nodes.at[i].address == RECORDING_WAIT_READY)
+            continue;
+        if (r->nodes.at[i].address == RECORDING_WAIT_UNKNOWN) {
+            t->unplaced_waits += weights[i];
+            continue;
+        }
+        for (uint32_t node = i; node != RECORDING_ROOT; node = r->nodes.at[node].parent) {
+            uint32_t place = frames ? frames->place[node] : 0;
+            if (space_function_of(s, node) == NO_FUNCTION)
+                continue;
+            t->waits[space_function_of(s, node)] = true;
+            for (uint32_t k = frames ? frames->start[place] : 0;
+                 frames && k < frames->start[place + 1]; k++)
+                t->waits[frames->frame[k]] = true;
+        }
+    }
 }
 
 void stacks_measure_errors(struct stacks *t, const struct space *s, const struct functions *f,
@@ -163,40 +477,27 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
     sort_keyed(rows, len);
     hits_init(&self, f->len, a, &scratch);
     hits_init(&inclusive, f->len, a, &scratch);
+    struct strata strata = {.space = s,
+                            .frames = frames,
+                            .rows = rows,
+                            .len = len,
+                            .period = period > 0 ? period : 1,
+                            .self = &self,
+                            .inclusive = &inclusive};
+    strata.is_drawn = ARENA_NEW(&scratch, bool, r->threads.len);
+    strata_find_drawn(&strata);
+    strata.batches.all = ARENA_NEW(&scratch, double, len);
+    self.of_change = inclusive.of_change = strata_of_change(&strata);
     for (uint32_t start = 0, end; start < len; start = end, stratum++) {
-        struct row all = {0};
         end = stratum_end(r, rows, len, start);
-        for (uint32_t i = start; i < end; i++) {
-            const struct recording_sample *sample = &r->samples.at[rows[i].item];
-            double weight = (double)sample->weight / (period > 0 ? period : 1);
-            struct row row = {sample->node, sample->count, weight, weight * weight / sample->count,
-                              weight * weight * weight / sample->count / sample->count};
-            all.count += row.count;
-            all.weight += row.weight;
-            all.squares += row.squares;
-            all.cubes += row.cubes;
-            uint32_t leaf = innermost_function(s, frames, row.node);
-            if (leaf != NO_FUNCTION && !space_is_cut(s, row.node))
-                hits_add(&self, leaf, &row, i, stratum);
-            for (uint32_t node = row.node; node != RECORDING_ROOT;
-                 node = r->nodes.at[node].parent) {
-                /* All functions that a node stands for. */
-                uint32_t place = frames ? frames->place[node] : 0;
-                if (space_function_of(s, node) == NO_FUNCTION)
-                    continue;
-                hits_add(&inclusive, space_function_of(s, node), &row, i, stratum);
-                for (uint32_t k = frames ? frames->start[place] + 1 : 0;
-                     frames && k < frames->start[place + 1]; k++)
-                    hits_add(&inclusive, frames->frame[k], &row, i, stratum);
-            }
-        }
-        hits_end_stratum(&self, &all);
-        hits_end_stratum(&inclusive, &all);
+        strata_add(&strata, start, end, stratum);
     }
-    hits_finish(&self, f->len);
-    hits_finish(&inclusive, f->len);
+    batches_sum(&strata.batches);
+    hits_finish(&self, f->len, &strata.batches);
+    hits_finish(&inclusive, f->len, &strata.batches);
     t->self_error = self.variance;
     t->inclusive_error = inclusive.variance;
+    stacks_measure_waits(t, s, f, frames, weights, a);
     arena_deinit(&scratch);
 }
 

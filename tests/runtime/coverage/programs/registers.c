@@ -14,7 +14,7 @@
 #define COUNTS 6 /* that the object says it has; its functions claim 6 */
 #endif
 
-static int64_t arcs[6];
+static gcov_type arcs[6];
 
 static struct function_info functions[] = {
     {"main", 0x1234, 2},

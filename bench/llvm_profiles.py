@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""llvm_profiles.py [--files N] [--functions N] [--monarc PATH] [--llvm V] [FOLDER]: CPU time of monarc against
+llvm-profdata merge and llvm-cov export, for many raw profiles of one program.
+
+A program of so many functions of seven lines is compiled by clang and run once; the other profiles are copies of the one it
+left, as tests of one program leave them: what differs between them makes no difference to the time. Peak memory and the
+time of the children are those that the kernel counted for each command. llvm-profdata reads its list of files from a
+file, as no command line holds 100,000 names; monarc is given the folder.
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+
+def make_program(folder, functions, llvm):
+    """One source of 500 functions each; returns the number of lines."""
+    names, lines = [], 0
+    for first in range(0, functions, 500):
+        code = "".join(f"int f{i}(int a)\n{{\n    if (a % {i % 7 + 2})\n        return a + {i};\n    for (int k = 0; k < 3; k++)\n"
+                       f"        a += k;\n    return a;\n}}\n" for i in range(first, min(first + 500, functions)))
+        path = folder / f"u{first}.c"
+        path.write_text(code)
+        lines += code.count("\n")
+        names.append(path)
+    calls = "".join(f"    n += f{i}(n);\n" for i in range(0, functions, 2))
+    prototypes = "".join(f"int f{i}(int);\n" for i in range(0, functions, 2))
+    (folder / "main.c").write_text(f"{prototypes}int main(void)\n{{\n    unsigned n = 1;\n{calls}    return n == 7;\n}}\n")
+    flags = ["-w", "-fprofile-instr-generate", "-fcoverage-mapping"]
+    objects = []
+    for path in [*names, folder / "main.c"]:
+        objects.append(path.with_suffix(".o"))
+        subprocess.run([f"clang-{llvm}", *flags, "-c", path, "-o", objects[-1]], check=True)
+    subprocess.run([f"clang-{llvm}", *flags, *objects, "-o", folder / "program"], check=True)
+    return lines
+
+
+def measure(command, **more):
+    """(CPU seconds, elapsed is not told, peak MB) of a child."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    pid = os.posix_spawnp(command[0], [str(c) for c in command], os.environ, **more)
+    _, status, used = os.wait4(pid, 0)
+    del before
+    if status:
+        raise SystemExit(f"{command[0]}: status {status}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=10000)
+    parser.add_argument("--functions", type=int, default=2000)
+    parser.add_argument("--monarc", default=str(Path(__file__).resolve().parents[1] / "build/monarc"))
+    parser.add_argument("--llvm", default="22")
+    parser.add_argument("folder", nargs="?")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        folder = Path(name)
+        lines = make_program(folder, arguments.functions, arguments.llvm)
+        first = folder / "runs/0.profraw"
+        subprocess.run([folder / "program"], env={"LLVM_PROFILE_FILE": str(first)}, check=True)
+        for i in range(1, arguments.files):
+            shutil.copyfile(first, folder / f"runs/{i}.profraw")
+        (folder / "list").write_text("".join(f"{folder}/runs/{i}.profraw\n" for i in range(arguments.files)))
+        print(f"{arguments.files} files of {first.stat().st_size >> 10} KB, {arguments.functions} functions, {lines} lines")
+        quiet = {"file_actions": [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]}
+        profdata = f"llvm-profdata-{arguments.llvm}"
+        rows = {"llvm-profdata merge": measure([profdata, "merge", "-o", folder / "all.profdata", "-f", folder / "list"]),
+                "llvm-cov export": measure([f"llvm-cov-{arguments.llvm}", "export", "-format=lcov", "-instr-profile",
+                                            folder / "all.profdata", folder / "program"], **quiet),
+                "monarc cover --lcov": measure([arguments.monarc, "cover", "--quiet", "--lcov", folder / "ours.info",
+                                                folder / "program", folder / "runs"], **quiet),
+                "monarc merge": measure([arguments.monarc, "merge", "-o", folder / "ours.profdata", "--to", "profdata",
+                                         *[f"{folder}/runs/{i}.profraw" for i in range(min(arguments.files, 20000))]])}
+        for what, (seconds, peak) in rows.items():
+            print(f"{what:22} {seconds:8.2f} s CPU  {peak:6} MB")
+        peer = rows["llvm-profdata merge"][0] + rows["llvm-cov export"][0]
+        print(f"monarc cover takes 1/{peer / rows['monarc cover --lcov'][0]:.1f} of llvm-profdata and llvm-cov")
+
+
+if __name__ == "__main__":
+    main()

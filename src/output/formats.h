@@ -1,0 +1,164 @@
+/* Writers of formats: JSON, CSV, Protocol Buffers, Parquet, pictures by Graphviz.
+ *
+ * JSON and CSV are written as they come: nothing is built in memory.
+ *
+ *     struct json j = {.out = out};
+ *     json_begin(&j, '{');
+ *     json_key(&j, "name"), json_str(&j, name);
+ *     json_key(&j, "sizes"), json_begin(&j, '['), json_u64(&j, 7), json_end(&j);
+ *     json_end(&j);
+ *
+ * Commas, indentation (two spaces) and the final newline are the writer's business; that keys and
+ * values alternate is the caller's. Nesting is at most JSON_DEPTH. */
+#ifndef MONARC_OUTPUT_FORMATS_H
+#define MONARC_OUTPUT_FORMATS_H
+
+#include "base/bytes.h"
+#include "base/vec.h"
+#include "output/out.h"
+
+enum { JSON_DEPTH = 32 };
+
+struct json {
+    struct out *out;
+    bool is_compact; /* one line, no spaces */
+    bool has_items;  /* in the innermost container */
+    bool after_key;
+    unsigned depth;
+    char closers[JSON_DEPTH];
+};
+
+/* `bracket`: '{' or '['. */
+void json_begin(struct json *j, char bracket);
+void json_end(struct json *j);
+void json_key(struct json *j, const char *key);
+
+/* Bytes that are no UTF-8 become U+FFFD. NULL becomes null. */
+void json_str(struct json *j, const char *text);
+void json_str_n(struct json *j, const char *text, size_t len);
+
+void json_u64(struct json *j, uint64_t value);
+void json_i64(struct json *j, int64_t value);
+
+/* The shortest decimal that reads back as the same double; null for what is not finite. */
+void json_double(struct json *j, double value);
+
+/* A number of millionths, with the decimals that it has: 2500000 is 2.5. */
+void json_millionths(struct json *j, uint64_t value);
+void json_bool(struct json *j, bool value);
+void json_none(struct json *j); /* null; jansson has a json_null() */
+
+/* An address as "0x401000": JSON numbers are doubles to most readers. */
+void json_address(struct json *j, uint64_t value);
+
+/* A key and its value. */
+void json_pair_u64(struct json *j, const char *key, uint64_t value);
+void json_pair_double(struct json *j, const char *key, double value);
+void json_pair_str(struct json *j, const char *key, const char *value);
+void json_pair_address(struct json *j, const char *key, uint64_t value);
+
+/* What every document of ours begins with: its object, the schema's version, the report's name
+ * (NULL: it has none). */
+void json_document_begin(struct json *j, const char *report);
+
+/* Comma-separated values, RFC 4180: CRLF line ends, quotes where needed, a header line. Numbers are
+ * written as JSON writes them; what is not known is an empty field. Control bytes in texts, line
+ * ends among them, are shown as `?` (see text_name()): programs that read a table line by line take
+ * them for rows, and terminals obey them. A text that a spreadsheet would run as a formula, as it
+ * begins with = + - or @, gets an apostrophe in front. */
+struct csv {
+    struct out *out;
+    bool has_fields; /* on this line */
+};
+
+void csv_str(struct csv *c, const char *text); /* NULL: empty */
+void csv_u64(struct csv *c, uint64_t value);
+void csv_double(struct csv *c, double value); /* not finite: empty */
+void csv_address(struct csv *c, uint64_t value);
+void csv_none(struct csv *c);
+/* Ends the line. */
+void csv_end(struct csv *c);
+
+/* Names separated by commas, as they are. */
+void csv_header(struct csv *c, const char *names);
+
+/* ---- Messages of Protocol Buffers, written field by field: varints, texts, and messages inside.
+ *
+ *     struct protobuf p = {0};
+ *     size_t inner = protobuf_begin(&p, 2);
+ *     protobuf_u64(&p, 1, 7);
+ *     protobuf_end(&p, inner);
+ *
+ * Nothing is read, and no schema is known: that fields and types are right is the caller's. */
+
+struct protobuf {
+    VEC(uint8_t) out;
+};
+
+void protobuf_varint(struct protobuf *p, uint64_t value); /* without a field: in packed lists */
+void protobuf_u64(struct protobuf *p, uint32_t field, uint64_t value);     /* nothing for 0 */
+void protobuf_fixed64(struct protobuf *p, uint32_t field, uint64_t value); /* nothing for 0 */
+void protobuf_bytes(struct protobuf *p, uint32_t field, const void *bytes, size_t len);
+
+/* A message, or a packed list of varints. Returns what protobuf_end() wants to know. */
+size_t protobuf_begin(struct protobuf *p, uint32_t field);
+void protobuf_end(struct protobuf *p, size_t begun);
+
+void protobuf_deinit(struct protobuf *p);
+
+/* ---- Tables in Apache Parquet, which DuckDB, ClickHouse, Spark and pandas read.
+ *
+ *     struct parquet p;
+ *     parquet_begin(&p, out, columns, columns_len);
+ *     for each row: a value for each column in its order, then parquet_row(&p);
+ *     parquet_end(&p);
+ *
+ * Columns are texts or whole numbers below 2^63; there are no missing values. Rows are written in
+ * groups, so that memory does not grow with the table but by some bytes a group. Nothing is packed.
+ * Specification: github.com/apache/parquet-format, version 2.10. */
+
+enum parquet_type { PARQUET_NUMBER, PARQUET_TEXT };
+
+struct parquet_column {
+    const char *name;
+    enum parquet_type type;
+};
+
+enum { PARQUET_MOST_COLUMNS = 16 };
+
+struct parquet_bytes {
+    VEC(uint8_t) all;
+};
+
+/* One column of one group of rows. */
+struct parquet_chunk {
+    uint64_t offset, size;
+};
+
+struct parquet {
+    struct out *out;
+    const struct parquet_column *columns;
+    size_t columns_len;
+    struct parquet_bytes values[PARQUET_MOST_COLUMNS]; /* of the group that is not yet written */
+    uint64_t rows, rows_in_group, at;                  /* at: bytes written */
+    VEC(struct parquet_chunk) chunks;                  /* columns_len for each group */
+    VEC(uint64_t) groups;                              /* their rows */
+};
+
+void parquet_begin(struct parquet *p, struct out *out, const struct parquet_column *columns,
+                   size_t columns_len);
+void parquet_number(struct parquet *p, size_t column, uint64_t value);
+void parquet_text(struct parquet *p, size_t column, const char *text, size_t len);
+void parquet_row(struct parquet *p);
+
+/* Writes the rest and frees what the table needed. */
+void parquet_end(struct parquet *p);
+
+/* ---- Drawing a graph by Graphviz' library, if monarc was built with it and it is installed. */
+
+/* Lays out `dot`, a text in Graphviz' language that ends in 0, and writes it in a format of
+ * Graphviz: svg, png, pdf. Of an svg the document type is left out, which would name a file of
+ * another host. False with a line that says what is missing. */
+MUST_CHECK bool graphviz_draw(struct out *out, const char *dot, const char *format, struct err *e);
+
+#endif

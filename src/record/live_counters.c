@@ -1,0 +1,449 @@
+/* Coverage of a program that need not write it: the counters of clang and rustc are read from
+ * outside, out of the living process (`monarc run --coverage`).
+ *
+ * What a runtime would write lies in memory as it is written: descriptions, counters and names are
+ * sections of the program and of each shared object, and a raw profile is a header in front of
+ * them. So nothing is linked or called, and it does not matter how a process ends:
+ *
+ *     exit, _exit, abort, fatal signal   read while the last thread is stopped in its exit (ptrace)
+ *     SIGKILL, the machine's OOM killer  as of the last reading, at most an interval ago
+ *     exec                               likewise: the kernel has replaced the memory when it stops
+ *     fork                               what the parent had counted is taken off the child's
+ *     vfork                              the child counts in the parent's memory until it execs
+ *
+ * Every process is seized, so that its children are followed; threads run freely between their
+ * beginning and their end. The program's own writing goes to /dev/null, or all would be counted
+ * twice. Costs a copy of the counters an interval, and one at the end of each thread. Not read:
+ * gcc's counters, whose places no section tells; counters of the optimiser; objects that are
+ * stripped of the symbol which says their version. */
+#include "record/live_counters.h"
+
+#include "base/file.h"
+#include "base/path.h"
+#include "coverage/format/llvm.h"
+#include "objfile/object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Addresses of a section, in the process. */
+struct range {
+    uint64_t at, len;
+};
+
+/* An object that a process has mapped. Without counters all lengths are 0. */
+struct image {
+    char *path;
+    uint64_t bias;
+    struct range data, counters, bitmap, names;
+    uint64_t version_at; /* of the word that says the version */
+    uint8_t word;
+    bool is_big_endian, is_stripped;
+    VEC(uint8_t) id;
+    /* As last read; `before` is what was counted before this process began. */
+    VEC(uint8_t) data_bytes, counter_bytes, bitmap_bytes, name_bytes, before;
+    uint64_t version;
+};
+
+struct process {
+    pid_t pid;
+    VEC(struct image) images;
+    bool is_in_parent; /* vfork: its memory is the parent's */
+    bool is_over;
+    unsigned programs; /* that it ran before, by exec, and that were written */
+};
+
+struct watching {
+    const struct live_counters_request *request;
+    struct live_counters_result *result;
+    VEC(struct process) processes;
+};
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static bool memory_read(pid_t pid, uint64_t at, void *to, size_t len)
+{
+    struct iovec local = {to, len}, remote = {(void *)(uintptr_t)at, len};
+    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+}
+
+/* Into bytes that are kept if it fails: a process that is gone leaves its last reading. */
+#define READ_RANGE(PID, RANGE, BYTES)                                         \
+    __extension__({                                                           \
+        vec_reserve(&(BYTES), (RANGE).len + 1);                               \
+        bool is_read = memory_read(PID, (RANGE).at, (BYTES).at, (RANGE).len); \
+        if (is_read)                                                          \
+            (BYTES).len = (RANGE).len;                                        \
+        is_read;                                                              \
+    })
+
+/* What of the object is in memory where. */
+static void image_look(struct image *i)
+{
+    struct object *o = object_open(i->path, NULL, NULL, NULL);
+    size_t len = 0;
+    if (!o)
+        return;
+    const struct object_section *sections = object_sections(o, &len);
+    struct range *const ranges[] = {&i->data, &i->counters, &i->bitmap, &i->names};
+    static const char *const NAMES[] = {"__llvm_prf_data", "__llvm_prf_cnts", "__llvm_prf_bits",
+                                        "__llvm_prf_names"};
+    for (size_t k = 0; k < len; k++)
+        for (int n = 0; n < 4; n++)
+            if (!strcmp(sections[k].name, NAMES[n]))
+                *ranges[n] = (struct range){i->bias + sections[k].address, sections[k].size};
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t k = 0; i->counters.len && k < len; k++)
+        if (!strcmp(symbols[k].name, "__llvm_profile_raw_version"))
+            i->version_at = i->bias + symbols[k].address;
+    i->is_stripped = i->counters.len && !i->version_at;
+    i->word = object_word(o);
+    i->is_big_endian = object_is_big_endian(o);
+    struct bytes id = object_build_id(o);
+    for (size_t k = 0; k < id.len; k++)
+        vec_push(&i->id, id.at[k]);
+    object_close(o);
+}
+
+/* How far the object is from where it was linked: by its code, which is mapped from the file. */
+static bool bias_of(const char *path, uint64_t start, uint64_t offset, uint64_t *bias)
+{
+    struct object *o = object_open(path, NULL, NULL, NULL);
+    bool is_found = false;
+    if (!o)
+        return false;
+    const struct object_facts *facts = object_facts(o);
+    for (size_t i = 0; i < facts->code_len && !is_found; i++) {
+        const struct object_segment *s = &facts->code[i];
+        is_found = (s->offset & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1)) == offset;
+        *bias = start - offset - (s->address - s->offset);
+    }
+    object_close(o);
+    return is_found;
+}
+
+/* Objects that were mapped since the last look. Names of files may have blanks in them. */
+static void process_find_images(struct process *p)
+{
+    char path[64], line[4400];
+    snprintf(path, sizeof path, "/proc/%d/maps", p->pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof line, maps)) {
+        uint64_t start, end, offset;
+        char flags[5];
+        int name = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, flags,
+                   &offset, &name) < 4 ||
+            flags[2] != 'x' || !name || line[name] != '/')
+            continue;
+        bool is_known = false;
+        for (size_t i = 0; i < p->images.len && !is_known; i++)
+            is_known = !strcmp(p->images.at[i].path, line + name);
+        struct image image = {0};
+        if (is_known || !bias_of(line + name, start, offset, &image.bias))
+            continue;
+        image.path = strdup(line + name);
+        if (!image.path)
+            memory_exhausted(strlen(line));
+        image_look(&image);
+        vec_push(&p->images, image);
+    }
+    if (maps)
+        fclose(maps);
+}
+
+/* Reads all that the process has counted by now. */
+static void process_read(struct process *p)
+{
+    if (p->is_in_parent || p->is_over)
+        return;
+    process_find_images(p);
+    for (size_t k = 0; k < p->images.len; k++) {
+        struct image *i = &p->images.at[k];
+        if (!i->counters.len || i->is_stripped)
+            continue;
+        if (!i->version && !(memory_read(p->pid, i->version_at, &i->version, 8) &&
+                             READ_RANGE(p->pid, i->names, i->name_bytes)))
+            i->version = 0;
+        (void)READ_RANGE(p->pid, i->data, i->data_bytes);
+        (void)READ_RANGE(p->pid, i->counters, i->counter_bytes);
+        (void)READ_RANGE(p->pid, i->bitmap, i->bitmap_bytes);
+    }
+}
+
+static void process_forget_images(struct process *p)
+{
+    for (size_t k = 0; k < p->images.len; k++) {
+        struct image *i = &p->images.at[k];
+        free(i->path);
+        vec_free(&i->id);
+        vec_free(&i->data_bytes);
+        vec_free(&i->counter_bytes);
+        vec_free(&i->bitmap_bytes);
+        vec_free(&i->name_bytes);
+        vec_free(&i->before);
+    }
+    vec_free(&p->images);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Takes off what was counted before the fork. Single bytes are 0 where code ran: what ran before
+ * did not run here, as far as can be told. */
+static void image_take_off(struct image *i)
+{
+    bool is_single = i->version >> 60 & 1;
+    for (size_t k = 0; k < i->before.len && k < i->counter_bytes.len && is_single; k++)
+        i->counter_bytes.at[k] |= i->before.at[k] ? 0 : 0xff;
+    for (size_t k = 0; k + 8 <= i->before.len && k + 8 <= i->counter_bytes.len && !is_single;
+         k += 8) {
+        uint64_t now = bytes_u64(i->counter_bytes.at + k, i->is_big_endian);
+        uint64_t then = bytes_u64(i->before.at + k, i->is_big_endian);
+        now = now > then ? now - then : 0;
+        now = i->is_big_endian ? __builtin_bswap64(now) : now;
+        memcpy(i->counter_bytes.at + k, &now, 8);
+    }
+}
+
+/* One raw profile for each object, behind each other, as a runtime would have written them. */
+static bool process_write(struct watching *w, struct process *p, struct err *e)
+{
+    struct writer out = {0};
+    bool ok = true;
+    for (size_t k = 0; k < p->images.len && ok; k++) {
+        struct image *i = &p->images.at[k];
+        struct err why = {0};
+        w->result->stripped += i->is_stripped;
+        if (!i->version || !i->counter_bytes.len || i->data_bytes.len != i->data.len)
+            continue;
+        image_take_off(i);
+        struct llvm_memory m = {.version = i->version,
+                                .word = i->word,
+                                .is_big_endian = i->is_big_endian,
+                                .id = {i->id.at, i->id.len},
+                                .data = {i->data_bytes.at, i->data_bytes.len},
+                                .counters = {i->counter_bytes.at, i->counter_bytes.len},
+                                .bitmap = {i->bitmap_bytes.at, i->bitmap_bytes.len},
+                                .names = {i->name_bytes.at, i->name_bytes.len},
+                                .data_at = i->data.at,
+                                .counters_at = i->counters.at,
+                                .bitmap_at = i->bitmap.at,
+                                .names_at = i->names.at};
+        if (!llvm_raw_from_memory(&out, &m, &why))
+            ok = err_in(e, i->path, "%s", why.line);
+    }
+    if (ok && out.out.len) {
+        char *path;
+        char again[16] = "";
+        if (p->programs++)
+            snprintf(again, sizeof again, "-%u", p->programs);
+        if (asprintf(&path, "%s.%d%s.profraw", w->request->output, p->pid, again) < 0)
+            memory_exhausted(strlen(w->request->output));
+        ok = file_replace(path, (struct bytes){out.out.at, out.out.len}, e);
+        if (!w->result->example)
+            w->result->example = path;
+        else
+            free(path);
+        w->result->written += ok;
+    }
+    w->result->without += !out.out.len;
+    writer_deinit(&out);
+    return ok;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static struct process *watching_process(struct watching *w, pid_t pid)
+{
+    for (size_t i = 0; i < w->processes.len; i++)
+        if (w->processes.at[i].pid == pid && !w->processes.at[i].is_over)
+            return &w->processes.at[i];
+    return NULL;
+}
+
+/* The process that a thread is of. */
+static pid_t process_of(pid_t tid)
+{
+    char path[64], line[256];
+    int tgid = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", tid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "Tgid: %d", &tgid) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return tgid;
+}
+
+/* A child begins with what its parent has counted. */
+static void watching_add(struct watching *w, pid_t pid, bool is_in_parent, bool is_forked)
+{
+    struct process p = {.pid = pid, .is_in_parent = is_in_parent};
+    if (watching_process(w, pid))
+        return;
+    if (is_forked && !is_in_parent) {
+        process_read(&p);
+        for (size_t k = 0; k < p.images.len; k++) {
+            struct image *i = &p.images.at[k];
+            for (size_t n = 0; n < i->counter_bytes.len; n++)
+                vec_push(&i->before, i->counter_bytes.at[n]);
+        }
+    }
+    vec_push(&w->processes, p);
+    w->result->processes++;
+}
+
+/* A stop of a thread: what it means is done, and it goes on. A process that ends or replaces its
+ * program is read once more, or written. */
+static bool watching_stop(struct watching *w, pid_t tid, int status, struct err *e)
+{
+    int signal = WSTOPSIG(status), event = status >> 16;
+    unsigned long message = 0;
+    struct process *p = watching_process(w, process_of(tid));
+    bool ok = true;
+    if (event)
+        ptrace(PTRACE_GETEVENTMSG, tid, 0, &message);
+    if (event == PTRACE_EVENT_EXIT && p)
+        process_read(p);
+    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
+        pid_t child = (pid_t)message;
+        if (process_of(child) == child)
+            watching_add(w, child, event == PTRACE_EVENT_VFORK, true);
+    }
+    if (event == PTRACE_EVENT_EXEC && p) {
+        ok = p->is_in_parent || process_write(w, p, e);
+        w->result->replaced += !p->is_in_parent;
+        process_forget_images(p);
+        p->is_in_parent = false;
+    }
+    bool is_group_stop = event == PTRACE_EVENT_STOP && (signal == SIGSTOP || signal == SIGTSTP ||
+                                                        signal == SIGTTIN || signal == SIGTTOU);
+    ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, tid, 0, (long)(event ? 0 : signal));
+    return ok;
+}
+
+/* The leader's end is the process's: other threads have ended before it. */
+static bool watching_end(struct watching *w, pid_t tid, int status, struct err *e)
+{
+    struct process *p = watching_process(w, tid);
+    if (!p)
+        return true;
+    w->result->killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    bool ok = p->is_in_parent || process_write(w, p, e);
+    process_forget_images(p);
+    p->is_over = true;
+    return ok;
+}
+
+/* Until the last process has ended: stops as they come, and a reading of all at intervals. */
+static bool watching_run(struct watching *w, pid_t first, struct err *e)
+{
+    sigset_t child;
+    struct timespec now, next;
+    bool ok = true;
+    int64_t interval = w->request->interval_ms * INT64_C(1000000);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (;;) {
+        int status;
+        pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+        if (tid < 0 && errno == EINTR)
+            continue;
+        if (tid < 0)
+            break; /* nobody is left */
+        if (tid > 0 && WIFSTOPPED(status)) {
+            ok &= watching_stop(w, tid, status, ok ? e : NULL);
+        } else if (tid > 0) {
+            if (tid == first)
+                w->result->status =
+                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            ok &= watching_end(w, tid, status, ok ? e : NULL);
+        } else {
+            clock_gettime(CLOCK_MONOTONIC, &now);
+            int64_t left =
+                (next.tv_sec - now.tv_sec) * INT64_C(1000000000) + next.tv_nsec - now.tv_nsec;
+            if (left <= 0) {
+                for (size_t i = 0; i < w->processes.len; i++)
+                    process_read(&w->processes.at[i]);
+                clock_gettime(CLOCK_MONOTONIC, &next);
+                next.tv_sec += interval / 1000000000;
+                next.tv_nsec += interval % 1000000000;
+                left = interval;
+            }
+            struct timespec wait = {left / 1000000000, left % 1000000000};
+            (void)sigtimedwait(&child, NULL, &wait);
+        }
+    }
+    return ok;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+/* The child waits until it is seized, then becomes the program; a byte back says that it could
+ * not. */
+static pid_t program_start(char **argv, int go[2], int failure[2], const sigset_t *mask)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    char byte;
+    close(go[1]);
+    close(failure[0]);
+    setenv("LLVM_PROFILE_FILE", "/dev/null", 1);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    if (read(go[0], &byte, 1) == 1)
+        execvp(argv[0], argv);
+    int error = errno;
+    (void)!write(failure[1], &error, sizeof error);
+    _exit(127);
+}
+
+bool live_counters_run(const struct live_counters_request *request,
+                       struct live_counters_result *result, struct err *e)
+{
+    struct watching w = {.request = request, .result = result};
+    int go[2], failure[2], error = 0;
+    sigset_t child, mask;
+    *result = (struct live_counters_result){0};
+    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
+        return err_errno(e, "pipe", errno);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &mask);
+    pid_t pid = program_start(request->argv, go, failure, &mask);
+    if (pid < 0)
+        return err_errno(e, "fork", errno);
+    close(go[0]);
+    close(failure[1]);
+    signal(SIGINT, SIG_IGN); /* they are the program's */
+    signal(SIGQUIT, SIG_IGN);
+    long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+                   PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+    bool ok = !ptrace(PTRACE_SEIZE, pid, 0, options) || err_errno(e, "ptrace", errno);
+    if (ok) {
+        watching_add(&w, pid, true, false); /* our own memory until it execs */
+        (void)!write(go[1], "", 1);
+    }
+    close(go[1]);
+    ok = watching_run(&w, pid, ok ? e : NULL) && ok;
+    if (read(failure[0], &error, sizeof error) == sizeof error && error)
+        ok = err_errno(e, request->argv[0], error);
+    close(failure[0]);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    vec_free(&w.processes);
+    return ok;
+}

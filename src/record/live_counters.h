@@ -1,0 +1,28 @@
+/* Runs a program and reads its coverage counters from outside, whatever ends it. */
+#ifndef MONARC_RECORD_LIVE_COUNTERS_H
+#define MONARC_RECORD_LIVE_COUNTERS_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct live_counters_request {
+    char **argv;
+    const char *output;   /* files are OUTPUT.PID.profraw, OUTPUT.PID-2.profraw after an exec */
+    uint64_t interval_ms; /* between readings; at least 1 */
+};
+
+/* Numbers are of programs that processes ran: an exec begins another one. */
+struct live_counters_result {
+    int status;                           /* the program's, as a shell has it */
+    uint64_t processes, written, without; /* without: nothing in them counts */
+    uint64_t replaced, killed; /* whose counts are as of the last reading: by exec, by SIGKILL */
+    uint64_t stripped;         /* objects whose version cannot be told */
+    char *example;             /* the first file; the caller frees it */
+};
+
+/* False: the program could not be run or followed, or a file not be written. */
+MUST_CHECK bool live_counters_run(const struct live_counters_request *request,
+                                  struct live_counters_result *result, struct err *e);
+
+#endif

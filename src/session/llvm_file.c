@@ -1,0 +1,287 @@
+/* monarc merge and convert of clang's and rustc's profiles.
+ *
+ * Files are read on several threads, each with its own sums, which are added up at the end: adding
+ * is commutative, and what is written is sorted, so the bytes do not depend on threads or order.
+ *
+ *     raw files ──► sum of the build-ids a   ──► raw: one profile behind the other
+ *                   sum of the build-ids b   ──► indexed, text: all of them, added up
+ *
+ * Raw profiles that name other programs stay apart in a raw file, since functions of one name, as
+ * main() is, are then still those of their program. An indexed or text profile has no place for
+ * that: functions of one name and hash are added up, as llvm-profdata does.
+ *
+ * Counters of different kinds do not add up and are refused: single bytes and numbers, the
+ * optimiser's and coverage's, conditions numbered by LLVM 18 and by others. Memory is a sum for
+ * each thread and set of ids, and a file for each thread. */
+#include "session/llvm_file.h"
+
+#include "base/file.h"
+#include "base/parallel.h"
+#include "base/path.h"
+#include "command/command.h"
+#include "base/sort.h"
+#include "profile/format/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- what is written -------------------------------------------------------------------------- */
+
+static const char *const NAMES[] = {"profraw", "profdata", "proftext"};
+
+bool llvm_container_named(const char *name, enum llvm_container *out)
+{
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, NAMES[i])) {
+            *out = (enum llvm_container)i;
+            return true;
+        }
+    return false;
+}
+
+/* What --to says, else the end of the output's name, else what the first input is. */
+static enum llvm_container container_of(const struct llvm_request *r,
+                                        const struct llvm_profile *first)
+{
+    static const char *const SUFFIXES[] = {".profraw", ".profdata", ".proftext"};
+    if (r->has_container)
+        return r->container;
+    for (int i = 0; i < 3; i++)
+        if (path_has_suffix(r->output, SUFFIXES[i]))
+            return (enum llvm_container)i;
+    return first->container;
+}
+
+static struct llvm_target target_of(const struct llvm_request *r, enum llvm_container container,
+                                    const struct llvm_profile *p)
+{
+    bool is_raw = p->container == LLVM_RAW;
+    struct llvm_target to = {.container = container,
+                             .word = r->word  ? r->word
+                                     : is_raw ? p->word
+                                              : 8,
+                             .is_big_endian = r->byte_order ? r->byte_order == ORDER_BIG
+                                                            : is_raw && p->is_big_endian};
+    to.version = r->release ? llvm_version_of_release(container, r->release)
+                            : llvm_version_like(p, container);
+    return to;
+}
+
+/* --- sums --------------------------------------------------------------------------------------
+ */
+
+/* Profiles of the same programs. */
+struct group {
+    struct llvm_profile sum;
+    const char *first; /* the file that came first, which messages are about */
+    uint64_t misfits;
+};
+
+/* By build-ids, in the order in which they were met. */
+struct groups {
+    struct intern keys;
+    VEC(struct group) at;
+};
+
+static void groups_deinit(struct groups *g)
+{
+    for (size_t i = 0; i < g->at.len; i++)
+        llvm_profile_deinit(&g->at.at[i].sum);
+    vec_free(&g->at);
+    intern_deinit(&g->keys);
+}
+
+/* What must be equal for counters to add up. */
+enum { KINDS = LLVM_SINGLE_BYTE | LLVM_IR_LEVEL | LLVM_CONTEXT_SENSITIVE };
+
+static const char *kind_of(uint32_t variants)
+{
+    return variants & LLVM_CONTEXT_SENSITIVE ? "the optimiser's, with contexts"
+           : variants & LLVM_IR_LEVEL        ? "the optimiser's (-fprofile-generate)"
+           : variants & LLVM_SINGLE_BYTE     ? "single bytes"
+                                             : "those of coverage";
+}
+
+/* Adds `p` to the group of its ids, whose sum is *grown if it got functions. Of indexed profiles
+ * and text, which are merged already, to the one without. */
+static bool groups_add(struct groups *g, const struct llvm_profile *p, const char *path,
+                       uint64_t misfits, struct llvm_profile **grown, struct err *e)
+{
+    const struct llvm_profile *first = g->at.len ? &g->at.at[0].sum : p;
+    VEC(char) key = {0};
+    if ((first->variants ^ p->variants) & KINDS)
+        return err_set(e, "%s: its counters are %s, those of %s are %s: they do not add up", path,
+                       kind_of(p->variants), g->at.at[0].first, kind_of(first->variants));
+    for (size_t i = 0; i < g->at.len; i++)
+        if (p->bits.len && g->at.at[i].sum.bits.len &&
+            g->at.at[i].sum.has_old_bits != p->has_old_bits)
+            return err_set(e,
+                           "%s: its conditions (MC/DC) are numbered another way than those of %s; "
+                           "LLVM 18 has a way of its own",
+                           path, g->at.at[i].first);
+    for (uint32_t i = 0; p->container == LLVM_RAW && i < p->ids.texts.len; i++)
+        for (size_t k = 0; k < p->ids.lengths.at[i]; k++)
+            vec_push(&key, p->ids.texts.at[i][k]);
+    vec_push(&key, 0);
+    uint32_t number = intern(&g->keys, key.at, key.len);
+    vec_free(&key);
+    if (number == g->at.len)
+        vec_push(&g->at, (struct group){.first = path});
+    struct llvm_profile *sum = &g->at.at[number].sum;
+    size_t before = sum->functions.len;
+    llvm_profile_add(sum, p, &g->at.at[number].misfits);
+    g->at.at[number].misfits += misfits;
+    *grown = sum->functions.len > before ? sum : NULL;
+    return true;
+}
+
+/* One thread's. */
+struct adding {
+    struct groups groups;
+    struct llvm_profile profile;
+    struct err error;
+    size_t failed; /* the number of the file that could not be read, or SIZE_MAX */
+};
+
+struct adding_job {
+    char *const *paths;
+    struct adding *workers;
+    struct progress *progress;
+};
+
+/* An item of the parallel loop: one file, which may hold several profiles. Names are unpacked only
+ * of files that have a function which none before had: that costs ten times what adding does. */
+static void add_file(size_t i, unsigned worker, void *context)
+{
+    struct adding_job *job = context;
+    struct adding *w = &job->workers[worker];
+    struct file_map file = {0};
+    struct err e = {0};
+    const char *path = job->paths[i];
+    bool is_end = false, ok = file_map(path, &file, &e);
+    struct llvm_reader reader = llvm_reader_over(file_map_bytes(&file), path);
+    while (ok && !is_end) {
+        struct llvm_profile *grown = NULL;
+        struct llvm_reader again = reader;
+        again.wants_names = true;
+        ok = llvm_profile_next(&reader, &w->profile, &is_end, &e);
+        if (ok && !is_end)
+            ok = groups_add(&w->groups, &w->profile, path, 0, &grown, &e);
+        if (ok && grown) {
+            ok = llvm_profile_next(&again, &w->profile, &is_end, &e);
+            llvm_profile_name(grown, &w->profile);
+        }
+    }
+    file_map_deinit(&file);
+    if (!ok && i < w->failed) {
+        w->failed = i;
+        w->error = e;
+    }
+    progress_step(job->progress);
+}
+
+/* All files into a zeroed *out; of several that cannot be read the first is the error. */
+static bool add_files(const struct llvm_request *r, char *const *paths, size_t len,
+                      struct groups *out, struct err *e)
+{
+    unsigned workers = parallel_workers(len, 0);
+    struct arena scratch = {0};
+    struct adding_job job = {.paths = paths, .progress = r->progress};
+    size_t failed = SIZE_MAX;
+    job.workers = ARENA_NEW(&scratch, struct adding, workers + 1);
+    for (unsigned i = 0; i < workers; i++)
+        job.workers[i].failed = SIZE_MAX;
+    progress_phase(r->progress, "merging profiles", len);
+    parallel_for_workers(len, workers, add_file, &job);
+    for (unsigned i = 0; i < workers; i++)
+        if (job.workers[i].failed < failed) {
+            failed = job.workers[i].failed;
+            *e = job.workers[i].error;
+        }
+    bool ok = failed == SIZE_MAX;
+    for (unsigned i = 0; i < workers; i++) {
+        struct adding *w = &job.workers[i];
+        for (size_t k = 0; ok && k < w->groups.at.len; k++) {
+            const struct group *g = &w->groups.at.at[k];
+            struct llvm_profile *grown;
+            ok = groups_add(out, &g->sum, g->first, g->misfits, &grown, e);
+        }
+        groups_deinit(&w->groups);
+        llvm_profile_deinit(&w->profile);
+    }
+    arena_deinit(&scratch);
+    return ok;
+}
+
+/* --- all ---------------------------------------------------------------------------------------
+ */
+
+/* What --to and the like leave open is as the first profile of the first file is. */
+static bool read_first(const char *path, struct llvm_profile *out, struct err *e)
+{
+    struct file_map file = {0};
+    bool is_end, ok = file_map(path, &file, e);
+    struct llvm_reader reader = llvm_reader_over(file_map_bytes(&file), path);
+    ok = ok && llvm_profile_next(&reader, out, &is_end, e) &&
+         (!is_end || err_in(e, path, "has no profile in it"));
+    file_map_deinit(&file);
+    return ok;
+}
+
+/* In a raw file one profile behind the other, by their ids; else all of them as one. */
+static bool write_groups(struct groups *g, const struct llvm_target *to, struct writer *w,
+                         uint64_t *misfits, struct err *e)
+{
+    struct llvm_profile sum = {0};
+    struct err why = {0};
+    bool ok = true;
+    VEC(struct keyed) order = {0};
+    for (uint32_t i = 0; i < g->at.len; i++) {
+        uint64_t hash = hash_bytes(intern_text(&g->keys, i), g->keys.lengths.at[i]);
+        vec_push(&order, (struct keyed){hash, i});
+        *misfits += g->at.at[i].misfits;
+        llvm_profile_join(&g->at.at[i].sum);
+    }
+    sort_keyed(order.at, order.len);
+    for (size_t i = 0; ok && i < order.len; i++) {
+        const struct group *one = &g->at.at[order.at[i].item];
+        if (to->container != LLVM_RAW)
+            llvm_profile_add(&sum, &one->sum, misfits);
+        else
+            ok =
+                llvm_profile_write(w, &one->sum, to, &why) || err_in(e, one->first, "%s", why.line);
+    }
+    vec_free(&order);
+    if (ok && to->container != LLVM_RAW)
+        ok = llvm_profile_write(w, &sum, to, &why) || err_in(e, g->at.at[0].first, "%s", why.line);
+    llvm_profile_deinit(&sum);
+    return ok;
+}
+
+int llvm_merge(const struct llvm_request *r, char *const *paths, size_t len, struct err *e)
+{
+    struct llvm_profile first = {0};
+    struct groups groups = {0};
+    struct writer w = {0};
+    uint64_t misfits = 0, traces = 0;
+    bool ok = read_first(paths[0], &first, e);
+    struct llvm_target to = target_of(r, container_of(r, &first), &first);
+    if (ok && to.container != LLVM_TEXT && !to.version)
+        ok = err_set(e, "option '--llvm' takes a release from 11 to 23, not %" PRIu32, r->release);
+    ok = ok && add_files(r, paths, len, &groups, e) &&
+         write_groups(&groups, &to, &w, &misfits, e) &&
+         file_replace(r->output, (struct bytes){w.out.at, w.out.len}, e);
+    for (size_t i = 0; i < groups.at.len; i++)
+        traces += (groups.at.at[i].sum.variants & LLVM_TEMPORAL) != 0;
+    if (ok && misfits)
+        err_set(e,
+                "left out: counters of %" PRIu64
+                " functions that other files have with another number of counters",
+                misfits);
+    else if (ok && traces)
+        err_set(e, "left out: the order in which functions were first called");
+    writer_deinit(&w);
+    groups_deinit(&groups);
+    llvm_profile_deinit(&first);
+    return !ok ? EXIT_BAD : misfits ? EXIT_DIFFERS : EXIT_FINE;
+}

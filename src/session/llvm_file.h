@@ -1,0 +1,28 @@
+/* Profiles of clang and rustc as files: summed, and written in another container or version. */
+#ifndef MONARC_SESSION_LLVM_FILE_H
+#define MONARC_SESSION_LLVM_FILE_H
+
+#include "coverage/format/llvm.h"
+#include "output/out.h"
+
+#include <stddef.h>
+
+/* What is to be written; zeroed it is as the first input was. */
+struct llvm_request {
+    const char *output;
+    enum llvm_container container; /* if has_container; else the output's name may say it */
+    bool has_container;
+    uint32_t release;   /* of LLVM, whose version is written; 0: that of the first input */
+    uint8_t word;       /* of raw ones: 4 or 8; 0: as it was */
+    uint8_t byte_order; /* enum byte_order of profile/format.h */
+    struct progress *progress;
+};
+
+/* "profraw", "profdata" or "proftext"; false for any other name. */
+bool llvm_container_named(const char *name, enum llvm_container *out);
+
+/* Adds the files up and writes the sum; of one file that is a conversion. An exit status. What was
+ * left out is one line in *e, also if that is 0. */
+int llvm_merge(const struct llvm_request *request, char *const *paths, size_t len, struct err *e);
+
+#endif

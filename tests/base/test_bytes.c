@@ -1,0 +1,68 @@
+/* The numbers of variable length in our own files: every one of 64 bits comes back, no other is
+ * taken, nothing is read behind the end. */
+#include "base/bytes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define OVER(...)                                                                               \
+    cursor_over((struct bytes){(const uint8_t[]){__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__}}, \
+                "bytes")
+
+static void test_every_length(void **state)
+{
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++)
+        for (int below = 0; below < 2; below++) {
+            uint64_t value = (UINT64_C(1) << bit) - (uint64_t)below, rest = value;
+            uint8_t bytes[10];
+            size_t len = 0;
+            for (; rest > 127; rest >>= 7)
+                bytes[len++] = (uint8_t)(rest | 0x80);
+            bytes[len++] = (uint8_t)rest;
+            struct cursor in = cursor_over((struct bytes){bytes, len}, "bytes");
+            assert_true(cursor_leb128(&in) == value && !in.failed && !cursor_left(&in));
+            in = cursor_over((struct bytes){bytes, len}, "bytes");
+            cursor_leb128_u32(&in);
+            assert_int_equal(in.failed, value > UINT32_MAX);
+            in = cursor_over((struct bytes){bytes, len - 1}, "bytes");
+            cursor_leb128(&in);
+            assert_true(in.failed);
+        }
+}
+
+static void test_more_than_64_bits(void **state)
+{
+    (void)state;
+    struct cursor most = OVER(255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
+    struct cursor more = OVER(255, 255, 255, 255, 255, 255, 255, 255, 255, 2);
+    struct cursor longer = OVER(128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0);
+    struct cursor padded = OVER(0x81, 0x80, 0);
+    assert_true(cursor_leb128(&most) == UINT64_MAX && !most.failed);
+    assert_true(cursor_leb128(&more) == 0 && more.failed);
+    assert_true(cursor_leb128(&longer) == 0 && longer.failed);
+    assert_true(cursor_leb128(&padded) == 1 && !padded.failed);
+}
+
+static void test_zigzag(void **state)
+{
+    (void)state;
+    struct cursor in = OVER(0, 1, 2, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
+    static const int64_t expected[] = {0, -1, 1, -2, INT64_MIN};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_true(cursor_zigzag(&in) == expected[i]);
+    assert_false(in.failed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_more_than_64_bits),
+        cmocka_unit_test(test_zigzag),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

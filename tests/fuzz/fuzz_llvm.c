@@ -1,0 +1,256 @@
+/* Fuzzes what clang and rustc leave: profiles, or, with FUZZ_MAPPING, coverage mappings with a
+ * profile behind them (tests/corpus/make_llvm_seeds.py says how).
+ *
+ * Laws: every function owns a slice of the profile's counts; a profile added to itself doubles each
+ * count and keeps the bits; the sum is the same by layout and by name; what is written of it, in
+ * each container, is read back with the same counts, or refused with a reason. Of a mapping: no
+ * more is hit than there is; added twice, every line has twice its count; what cannot be used has a
+ * reason. */
+#include "coverage/analysis/coverage_result.h"
+#include "coverage/analysis/llvm_coverage.h"
+#include "coverage/format/llvm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *law)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "broken law: %s\n", law);
+    abort();
+}
+
+static uint64_t total(const struct llvm_profile *p)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->counts.len; i++)
+        sum += p->counts.at[i];
+    return sum;
+}
+
+static void check_profile(const struct llvm_profile *p)
+{
+    for (size_t i = 0; i < p->functions.len; i++) {
+        const struct llvm_function *f = &p->functions.at[i];
+        expect(f->first_count + f->counts <= p->counts.len, "counts are in the profile");
+        expect(f->first_bit + f->bits <= p->bits.len, "bits are in the profile");
+        expect(f->name == LLVM_NO_NAME || f->name < p->names.texts.len, "names are there");
+    }
+}
+
+/* Whether no two functions are called the same. It takes quadratic time, so long lists are not
+ * asked. */
+static bool are_told_apart(const struct llvm_profile *p)
+{
+    enum { MOST = 500 };
+    for (size_t i = 0; i < p->functions.len && p->functions.len <= MOST; i++)
+        for (size_t k = 0; k < i; k++)
+            if (p->functions.at[i].name_ref == p->functions.at[k].name_ref)
+                return false;
+    return p->functions.len <= MOST;
+}
+
+/* By layout: the list is the same. By name: the sum has one more function in front. */
+static void check_sums(const struct llvm_profile *p)
+{
+    struct llvm_profile once = {0}, twice = {0};
+    uint64_t misfits = 0;
+    llvm_profile_add(&once, p, &misfits);
+    llvm_profile_add(&once, p, &misfits);
+    for (size_t i = 0; i < p->functions.len; i++) {
+        const struct llvm_function *f = &p->functions.at[i], *g = &once.functions.at[i];
+        for (uint32_t k = 0; k < f->counts; k++) {
+            uint64_t count = p->counts.at[f->first_count + k];
+            expect(once.counts.at[g->first_count + k] == add_saturating(count, count),
+                   "a profile added to itself is its double");
+        }
+    }
+    llvm_profile_join(&once);
+    vec_push(&twice.functions, (struct llvm_function){.name_ref = 0x12345, .name = LLVM_NO_NAME});
+    vec_reserve(&twice.counts, 1);
+    vec_reserve(&twice.bits, 1);
+    llvm_profile_add(&twice, p, &misfits);
+    llvm_profile_add(&twice, p, &misfits);
+    llvm_profile_join(&twice);
+    if (!misfits && are_told_apart(p))
+        expect(total(&once) == total(&twice), "sums by layout and by name are the same");
+    llvm_profile_deinit(&once);
+    llvm_profile_deinit(&twice);
+}
+
+static bool read_profiles(struct bytes in, bool wants_names, struct llvm_profile *sum)
+{
+    struct llvm_reader r = llvm_reader_over(in, "fuzz");
+    struct llvm_profile p = {0};
+    struct err e = {0};
+    bool is_end = false;
+    r.wants_names = wants_names;
+    while (llvm_profile_next(&r, &p, &is_end, &e) && !is_end) {
+        check_profile(&p);
+        check_sums(&p);
+        llvm_profile_add(sum, &p, NULL);
+    }
+    expect(is_end || *e.line, "what is refused is refused with a reason");
+    llvm_profile_deinit(&p);
+    llvm_profile_join(sum);
+    return is_end;
+}
+
+#ifndef FUZZ_MAPPING
+
+/* Raw files of single bytes hold no sums, so they are not asked. */
+static void check_writing(const struct llvm_profile *p)
+{
+    for (int i = 0; i < 3; i++) {
+        bool is_old = p->has_old_bits;
+        struct llvm_target to = {.container = (enum llvm_container)i,
+                                 .version = i == LLVM_RAW ? is_old ? 9 : 10
+                                            : is_old      ? 11
+                                                          : 13,
+                                 .word = p->counts.len % 2 ? 4 : 8,
+                                 .is_big_endian = p->functions.len % 2};
+        struct writer w = {0};
+        struct err e = {0};
+        struct llvm_profile back = {0};
+        uint64_t counts = 0, bits = 0, sum = 0;
+        for (size_t k = 0; k < p->functions.len; k++) {
+            const struct llvm_function *f = &p->functions.at[k];
+            counts += f->counts;
+            bits += f->counts ? f->bits : 0;
+            for (uint32_t n = 0; n < f->counts; n++)
+                sum += p->counts.at[f->first_count + n];
+        }
+        if (!llvm_profile_write(&w, p, &to, &e)) {
+            expect(*e.line, "what cannot be written has a reason");
+        } else if (counts && !(i == LLVM_RAW && p->variants & LLVM_SINGLE_BYTE)) {
+            struct llvm_reader r = llvm_reader_over((struct bytes){w.out.at, w.out.len}, "written");
+            bool is_end;
+            r.wants_names = true;
+            expect(llvm_profile_next(&r, &back, &is_end, &e) && !is_end, "it is read back");
+            expect(back.counts.len == counts && back.bits.len == bits, "it has as many counters");
+            expect(total(&back) == sum, "it has their sum");
+        }
+        llvm_profile_deinit(&back);
+        writer_deinit(&w);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes in = {data, size};
+    struct llvm_profile sum = {0}, named = {0};
+    (void)llvm_profile_probe(in);
+    /* Damaged names end the reading of those who want them. */
+    bool is_whole = read_profiles(in, false, &sum);
+    is_whole &= read_profiles(in, true, &named);
+    if (is_whole && named.functions.len == sum.functions.len)
+        expect(total(&sum) == total(&named), "names do not change counts");
+    if (is_whole && are_told_apart(&named))
+        check_writing(&named);
+    llvm_profile_deinit(&sum);
+    llvm_profile_deinit(&named);
+    return 0;
+}
+
+#else
+
+/* Adds the first `len` functions; of those without counters nothing ran. */
+static void add_functions(const struct llvm_mapping *m, size_t len, struct llvm_profile *p,
+                          struct coverage_table *t)
+{
+    struct llvm_coverage c = {.room = 1 << 16};
+    struct llvm_regions r = {0};
+    VEC(uint32_t) sources = {0};
+    for (size_t i = 0; i < m->filenames.len; i++)
+        vec_push(&sources, coverage_table_source(t, m->filenames.at[i]));
+    for (size_t i = 0; i < len; i++) {
+        const struct llvm_mapped *f = &m->functions.at[i];
+        const char *why = NULL, *name = llvm_mapping_name(m, f->name_ref);
+        struct llvm_counters n = {0};
+        bool has_name;
+        const struct llvm_function *found = llvm_profile_find(p, f->name_ref, f->hash, &has_name);
+        n.is_unknown = has_name && !found;
+        if (found) {
+            n.counts = p->counts.at + found->first_count;
+            n.counts_len = found->counts;
+            n.bits = p->bits.at + found->first_bit;
+            n.bits_len = found->bits;
+        }
+        if (!llvm_regions_read(m, i, &r, &why) ||
+            !llvm_coverage_add(&c, &r, name ? name : "?", &n, sources.at, t, &why))
+            expect(why != NULL, "what is left out is left out for a reason");
+    }
+    llvm_coverage_finish(&c, t);
+    llvm_coverage_deinit(&c);
+    llvm_regions_deinit(&r);
+    vec_free(&sources);
+}
+
+/* Lines are in the order in which they came, which adding once more does not change. */
+static uint64_t lines_sum(const struct coverage_table *t)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < t->lines.len; i++)
+        sum += t->lines.at[i].count;
+    return sum;
+}
+
+static struct coverage_ratios ratios_of(const struct coverage_table *t)
+{
+    struct arena a = {0};
+    struct source_search search = {.arena = &a};
+    struct result_rules rules = {.keeps_all_branches = true, .threads = 1, .search = &search};
+    struct coverage_result result = {0};
+    coverage_result_build(t, 1, &rules, &result);
+    struct coverage_ratios sums = result.sums;
+    const struct coverage_ratio *all[] = {&sums.lines, &sums.functions, &sums.branches,
+                                          &sums.conditions};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        expect(all[i]->hit + all[i]->unknown <= all[i]->all, "no more is hit than there is");
+    coverage_result_deinit(&result);
+    source_search_deinit(&search);
+    arena_deinit(&a);
+    return sums;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cursor in = cursor_over((struct bytes){data, size}, "fuzz");
+    uint32_t units = cursor_u32(&in), functions = cursor_u32(&in), names = cursor_u32(&in);
+    struct bytes section = {cursor_take(&in, units), units}, code, text;
+    code = (struct bytes){cursor_take(&in, functions), functions};
+    text = (struct bytes){cursor_take(&in, names), names};
+    if (in.failed)
+        return 0;
+    struct llvm_profile profile = {0};
+    read_profiles((struct bytes){in.at, cursor_left(&in)}, false, &profile);
+    for (int order = 0; order < 2; order++) {
+        struct llvm_sections s = {section, &code, 1, text, 8, order == 1};
+        struct llvm_mapping m = {0};
+        struct coverage_table t = {0};
+        struct err e = {0};
+        if (!llvm_mapping_read(&s, "fuzz", &m, &e))
+            expect(*e.line, "what is refused is refused with a reason");
+        add_functions(&m, m.functions.len, &profile, &t);
+        struct coverage_ratios once = ratios_of(&t);
+        uint64_t sum = lines_sum(&t);
+        bool is_small = true;
+        for (size_t i = 0; i < t.lines.len; i++)
+            is_small &= t.lines.at[i].count < UINT64_MAX / 2;
+        add_functions(&m, m.functions.len, &profile, &t);
+        struct coverage_ratios twice = ratios_of(&t);
+        expect(once.lines.all == twice.lines.all && once.lines.hit == twice.lines.hit,
+               "what ran ran when everything is added twice");
+        expect(!is_small || lines_sum(&t) == 2 * sum, "added twice, lines have twice their counts");
+        coverage_table_deinit(&t);
+        llvm_mapping_deinit(&m);
+    }
+    llvm_profile_deinit(&profile);
+    return 0;
+}
+
+#endif

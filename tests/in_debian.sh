@@ -1,0 +1,82 @@
+#!/bin/sh
+# in_debian.sh: runs a command of this tree, by default ./test.sh, in another release of Debian.
+#
+# usage: tests/in_debian.sh [--systems DIR] [--patience SECONDS] RELEASE [COMMAND [ARGUMENT...]]
+#        tests/in_debian.sh trixie ./demo.sh
+#        tests/in_debian.sh sid ./test.sh -k compat
+#
+# debootstrap makes the system in DIR/RELEASE (default: build-systems/), once; it stays there with what the
+# command installs and builds, so the next command starts at once. The tree is copied to /monarc of
+# that system, without what was built here. It needs root, debootstrap and Debian's archive; where
+# one of them is missing, or debootstrap takes longer than it may, it says so in one line and ends with
+# status 77. It refuses to change anything outside DIR: whatever is mounted, also by debootstrap, is
+# mounted in a mount namespace that ends with the last process in it, however that ends.
+set -eu
+exec </dev/null
+top=$(cd "$(dirname "$0")/.." && pwd)
+systems=$top/build-systems
+patience=3600
+while :; do
+    case ${1:-} in
+    --systems) systems=$2 ;;
+    --patience) patience=$2 ;;
+    *) break ;;
+    esac
+    shift 2
+done
+[ $# -ge 1 ] || {
+    sed -n 's/^# usage: /usage: /p' "$0" >&2
+    exit 2
+}
+release=$1
+shift
+[ $# -gt 0 ] || set -- ./test.sh
+
+skip() {
+    echo "in_debian: no $release here: $1"
+    exit 77
+}
+[ "$(id -u)" -eq 0 ] || skip "it takes root"
+command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed"
+unshare --mount true 2>/dev/null || skip "mounting is not permitted"
+
+mkdir -p "$systems"
+systems=$(cd "$systems" && pwd)
+system=$systems/$release
+if [ ! -e "$system/.complete" ]; then
+    rm -rf --one-file-system "$system"
+    status=0
+    unshare --mount timeout -k 10 "$patience" debootstrap --variant=minbase \
+        --include=ca-certificates,git "$release" "$system" >"$system.log" 2>&1 || status=$?
+    case $status in
+    0) ;;
+    124 | 137) skip "debootstrap took more than $patience s" ;;
+    *) skip "debootstrap: $(grep -a '^E:' "$system.log" | tail -n 1)" ;;
+    esac
+    # No documentation but manual pages is unpacked, and no file waited for until it is on the disk.
+    printf 'path-exclude=/usr/share/doc/*\nforce-unsafe-io\n' >"$system/etc/dpkg/dpkg.cfg.d/small"
+    touch "$system/.complete"
+fi
+
+# The tree anew, with its times, so that Ninja builds what has changed; what git does not have yet
+# comes along, what it ignores stays here. `build` is the system's own.
+mkdir -p "$system/monarc"
+find "$system/monarc" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
+cd "$top"
+if git rev-parse --git-dir >/dev/null 2>&1; then
+    git ls-files -z --cached --others --exclude-standard |
+        tar -c --null --no-recursion --ignore-failed-read -T - 2>/dev/null
+else
+    tar -c --exclude='./build*' .
+fi | tar -x --no-same-owner -C "$system/monarc"
+
+# shellcheck disable=SC2016
+exec unshare --mount sh -euc '
+    system=$1
+    shift
+    for folder in proc sys dev dev/pts; do
+        mount --rbind "/$folder" "$system/$folder" 2>/dev/null || true
+    done
+    exec chroot "$system" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CC:+CC="$CC"} ${MONARC_PART:+MONARC_PART="$MONARC_PART"} \
+        sh -c "cd /monarc && exec \"\$@\"" sh "$@"' sh "$system" "$@"

@@ -1,0 +1,225 @@
+/* Which threads get a clock that is redrawn, when, and what counts from then on: on real clocks of
+ * this process, fed with records as the kernel would write them. */
+#include "record/perf/perf_source_private.h"
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { NOMINAL = 1000000, INHERITED = 5, OTHER = 6, LIVED = 8 };
+
+struct bench {
+    struct perf_source source;
+    struct perf_record record;
+    bool is_own;
+    uint32_t cpu; /* where we stay */
+};
+
+/* A process that has hardly run yet, on a busy machine, has left the CPU often for the time that it
+ * had, and gets no clock for that. */
+static void run_for_a_while(void)
+{
+    struct timespec t = {0};
+    while (t.tv_sec < 1 && t.tv_nsec < 100 * NOMINAL)
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+}
+
+/* With the event that the clocks share the buffer of. False: perf events are not permitted. */
+static bool begin(struct bench *b)
+{
+    struct perf_source *s = &b->source;
+    run_for_a_while();
+    *b = (struct bench){.record = {.pid = (uint32_t)getpid(),
+                                   .tid = (uint32_t)getpid(),
+                                   .id = INHERITED,
+                                   .stream = INHERITED}};
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    b->cpu = b->record.cpu = (uint32_t)sched_getcpu();
+    CPU_SET(b->cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    s->options = (struct source_options){.rate = 1000, .no_stacks = true, .arch = &arch_x86_64};
+    s->layout = perf_layout_live(&arch_x86_64, false);
+    s->leaving = s->faulting = s->counts = s->tasks = RECORDING_NONE;
+    static struct perf_source_result result = {.user_only = true};
+    s->result = &result;
+    vec_push(&s->choices, (struct event_choice){.name = "cpu",
+                                                .type = PERF_TYPE_SOFTWARE,
+                                                .config = PERF_COUNT_SW_TASK_CLOCK,
+                                                .unit = RECORDING_UNIT_NS,
+                                                .period = NOMINAL,
+                                                .is_clock = true});
+    pthread_mutex_init(&s->reader.lock, NULL);
+    redrawn_clocks_init(&s->redrawn, NOMINAL);
+    for (uint32_t i = 0; i < PERF_RINGS * (b->cpu + 1); i++)
+        vec_push(&s->rings, (struct perf_ring){0});
+    perf_attrs attrs = {0};
+    perf_list_attrs(s, &attrs);
+    int fd = (int)syscall(SYS_perf_event_open, attrs.at, 0, (int)b->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    vec_free(&attrs);
+    if (fd < 0)
+        return false;
+    vec_push(&s->events, (struct perf_event){.fd = fd, .ring = PERF_RINGS * b->cpu});
+    return perf_ring_map(&s->rings.at[PERF_RINGS * b->cpu], fd, 64 << 10);
+}
+
+static void end(struct bench *b)
+{
+    struct perf_source *s = &b->source;
+    redrawn_clocks_deinit(&s->redrawn);
+    perf_close(s);
+    pthread_mutex_destroy(&s->reader.lock);
+    vec_free(&s->choices);
+    vec_free(&s->events);
+    vec_free(&s->rings);
+    vec_free(&s->threads);
+    map_deinit(&s->thread_of);
+}
+
+/* A sample of that clock. */
+static bool admits(struct bench *b, uint64_t id, uint64_t stream, uint64_t time)
+{
+    b->record.id = id;
+    b->record.stream = stream;
+    b->record.time = time;
+    return redrawn_clocks_admit(&b->source, &b->record, perf_thread(&b->source, b->record.tid),
+                                &b->is_own);
+}
+
+static struct redrawn_clock *get_clock(struct bench *b)
+{
+    for (int i = 0; i < 2 * LIVED && !b->source.redrawn.clocks.len; i++)
+        assert_true(admits(b, INHERITED, INHERITED, 1) && !b->is_own);
+    return b->source.redrawn.clocks.len ? &b->source.redrawn.clocks.at[0] : NULL;
+}
+
+static void a_thread_that_lives_gets_a_clock(void **state)
+{
+    struct bench b;
+    (void)state;
+    if (!begin(&b)) {
+        end(&b);
+        skip();
+    }
+    struct redrawn_clocks *c = &b.source.redrawn;
+    for (int i = 0; i < LIVED; i++)
+        assert_true(admits(&b, INHERITED, INHERITED, 1));
+    assert_int_equal(c->open, 0); /* it may be a short one */
+    struct redrawn_clock *clock = get_clock(&b);
+    assert_non_null(clock);
+    assert_true(c->open == 1 && clock->fd >= 0 && clock->tid == (uint32_t)getpid());
+    assert_in_range(clock->period, NOMINAL / 4, NOMINAL * 7 / 4);
+    /* Of those before, what they said until then; of another CPU's, everything. */
+    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns - 1) && !b.is_own);
+    assert_false(admits(&b, INHERITED, INHERITED, clock->from_ns));
+    perf_thread(&b.source, b.record.tid)->refused_ticks = 1000; /* that one stays as it is */
+    b.record.cpu++;
+    assert_true(admits(&b, OTHER, OTHER, clock->from_ns) && !b.is_own);
+    assert_false(admits(&b, clock->id, clock->id, clock->from_ns + 1));
+    b.record.cpu--;
+    assert_true(admits(&b, clock->id, clock->id, clock->from_ns + 1) && b.is_own);
+    /* A child takes turns with it, and all that they have goes to and fro. */
+    assert_false(admits(&b, OTHER, OTHER, clock->from_ns + 1));
+    assert_true(admits(&b, clock->id, OTHER + 1, clock->from_ns + 1) && b.is_own);
+    b.record.tid++;
+    perf_thread(&b.source, b.record.tid)->refused_ticks = 1000;
+    assert_false(admits(&b, clock->id, clock->id, clock->from_ns + 1));
+    assert_false(admits(&b, clock->id, OTHER + 1, clock->from_ns + 1));
+    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 1) && !b.is_own);
+    b.record.tid--;
+    assert_int_equal(c->clocks.len, 1);
+    /* It really ticks. */
+    perf_ring_look(&b.source.rings.at[PERF_RINGS * b.cpu]);
+    for (uint64_t i = 0; !perf_ring_has_more(&b.source.rings.at[PERF_RINGS * b.cpu]); i++)
+        assert_true(i < UINT64_C(20000000000));
+    redrawn_clocks_end(&b.source, (uint32_t)getpid());
+    assert_true(clock->is_over && clock->fd < 0 && c->open == 0);
+    assert_false(admits(&b, clock->id, clock->id, clock->from_ns + 2));
+    assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 2));
+    end(&b);
+}
+
+static void one_that_leaves_the_cpu_all_the_time_loses_it(void **state)
+{
+    struct bench b;
+    (void)state;
+    if (!begin(&b)) {
+        end(&b);
+        skip();
+    }
+    struct redrawn_clock *clock = get_clock(&b);
+    assert_non_null(clock);
+    redrawn_clocks_check(&b.source, UINT64_C(1) << 40);
+    if (!clock->times.runs) { /* a kernel without schedstat */
+        end(&b);
+        skip();
+    }
+    assert_false(clock->is_over);
+    for (int i = 0; i < 300; i++) /* some 10 us on the CPU each */
+        usleep(1);
+    redrawn_clocks_check(&b.source, UINT64_C(2) << 40);
+    assert_true(clock->is_over && b.source.redrawn.open == 0);
+    for (int i = 0; i < 100; i++) /* nor does it get another at once */
+        assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 1));
+    assert_int_equal(b.source.redrawn.clocks.len, 1);
+    end(&b);
+}
+
+static void *wait_for(void *lock)
+{
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+static void threads_of_several_get_none(void **state)
+{
+    struct bench b;
+    pthread_t other;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    (void)state;
+    if (!begin(&b)) {
+        end(&b);
+        skip();
+    }
+    pthread_mutex_lock(&lock);
+    assert_int_equal(pthread_create(&other, NULL, wait_for, &lock), 0);
+    assert_null(get_clock(&b));
+    pthread_mutex_unlock(&lock);
+    pthread_join(other, NULL);
+    b.source.redrawn.most_open = 0; /* nor is there one where descriptors are few */
+    perf_thread(&b.source, b.record.tid)->refused_ticks = 0;
+    assert_null(get_clock(&b));
+    assert_int_equal(b.source.redrawn.open, 0);
+    end(&b);
+}
+
+static void a_switch_has_a_price(void **state)
+{
+    const struct perf_event_attr attr = {.size = sizeof attr,
+                                         .type = PERF_TYPE_SOFTWARE,
+                                         .config = PERF_COUNT_SW_TASK_CLOCK,
+                                         .sample_period = NOMINAL,
+                                         .exclude_kernel = 1,
+                                         .inherit = 1};
+    (void)state;
+    assert_int_equal(perf_cost_of_switch(&attr, 0), 0);
+    assert_true(perf_cost_of_switch(&attr, 1) < 1000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_that_lives_gets_a_clock),
+        cmocka_unit_test(one_that_leaves_the_cpu_all_the_time_loses_it),
+        cmocka_unit_test(threads_of_several_get_none),
+        cmocka_unit_test(a_switch_has_a_price),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
