@@ -167,7 +167,9 @@ void draw_time_head(const struct summary *s, const char *what, char *into, size_
 void draw_empty(struct surface *s, const char *text);
 
 /* Columns of figures in front of names: as many as fit. No figure is cut to make room; whole
- * columns are left out, and the head says so. */
+ * columns are left out, and the head says so. A column is known by its id, a small number of the
+ * table's own, and exists where it has something to show; it is drawn if the user has not hidden
+ * it. */
 
 enum { MOST_COLUMNS = 12, COLUMN_HEAD = 16 };
 
@@ -180,22 +182,29 @@ struct screen_column {
 };
 
 struct screen_columns {
+    uint32_t hidden; /* by the user, bits by id: filled by the caller before columns are added */
+    uint32_t there;  /* that have something to show, hidden or not */
     struct screen_column at[MOST_COLUMNS];
     size_t len;
     size_t left_out;
+    uint8_t place[MOST_COLUMNS]; /* by id: place in `at`, from 1; 0: not drawn */
 };
 
-/* Adds one; `width` is what figures take. The column is as wide as its head at least. Of at most
- * MOST_COLUMNS. */
-void columns_add(struct screen_columns *c, const char *head, size_t width, int rank,
+/* Adds one with an id below MOST_COLUMNS; `width` is what figures take. The column is as wide as
+ * its head at least. */
+void columns_add(struct screen_columns *c, int id, const char *head, size_t width, int rank,
                  bool is_sorted);
 
 /* Leaves out what it takes for `least` columns to remain of `room`. Both are in columns of the
  * screen; each figure has a blank behind it. */
 void columns_fit(struct screen_columns *c, size_t room, size_t least);
 
-/* Draws the heads; then, on rows, each figure in turn, also of columns that are left out. */
+/* Draws the heads; then, on rows, each figure in turn, also of columns that are not drawn. */
 void columns_head(const struct screen_columns *c, struct span *s);
-void columns_put(const struct screen_columns *c, size_t which, struct span *s, const char *text);
+void columns_put(const struct screen_columns *c, int id, struct span *s, const char *text);
+
+/* Blank where it is not known, which is not the same as 0. */
+void columns_put_count(const struct screen_columns *c, int id, struct span *s, bool is_known,
+                       uint64_t count);
 
 #endif

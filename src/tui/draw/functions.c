@@ -22,9 +22,14 @@
 /* --- columns that fit ------------------------------------------------------------------------- */
 
 /* Heads are words of this room, at most COLUMN_HEAD - 1 bytes of ASCII. */
-void columns_add(struct screen_columns *c, const char *head, size_t width, int rank, bool is_sorted)
+void columns_add(struct screen_columns *c, int id, const char *head, size_t width, int rank,
+                 bool is_sorted)
 {
+    c->there |= UINT32_C(1) << id;
+    if (c->hidden >> id & 1)
+        return;
     struct screen_column *at = &c->at[c->len++];
+    c->place[id] = (uint8_t)c->len;
     *at = (struct screen_column){.rank = rank, .is_sorted = is_sorted};
     snprintf(at->head, sizeof at->head, "%s", head);
     at->width = strlen(at->head) > width ? strlen(at->head) : width;
@@ -67,12 +72,22 @@ void columns_head(const struct screen_columns *c, struct span *s)
 
 /* The figure is right-aligned under its head; a text that is wider than the column pushes the rest
  * of the row. */
-void columns_put(const struct screen_columns *c, size_t which, struct span *s, const char *text)
+void columns_put(const struct screen_columns *c, int id, struct span *s, const char *text)
 {
-    if (c->at[which].is_left_out)
+    const struct screen_column *at = &c->at[c->place[id] - (c->place[id] > 0)];
+    if (!c->place[id] || at->is_left_out)
         return;
-    span_right(s, text, c->at[which].width);
+    span_right(s, text, at->width);
     span_str(s, " ");
+}
+
+void columns_put_count(const struct screen_columns *c, int id, struct span *s, bool is_known,
+                       uint64_t count)
+{
+    char text[32] = "";
+    if (is_known)
+        snprintf(text, sizeof text, "%" PRIu64, count);
+    columns_put(c, id, s, text);
 }
 
 /* --- the table of functions ------------------------------------------------------------------- */
@@ -80,22 +95,15 @@ void columns_put(const struct screen_columns *c, size_t which, struct span *s, c
 /* Which columns the table of functions has, and where; made for each screen. */
 struct function_layout {
     const struct functions_table *table;
-    uint32_t hidden, there;        /* columns that were hidden; those that have anything to show */
     const struct summary *summary; /* NULL: coverage alone */
     struct screen_columns columns;
-    int at[FUNCTION_COLUMNS]; /* place in `columns`, from 1; 0: there is no such column */
 };
 
-/* A column exists where it has something to show (there); it is drawn if the user has not hidden
- * it. SORT_FUNCTIONS stands for no order. */
+/* SORT_FUNCTIONS stands for no order. */
 static void functions_layout_add(struct function_layout *l, int which, const char *head,
                                  size_t width, int rank, enum function_sort sort)
 {
-    l->there |= UINT32_C(1) << which;
-    if (l->hidden >> which & 1)
-        return;
-    columns_add(&l->columns, head, width, rank, l->table->sort == sort);
-    l->at[which] = (int)l->columns.len;
+    columns_add(&l->columns, which, head, width, rank, l->table->sort == sort);
 }
 
 /* Digits of the largest count of all functions, shown or not: the column keeps its width while a
@@ -114,8 +122,8 @@ static void functions_layout_make(struct function_layout *l, const struct tui *t
 {
     enum { LEAST_NAME = 24 };
     *l = (struct function_layout){.table = &t->functions,
-                                  .hidden = t->hidden[VIEW_FUNCTIONS],
-                                  .summary = t->now ? &t->now->session.summary : NULL};
+                                  .summary = t->now ? &t->now->session.summary : NULL,
+                                  .columns = {.hidden = t->hidden[VIEW_FUNCTIONS]}};
     if (l->summary) {
         /* Ranks say what goes first in a narrow window: the margin first (10), times before shares,
          * self% last (100). */
@@ -156,14 +164,7 @@ uint32_t draw_functions_columns(const struct tui *t)
 {
     struct function_layout l;
     functions_layout_make(&l, t, 0);
-    return l.there;
-}
-
-static void functions_put_figure(const struct function_layout *l, int which, struct span *at,
-                                 const char *text)
-{
-    if (l->at[which])
-        columns_put(&l->columns, (size_t)l->at[which] - 1, at, text);
+    return l.columns.there;
 }
 
 /* In percent, blank where it is not known. Only the share of self time is coloured by its heat. */
@@ -176,7 +177,7 @@ static void functions_put_share(const struct function_layout *l, int which, stru
         snprintf(text, sizeof text, format, 100 * share);
     if (which == FUNCTION_SELF_SHARE)
         at->style = draw_heat(style, share);
-    functions_put_figure(l, which, at, text);
+    columns_put(&l->columns, which, at, text);
     at->style = style;
 }
 
@@ -186,7 +187,7 @@ static void functions_put_time(const struct function_layout *l, int which, struc
     char text[32] = "";
     if (is_known)
         draw_time(l->summary, samples, text, sizeof text);
-    functions_put_figure(l, which, at, text);
+    columns_put(&l->columns, which, at, text);
 }
 
 /* What never ran is 0 in bold; `?` where the count was damaged or is not known. */
@@ -203,7 +204,7 @@ static void functions_put_runs(const struct function_layout *l, struct span *at,
         if (f->state == RESULT_MISSED)
             at->style |= STYLE_MISSED | STYLE_BOLD;
     }
-    functions_put_figure(l, FUNCTION_RUNS, at, text);
+    columns_put(&l->columns, FUNCTION_RUNS, at, text);
     at->style = style;
 }
 
@@ -233,10 +234,7 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
         functions_put_share(l, FUNCTION_TOTAL_SHARE, at,
                             f ? summary_share(l->summary, f->total) : 0, f, "%.2f");
         functions_put_time(l, FUNCTION_TOTAL, at, f ? f->total : 0, f);
-        char text[32] = "";
-        if (f && f->calls)
-            snprintf(text, sizeof text, "%" PRIu64, f->calls);
-        functions_put_figure(l, FUNCTION_CALLS, at, text);
+        columns_put_count(&l->columns, FUNCTION_CALLS, at, f && f->calls, f ? f->calls : 0);
     }
     functions_put_runs(l, at, r->covered);
     const char *change = function_row_change(t, r);
@@ -289,28 +287,25 @@ struct call_layout {
     const struct tui *tui;
     const struct summary *summary;
     struct screen_columns columns;
-    bool has_time, has_calls;
 };
 
-/* Columns are added in the order of the enum above: put_figures() counts on that. */
 static void layout_make(struct call_layout *l, const struct tui *t, size_t room)
 {
     enum { LEAST_NAME = 20, SHARE = 6 };
     const struct summary *s = &t->now->session.summary;
     char self[16], children[16];
-    *l = (struct call_layout){
-        .tui = t, .summary = s, .has_time = s->has_samples, .has_calls = s->calls > 0};
+    *l = (struct call_layout){.tui = t, .summary = s};
     size_t digits = (size_t)text_digits(s->calls);
     draw_time_head(s, "self", self, sizeof self);
     draw_time_head(s, "callees", children, sizeof children);
-    if (l->has_time) {
-        columns_add(&l->columns, "total%", SHARE, 90, false);
-        columns_add(&l->columns, self, draw_time_width(s), 70, false);
-        columns_add(&l->columns, children, draw_time_width(s), 60, false);
+    if (s->has_samples) {
+        columns_add(&l->columns, CALL_TOTAL_SHARE, "total%", SHARE, 90, false);
+        columns_add(&l->columns, CALL_SELF, self, draw_time_width(s), 70, false);
+        columns_add(&l->columns, CALL_CHILDREN, children, draw_time_width(s), 60, false);
     }
-    if (l->has_calls) {
-        columns_add(&l->columns, "calls", digits, 80, false);
-        columns_add(&l->columns, "of", digits, 50, false);
+    if (s->calls) {
+        columns_add(&l->columns, CALL_COUNT, "calls", digits, 80, false);
+        columns_add(&l->columns, CALL_OF, "of", digits, 50, false);
     }
     columns_fit(&l->columns, room, LEAST_NAME);
 }
@@ -319,15 +314,12 @@ static void layout_make(struct call_layout *l, const struct tui *t, size_t room)
 static void put_figures(const struct call_layout *l, struct span *at, const char *texts[5],
                         double share)
 {
-    size_t column = 0;
     uint8_t style = at->style;
-    for (int i = 0; i < 5; i++) {
-        if (i <= CALL_CHILDREN ? !l->has_time : !l->has_calls)
-            continue;
+    for (int i = CALL_TOTAL_SHARE; i <= CALL_OF; i++) {
         at->style = i == CALL_TOTAL_SHARE ? draw_heat(style, share) : style;
-        columns_put(&l->columns, column++, at, texts[i] ? texts[i] : "");
-        at->style = style;
+        columns_put(&l->columns, i, at, texts[i] ? texts[i] : "");
     }
+    at->style = style;
 }
 
 /* The number of the function's cycle stands behind the name and is not cut with it. */

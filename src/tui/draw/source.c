@@ -21,26 +21,20 @@
 /* Columns of the table of files; made for each screen, as struct function_layout is. */
 struct file_layout {
     const struct tui *tui;
-    uint32_t there; /* columns that have anything to show */
     struct screen_columns columns;
-    int at[FILE_COLUMNS]; /* from 1; 0: not there */
 };
 
 static void layout_add(struct file_layout *l, int which, const char *head, size_t width, int rank,
                        enum file_sort sort)
 {
-    l->there |= UINT32_C(1) << which;
-    if (l->tui->hidden[VIEW_FILES] >> which & 1)
-        return;
-    columns_add(&l->columns, head, width, rank, l->tui->files.sort == sort);
-    l->at[which] = (int)l->columns.len;
+    columns_add(&l->columns, which, head, width, rank, l->tui->files.sort == sort);
 }
 
 /* Ranks keep self% longest, then lines%; func% and the number of lines with code go first. */
 static void layout_make(struct file_layout *l, const struct tui *t, size_t room)
 {
     enum { LEAST_NAME = 30, SHARE = 6 };
-    *l = (struct file_layout){.tui = t};
+    *l = (struct file_layout){.tui = t, .columns = {.hidden = t->hidden[VIEW_FILES]}};
     if (t->has_time_in_sources && t->now->session.summary.has_samples)
         layout_add(l, FILE_SELF_SHARE, "self%", SHARE, 100, SORT_FILES_SELF);
     if (t->has_coverage) {
@@ -62,13 +56,7 @@ uint32_t draw_files_columns(const struct tui *t)
 {
     struct file_layout l;
     layout_make(&l, t, 0);
-    return l.there;
-}
-
-static void put_figure(const struct file_layout *l, int which, struct span *at, const char *text)
-{
-    if (l->at[which])
-        columns_put(&l->columns, (size_t)l->at[which] - 1, at, text);
+    return l.columns.there;
 }
 
 /* Blank where there is nothing to have a share of; `?` where nothing of it is known. */
@@ -83,17 +71,8 @@ static void put_ratio(const struct file_layout *l, int which, struct span *at,
         snprintf(text, sizeof text, "?");
     if (which == FILE_LINES && r && r->all && r->hit < r->all / 2)
         at->style |= STYLE_MISSED;
-    put_figure(l, which, at, text);
+    columns_put(&l->columns, which, at, text);
     at->style = style;
-}
-
-static void put_number(const struct file_layout *l, int which, struct span *at, bool is_known,
-                       uint64_t number)
-{
-    char text[32] = "";
-    if (is_known)
-        snprintf(text, sizeof text, "%" PRIu64, number);
-    put_figure(l, which, at, text);
 }
 
 /* A path that is too long loses its beginning: files are told apart by the end. */
@@ -104,19 +83,19 @@ static void put_row(const struct file_layout *l, struct span *at, size_t row)
     const struct coverage_ratios *c = files_table_sums(&t->files, row);
     const struct coverage_ratios *old = files_table_old_sums(&t->files, row);
     uint8_t style = at->style;
-    if (l->at[FILE_SELF_SHARE]) {
+    if (l->columns.place[FILE_SELF_SHARE]) {
         char text[32] = "";
         double share = summary_share(&t->now->session.summary, source->self);
         if (source->first_listed != UINT32_MAX)
             snprintf(text, sizeof text, "%.2f", 100 * share);
         at->style = draw_heat(style, share);
-        put_figure(l, FILE_SELF_SHARE, at, text);
+        columns_put(&l->columns, FILE_SELF_SHARE, at, text);
         at->style = style;
     }
     put_ratio(l, FILE_LINES, at, c ? &c->lines : NULL);
     put_ratio(l, FILE_BASE, at, old ? &old->lines : NULL);
-    put_number(l, FILE_MISSED, at, c, c ? c->lines.all - c->lines.hit : 0);
-    put_number(l, FILE_OF, at, c, c ? c->lines.all : 0);
+    columns_put_count(&l->columns, FILE_MISSED, at, c, c ? c->lines.all - c->lines.hit : 0);
+    columns_put_count(&l->columns, FILE_OF, at, c, c ? c->lines.all : 0);
     put_ratio(l, FILE_BRANCHES, at, c ? &c->branches : NULL);
     put_ratio(l, FILE_FUNCTIONS, at, c ? &c->functions : NULL);
     span_path(at, source->shown, t->shift);
@@ -153,19 +132,7 @@ struct source_layout {
     const struct source_table *table;
     const struct summary *summary; /* NULL: no profile */
     struct screen_columns columns;
-    uint32_t there;         /* columns that have anything to show */
-    int at[SOURCE_COLUMNS]; /* from 1; 0: not there */
 };
-
-static void source_layout_add(struct source_layout *l, int which, const char *head, size_t width,
-                              int rank)
-{
-    l->there |= UINT32_C(1) << which;
-    if (l->tui->hidden[VIEW_SOURCE] >> which & 1)
-        return;
-    columns_add(&l->columns, head, width, rank, false);
-    l->at[which] = (int)l->columns.len;
-}
 
 /* Columns exist by what this source has, not the program: a header without branches has no column
  * of them. At least 48 of 80 columns are left to the text, in smaller windows the same part. */
@@ -181,31 +148,34 @@ static void source_layout_make(struct source_layout *l, const struct tui *t, siz
         SINCE = 6
     };
     const struct source_table *table = &t->source;
-    *l = (struct source_layout){.tui = t, .table = table};
+    *l = (struct source_layout){
+        .tui = t, .table = table, .columns = {.hidden = t->hidden[VIEW_SOURCE]}};
     l->summary =
         t->now && table->source->first_listed != UINT32_MAX ? &t->now->session.summary : NULL;
     if (l->summary && l->summary->has_samples)
-        source_layout_add(l, SOURCE_SHARE, "self%", SHARE, 90);
+        columns_add(&l->columns, SOURCE_SHARE, "self%", SHARE, 90, false);
     if (l->summary && table->has_base) {
-        source_layout_add(l, SOURCE_OLD_SHARE, "base%", SHARE, 84);
-        source_layout_add(l, SOURCE_CHANGE, "change", SHARE + 2, 86);
+        columns_add(&l->columns, SOURCE_OLD_SHARE, "base%", SHARE, 84, false);
+        columns_add(&l->columns, SOURCE_CHANGE, "change", SHARE + 2, 86, false);
     }
     if (l->summary && table->most_calls)
-        source_layout_add(l, SOURCE_CALLS, "calls", (size_t)text_digits(table->most_calls), 60);
+        columns_add(&l->columns, SOURCE_CALLS, "calls", (size_t)text_digits(table->most_calls), 60,
+                    false);
     if (l->summary && table->most_executions)
-        source_layout_add(l, SOURCE_COUNT, "count", (size_t)text_digits(table->most_executions),
-                          50);
+        columns_add(&l->columns, SOURCE_COUNT, "count", (size_t)text_digits(table->most_executions),
+                    50, false);
     if (table->source->coverage != UINT32_MAX) {
         size_t digits = (size_t)text_digits(table->most_covered);
-        source_layout_add(l, SOURCE_COVERED, "ran", digits > NEVER ? digits : NEVER, 80);
+        columns_add(&l->columns, SOURCE_COVERED, "ran", digits > NEVER ? digits : NEVER, 80, false);
     }
     if (table->has_since)
-        source_layout_add(l, SOURCE_SINCE, "since", SINCE, 75);
+        columns_add(&l->columns, SOURCE_SINCE, "since", SINCE, 75, false);
     if (table->has_branches)
-        source_layout_add(l, SOURCE_BRANCHES, "branch", BRANCHES, 70);
+        columns_add(&l->columns, SOURCE_BRANCHES, "branch", BRANCHES, 70, false);
     if (table->has_conditions)
-        source_layout_add(l, SOURCE_CONDITIONS, "cond", CONDITIONS, 65);
-    source_layout_add(l, SOURCE_LINE, "line", (size_t)text_digits(table->lines.len), 100);
+        columns_add(&l->columns, SOURCE_CONDITIONS, "cond", CONDITIONS, 65, false);
+    columns_add(&l->columns, SOURCE_LINE, "line", (size_t)text_digits(table->lines.len), 100,
+                false);
     columns_fit(&l->columns, room, room < COMMON ? room * LEAST_TEXT / COMMON : LEAST_TEXT);
 }
 
@@ -213,14 +183,7 @@ uint32_t draw_source_columns(const struct tui *t)
 {
     struct source_layout l;
     source_layout_make(&l, t, 0);
-    return l.there;
-}
-
-static void source_put_figure(const struct source_layout *l, int which, struct span *at,
-                              const char *text)
-{
-    if (l->at[which])
-        columns_put(&l->columns, (size_t)l->at[which] - 1, at, text);
+    return l.columns.there;
 }
 
 /* Blank where no sample fell: zeros would hide the lines that matter. */
@@ -234,18 +197,8 @@ static void source_put_share(const struct source_layout *l, struct span *at,
         snprintf(text, sizeof text, "%.2f", 100 * share);
         at->style = draw_heat(style, share);
     }
-    source_put_figure(l, SOURCE_SHARE, at, text);
+    columns_put(&l->columns, SOURCE_SHARE, at, text);
     at->style = style;
-}
-
-/* Blank where it is not known, which is not the same as 0. */
-static void source_put_number(const struct source_layout *l, int which, struct span *at,
-                              bool is_known, uint64_t number)
-{
-    char text[32] = "";
-    if (is_known)
-        snprintf(text, sizeof text, "%" PRIu64, number);
-    source_put_figure(l, which, at, text);
 }
 
 /* `hit` of `all`; nothing of none. */
@@ -258,7 +211,7 @@ static void source_put_ratio(const struct source_layout *l, int which, struct sp
         snprintf(text, sizeof text, "%" PRIu32 "/%" PRIu32, hit, all);
     if (hit < all)
         at->style |= STYLE_WARM;
-    source_put_figure(l, which, at, text);
+    columns_put(&l->columns, which, at, text);
     at->style = style;
 }
 
@@ -278,14 +231,14 @@ static void source_put_coverage(const struct source_layout *l, struct span *at,
         snprintf(text, sizeof text, "%" PRIu64, f->covered->count);
         at->style |= STYLE_HIT;
     }
-    source_put_figure(l, SOURCE_COVERED, at, text);
+    columns_put(&l->columns, SOURCE_COVERED, at, text);
     at->style = style;
     static const char *const WORDS[] = {
         [SINCE_NOTHING] = "", [SINCE_LOST] = "lost", [SINCE_GAINED] = "gained"};
     at->style |= f->since == SINCE_LOST     ? STYLE_MISSED | STYLE_BOLD
                  : f->since == SINCE_GAINED ? STYLE_HIT
                                             : 0;
-    source_put_figure(l, SOURCE_SINCE, at, WORDS[f->since]);
+    columns_put(&l->columns, SOURCE_SINCE, at, WORDS[f->since]);
     at->style = style;
     source_branches(l->table, f, &all, &hit);
     source_put_ratio(l, SOURCE_BRANCHES, at, hit, all);
@@ -326,14 +279,14 @@ void draw_source(struct surface *s, const struct tui *t)
             snprintf(change, sizeof change, "%+.2f%c", 100 * (share - f->base),
                      f->is_meant ? '*' : ' ');
         }
-        source_put_figure(&l, SOURCE_OLD_SHARE, &at, base);
+        columns_put(&l.columns, SOURCE_OLD_SHARE, &at, base);
         at.style |= f->is_meant ? STYLE_BOLD : 0;
-        source_put_figure(&l, SOURCE_CHANGE, &at, change);
+        columns_put(&l.columns, SOURCE_CHANGE, &at, change);
         at.style = style;
-        source_put_number(&l, SOURCE_CALLS, &at, f->has_entry && f->calls, f->calls);
-        source_put_number(&l, SOURCE_COUNT, &at, f->has_count, f->executions);
+        columns_put_count(&l.columns, SOURCE_CALLS, &at, f->has_entry && f->calls, f->calls);
+        columns_put_count(&l.columns, SOURCE_COUNT, &at, f->has_count, f->executions);
         source_put_coverage(&l, &at, f);
-        source_put_number(&l, SOURCE_LINE, &at, true, i + 1);
+        columns_put_count(&l.columns, SOURCE_LINE, &at, true, i + 1);
         if (text.at)
             span_source(&at, (const char *)text.at, text.len, l.tui->shift);
         span_fill(&at, at.end);
