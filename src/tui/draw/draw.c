@@ -391,14 +391,6 @@ static void draw_part(struct span *at, const struct tui *t)
     span_str(at, "]");
 }
 
-/* Whether there is something that one should know: page i has it. */
-static bool draw_has_notes(const struct tui *t)
-{
-    const struct summary *s = t->now ? &t->now->session.summary : NULL;
-    return (s && (s->was_forced || s->notes_len || (s->run && s->run->recording->losses.len))) ||
-           (t->has_coverage && t->covered.reading.problems.at.len);
-}
-
 /* What is looked at on the left, the view's name on the right over whatever is there. */
 static void draw_title(struct surface *s, const struct tui *t)
 {
@@ -415,7 +407,11 @@ static void draw_title(struct surface *s, const struct tui *t)
     draw_amounts(&at, t);
     if (t->old || t->has_old_coverage)
         span_str(&at, "  against base");
-    if (draw_has_notes(t))
+    /* Whether there is something that one should know: page i has it. */
+    const struct summary *summary = t->now ? &t->now->session.summary : NULL;
+    if ((summary && (summary->was_forced || summary->notes_len ||
+                     (summary->run && summary->run->recording->losses.len))) ||
+        (t->has_coverage && t->covered.reading.problems.at.len))
         span_str(&at, "  (i: notes)");
     span_fill(&at, at.end);
     size_t len = strlen(NAMES[t->view]);

@@ -35,23 +35,19 @@ void columns_add(struct screen_columns *c, int id, const char *head, size_t widt
     at->width = strlen(at->head) > width ? strlen(at->head) : width;
 }
 
-static size_t used(const struct screen_columns *c)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < c->len; i++)
-        sum += c->at[i].is_left_out ? 0 : c->at[i].width + 1;
-    return sum;
-}
-
 /* Takes the column of the lowest rank until the rest fits; O(columns^2), of a dozen. */
 void columns_fit(struct screen_columns *c, size_t room, size_t least)
 {
-    while (c->left_out < c->len && used(c) + least > room) {
+    size_t used = 0;
+    for (size_t i = 0; i < c->len; i++)
+        used += c->at[i].is_left_out ? 0 : c->at[i].width + 1;
+    while (c->left_out < c->len && used + least > room) {
         struct screen_column *lowest = NULL;
         for (size_t i = 0; i < c->len; i++)
             if (!c->at[i].is_left_out && (!lowest || c->at[i].rank < lowest->rank))
                 lowest = &c->at[i];
         lowest->is_left_out = true;
+        used -= lowest->width + 1;
         c->left_out++;
     }
 }
@@ -106,17 +102,6 @@ static void functions_layout_add(struct function_layout *l, int which, const cha
     columns_add(&l->columns, which, head, width, rank, l->table->sort == sort);
 }
 
-/* Digits of the largest count of all functions, shown or not: the column keeps its width while a
- * filter is typed. */
-static size_t functions_most_runs(const struct functions_table *t)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < t->in.coverage->functions.len; i++)
-        if (t->in.coverage->functions.at[i].count > most)
-            most = t->in.coverage->functions.at[i].count;
-    return (size_t)text_digits(most);
-}
-
 /* At least 24 columns are left to the name. */
 static void functions_layout_make(struct function_layout *l, const struct tui *t, size_t room)
 {
@@ -151,9 +136,15 @@ static void functions_layout_make(struct function_layout *l, const struct tui *t
             functions_layout_add(l, FUNCTION_CALLS, "calls", (size_t)text_digits(s->calls), 70,
                                  SORT_FUNCTIONS_CALLS);
     }
-    if (t->functions.in.coverage)
-        functions_layout_add(l, FUNCTION_RUNS, "runs", functions_most_runs(&t->functions), 75,
+    if (t->functions.in.coverage) {
+        /* Of all functions, shown or not: the column keeps its width while a filter is typed. */
+        uint64_t most = 0;
+        for (size_t i = 0; i < t->functions.in.coverage->functions.len; i++)
+            if (t->functions.in.coverage->functions.at[i].count > most)
+                most = t->functions.in.coverage->functions.at[i].count;
+        functions_layout_add(l, FUNCTION_RUNS, "runs", (size_t)text_digits(most), 75,
                              SORT_FUNCTIONS_RUNS);
+    }
     columns_fit(&l->columns, room, LEAST_NAME);
 }
 
@@ -190,24 +181,6 @@ static void functions_put_time(const struct function_layout *l, int which, struc
     columns_put(&l->columns, which, at, text);
 }
 
-/* What never ran is 0 in bold; `?` where the count was damaged or is not known. */
-static void functions_put_runs(const struct function_layout *l, struct span *at, uint32_t covered)
-{
-    char text[32] = "";
-    uint8_t style = at->style;
-    if (covered != UINT32_MAX) {
-        const struct result_function *f = &l->table->in.coverage->functions.at[covered];
-        if (f->state == RESULT_UNKNOWN)
-            snprintf(text, sizeof text, "?");
-        else
-            snprintf(text, sizeof text, "%" PRIu64, f->count);
-        if (f->state == RESULT_MISSED)
-            at->style |= STYLE_MISSED | STYLE_BOLD;
-    }
-    columns_put(&l->columns, FUNCTION_RUNS, at, text);
-    at->style = style;
-}
-
 /* Figures first, then how the row stands to the base, the name, and the object in parentheses. The
  * object keeps its place only where the name has at least as much. */
 static void functions_put_row(const struct function_layout *l, struct span *at,
@@ -216,6 +189,7 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
     const struct functions_table *t = l->table;
     const struct flat_row *f = r->flat;
     double share = l->summary ? function_row_share(t, r) : 0;
+    uint8_t style = at->style;
     if (l->summary) {
         double old = function_row_old_share(t, r);
         functions_put_share(l, FUNCTION_SELF_SHARE, at, share, f, "%.2f");
@@ -225,7 +199,6 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
         /* A star marks what chance does not explain. */
         bool is_meant = function_row_is_meant(l->table, r);
         double change = function_row_share(l->table, r) - function_row_old_share(l->table, r);
-        uint8_t style = at->style;
         at->style |= is_meant ? STYLE_BOLD : 0;
         functions_put_share(l, FUNCTION_CHANGE, at, change, r->flat || r->old,
                             is_meant ? "%+.2f*" : "%+.2f ");
@@ -236,7 +209,19 @@ static void functions_put_row(const struct function_layout *l, struct span *at,
         functions_put_time(l, FUNCTION_TOTAL, at, f ? f->total : 0, f);
         columns_put_count(&l->columns, FUNCTION_CALLS, at, f && f->calls, f ? f->calls : 0);
     }
-    functions_put_runs(l, at, r->covered);
+    /* What never ran is 0 in bold; `?` where the count was damaged or is not known. */
+    char runs[32] = "";
+    if (r->covered != UINT32_MAX) {
+        const struct result_function *covered = &t->in.coverage->functions.at[r->covered];
+        if (covered->state == RESULT_UNKNOWN)
+            snprintf(runs, sizeof runs, "?");
+        else
+            snprintf(runs, sizeof runs, "%" PRIu64, covered->count);
+        if (covered->state == RESULT_MISSED)
+            at->style |= STYLE_MISSED | STYLE_BOLD;
+    }
+    columns_put(&l->columns, FUNCTION_RUNS, at, runs);
+    at->style = style;
     const char *change = function_row_change(t, r);
     if (change)
         span_printf(at, "%-4s ", change);

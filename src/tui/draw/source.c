@@ -75,33 +75,6 @@ static void put_ratio(const struct file_layout *l, int which, struct span *at,
     at->style = style;
 }
 
-/* A path that is too long loses its beginning: files are told apart by the end. */
-static void put_row(const struct file_layout *l, struct span *at, size_t row)
-{
-    const struct tui *t = l->tui;
-    const struct measured_source *source = files_table_row(&t->files, row);
-    const struct coverage_ratios *c = files_table_sums(&t->files, row);
-    const struct coverage_ratios *old = files_table_old_sums(&t->files, row);
-    uint8_t style = at->style;
-    if (l->columns.place[FILE_SELF_SHARE]) {
-        char text[32] = "";
-        double share = summary_share(&t->now->session.summary, source->self);
-        if (source->first_listed != UINT32_MAX)
-            snprintf(text, sizeof text, "%.2f", 100 * share);
-        at->style = draw_heat(style, share);
-        columns_put(&l->columns, FILE_SELF_SHARE, at, text);
-        at->style = style;
-    }
-    put_ratio(l, FILE_LINES, at, c ? &c->lines : NULL);
-    put_ratio(l, FILE_BASE, at, old ? &old->lines : NULL);
-    columns_put_count(&l->columns, FILE_MISSED, at, c, c ? c->lines.all - c->lines.hit : 0);
-    columns_put_count(&l->columns, FILE_OF, at, c, c ? c->lines.all : 0);
-    put_ratio(l, FILE_BRANCHES, at, c ? &c->branches : NULL);
-    put_ratio(l, FILE_FUNCTIONS, at, c ? &c->functions : NULL);
-    span_path(at, source->shown, t->shift);
-    span_fill(at, at->end);
-}
-
 void draw_files(struct surface *s, const struct tui *t)
 {
     const struct list *list = &t->list[VIEW_FILES];
@@ -117,7 +90,28 @@ void draw_files(struct surface *s, const struct tui *t)
     span_fill(&at, at.end);
     for (size_t i = list->top; i < list->len && i - list->top < list->height; i++) {
         at = surface_span(s, DRAW_FIRST_ROW + i - list->top, 0, draw_row_style(t, i));
-        put_row(&l, &at, i);
+        const struct measured_source *source = files_table_row(&t->files, i);
+        const struct coverage_ratios *c = files_table_sums(&t->files, i);
+        const struct coverage_ratios *old = files_table_old_sums(&t->files, i);
+        uint8_t style = at.style;
+        if (l.columns.place[FILE_SELF_SHARE]) {
+            char text[32] = "";
+            double share = summary_share(&t->now->session.summary, source->self);
+            if (source->first_listed != UINT32_MAX)
+                snprintf(text, sizeof text, "%.2f", 100 * share);
+            at.style = draw_heat(style, share);
+            columns_put(&l.columns, FILE_SELF_SHARE, &at, text);
+            at.style = style;
+        }
+        put_ratio(&l, FILE_LINES, &at, c ? &c->lines : NULL);
+        put_ratio(&l, FILE_BASE, &at, old ? &old->lines : NULL);
+        columns_put_count(&l.columns, FILE_MISSED, &at, c, c ? c->lines.all - c->lines.hit : 0);
+        columns_put_count(&l.columns, FILE_OF, &at, c, c ? c->lines.all : 0);
+        put_ratio(&l, FILE_BRANCHES, &at, c ? &c->branches : NULL);
+        put_ratio(&l, FILE_FUNCTIONS, &at, c ? &c->functions : NULL);
+        /* A path that is too long loses its beginning: files are told apart by the end. */
+        span_path(&at, source->shown, t->shift);
+        span_fill(&at, at.end);
     }
     if (!list->len)
         draw_empty(s, t->files.hidden ? "No source passes the filter; f and an empty line show all."
@@ -184,21 +178,6 @@ uint32_t draw_source_columns(const struct tui *t)
     struct source_layout l;
     source_layout_make(&l, t, 0);
     return l.columns.there;
-}
-
-/* Blank where no sample fell: zeros would hide the lines that matter. */
-static void source_put_share(const struct source_layout *l, struct span *at,
-                             const struct source_figures *f)
-{
-    char text[32] = "";
-    uint8_t style = at->style;
-    if (l->summary && f->self > 0) {
-        double share = summary_share(l->summary, f->self);
-        snprintf(text, sizeof text, "%.2f", 100 * share);
-        at->style = draw_heat(style, share);
-    }
-    columns_put(&l->columns, SOURCE_SHARE, at, text);
-    at->style = style;
 }
 
 /* `hit` of `all`; nothing of none. */
@@ -268,10 +247,17 @@ void draw_source(struct surface *s, const struct tui *t)
         /* The order of the calls is the order of the columns. */
         const struct source_figures *f = &l.table->lines.at[i];
         struct bytes text = source_line(&l.table->text, i + 1);
-        source_put_share(&l, &at, f);
-        /* A star marks what chance does not explain. */
-        char base[32] = "", change[32] = "";
         uint8_t style = at.style;
+        /* Blank where no sample fell: zeros would hide the lines that matter. A star marks what
+         * chance does not explain. */
+        char self[32] = "", base[32] = "", change[32] = "";
+        if (l.summary && f->self > 0) {
+            double share = summary_share(l.summary, f->self);
+            snprintf(self, sizeof self, "%.2f", 100 * share);
+            at.style = draw_heat(style, share);
+        }
+        columns_put(&l.columns, SOURCE_SHARE, &at, self);
+        at.style = style;
         bool is_any = f->has_base && (f->self > 0 || f->base > 0);
         if (is_any) {
             double share = summary_share(l.summary, f->self);
@@ -298,15 +284,10 @@ void draw_source(struct surface *s, const struct tui *t)
 /* --- one line --------------------------------------------------------------------------------- */
 
 /* Columns that a row is indented by: what belongs to what. */
-static const char *line_indent(enum detail_kind kind)
+void draw_line(struct surface *s, const struct tui *t)
 {
     static const char *const INDENTS[] = {
         [DETAIL_TEXT] = "", [DETAIL_COPY] = "", [DETAIL_PLACE] = "  ", [DETAIL_CODE] = "    "};
-    return INDENTS[kind];
-}
-
-void draw_line(struct surface *s, const struct tui *t)
-{
     const struct list *list = &t->list[VIEW_LINE];
     struct span at = surface_span(s, DRAW_HEAD_ROW, 0, STYLE_UNDERLINE);
     if (t->now)
@@ -332,7 +313,7 @@ void draw_line(struct surface *s, const struct tui *t)
             span_str(&at, " ");
         }
         at.style |= d->kind == DETAIL_COPY ? STYLE_BOLD : 0;
-        span_str(&at, line_indent(d->kind));
+        span_str(&at, INDENTS[d->kind]);
         span_source(&at, d->text, strlen(d->text), t->shift);
         span_fill(&at, at.end);
     }
