@@ -29,7 +29,7 @@ BUILD = Path(MONARC).parent / "tests/faults"
 FAIL_NTH = os.environ.get("FAIL_NTH_SO") or str(BUILD / "fail_nth.so")
 FAIL_CALL = os.environ.get("FAIL_CALL") or str(BUILD / "fail_call")
 QUICK_PLACES = 3
-SLOW_PLACES = 24  # of those that a command has of a kind: some have thousands
+SLOW_PLACES = 12  # of those that a command has of a kind: some have thousands
 CHANGES = re.compile(rb'timestamp="\d+"|"created": *"?[^",]*')  # from run to run
 
 # What is failed: arguments of fail_call, or None for allocations.

@@ -266,10 +266,12 @@ static bool do_splice(void)
     return is_content(pid) && ok;
 }
 
+static char folder[] = "/tmp/monarc-calls-XXXXXX"; /* made when it is first read */
+
 /* A whole folder in one call. */
 static bool do_getdents(void)
 {
-    static char folder[] = "/tmp/monarc-calls-XXXXXX", list[1 << 18];
+    static char list[1 << 18];
     static long whole;
     enum { FILES = 1500 };
     if (!whole) {
@@ -289,7 +291,9 @@ static bool do_getdents(void)
 
 static void remove_folder(void)
 {
-    if (system("rm -rf /tmp/monarc-calls-??????") < 0)
+    char command[sizeof folder + 10];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) < 0)
         perror("rm");
 }
 
