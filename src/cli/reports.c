@@ -174,6 +174,15 @@ static const struct option_row LINES_OPTIONS[] = {
      TAKEN_BY(lines_take_map)},
 };
 
+/* Text has the first 40 rows, unless it is asked for others: by --all, filters or another order. */
+static bool lines_are_first(const struct view_options *o)
+{
+    const struct view_rules *rules = &o->rules;
+    return !o->print.format && !rules->shows_all && !rules->limit && !(rules->min_percent > 0) &&
+           !o->filter.focus.len && !o->filter.ignore.len && !o->filter.places.len &&
+           (!rules->has_sort || rules->sort == BY_SELF);
+}
+
 /* Line tables are read here, not when the session opens, as no other report on functions needs
  * them. */
 static bool lines_report(struct session *s, void *request, struct out *out, struct err *e)
@@ -188,7 +197,13 @@ static bool lines_report(struct session *s, void *request, struct out *out, stru
     struct lines_table table;
     struct progress *progress = progress_start();
     progress_phase(progress, "reading line numbers", 0);
-    lines_make(&table, &in, &r->view.rules, &s->arena);
+    enum { FIRST_LINES = 40 };
+    struct view_rules rules = r->view.rules;
+    bool are_first = lines_are_first(&r->view);
+    if (are_first)
+        rules.limit = FIRST_LINES;
+    lines_make(&table, &in, &rules, &s->arena);
+    table.omitted.are_with_all = are_first;
     progress_end(progress);
     struct report_input shown = {.names = &table.names, .lines = &table, .paths = &r->paths};
     if (view_has_short_names(&r->view))

@@ -336,6 +336,29 @@ class Options(Case):
         self.assertEqual({row["name"] for row in focused}, {"twice"})
         self.assertIn("more lines, not shown]", self.text("-n1"))
 
+    def test_text_has_the_first_forty(self):
+        folder = Path(self.folder, "many")
+        folder.mkdir()
+        Path(folder, "many.c").write_text("".join(f"int f{i}(int x)\n{{ return x * {i}; }}\n" for i in range(50)) + "void _start(void) { }\n")
+        subprocess.run([*CC, *FLAGS, "-o", "many", "many.c"], cwd=folder, check=True)
+        nm = subprocess.run(["nm", "many"], cwd=folder, check=True, capture_output=True, text=True).stdout
+        at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
+        low, high = min(at[f"f{i}"] for i in range(50)) & ~15, max(at.values())
+        Path(folder, "many.gmon").write_bytes(gmon([(low, low + (high - low) // 2 * 2, [1] * ((high - low) // 2))]))
+
+        def shown(*arguments):
+            text = monarc("lines", *arguments, "many", "many.gmon", cwd=folder).stdout.decode()
+            return len(re.findall(r" many\.c:\d+ ", text)), re.findall(r"\[(\d+ more lines.*)\]", text)
+
+        whole = shown("--all")[0]
+        self.assertGreater(whole, 45)
+        self.assertEqual(shown(), (40, [f"{whole - 40} more lines: --all"]))
+        self.assertEqual(shown("--limit", "42"), (42, [f"{whole - 42} more lines, not shown"]))
+        self.assertEqual(shown("--sort", "name"), (whole, []))
+        self.assertEqual(shown("--focus", "f"), (whole, []))
+        rows = monarc("lines", "--csv", "many", "many.gmon", cwd=folder).stdout.decode().splitlines()
+        self.assertEqual(len(rows), whole + 1)
+
     def test_orders(self):
         for order, key in ("self", "self_samples"), ("total", "total_samples"):
             rows = self.lines("--inlines", "--sort", order, self.path, self.gmon)["lines"]

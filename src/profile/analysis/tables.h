@@ -268,6 +268,7 @@ struct lines_table {
     struct {
         uint32_t lines;
         double self;
+        bool are_with_all; /* no filter left them out: --all shows them */
     } omitted;
     double without_line;         /* samples in functions, but on no line; part of rows */
     const char *const *lineless; /* names of objects in which that is all there is */

@@ -386,8 +386,9 @@ void lines_text(struct out *out, const struct report_input *in)
     if (t->omitted.lines) {
         running += t->omitted.self;
         put_rest(out, &l, s, t->omitted.self, running);
-        out_printf(out, "[%" PRIu32 " more line%s, not shown]\n", t->omitted.lines,
-                   t->omitted.lines == 1 ? "" : "s");
+        out_printf(out, "[%" PRIu32 " more line%s%s]\n", t->omitted.lines,
+                   t->omitted.lines == 1 ? "" : "s",
+                   t->omitted.are_with_all ? ": --all" : ", not shown");
     }
     if (s->unattributed != 0) {
         running += s->unattributed;
