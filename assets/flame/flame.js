@@ -5,13 +5,13 @@
 (function () {
     "use strict";
     var root = document.documentElement, width = root.viewBox.baseVal.width, margin = 10;
-    var inner = width - 2 * margin, character = 7.3;
+    var inner = width - 2 * margin, character = 7.3, up = root.hasAttribute("data-up");
     var frames = Array.prototype.map.call(root.querySelectorAll(".f"), function (g) {
         var rects = g.querySelectorAll("rect"), box = rects[0];
         return {
             g: g, rects: rects, text: g.querySelector("text"), total: +g.getAttribute("data-total"),
             name: g.querySelector("title").textContent.split("\n")[0],
-            x: +box.getAttribute("x"), y: +box.getAttribute("y"), w: +box.getAttribute("width")
+            x: +box.getAttribute("x"), level: +box.getAttribute("y") * (up ? -1 : 1), w: +box.getAttribute("width")
         };
     });
     var found = document.getElementById("found"), reset = document.getElementById("reset");
@@ -34,12 +34,12 @@
     function zoom(to) {
         var factor = inner / to.w;
         frames.forEach(function (f) {
-            var isBelow = f.y >= to.y && f.x <= to.x + 0.01 && f.x + f.w >= to.x + to.w - 0.01;
+            var isBelow = f.level <= to.level && f.x <= to.x + 0.01 && f.x + f.w >= to.x + to.w - 0.01;
             var x = isBelow ? margin : margin + (f.x - to.x) * factor;
             var w = isBelow ? inner : f.w * factor;
-            var isSeen = isBelow || (f.y < to.y && x > margin - 0.5 && x + w < width - margin + 0.5);
+            var isSeen = isBelow || (f.level > to.level && x > margin - 0.5 && x + w < width - margin + 0.5);
             f.g.style.display = isSeen ? "" : "none";
-            f.g.style.opacity = isBelow && f.y > to.y ? 0.6 : 1;
+            f.g.style.opacity = isBelow && f.level < to.level ? 0.6 : 1;
             f.rects.forEach(function (r) {
                 r.setAttribute("x", x);
                 r.setAttribute("width", w);
@@ -63,7 +63,7 @@
             var isMatch = i > 0 && pattern !== "" && !f.g.classList.contains("small") &&
                 match.test(f.name);
             f.g.classList.toggle("found", isMatch);
-            while (covered.length && covered[covered.length - 1].y <= f.y)
+            while (covered.length && covered[covered.length - 1].level >= f.level)
                 covered.pop();
             if (isMatch && !covered.length) {
                 sum += f.total;

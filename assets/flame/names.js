@@ -44,6 +44,8 @@ function nextComponent(name) {
 function nameForms(name, gap) {
     "use strict";
     var forms = [name], rest, next;
+    if (name[0] === "[" && (rest = name.replace(/^(\[0x[0-9a-f]+\]) \(.*\)$/, "$1").replace(/^\[(kernel|waiting)\] (?=.)/, "")) !== name)
+        forms.push(rest); /* the object; what the colour says */
     if (name[0] === "[" || !/::|[(<]/.test(name))
         return forms;
     rest = withoutArguments(name);

@@ -35,7 +35,7 @@ class Flame {
 
     /* How deep it goes below the root, of what can be seen. */
     measure() {
-        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / 4000 / this.factor;
+        const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / (this.holder.clientWidth || 4000) / this.factor;
         let deepest = 0;
         const stack = [[this.root, 0]], kids = tree.isOrdered ? kidsInOrder : kidsByTotal;
         while (stack.length) {
@@ -161,14 +161,26 @@ class Flame {
             return this.matches[fn] ? this.tone("--match") : this.tone("--idle");
         if (!node || f.kind[fn] >= KIND.small)
             return this.tone("--idle");
-        if (this.isCompared)
+        if (this.colours === "change")
             return comparedColour(fn, name => this.tone(name));
-        const isWait = f.name[fn].startsWith("[waiting]") || f.name[fn] === "[ready to run]";
-        if (isWait || f.name[fn].startsWith("[kernel]"))
-            return this.tone(isWait ? "--waiting" : "--kernel-frame");
-        if (this.isByObject || this.ofObjects)
-            return `hsl(${hueOf(objectName(fn))} ${this.tone("--frame-tone")})`;
-        return `hsl(${15 + hueOf(f.name[fn]) % 45} ${this.tone("--frame-tone")})`;
+        if (this.colours === "share")
+            return this.shades("--share")[shareStep(share(this.tree.self[node]))];
+        if (this.colours === "object" || this.colours === "file")
+            return this.hue(this.colours === "file" ? fileNameOf(fn) : objectTitle(fn));
+        const kind = codeKind(fn);
+        return kind ? this.shades(`--${kind}-frame`)[shadeOf(f.name[fn])] : this.tone("--idle");
+    }
+
+    hue(text) {
+        return text ? `hsl(${hueOf(text)} ${this.tone("--frame-tone")})` : this.tone("--idle");
+    }
+
+    /* A list of colours in the style. */
+    shades(name) {
+        const key = `${name} list`;
+        if (!this.tones.has(key))
+            this.tones.set(key, this.tone(name).trim().split(" "));
+        return this.tones.get(key);
     }
 
     frame(node, from, whole, depth) {
@@ -211,7 +223,7 @@ class Flame {
         const c = this.context, fits = form => form.length * this.narrowest < room && c.measureText(form).width <= room;
         const forms = nameForms(text, "…"), last = forms[forms.length - 1].replace(/^…/, "");
         let shown = forms.find(fits) || (fits(last) ? last : "");
-        for (let kept = Math.min(last.length - 1, Math.floor(room / this.narrowest)); !shown && kept > 2; kept--) {
+        for (let kept = last.startsWith("[0x") ? 0 : Math.min(last.length - 1, Math.floor(room / this.narrowest)); !shown && kept > 2; kept--) {
             const cut = `${last.slice(0, Math.ceil(kept / 2))}…${last.slice(last.length - Math.floor(kept / 2))}`;
             shown = fits(cut) ? cut : "";
         }
@@ -233,11 +245,17 @@ class Flame {
     describe(node) {
         const { tree } = this;
         if (tree.isOrdered)
-            return node ? `${this.nameOf(node)}: ${amountText(tree.total[node])} from ${this.startOf(node).toFixed(3)} s on` : this.nameOf(node);
+            return node ? `${this.nameOf(node)}: ${this.lengthText(node)} from ${this.startOf(node).toFixed(3)} s on` : this.nameOf(node);
         const way = !tree.estimate ? "" : tree.estimate[node]
             ? "; an estimate: the model of the call graph splits time by calls" : "; no other way leads here";
         return `${this.nameOf(node)}: ${percentText(share(tree.total[node]))}, ${amountText(tree.total[node])}` +
             `; self ${amountText(tree.self[node])}${node ? way : ""}`;
+    }
+
+    /* What was measured; and where that is less than the steps of time that it was seen in, these, too. */
+    lengthText(node) {
+        const ran = amountText(this.tree.ran[node]), length = amountText(this.tree.total[node]);
+        return ran === length ? ran : `${ran} within ${length}`;
     }
 
     /* In seconds. Found by what stands before it, from the outermost frame on. */
@@ -386,11 +404,43 @@ class Flame {
     }
 }
 
-function hueOf(name) {
+function hashOf(name) {
     let hash = 0;
     for (let i = 0; i < name.length; i++)
         hash = (31 * hash + name.charCodeAt(i)) | 0;
-    return Math.abs(hash) % 360;
+    return hash >>> 0;
+}
+
+const hueOf = name => hashOf(name) % 360;
+
+/* One of four, and the step of a share, as in the picture that 'monarc flame' draws (flame.c). */
+const shadeOf = name => (hashOf(name) >>> 8) % 4;
+const shareStep = part => [0.01, 0.03, 0.10, 0.25].filter(least => part >= least).length;
+
+/* What code is, as the object that it is in tells; "" is none: the end of a stack that was cut. */
+const CODE_KINDS = [["program", "the program"], ["library", "libraries"], ["kernel", "the kernel"], ["generated", "generated code"], ["waiting", "waiting"]];
+
+function codeKind(fn) {
+    const object = page.functions.object[fn], name = object >= 0 ? page.functions.objects[object] : "";
+    if (name === "kernel" || name === "generated" || name === "waiting")
+        return name;
+    return name === "cut" ? "" : name === "vdso" || name.includes(".so") ? "library" : "program";
+}
+
+/* Which colour is what, of the kinds that the picture has. */
+function kindLegend(tree) {
+    const seen = new Set();
+    for (let i = 1; i < tree.len; i++)
+        if (tree.fn[i] >= 0 && page.functions.kind[tree.fn[i]] < KIND.small)
+            seen.add(codeKind(tree.fn[i]));
+    return element("span", { class: "legend" }, ...CODE_KINDS.filter(([kind]) => seen.has(kind)).map(([kind, text]) =>
+        element("span", {}, swatchOf(kind), text)));
+}
+
+function swatchOf(kind) {
+    const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
+    [swatch.style.background] = getComputedStyle(document.body).getPropertyValue(`--${kind}-frame`).trim().split(" ");
+    return swatch;
 }
 
 function objectTitle(fn) {
@@ -423,12 +473,14 @@ function flameRemark(tree) {
 }
 
 function colourChoice(parameters, change) {
-    const choices = [["", "functions"]];
+    const choices = [["", "kind of code"], ["share", "own time"]];
     if (page.functions.objects.length)
         choices.push(["object", "objects"]);
+    if (page.files.name.length)
+        choices.push(["file", "files"]);
     if (baseOf())
         choices.push(["change", "change: red more, blue less"]);
-    return choices.length > 1 ? selectOf("colour", choices, parameters.colour || "", change) : null;
+    return selectOf("colour", choices, parameters.colour || "", change);
 }
 
 function showFlame(main, parameters) {
@@ -438,7 +490,7 @@ function showFlame(main, parameters) {
     }
     const fn = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
     const flame = new Flame({ tree: flameTree(parameters), isFlame: parameters.up === "1",
-        isByObject: parameters.colour === "object", ofObjects: parameters.frames === "objects", isCompared: Boolean(baseOf()) && parameters.colour === "change",
+        colours: parameters.colour === "change" && !baseOf() ? "" : parameters.colour, ofObjects: parameters.frames === "objects",
         rootName: fn !== undefined ? `callers of ${functionName(fn)}` : "all" });
     const panel = element("aside", { class: "panel" });
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
@@ -457,7 +509,8 @@ function showFlame(main, parameters) {
         }),
         parameters.frames === "objects" ? null : colourChoice(parameters, set("colour")),
         element("button", { type: "button", onclick: () => flame.zoom(0) }, "whole")),
-    flame.status, element("div", { class: "beside" }, flame.holder, panel), element("p", { class: "remark" }, flameRemark(flame.tree)));
+    flame.status, element("div", { class: "beside" }, flame.holder, panel),
+    element("p", { class: "remark" }, parameters.colour ? null : kindLegend(flame.tree), flameRemark(flame.tree)));
     flame.chosenChanged = frame => panel.replaceChildren(functionPanel(frame));
     flame.setPattern(parameters.search);
 }

@@ -8,7 +8,7 @@ function showStackChart(main, parameters) {
     }
     const busiest = chartThreads(), thread = page.window && page.window.thread >= 0 ? page.window.thread : busiest[0];
     const tree = timeTree(thread, stackRules(parameters));
-    const chart = new Flame({ tree, isFlame: parameters.up === "1", isByObject: parameters.colour === "object", rootName: laneName(thread) });
+    const chart = new Flame({ tree, isFlame: parameters.up === "1", colours: parameters.colour === "change" ? "" : parameters.colour, rootName: laneName(thread) });
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     chart.chosenChanged = fn => panel.replaceChildren(functionPanel(fn));
     const panel = element("aside", { class: "panel under" });

@@ -32,7 +32,7 @@ struct flame_request {
     struct stack_edits stacks;
     const char *output, *title;
     uint64_t depth;
-    bool no_inlines;
+    bool no_inlines, is_by_share, grows_up;
 };
 
 /* --depth and --no-inlines need stacks: flame_report() refuses them elsewhere. */
@@ -46,11 +46,32 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct flame_request, view.rules.min_percent)},
     {0, "no-inlines", NULL, "leave out functions where they were inlined",
      FILLS(struct flame_request, no_inlines)},
+    {0, "by-share", NULL, "colour functions by their own time, not by the kind of code",
+     FILLS(struct flame_request, is_by_share)},
+    {0, "up", NULL, "callees above their callers, not below",
+     FILLS(struct flame_request, grows_up)},
     {0, "model", NULL, "paths by gprof's model, not by recorded stacks",
      FILLS(struct flame_request, view.is_model)},
 };
 
 /* --- frames ---------------------------------------------------------------------------------- */
+
+/* By what tables call the object that a function is in: NULL is the program, and so are the other
+ * files that are no shared object, which it ran. */
+static enum code_kind flame_kind(const char *object)
+{
+    static const struct {
+        const char *object;
+        enum code_kind kind;
+    } KINDS[] = {{"kernel", CODE_KERNEL},
+                 {"vdso", CODE_LIBRARY},
+                 {"generated", CODE_GENERATED},
+                 {"waiting", CODE_WAITING}};
+    for (size_t i = 0; object && i < sizeof KINDS / sizeof *KINDS; i++)
+        if (!strcmp(object, KINDS[i].object))
+            return KINDS[i].kind;
+    return object && strstr(object, ".so") ? CODE_LIBRARY : CODE_PROGRAM;
+}
 
 /* Of the rows of a tree of all stacks. Names live in the arena and in the report's. Rows are in
  * preorder with their depths, as frames are: row i is frame i. */
@@ -68,6 +89,9 @@ static void flame_of_stacks(struct flame *f, const struct call_report *report, s
             .total = row->total,
             .self = row->self,
             .is_inlined = !row->folded && row->function >= report->frames->first_inlined,
+            .kind = row->folded ? CODE_PROGRAM
+                                : flame_kind(function_object_label(&report->frames->functions,
+                                                                   row->function)),
         };
     }
     f->frames = frames;
@@ -195,7 +219,10 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
 {
     const double percent = 100;
     struct flame_request *r = request;
-    struct flame f = {.summary = &s->summary, .title = r->title};
+    struct flame f = {.summary = &s->summary,
+                      .title = r->title,
+                      .is_by_share = r->is_by_share,
+                      .grows_up = r->grows_up};
     if (!f.title)
         f.title = arena_printf(&s->arena, "Where the time of %s went",
                                path_base_name(s->summary.program));

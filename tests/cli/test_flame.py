@@ -34,6 +34,7 @@ class Frame:
         self.label = g.find(SVG + "text").text or ""
         self.total, self.self = float(g.get("data-total")), float(g.get("data-self"))
         self.x, self.y, self.width = (float(box.get(k)) for k in ("x", "y", "width"))
+        self.fill = box.get("fill")
         self.is_hatched = len(g.findall(SVG + "rect")) == 2
 
 
@@ -84,13 +85,31 @@ class Flame(unittest.TestCase):
         found = frames(picture("--min-percent=0", self.recording))
         above = []
         for frame in found:
-            while above and above[-1].y <= frame.y:
+            while above and above[-1].y >= frame.y:
                 above.pop()
             if above:
                 self.assertGreaterEqual(frame.x, above[-1].x - 0.02)
                 self.assertLessEqual(frame.x + frame.width, above[-1].x + above[-1].width + 0.02)
             above.append(frame)
         self.assertFalse([f for f in found if f.is_hatched])
+
+    def test_up(self):
+        down, up = frames(picture("--min-percent=0", self.recording)), frames(picture("--min-percent=0", "--up", self.recording))
+        self.assertEqual([(f.name, f.x, f.width) for f in down], [(f.name, f.x, f.width) for f in up])
+        self.assertLess(down[0].y, down[1].y)
+        self.assertGreater(up[0].y, up[1].y)
+
+    def test_colours_are_those_of_the_page(self):
+        """By kind of code, in shades that both have, and by share with --by-share."""
+        style = (Path(__file__).resolve().parents[2] / "assets/page/style.css").read_text().split("@media")[0]
+        shades = {kind: colours.split() for kind, colours in re.findall(r"--(\w+)-frame: ([^;]*);", style)}
+        steps = re.search(r"--share: ([^;]*);", style)[1].split()
+        for frame in frames(picture("--min-percent=0", self.recording))[1:]:
+            kind = "kernel" if frame.name.startswith("[kernel]") else "program" if frame.name in ("hub", "main") else None
+            self.assertIn(frame.fill, shades[kind] if kind else sum(shades.values(), []), frame.name)
+        text = picture("--min-percent=0", "--by-share", self.recording)
+        self.assertLessEqual({frame.fill for frame in frames(text)[1:]}, set(steps))
+        self.assertTrue(all(step.encode() in text for step in steps))
 
     def test_small_ones_are_put_together(self):
         found = frames(picture("--min-percent=30", self.recording))

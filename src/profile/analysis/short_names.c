@@ -552,8 +552,12 @@ static const char *short_next_component(const char *name)
 const char *names_within(const char *name, int room, struct arena *a)
 {
     static const char gap[] = "...";
-    if (short_columns(name) <= room || name[0] == '[')
+    if (short_columns(name) <= room)
         return name;
+    if (name[0] == '[') { /* the address of a function without a symbol is told without its file */
+        size_t len = strcspn(name, "]");
+        return !strncmp(name, "[0x", 3) && name[len] ? arena_copy(a, name, len + 1) : name;
+    }
     const char *fits = short_shorten(name, false, false, a);
     if (short_columns(fits) > room)
         fits = short_shorten(name, false, true, a);

@@ -1,15 +1,17 @@
 /* Layout and colours of the flame picture.
  *
- * Colour says how much of all time a function spent in itself: five steps of one hue, each darker
- * than the one before, so that they stay apart in grey and for people who cannot tell hues.
+ * Colour says what code is: each kind has a hue, in four shades of which a function's name picks
+ * one. The page has the same hues and shades (style.css). By share it says how much of all time a
+ * function spent in itself: five steps of one hue, each darker than the one before, so that they
+ * stay apart in grey and for people who cannot tell hues.
  *
- *     y                    +-----+
- *     ^     +------+ +-----+-----+        depth 1 and up: callees above their callers
- *     |  +--+------+-+-----+-----+--+
- *     |  |          main            |     depth 0
- *     |  +--------------------------+
- *     |  |           all            |     what all outermost frames cover
  *     +--------------------------------> x: samples; WIDTH - 2 MARGIN pixels are `covered`
+ *     |  |           all            |     what all outermost frames cover
+ *     |  +--------------------------+
+ *     |  |          main            |     depth 0
+ *     |  +--+------+-+-----+-----+--+
+ *     v     +------+ +-----+-----+        depth 1 and up: callees below their callers, or above
+ *     y                    +-----+
  *
  * The picture is one <g> a frame with a rectangle, its tip and its label. The script finds frames
  * by the class `f`, what each covers by data-total, and what 100 % is by data-samples of the root:
@@ -34,6 +36,18 @@ static const struct flame_step {
 } FLAME_STEPS[STEPS] = {
     {0, "#fdf0c0", "0 %"},     {0.01, "#fee08b", "1 %"},  {0.03, "#fdbb63", "3 %"},
     {0.10, "#f58a4b", "10 %"}, {0.25, "#dd6a4a", "25 %"},
+};
+
+enum { SHADES = 4 };
+
+static const struct {
+    const char *fill[SHADES], *name;
+} FLAME_KINDS[CODE_KINDS] = {
+    [CODE_PROGRAM] = {{"#f4b183", "#f7c19a", "#efa26f", "#f9cfae"}, "program"},
+    [CODE_LIBRARY] = {{"#a9d3a0", "#bcdfb4", "#97c78d", "#cbe7c5"}, "libraries"},
+    [CODE_KERNEL] = {{"#c3aee6", "#d1c1ec", "#b59bdf", "#dccff1"}, "kernel"},
+    [CODE_GENERATED] = {{"#9fcbe8", "#b5d7ee", "#8bbfe2", "#c6e1f2"}, "generated"},
+    [CODE_WAITING] = {{"#b9c4cf", "#c8d1da", "#abb8c5", "#d5dce3"}, "waiting"},
 };
 
 /* The classes: h is text of the head, t the title, f a frame, i an inlined one, b a button; `found`
@@ -62,6 +76,13 @@ static const char *flame_fill(const struct flame *f, const struct flame_frame *f
 {
     if (frame->is_small)
         return "#e4e4e4";
+    if (!f->is_by_share) {
+        const unsigned factor = 31, low_bits = 8; /* as shadeOf() in the page's flame.js */
+        uint32_t hash = 0;
+        for (const char *c = frame->name; *c; c++)
+            hash = factor * hash + (unsigned char)*c;
+        return FLAME_KINDS[frame->kind].fill[(hash >> low_bits) % SHADES];
+    }
     size_t step = STEPS - 1;
     double share = summary_share(f->summary, frame->self);
     while (step && share < FLAME_STEPS[step].least)
@@ -138,7 +159,11 @@ static void flame_put_label(struct out *out, const struct flame_frame *frame, do
     out_char(out, '>');
     if (room > 0) {
         struct arena scratch = {0};
-        const char *fits = names_within(frame->name, room, &scratch);
+        const char *name = frame->name, *call = strstr(name, "] ");
+        if ((frame->kind == CODE_KERNEL || frame->kind == CODE_WAITING) && name[0] == '[' && call &&
+            strlen(name) > (size_t)room)
+            name = call + 2; /* the colour says the rest */
+        const char *fits = names_within(name, room, &scratch);
         svg_text_within(out, fits, strlen(fits), room);
         arena_deinit(&scratch);
     }
@@ -151,7 +176,8 @@ static void flame_put_frame(struct out *out, const struct flame_layout *l,
                             const struct flame_frame *frame, double from, uint32_t level)
 {
     double x = MARGIN + from * l->scale, w = frame->total * l->scale;
-    double y = l->height - MARGIN - ROW * (double)(level + 1);
+    double y = l->flame->grows_up ? l->height - MARGIN - ROW * (double)(level + 1)
+                                  : HEAD + ROW * (double)level;
     out_printf(out, "<g class=\"f%s\" data-total=\"",
                frame->is_small     ? " small"
                : frame->is_inlined ? " i"
@@ -189,19 +215,37 @@ static void flame_put_note(struct out *out, const struct flame *f)
     out_str(out, "</text>\n");
 }
 
-/* Steps of colour, and the mark of whichever kind of frame this picture may have: hatching in a
- * model's, italics in one of recorded stacks. */
+static void flame_put_swatch(struct out *out, int x, const char *fill, const char *name)
+{
+    enum { BOX = 14 };
+    out_printf(out,
+               "<rect x=\"%d\" y=\"55\" width=\"%d\" height=\"%d\" fill=\"%s\" "
+               "stroke=\"#777\"/><text class=\"h\" x=\"%d\" y=\"66\">%s</text>\n",
+               x, BOX, BOX, fill, x + BOX + 4, name);
+}
+
+/* Colours, and the mark of whichever kind of frame this picture may have: hatching in a model's,
+ * italics in one of recorded stacks. */
 static void flame_put_legend(struct out *out, const struct flame *f)
 {
-    enum { LEFT = 120, STEP = 62, BOX = 14 };
-    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"66\">Self time, from</text>\n", MARGIN);
-    for (int i = 0; i < STEPS; i++)
-        out_printf(out,
-                   "<rect x=\"%d\" y=\"55\" width=\"%d\" height=\"%d\" fill=\"%s\" "
-                   "stroke=\"#777\"/><text class=\"h\" x=\"%d\" y=\"66\">%s</text>\n",
-                   LEFT + i * STEP, BOX, BOX, FLAME_STEPS[i].fill, LEFT + i * STEP + BOX + 4,
-                   FLAME_STEPS[i].name);
-    int x = LEFT + STEPS * STEP + 8;
+    enum { LEFT = 120, STEP = 62, KIND = 92, BOX = 14 };
+    int x = MARGIN;
+    if (f->is_by_share) {
+        out_printf(out, "<text class=\"h\" x=\"%d\" y=\"66\">Self time, from</text>\n", MARGIN);
+        x = LEFT;
+        for (int i = 0; i < STEPS; i++, x += STEP)
+            flame_put_swatch(out, x, FLAME_STEPS[i].fill, FLAME_STEPS[i].name);
+    } else {
+        bool has[CODE_KINDS] = {false};
+        for (size_t i = 0; i < f->len; i++)
+            has[f->frames[i].kind] |= !f->frames[i].is_small;
+        for (int i = 0; i < CODE_KINDS; i++)
+            if (has[i]) {
+                flame_put_swatch(out, x, FLAME_KINDS[i].fill[0], FLAME_KINDS[i].name);
+                x += KIND;
+            }
+    }
+    x += 8;
     if (f->is_model) {
         out_printf(out,
                    "<rect x=\"%d\" y=\"55\" width=\"28\" height=\"%d\" fill=\"url(#estimate)\" "
@@ -224,7 +268,7 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
                "viewBox=\"0 0 %d %.0f\" data-samples=\"",
                WIDTH, l->height, WIDTH, l->height);
     out_shortest(out, f->summary->samples);
-    out_str(out, "\">\n<title>");
+    out_str(out, f->grows_up ? "\" data-up=\"\">\n<title>" : "\">\n<title>");
     svg_text_within(out, f->title, strlen(f->title), LONGEST_NAME);
     out_printf(out,
                "</title>\n<style>%s</style>\n<defs><pattern id=\"estimate\" width=\"6\" "
@@ -254,7 +298,7 @@ static void flame_put_frames(struct out *out, const struct flame_layout *l)
 {
     const struct flame *f = l->flame;
     VEC(double) next = {0}; /* per level: where its next frame begins */
-    struct flame_frame all = {.name = "all", .total = f->covered};
+    struct flame_frame all = {.name = "all", .total = f->covered, .is_small = true};
     flame_put_frame(out, l, &all, 0, 0);
     vec_push(&next, 0);
     for (size_t i = 0; i < f->len; i++) {

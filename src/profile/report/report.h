@@ -45,7 +45,17 @@ struct call_report {
     bool is_percent_of_rows;
 };
 
-/* A flame picture: frames above those that called them, as wide as their time, in one SVG file.
+/* What code is, which pictures of stacks colour by. */
+enum code_kind {
+    CODE_PROGRAM,
+    CODE_LIBRARY,
+    CODE_KERNEL,
+    CODE_GENERATED,
+    CODE_WAITING,
+    CODE_KINDS
+};
+
+/* A flame picture: frames below those that called them, as wide as their time, in one SVG file.
  *
  * It shows in a browser, as <img>, and on paper; in a browser it can be searched and zoomed. It
  * names no other file. What it shows was decided by whoever made the frames. */
@@ -57,6 +67,7 @@ struct flame_frame {
     bool is_small; /* stands for several that are too small or too deep; the name says so */
     bool is_inlined;
     bool is_estimate; /* the model's, not seen */
+    enum code_kind kind;
 };
 
 /* A frame stands before those that it called, and after the one that called it. */
@@ -65,8 +76,10 @@ struct flame {
     const char *title;
     const struct flame_frame *frames;
     size_t len;
-    double covered; /* samples of the outermost frames */
-    bool is_model;  /* paths are a model's, not stacks that were recorded */
+    double covered;   /* samples of the outermost frames */
+    bool is_model;    /* paths are a model's, not stacks that were recorded */
+    bool is_by_share; /* coloured by own time, not by kind */
+    bool grows_up;    /* callees above their callers, not below */
 };
 
 /* Finished tables, of which `needs` of a report says which one it prints; the others may be NULL.

@@ -181,6 +181,8 @@ static void test_names_within(void **state)
          "\303\244\303\266::\303\274\303\274\303\274\303\274\303\274"},
         {"a_very_long_name_in_c", 10, "a_very_long_name_in_c"}, /* the caller cuts it */
         {"[stack cut: deeper than a::b]", 10, "[stack cut: deeper than a::b]"},
+        {"[0xcb5040] (cc1plus)", 20, "[0xcb5040] (cc1plus)"},
+        {"[0xcb5040] (cc1plus)", 19, "[0xcb5040]"},
         {"a>b::c(d", 3, "a>b::c(d"},
     };
     struct arena a = {0};
