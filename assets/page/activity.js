@@ -1,5 +1,8 @@
-/* activity.js: what the processors and waiting threads did over time, as one strip. It stands over all
- * views of a profile: dragging over it chooses the stretch of time that they show. */
+/* activity.js: what the processors did over time, as one strip, and above it how many threads waited: each has
+ * its own scale, as there may be hundreds that wait for one that runs. It stands over all views of a
+ * profile: dragging over it chooses the stretch of time that they show. */
+
+const WAITING_BAND = 0.3; /* of the height */
 
 class ActivityStrip {
     constructor(height, choose) {
@@ -38,16 +41,26 @@ class ActivityStrip {
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
         this.width = width;
         const sums = this.sums(width), colours = ["--user", "--kernel", "--waiting"].map(name => style.getPropertyValue(name));
-        let most = 0;
-        for (let x = 0; x < width; x++)
-            most = Math.max(most, sums[3 * x] + sums[3 * x + 1], sums[3 * x + 2] / 8);
-        for (let x = 0; x < width && most > 0; x++)
-            for (let state = 0, y = height; state < STATES.length; state++) {
-                const high = Math.min(y, sums[3 * x + state] / most * (height - 2));
-                c.fillStyle = colours[state];
-                c.fillRect(x, y - high, 1, high);
+        const ran = [], waited = [];
+        for (let x = 0; x < width; x++) {
+            ran.push(sums[3 * x] + sums[3 * x + 1]);
+            waited.push(sums[3 * x + 2]);
+        }
+        const mostWaited = waited.reduce((l, r) => Math.max(l, r), 0), band = mostWaited > 0 ? Math.floor(height * WAITING_BAND) : 0;
+        const mostRan = ran.reduce((l, r) => Math.max(l, r), 0);
+        const column = (x, foot, high, state) => {
+            c.fillStyle = colours[state];
+            c.fillRect(x, foot - high, 1, high);
+        };
+        for (let x = 0; x < width; x++) {
+            if (waited[x] > 0)
+                column(x, band - 1, Math.max(1, waited[x] / mostWaited * (band - 1)), 2);
+            for (let state = 0, y = height; state < 2 && mostRan > 0; state++) {
+                const high = sums[3 * x + state] / mostRan * (height - band - 2);
+                column(x, y, high, state);
                 y -= high;
             }
+        }
         veilOutside(this.dragged || page.window, this.length, c, style, { top: 0, width, height });
     }
 

@@ -83,14 +83,17 @@ function cycleMembers(cycle, except) {
     return list;
 }
 
-/* The hottest one with callers or callees. */
+/* The hottest one of the program's own, or else of all: whoever started it, and what it waited in, is clear. */
 function firstFunction() {
-    const f = page.functions;
-    let best = 0;
-    for (let i = 0; i < f.measured; i++)
-        if (f.total[i] > f.total[best])
+    const f = page.functions, weight = page.summary.has_samples ? i => f.self[i] : i => Number(f.calls[i]);
+    let best = -1, own = -1;
+    for (let i = 0; i < f.measured; i++) {
+        if (best < 0 || weight(i) > weight(best))
             best = i;
-    return best;
+        if (codeKind(i) === "program" && weight(i) > 0 && (own < 0 || weight(i) > weight(own)))
+            own = i;
+    }
+    return own < 0 ? best : own;
 }
 
 function functionOf(parameters) {

@@ -1,10 +1,14 @@
 /* callgraph.js: the call graph as a picture, laid out by the page from what is visible of it.
  *
- * Functions that call each other around are one cluster. Layers follow the longest way from a root;
- * in a layer, functions are moved towards the middle of their neighbours, a few times up and down.
- * Edges over several layers pass through places of their own. */
+ * At first these are the functions with most of the time, and the hottest others with the callers that
+ * lead to them. Boxes are as large as their share. Functions that call each other around are one
+ * cluster, in rows, with the calls among them. Layers follow the longest way from a root; in a layer,
+ * functions are moved towards the middle of their neighbours, a few times up and down. Edges over
+ * several layers pass through places of their own. A label that has no room is left out: the tip of
+ * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 46, across: 26, between: 70, most: 300, rounds: 8, cycle: 30, readable: 0.6, recognizable: 0.35, atOnce: 150 };
+const GRAPH = { wide: 170, high: 40, across: 22, between: 40, inner: 26, most: 300, first: 60, enough: 45, more: 25, hottest: 12, rounds: 8, cycle: 30, readable: 0.6,
+    recognizable: 0.3, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
     const made = new Float64Array(page.functions.measured), { caller, count } = page.arcs;
@@ -14,21 +18,51 @@ function callsMade() {
     return made;
 }
 
-/* Functions with enough of the time, or where none was measured, of the calls, made or received; those near
- * the focus alone if there is one. */
+/* A share of the time, or where none was measured, of the calls, made or received. */
+function weightOfFunctions() {
+    const f = page.functions, made = callsMade(), calls = Math.max(1, Number(page.summary.calls));
+    return page.summary.has_samples ? i => share(f.total[i]) : i => Math.max(Number(f.calls[i]), made[i]) / calls;
+}
+
+/* Functions with enough of that; those near the focus alone if there is one. Without a least share, as many as can be
+ * looked at. */
 function visibleFunctions(options) {
-    const f = page.functions, least = options.share / 100, made = callsMade();
-    const calls = Math.max(1, Number(page.summary.calls));
-    const weight = i => page.summary.has_samples ? share(f.total[i]) : Math.max(Number(f.calls[i]), made[i]) / calls;
+    const f = page.functions, weight = weightOfFunctions(), least = (options.share || 0) / 100;
     let list = [];
     for (let i = 0; i < f.measured; i++)
-        if (weight(i) >= least && (f.total[i] > 0 || Number(f.calls[i]) > 0 || made[i] > 0))
+        if (weight(i) >= least && weight(i) > 0)
             list.push(i);
     list = withCycles(list);
     if (options.focus !== undefined)
         list = withinReach(options.focus, options.depth, new Set(list).add(options.focus));
     list.sort((l, r) => weight(r) - weight(l));
-    return { list: list.slice(0, GRAPH.most), cut: Math.max(0, list.length - GRAPH.most) };
+    const most = options.share === undefined ? options.first : GRAPH.most;
+    const shown = list.slice(0, most);
+    if (options.share === undefined && list.length > most)
+        shown.push(...hottestOthers(new Set(shown)));
+    return { list: shown, cut: list.length - shown.length };
+}
+
+/* The hottest functions that are not among the largest, each with its heaviest callers up to one that is. */
+function hottestOthers(shown) {
+    const { self, measured } = page.functions, { callersOf, caller, self: arcSelf, children } = page.arcs, more = new Set();
+    const hottest = Array.from({ length: measured }, (_, i) => i).sort((l, r) => self[r] - self[l]).slice(0, GRAPH.hottest);
+    for (const fn of hottest.filter(one => self[one] > 0)) {
+        const way = [];
+        for (let at = fn; at >= 0 && !shown.has(at) && !more.has(at) && way.length <= 2;) {
+            way.push(at);
+            let best = -1;
+            for (let k = callersOf.start[at]; k < callersOf.start[at + 1]; k++) {
+                const arc = callersOf.item[k], time = arcSelf[arc] + children[arc];
+                if (caller[arc] !== at && !way.includes(caller[arc]) && (best < 0 || time > arcSelf[best] + children[best]))
+                    best = arc;
+            }
+            at = best < 0 ? -1 : caller[best];
+        }
+        if (way.length <= 2)
+            way.forEach(one => more.add(one));
+    }
+    return more;
 }
 
 /* With all of a small cycle where one of it is visible: calls from outside may go to one that has
@@ -118,6 +152,15 @@ function visibleCalls(list) {
     return { calls, callees };
 }
 
+/* Without those that have next to no time, unless they are the heaviest that lead to a function. */
+function withoutTrifles(calls, least) {
+    const heaviest = new Map();
+    for (const call of calls)
+        if (!heaviest.has(call.to) || heaviest.get(call.to).time < call.time)
+            heaviest.set(call.to, call);
+    return calls.filter(call => share(call.time) >= least || heaviest.get(call.to) === call);
+}
+
 /* Layer of each cluster: one more than the deepest of its callers'. */
 function layersOf(clusterOf, calls) {
     const clusters = Math.max(-1, ...clusterOf.values()) + 1, layer = new Array(clusters).fill(0);
@@ -131,6 +174,12 @@ function layersOf(clusterOf, calls) {
     return layer;
 }
 
+function callText({ from, to, count, time, via }) {
+    const times = Number(count) ? `${counted(count, "time")}, ` : "";
+    return `${functionName(from)} calls ${functionName(to)}: ${times}${amountText(time)}` +
+        (via ? `\nthrough ${via.map(functionName).join(", ")}` : "");
+}
+
 /* Calls from one box to another as one edge; those inside of a box are none. */
 function joined(calls, boxes) {
     const edges = new Map();
@@ -142,15 +191,83 @@ function joined(calls, boxes) {
         const edge = known.get(to) || known.set(to, { from: call.from, to: call.to, time: 0, count: 0, texts: [] }).get(to);
         edge.time += call.time;
         edge.count += Number(call.count);
-        edge.texts.push(`${functionName(call.from)} calls ${functionName(call.to)}: ` +
-            `${counted(call.count, "time")}, ${amountText(call.time)}`);
+        edge.pairs = [...edge.pairs || [], pairOf(call)];
+        edge.texts.push(callText(call));
+        edge.via = call.via;
     }
     return [...edges.values()].flatMap(known => [...known.values()]);
 }
 
+/* Functions with one caller and one callee, one behind the other, and next to no time of their own, say little: two
+ * or more of them are an edge, whose tip names them. */
+function withoutChains(list, calls, clusterOf) {
+    const into = new Map(), out = new Map(), sizes = new Map(), via = new Map();
+    for (const fn of list)
+        sizes.set(clusterOf.get(fn), (sizes.get(clusterOf.get(fn)) || 0) + 1);
+    for (const call of calls) {
+        into.set(call.to, into.has(call.to) ? null : call);
+        out.set(call.from, out.has(call.from) ? null : call);
+    }
+    const isPassed = (one, other) => Math.abs(one.time - other.time) <= 0.1 * Math.max(one.time, other.time);
+    const isLink = fn => into.get(fn) && out.get(fn) && isPassed(into.get(fn), out.get(fn)) && fn !== page.selected &&
+        sizes.get(clusterOf.get(fn)) === 1 && share(page.functions.self[fn]) < 0.01;
+    for (const fn of list.filter(one => isLink(one) && !isLink(into.get(one).from))) {
+        const way = [];
+        for (let at = fn; isLink(at); at = out.get(at).to)
+            way.push(at);
+        if (way.length > 1)
+            via.set(into.get(fn), { ...out.get(way[way.length - 1]), from: into.get(fn).from, via: way });
+    }
+    const gone = new Set([...via.values()].flatMap(call => call.via));
+    return { list: list.filter(fn => !gone.has(fn)), calls: calls.filter(call => via.has(call) || !gone.has(call.from)).map(call => via.get(call) || call) };
+}
+
+/* What the picture has at first: as many functions as can be looked at, without those that are but on the way. */
+function firstPicture(options) {
+    for (let { first } = GRAPH; ; first += GRAPH.more) {
+        const found = visibleFunctions({ ...options, first });
+        const { calls, callees } = visibleCalls(found.list), clusterOf = clustersOf(found.list, callees);
+        const short = withoutChains(found.list, withoutTrifles(calls, GRAPH.leastEdge), clusterOf);
+        if (short.list.length >= GRAPH.enough || !found.cut)
+            return { ...short, clusterOf, cut: found.cut, folded: found.list.length - short.list.length };
+    }
+}
+
+/* All functions with enough time, and all that is known of them. */
+function wholePicture(options, leastEdge) {
+    const { list, cut } = visibleFunctions(options), { calls, callees } = visibleCalls(list);
+    return { list, cut, folded: 0, calls: withoutTrifles(calls, leastEdge), clusterOf: clustersOf(list, callees) };
+}
+
+/* How large a function is drawn: 1 is a few percent. */
+function sizeOf(fn) {
+    if (!page.summary.has_samples)
+        return 1;
+    return 0.8 + 1.2 * Math.sqrt(Math.min(1, Math.max(share(page.functions.self[fn]), share(page.functions.total[fn]) / 4)));
+}
+
+/* Members of a cluster in rows, those first that are called from outside; the cluster's size. */
+function boxOf(fns, calls) {
+    const parts = new Map(), inside = new Set(fns), columns = Math.max(1, Math.ceil(Math.sqrt(fns.length / 1.5)));
+    const fromOutside = new Set(fns.length > 1 ? calls.filter(call => inside.has(call.to) && !inside.has(call.from)).map(call => call.to) : []);
+    const order = [...fns.filter(fn => fromOutside.has(fn)), ...fns.filter(fn => !fromOutside.has(fn))];
+    let x = 0, y = fns.length > 1 ? 20 : 0, wide = 0, high = 0;
+    order.forEach((fn, i) => {
+        const size = sizeOf(fn), part = { wide: GRAPH.wide * size, high: GRAPH.high * size, size };
+        if (i && i % columns === 0) {
+            [x, y] = [0, y + high + GRAPH.inner];
+            high = 0;
+        }
+        parts.set(fn, { ...part, x, y });
+        x += part.wide + GRAPH.inner;
+        wide = Math.max(wide, x - GRAPH.inner);
+        high = Math.max(high, part.high);
+    });
+    return { fns: order, parts, wide, high: y + high + (fns.length > 1 ? 6 : 0), near: [] };
+}
+
 /* Boxes with a place each, and edges as lists of points. */
-function layOut(list) {
-    const { calls, callees } = visibleCalls(list), clusterOf = clustersOf(list, callees);
+function layOut({ list, calls, clusterOf }) {
     const layer = layersOf(clusterOf, calls), rows = [], boxes = new Map(), edges = [];
     const put = box => {
         (rows[box.layer] = rows[box.layer] || []).push(box);
@@ -160,7 +277,7 @@ function layOut(list) {
     for (const fn of list)
         members.set(clusterOf.get(fn), [...(members.get(clusterOf.get(fn)) || []), fn]);
     for (const [cluster, fns] of members) {
-        const box = put({ fns, layer: layer[cluster], wide: GRAPH.wide, high: GRAPH.high * fns.length + (fns.length > 1 ? 24 : 0), near: [] });
+        const box = put({ ...boxOf(fns, calls), layer: layer[cluster] });
         for (const fn of fns)
             boxes.set(fn, box);
     }
@@ -177,8 +294,26 @@ function layOut(list) {
         edges.push({ call, way });
     }
     placeBoxes(rows.filter(Boolean));
-    return { rows, boxes, edges, members };
+    const inner = calls.filter(call => boxes.get(call.from) === boxes.get(call.to)).map(call => ({ ...call, box: boxes.get(call.from) }));
+    return { rows, boxes, edges, inner, members, heavy: heaviestPath(list, calls) };
 }
+
+/* From the function with most of the time on, along the calls with most of it: pairs of functions. */
+function heaviestPath(list, calls) {
+    const { total } = page.functions, called = new Set(calls.map(call => call.to)), best = new Map(), path = new Set();
+    for (const call of calls)
+        if (!best.has(call.from) || best.get(call.from).time < call.time)
+            best.set(call.from, call);
+    const heaviest = (l, r) => total[r] > total[l] ? r : l, roots = list.filter(fn => !called.has(fn));
+    const seen = new Set();
+    for (let at = (roots.length ? roots : list).reduce(heaviest); best.has(at) && !seen.has(at) && best.get(at).time > 0; at = best.get(at).to) {
+        seen.add(at);
+        path.add(pairOf(best.get(at)));
+    }
+    return path;
+}
+
+const pairOf = ({ from, to }) => `${from} ${to}`;
 
 function placeBoxes(rows) {
     for (const row of rows)
@@ -242,26 +377,28 @@ function shape(name, attributes, ...children) {
     return made;
 }
 
-function fitted(text, letters) {
-    return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+/* The longest form of a name with so many letters; the shortest loses its middle. */
+function nameWithin(name, letters) {
+    const forms = nameForms(name, "…"), found = forms.find(form => form.length <= letters), last = forms[forms.length - 1];
+    return found || `${last.slice(0, Math.ceil(letters / 2))}…${last.slice(last.length + 1 - Math.floor(letters / 2))}`;
 }
 
-function functionShape(fn, x, y) {
-    const f = page.functions, part = page.summary.has_samples ? share(f.self[fn]) : 0;
+/* A box with its texts, all in proportion to its size. */
+function functionShape(fn, part, left, top) {
+    const f = page.functions, own = page.summary.has_samples ? share(f.self[fn]) : 0, x = left + part.x, y = top + part.y;
     const figures = page.summary.has_samples
-        ? `${percentText(share(f.total[fn]))}, self ${percentText(part)}` : counted(f.calls[fn], "call");
-    const box = shape("rect", { x, y, width: GRAPH.wide, height: GRAPH.high - 6, rx: 5, class: fn === page.selected ? "node selected" : "node" });
-    box.style.fillOpacity = String(Math.min(1, 0.08 + 1.6 * part));
+        ? `${percentText(share(f.total[fn]))}, self ${percentText(own)}` : counted(f.calls[fn], "call");
+    const rectangle = kind => shape("rect", { x, y, width: part.wide, height: part.high, rx: 5, class: kind });
+    const text = (dy, size, kind, words) => {
+        const made = shape("text", { x: x + 8 * part.size, y: y + dy * part.size, class: kind }, words);
+        made.style.fontSize = `${size * part.size * (isLarge() ? 1.2 : 1)}px`;
+        return made;
+    };
+    const box = rectangle(fn === page.selected ? "node selected" : "node");
+    box.style.fillOpacity = String(Math.min(1, 0.08 + 1.6 * own));
     const title = shape("title", {}, `${functionName(fn)}\n${figures}\n${counted(f.calls[fn], "call")}`);
-    return shape("a", { href: addressOf({ view: "callers", fn: functionKey(fn) }) },
-        shape("rect", { x, y, width: GRAPH.wide, height: GRAPH.high - 6, rx: 5, class: "paper" }), box,
-        shape("text", { x: x + 8, y: y + 17 }, fitted(nameForms(functionName(fn), "…").find(form => form.length <= 22) || functionName(fn), 22)),
-        shape("text", { x: x + 8, y: y + 33, class: "figures" }, figures), title);
-}
-
-/* Functions of a box stand one below the other, below a title if there are several. */
-function topOf(box, fn) {
-    return box.y + (box.fns.length > 1 ? 20 : 0) + box.fns.indexOf(fn) * GRAPH.high;
+    return shape("a", { href: addressOf({ view: "callers", fn: functionKey(fn) }) }, rectangle("paper"), box,
+        text(17, 13, "name", nameWithin(functionName(fn), 19)), text(32, 11, "figures", figures), title);
 }
 
 /* What boxes need with their frames; edges run between them. */
@@ -276,40 +413,93 @@ function boxShapes(box) {
         made.push(shape("rect", { x: box.x - 6, y: box.y, width: box.wide + 12, height: box.high, rx: 6, class: "cluster" }),
             shape("text", { x: box.x, y: box.y + 14, class: "figures" }, "call each other"));
     for (const fn of box.fns)
-        made.push(functionShape(fn, box.x, topOf(box, fn)));
+        made.push(functionShape(fn, box.parts.get(fn), box.x, box.y));
     return made;
 }
 
-/* The point of a curve from (x, y) to (u, v), both ends upright, and whether a label fits there. */
-const LABEL = { wide: 50, high: 14, places: [0.5, 0.62, 0.38, 0.72, 0.28, 0.82] };
+/* Whether two rectangles share more than an edge. */
+const areOver = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
 
-function labelPlace(x, y, u, v, taken) {
-    const on = t => {
-        const s = 1 - t, near = s * s * s + 3 * s * s * t, far = 3 * s * t * t + t * t * t;
-        return { x: near * x + far * u + 4, y: s * s * s * y + 1.5 * s * t * (y + v) + t * t * t * v + 4 };
-    };
-    const isFree = place => !taken.some(other =>
-        Math.abs(other.x - place.x) < LABEL.wide && Math.abs(other.y - place.y) < LABEL.high);
-    const place = LABEL.places.map(on).find(isFree) || on(0.5);
-    taken.push(place);
-    return place;
+/* Rectangles by squares of the plane, so that few are compared. */
+class Taken {
+    constructor() {
+        this.squares = new Map();
+        this.side = 128;
+    }
+
+    keys({ x, y, wide, high }) {
+        const keys = [];
+        for (let i = Math.floor(x / this.side); i <= Math.floor((x + wide) / this.side); i++)
+            for (let k = Math.floor(y / this.side); k <= Math.floor((y + high) / this.side); k++)
+                keys.push(`${i} ${k}`);
+        return keys;
+    }
+
+    isFree(place) {
+        return !this.keys(place).some(key => (this.squares.get(key) || []).some(other => areOver(place, other)));
+    }
+
+    add(place) {
+        for (const key of this.keys(place))
+            this.squares.set(key, [...this.squares.get(key) || [], place]);
+    }
 }
 
-function edgeShape({ call, way }, taken) {
+/* Where a label of a curve from (x, y) to (u, v), both ends upright, is over nothing else; or null. */
+const LABEL = { letter: 7, high: 14, places: [0.5, 0.62, 0.38, 0.72, 0.28, 0.82, 0.2, 0.9] };
+
+function labelPlace([x, y, u, v], letters, taken) {
+    const wide = LABEL.letter * letters;
+    for (const t of LABEL.places)
+        for (const side of [4, -4 - wide]) {
+            const s = 1 - t, near = s * s * s + 3 * s * s * t, far = 3 * s * t * t + t * t * t;
+            const middle = s * s * s * y + 1.5 * s * t * (y + v) + t * t * t * v;
+            const place = { x: near * x + far * u + side, y: middle + 4 - LABEL.high + 3, wide, high: LABEL.high };
+            if (!taken.isFree(place))
+                continue;
+            taken.add(place);
+            return { x: place.x, y: middle + 4 };
+        }
+    return null;
+}
+
+function edgeLine(d, part, isHeavy, texts) {
+    const line = shape("path", { d, class: isHeavy ? "edge heavy" : "edge", "marker-end": "url(#tip)" }, shape("title", {}, texts.join("\n")));
+    line.style.strokeWidth = `${1 + 6 * Math.min(1, part)}px`;
+    return line;
+}
+
+function edgeShape({ call, way }, taken, heavy) {
     const [first] = way, middle = box => box.x + box.wide / 2;
-    let place = null;
-    let x = middle(first), y = first.y + first.high - (first.fns.length > 1 ? 0 : 6), path = `M${x} ${y}`;
+    const ways = [];
+    let x = middle(first), y = first.y + first.high, path = `M${x} ${y}`;
     for (const box of way.slice(1)) {
         const half = (box.y - y) / 2;
-        place = [x, y, middle(box), box.y];
+        ways.unshift([x, y, middle(box), box.y]);
         path += ` C${x} ${y + half} ${middle(box)} ${box.y - half} ${middle(box)} ${box.y}`;
         [x, y] = [middle(box), box.y];
     }
-    const part = share(call.time);
-    const line = shape("path", { d: path, class: "edge", "marker-end": "url(#tip)" }, shape("title", {}, call.texts.join("\n")));
-    line.style.strokeWidth = `${1 + 5 * Math.min(1, part)}px`;
-    const label = page.summary.has_samples && part > 0 ? percentText(part) : countText(call.count);
-    return shape("g", {}, line, shape("text", { ...labelPlace(...place, taken), class: "figures label" }, label));
+    const part = share(call.time), line = edgeLine(path, part, call.pairs.some(pair => heavy.has(pair)), call.texts);
+    const figure = page.summary.has_samples && part > 0 ? percentText(part) : countText(call.count);
+    const label = call.via ? `${figure}, by ${call.via.length} more` : figure;
+    if (call.via)
+        line.classList.add("via");
+    let place = null;
+    for (let i = 0; i < ways.length && !place; i++)
+        place = labelPlace(ways[i], label.length, taken);
+    return shape("g", {}, line, place ? shape("text", { ...place, class: "figures label" }, label) : "");
+}
+
+/* A call within a cluster: down from the lower edge, up from the upper one, or across in a row. */
+function innerShape({ from, to, time, count, box }, heavy) {
+    const a = box.parts.get(from), b = box.parts.get(to), mid = part => part.x + part.wide / 2;
+    const [x, y, u, v] = a.y === b.y ? [a.x < b.x ? a.x + a.wide : a.x, a.y + a.high / 2 + 5, a.x < b.x ? b.x : b.x + b.wide, b.y + b.high / 2 + 5]
+        : a.y < b.y ? [mid(a) - 9, a.y + a.high, mid(b) - 9, b.y] : [mid(a) + 9, a.y, mid(b) + 9, b.y + b.high];
+    const sag = a.y === b.y ? (Math.abs(u - x) > GRAPH.inner + 1 ? a.high / 2 + 12 : 0) * (a.x < b.x ? 1 : -1) : 0, half = (v - y) / 2;
+    const way = a.y === b.y ? `M${box.x + x} ${box.y + y} C${box.x + x} ${box.y + y + sag} ${box.x + u} ${box.y + v + sag} ${box.x + u} ${box.y + v}`
+        : `M${box.x + x} ${box.y + y} C${box.x + x} ${box.y + y + half} ${box.x + u} ${box.y + v - half} ${box.x + u} ${box.y + v}`;
+    return edgeLine(way, share(time), heavy.has(pairOf({ from, to })),
+        [callText({ from, to, count, time })]);
 }
 
 class Picture {
@@ -357,27 +547,32 @@ class Picture {
     /* All of it, or as much around a function as can be read; no more than a margin stays empty. It is placed
      * before anything is drawn, as each other scale would have the browser measure all texts again. */
     begin(fn, isWhole) {
-        const { extent } = this, box = this.layout.boxes.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
+        const { extent } = this, box = this.layout.boxes.get(fn), part = box && box.parts.get(fn), { clientWidth: wide, clientHeight: high } = this.svg;
         const inside = (at, from, len, room) => Math.max(Math.min(10, room - 10 - (from + len) * GRAPH.readable), Math.min(10 - from * GRAPH.readable, at));
         this.fit();
-        if (this.scale < (isWhole && !isNarrow() ? GRAPH.recognizable : GRAPH.readable) && box) {
+        if (this.scale < (isWhole ? isNarrow() ? GRAPH.readable : 0 : GRAPH.recognizable) && box) {
             this.scale = GRAPH.readable;
-            this.x = inside(wide / 2 - (box.x + box.wide / 2) * this.scale, extent.left, extent.wide, wide);
-            this.y = inside(high / 2 - topOf(box, fn) * this.scale, extent.top, extent.high, high);
+            this.x = inside(wide / 2 - (box.x + part.x + part.wide / 2) * this.scale, extent.left, extent.wide, wide);
+            this.y = inside(high / 2 - (box.y + part.y) * this.scale, extent.top, extent.high, high);
             this.move();
         }
         this.drawBoxes();
         this.svg.setAttribute("aria-busy", "true");
-        this.drawEdges(0, []);
+        this.drawEdges(0);
     }
 
     drawBoxes() {
-        for (const box of new Set(this.layout.boxes.values()))
+        this.taken = new Taken();
+        for (const box of new Set(this.layout.boxes.values())) {
+            this.taken.add({ x: box.x - 6, y: box.y, wide: box.wide + 12, high: box.high });
             this.all.append(...boxShapes(box));
+        }
+        this.all.append(...this.layout.inner.map(call => innerShape(call, this.layout.heavy)));
+        this.layout.edges.sort((l, r) => r.call.time - l.call.time); /* the heaviest get labels first */
     }
 
     /* Behind the boxes, which are seen first; some edges at a time, with room for keys and clicks between. */
-    drawEdges(from, taken) {
+    drawEdges(from) {
         if (from >= this.layout.edges.length) {
             this.svg.removeAttribute("aria-busy");
             return;
@@ -386,8 +581,8 @@ class Picture {
             if (!this.svg.isConnected)
                 return;
             const some = this.layout.edges.slice(from, from + GRAPH.atOnce);
-            this.all.prepend(...some.map(edge => edgeShape(edge, taken)));
-            this.drawEdges(from + GRAPH.atOnce, taken);
+            this.all.prepend(...some.map(edge => edgeShape(edge, this.taken, this.layout.heavy)));
+            this.drawEdges(from + GRAPH.atOnce);
         }));
     }
 
@@ -436,17 +631,11 @@ class Picture {
     }
 }
 
-/* As small a share as gives a picture that can be read. */
-function leastAtFirst() {
-    const READABLE = 60, steps = ["0.1", "0.5", "1", "2", "5", "10"];
-    return steps.find(step => visibleFunctions({ share: Number(step) }).list.length <= READABLE) || "10";
-}
-
 function showGraph(main, parameters) {
     const focus = parameters.fn === undefined ? undefined : page.byKey.get(parameters.fn);
-    const least = parameters.least || (focus === undefined ? leastAtFirst() : "1");
-    const options = { share: Number(least), depth: Number(parameters.depth || 3), focus };
-    const { list, cut } = visibleFunctions(options);
+    const least = parameters.least || (focus === undefined ? "" : "1"), isFirst = least === "";
+    const options = { share: isFirst ? undefined : Number(least), depth: Number(parameters.depth || 3), focus };
+    const shown = isFirst ? firstPicture(options) : wholePicture(options, Number(least) / 1000), { list, cut, folded } = shown;
     const set = key => value => go({ ...currentParameters(), [key]: value || undefined });
     const name = element("input", { list: "functions", "aria-label": "focus on a function", placeholder: "focus on a function",
         value: focus === undefined ? "" : functionName(focus), spellcheck: "false" });
@@ -456,16 +645,18 @@ function showGraph(main, parameters) {
     });
     const names = element("datalist", { id: "functions" }, ...list.map(fn => element("option", { value: page.functions.name[fn] })));
     main.append(element("div", { class: "tools" },
-        selectOf("at least", ["0", "0.1", "0.5", "1", "2", "5", "10"].map(p => [p, `${p}${NARROW}%`]), least, set("least")),
+        selectOf("functions", [...(focus === undefined ? [["", "the largest"]] : []),
+            ...["0", "0.1", "0.5", "1", "2", "5", "10"].map(p => [p, `with ${p}${NARROW}% or more`])], least, set("least")),
         name, names,
         focus === undefined ? null : selectOf("steps", ["1", "2", "3", "5", "10", "99"].map(n => [n, n]), parameters.depth || "3", set("depth")),
-        element("span", { class: "count" }, counted(list.length, "function") + (cut ? `; ${counted(cut, "smaller one")} left out` : ""))));
+        element("span", { class: "count" }, counted(list.length, "function") + (folded ? `, ${countText(folded)} on dashed ways between them` : "") +
+            (cut ? `; ${counted(cut, "smaller one")} left out` : ""))));
     if (!list.length) {
         main.append(element("p", { class: "none" }, "No function has that much."));
         return;
     }
-    const picture = new Picture(layOut(list));
+    const picture = new Picture(layOut(shown));
     main.append(picture.svg);
     const hottest = list.reduce((best, fn) => page.functions.self[fn] > page.functions.self[best] ? fn : best);
-    picture.begin(focus === undefined ? hottest : focus, focus === undefined);
+    picture.begin(focus === undefined ? hottest : focus, isFirst);
 }

@@ -85,6 +85,8 @@ function comparisonColumns(rows) {
         column("z", "z", row => Math.abs(row.z), row => signed(row.z, 1, ""), "standard deviations by which its time changed; from 4 on it is hardly chance"),
         column("now", "self %", row => row.now, row => percentText(row.now)),
         column("then", "was", row => row.then, row => percentText(row.then)),
+        hasComparableTimes() && column("time", "Δ time", row => timeChange(row), row => element("span",
+            { class: !isCertain(row) ? "count" : row.z > 0 ? "grown" : "shrunk" }, `${signed(timeChange(row), 3, "")} s`), "seconds of its own, now and then"),
         column("total", "Δ total", row => row.total - row.baseTotal, row => points(row.total - row.baseTotal,
             Math.abs(deviations(row.total, row.baseTotal, row.name)) >= CERTAIN)),
         column("calls", "Δ calls", row => row.calls - row.baseCalls, row => row.calls === row.baseCalls ? ""
@@ -92,7 +94,17 @@ function comparisonColumns(rows) {
         { id: "verdict", title: "change", key: i => rows[i].verdict, cell: i => VERDICTS[rows[i].verdict] },
         { id: "name", title: "function", key: i => rows[i].name,
             cell: i => rows[i].fn >= 0 ? functionLink(rows[i].fn) : shortened(rows[i].name) },
-    ];
+    ].filter(Boolean);
+}
+
+function hasComparableTimes() {
+    const base = baseOf(), s = page.profile.summary;
+    return s.rate > 0 && base.rate > 0 && s.dimension === base.dimension && s.abbreviation === "s" && base.samples > 0;
+}
+
+function timeChange(row) {
+    const base = baseOf(), s = page.profile.summary;
+    return row.now * s.samples / s.rate - row.then * base.samples / base.rate;
 }
 
 function showComparison(main, parameters) {
@@ -108,7 +120,7 @@ function showComparison(main, parameters) {
         sorted: (sort, descending) => keep({ sort, order: descending ? null : "up" }) });
     const counts = Object.keys(VERDICTS).map(verdict => [verdict, rows.filter(row => row.verdict === verdict).length]);
     main.append(element("p", { class: "remark" }, `Compared with ${plain(base.profile)}: ${samplesText(page.profile.summary.samples)} samples now, ` +
-        `${samplesText(base.samples)} then. Shares are shown; what counts as a change is the time behind them, beyond what two runs of one program differ by.` +
+        `${samplesText(base.samples)} then. What counts as a change is one of time, beyond what two runs of one program differ by.` +
         (page.window ? " The comparison is of whole runs, not of the chosen part." : "")),
     element("div", { class: "tools" },
         searchField("search functions (regular expression)", parameters.search, value => {

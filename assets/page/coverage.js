@@ -260,12 +260,32 @@ function gateList() {
     return list;
 }
 
+/* Numbers of lines as stretches, each a link to its first. */
+function lineLinks(file, lines) {
+    const MOST = 12, stretches = [];
+    for (const line of lines) {
+        const last = stretches[stretches.length - 1];
+        if (last && last[1] === line - 1)
+            last[1] = line;
+        else
+            stretches.push([line, line]);
+    }
+    const list = element("span", {});
+    stretches.slice(0, MOST).forEach(([from, to], i) =>
+        list.append(i ? ", " : "", fileLink(file, from, from === to ? String(from) : `${from}–${to}`)));
+    if (stretches.length > MOST)
+        list.append(`, and ${stretches.length - MOST} more`);
+    return list;
+}
+
+/* The files with most lines that never ran first. */
 function diffTable() {
-    const diff = page.coverage.diff;
-    const rows = diff.files.map(file => [ratioText(file.lines), countText(missedOf(file.lines)),
-        countText(file.added), file.file >= 0 ? fileLink(file.file, file.changed[0]) : `${shortened(file.path)}: nothing is known of it`]);
+    const diff = page.coverage.diff, files = [...diff.files].sort((l, r) => missedOf(r.lines) - missedOf(l.lines));
+    const rows = files.map(file => [ratioText(file.lines), countText(missedOf(file.lines)), countText(file.added),
+        file.file >= 0 ? fileLink(file.file, file.never_ran[0] || file.changed[0]) : `${shortened(file.path)}: nothing is known of it`,
+        file.file >= 0 ? lineLinks(file.file, file.never_ran) : ""]);
     return smallTable(`Lines that ${plain(diff.patch)} changes: ${ratioText(diff.lines) || "none has code"}`,
-        ["covered", "missed", "changed", "file"], rows, 3);
+        ["covered", "missed", "changed", "file", "lines that never ran"], rows, 3);
 }
 
 /* Who wrote the lines, and how old they are, where the page was made with --blame. */

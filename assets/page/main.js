@@ -10,6 +10,7 @@ const VIEWS = [
     { id: "chart", title: "Stack chart", show: showStackChart, hasStrip: true, isThere: () => canFilter() },
     { id: "graph", title: "Graph", show: showGraph, hasStrip: true, needsCalls: true,
         isThere: () => page.profile && page.profile.arcs.all },
+    { id: "heatmap", title: "Heat map", show: showHeatMap, hasStrip: true, isThere: canFilter },
     { id: "timeline", title: "Timeline", show: showTimeline, isThere: hasTimeline },
     { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
     { id: "comparison", title: "Comparison", show: showComparison, isThere: () => baseOf() },
@@ -17,7 +18,7 @@ const VIEWS = [
 ];
 
 const KEYS = [
-    ["1 to 9", "the views, from left to right"],
+    ["1 to 9, 0", "the views, from left to right"],
     ["/", "search"],
     ["?", "this list"],
     ["Escape", "close this list; in the flame: show all of it"],
@@ -35,6 +36,7 @@ const KEYS = [
     ["c, C", "in a source: the next, the previous line whose time or coverage differs from the base's"],
     ["d", "in a source: show or hide the details of the chosen line"],
     ["← →, with Shift", "in the timeline: move the window, its end"],
+    ["arrows, Enter", "in the heat map: to another cell, show its stretch of time"],
     ["arrows, + - 0", "in the graph: move, zoom, show all of it"],
     ["Backspace", "back"],
 ];
@@ -90,7 +92,7 @@ function viewOf(parameters) {
 function drawNavigation(navigation, chosen) {
     navigation.replaceChildren(...VIEWS.filter(view => view.isThere()).map((view, i) =>
         element("a", { href: addressOf({ view: view.id }), "data-view": view.id, "aria-current": view === chosen ? "page" : null,
-            title: `key ${i + 1}` }, view.title)));
+            title: i < 10 ? `key ${(i + 1) % 10}` : null }, view.title)));
 }
 
 let shown = 0; /* how often a view was asked for */
@@ -142,14 +144,15 @@ function helpDialog() {
 }
 
 function pressed(event) {
+    document.body.classList.add("keys");
     const isTyping = event.target.matches("input, select, textarea");
     if (event.ctrlKey || event.altKey || event.metaKey || (isTyping && event.key !== "Escape"))
         return;
     const views = VIEWS.filter(view => view.isThere());
     if (event.key === "?") {
         toggleHelp();
-    } else if (event.key >= "1" && event.key <= String(views.length)) {
-        go({ view: views[Number(event.key) - 1].id });
+    } else if (/^\d$/.test(event.key) && views[(Number(event.key) + 9) % 10]) {
+        go({ view: views[(Number(event.key) + 9) % 10].id });
     } else if (event.key === "/") {
         const field = document.querySelector("main input[type=search], main input");
         if (!field)

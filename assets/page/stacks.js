@@ -189,9 +189,13 @@ function samplesInOrder(thread) {
     return { order: mine, slice, path, samples };
 }
 
+/* Less than this part of a slice does not interrupt what fills the rest: the moment between waking and running,
+ * say. It counts, but has no length. */
+const SLIVER = 0.05;
+
 /* A tree whose children stand in the order of time, with gaps (function -1) where nothing was seen.
- * Amounts are as long as they lasted, so a frame's place is a time. What follows on each other in one
- * function is one frame. */
+ * Totals are lengths, so a frame's place is a time: a slice in which the thread was seen is full. `ran`
+ * is what was measured of it. What follows on each other in one function is one frame. */
 function timeTree(thread, rules) {
     const t = page.profile.timeline, whole = page.profile.paths;
     const rate = page.summary.rate > 0 && page.summary.abbreviation === "s" ? page.summary.rate : 1e9 / t.slice_ns;
@@ -199,39 +203,58 @@ function timeTree(thread, rules) {
     const { order, slice, path, samples } = samplesInOrder(thread);
     const first = page.window ? page.window.from * rate : 0;
     const last = page.window && page.window.to < Infinity ? page.window.to * rate : t.length_ns / 1e9 * rate;
-    const grown = new GrowingTree(0), open = [0];
+    const grown = new GrowingTree(0), open = [0], ran = [0], later = new Map();
     let now = first;
     const frames = [];
-    const advance = (node, amount) => { grown.self[node] += amount; now += amount; };
-    for (let k = 0, end = 0; k < order.length; k = end) {
-        let sum = 0;
-        for (end = k; end < order.length && slice[order[end]] === slice[order[k]]; end++)
-            sum += samples[order[end]];
-        const from = slice[order[k]] * perSlice, scale = sum > perSlice ? perSlice / sum : 1;
-        if (from > now + perSlice / 2) { /* nothing was seen of it meanwhile */
+    const advance = (node, length, amount) => {
+        grown.self[node] += length;
+        ran[node] = (ran[node] || 0) + amount;
+        now += length;
+    };
+    const put = (inner, length, amount) => {
+        frames.length = 0;
+        for (let n = inner; n > 0; n = whole.parent[n])
+            if (!isLeftOut(rules, whole.function[n]))
+                frames.push(whole.function[n]);
+        frames.reverse();
+        let depth = 0;
+        while (depth < frames.length && depth + 1 < open.length && grown.function[open[depth + 1]] === frames[depth])
+            depth++;
+        open.length = depth + 1;
+        for (; depth < frames.length; depth++)
+            open.push(grown.add(open[depth], frames[depth]));
+        advance(open[open.length - 1], length, amount);
+    };
+    const putLater = () => {
+        later.forEach((amount, inner) => put(inner, 0, amount));
+        later.clear();
+    };
+    for (let k = 0, end = 0, inner = -1; k < order.length; k = end) {
+        while (end < order.length && slice[order[end]] === slice[order[k]])
+            end++;
+        const mine = order.slice(k, end), all = mine.reduce((sum, i) => sum + samples[i], 0);
+        const kept = mine.filter(i => samples[i] >= SLIVER * all), slivers = mine.filter(i => samples[i] < SLIVER * all);
+        const from = slice[order[k]] * perSlice, isGap = from > now + perSlice / 2;
+        if (isGap || kept.length !== 1 || path[kept[0]] !== inner) /* what went on has ended */
+            putLater();
+        for (const i of slivers)
+            later.set(path[i], (later.get(path[i]) || 0) + samples[i]);
+        if (isGap) { /* nothing was seen of it meanwhile */
             open.length = 1;
-            advance(grown.add(0, -1), from - now);
+            advance(grown.add(0, -1), from - now, 0);
         }
-        for (let i = k; i < end; i++) {
-            frames.length = 0;
-            for (let n = path[order[i]]; n > 0; n = whole.parent[n])
-                if (!isLeftOut(rules, whole.function[n]))
-                    frames.push(whole.function[n]);
-            frames.reverse();
-            let depth = 0;
-            while (depth < frames.length && depth + 1 < open.length && grown.function[open[depth + 1]] === frames[depth])
-                depth++;
-            open.length = depth + 1;
-            for (; depth < frames.length; depth++)
-                open.push(grown.add(open[depth], frames[depth]));
-            advance(open[open.length - 1], samples[order[i]] * scale);
-        }
-        if (end < order.length && slice[order[end]] === slice[order[k]] + 1 && from + perSlice > now && sum > perSlice / 2)
-            advance(open[open.length - 1], from + perSlice - now); /* periods vary: it went on */
+        const sum = kept.reduce((part, i) => part + samples[i], 0), room = Math.max(0, Math.min(from + perSlice, last) - now);
+        for (const i of kept)
+            put(path[i], samples[i] / sum * room, samples[i]);
+        inner = kept.length ? path[kept[kept.length - 1]] : -1;
     }
+    putLater();
     if (last > now)
-        advance(grown.add(0, -1), last - now);
+        advance(grown.add(0, -1), last - now, 0);
     const tree = grown.tree(false);
+    tree.ran = Float64Array.from({ length: tree.len }, (_, i) => ran[i] || 0);
+    for (let i = tree.len - 1; i > 0; i--)
+        tree.ran[tree.parent[i]] += tree.ran[i];
     tree.isOrdered = true;
     tree.first = first;
     tree.rate = rate;

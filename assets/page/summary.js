@@ -22,6 +22,7 @@ function profileFacts() {
         ["Measured by", run && run.event ? `${plain(s.method)}, event ${plain(run.event)}` : plain(s.method || "")],
         ["When", dateText(s.measured_at)],
         ["Time", s.has_samples ? `${amountText(s.samples)} in ${samplesText(s.samples)} ${s.samples === 1 ? "sample" : "samples"}` : "not measured"],
+        ["Spent", statesText()],
         ["Certainty", half ? `a share of 50${NARROW}% is uncertain by ±${half.toFixed(1)} points (95${NARROW}% confidence)` : ""],
         ["Total times", s.has_stacks ? "measured: whole call stacks were sampled"
             : s.has_samples ? "an estimate: callees' times are split among callers by call counts" : ""],
@@ -32,6 +33,16 @@ function profileFacts() {
         ["CPU time", run && run.has_cpu && run.cpu_ns ? `${(run.accounted_ns / 1e9).toFixed(3)} s of ${(run.cpu_ns / 1e9).toFixed(3)} s accounted for` : ""],
         ["Mismatch", s.mismatch ? plain(s.mismatch) : ""],
     ]);
+}
+
+/* In which states threads were; nothing where they were in one alone. */
+function statesText() {
+    if (!hasTimeline())
+        return "";
+    const { state, samples } = page.profile.timeline.samples, sums = STATES.map(() => 0);
+    state.forEach((one, i) => { sums[one] += samples[i]; });
+    return sums.filter(sum => sum > 0).length < 2 ? "" : STATES.map((text, i) => [sums[i], text]).filter(([sum]) => sum > 0)
+        .map(([sum, text]) => `${amountText(sum)} ${text}`).join(", ");
 }
 
 function findingList(findings) {
@@ -109,7 +120,7 @@ function smallFlame() {
 
 function activityOverTime() {
     const strip = new ActivityStrip(56, canFilter() ? chooseTime("tree") : () => {}), t = page.profile.timeline;
-    const threads = new Set(t.samples.thread).size, processes = t.processes.pid.length;
+    const threads = new Set(t.samples.thread).size, processes = page.summary.run && page.summary.run.processes || 1;
     return [heading("Activity"), strip.element, element("p", { class: "remark" }, legend(),
         `${(t.length_ns / 1e9).toFixed(3)} s, ${processes > 1 ? `${countText(processes)} processes, ` : ""}${counted(threads, "thread")}. `,
         link({ view: "timeline" }, "timeline"), canFilter() ? "; drag over a stretch of time to look at it alone" : "")];

@@ -127,8 +127,9 @@ class Timeline {
         for (let lane = 0; lane < this.lanes.length; lane++)
             for (let x = 0; x < width; x++) {
                 let y = AXIS_HEIGHT + (lane + 1) * LANE_HEIGHT - 2;
+                const at = (lane * width + x) * STATES.length, all = sums[at] + sums[at + 1] + sums[at + 2];
                 for (let state = 0; state < STATES.length; state++) {
-                    const high = Math.min(1, sums[(lane * width + x) * STATES.length + state] / most) * (LANE_HEIGHT - 4);
+                    const high = sums[at + state] / Math.max(most, all) * (LANE_HEIGHT - 4);
                     if (!high)
                         continue;
                     this.context.fillStyle = colours[state];
@@ -372,7 +373,7 @@ function threadTable() {
     });
     const rows = sums.map((sum, i) => [sum, i]).filter(([sum]) => sum.some(part => part > 0))
         .sort((l, r) => r[0][0] + r[0][1] - l[0][0] - l[0][1]).slice(0, 100)
-        .map(([sum, i]) => [threadName(i), ...(hasOneProcess() ? [] : [String(t.processes.pid[t.threads.process[i]])]),
+        .map(([sum, i]) => [laneName(i), ...(hasOneProcess() ? [] : [String(t.processes.pid[t.threads.process[i]])]),
             ...sum.map(part => amountText(part))]);
     return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES], rows, -1);
 }

@@ -52,7 +52,8 @@ static void problems_data(struct json *j, const struct page_coverage *c)
     json_end(j);
 }
 
-/* The patch's files: lines that it adds, how many of these have code, and the numbers of those. A
+/* The patch's files: lines that it adds, how many of these have code, the numbers of those, and of
+ * those of them that never ran. A
  * file of the patch that has no source on the page is -1. */
 static void diff_data(struct json *j, const struct page_coverage *c,
                       const struct measured_sources *files)
@@ -81,6 +82,13 @@ static void diff_data(struct json *j, const struct page_coverage *c,
         column_begin(j, "changed");
         for (uint32_t k = f->first_line; k < f->first_line + f->len; k++)
             json_u64(j, c->result->lines.at[c->diff->lines.at[k]].line);
+        json_end(j);
+        column_begin(j, "never_ran");
+        for (uint32_t k = f->first_line; k < f->first_line + f->len; k++) {
+            const struct result_line *line = &c->result->lines.at[c->diff->lines.at[k]];
+            if (line->state == RESULT_MISSED)
+                json_u64(j, line->line);
+        }
         json_end(j);
         json_end(j);
     }

@@ -9,6 +9,8 @@
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { checkTasks } from "./tasks.mjs";
+import { Visit, ok, result, same } from "./visit.mjs";
 
 const [specificationFile, modules, chromiumPath] = process.argv.slice(2);
 const require = createRequire(pathToFileURL(`${modules}/x.js`));
@@ -16,85 +18,10 @@ const { chromium } = require("playwright-core");
 const axeSource = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const specification = JSON.parse(fs.readFileSync(specificationFile, "utf8"));
 
-let cases = 0, failures = 0;
-
-function ok(isFine, name, detail) {
-    cases++;
-    failures += isFine ? 0 : 1;
-    console.log(`${isFine ? "ok" : "not ok"} ${cases} - ${name}`);
-    if (!isFine && detail !== undefined)
-        console.log(`# ${String(detail).replace(/\n/g, "\n# ")}`);
-}
-
-function same(found, expected, name) {
-    const [left, right] = [JSON.stringify(found), JSON.stringify(expected)];
-    ok(left === right, name, `found    ${left}\nexpected ${right}`);
-}
-
 const digits = text => text.replace(/[^\d.?-]/g, "");
 /* Procedures of Fortran's modules, as pages name them. */
 const shownName = name => name.replace(/^__([^_]\w*?)_MOD_(\w+)$/, "$1::$2");
 const percent = share => (100 * share).toFixed(2);
-
-/* --- one page ---------------------------------------------------------------------------------- */
-
-class Visit {
-    constructor(browser, entry, options) {
-        Object.assign(this, { browser, entry, options: options || {}, said: [] });
-    }
-
-    async open() {
-        this.context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...this.options });
-        this.page = await this.context.newPage();
-        this.page.on("console", message => this.said.push(`console: ${message.text()}`));
-        this.page.on("pageerror", error => this.said.push(`error: ${error.message}`));
-        this.page.on("dialog", dialog => { this.said.push("a dialog"); dialog.dismiss(); });
-        this.page.on("request", request => {
-            if (!request.url().startsWith("file:") && !request.url().startsWith("blob:"))
-                this.said.push(`request: ${request.url()}`);
-        });
-        return this;
-    }
-
-    async view(address) {
-        await this.page.goto("about:blank");
-        await this.page.goto(`${pathToFileURL(this.entry.file)}#${new URLSearchParams(address)}`);
-        await this.settled();
-    }
-
-    async settled() {
-        await this.page.waitForFunction(() => {
-            const main = document.querySelector("main[class]"), wanted = new URLSearchParams(location.hash.slice(1)).get("view");
-            return main && document.title.includes(" - ") && (!wanted || main.className === wanted);
-        });
-        await this.page.evaluate(() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 30))));
-    }
-
-    async press(...keys) {
-        for (const key of keys) {
-            await this.page.keyboard.press(key);
-            await this.settled();
-        }
-    }
-
-    address() {
-        return Object.fromEntries(new URLSearchParams(new URL(this.page.url()).hash.slice(1)));
-    }
-
-    /* Rows of a table as objects: title of the column -> text. */
-    rows(selector) {
-        return this.page.$$eval(selector, tables => tables.map(table => {
-            const titles = [...table.querySelectorAll("thead th")].map(th => th.innerText.replace(/[▲▼]/g, "").trim());
-            return [...table.querySelectorAll("tbody tr:not(.spacer)")].map(row =>
-                Object.fromEntries([...row.children].map((cell, i) => [titles[i], cell.innerText.trim()])));
-        }));
-    }
-
-    async close(name) {
-        same(this.said, [], `${name}: nothing on the console, no request, no error`);
-        await this.context.close();
-    }
-}
 
 /* --- figures ----------------------------------------------------------------------------------- */
 
@@ -145,6 +72,53 @@ async function checkParts(visit, name, parts) {
     ok(Number(visit.address().to) > Number(visit.address().from) && await visit.page.$(".part"), `${name}: dragging chooses a part`);
 }
 
+/* All of the graph is in sight at first, with as many boxes as can be looked at; no label is over another or over a box. */
+async function checkFirstGraph(visit, name, flat) {
+    await visit.view({ view: "graph" });
+    if (!await visit.page.$("svg.graph"))
+        return;
+    await visit.page.waitForFunction(() => !document.querySelector("svg.graph[aria-busy]"));
+    const { over, outside, boxes, heavy } = await visit.page.evaluate(() => {
+        const svg = document.querySelector("svg.graph"), box = one => one.getBoundingClientRect(), all = selector => [...svg.querySelectorAll(selector)];
+        const frame = box(svg), labels = all("text.label"), areas = [...labels, ...all("rect.node")].map(one => [one.textContent || "a box", box(one)]);
+        const slack = 0.5, areOver = (a, b) => a.left < b.right - slack && b.left < a.right - slack && a.top < b.bottom - slack && b.top < a.bottom - slack;
+        const over = [];
+        for (let i = 0; i < labels.length; i++)
+            for (let k = i + 1; k < areas.length; k++)
+                if (areOver(areas[i][1], areas[k][1]))
+                    over.push(`${areas[i][0]} and ${areas[k][0]}`);
+        const outside = all("rect.node").filter(one => box(one).left < frame.left - 1 || box(one).right > frame.right + 1 ||
+            box(one).top < frame.top - 1 || box(one).bottom > frame.bottom + 1).length;
+        return { over: over.slice(0, 5), outside, boxes: all("rect.node").length, heavy: all("path.heavy").length };
+    });
+    same([over, outside], [[], 0], `${name}: the graph is in sight, and its labels are over nothing`);
+    ok(boxes <= 85, `${name}: ${boxes} boxes at first`);
+    if (flat.summary.samples > 0 && boxes > 1)
+        ok(heavy > 0 || !await visit.page.$("path.edge"), `${name}: the heaviest path is marked`);
+}
+
+/* A click on a cell chooses its stretch of time, which the address keeps, and another view shows. */
+async function checkHeatMap(visit, name, flat) {
+    await visit.view({ view: "heatmap" });
+    const cell = /^([\d.]+) s to ([\d.]+) s: ([\d.]+)/.exec(await visit.page.textContent("p.frame")); /* the hottest one is told at first */
+    ok(cell && Number(cell[3]) > 0, `${name}: the heat map tells its hottest cell`, await visit.page.textContent("p.frame"));
+    const box = await (await visit.page.$("div.heatmap canvas")).boundingBox();
+    await visit.page.mouse.click(box.x + 80, box.y + 30);
+    await visit.settled();
+    const chosen = visit.address();
+    ok(chosen.view === "heatmap" && Number(chosen.to) > Number(chosen.from || 0) && await visit.page.$(".part"), `${name}: a click chooses a stretch of time`, JSON.stringify(chosen));
+    await visit.page.click("nav a[data-view=functions]");
+    await visit.settled();
+    same([visit.address().from, visit.address().to].map(Number), [chosen.from, chosen.to].map(Number), `${name}: the stretch is what functions show`);
+    await visit.view({ view: "heatmap" });
+    await visit.page.focus("div.heatmap canvas");
+    await visit.press("Enter");
+    same([Number(visit.address().from || 0).toFixed(3), Number(visit.address().to).toFixed(3)], [cell[1], cell[2]], `${name}: Enter chooses the cell`);
+    if (flat.summary.rate > 0)
+        ok(Math.abs(Number(digits((await visit.page.textContent(".part")).split(":").pop())) - Number(cell[3])) < 0.35 * Number(cell[3]) + 0.02,
+            `${name}: its time is what the cell says`, `${await visit.page.textContent(".part")} ${cell}`);
+}
+
 /* Every call among the functions that are shown is an edge of the picture, though few are drawn at once. */
 async function checkGraph(visit, name, graph) {
     await visit.view({ view: "graph", least: "0" });
@@ -192,7 +166,7 @@ async function checkFlameChoices(visit, name) {
     await visit.view({ view: "flame" });
     await choose("frames", "objects");
     await visit.press("ArrowDown");
-    ok(/^(the program|\S+\.so\S*|kernel)(: 100|:)/.test(await visit.page.textContent("p.frame")), `${name}: frames of objects`, await visit.page.textContent("p.frame"));
+    ok(/^(the program|[\w.+-]+): [\d.]+/.test(await visit.page.textContent("p.frame")), `${name}: frames of objects`, await visit.page.textContent("p.frame"));
     const thread = await visit.page.$$eval("main label.choice", all => {
         const found = all.find(one => one.innerText.trim().startsWith("thread"));
         return found ? [...found.querySelectorAll("option")].pop().value : null;
@@ -312,7 +286,7 @@ async function checkStackChart(visit, name) {
     await visit.page.focus("div.flame canvas");
     await visit.press("ArrowDown");
     const text = await visit.page.textContent("p.frame");
-    ok(/: [\d.]+ s from [\d.]+ s on$/.test(text), `${name}: frames of the stack chart have times`, text);
+    ok(/: [\d.]+ s( within [\d.]+ s)? from [\d.]+ s on$/.test(text), `${name}: frames of the stack chart have times`, text);
     await visit.press("Enter");
     ok(await visit.page.$("aside.panel h2"), `${name}: the chosen frame is described`);
     const strip = await (await visit.page.$(".activity canvas")).boundingBox();
@@ -534,6 +508,7 @@ function checkStacks() {
 
     page.summary = { rate: 1000, abbreviation: "s" };
     page.window = null;
+    checkStackChartSteps(page, timeTree, none);
     page.profile = { paths: { parent: [0, 0, 1, 1], function: [-1, 0, 1, 2], self: [0, 0, 6, 4] }, timeline: { slice_ns: 2e6, length_ns: 20e6, samples:
         { slice: [0, 1, 1, 5, 6], thread: [0, 0, 0, 0, 0], path: [2, 3, 2, 2, 2], samples: [2, 1, 1, 2, 2] } } };
     const inTime = timeTree(0, none), frames = [];
@@ -548,6 +523,29 @@ function checkStacks() {
         ["A<x>::operator()<int>(int) const", "A::operator()", "…operator()"], ["A::operator<(A)", "A::operator<", "…operator<"], ["[a::b]"],
         ["<alloc::Vec<T> as core::Iter>::next", "<alloc::Vec as core::Iter>::next", "…next"], ["(anonymous namespace)::f(int)", "(anonymous namespace)::f", "…f"]])
         same(nameForms(full, "…"), [full, ...forms], `ever shorter forms of ${full}`);
+}
+
+/* A wait that slivers of something else interrupt is one frame, and a step in which little ran is full, with what ran told. */
+function checkStackChartSteps(page, timeTree, none) {
+    const shape = tree => Array.from(tree.fn, (fn, i) => [fn, Math.round(tree.total[i] * 1000) / 1000, Math.round(tree.ran[i] * 1000) / 1000]).slice(1);
+    const samples = rows => ({ slice: rows.map(r => r[0]), thread: rows.map(() => 0), path: rows.map(r => r[1]), samples: rows.map(r => r[2]) });
+    page.profile = { paths: { parent: [0, 0, 0], function: [-1, 0, 1], self: [0, 1, 1] }, timeline: { slice_ns: 1e6, length_ns: 5e6,
+        samples: samples([[0, 1, 1], [0, 2, 0.01], [1, 1, 1], [1, 2, 0.01], [2, 1, 1], [3, 1, 1], [4, 1, 1]]) } };
+    same(shape(timeTree(0, none)), [[0, 5, 5], [1, 0, 0.02]], "what slivers interrupt is one frame of the stack chart");
+    page.profile.timeline.samples = samples([[0, 1, 0.25], [1, 1, 0.25], [3, 2, 0.5]]);
+    same(shape(timeTree(0, none)), [[0, 2, 0.5], [-1, 1, 0], [1, 1, 0.5], [-1, 1, 0]], "steps of the stack chart are full, and what ran is known");
+}
+
+/* Cells of the heat map: their lengths, and what is in each. */
+function checkHeatCells() {
+    const read = file => fs.readFileSync(new URL(`../../assets/page/${file}`, import.meta.url), "utf8");
+    const { heatGrid, heatCells } = new Function("window", "setTimeout", `"use strict"; ${read("data.js").split("/* --- ")[0]} ${read("timeline.js")} ${read("heatmap.js")}
+        return { heatGrid, heatCells };`)({}, () => undefined);
+    same([[100, 1e-3], [3600, 1e-2], [1.7, 1e-3], [0.02, 2e-3]].map(([length, slice]) => Object.values(heatGrid(length, slice)).map(n => Number(n.toPrecision(6)))),
+        [[1, 0.02, 50, 100], [10, 0.2, 50, 360], [0.1, 0.002, 50, 17], [0.002, 0.002, 1, 10]], "columns and cells of the heat map have round lengths");
+    const cells = heatCells({ column: 0.004, row: 0.001, rows: 4, columns: 2 }, { slice_ns: 2e6, samples:
+        { slice: [0, 1, 3, 3, 2], thread: [0, 0, 0, 1, 0], state: [0, 1, 0, 0, 2], samples: [4, 2, 8, 6, 9] } }, [0, 1], 0);
+    same(Array.from(cells), [2, 2, 1, 1, 0, 0, 4, 4], "samples are shared out among the cells of their slice");
 }
 
 /* Which process was whose, and what it worked on: of a build, say. */
@@ -624,6 +622,10 @@ async function checkPage(browser, name, entry) {
         if (views.includes("graph"))
             await checkGraph(visit, name, entry.graph);
     }
+    if (views.includes("graph") && entry.flat)
+        await checkFirstGraph(visit, name, entry.flat);
+    if (views.includes("heatmap"))
+        await checkHeatMap(visit, name, entry.flat);
     if (entry.flat && entry.flat.summary.samples > 0) {
         await checkFlame(visit, name, entry.flat);
         await checkCallTree(visit, name);
@@ -648,6 +650,8 @@ async function checkPage(browser, name, entry) {
         await checkParts(visit, name, entry.parts);
     if (entry.keyboard)
         await checkKeyboard(visit, name, views);
+    if (entry.task)
+        await checkTasks(browser, name, entry);
     if (entry.title)
         ok((await visit.page.title()).endsWith(entry.title) && !await visit.page.$("img"), `${name}: nothing of it runs`);
     await visit.close(name);
@@ -673,9 +677,10 @@ async function checkPage(browser, name, entry) {
 checkTree();
 checkStacks();
 checkLanes();
+checkHeatCells();
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 for (const [name, entry] of Object.entries(specification))
     await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));
 await browser.close();
-console.log(`1..${cases}`);
-process.exit(failures ? 1 : 0);
+console.log(`1..${result.cases}`);
+process.exit(result.failures ? 1 : 0);

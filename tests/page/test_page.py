@@ -108,6 +108,67 @@ def long_source(folder):
     return entry("long.html", "long.info", cwd=folder, lines={"long.c": 399999})
 
 
+SPINNING = """
+#include <stdlib.h>
+#include <time.h>
+static volatile long sum;
+static __attribute__((noinline)) void grind(double seconds)
+{
+    clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC);
+    while (clock() < end)
+        for (int i = 0; i < 100000; i++)
+            sum += i;
+}
+int main(int argc, char **argv) { grind(argc > 1 ? atof(argv[1]) : 0.1); return 0; }
+"""
+REQUESTS = """
+#include <time.h>
+static volatile long sum;
+static __attribute__((noinline)) void parse(void) { for (int i = 0; i < 1000000; i++) sum += i; }
+static __attribute__((noinline)) void ask_database(void) { nanosleep(&(struct timespec){0, 40000000}, 0); sum++; }
+static __attribute__((noinline)) void handle_request(void) { parse(); ask_database(); sum++; }
+int main(void) { for (int i = 0; i < 25; i++) handle_request(); return 0; }
+"""
+
+
+def slow_build(folder):
+    """make that runs one program for 0.8 s of CPU time, and others for less."""
+    folder.mkdir()
+    Path(folder, "spin.c").write_text(SPINNING)
+    for program in ("quick", "slow"):
+        subprocess.run(["cc", "-g", "-O0", "-o", program, "spin.c"], cwd=folder, check=True)
+    Path(folder, "Makefile").write_text("all: a b c\na:\n\t./quick 0.1\nb:\n\t./slow 0.8\nc:\n\t./quick 0.1\n")
+    if monarc("run", "--no-report", "-o", "make.monarc", "make", "-s", "-j2", cwd=folder).returncode:
+        return None
+    return entry("make.html", "make.monarc", cwd=folder, flat=monarc_json("flat", "--all", "make.monarc", cwd=folder),
+                 task={"kind": "make", "answer": "grind"})
+
+
+def waiting_requests(folder):
+    folder.mkdir()
+    Path(folder, "r.c").write_text(REQUESTS)
+    subprocess.run(["cc", "-g", "-O0", "-o", "requests", "r.c"], cwd=folder, check=True)
+    if monarc("run", "--no-report", "--off-cpu", "-o", "r.monarc", "./requests", cwd=folder).returncode:
+        return None
+    return entry("r.html", "r.monarc", cwd=folder, flat=monarc_json("flat", "--all", "r.monarc", cwd=folder),
+                 task={"kind": "wait", "of": "handle_request", "answer": "ask_database"})
+
+
+def slower(folder):
+    """Of three functions with 400 samples each, one has 900 now."""
+    folder.mkdir()
+    names = ["steady", "grew", "calm"]
+    Path(folder, "c.c").write_text("".join(f"void {name}(void) {{ }}\n" for name in names) + "int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-g", "-O0", "-falign-functions=64", "-o", "c", "c.c"], cwd=folder, check=True)
+    nm = subprocess.run(["nm", "c"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
+    for profile, samples in ("old.gmon", 400), ("new.gmon", 900):
+        bins = [(at[name], at[name] + 2, [samples if name == "grew" else 400]) for name in names]
+        Path(folder, profile).write_bytes(gmon(bins))
+    sides = ["c", "new.gmon", "--base", "c", "--base", "old.gmon"]
+    return entry("c.html", "--force", *sides, cwd=folder, task={"kind": "slower", "answer": "grew"})
+
+
 def templates(folder):
     folder.mkdir()
     Path(folder, "t.cpp").write_text(TEMPLATE)
@@ -118,6 +179,26 @@ def templates(folder):
                  branches={"file": "t.cpp", "line": 3, "summed": ["1 time | block 0 | straight on", "1 time | block 0 | away"],
                            "each": ["not reached | not reached | double least<double>(double, double)",
                                     "1 | never | int least<int>(int, int)", "never | 1 | long least<long>(long, long)"]})
+
+
+def missed_by_patch(folder, cover):
+    """Stretches of added lines that never ran: from the patch itself and the counts of lines."""
+    added, line = set(), 0
+    for text in Path(folder, "p.patch").read_text().splitlines()[2:]:
+        if text.startswith("@@"):
+            line = int(text.split("+")[1].split(",")[0].split(" ")[0]) - 1
+        elif not text.startswith("-"):
+            line += 1
+            if text.startswith("+"):
+                added.add(line)
+    source = next(source for source in cover["sources"] if source["path"].endswith("p.c"))
+    stretches = []
+    for missed in sorted(line["line"] for line in source["lines"] if line["count"] == 0 and line["line"] in added):
+        if stretches and stretches[-1][1] == missed - 1:
+            stretches[-1][1] = missed
+        else:
+            stretches.append([missed, missed])
+    return {"kind": "patch", "file": "p.c", "answer": stretches}
 
 
 def pages(folder):
@@ -149,6 +230,11 @@ def pages(folder):
         found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
     found["details"] = details(folder / "details")
     found["lines that moved"] = moved(folder / "moved")
+    for name, made in ("a slow build", slow_build), ("requests that wait", waiting_requests):
+        page = made(folder / name.replace(" ", "-")) if shutil.which("make") else None
+        if page:
+            found[name] = page
+    found["a slower function"] = slower(folder / "slower")
     found["crowded"] = crowded(folder / "crowded")
     found["a long source"] = long_source(folder / "long")
     if shutil.which("c++"):
@@ -156,7 +242,8 @@ def pages(folder):
     changes = folder / "changes"
     changes.mkdir()
     if before_and_after(changes) and commit_both(changes):
-        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes,
+        cover = json.loads(monarc("cover", "--json", "-", "--diff", "p.patch", ".", cwd=changes).stdout)
+        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes, task=missed_by_patch(changes, cover),
                                               history={"file": "p.c", "line": 2, "text": "Since the base: lost. Written 2001-01-01 by Ada."})
     odd = folder / "odd"
     arguments = odd_sources(odd, ["cc"])
