@@ -252,7 +252,7 @@ def coverage_tools(monarc, cache, is_quick):
 def in_browser(tool):
     seen = tool.seen or (tool.look(tool) if tool.look else {})
     said = [tool.remark] if tool.remark else []
-    said += [f"painted {seen.pop('painted') / 1000:.2f} s"] if "painted" in seen else []
+    said += [f"{key} {seen.pop(key) / 1000:.2f} s" for key in sorted(seen) if key.startswith("painted")]
     if "pans a second" in seen:
         said.append(f"{seen.pop('pans a second')} pans a second")
     if seen:

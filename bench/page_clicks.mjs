@@ -1,5 +1,6 @@
-/* page_clicks.mjs: how long a page takes in Chromium: until it is first painted with its data, for each
- * view, for a search in a table, and how often the flame is drawn in a second while it is dragged.
+/* page_clicks.mjs: how long a page takes in Chromium: until it is first painted with its data, opened at the
+ * functions, the call tree and the stack chart; for each view, for a search in a table, for a graph of 300
+ * functions, and how often the flame is drawn in a second while it is dragged.
  * Prints JSON: `painted` and clicks in milliseconds, and `pans a second`.
  *
  * usage: page_clicks.mjs NODE_MODULES CHROMIUM PAGE.html */
@@ -50,6 +51,8 @@ await timed("search", "const f = document.querySelector('input[type=search]'); f
 await timed("scroll", "document.querySelector('div.rows').scrollTop = 1e6");
 for (const view of (await page.$$eval("nav a", links => links.map(a => a.textContent))).reverse())
     await timed(view, click(view));
+if (await page.$("nav a[data-view=graph]"))
+    await timed("graph of 300 functions (nav a)", "location.hash = '#view=graph&least=0'");
 
 /* Zoomed until it is ten times as wide, then dragged by some pixels a picture. */
 async function pan() {
@@ -76,5 +79,22 @@ async function pan() {
 
 if (await page.evaluate(() => [...document.querySelectorAll("nav a")].some(a => a.textContent === "Flame")))
     await pan();
+
+/* Opened there, as from a link that somebody sent. */
+for (const [view, content] of [["tree", "div.tree tbody tr:not(.spacer)"], ["chart", "div.flame canvas[data-part]"]]) {
+    if (!await page.$(`nav a[data-view=${view}]`))
+        continue;
+    const another = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await another.addInitScript(selector => {
+        window.firstPicture = new Promise(done => {
+            const look = () => document.querySelector(selector) ? setTimeout(() => done(performance.now()), 0) : requestAnimationFrame(look);
+            requestAnimationFrame(look);
+        });
+    }, content);
+    await another.goto(`${pathToFileURL(file)}#view=${view}`, { waitUntil: "commit" });
+    await another.waitForSelector("main[class]");
+    said[`painted ${view}`] = await another.evaluate(() => window.firstPicture);
+    await another.close();
+}
 await browser.close();
 console.log(JSON.stringify(Object.fromEntries(Object.entries(said).map(([key, value]) => [key, Math.round(value)]))));

@@ -298,14 +298,16 @@ function layOut({ list, calls, clusterOf }) {
     return { rows, boxes, edges, inner, members, heavy: heaviestPath(list, calls) };
 }
 
-/* From the function with most of the time on, along the calls with most of it: pairs of functions. */
+/* From the function with most of the time that no call accounts for on, along the calls with most of it: pairs of functions. */
 function heaviestPath(list, calls) {
-    const { total } = page.functions, called = new Set(calls.map(call => call.to)), best = new Map(), path = new Set();
-    for (const call of calls)
+    const { total } = page.functions, from = new Map(), best = new Map(), path = new Set();
+    for (const call of calls) {
+        from.set(call.to, (from.get(call.to) || 0) + call.time);
         if (!best.has(call.from) || best.get(call.from).time < call.time)
             best.set(call.from, call);
-    const heaviest = (l, r) => total[r] > total[l] ? r : l, roots = list.filter(fn => !called.has(fn));
-    const seen = new Set();
+    }
+    const heaviest = (l, r) => total[r] > total[l] ? r : l, seen = new Set();
+    const roots = list.filter(fn => !((from.get(fn) || 0) > total[fn] / 2));
     for (let at = (roots.length ? roots : list).reduce(heaviest); best.has(at) && !seen.has(at) && best.get(at).time > 0; at = best.get(at).to) {
         seen.add(at);
         path.add(pairOf(best.get(at)));

@@ -45,17 +45,22 @@ class Timeline {
         this.draw();
     }
 
-    nameOf({ threads, name, depth, process }) {
-        const isOne = threads.length < 2, isChosen = Boolean(page.window && page.window.thread === threads[0]);
-        const button = element("button", { type: "button", title: isOne ? `${processTip(process)}\nclick: show this thread alone` : "show them one by one",
-            ...(isOne ? { "aria-pressed": String(isChosen) } : { "aria-expanded": "false" }),
-            onclick: () => isOne ? this.toggle(threads[0]) : this.unfold(threads, depth) }, name);
+    nameOf(lane) {
+        const { threads, name, depth, process } = lane, isOne = threads.length < 2, isChosen = Boolean(page.window && page.window.thread === threads[0]);
+        const button = element("button", { type: "button", title: isOne ? `${processTip(process)}\nclick: show this thread alone` : lane.isOpen ? "show them as one" : "show them one by one",
+            ...(isOne ? { "aria-pressed": String(isChosen) } : { "aria-expanded": String(Boolean(lane.isOpen)) }),
+            onclick: () => isOne ? this.toggle(threads[0]) : this.unfold(lane) }, isOne ? name : `${lane.isOpen ? "▾" : "▸"} ${name}`);
         button.style.paddingLeft = `${0.5 + 0.8 * Math.min(depth, 8)}rem`;
         return button;
     }
 
-    unfold(threads, depth) {
-        this.setLanes(this.lanes.flatMap(lane => lane.threads === threads ? threads.map(thread => ({ ...oneLane(thread), depth })) : [lane]));
+    /* Those of a lane, one below the other, or as one again. */
+    unfold(lane) {
+        const others = this.lanes.filter(one => one.of !== lane);
+        lane.isOpen = !lane.isOpen;
+        this.setLanes(!lane.isOpen ? others
+            : others.flatMap(one => one === lane ? [lane, ...lane.threads.map(thread => ({ ...oneLane(thread), depth: lane.depth + 1, of: lane }))] : [one]));
+        this.names.querySelectorAll("button")[this.lanes.indexOf(lane)].focus();
     }
 
     toggle(thread) {
@@ -65,7 +70,7 @@ class Timeline {
 
     /* Samples by lane, pixel and state. */
     columns(width) {
-        const at = new Map(this.lanes.flatMap(({ threads, before }, i) => [...threads, ...before || []].map(thread => [thread, i])));
+        const at = new Map(this.lanes.flatMap(({ threads, before, isOpen }, i) => isOpen ? [] : [...threads, ...before || []].map(thread => [thread, i])));
         const sums = new Float64Array(this.lanes.length * width * STATES.length), s = this.data.samples;
         const scale = width * this.data.slice_ns / 1e9 / this.length;
         for (let i = 0; i < s.slice.length; i++) {
@@ -105,7 +110,9 @@ class Timeline {
         const { threads, processes } = this.data, c = this.context;
         const x = at => Number(at) / 1e9 / this.length * width;
         const line = this.style.getPropertyValue("--line"), bad = this.style.getPropertyValue("--missed");
-        this.lanes.forEach(({ threads: list }, lane) => {
+        this.lanes.forEach(({ threads: list, isOpen }, lane) => {
+            if (isOpen)
+                return;
             const y = AXIS_HEIGHT + (lane + 1) * LANE_HEIGHT - 2;
             for (const thread of list) {
                 const process = threads.process[thread], next = this.nextOf[process];

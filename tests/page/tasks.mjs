@@ -27,12 +27,25 @@ class Person {
 async function whyWasMakeSlow(person, task) {
     await person.click("nav a[data-view=timeline]");
     const lanes = await person.see(".lanes button"), below = lanes.findIndex(lane => lane.startsWith("make")) + 1;
-    ok(lanes[below] && lanes.slice(below).find(lane => lane.startsWith("slow") || lane.startsWith("quick")).startsWith("slow"),
-        "make: the slow program stands before the quick one", lanes.join("; "));
+    ok(lanes[below] && lanes.slice(below).find(lane => /slow|quick/.test(lane)).startsWith("slow"),
+        "make: the slow program stands before the quick ones", lanes.join("; "));
+    await foldsShortOnes(person);
     await person.click(`.lanes button:nth-child(${lanes.findIndex(lane => lane.startsWith("slow")) + 2})`);
     await person.click("nav a[data-view=tree]");
     const open = await person.see("div.tree tbody td.name");
     ok(open.some(text => text.includes(task.answer)), `make: ${task.answer} is on the path that is open`, open.join("; "));
+}
+
+/* Short processes of one kind are one row, which a click opens, and another one closes. */
+async function foldsShortOnes(person) {
+    const lanes = await person.see(".lanes button"), at = lanes.findIndex(lane => /^▸ \d+ × quick, /.test(lane)), row = `.lanes button:nth-child(${at + 2})`;
+    ok(at >= 0 && lanes.filter(lane => lane.startsWith("quick")).length === 0, "make: short processes of one kind are one row", lanes.join("; "));
+    await person.visit.page.click(row);
+    const count = Number(/\d+/.exec(lanes[at])[0]), open = await person.see(".lanes button");
+    ok(open.length === lanes.length + count && open[at].startsWith("▾") && open.slice(at + 1, at + 1 + count).every(lane => lane.startsWith("quick")),
+        "make: a click shows them one by one", open.join("; "));
+    await person.visit.page.click(row);
+    same(await person.see(".lanes button"), lanes, "make: another one folds them again");
 }
 
 /* Of a function on the way: what it called, by the time that this took, down to the wait. */
@@ -63,6 +76,33 @@ async function whichLinesDidNotRun(person, task) {
     same([person.visit.address().view, person.visit.address().line], ["source", String(task.answer[0][0])], "a patch: a click shows the first in its source");
 }
 
+/* Without a pointer: digits open views, Tab goes around all of a view with a ring that is seen, arrows and Enter choose. */
+async function keysAlone(visit) {
+    const views = await visit.page.$$eval("nav a", links => links.map(link => link.dataset.view));
+    for (const [i, view] of views.slice(0, 10).entries()) {
+        await visit.press(String((i + 1) % 10));
+        if (visit.address().view !== view)
+            ok(false, `keys: ${(i + 1) % 10} opens ${view}`, visit.address().view);
+        const unseen = [];
+        for (let stop = 0; stop < 12; stop++) {
+            await visit.page.keyboard.press("Tab");
+            unseen.push(...await visit.page.evaluate(() => {
+                const one = document.activeElement, style = getComputedStyle(one);
+                return one !== document.body && style.outlineStyle === "none" ? [`${one.tagName} ${one.className}`] : [];
+            }));
+        }
+        same([...new Set(unseen)], [], `keys: what has the focus is seen in ${view}`);
+        await visit.page.evaluate(() => document.activeElement.blur());
+    }
+    await visit.view({ view: "heatmap" });
+    await visit.page.focus("div.heatmap canvas");
+    await visit.press("ArrowDown", "ArrowRight", "Enter");
+    ok(Number(visit.address().to) > 0, "keys: a stretch of time is chosen in the heat map");
+    await visit.page.focus("div.heatmap canvas");
+    await visit.press("Escape");
+    ok(visit.address().to === undefined, "keys: Escape shows the whole run");
+}
+
 const TASKS = { make: whyWasMakeSlow, wait: whatDidItWaitFor, slower: whichBecameSlower, patch: whichLinesDidNotRun };
 
 export async function checkTasks(browser, name, entry) {
@@ -72,4 +112,10 @@ export async function checkTasks(browser, name, entry) {
     await TASKS[entry.task.kind](person, entry.task);
     ok(person.clicks <= MOST_CLICKS, `${name}: the answer takes ${person.clicks} clicks`);
     await visit.close(`${name}, by clicks`);
+    if (entry.task.kind !== "make")
+        return;
+    const keys = await new Visit(browser, entry).open();
+    await keys.view({});
+    await keysAlone(keys);
+    await keys.close(`${name}, by keys`);
 }
