@@ -147,7 +147,7 @@ static bool info_describe_llvm(const struct info_target *d, struct err *e)
     while (ok && !is_end) {
         ok = llvm_profile_next(&reader, &profile, &is_end, e);
         if (ok && !is_end) {
-            llvm_profile_add(&sum, &profile, NULL);
+            llvm_profile_add(&sum, &profile);
             info.profiles++;
         }
     }

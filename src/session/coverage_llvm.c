@@ -47,7 +47,6 @@ struct program {
 struct scope {
     struct llvm_profile sum;
     const char *example; /* one of the files */
-    uint64_t misfits;
     bool has_old_bitmap;
     bool is_taken; /* a program has it */
 };
@@ -165,7 +164,7 @@ static void sums_add(struct sums *s, const struct llvm_profile *p, const char *p
         len += p->ids.lengths.at[0];
     }
     struct scope *scope = sums_scope(s, key, len, path);
-    llvm_profile_add(&scope->sum, p, &scope->misfits);
+    llvm_profile_add(&scope->sum, p);
 }
 
 /* All but the texts, which are the caller's. */
@@ -255,8 +254,7 @@ static void read_profiles(struct llvm_reading *r, uint32_t test, struct sums *ou
             struct scope *part = &w->sums.scopes.at[k];
             struct scope *sum = sums_scope(out, intern_text(&w->sums.keys, k),
                                            w->sums.keys.lengths.at[k], part->example);
-            llvm_profile_add(&sum->sum, &part->sum, &sum->misfits);
-            sum->misfits += part->misfits;
+            llvm_profile_add(&sum->sum, &part->sum);
         }
         r->out->counters += w->profiles;
         problems_merge(r->problems, &w->problems);
@@ -267,12 +265,12 @@ static void read_profiles(struct llvm_reading *r, uint32_t test, struct sums *ou
     vec_free(&files);
     for (size_t i = 0; i < out->scopes.len; i++) {
         struct scope *s = &out->scopes.at[i];
-        llvm_profile_join(&s->sum);
-        if (s->misfits)
+        uint64_t misfits = llvm_profile_join(&s->sum);
+        if (misfits)
             problem_add(r->problems, PROBLEM_PARTIAL,
                         "%s: left out: counters of %" PRIu64
                         " functions that other files have with another number of counters",
-                        s->example, s->misfits);
+                        s->example, misfits);
     }
 }
 

@@ -74,7 +74,6 @@ static struct llvm_target target_of(const struct llvm_request *r, enum llvm_cont
 struct group {
     struct llvm_profile sum;
     const char *first; /* the file that came first, which messages are about */
-    uint64_t misfits;
 };
 
 /* By build-ids, in the order in which they were met. */
@@ -105,7 +104,7 @@ static const char *kind_of(uint32_t variants)
 /* Adds `p` to the group of its ids, whose sum is *grown if it got functions. Of indexed profiles
  * and text, which are merged already, to the one without. */
 static bool groups_add(struct groups *g, const struct llvm_profile *p, const char *path,
-                       uint64_t misfits, struct llvm_profile **grown, struct err *e)
+                       struct llvm_profile **grown, struct err *e)
 {
     const struct llvm_profile *first = g->at.len ? &g->at.at[0].sum : p;
     VEC(char) key = {0};
@@ -129,8 +128,7 @@ static bool groups_add(struct groups *g, const struct llvm_profile *p, const cha
         vec_push(&g->at, (struct group){.first = path});
     struct llvm_profile *sum = &g->at.at[number].sum;
     size_t before = sum->functions.len;
-    llvm_profile_add(sum, p, &g->at.at[number].misfits);
-    g->at.at[number].misfits += misfits;
+    llvm_profile_add(sum, p);
     *grown = sum->functions.len > before ? sum : NULL;
     return true;
 }
@@ -166,7 +164,7 @@ static void add_file(size_t i, unsigned worker, void *context)
         again.wants_names = true;
         ok = llvm_profile_next(&reader, &w->profile, &is_end, &e);
         if (ok && !is_end)
-            ok = groups_add(&w->groups, &w->profile, path, 0, &grown, &e);
+            ok = groups_add(&w->groups, &w->profile, path, &grown, &e);
         if (ok && grown) {
             ok = llvm_profile_next(&again, &w->profile, &is_end, &e);
             llvm_profile_name(grown, &w->profile);
@@ -204,7 +202,7 @@ static bool add_files(const struct llvm_request *r, char *const *paths, size_t l
         for (size_t k = 0; ok && k < w->groups.at.len; k++) {
             const struct group *g = &w->groups.at.at[k];
             struct llvm_profile *grown;
-            ok = groups_add(out, &g->sum, g->first, g->misfits, &grown, e);
+            ok = groups_add(out, &g->sum, g->first, &grown, e);
         }
         groups_deinit(&w->groups);
         llvm_profile_deinit(&w->profile);
@@ -239,19 +237,20 @@ static bool write_groups(struct groups *g, const struct llvm_target *to, struct 
     for (uint32_t i = 0; i < g->at.len; i++) {
         uint64_t hash = hash_bytes(intern_text(&g->keys, i), g->keys.lengths.at[i]);
         vec_push(&order, (struct keyed){hash, i});
-        *misfits += g->at.at[i].misfits;
-        llvm_profile_join(&g->at.at[i].sum);
+        *misfits += llvm_profile_join(&g->at.at[i].sum);
     }
     sort_keyed(order.at, order.len);
     for (size_t i = 0; ok && i < order.len; i++) {
         const struct group *one = &g->at.at[order.at[i].item];
         if (to->container != LLVM_RAW)
-            llvm_profile_add(&sum, &one->sum, misfits);
+            llvm_profile_add(&sum, &one->sum);
         else
             ok =
                 llvm_profile_write(w, &one->sum, to, &why) || err_in(e, one->first, "%s", why.line);
     }
     vec_free(&order);
+    if (to->container != LLVM_RAW)
+        *misfits = llvm_profile_join(&sum);
     if (ok && to->container != LLVM_RAW)
         ok = llvm_profile_write(w, &sum, to, &why) || err_in(e, g->at.at[0].first, "%s", why.line);
     llvm_profile_deinit(&sum);

@@ -95,7 +95,7 @@ static bool bit_is_set(const struct llvm_counters *c, uint64_t bit)
     return bit / 8 < c->bits_len && c->bits[bit / 8] >> bit % 8 & 1;
 }
 
-/* A step of the walk: the condition, what to try next, and the number and vector so far. */
+/* A step on the way: the condition, what to try next, and the number and vector so far. */
 struct step {
     uint64_t number;
     struct vector v;
@@ -103,42 +103,55 @@ struct step {
     uint8_t side;
 };
 
-/* Vectors that ran, those with a true outcome in `ran[1]`; false: too many. */
-struct ran {
-    VEC(struct vector) of[2];
+/* A walk over all ways, depth-first, with the steps to the current one in hand. */
+struct walk {
+    const struct mcdc_term *terms;
+    const struct numbering *numbering;
+    int depth; /* -1: it is over */
+    struct step steps[MCDC_TERMS + 1];
 };
 
-/* Depth-first with the stack in hand; false if more vectors ran than are compared. */
-static bool walk_ways(const struct mcdc_term *terms, const struct numbering *n, uint64_t first,
-                      const struct llvm_counters *c, struct ran *out)
+/* The end of a way. */
+struct way {
+    struct vector v;
+    uint64_t number; /* in LLVM 19's order */
+    uint8_t outcome;
+};
+
+static struct walk walk_over(const struct mcdc_term *terms, const struct numbering *n)
 {
-    struct step stack[MCDC_TERMS + 1] = {{0}};
-    int depth = 0;
-    while (depth >= 0) {
-        struct step *at = &stack[depth];
+    return (struct walk){.terms = terms, .numbering = n};
+}
+
+/* The next way; false: there is none. */
+static bool walk_next(struct walk *w, struct way *out)
+{
+    while (w->depth >= 0) {
+        struct step *at = &w->steps[w->depth];
         if (at->side == 2) {
-            depth--;
+            w->depth--;
             continue;
         }
         uint8_t side = at->side++;
         uint64_t bit = UINT64_C(1) << at->term;
-        struct step next = {at->number + n->index[at->term][side], at->v, 0, 0};
+        struct step next = {at->number + w->numbering->index[at->term][side], at->v, 0, 0};
         next.v.evaluated |= bit;
         next.v.values |= side ? bit : 0;
-        int16_t to = terms[at->term].next[side];
-        if (to >= 0) {
-            next.term = (uint32_t)to;
-            stack[++depth] = next;
-            continue;
+        int16_t to = w->terms[at->term].next[side];
+        if (to < 0) {
+            *out = (struct way){next.v, next.number, side};
+            return true;
         }
-        uint64_t number = c->has_old_bitmap ? next.v.values : next.number;
-        if (!bit_is_set(c, first + number))
-            continue;
-        if (out->of[0].len + out->of[1].len == MOST_VECTORS)
-            return false;
-        vec_push(&out->of[side], next.v);
+        next.term = (uint32_t)to;
+        w->steps[++w->depth] = next;
     }
-    return true;
+    return false;
+}
+
+/* Whether a way ran: its bit is behind `first`. */
+static bool way_is_seen(const struct way *way, const struct llvm_counters *c, uint64_t first)
+{
+    return c->bits && bit_is_set(c, first + (c->has_old_bitmap ? way->v.values : way->number));
 }
 
 /* Terms, numbers, walk, pairs. What is wrong with the graph is found before the first step. */
@@ -167,16 +180,23 @@ enum mcdc_result mcdc_shown(const struct mcdc_term *terms, uint32_t len, uint32_
     /* Ways are never more than a program of the same bits could have left. */
     if (c->has_old_bitmap && (len > 20 || first + (UINT64_C(1) << len) > bits + 8))
         return len > 20 ? MCDC_LARGE : MCDC_BROKEN;
-    struct ran ran = {0};
-    bool ok = walk_ways(terms, &n, first, c, &ran);
-    for (size_t i = 0; ok && i < ran.of[0].len; i++)
-        for (size_t k = 0; k < ran.of[1].len; k++) {
-            const struct vector *a = &ran.of[0].at[i], *b = &ran.of[1].at[k];
+    VEC(struct vector) ran[2] = {{0}, {0}}; /* by outcome */
+    struct walk walk = walk_over(terms, &n);
+    bool ok = true;
+    for (struct way way; ok && walk_next(&walk, &way);) {
+        if (!way_is_seen(&way, c, first))
+            continue;
+        ok = ran[0].len + ran[1].len < MOST_VECTORS;
+        vec_push(&ran[way.outcome], way.v);
+    }
+    for (size_t i = 0; ok && i < ran[0].len; i++)
+        for (size_t k = 0; k < ran[1].len; k++) {
+            const struct vector *a = &ran[0].at[i], *b = &ran[1].at[k];
             uint64_t differ = (a->values ^ b->values) & a->evaluated & b->evaluated;
             *shown |= differ && !(differ & (differ - 1)) ? differ : 0;
         }
-    vec_free(&ran.of[0]);
-    vec_free(&ran.of[1]);
+    vec_free(&ran[0]);
+    vec_free(&ran[1]);
     return ok ? MCDC_FINE : MCDC_LARGE;
 }
 
@@ -189,8 +209,8 @@ enum mcdc_result mcdc_shown(const struct mcdc_term *terms, uint32_t len, uint32_
 
 enum { MOST_WAYS = 128 }; /* that are compared with each other */
 
-/* The same walk as above, which keeps what was not run as well: what is missing is chosen among it.
- * Numbers of ways are known before the first step, so that neither list can grow beyond MOST_WAYS.
+/* Ways that did not run are kept as well: what is missing is chosen among them. How many there are
+ * is known before the first step, so that neither list can grow beyond MOST_WAYS.
  *
  *     a && (b || c)      number   seen if bit is set
  *     F  -  -              0
@@ -201,31 +221,13 @@ bool mcdc_ways_list(const struct mcdc_term *terms, uint32_t len, uint32_t bitmap
                     const struct llvm_counters *c, struct mcdc_ways *out)
 {
     struct numbering n;
-    struct step stack[MCDC_TERMS + 1] = {{0}};
-    int depth = 0;
     if (!number_edges(terms, len, &n) || n.vectors > MOST_WAYS)
         return false;
     uint64_t first = c->has_old_bitmap ? (uint64_t)bitmap * 8 : bitmap - n.vectors;
-    while (depth >= 0) {
-        struct step *at = &stack[depth];
-        if (at->side == 2) {
-            depth--;
-            continue;
-        }
-        uint8_t side = at->side++;
-        uint64_t bit = UINT64_C(1) << at->term;
-        struct step next = {at->number + n.index[at->term][side], at->v, 0, 0};
-        next.v.evaluated |= bit;
-        next.v.values |= side ? bit : 0;
-        int16_t to = terms[at->term].next[side];
-        if (to >= 0) {
-            next.term = (uint32_t)to;
-            stack[++depth] = next;
-            continue;
-        }
-        uint64_t number = c->has_old_bitmap ? next.v.values : next.number;
-        struct mcdc_vector v = {next.v.values, next.v.evaluated, side};
-        if (c->bits && bit_is_set(c, first + number))
+    struct walk walk = walk_over(terms, &n);
+    for (struct way way; walk_next(&walk, &way);) {
+        struct mcdc_vector v = {way.v.values, way.v.evaluated, way.outcome};
+        if (way_is_seen(&way, c, first))
             vec_push(&out->seen, v);
         else
             vec_push(&out->missing, v);

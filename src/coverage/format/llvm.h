@@ -8,7 +8,7 @@
  *
  *     struct llvm_reader r = llvm_reader_over(bytes, name);
  *     while (llvm_profile_next(&r, &p, &is_end, e) && !is_end)
- *         llvm_profile_add(&sum, &p, NULL); */
+ *         llvm_profile_add(&sum, &p); */
 
 /* Whether the first bytes of a file are of one of the three. */
 bool llvm_profile_probe(struct bytes first);

@@ -6,7 +6,7 @@
  *
  * Counts stop at the largest number, as llvm-profdata's do; bits of MC/DC unite. A function that
  * has another number of counters under the same name and hash is of another compiler's making: the
- * first stays, the other is counted. */
+ * one with more stays and is marked. Whichever came first would depend on which thread read it. */
 #include "coverage/model/llvm.h"
 
 #include "base/path.h"
@@ -25,6 +25,7 @@ void llvm_profile_clear(struct llvm_profile *p)
     intern_deinit(&p->names);
     intern_deinit(&p->ids);
     map_deinit(&p->by_name);
+    map_deinit(&p->has_name);
     *p = kept;
 }
 
@@ -43,14 +44,14 @@ uint64_t llvm_name_ref(const char *name, size_t len)
     return bytes_u64(digest, false);
 }
 
-/* Names of a hash lead to the first function that has it, under the key (name_ref, 0) turned
- * around, so that a search can tell another hash from another name. */
+/* Of functions that are the same the first is found. Names have a map of their own, so that a
+ * search can tell another hash from another name. */
 static void profile_map(struct llvm_profile *p)
 {
     for (; p->mapped < p->functions.len; p->mapped++) {
         const struct llvm_function *f = &p->functions.at[p->mapped];
         map_at(&p->by_name, f->name_ref, f->hash, (uint32_t)p->mapped, NULL);
-        map_at(&p->by_name, ~f->name_ref, 0, (uint32_t)p->mapped, NULL);
+        map_at(&p->has_name, f->name_ref, 0, (uint32_t)p->mapped, NULL);
     }
 }
 
@@ -59,7 +60,7 @@ const struct llvm_function *llvm_profile_find(struct llvm_profile *p, uint64_t n
 {
     profile_map(p);
     const uint32_t *place = map_find(&p->by_name, name_ref, hash);
-    *has_name = place || map_find(&p->by_name, ~name_ref, 0);
+    *has_name = place || map_find(&p->has_name, name_ref, 0);
     return place ? &p->functions.at[*place] : NULL;
 }
 
@@ -91,9 +92,9 @@ static void profile_unite_bits(uint8_t *into, const uint8_t *from, size_t len)
         into[i] |= from[i];
 }
 
-/* A function that `into` lacks: its counters go to the end. */
-static void profile_append(struct llvm_profile *into, const struct llvm_profile *from,
-                           const struct llvm_function *f)
+/* A function whose counters go to the end. */
+static struct llvm_function profile_copy(struct llvm_profile *into, const struct llvm_profile *from,
+                                         const struct llvm_function *f)
 {
     struct llvm_function copy = *f;
     copy.first_count = into->counts.len;
@@ -110,41 +111,61 @@ static void profile_append(struct llvm_profile *into, const struct llvm_profile 
         memcpy(into->bits.at + into->bits.len, from->bits.at + f->first_bit, f->bits);
     into->counts.len += f->counts;
     into->bits.len += f->bits;
-    vec_push(&into->functions, copy);
+    return copy;
+}
+
+/* Whether two that are called the same have as many counters; if not both are marked. */
+static bool functions_fit(struct llvm_function *a, const struct llvm_function *b)
+{
+    bool fits = a->counts == b->counts && a->bits == b->bits;
+    a->is_misfit |= b->is_misfit || !fits;
+    return fits;
+}
+
+static void function_add(struct llvm_profile *into, const struct llvm_function *own,
+                         const struct llvm_profile *from, const struct llvm_function *f)
+{
+    if (f->counts)
+        profile_add_counts(into->counts.at + own->first_count, from->counts.at + f->first_count,
+                           f->counts);
+    if (f->bits)
+        profile_unite_bits(into->bits.at + own->first_bit, from->bits.at + f->first_bit, f->bits);
+}
+
+static bool function_is_larger(const struct llvm_function *a, const struct llvm_function *b)
+{
+    return a->counts != b->counts ? a->counts > b->counts : a->bits > b->bits;
 }
 
 /* Function by function, where the lists differ. */
-static void profile_add_each(struct llvm_profile *into, const struct llvm_profile *from,
-                             uint64_t *misfits)
+static void profile_add_each(struct llvm_profile *into, const struct llvm_profile *from)
 {
     for (size_t i = 0; i < from->functions.len; i++) {
         const struct llvm_function *f = &from->functions.at[i];
         profile_map(into);
         const uint32_t *place = map_find(&into->by_name, f->name_ref, f->hash);
         if (!place) {
-            profile_append(into, from, f);
+            struct llvm_function copy = profile_copy(into, from, f);
+            vec_push(&into->functions, copy);
             continue;
         }
         struct llvm_function *own = &into->functions.at[*place];
-        if (own->counts != f->counts || own->bits != f->bits) {
-            *misfits += 1;
-            continue;
+        uint32_t name = own->name;
+        if (functions_fit(own, f)) {
+            function_add(into, own, from, f);
+        } else if (function_is_larger(f, own)) {
+            *own = profile_copy(into, from, f);
+            own->is_misfit = true;
+            own->name = name;
         }
-        if (f->counts)
-            profile_add_counts(into->counts.at + own->first_count, from->counts.at + f->first_count,
-                               f->counts);
-        if (f->bits)
-            profile_unite_bits(into->bits.at + own->first_bit, from->bits.at + f->first_bit,
-                               f->bits);
         if (own->name == LLVM_NO_NAME && f->name != LLVM_NO_NAME)
             own->name = intern(&into->names, from->names.texts.at[f->name],
                                from->names.lengths.at[f->name]);
     }
 }
 
-void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from, uint64_t *misfits)
+void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from)
 {
-    uint64_t ignored = 0;
     if (!into->runs && !into->functions.len) {
         into->container = from->container;
         into->version = from->version;
@@ -158,13 +179,17 @@ void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from
     for (uint32_t i = 0; i < from->ids.texts.len; i++)
         intern(&into->ids, from->ids.texts.at[i], from->ids.lengths.at[i]);
     if (!into->functions.len) {
-        for (size_t i = 0; i < from->functions.len; i++)
-            profile_append(into, from, &from->functions.at[i]);
+        for (size_t i = 0; i < from->functions.len; i++) {
+            struct llvm_function copy = profile_copy(into, from, &from->functions.at[i]);
+            vec_push(&into->functions, copy);
+        }
     } else if (profile_has_same_layout(into, from)) {
         profile_add_counts(into->counts.at, from->counts.at, from->counts.len);
         profile_unite_bits(into->bits.at, from->bits.at, from->bits.len);
+        for (size_t i = 0; i < from->functions.len; i++)
+            into->functions.at[i].is_misfit |= from->functions.at[i].is_misfit;
     } else {
-        profile_add_each(into, from, misfits ? misfits : &ignored);
+        profile_add_each(into, from);
     }
     into->value_records += from->value_records;
     into->traces += from->traces;
@@ -185,11 +210,14 @@ void llvm_profile_name(struct llvm_profile *p, const struct llvm_profile *named)
     }
 }
 
-/* Equal functions become one. The list is walked once; what is folded goes out of it. */
-void llvm_profile_join(struct llvm_profile *p)
+/* Equal functions become one. The list is walked once; what is folded goes out of it, and its
+ * counters stay behind in the arrays, owned by nobody. */
+uint64_t llvm_profile_join(struct llvm_profile *p)
 {
     map_deinit(&p->by_name);
+    map_deinit(&p->has_name);
     p->mapped = 0;
+    uint64_t misfits = 0;
     size_t kept = 0;
     for (size_t i = 0; i < p->functions.len; i++) {
         const struct llvm_function f = p->functions.at[i];
@@ -198,13 +226,21 @@ void llvm_profile_join(struct llvm_profile *p)
         struct llvm_function *first = &p->functions.at[place];
         if (is_new) {
             p->functions.at[kept++] = f;
-        } else if (first->counts == f.counts && first->bits == f.bits) {
-            profile_add_counts(p->counts.at + first->first_count, p->counts.at + f.first_count,
-                               f.counts);
-            profile_unite_bits(p->bits.at + first->first_bit, p->bits.at + f.first_bit, f.bits);
+            continue;
         }
+        uint32_t name = first->name == LLVM_NO_NAME ? f.name : first->name;
+        if (functions_fit(first, &f)) {
+            function_add(p, first, p, &f);
+        } else if (function_is_larger(&f, first)) {
+            *first = f;
+            first->is_misfit = true;
+        }
+        first->name = name;
     }
     p->functions.len = kept;
+    for (size_t i = 0; i < kept; i++)
+        misfits += p->functions.at[i].is_misfit;
+    return misfits;
 }
 
 /* ---- names */

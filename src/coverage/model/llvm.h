@@ -38,7 +38,8 @@ struct llvm_function {
     uint64_t name_ref, hash; /* name_ref: the low 8 bytes of the name's MD5 */
     uint64_t first_count, first_bit;
     uint32_t counts, bits; /* bits: bytes of the bitmap */
-    uint32_t name;         /* in names, or NO_INDEX: not read, or not said */
+    uint32_t name;         /* in names, or LLVM_NO_NAME: not read, or not said */
+    bool is_misfit;        /* one with fewer counters under this name and hash was left out */
 };
 
 /* Zeroed it is empty. */
@@ -55,7 +56,8 @@ struct llvm_profile {
     struct intern names;
     struct intern ids;      /* binary ids (build-ids) of what left it */
     struct map by_name;     /* name_ref, hash -> functions; made by the first sum or search */
-    size_t mapped;          /* functions that are in by_name */
+    struct map has_name;    /* name_ref -> the first of that name; made with by_name */
+    size_t mapped;          /* functions that are in both */
     uint64_t value_records; /* functions with profiles of values, which are not kept */
     uint64_t traces;        /* temporal ones, not kept */
     uint64_t runs;          /* that were added up here */
@@ -70,18 +72,17 @@ void llvm_profile_deinit(struct llvm_profile *p);
 /* The reference by which mappings and raw profiles name a function. */
 uint64_t llvm_name_ref(const char *name, size_t len);
 
-/* Adds `from` to `into`. Functions are the same if name and hash are; one that has another number
- * of counters in each is left as `into` has it, and counted in *misfits (may be NULL). Counts stop
- * at the largest number; bits unite. Commutative and associative but for the order of functions. */
-void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from,
-                      uint64_t *misfits);
+/* Adds `from` to `into`. Functions are the same if name and hash are; of those with another number
+ * of counters the one with more stays, marked as a misfit. Counts stop at the largest number; bits
+ * unite. Commutative and associative but for the order of functions. */
+void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from);
 
 /* Gives functions of `p` that have no name those that `named` has. */
 void llvm_profile_name(struct llvm_profile *p, const struct llvm_profile *named);
 
 /* Puts functions of one name and hash together, as those of two files of one name are; after the
- * last sum. */
-void llvm_profile_join(struct llvm_profile *p);
+ * last sum. Returns how many are misfits. */
+uint64_t llvm_profile_join(struct llvm_profile *p);
 
 /* The function, or NULL. *has_name: there is one of that name, with this or another hash. */
 const struct llvm_function *llvm_profile_find(struct llvm_profile *p, uint64_t name_ref,
