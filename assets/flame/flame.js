@@ -9,7 +9,7 @@
     var frames = Array.prototype.map.call(root.querySelectorAll(".f"), function (g) {
         var rects = g.querySelectorAll("rect"), box = rects[0];
         return {
-            g: g, rects: rects, text: g.querySelector("text"), total: +g.getAttribute("data-total"),
+            g: g, part: g.parentNode, rects: rects, text: g.querySelector("text"), total: +g.getAttribute("data-total"),
             name: g.querySelector("title").textContent.split("\n")[0],
             x: +box.getAttribute("x"), level: +box.getAttribute("y") * (up ? -1 : 1), w: +box.getAttribute("width")
         };
@@ -34,6 +34,8 @@
     function zoom(to) {
         var factor = inner / to.w;
         frames.forEach(function (f) {
+            if (f.part !== to.part)
+                return;
             var isBelow = f.level <= to.level && f.x <= to.x + 0.01 && f.x + f.w >= to.x + to.w - 0.01;
             var x = isBelow ? margin : margin + (f.x - to.x) * factor;
             var w = isBelow ? inner : f.w * factor;
@@ -47,12 +49,23 @@
             f.text.setAttribute("x", x + 3);
             f.text.textContent = shortened(f.name.replace(/ \(inlined\)$/, ""), w);
         });
-        reset.style.display = to === frames[0] ? "none" : "";
+        reset.style.display = isWhole(to) ? "none" : "";
     }
 
-    /* Of frames that match above each other the outermost counts, so that nothing counts twice. */
+    /* The frame below all others of its dimension. */
+    function isWhole(f, i) {
+        i = i === undefined ? frames.indexOf(f) : i;
+        return i === 0 || frames[i - 1].part !== f.part;
+    }
+
+    function zoomOut() {
+        frames.filter(isWhole).forEach(zoom);
+    }
+
+    /* Of frames that match above each other the outermost counts, so that nothing counts twice.
+     * Each dimension has a share of its own. */
     function search(pattern) {
-        var sum = 0, covered = [], match;
+        var parts = [], covered = [], match;
         try {
             match = new RegExp(pattern);
         } catch (error) {
@@ -60,19 +73,26 @@
             return;
         }
         frames.forEach(function (f, i) {
-            var isMatch = i > 0 && pattern !== "" && !f.g.classList.contains("small") &&
+            if (isWhole(f, i)) {
+                parts.push({ of: f.part, sum: 0 });
+                covered = [];
+            }
+            var isMatch = !isWhole(f, i) && pattern !== "" && !f.g.classList.contains("small") &&
                 match.test(f.name);
             f.g.classList.toggle("found", isMatch);
             while (covered.length && covered[covered.length - 1].level >= f.level)
                 covered.pop();
             if (isMatch && !covered.length) {
-                sum += f.total;
+                parts[parts.length - 1].sum += f.total;
                 covered.push(f);
             }
         });
-        var whole = +root.getAttribute("data-samples");
         found.textContent = pattern === "" ? "" : "/" + pattern + "/ matches " +
-            (100 * sum / whole).toFixed(2) + " %";
+            parts.map(function (part) {
+                var name = part.of.getAttribute("data-name");
+                return (name ? name + " " : "") +
+                    (100 * part.sum / part.of.getAttribute("data-samples")).toFixed(2) + " %";
+            }).join(", ");
     }
 
     function ask() {
@@ -85,7 +105,7 @@
         return;
     document.getElementById("search").style.display = "";
     document.getElementById("search").addEventListener("click", ask);
-    reset.addEventListener("click", function () { zoom(frames[0]); });
+    reset.addEventListener("click", zoomOut);
     frames.forEach(function (f) {
         f.g.addEventListener("click", function () { zoom(f); });
     });
@@ -94,7 +114,7 @@
             event.preventDefault();
             ask();
         } else if (event.key === "Escape") {
-            zoom(frames[0]);
+            zoomOut();
         }
     });
 }());

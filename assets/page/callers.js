@@ -70,6 +70,8 @@ function functionFacts(fn) {
         ["Self", s.has_samples ? `${percentText(share(f.self[fn]))}, ${amountText(f.self[fn])}, ${samplesText(f.self[fn])} samples` +
             ` (95${NARROW}%: ${percentText(f.low[fn])} to ${percentText(f.high[fn])})` : ""],
         ["Total", s.has_samples ? `${percentText(share(f.total[fn]))}, ${amountText(f.total[fn])}` : ""],
+        ...s.others.map((other, k) => [plain(other.name), `self ${percentText(otherShare(k, "self", fn))}` +
+            (f.others[k].total.length ? `, total ${percentText(otherShare(k, "total", fn))}` : "")]),
         ["Calls", Number(s.calls) && Number(f.calls[fn]) ? countText(f.calls[fn]) + (Number(f.recursive[fn]) ? `, ${countText(f.recursive[fn])} of them by itself` : "") : ""],
         ["Cycle", f.cycle[fn] ? cycleMembers(f.cycle[fn], fn) : ""],
     ]);

@@ -24,6 +24,19 @@ const FUNCTION_COLUMNS = [
     { id: "file", title: "source", key: i => placeRank(i), cell: i => placeLink(i) },
 ];
 
+/* What other events, or dimensions of the profile, have of a function: a share of theirs. */
+function otherShare(k, kind, fn) {
+    return page.summary.others[k].samples > 0 ? page.functions.others[k][kind][fn] / page.summary.others[k].samples : 0;
+}
+
+function otherColumns() {
+    return page.summary.others.flatMap((other, k) => [["self", "self"], ["total", "total"]]
+        .filter(([kind]) => page.functions.others[k][kind].length)
+        .map(([kind, word]) => ({ id: `${kind}-${k}`, title: `${plain(other.name)} ${word} %`, number: true,
+            hint: `share of all ${other.name}`, key: i => page.functions.others[k][kind][i],
+            cell: i => percentText(otherShare(k, kind, i)) })));
+}
+
 /* Where each function stands in the order of names, which the writer of the page made. */
 let ranks = null;
 function nameRanks() {
@@ -99,7 +112,9 @@ function shownColumns() {
         self: s.has_samples, certainty: s.has_samples, samples: s.has_samples, time: s.rate > 0,
         "total%": s.has_samples, total: s.rate > 0, calls: Number(s.calls) > 0,
         each: Number(s.calls) > 0 && s.rate > 0 && !page.window };
-    return FUNCTION_COLUMNS.filter(column => isUseful[column.id] !== false);
+    const own = FUNCTION_COLUMNS.filter(column => isUseful[column.id] !== false);
+    const name = own.findIndex(column => column.id === "name");
+    return [...own.slice(0, name), ...otherColumns(), ...own.slice(name)];
 }
 
 function columnChooser(columns, change) {

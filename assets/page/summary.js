@@ -23,6 +23,7 @@ function profileFacts() {
         ["When", dateText(s.measured_at)],
         ["Time", s.has_samples ? `${amountText(s.samples)} in ${samplesText(s.samples)} ${s.samples === 1 ? "sample" : "samples"}` : "not measured"],
         ["Spent", statesText()],
+        ["Beside", s.others.map(other => `${plain(other.name)}: ${samplesText(other.samples)} samples`).join(", ")],
         ["Certainty", half ? `a share of 50${NARROW}% is uncertain by ±${half.toFixed(1)} points (95${NARROW}% confidence)` : ""],
         ["Total times", s.has_stacks ? "measured: whole call stacks were sampled"
             : s.has_samples ? "an estimate: callees' times are split among callers by call counts" : ""],

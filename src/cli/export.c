@@ -64,6 +64,8 @@ static const struct option_row EXPORT_OPTIONS[] = {
 
 /* --- export ---------------------------------------------------------------------------------- */
 
+enum { MOST_OTHERS = 15 }; /* dimensions beside the first */
+
 /* What the struct exchange points into. */
 struct exported {
     struct session *session;
@@ -132,6 +134,36 @@ static void export_make_code(struct exported *m, const struct exchange_input *in
     x->code = &m->code;
 }
 
+/* The exchanges of all dimensions, on the paths that any of them has. */
+static void export_make_others(struct session *s, struct exchange_input *in, struct exchange *x)
+{
+    const struct other_measures *others = &s->summary.others;
+    struct exchange *made = ARENA_NEW(&s->arena, struct exchange, others->len + 1);
+    struct summary *summaries = ARENA_NEW(&s->arena, struct summary, others->len);
+    in->shape = others->all;
+    in->shape_samples = others->all_samples;
+    in->has_rest = s->summary.unattributed > 0;
+    for (size_t i = 0; i < others->len; i++)
+        in->has_rest |= others->at[i].unattributed > 0;
+    exchange_make(&made[0], in, &s->arena);
+    for (size_t i = 0; i < others->len; i++) {
+        const struct other_measure *o = &others->at[i];
+        summary_of_other(&summaries[i], &s->summary, o);
+        in->summary = &summaries[i];
+        in->graph = o->graph;
+        exchange_make(&made[i + 1], in, &s->arena);
+    }
+    /* Formats tell dimensions apart by what was counted. */
+    for (size_t i = 0; i <= others->len; i++)
+        if (strcmp(made[i].unit, "nanoseconds")) {
+            made[i].event = made[i].summary->dimension;
+            made[i].unit = "count";
+        }
+    *x = made[0];
+    x->others = made + 1;
+    x->others_len = others->len;
+}
+
 /* From the open session to numbers that agree with each other. Without stacks the graph is taken as
  * it is, and paths are the model's. Everything made here points into the session or its arena; what
  * owns memory of its own is freed by export_report(). */
@@ -161,7 +193,10 @@ static bool export_make(struct exported *m, struct export_request *r, struct exc
             selected[i] = filter_admits(f, in.names, i);
         in.selected = selected;
     }
-    exchange_make(x, &in, &s->arena);
+    if (s->summary.others.all)
+        export_make_others(s, &in, x);
+    else
+        exchange_make(x, &in, &s->arena);
     if (r->has_code)
         export_make_code(m, &in, x);
     return true;
@@ -190,6 +225,13 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     struct exchange x;
     if (!r->format)
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
+    size_t others = s->summary.others.all ? s->summary.others.len : 0;
+    if (others && (!r->format->tells_others || r->has_code || others > MOST_OTHERS))
+        return err_set(e,
+                       "%s: holds samples of %zu dimensions, and %s%s has room for %d; --dimension "
+                       "chooses one",
+                       s->program, others + 1, r->format->name, r->has_code ? " --asm" : "",
+                       r->format->tells_others && !r->has_code ? MOST_OTHERS + 1 : 1);
     if (r->has_code && !r->format->tells_code)
         return err_set(e, "%s has no place for instructions; --asm is of callgrind",
                        r->format->name);
@@ -201,13 +243,17 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     if (ok && export_is_part(r) && !x.functions.len)
         ok = err_set(e, "%s: nothing that --focus and --select name was measured",
                      x.summary->program);
-    else if (ok && r->format->needs_samples && !x.total)
+    else if (ok && r->format->needs_samples && !x.total && !x.others_len)
         ok = err_set(e,
                      "%s has no samples, and %s no place for calls alone; callgrind, dot and "
                      "pprof have",
                      x.summary->program, r->format->name);
     ok = ok && session_is_read(s, e) &&
          output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
+    if (ok && m.code.why_no_code)
+        ok = err_set(e, "some instructions could not be told apart: %s", m.code.why_no_code);
+    for (size_t i = 0; i < x.others_len; i++)
+        exchange_deinit(&x.others[i]);
     exchange_deinit(&x);
     exchange_code_deinit(&m.code);
     call_tree_deinit(&m.tree);
@@ -218,7 +264,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
 static int export_run(const struct command *self, int argc, char **argv, struct out *out,
                       struct err *e)
 {
-    struct export_request r = {.view.session.measures_graph = true};
+    struct export_request r = {.view.session = {.measures_graph = true, .others = OTHERS_TOTAL}};
     struct view_job job = {&r, &r.view, export_report, .output = &r.output};
     int status = view_run(self, argc, argv, &job, out, e);
     stack_edits_deinit(&r.stacks);
@@ -311,12 +357,14 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
 {
     const struct order_request *r = request;
     struct layout order;
-    struct layout_gain gain;
+    struct layout_gain gain = {0};
     struct layout_rules rules = {.cluster_bytes = r->cluster_bytes};
     if (!order_find_object(s, r, &rules, e))
         return false;
     rules.stacks = s->folder ? &s->recorded.stacks : NULL;
     layout_make(&order, &gain, &s->functions, &s->graph, &rules, &s->arena);
+    if (!s->folder)
+        layout_gain_others(&gain, &order, &s->summary.others, &s->arena);
     if (!order.len)
         return err_set(e, "%s: no function that could be moved was sampled or called",
                        object_path(rules.file));
@@ -339,8 +387,10 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
 static int order_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct order_request r = {
-        .view.session = {.takes_counters = true, .wants_files = true, .keeps_pieces = true}};
+    struct order_request r = {.view.session = {.takes_counters = true,
+                                               .wants_files = true,
+                                               .keeps_pieces = true,
+                                               .others = OTHERS_SELF}};
     struct view_job job = {&r, &r.view, order_report, .output = &r.output};
     return view_run(self, argc, argv, &job, out, e);
 }

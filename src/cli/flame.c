@@ -123,7 +123,7 @@ static void flame_of_graph(struct flame *f, const struct graph *g, struct names 
 {
     struct model_paths paths = {0};
     struct arena scratch = {0};
-    model_paths_make(&paths, g, least);
+    model_paths_make(&paths, g, g, least);
     size_t len = paths.frames.len;
     const struct model_frame *from = paths.frames.at;
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
@@ -213,6 +213,25 @@ static bool flame_stacks(struct session *s, const struct flame_request *r, struc
     return ok;
 }
 
+/* Other dimensions of a profile are pictures of their own, below the first. */
+static void flame_add_others(struct flame *f, struct session *s, double least)
+{
+    const struct other_measures *from = &s->summary.others;
+    struct flame *others = ARENA_NEW(&s->arena, struct flame, from->len);
+    struct summary *summaries = ARENA_NEW(&s->arena, struct summary, from->len);
+    for (size_t i = 0; i < from->len; i++) {
+        summary_of_other(&summaries[i], &s->summary, &from->at[i]);
+        others[i] = (struct flame){.summary = &summaries[i],
+                                   .title = from->at[i].name,
+                                   .is_by_share = f->is_by_share,
+                                   .grows_up = f->grows_up};
+        flame_of_graph(&others[i], from->at[i].graph, &s->names, least * from->at[i].samples,
+                       &s->arena);
+    }
+    f->others = others;
+    f->others_len = from->len;
+}
+
 /* A recording has paths that were seen; of anything else, and with --model, they are estimated, and
  * the picture says so. */
 static bool flame_report(struct session *s, void *request, struct out *out, struct err *e)
@@ -233,8 +252,10 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
                        "%s: --depth, --no-inlines, --fold-recursion and --drop-... are for "
                        "recorded stacks, of which a plain profile and --model have none",
                        s->program);
-    flame_of_graph(&f, &s->graph, &s->names,
-                   r->view.rules.min_percent / percent * s->summary.samples, &s->arena);
+    double least = r->view.rules.min_percent / percent;
+    flame_of_graph(&f, &s->graph, &s->names, least * s->summary.samples, &s->arena);
+    if (s->summary.others.all)
+        flame_add_others(&f, s, least);
     return session_is_read(s, e) && output_to(r->output, flame_write, &f, out, e);
 }
 
@@ -242,7 +263,9 @@ static bool flame_report(struct session *s, void *request, struct out *out, stru
 static int flame_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
-    struct flame_request r = {.output = "flame.svg", .view = {.rules.min_percent = MIN_PERCENT}};
+    struct flame_request r = {
+        .output = "flame.svg",
+        .view = {.rules.min_percent = MIN_PERCENT, .session.others = OTHERS_TOTAL}};
     struct view_job job = {&r, &r.view, flame_report, .output = &r.output};
     int status = view_run(self, argc, argv, &job, out, e);
     stack_edits_deinit(&r.stacks);

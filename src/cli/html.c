@@ -223,6 +223,7 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
     q->measures_graph = true;
     q->places_samples = true;
     q->names_inlined = true;
+    q->others = OTHERS_TOTAL;
     if (!session_operands(q, o->profile.at, o->profile.len, e) || !session_open(s, q, e) ||
         !html_changed(q->profiles[0], &changed, e))
         return false;

@@ -124,7 +124,7 @@ struct parquet_column {
     enum parquet_type type;
 };
 
-enum { PARQUET_MOST_COLUMNS = 16 };
+enum { PARQUET_MOST_COLUMNS = 48 };
 
 struct parquet_bytes {
     VEC(uint8_t) all;

@@ -38,7 +38,10 @@ static void take_measured(struct page_rows *r)
     flat_make(&r->flat, p->summary, p->graph, &r->names, &rules, &r->arena);
     for (uint32_t i = 0; i < r->flat.len; i++) {
         const struct flat_row *f = &r->flat.rows[i];
-        if (f->self <= 0 && f->total <= 0 && !f->calls && !has_arcs(p->graph, f->function))
+        bool has_any = f->self > 0 || f->total > 0 || f->calls || has_arcs(p->graph, f->function);
+        for (size_t k = 0; k < p->summary->others.len && !has_any; k++)
+            has_any = p->summary->others.at[k].self[f->function] > 0;
+        if (!has_any)
             continue;
         r->of[f->function] = (uint32_t)r->all.len;
         vec_push(&r->all,
@@ -104,7 +107,7 @@ void page_rows_make(struct page_rows *r, const struct page_profile *p)
     r->small = (uint32_t)r->all.len;
     vec_push(&r->all, (struct page_row){ROW_SMALL, 0, NULL});
     if (!r->has_stacks && p->summary->samples > 0)
-        model_paths_make(&r->model, p->graph, LEAST_SHARE * p->summary->samples);
+        model_paths_make(&r->model, p->graph, p->graph, LEAST_SHARE * p->summary->samples);
     bool *is_shown = ARENA_NEW(&r->arena, bool, r->names.functions->len);
     for (size_t i = 0; i < r->all.len; i++)
         if (r->all.at[i].kind != ROW_CYCLE && r->all.at[i].kind != ROW_SMALL)
@@ -172,6 +175,14 @@ static void profile_summary_data(struct json *j, const struct page_profile *p)
     json_pair_double(j, "rate", s->rate);
     json_pair_str(j, "dimension", s->dimension);
     json_key(j, "abbreviation"), json_str_n(j, &s->abbreviation, s->abbreviation ? 1 : 0);
+    column_begin(j, "others");
+    for (size_t i = 0; i < s->others.len; i++) {
+        json_begin(j, '{');
+        json_pair_str(j, "name", s->others.at[i].name);
+        json_pair_double(j, "samples", s->others.at[i].samples);
+        json_end(j);
+    }
+    json_end(j);
     json_key(j, "calls"), column_count(j, s->calls);
     json_pair_u64(j, "arcs", s->arcs);
     json_key(j, "unknown_callers"), column_count(j, s->unknown_callers);
@@ -280,6 +291,23 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
     arena_deinit(&scratch);
 }
 
+/* What other events and dimensions have of the measured rows: of each a column, "self" and "total",
+ * the latter where it is known. */
+static void profile_others_data(struct json *j, const struct page_rows *r)
+{
+    const struct other_measures *others = &r->profile->summary->others;
+    column_begin(j, "others");
+    for (size_t k = 0; k < others->len; k++) {
+        const struct other_measure *o = &others->at[k];
+        json_begin(j, '{');
+        COLUMN(j, "self", r->measured, column_samples(j, o->self[r->all.at[i].function]));
+        COLUMN(j, "total", o->totals ? r->measured : 0,
+               column_samples(j, o->totals[r->all.at[i].function]));
+        json_end(j);
+    }
+    json_end(j);
+}
+
 /* Columns of names, kinds and places have a cell for every row; those of figures only for the
  * measured rows. "low" and "high" are the ends of the confidence interval of "self", in samples. */
 static void profile_functions_data(struct json *j, const struct page_rows *r,
@@ -313,6 +341,7 @@ static void profile_functions_data(struct json *j, const struct page_rows *r,
     profile_place_data(j, r, files);
     COLUMN(j, "self", r->measured, column_samples(j, r->all.at[i].flat->self));
     COLUMN(j, "total", r->measured, column_samples(j, r->all.at[i].flat->total));
+    profile_others_data(j, r);
     COLUMN(j, "low", r->measured, column_samples(j, r->all.at[i].flat->interval.low));
     COLUMN(j, "high", r->measured, column_samples(j, r->all.at[i].flat->interval.high));
     COLUMN(j, "calls", r->measured, column_count(j, r->all.at[i].flat->calls));

@@ -338,8 +338,12 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
         profile_split_dimension(&other, &rest);
         attribute_native(&other_time, &other, &s->functions.index, &s->arena);
         functions_join_times(&s->functions, other_time.self);
-        others->at[others->len++] = (struct other_measure){
-            .name = other_time.dimension, .self = other_time.self, .samples = other_time.total};
+        others->at[others->len++] = (struct other_measure){.name = other_time.dimension,
+                                                           .self = other_time.self,
+                                                           .samples = other_time.total,
+                                                           .unattributed = other_time.unattributed,
+                                                           .rate = other_time.rate,
+                                                           .abbreviation = other_time.abbreviation};
         profile_deinit(&other);
     }
     attribute_native(&s->time, &s->profile, &s->functions.index, &s->arena);
@@ -378,6 +382,40 @@ static bool session_open_gmon(struct session *s, struct session_options *o, stru
     return true;
 }
 
+/* Adds the shares that functions have of `samples` to those that they have of other measures. */
+static void session_add_shares(struct attribution *all, const double *self, double samples,
+                               uint32_t len)
+{
+    for (uint32_t i = 0; samples > 0 && i < len; i++)
+        all->self[i] += self[i] / samples;
+    all->total += samples > 0;
+}
+
+/* Graphs of a profile's other dimensions, as the model of calls has them, and one of all together:
+ * the model is linear, so that what any of them sees of a path is seen there. */
+static void session_graph_others(struct session *s, struct graph_rules rules)
+{
+    struct other_measures *others = &s->summary.others;
+    uint32_t len = s->functions.len;
+    struct attribution all = {.has_histogram = true, .self = ARENA_NEW(&s->arena, double, len)};
+    struct graph *graphs = ARENA_NEW(&s->arena, struct graph, others->len + 1);
+    session_add_shares(&all, s->time.self, s->time.total, len);
+    for (size_t i = 0; i < others->len; i++) {
+        struct other_measure *other = &others->at[i];
+        struct attribution t = {.self = other->self, .total = other->samples};
+        struct graph *g = &graphs[i];
+        graph_build(g, &s->functions, &s->profile, &t, rules, &s->arena);
+        other->totals = ARENA_NEW(&s->arena, double, g->len);
+        for (uint32_t node = 0; node < g->len; node++)
+            other->totals[node] = g->nodes[node].self + g->nodes[node].children;
+        other->graph = g;
+        session_add_shares(&all, other->self, other->samples, len);
+    }
+    graph_build(&graphs[others->len], &s->functions, &s->profile, &all, rules, &s->arena);
+    others->all = &graphs[others->len];
+    others->all_samples = all.total;
+}
+
 /* Calls and times together. With stacks, a function's children are what was measured below it;
  * without, gprof's model spreads them over callers by the number of calls. */
 static void session_build_graph(struct session *s, const struct session_options *o,
@@ -391,19 +429,8 @@ static void session_build_graph(struct session *s, const struct session_options 
         return;
     }
     graph_build(&s->graph, &s->functions, &s->profile, &s->time, rules, &s->arena);
-    if (o->others == OTHERS_TOTAL) {
-        /* As the model of calls has them. */
-        struct other_measures *others = &s->summary.others;
-        for (size_t i = 0; i < others->len; i++) {
-            struct other_measure *other = &others->at[i];
-            struct attribution t = {.self = other->self, .total = other->samples};
-            struct graph g = {0};
-            graph_build(&g, &s->functions, &s->profile, &t, rules, &s->arena);
-            other->totals = ARENA_NEW(&s->arena, double, g.len);
-            for (uint32_t node = 0; node < g.len; node++)
-                other->totals[node] = g.nodes[node].self + g.nodes[node].children;
-        }
-    }
+    if (o->others == OTHERS_TOTAL && !o->is_recording && s->summary.others.len)
+        session_graph_others(s, rules);
 }
 
 /* Reading and judging differ for recordings and profiles; from the graph on both go one way. */

@@ -193,6 +193,24 @@ class Bins(Case):
                 wanted[name, first.setdefault(number, at)] += (i + 3) * TICK
         return (low, high, bins), wanted
 
+    def test_without_a_disassembler(self):
+        """A library that is loaded late is named where it is missing, and the status says that the file
+        has less than was asked for: here files that are none hide it."""
+        hidden = self.dir / "hidden"
+        hidden.mkdir()
+        for version in range(3, 10):
+            (hidden / f"libcapstone.so.{version}").write_bytes(b"")
+        self.write(8)
+        arguments = "export", "--format", "callgrind", "-o", "o", "work", "gmon"
+        hide = {"cwd": self.dir, "env": {"LD_LIBRARY_PATH": str(hidden)}}
+        done = monarc(*arguments, "--asm", **hide)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr.decode(), r"^monarc: some instructions could not be told apart: "
+                                               r"libcapstone\.so\.\d is not installed\n$")
+        found = Callgrind((self.dir / "o").read_text())
+        self.assertEqual(sum(row[4] for row in found.own), found.total)
+        self.assertEqual(monarc(*arguments, **hide).returncode, 0)
+
     def arcs(self):
         counts = {}
         for i, (at, callee) in enumerate(self.program.calls):

@@ -3,14 +3,23 @@
 MONARC_UPDATE=1 writes the goldens anew; say in the commit why they changed.
 """
 
+import base64
 import csv
+import gzip
 import io
 import json
 import os
+import re
+import shutil
+import subprocess
 import tempfile
 import unittest
+import xml.dom.minidom
+import zlib
 from pathlib import Path
 
+import parquet_file
+from test_export import fields, packed
 from harness import (DEMO, PROGRAMS, ROOT, check_schema, gmon, main, monarc, monarc_json)
 
 GOLDEN = ROOT / "tests/golden/views"
@@ -126,13 +135,165 @@ class Dimensions(unittest.TestCase):
                          monarc_json("graph", DEMO, self.both)["entries"])
 
     def test_others_want_one(self):
-        for command in "lines", "annotate", "order", "flame":
+        for command in "lines", "annotate":
             refused = monarc(command, DEMO, self.both)
             self.assertEqual(refused.returncode, 2)
             self.assertIn(b"several dimensions; --dimension chooses one", refused.stderr)
-        chosen = monarc("flame", "--dimension", "cache-misses", "-o", self.dir / "x.svg", DEMO,
-                        self.both)
-        self.assertEqual((chosen.returncode, chosen.stderr), (0, b""))
+        for name in "cpuprofile", "firefox", "folded":
+            refused = monarc("export", "--format", name, DEMO, self.both)
+            self.assertEqual((refused.returncode, refused.stdout), (2, b""))
+            self.assertIn(f"holds samples of 2 dimensions, and {name} has room for 1; --dimension "
+                          "chooses one".encode(), refused.stderr)
+        refused = monarc("export", "--format", "callgrind", "--asm", DEMO, self.both)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(b"callgrind --asm has room for 1;", refused.stderr)
+
+    def test_too_many_to_export(self):
+        """What a file may hold of dimensions is not bounded; what a table has of columns is."""
+        all = self.dir / "all"
+        for count, status in (16, 0), (17, 2):
+            all.write_bytes(gmon([self.hits(self.main, 1, 1, b"dim%d" % i) for i in range(count)]))
+            done = monarc("export", "--format", "parquet-functions", "-o", self.dir / "t", DEMO, all)
+            self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(b"holds samples of 17 dimensions, and parquet-functions has room for 16;",
+                      done.stderr)
+
+    def export(self, name, *more):
+        done = monarc("export", "--format", name, *more, DEMO, self.both)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return done.stdout
+
+    def test_pprof_has_values(self):
+        top = fields(gzip.decompress(self.export("pprof")))
+        texts = [t.decode() for t in top[6]]
+        self.assertEqual([tuple(texts[fields(t)[k][0]] for k in (1, 2)) for t in top[1]],
+                         [("cpu", "nanoseconds"), ("cache-misses", "count"), ("calls", "count")])
+        names = {fields(f)[1][0]: texts[fields(f)[2][0]] for f in top[5]}
+        self.assertEqual({tuple(names[i] for i in packed(sample[1][0])): packed(sample[2][0])
+                          for sample in map(fields, top[2]) if packed(sample[2][0])[2] == 0},
+                         {("main",): [10**8, 5, 0], ("fact", "main"): [3 * 10**8, 15, 0],
+                          ("ping",): [0, 60, 0]})
+
+    def test_callgrind_has_events(self):
+        path = self.dir / "callgrind.out"
+        path.write_bytes(self.export("callgrind"))
+        text = path.read_text()
+        self.assertIn("event: Cost : cpu, nanoseconds\nevent: Cost2 : cache-misses, count\n"
+                      "events: Cost Cost2\n", text)
+        self.assertRegex(text, r"calls=7 \d+\n\d+ 300000000 15\n")
+        self.assertRegex(text, r"\ntotals: 400000000 80\n$")
+        if not shutil.which("callgrind_annotate"):
+            self.skipTest("callgrind_annotate is not installed")
+        done = subprocess.run(["callgrind_annotate", "--threshold=100", "--sort=Cost2", path],
+                              capture_output=True, text=True, check=True)
+        rows = re.findall(r"(?m)^ *([\d,.]+) .*? ([\d,]+) \(.*:(\w+)", done.stdout)
+        self.assertEqual({name: (cost.replace(",", ""), other) for cost, other, name in rows},
+                         {"main": ("100000000", "5"), "fact": ("300000000", "15"),
+                          "ping": (".", "60") if (".", "60", "ping") in rows else ("0", "60")})
+
+    def test_tables_have_columns(self):
+        rows, _ = parquet_file.read(self.export("parquet-functions"))
+        self.assertEqual({r["function"]: (r["self"], r["total"], r["self of cache-misses"],
+                                          r["total of cache-misses"]) for r in rows},
+                         {"main": (10**8, 4 * 10**8, 5, 20), "fact": (3 * 10**8, 3 * 10**8, 15, 15),
+                          "ping": (0, 0, 60, 60)})
+        rows, _ = parquet_file.read(self.export("parquet"))
+        self.assertEqual({r["stack"]: (r["self"], r["self of cache-misses"]) for r in rows},
+                         {"main": (10**8, 5), "main;fact": (3 * 10**8, 15), "ping": (0, 60)})
+        rows, _ = parquet_file.read(self.export("parquet-calls"))
+        self.assertEqual([(r["caller"], r["callee"], r["calls"], r["cost"], r["cost of cache-misses"])
+                          for r in rows], [("main", "fact", 7, 3 * 10**8, 15)])
+
+    def test_profiles_stand_beside(self):
+        """Speedscope and OpenTelemetry have a profile for each."""
+        page = json.loads(self.export("speedscope"))
+        names = [f["name"] for f in page["shared"]["frames"]]
+        self.assertEqual([(p["name"].rsplit(", ", 1)[1], p["unit"],
+                           {tuple(names[i] for i in s): w for s, w in zip(p["samples"], p["weights"])})
+                          for p in page["profiles"]],
+                         [("cpu", "nanoseconds", {("main",): 10**8, ("main", "fact"): 3 * 10**8}),
+                          ("cache-misses", "none", {("main",): 5, ("main", "fact"): 15, ("ping",): 60})])
+        data = self.export("otlp")
+        self.assertIn(b"cache-misses", data)
+        resource, = fields(data)[1]
+        scope, = fields(resource)[2]
+        values = [[v for s in fields(p)[2] for v in packed(fields(s)[4][0])] for p in fields(scope)[2]]
+        self.assertEqual(values, [[10**8, 3 * 10**8], [5, 15, 60]])
+
+    def test_focus_holds_for_each(self):
+        rows, _ = parquet_file.read(self.export("parquet", "--focus", "fact"))
+        self.assertEqual({r["stack"]: (r["self"], r["self of cache-misses"]) for r in rows},
+                         {"main;fact": (3 * 10**8, 15)})
+
+    def test_dot_names_each(self):
+        text = self.export("dot").decode()
+        self.assertIn(r'"ping\n0.00 %\n(self 0.00 %)\ncache-misses 75.00 %\n(self 75.00 %)"', text)
+        self.assertIn(r'[label="75.00 %\ncache-misses 18.75 %\n7×"', text)
+
+    def test_paths_of_one_are_those_of_all(self):
+        """What is too small to stand alone in all dimensions is summed in each; no sample is lost."""
+        functions = [f for f in monarc_json("flat", "--all", DEMO, "demo.gmon")["functions"]]
+        at = {f["name"]: int(f["address"], 16) for f in functions}
+        names = ["main", "fact", "ping", "pong"]
+        arcs = [(at[a] + 4, at[b], i + 3) for a in names for i, b in enumerate(names) if a < b]
+        path = self.dir / "all"
+        path.write_bytes(gmon([self.hits(at[n], 10 ** i) for i, n in enumerate(names)] +
+                              [self.hits(at[n], 40000 // 7 ** i, 1, b"misses") for i, n in enumerate(names)],
+                              arcs))
+        rows, _ = parquet_file.read(monarc("export", "--format", "parquet", DEMO, path).stdout)
+        for dimension, column in ("seconds", "self"), ("misses", "self of misses"):
+            alone, _ = parquet_file.read(
+                monarc("export", "--format", "parquet", "--dimension", dimension, DEMO, path).stdout)
+            self.assertEqual(sum(r[column] for r in rows), sum(r["self"] for r in alone))
+            mine, theirs = ({r["stack"]: r[c] for r in t if r[c] > 10} for t, c in ((rows, column), (alone, "self")))
+            self.assertEqual(mine.keys(), theirs.keys())
+            for stack in mine:
+                self.assertAlmostEqual(mine[stack], theirs[stack], delta=max(2, 1e-6 * theirs[stack]))
+
+    def test_flame_has_a_picture_for_each(self):
+        text = monarc("flame", "-o", "-", DEMO, self.both).stdout.decode()
+        first, second = text.split('<g data-samples="80" data-name="cache-misses">')
+        frame = re.compile(r'data-total="([\d.]+)" data-self="([\d.]+)"><title>(\w+)\n')
+        self.assertEqual({n: (t, s) for t, s, n in frame.findall(first)},
+                         {"all": ("40", "0"), "main": ("40", "10"), "fact": ("30", "30")})
+        self.assertEqual({n: (t, s) for t, s, n in frame.findall(second)},
+                         {"all": ("80", "0"), "main": ("20", "5"), "fact": ("15", "15"), "ping": ("60", "60")})
+        self.assertIn("\ntotal 75.00 %, 60 cache-misses\n", second)
+        height = float(re.search(r'<svg [^>]* height="(\d+)"', text)[1])
+        self.assertTrue(all(float(y) + 18 < height for y in re.findall(r'<rect x="[\d.]+" y="([\d.]+)"', text)))
+        xml.dom.minidom.parseString(text)
+        alone = monarc("flame", "-o", "-", "--dimension", "cache-misses", DEMO, self.both).stdout.decode()
+        self.assertNotIn('<g data-samples', alone)
+
+    def test_order_says_what_it_brings_for_each(self):
+        found = monarc_json("order", "-o", self.dir / "order", DEMO, self.both)
+        check_schema(self, "order", found)
+        other, = found["events"]
+        self.assertEqual((other["name"], other["ordered_share"]), ("cache-misses", 0.25))
+        self.assertEqual((other["before"]["pages_100"], other["after"]["pages_100"]), (1, 1))
+        self.assertEqual(found["functions"], monarc_json("order", "-o", self.dir / "order", DEMO, self.time)["functions"])
+        text = monarc("order", "-o", self.dir / "order", DEMO, self.both).stdout.decode()
+        self.assertIn("\ncache-misses: 25.00 % in these functions\npages of 4 KiB with 50 % of it", text)
+        self.assertIn("\n# cache-misses: 25.00 % in these functions\n", (self.dir / "order").read_text())
+
+    def test_no_name_ends_a_linkers_comment(self):
+        self.both.write_bytes(gmon([self.hits(self.main, 10), self.hits(self.main, 1, 1, b"*/ ENTRY(x)")]))
+        script = monarc("order", "--format", "ld", DEMO, self.both).stdout.decode()
+        self.assertIn("dimension 2: 100.00 %", script)
+        self.assertNotIn("ENTRY", script)
+
+    def test_page_has_columns(self):
+        done = monarc("html", "-o", "-", DEMO, self.both)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        packs = re.findall(rb'<script type="text/plain" id="(\w+)">([A-Za-z0-9+/=]*)</script>', done.stdout)
+        profile = json.loads(zlib.decompress(base64.b64decode(dict(packs)[b"data"]), -15))["profile"]
+        self.assertEqual(profile["summary"]["others"], [{"name": "cache-misses", "samples": 80}])
+        f = profile["functions"]
+        other, = f["others"]
+        self.assertEqual({n: (own, s, t) for n, own, s, t in zip(f["name"], f["self"], other["self"], other["total"])},
+                         {"main": (10, 5, 20), "fact": (30, 15, 15), "ping": (0, 60, 60)})
+        base = monarc("html", "-o", "-", "--base", self.time, DEMO, self.both)
+        self.assertEqual((base.returncode, base.stderr), (0, b""))
 
     def test_doctor_looks_at_the_first(self):
         self.assertEqual(monarc("doctor", DEMO, self.both).stdout.replace(b"/both", b"/time"),

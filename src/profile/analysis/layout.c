@@ -405,3 +405,27 @@ void layout_make(struct layout *t, struct layout_gain *gain, const struct functi
         }
     }
 }
+
+/* The same places with other heat. */
+void layout_gain_others(struct layout_gain *gain, const struct layout *t,
+                        const struct other_measures *others, struct arena *a)
+{
+    struct layout_other *all = ARENA_NEW(a, struct layout_other, others->len);
+    for (size_t i = 0; i < others->len; i++) {
+        const struct other_measure *from = &others->at[i];
+        struct layout other = *t;
+        other.calls_len = 0;
+        other.heat = 0;
+        other.places = ARENA_NEW(a, struct layout_place, t->len);
+        for (uint32_t k = 0; k < t->len; k++) {
+            other.places[k] = t->places[k];
+            other.places[k].heat = from->self[t->places[k].function];
+            other.heat += other.places[k].heat;
+        }
+        all[i] = (struct layout_other){.name = from->name, .share = other_share(from, other.heat)};
+        layout_locality(&other, false, &all[i].before);
+        layout_locality(&other, true, &all[i].after);
+    }
+    gain->others = all;
+    gain->others_len = others->len;
+}

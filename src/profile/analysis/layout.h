@@ -74,8 +74,18 @@ struct locality {
 
 extern const unsigned locality_shares[4]; /* 50, 90, 99, 100 */
 
+/* What the same order makes of samples that it was not made by: of pages alone, as calls are the
+ * same. */
+struct layout_other {
+    const char *name;
+    double share; /* of all its samples, in the functions that are ordered */
+    struct locality before, after;
+};
+
 struct layout_gain {
     struct locality before, after;
+    const struct layout_other *others; /* other dimensions of the profile, side by side */
+    size_t others_len;
 };
 
 /* Orders the functions of the rules' file. Everything lives in `a`. The names of `f` are in order.
@@ -84,6 +94,11 @@ struct layout_gain {
  */
 void layout_make(struct layout *t, struct layout_gain *gain, const struct functions *f,
                  const struct graph *g, const struct layout_rules *rules, struct arena *a);
+
+/* Adds to the gain of an order what it brings by other measures. */
+struct other_measures;
+void layout_gain_others(struct layout_gain *gain, const struct layout *t,
+                        const struct other_measures *others, struct arena *a);
 
 /* Estimates. The TLB is one that forgets what was used longest ago, and pages are entered
  * independently of each other, as often as calls and returns enter them (Che's approximation). */

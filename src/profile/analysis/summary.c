@@ -293,6 +293,19 @@ void summary_count(struct summary *s, const struct profile *p, const struct attr
     s->unknown_callees = g->unknown_callees;
 }
 
+void summary_of_other(struct summary *s, const struct summary *first,
+                      const struct other_measure *other)
+{
+    *s = *first;
+    s->samples = other->samples;
+    s->unattributed = other->unattributed;
+    s->rate = other->rate;
+    s->dimension = other->name;
+    s->abbreviation = other->abbreviation;
+    s->profiler = 0; /* it is told of the first alone */
+    s->others = (struct other_measures){0};
+}
+
 double summary_mcount_estimate(const struct summary *s)
 {
     bool is_seconds = s->has_samples && s->rate > 0 && !strcmp(s->dimension, "seconds");

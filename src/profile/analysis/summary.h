@@ -26,11 +26,21 @@ struct other_measure {
     double *self;   /* per function, in samples */
     double *totals; /* per node of the graph, with callees; NULL where that was not asked for */
     double samples; /* of all */
+
+    /* Of dimensions of a profile alone. */
+    double unattributed; /* of `samples` */
+    double rate;         /* samples per unit; 0: unknown */
+    char abbreviation;
+    const struct graph *graph; /* of these samples; NULL where that was not asked for */
 };
 
+/* `all`: the graph of what was chosen and of the others together, each with the same weight. What
+ * has anything of one of them has something there. NULL where there are no graphs of others. */
 struct other_measures {
     struct other_measure *at;
     size_t len;
+    const struct graph *all;
+    double all_samples; /* the number of measures, nearly */
 };
 
 static inline double other_share(const struct other_measure *other, double samples)
@@ -126,6 +136,10 @@ struct summary {
 /* The rest of a summary whose names are filled in. */
 void summary_count(struct summary *s, const struct profile *p, const struct attribution *t,
                    const struct graph *g);
+
+/* The same profile's summary, with another dimension in place of the first. */
+void summary_of_other(struct summary *s, const struct summary *first,
+                      const struct other_measure *other);
 
 /* Whether the function is part of the profiler: mcount under its many names and its helpers. */
 bool is_profiler(const char *linkage_name);

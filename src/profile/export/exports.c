@@ -12,19 +12,19 @@
 
 #include <stdlib.h>
 
-/* name, writer, needs_samples, tells_threads, tells_times, tells_code. */
+/* name, writer, needs_samples, tells_threads, tells_times, tells_code, tells_others. */
 const struct export_format export_formats[] = {
-    {"callgrind", callgrind_export, false, false, false, true},
-    {"cpuprofile", cpuprofile_export, true, false, false, false},
-    {"dot", dot_export, false, false, false, false},
-    {"firefox", firefox_export, true, true, true, false},
-    {"folded", folded_export, true, false, false, false},
-    {"otlp", otlp_export, true, false, false, false},
-    {"parquet", parquet_export, true, false, false, false},
-    {"parquet-calls", parquet_calls_export, false, false, false, false},
-    {"parquet-functions", parquet_functions_export, false, false, false, false},
-    {"pprof", pprof_export, false, true, false, false},
-    {"speedscope", speedscope_export, true, true, true, false},
+    {"callgrind", callgrind_export, false, false, false, true, true},
+    {"cpuprofile", cpuprofile_export, true, false, false, false, false},
+    {"dot", dot_export, false, false, false, false, true},
+    {"firefox", firefox_export, true, true, true, false, false},
+    {"folded", folded_export, true, false, false, false, false},
+    {"otlp", otlp_export, true, false, false, false, true},
+    {"parquet", parquet_export, true, false, false, false, true},
+    {"parquet-calls", parquet_calls_export, false, false, false, false, true},
+    {"parquet-functions", parquet_functions_export, false, false, false, false, true},
+    {"pprof", pprof_export, false, true, false, false, true},
+    {"speedscope", speedscope_export, true, true, true, false, true},
 };
 const size_t export_formats_len = sizeof export_formats / sizeof *export_formats;
 
@@ -41,9 +41,84 @@ const struct export_format *export_format_find(const char *name, struct err *e)
     return NULL;
 }
 
+/* --- dimensions side by side -------------------------------------------------------------------
+ */
+
+/* They differ by [outside] at most, which has the last number where it is there. */
+uint32_t exchange_functions_len(const struct exchange *x)
+{
+    size_t len = 0;
+    for (size_t i = 0; i <= x->others_len; i++) {
+        size_t own = exchange_measure(x, i)->functions.len;
+        len = own > len ? own : len;
+    }
+    return (uint32_t)len;
+}
+
+const struct exchange_function *exchange_function_there(const struct exchange *x, uint32_t number)
+{
+    size_t i = 0; /* of the dimension; one has it */
+    while (number >= exchange_measure(x, i)->functions.len)
+        i++;
+    return &exchange_measure(x, i)->functions.at[number];
+}
+
+/* What the lists of arcs are sorted by. */
+static uint64_t exchange_pair_key(const struct exchange_arc *arc)
+{
+    return (uint64_t)arc->caller << 32 | arc->callee;
+}
+
+/* The next pair of one dimension, or NULL behind its last. */
+static const struct exchange_arc *exchange_pair_of(const struct exchange *of, size_t next)
+{
+    return next < of->arcs.len ? &of->arcs.at[next] : NULL;
+}
+
+/* A merge of sorted lists: the least of their next pairs, and what each has of it. */
+bool exchange_pairs_next(struct exchange_pairs *p, const struct exchange *x, struct arena *a)
+{
+    const struct exchange_arc *least = NULL, *arc;
+    if (!p->next) {
+        p->next = ARENA_NEW(a, size_t, x->others_len + 1);
+        p->costs = ARENA_NEW(a, uint64_t, x->others_len + 1);
+    }
+    for (size_t i = 0; i <= x->others_len; i++) {
+        arc = exchange_pair_of(exchange_measure(x, i), p->next[i]);
+        if (arc && (!least || exchange_pair_key(arc) < exchange_pair_key(least)))
+            least = arc;
+    }
+    if (!least)
+        return false;
+    p->arc = *least;
+    p->number = p->next[0];
+    for (size_t i = 0; i <= x->others_len; i++) {
+        arc = exchange_pair_of(exchange_measure(x, i), p->next[i]);
+        bool is_it = arc && exchange_pair_key(arc) == exchange_pair_key(&p->arc);
+        p->costs[i] = is_it ? arc->cost : 0;
+        p->next[i] += is_it;
+    }
+    return true;
+}
+
 /* ---- Parquet: a table for engines that ask in SQL. Three tables, as three formats, since a file
  * is one: call paths with their samples, calls, and functions with the line where each begins. What
  * is not known is an empty text or 0. */
+
+/* Begins a table whose last `amounts` columns are told for each other dimension, too, in columns
+ * behind them: "self of cache-misses". */
+static void parquet_begin_all(struct parquet *p, struct out *out, const struct parquet_column *own,
+                              size_t len, size_t amounts, const struct exchange *x, struct arena *a)
+{
+    struct parquet_column *all = ARENA_NEW(a, struct parquet_column, len + amounts * x->others_len);
+    size_t own_len = len;
+    memcpy(all, own, len * sizeof *own);
+    for (size_t i = 0; i < x->others_len; i++)
+        for (size_t k = own_len - amounts; k < own_len; k++)
+            all[len++] = (struct parquet_column){
+                arena_printf(a, "%s of %s", own[k].name, x->others[i].event), PARQUET_NUMBER};
+    parquet_begin(p, out, all, len);
+}
 
 /* A text, or an empty one for NULL: columns have no nulls. */
 static void parquet_word(struct parquet *p, size_t column, const char *text)
@@ -51,7 +126,8 @@ static void parquet_word(struct parquet *p, size_t column, const char *text)
     parquet_text(p, column, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* The path of the function's object; empty if it is in none. */
+/* The path of the function's object; empty if it is in none, which `object` says by a number beyond
+ * all objects. */
 static const char *parquet_object(const struct exchange *x, const struct exchange_function *f)
 {
     return f->object < x->objects.len ? x->objects.at[f->object].path : "";
@@ -91,12 +167,13 @@ void parquet_export(struct out *out, const struct exchange *x)
     struct out text;
     uint32_t *path = ARENA_NEW(&scratch, uint32_t, x->frames.len + 1);
     out_init(&text, -1);
-    parquet_begin(&p, out, PATH_COLUMNS, sizeof PATH_COLUMNS / sizeof *PATH_COLUMNS);
+    parquet_begin_all(&p, out, PATH_COLUMNS, sizeof PATH_COLUMNS / sizeof *PATH_COLUMNS, 1, x,
+                      &scratch);
     for (uint32_t i = 1; i < x->frames.len; i++) {
         const struct exchange_frame *frame = &x->frames.at[i];
         const struct exchange_function *f = &x->functions.at[frame->function];
         path[frame->depth] = i;
-        if (!frame->self)
+        if (!exchange_frame_has_any(x, i))
             continue;
         parquet_stack(&p, x, path, frame->depth, &text);
         parquet_word(&p, PATH_FUNCTION, f->name);
@@ -104,7 +181,8 @@ void parquet_export(struct out *out, const struct exchange *x)
         parquet_word(&p, PATH_FILE, f->file);
         parquet_number(&p, PATH_DEPTH, frame->depth);
         parquet_number(&p, PATH_ESTIMATE, frame->is_estimate);
-        parquet_number(&p, PATH_SELF, frame->self);
+        for (size_t k = 0; k <= x->others_len; k++)
+            parquet_number(&p, PATH_SELF + k, exchange_measure(x, k)->frames.at[i].self);
         parquet_row(&p);
     }
     parquet_end(&p);
@@ -125,21 +203,26 @@ static const struct parquet_column CALL_COLUMNS[] = {
 /* A row for each pair of caller and callee, in the order of callers. */
 void parquet_calls_export(struct out *out, const struct exchange *x)
 {
+    struct arena scratch = {0};
     struct parquet p;
-    parquet_begin(&p, out, CALL_COLUMNS, sizeof CALL_COLUMNS / sizeof *CALL_COLUMNS);
-    for (size_t i = 0; i < x->arcs.len; i++) {
-        const struct exchange_arc *arc = &x->arcs.at[i];
-        const struct exchange_function *caller = &x->functions.at[arc->caller];
-        const struct exchange_function *callee = &x->functions.at[arc->callee];
+    struct exchange_pairs pairs = {0};
+    parquet_begin_all(&p, out, CALL_COLUMNS, sizeof CALL_COLUMNS / sizeof *CALL_COLUMNS, 1, x,
+                      &scratch);
+    while (exchange_pairs_next(&pairs, x, &scratch)) {
+        const struct exchange_arc *arc = &pairs.arc;
+        const struct exchange_function *caller = exchange_function_there(x, arc->caller);
+        const struct exchange_function *callee = exchange_function_there(x, arc->callee);
         parquet_word(&p, CALL_CALLER, caller->name);
         parquet_word(&p, CALL_CALLEE, callee->name);
         parquet_word(&p, CALL_CALLER_OBJECT, parquet_object(x, caller));
         parquet_word(&p, CALL_CALLEE_OBJECT, parquet_object(x, callee));
         parquet_number(&p, CALL_CALLS, arc->calls);
-        parquet_number(&p, CALL_COST, arc->cost);
+        for (size_t k = 0; k <= x->others_len; k++)
+            parquet_number(&p, CALL_COST + k, pairs.costs[k]);
         parquet_row(&p);
     }
     parquet_end(&p);
+    arena_deinit(&scratch);
 }
 
 /* --- functions ------------------------------------------------------------------------------- */
@@ -165,19 +248,26 @@ static const struct parquet_column FUNCTION_COLUMNS[] = {
 /* A row for each function, those without time included. */
 void parquet_functions_export(struct out *out, const struct exchange *x)
 {
+    struct arena scratch = {0};
     struct parquet p;
-    parquet_begin(&p, out, FUNCTION_COLUMNS, sizeof FUNCTION_COLUMNS / sizeof *FUNCTION_COLUMNS);
-    for (size_t i = 0; i < x->functions.len; i++) {
-        const struct exchange_function *f = &x->functions.at[i];
+    uint32_t len = exchange_functions_len(x);
+    parquet_begin_all(&p, out, FUNCTION_COLUMNS, sizeof FUNCTION_COLUMNS / sizeof *FUNCTION_COLUMNS,
+                      2, x, &scratch);
+    for (uint32_t i = 0; i < len; i++) {
+        const struct exchange_function *f = exchange_function_there(x, i);
         parquet_word(&p, FUNCTION_NAME, f->name);
         parquet_word(&p, FUNCTION_LINKAGE, f->linkage);
         parquet_word(&p, FUNCTION_OBJECT, parquet_object(x, f));
         parquet_word(&p, FUNCTION_FILE, f->file);
         parquet_number(&p, FUNCTION_LINE, f->line);
         parquet_number(&p, FUNCTION_INLINED, f->is_inlined);
-        parquet_number(&p, FUNCTION_SELF, f->self);
-        parquet_number(&p, FUNCTION_TOTAL, f->total);
+        for (size_t k = 0; k <= x->others_len; k++) {
+            const struct exchange *of = exchange_measure(x, k);
+            parquet_number(&p, FUNCTION_SELF + 2 * k, exchange_self(of, i));
+            parquet_number(&p, FUNCTION_TOTAL + 2 * k, exchange_total(of, i));
+        }
         parquet_row(&p);
     }
     parquet_end(&p);
+    arena_deinit(&scratch);
 }

@@ -16,6 +16,45 @@
 /* Around paths that may never have run, where a format has no place for remarks. */
 #define EXPORT_MODEL_FRAME "[paths by call counts]"
 
+/* What an exchange holds: itself, number 0, and its other dimensions. */
+static inline const struct exchange *exchange_measure(const struct exchange *x, size_t number)
+{
+    return number ? &x->others[number - 1] : x;
+}
+
+/* Whether anything was measured in the frame itself. */
+static inline bool exchange_frame_has_any(const struct exchange *x, uint32_t frame)
+{
+    bool has_any = false;
+    for (size_t i = 0; i <= x->others_len && !has_any; i++)
+        has_any = exchange_measure(x, i)->frames.at[frame].self > 0;
+    return has_any;
+}
+
+/* How many functions there are in any dimension; one by its number; what it has in one of them. */
+uint32_t exchange_functions_len(const struct exchange *x);
+const struct exchange_function *exchange_function_there(const struct exchange *x, uint32_t number);
+
+static inline uint64_t exchange_self(const struct exchange *of, uint32_t number)
+{
+    return number < of->functions.len ? of->functions.at[number].self : 0;
+}
+
+static inline uint64_t exchange_total(const struct exchange *of, uint32_t number)
+{
+    return number < of->functions.len ? of->functions.at[number].total : 0;
+}
+
+/* The pairs of caller and callee that any dimension has, in their order: zeroed before the first
+ * call, which takes what it needs from `a`. False behind the last. */
+struct exchange_pairs {
+    struct exchange_arc arc; /* of the first dimension that has it */
+    size_t number;           /* of it among the first dimension's, if that has it */
+    uint64_t *costs;         /* per dimension */
+    size_t *next;
+};
+bool exchange_pairs_next(struct exchange_pairs *p, const struct exchange *x, struct arena *a);
+
 /* Writes all of *x. Cannot fail: what the output's file does is `out`'s to say. */
 typedef void export_writer(struct out *out, const struct exchange *x);
 
@@ -28,6 +67,7 @@ struct export_format {
     bool tells_threads; /* it says whose time a path's was */
     bool tells_times;   /* and when it was */
     bool tells_code;    /* it has a place for instructions, where they are asked for */
+    bool tells_others;  /* and for other dimensions beside the first */
 };
 
 extern const struct export_format export_formats[];

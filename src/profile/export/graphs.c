@@ -16,6 +16,8 @@
  *     calls=50 32            how often, and where the callee begins
  *     16 9000                from line 16, cost with all below
  *
+ * Other dimensions are further events, Cost2 and so on, one more number in each line of costs.
+ *
  * Source: "Callgrind Format Specification" of Valgrind's manual. Linear in functions and arcs. */
 #include "profile/export/exports.h"
 
@@ -27,8 +29,10 @@
 struct callgrind {
     struct out *out;
     const struct exchange *x;
+    struct arena *a;
     bool *has_object, *has_file, *has_function;
     uint32_t *file_of; /* per function; equal paths have equal numbers */
+    uint64_t *others;  /* room for a line's costs of other dimensions */
 };
 
 /* Without what would end the line. */
@@ -62,7 +66,7 @@ static const char *callgrind_file(const struct exchange_function *f)
  * would be the previous ones. */
 static void callgrind_place(struct callgrind *c, uint32_t number, bool is_callee)
 {
-    const struct exchange_function *f = &c->x->functions.at[number];
+    const struct exchange_function *f = exchange_function_there(c->x, number);
     size_t nowhere = c->x->objects.len;
     uint32_t object = f->object < nowhere ? f->object : (uint32_t)nowhere;
     uint32_t file = c->file_of[number];
@@ -81,69 +85,80 @@ static void callgrind_position(struct callgrind *c, uint64_t address, uint32_t l
     out_printf(c->out, "%u", line);
 }
 
-static void callgrind_cost(struct callgrind *c, const struct exchange_spot *at)
+/* The cost of one dimension, and those of the others, if any are told. */
+static void callgrind_cost(struct callgrind *c, const struct exchange_spot *at,
+                           const uint64_t *others)
 {
     callgrind_position(c, at->address, at->line);
-    out_printf(c->out, " %lu\n", (unsigned long)at->cost);
+    out_printf(c->out, " %lu", (unsigned long)at->cost);
+    for (size_t i = 0; others && i < c->x->others_len; i++)
+        out_printf(c->out, " %lu", (unsigned long)others[i]);
+    out_char(c->out, '\n');
 }
 
 /* Own costs: at the function's first line, or instruction by instruction. A function without any
  * has a line with 0. */
 static void callgrind_own(struct callgrind *c, uint32_t number)
 {
-    const struct exchange_function *f = &c->x->functions.at[number];
+    const struct exchange_function *f = exchange_function_there(c->x, number);
     const struct exchange_code *code = c->x->code;
-    struct exchange_spot begin = {.line = f->line, .cost = f->self};
+    struct exchange_spot begin = {.line = f->line, .cost = exchange_self(c->x, number)};
+    for (size_t i = 0; i < c->x->others_len; i++)
+        c->others[i] = exchange_self(&c->x->others[i], number);
     if (code)
         begin.address = code->entry[number];
     if (!code || !f->self)
-        callgrind_cost(c, &begin);
+        callgrind_cost(c, &begin, c->others);
     for (uint32_t i = code ? code->self.first[number] : 0; code && i < code->self.first[number + 1];
          i++)
-        callgrind_cost(c, &code->self.all.at[i]);
+        callgrind_cost(c, &code->self.all.at[i], NULL);
 }
 
 /* Readers take what a call cost for the caller's own if it was never called. */
-static void callgrind_call(struct callgrind *c, uint32_t callee, const struct exchange_spot *from)
+static void callgrind_call(struct callgrind *c, uint32_t callee, const struct exchange_spot *from,
+                           const uint64_t *others)
 {
     callgrind_place(c, callee, true);
     out_printf(c->out, "calls=%lu ", (unsigned long)(from->calls ? from->calls : 1));
     callgrind_position(c, c->x->code ? c->x->code->entry[callee] : 0,
-                       c->x->functions.at[callee].line);
+                       exchange_function_there(c->x, callee)->line);
     out_char(c->out, '\n');
-    callgrind_cost(c, from);
+    callgrind_cost(c, from, others);
 }
 
 /* The calls of one pair: together, or from each instruction that made some. */
-static void callgrind_arc(struct callgrind *c, size_t number)
+static void callgrind_arc(struct callgrind *c, const struct exchange_pairs *pairs)
 {
-    const struct exchange_arc *arc = &c->x->arcs.at[number];
+    const struct exchange_arc *arc = &pairs->arc;
     const struct exchange_code *code = c->x->code;
-    if (!code)
-        callgrind_call(c, arc->callee,
-                       &(struct exchange_spot){.line = c->x->functions.at[arc->caller].line,
-                                               .calls = arc->calls,
-                                               .cost = arc->cost});
-    for (uint32_t i = code ? code->calls.first[number] : 0;
-         code && i < code->calls.first[number + 1]; i++)
-        callgrind_call(c, arc->callee, &code->calls.all.at[i]);
+    if (!code) {
+        uint32_t line = exchange_function_there(c->x, arc->caller)->line;
+        callgrind_call(
+            c, arc->callee,
+            &(struct exchange_spot){.line = line, .calls = arc->calls, .cost = pairs->costs[0]},
+            pairs->costs + 1);
+    }
+    for (uint32_t i = code ? code->calls.first[pairs->number] : 0;
+         code && i < code->calls.first[pairs->number + 1]; i++)
+        callgrind_call(c, arc->callee, &code->calls.all.at[i], NULL);
 }
 
-/* A function and its calls, of which `arc` is the first if it has any; returns the first arc of the
- * next. Arcs are in the order of their callers. */
-static size_t callgrind_function(struct callgrind *c, uint32_t number, size_t arc)
+/* A function and its calls, of which `pairs` has the first if it has any; it is then the first of
+ * the next function's. Pairs are in the order of their callers. */
+static void callgrind_function(struct callgrind *c, uint32_t number, struct exchange_pairs *pairs,
+                               bool *has_pair)
 {
-    const struct exchange_function *f = &c->x->functions.at[number];
-    const struct exchange_arc *arcs = c->x->arcs.at;
-    bool has_calls = arc < c->x->arcs.len && arcs[arc].caller == number;
-    if (!f->self && !has_calls)
-        return arc;
+    bool has_self = false, has_calls = *has_pair && pairs->arc.caller == number;
+    for (size_t i = 0; i <= c->x->others_len; i++)
+        has_self |= exchange_self(exchange_measure(c->x, i), number) > 0;
+    if (!has_self && !has_calls)
+        return;
     out_char(c->out, '\n');
     callgrind_place(c, number, false);
     callgrind_own(c, number);
-    for (; arc < c->x->arcs.len && arcs[arc].caller == number; arc++)
-        callgrind_arc(c, arc);
-    return arc;
+    for (; *has_pair && pairs->arc.caller == number;
+         *has_pair = exchange_pairs_next(pairs, c->x, c->a))
+        callgrind_arc(c, pairs);
 }
 
 /* Whether calls were seen on stacks alone, so that their number is not known. */
@@ -173,34 +188,56 @@ static void callgrind_head(struct callgrind *c)
     if (s->unknown_callers)
         out_printf(c->out, "desc: Left out: %lu calls from outside of all functions\n",
                    (unsigned long)s->unknown_callers);
-    out_printf(c->out, "positions:%s line\nevent: Cost : %s, %s\nevents: Cost\n",
-               x->code ? " instr" : "", x->event, x->unit);
+    out_printf(c->out, "positions:%s line\nevent: Cost : ", x->code ? " instr" : "");
+    callgrind_text(c->out, x->event);
+    out_str(c->out, ", ");
+    callgrind_text(c->out, x->unit);
+    out_char(c->out, '\n');
+    for (size_t i = 0; i < x->others_len; i++) {
+        out_printf(c->out, "event: Cost%zu : ", i + 2);
+        callgrind_text(c->out, x->others[i].event);
+        out_str(c->out, ", ");
+        callgrind_text(c->out, x->others[i].unit);
+        out_char(c->out, '\n');
+    }
+    out_str(c->out, "events: Cost");
+    for (size_t i = 0; i < x->others_len; i++)
+        out_printf(c->out, " Cost%zu", i + 2);
+    out_char(c->out, '\n');
 }
 
 void callgrind_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
+    uint32_t len = exchange_functions_len(x);
     struct callgrind c = {.out = out,
                           .x = x,
+                          .a = &scratch,
                           .has_object = ARENA_NEW(&scratch, bool, x->objects.len + 1),
-                          .has_function = ARENA_NEW(&scratch, bool, x->functions.len + 1)};
-    uint64_t total = 0;
-    size_t arc = 0;
+                          .has_function = ARENA_NEW(&scratch, bool, len + 1),
+                          .others = ARENA_NEW(&scratch, uint64_t, x->others_len + 1)};
+    struct exchange_pairs pairs = {0};
+    bool has_pair = exchange_pairs_next(&pairs, x, &scratch);
     /* Equal paths get one number, so that a file is one in the viewer. */
     struct intern texts = {0};
-    c.file_of = ARENA_NEW(&scratch, uint32_t, x->functions.len + 1);
-    for (size_t i = 0; i < x->functions.len; i++) {
-        const char *file = callgrind_file(&x->functions.at[i]);
+    c.file_of = ARENA_NEW(&scratch, uint32_t, len + 1);
+    for (uint32_t i = 0; i < len; i++) {
+        const char *file = callgrind_file(exchange_function_there(x, i));
         c.file_of[i] = intern(&texts, file, strlen(file));
     }
-    c.has_file = ARENA_NEW(&scratch, bool, x->functions.len + 1);
+    c.has_file = ARENA_NEW(&scratch, bool, len + 1);
     intern_deinit(&texts);
     callgrind_head(&c);
-    for (uint32_t i = 0; i < x->functions.len; i++) {
-        arc = callgrind_function(&c, i, arc);
-        total += x->functions.at[i].self;
+    for (uint32_t i = 0; i < len; i++)
+        callgrind_function(&c, i, &pairs, &has_pair);
+    out_str(out, "\ntotals:");
+    for (size_t k = 0; k <= x->others_len; k++) {
+        uint64_t total = 0;
+        for (uint32_t i = 0; i < len; i++)
+            total += exchange_self(exchange_measure(x, k), i);
+        out_printf(out, " %lu", (unsigned long)total);
     }
-    out_printf(out, "\ntotals: %lu\n", (unsigned long)total);
+    out_char(out, '\n');
     arena_deinit(&scratch);
 }
 
@@ -218,9 +255,10 @@ struct dot {
     size_t left_out;
 };
 
-static double dot_percent(const struct dot *d, uint64_t amount)
+/* Of what was measured in one dimension. */
+static double dot_percent(const struct exchange *of, uint64_t amount)
 {
-    return d->x->total ? 100.0 * (double)amount / (double)d->x->total : 0;
+    return of->total ? 100.0 * (double)amount / (double)of->total : 0;
 }
 
 static void dot_text(struct out *out, const char *text)
@@ -228,65 +266,104 @@ static void dot_text(struct out *out, const char *text)
     dot_quoted(out, text, strlen(text));
 }
 
-/* From white to red by the share of the whole. */
+/* From white to red by the share of the whole. Shares of other dimensions have their names. */
 static void dot_node(struct dot *d, uint32_t number)
 {
-    const struct exchange_function *f = &d->x->functions.at[number];
-    double total = dot_percent(d, f->total);
+    const struct exchange_function *f = exchange_function_there(d->x, number);
+    double total = dot_percent(d->x, exchange_total(d->x, number));
     out_printf(d->out, "  f%u [label=\"", number);
     dot_text(d->out, f->name);
     if (f->is_inlined)
         out_str(d->out, " [inlined]");
     if (d->x->total)
-        out_printf(d->out, "\\n%.2f %%\\n(self %.2f %%)", total, dot_percent(d, f->self));
+        out_printf(d->out, "\\n%.2f %%\\n(self %.2f %%)", total,
+                   dot_percent(d->x, exchange_self(d->x, number)));
+    for (size_t i = 0; i < d->x->others_len; i++) {
+        const struct exchange *of = &d->x->others[i];
+        out_str(d->out, "\\n");
+        dot_text(d->out, of->event);
+        out_printf(d->out, " %.2f %%\\n(self %.2f %%)", dot_percent(of, exchange_total(of, number)),
+                   dot_percent(of, exchange_self(of, number)));
+    }
     out_printf(d->out, "\", fillcolor=\"0.05 %.3f 1.0\", tooltip=\"",
                total > 100 ? 1 : total / 100);
     dot_text(d->out, f->file ? f->file : f->linkage);
     out_str(d->out, "\"];\n");
 }
 
+/* By total time, of any dimension; without any, functions that call or are called. */
+static void dot_choose(struct dot *d, uint32_t len)
+{
+    const struct exchange *x = d->x;
+    bool has_total = false;
+    for (size_t k = 0; k <= x->others_len; k++)
+        has_total |= exchange_measure(x, k)->total > 0;
+    for (size_t i = 0; i < x->arcs.len && !has_total; i++)
+        d->is_shown[x->arcs.at[i].caller] = d->is_shown[x->arcs.at[i].callee] = true;
+    for (uint32_t i = 0; i < len; i++) {
+        bool has_any = exchange_function_there(x, i)->object != EXCHANGE_NOWHERE;
+        for (size_t k = 0; k <= x->others_len; k++) {
+            const struct exchange *of = exchange_measure(x, k);
+            uint64_t total = exchange_total(of, i);
+            has_any |= total > 0;
+            d->is_shown[i] |= total && (double)total >= LEAST_SHARE * (double)of->total;
+        }
+        d->left_out += !d->is_shown[i] && has_any;
+    }
+}
+
+/* A line is as thick as the share of time that the calls cost. */
+static void dot_edge(const struct dot *d, const struct exchange_pairs *pairs)
+{
+    double percent = dot_percent(d->x, pairs->costs[0]);
+    const char *before = "";
+    out_printf(d->out, "  f%u -> f%u [label=\"", pairs->arc.caller, pairs->arc.callee);
+    if (pairs->costs[0]) {
+        out_printf(d->out, "%.2f %%", percent);
+        before = "\\n";
+    }
+    for (size_t i = 0; i < d->x->others_len; i++) {
+        const struct exchange *of = &d->x->others[i];
+        if (!pairs->costs[i + 1])
+            continue;
+        out_str(d->out, before);
+        dot_text(d->out, of->event);
+        out_printf(d->out, " %.2f %%", dot_percent(of, pairs->costs[i + 1]));
+        before = "\\n";
+    }
+    if (pairs->arc.calls)
+        out_printf(d->out, "%s%lu×", before, (unsigned long)pairs->arc.calls);
+    out_printf(d->out, "\", penwidth=%.2f];\n", 0.5 + (percent > 100 ? 100 : percent) / 20);
+}
+
 void dot_export(struct out *out, const struct exchange *x)
 {
     struct arena scratch = {0};
-    struct dot d = {
-        .out = out, .x = x, .is_shown = ARENA_NEW(&scratch, bool, x->functions.len + 1)};
-    /* By total time; without any, functions that call or are called. */
-    for (size_t i = 0; i < x->arcs.len && !x->total; i++)
-        d.is_shown[x->arcs.at[i].caller] = d.is_shown[x->arcs.at[i].callee] = true;
-    for (size_t i = 0; i < x->functions.len; i++) {
-        const struct exchange_function *f = &x->functions.at[i];
-        bool is_large = f->total && (double)f->total >= LEAST_SHARE * (double)x->total;
-        d.is_shown[i] = d.is_shown[i] || is_large;
-        d.left_out += !d.is_shown[i] && (f->total || f->object != EXCHANGE_NOWHERE);
-    }
+    struct exchange_pairs pairs = {0};
+    uint32_t len = exchange_functions_len(x);
+    struct dot d = {.out = out, .x = x, .is_shown = ARENA_NEW(&scratch, bool, len + 1)};
+    dot_choose(&d, len);
     out_str(out, "digraph \"profile\" {\n"
                  "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n"
                  "  edge [fontname=\"sans-serif\"];\n");
     out_str(out, "  label=\"");
     dot_text(out, x->summary->program);
-    out_printf(out, ": %s", x->event);
+    for (size_t i = 0; i <= x->others_len; i++) {
+        out_str(out, i ? ", " : ": ");
+        dot_text(out, exchange_measure(x, i)->event);
+    }
     if (x->is_model && x->total)
         out_str(out, "; times along calls are estimated by call counts");
     if (d.left_out)
         out_printf(out, "; %zu functions below %.1f %% are left out", d.left_out,
                    100 * LEAST_SHARE);
     out_str(out, "\";\n");
-    for (uint32_t i = 0; i < x->functions.len; i++)
+    for (uint32_t i = 0; i < len; i++)
         if (d.is_shown[i])
             dot_node(&d, i);
-    for (size_t i = 0; i < x->arcs.len; i++) {
-        const struct exchange_arc *arc = &x->arcs.at[i];
-        if (d.is_shown[arc->caller] && d.is_shown[arc->callee]) {
-            /* The line is as thick as the share of time that the calls cost. */
-            double percent = dot_percent(&d, arc->cost);
-            out_printf(out, "  f%u -> f%u [label=\"", arc->caller, arc->callee);
-            if (arc->cost)
-                out_printf(out, "%.2f %%", percent);
-            if (arc->calls)
-                out_printf(out, "%s%lu×", arc->cost ? "\\n" : "", (unsigned long)arc->calls);
-            out_printf(out, "\", penwidth=%.2f];\n", 0.5 + (percent > 100 ? 100 : percent) / 20);
-        }
-    }
+    while (exchange_pairs_next(&pairs, x, &scratch))
+        if (d.is_shown[pairs.arc.caller] && d.is_shown[pairs.arc.callee])
+            dot_edge(&d, &pairs);
     out_str(out, "}\n");
     arena_deinit(&scratch);
 }

@@ -76,11 +76,11 @@ static void otlp_none(struct otlp *o, uint32_t table)
 /* --- the profile ----------------------------------------------------------------------------- */
 
 /* What the values count, and in which unit. */
-static void otlp_type(struct otlp *o, uint32_t field)
+static void otlp_type(struct otlp *o, const struct exchange *x, uint32_t field)
 {
     size_t at = protobuf_begin(&o->out, field);
-    protobuf_u64(&o->out, TYPE_TYPE, otlp_text(o, o->x->event));
-    protobuf_u64(&o->out, TYPE_UNIT, otlp_text(o, o->x->unit));
+    protobuf_u64(&o->out, TYPE_TYPE, otlp_text(o, x->event));
+    protobuf_u64(&o->out, TYPE_UNIT, otlp_text(o, x->unit));
     protobuf_end(&o->out, at);
 }
 
@@ -101,20 +101,21 @@ static void otlp_sample(struct otlp *o, const struct exchange_frame *frame, uint
 }
 
 /* Its id is that of what it holds: the same profile is not taken for two. */
-static void otlp_profile(struct otlp *o)
+static void otlp_profile(struct otlp *o, const struct exchange *x)
 {
-    const struct exchange *x = o->x;
     const struct recording_summary *run = x->summary->run;
     uint8_t id[ID_BYTES];
     uint64_t stack = 0;
     size_t at = protobuf_begin(&o->out, SCOPE_PROFILES_PROFILES);
-    otlp_type(o, PROFILE_SAMPLE_TYPE);
-    for (uint32_t i = 1; i < x->frames.len; i++)
+    otlp_type(o, x, PROFILE_SAMPLE_TYPE);
+    for (uint32_t i = 1; i < x->frames.len; i++) {
+        stack += exchange_frame_has_any(o->x, i);
         if (x->frames.at[i].self)
-            otlp_sample(o, &x->frames.at[i], ++stack);
+            otlp_sample(o, &x->frames.at[i], stack);
+    }
     protobuf_fixed64(&o->out, PROFILE_TIME, run ? run->recording->start_real_ns : 0);
     protobuf_u64(&o->out, PROFILE_DURATION, run ? run->recording->length_ns : 0);
-    otlp_type(o, PROFILE_PERIOD_TYPE);
+    otlp_type(o, x, PROFILE_PERIOD_TYPE);
     protobuf_u64(&o->out, PROFILE_PERIOD, x->period);
     md5((struct bytes){o->out.out.at + at, o->out.out.len - at}, id);
     protobuf_bytes(&o->out, PROFILE_ID, id, sizeof id);
@@ -139,7 +140,8 @@ static void otlp_profiles(struct otlp *o)
     protobuf_bytes(&o->out, SCOPE_NAME, "monarc", 6);
     protobuf_bytes(&o->out, SCOPE_VERSION, MONARC_VERSION, strlen(MONARC_VERSION));
     protobuf_end(&o->out, scope);
-    otlp_profile(o);
+    for (size_t i = 0; i <= o->x->others_len; i++)
+        otlp_profile(o, exchange_measure(o->x, i));
     protobuf_end(&o->out, scopes);
     protobuf_end(&o->out, all);
 }
@@ -219,7 +221,7 @@ static void otlp_stacks(struct otlp *o)
     const struct exchange_frame *frames = o->x->frames.at;
     otlp_none(o, DICTIONARY_STACKS);
     for (uint32_t i = 1; i < o->x->frames.len; i++) {
-        if (!frames[i].self)
+        if (!exchange_frame_has_any(o->x, i))
             continue;
         size_t at = protobuf_begin(&o->out, DICTIONARY_STACKS);
         size_t list = protobuf_begin(&o->out, STACK_LOCATIONS);

@@ -4,7 +4,8 @@
  * One location a function, at the address where it was laid out; inlined ones have none. Each path
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
  * caller and callee, since who called the caller is not known of them; their time is 0. Where
- * threads are told apart, a path is a sample of each, with labels for its thread.
+ * threads are told apart, a path is a sample of each, with labels for its thread. Other dimensions
+ * of the profile are values between the two.
  *
  *     string table    built while the rest is written, and put last: readers take any order
  *     ids             the number of a function or object in the exchange, plus 1; 0 is none
@@ -44,11 +45,14 @@ static void pprof_type(struct pprof *p, uint32_t field, const char *type, const 
     protobuf_end(&p->out, at);
 }
 
-/* A sample's values, one for each type, packed. */
-static void pprof_values(struct pprof *p, uint64_t time, uint64_t calls)
+/* A sample's values, one for each type, packed: of the first dimension what the caller says, since
+ * it may be a thread's part; of the others what the frame has. `frame` 0: of no path. */
+static void pprof_values(struct pprof *p, uint64_t time, uint32_t frame, uint64_t calls)
 {
     size_t at = protobuf_begin(&p->out, SAMPLE_VALUE);
     protobuf_varint(&p->out, time);
+    for (size_t i = 0; i < p->x->others_len; i++)
+        protobuf_varint(&p->out, frame ? p->x->others[i].frames.at[frame].self : 0);
     if (p->x->has_calls)
         protobuf_varint(&p->out, calls);
     protobuf_end(&p->out, at);
@@ -83,7 +87,7 @@ static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_pa
     for (uint32_t i = frame; i; i = frames[i].parent)
         protobuf_varint(&p->out, frames[i].function + UINT64_C(1));
     protobuf_end(&p->out, list);
-    pprof_values(p, part ? part->self : frames[frame].self, 0);
+    pprof_values(p, part ? part->self : frames[frame].self, frame, 0);
     if (frames[frame].is_estimate)
         pprof_label(p, "path", "estimated by call counts");
     if (part) {
@@ -164,7 +168,9 @@ static void pprof_head(struct pprof *p)
 {
     const struct exchange *x = p->x;
     const struct recording_summary *recording = x->summary->run;
-    pprof_type(p, PROFILE_SAMPLE_TYPE, x->event, x->unit);
+    for (size_t i = 0; i <= x->others_len; i++)
+        pprof_type(p, PROFILE_SAMPLE_TYPE, exchange_measure(x, i)->event,
+                   exchange_measure(x, i)->unit);
     if (x->has_calls)
         pprof_type(p, PROFILE_SAMPLE_TYPE, "calls", "count");
     protobuf_u64(&p->out, PROFILE_TIME, recording ? recording->recording->start_real_ns : 0);
@@ -184,7 +190,7 @@ static void pprof_all(struct pprof *p)
     const struct exchange *x = p->x;
     pprof_head(p);
     for (uint32_t i = 1; i < x->frames.len && !x->parts.len; i++)
-        if (x->frames.at[i].self)
+        if (exchange_frame_has_any(x, i))
             pprof_path(p, i, NULL);
     for (size_t i = 0; i < x->parts.len; i++)
         pprof_path(p, x->parts.at[i].frame, &x->parts.at[i]);
@@ -197,7 +203,7 @@ static void pprof_all(struct pprof *p)
             protobuf_varint(&p->out, arc->callee + UINT64_C(1));
             protobuf_varint(&p->out, arc->caller + UINT64_C(1));
             protobuf_end(&p->out, list);
-            pprof_values(p, 0, arc->calls);
+            pprof_values(p, 0, 0, arc->calls);
             protobuf_end(&p->out, sample);
         }
     }

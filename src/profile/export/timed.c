@@ -221,6 +221,17 @@ void speedscope_export(struct out *out, const struct exchange *x)
         speedscope_profile(
             &j, &t, &m, arena_printf(&scratch, "%s, %s", timed_untimed_name(x, &scratch), x->event),
             path);
+        /* Other dimensions are profiles of their own, of the same frames. */
+        for (size_t i = 0; i < x->others_len; i++) {
+            struct timed other;
+            timed_open(&other, &x->others[i], &scratch);
+            vec_free(&m.all);
+            timed_untimed(&other, &m);
+            speedscope_profile(&j, &other, &m,
+                               arena_printf(&scratch, "%s, %s", timed_untimed_name(x, &scratch),
+                                            x->others[i].event),
+                               path);
+        }
     }
     for (; t.recording && timed_next(&t, &m); number++) {
         uint64_t sum = 0;

@@ -25,7 +25,15 @@
 extern const char flame_script[];
 
 /* Pixels of the user space of the picture, which scales as a whole. */
-enum { WIDTH = 1200, MARGIN = 10, ROW = 18, HEAD = 78, LONGEST_NAME = 500, STEPS = 5 };
+enum {
+    WIDTH = 1200,
+    MARGIN = 10,
+    ROW = 18,
+    HEAD = 78,
+    OTHER_HEAD = 52, /* above the frames of another dimension */
+    LONGEST_NAME = 500,
+    STEPS = 5
+};
 #define FONT_PIXELS   12
 #define CHARACTER     7.3 /* wide, of a monospaced font of that size */
 #define LEAST_VISIBLE 0.05
@@ -67,8 +75,10 @@ static const char STYLE[] =
 /* `scale` is 0 where there is nothing to draw, so that nothing is divided by it. */
 struct flame_layout {
     const struct flame *flame;
-    double scale; /* pixels a sample */
-    double height;
+    double scale;  /* pixels a sample */
+    double top;    /* of the frames */
+    double bottom; /* of the frames and the margin below */
+    double height; /* of the whole picture */
 };
 
 /* Frames that stand for several are grey: what is hot among them is not known. */
@@ -98,12 +108,10 @@ static void flame_put_amount(struct out *out, const struct summary *s, double sa
         out_fixed(out, summary_time(s, samples), 0, 3);
         out_str(out, " s");
     } else if (s->rate > 0) {
-        out_fixed(out, summary_time(s, samples), 0, 0);
-        out_char(out, ' ');
+        out_printf(out, "%.0f ", summary_time(s, samples));
         svg_str(out, s->dimension);
     } else {
-        out_fixed(out, samples, 0, 0);
-        out_str(out, " samples");
+        out_printf(out, "%.0f samples", samples);
     }
 }
 
@@ -176,8 +184,8 @@ static void flame_put_frame(struct out *out, const struct flame_layout *l,
                             const struct flame_frame *frame, double from, uint32_t level)
 {
     double x = MARGIN + from * l->scale, w = frame->total * l->scale;
-    double y = l->flame->grows_up ? l->height - MARGIN - ROW * (double)(level + 1)
-                                  : HEAD + ROW * (double)level;
+    double y = l->flame->grows_up ? l->bottom - MARGIN - ROW * (double)(level + 1)
+                                  : l->top + ROW * (double)level;
     out_printf(out, "<g class=\"f%s\" data-total=\"",
                frame->is_small     ? " small"
                : frame->is_inlined ? " i"
@@ -196,12 +204,14 @@ static void flame_put_frame(struct out *out, const struct flame_layout *l,
 
 /* --- around the frames ----------------------------------------------------------------------- */
 
-/* What is in no frame is said in words: a picture can only show what it has. Less than 0.005 %
+/* `top`: the base line of the text.
+ *
+ * What is in no frame is said in words: a picture can only show what it has. Less than 0.005 %
  * would be printed as 0.00 and is not. */
-static void flame_put_note(struct out *out, const struct flame *f)
+static void flame_put_note(struct out *out, const struct flame *f, double top)
 {
     const double percent = 100, least = 0.00005;
-    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"44\">", MARGIN);
+    out_printf(out, "<text class=\"h\" x=\"%d\" y=\"%.0f\">", MARGIN, top);
     flame_put_amount(out, f->summary, f->summary->samples);
     out_str(out, f->is_model ? " measured. Calls were counted, not stacks: hatched paths are "
                                "estimated from call counts."
@@ -280,7 +290,7 @@ static void flame_put_head(struct out *out, const struct flame_layout *l)
                STYLE, MARGIN);
     svg_text_within(out, f->title, strlen(f->title), TITLE_ROOM);
     out_str(out, "</text>\n");
-    flame_put_note(out, f);
+    flame_put_note(out, f, 44);
     flame_put_legend(out, f);
     out_printf(out,
                "<text class=\"h\" id=\"found\" x=\"%d\" y=\"66\" text-anchor=\"end\"></text>\n"
@@ -313,23 +323,59 @@ static void flame_put_frames(struct out *out, const struct flame_layout *l)
     vec_free(&next);
 }
 
+/* Rows of frames, with one above the highest for the root's. */
+static double flame_height(const struct flame *f)
+{
+    uint32_t levels = 1;
+    for (size_t i = 0; i < f->len; i++)
+        levels = f->frames[i].depth + 2 > levels ? f->frames[i].depth + 2 : levels;
+    return MARGIN + ROW * (double)levels;
+}
+
+/* The frames of one dimension, which end where `bottom` says, or why there are none. */
+static void flame_put_picture(struct out *out, struct flame_layout *l, const struct flame *f)
+{
+    l->flame = f;
+    l->scale = f->covered > 0 ? (WIDTH - 2 * MARGIN) / f->covered : 0;
+    if (f->covered > 0)
+        flame_put_frames(out, l);
+    else
+        out_printf(out, "<text class=\"h\" x=\"%d\" y=\"%.0f\">%s</text>\n", MARGIN,
+                   l->bottom - MARGIN, "Nothing to draw: no samples.");
+}
+
+/* Another dimension below what is drawn so far: its name, what was measured, its frames. The script
+ * zooms and searches in each by itself, and finds its samples and name at the group around it. */
+static void flame_put_other(struct out *out, struct flame_layout *l, const struct flame *f)
+{
+    double top = l->bottom;
+    l->top = top + OTHER_HEAD;
+    l->bottom = l->top + flame_height(f);
+    out_str(out, "<g data-samples=\"");
+    out_shortest(out, f->summary->samples);
+    out_str(out, "\" data-name=\"");
+    svg_str(out, f->title);
+    out_printf(out, "\"><text class=\"h t\" x=\"%d\" y=\"%.0f\">", MARGIN, top + 18);
+    svg_str(out, f->title);
+    out_str(out, "</text>\n");
+    flame_put_note(out, f, top + 38);
+    flame_put_picture(out, l, f);
+    out_str(out, "</g>\n");
+}
+
 /* One pass for the height, one for the frames. Names are escaped by svg_text_within(), and the
  * script stands in CDATA, so that no name of a symbol ends an element. */
 void flame_svg(struct out *out, const struct report_input *in)
 {
     const struct flame *f = in->flame;
-    uint32_t levels = 1; /* with one above the highest frame, for the root's */
-    for (size_t i = 0; i < f->len; i++)
-        levels = f->frames[i].depth + 2 > levels ? f->frames[i].depth + 2 : levels;
-    struct flame_layout l = {.flame = f, .height = HEAD + MARGIN + ROW * (double)levels};
-    if (f->covered > 0)
-        l.scale = (WIDTH - 2 * MARGIN) / f->covered;
+    struct flame_layout l = {.flame = f, .top = HEAD, .bottom = HEAD + flame_height(f)};
+    l.height = l.bottom;
+    for (size_t i = 0; i < f->others_len; i++)
+        l.height += OTHER_HEAD + flame_height(&f->others[i]);
     flame_put_head(out, &l);
-    if (f->covered > 0)
-        flame_put_frames(out, &l);
-    else
-        out_printf(out, "<text class=\"h\" x=\"%d\" y=\"%d\">%s</text>\n", MARGIN, HEAD + ROW,
-                   "Nothing to draw: no samples.");
+    flame_put_picture(out, &l, f);
+    for (size_t i = 0; i < f->others_len; i++)
+        flame_put_other(out, &l, &f->others[i]);
     out_str(out, "<script><![CDATA[\n");
     out_str(out, flame_script);
     out_str(out, "]]></script>\n</svg>\n");

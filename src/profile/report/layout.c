@@ -43,6 +43,35 @@ static void row(struct out *out, const char *prefix, const char *label, double b
                COLUMN, decimals, after, unit);
 }
 
+/* How many pages hold how much, of what is `of`. */
+static void layout_page_rows(struct out *out, const struct locality *before,
+                             const struct locality *after, const char *of, const char *prefix)
+{
+    for (int i = 0; i < 4; i++) {
+        char label[LABEL + 1];
+        snprintf(label, sizeof label, "pages of 4 KiB with %u %% of %s", locality_shares[i], of);
+        row(out, prefix, label, (double)before->pages[i], (double)after->pages[i], 0, "");
+    }
+    row(out, prefix, "pages of 2 MiB with all of it", (double)before->large_pages,
+        (double)after->large_pages, 0, "");
+}
+
+/* The same of other dimensions, which the order was not made by. */
+static void layout_other_rows(struct out *out, const struct layout_gain *gain, const char *prefix)
+{
+    for (size_t i = 0; i < gain->others_len; i++) {
+        const struct layout_other *other = &gain->others[i];
+        out_printf(out, "%s\n%s", prefix, prefix);
+        /* In a linker script these are lines of a comment, which nothing may end. */
+        if (!strchr(other->name, '*'))
+            text_name(out, other->name);
+        else
+            out_printf(out, "dimension %zu", i + 2);
+        out_printf(out, ": %.2f %% in these functions\n", 100 * other->share);
+        layout_page_rows(out, &other->before, &other->after, "it", prefix);
+    }
+}
+
 /* Rows about calls exist only where calls are known. Misses are those of two tables of
  * translations: 64 entries for small pages, 8 for large ones. */
 static void layout_gain_rows(struct out *out, const struct layout *t,
@@ -50,15 +79,11 @@ static void layout_gain_rows(struct out *out, const struct layout *t,
 {
     const struct locality *before = &gain->before, *after = &gain->after;
     out_printf(out, "%s%-*s%*s%*s\n", prefix, LABEL, "", COLUMN, "before", COLUMN, "after");
-    for (int i = 0; i < 4; i++) {
-        char label[LABEL + 1];
-        snprintf(label, sizeof label, "pages of 4 KiB with %u %% of what ran", locality_shares[i]);
-        row(out, prefix, label, (double)before->pages[i], (double)after->pages[i], 0, "");
-    }
-    row(out, prefix, "pages of 2 MiB with all of it", (double)before->large_pages,
-        (double)after->large_pages, 0, "");
-    if (!t->calls_len)
+    layout_page_rows(out, before, after, "what ran", prefix);
+    if (!t->calls_len) {
+        layout_other_rows(out, gain, prefix);
         return;
+    }
     row(out, prefix, "calls that leave their page of 4 KiB, %", 100 * before->leaving,
         100 * after->leaving, 1, "");
     row(out, prefix, "KiB from caller to callee, mean", kib(before->distance_bytes),
@@ -67,6 +92,7 @@ static void layout_gain_rows(struct out *out, const struct layout *t,
         1000 * after->misses, 1, "");
     row(out, prefix, "iTLB misses per 1000 calls, 8 x 2 MiB", 1000 * before->large_misses,
         1000 * after->large_misses, 1, "");
+    layout_other_rows(out, gain, prefix);
 }
 
 /* What could be ordered, what could not, and why, then the table. Functions that share a name
@@ -151,6 +177,7 @@ void layout_json(struct out *out, const struct report_input *in)
     const struct layout_gain *gain = in->gain;
     const struct summary *s = in->summary;
     struct names *names = in->names;
+    const struct layout pages = {.calls_len = 0}; /* calls are the same, whatever was sampled */
     struct json j = {.out = out};
     json_report_begin(&j, "order", s);
     json_pair_str(&j, "heat_is", t->has_samples ? "samples" : "calls");
@@ -166,6 +193,18 @@ void layout_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "fixed_heat", t->fixed_heat);
     json_locality(&j, "before", t, &gain->before);
     json_locality(&j, "after", t, &gain->after);
+    if (gain->others_len)
+        json_key(&j, "events"), json_begin(&j, '[');
+    for (size_t i = 0; i < gain->others_len; i++) {
+        json_begin(&j, '{');
+        json_pair_str(&j, "name", gain->others[i].name);
+        json_pair_double(&j, "ordered_share", gain->others[i].share);
+        json_locality(&j, "before", &pages, &gain->others[i].before);
+        json_locality(&j, "after", &pages, &gain->others[i].after);
+        json_end(&j);
+    }
+    if (gain->others_len)
+        json_end(&j);
     json_key(&j, "functions"), json_begin(&j, '[');
     for (uint32_t i = 0; i < t->len; i++)
         json_place(&j, t, &t->places[i], names);

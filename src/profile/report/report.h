@@ -80,6 +80,9 @@ struct flame {
     bool is_model;    /* paths are a model's, not stacks that were recorded */
     bool is_by_share; /* coloured by own time, not by kind */
     bool grows_up;    /* callees above their callers, not below */
+
+    const struct flame *others; /* other dimensions, each below the one before it; they have none */
+    size_t others_len;
 };
 
 /* Finished tables, of which `needs` of a report says which one it prints; the others may be NULL.

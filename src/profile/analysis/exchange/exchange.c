@@ -35,6 +35,7 @@ struct unordered_frame {
 struct exchange_build {
     struct exchange *x;
     const struct exchange_input *in;
+    const struct graph *shape;
     struct arena *a;
     VEC(struct unordered_frame) unordered;
     uint32_t *frame_of; /* per node of the tree; NULL: not wanted */
@@ -213,6 +214,7 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     uint32_t nodes = in->graph->len > f->len ? in->graph->len : f->len;
     struct exchange_build m = {
         .x = x, .in = in, .a = a, .of = ARENA_NEW(a, uint32_t, nodes), .rest = EXCHANGE_NOWHERE};
+    m.shape = in->shape ? in->shape : in->graph;
     *x = (struct exchange){
         .summary = in->summary, .is_model = !in->tree, .program = EXCHANGE_NOWHERE};
     memset(m.of, 0xff, nodes * sizeof *m.of);
@@ -235,9 +237,11 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
                                                             .node = t->nodes[i].function,
                                                             .in_tree = i,
                                                             .self = t->nodes[i].self});
-    } else if (in->summary->samples > 0) {
+    } else {
         struct model_paths paths = {0};
-        model_paths_make(&paths, in->graph, LEAST_SHARE * in->summary->samples);
+        double samples = in->shape ? in->shape_samples : in->summary->samples;
+        if (samples > 0)
+            model_paths_make(&paths, m.shape, in->graph, LEAST_SHARE * samples);
         for (size_t i = 1; i < paths.frames.len; i++) {
             const struct model_frame *from = &paths.frames.at[i];
             vec_push(&m.unordered, (struct unordered_frame){.parent = from->parent,
@@ -260,12 +264,12 @@ void exchange_make(struct exchange *x, const struct exchange_input *in, struct a
     }
     /* What no function has, so that the sum is what was measured. */
     double rest = in->summary->unattributed;
-    if (rest > 0 && !in->tree && !in->selected) {
+    if ((rest > 0 || in->has_rest) && !in->tree && !in->selected) {
         m.rest = exchange_add_name(&m, "[no function]");
         vec_push(&m.unordered, (struct unordered_frame){.function = m.rest, .self = rest});
     }
     /* Those that were called or ran, and are on no path. */
-    const struct graph *g = in->graph;
+    const struct graph *g = m.shape;
     for (uint32_t i = 0; i < g->functions->len; i++)
         if (g->nodes[i].self > 0 && exchange_is_selected(&m, i) && !exchange_is_left_out(&m, i))
             exchange_function_of(&m, i);

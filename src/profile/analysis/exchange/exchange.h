@@ -80,6 +80,11 @@ struct exchange {
     const uint32_t *function_of;     /* per function and cycle of the input, or EXCHANGE_NOWHERE */
     const uint32_t *frame_of;        /* per node of the tree, 0: none; NULL unless asked for */
     const struct exchange_code *code; /* NULL unless exchange_code_make() was called, too */
+
+    /* Other dimensions of the profile: each with the same objects and frames, and functions and
+     * arcs by the same numbers and pairs, but the last function, [outside], which some may have. */
+    struct exchange *others;
+    size_t others_len;
 };
 
 /* Weight of one thread's samples that hit a node of the tree, in one slice if times are wanted. */
@@ -91,6 +96,10 @@ struct exchange_share {
 struct exchange_input {
     const struct summary *summary;
     const struct graph *graph;    /* by stacks, if `tree` is there */
+    const struct graph *shape;    /* of the same calls: functions and paths are those that have
+                                   * samples there; NULL: in `graph` */
+    double shape_samples;         /* of `shape` */
+    bool has_rest;                /* samples in no function are told even if there are none here */
     struct names *names;          /* of all functions of the frames */
     const struct call_tree *tree; /* recorded stacks; NULL: make a model */
     uint32_t first_inlined;       /* of the names' functions */
@@ -162,9 +171,11 @@ struct model_paths {
     VEC(struct model_frame) frames; /* parents stand before their children */
 };
 
-/* `p` is zeroed before. `least`: in samples; what has less is put together, so there are no more
- * than samples / least frames at one depth. */
-void model_paths_make(struct model_paths *p, const struct graph *g, double least);
+/* `p` is zeroed before. `least`: in samples of `g`; what has less is put together, so there are no
+ * more than samples / least frames at one depth. The frames' amounts are those of `amounts`, a
+ * graph of the same calls with other samples, or `g` itself: the paths are the same for each. */
+void model_paths_make(struct model_paths *p, const struct graph *g, const struct graph *amounts,
+                      double least);
 void model_paths_deinit(struct model_paths *p);
 
 /* --- code --------------------------------------------------------------------------------------
@@ -190,6 +201,7 @@ struct exchange_spots {
 };
 
 struct exchange_code {
+    const char *why_no_code;     /* what could not be disassembled, as half a sentence; or NULL */
     uint64_t *entry;             /* per function; 0: not known */
     struct exchange_spots self;  /* per function */
     struct exchange_spots calls; /* per arc */
@@ -205,7 +217,9 @@ struct exchange_code_input {
 };
 
 /* Of an exchange that exchange_make() made with `keeps_frames`. Disassembles the functions in which
- * anything was measured; without their files, everything is at the functions' entries. */
+ * anything was measured; without their files, everything is at the functions' entries. Where there
+ * is a file and no disassembler for it, samples stay where they were met, and why_no_code says so.
+ */
 void exchange_code_make(struct exchange_code *c, const struct exchange *x,
                         const struct exchange_code_input *in, struct arena *a);
 void exchange_code_deinit(struct exchange_code *c);

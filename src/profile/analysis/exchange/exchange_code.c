@@ -155,6 +155,8 @@ static uint64_t code_instruction(struct code_walk *w, uint64_t place, uint64_t e
             disassembler_close(w->d);
             const char *why;
             w->d = file ? disassembler_open(file, false, &why) : NULL;
+            if (file && !w->d)
+                w->m->c->why_no_code = why;
             w->file = file;
         }
         if (w->d)

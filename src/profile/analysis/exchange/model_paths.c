@@ -3,7 +3,11 @@
  * Breadth first from the roots, over the graph without its cycles, which ends. A queue replaces
  * recursion. There may be exponentially many paths: a frame with less than `least` is added to its
  * parent's frame for all that is small, so that no more than samples / least frames stand at one
- * depth. */
+ * depth.
+ *
+ * The model divides a function's time among its callers by their calls, whatever was sampled, so a
+ * path's part of a function is the same for all graphs of the same calls: their amounts can be put
+ * on the paths of one of them. */
 #include "profile/analysis/exchange/exchange.h"
 
 #include "base/map.h"
@@ -17,7 +21,7 @@ struct waiting {
 /* The tree of paths while it grows. */
 struct path_tree {
     struct model_paths *out;
-    const struct graph *g;
+    const struct graph *g, *amounts;
     double least;
     VEC(struct waiting) queue;
     uint32_t *callers;   /* per node: from how many nodes it is called, the unknown one included */
@@ -34,6 +38,12 @@ static double total_of(const struct graph *g, uint32_t node)
     return g->nodes[node].self + g->nodes[node].children;
 }
 
+/* What a part of the graph's samples at a node is of the amounts: the model divides both alike. */
+static double amount_of(const struct path_tree *m, uint32_t node, double weight)
+{
+    return m->amounts == m->g ? weight : weight / total_of(m->g, node) * total_of(m->amounts, node);
+}
+
 /* Appends a frame, and returns its number. */
 static uint32_t add(struct path_tree *m, uint32_t parent, uint32_t node, double self,
                     bool is_estimate)
@@ -42,12 +52,18 @@ static uint32_t add(struct path_tree *m, uint32_t parent, uint32_t node, double 
     return (uint32_t)m->out->frames.len - 1;
 }
 
+/* What is put together below one frame. */
+struct small_callees {
+    double weight, amount;
+};
+
 /* A frame, or a part of `small`, which the caller adds up. */
 static void add_callee(struct path_tree *m, uint32_t parent, uint32_t node, double weight,
-                       double *small)
+                       struct small_callees *small)
 {
     if (weight < m->least) {
-        *small += weight;
+        small->weight += weight;
+        small->amount += amount_of(m, node, weight);
         return;
     }
     bool is_estimate = m->callers[node] > 1 || m->out->frames.at[parent].is_estimate;
@@ -55,10 +71,10 @@ static void add_callee(struct path_tree *m, uint32_t parent, uint32_t node, doub
     vec_push(&m->queue, (struct waiting){frame, node, weight});
 }
 
-static void add_small(struct path_tree *m, uint32_t parent, double small)
+static void add_small(struct path_tree *m, uint32_t parent, const struct small_callees *small)
 {
-    if (small > 0)
-        add(m, parent, MODEL_SMALL, small, true);
+    if (small->weight > 0)
+        add(m, parent, MODEL_SMALL, small->amount, true);
 }
 
 /* Time of one function's callees, per callee's head; a cycle's members may share some. */
@@ -95,30 +111,32 @@ static void expand(struct path_tree *m, const struct waiting *w)
 {
     const struct graph *g = m->g;
     struct callees callees = {0};
-    double part = w->weight / total_of(g, w->node), small = 0;
+    double part = w->weight / total_of(g, w->node);
+    struct small_callees small = {0};
     if (graph_is_cycle(g, w->node)) {
         for (uint32_t i = g->nodes[w->node].next_member; i != NO_NODE;
              i = g->nodes[i].next_member) {
             gather(m, i, &callees);
             if (g->nodes[i].self > 0)
-                add(m, w->frame, i, part * g->nodes[i].self,
+                add(m, w->frame, i, part * m->amounts->nodes[i].self,
                     m->out->frames.at[w->frame].is_estimate);
         }
     } else {
         gather(m, w->node, &callees);
-        m->out->frames.at[w->frame].self = part * g->nodes[w->node].self;
+        m->out->frames.at[w->frame].self = part * m->amounts->nodes[w->node].self;
     }
     for (size_t i = 0; i < callees.all.len; i++)
         add_callee(m, w->frame, callees.all.at[i].node, part * callees.all.at[i].flow, &small);
-    add_small(m, w->frame, small);
+    add_small(m, w->frame, &small);
     map_deinit(&callees.by_node);
     vec_free(&callees.all);
 }
 
-void model_paths_make(struct model_paths *p, const struct graph *g, double least)
+void model_paths_make(struct model_paths *p, const struct graph *g, const struct graph *amounts,
+                      double least)
 {
     struct arena scratch = {0};
-    struct path_tree m = {.out = p, .g = g, .least = least};
+    struct path_tree m = {.out = p, .g = g, .amounts = amounts, .least = least};
     /* Callers of heads, and what is left of a head's time when its callers have theirs. */
     struct map seen = {0};
     m.callers = ARENA_NEW(&scratch, uint32_t, g->len);
@@ -139,14 +157,14 @@ void model_paths_make(struct model_paths *p, const struct graph *g, double least
     map_deinit(&seen);
     add(&m, 0, MODEL_SMALL, 0, false);
     const double rounding = 1e-9;
-    double small = 0;
+    struct small_callees small = {0};
     for (uint32_t i = 0; i < g->len; i++) {
         if (m.unexplained[i] <= rounding * (1 + total_of(g, i)))
             continue;
         m.callers[i]++;
         add_callee(&m, 0, i, m.unexplained[i], &small);
     }
-    add_small(&m, 0, small);
+    add_small(&m, 0, &small);
     for (size_t i = 0; i < m.queue.len; i++) {
         struct waiting w = m.queue.at[i];
         expand(&m, &w);
