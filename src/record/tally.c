@@ -1,8 +1,10 @@
 /* Interning stacks and adding up samples.
  *
- * Counts of the slice of time that runs are in a hash table by (thread, event, node): most samples
- * only add to one. When the slice ends they go to the list of closed slices, in the order in which
- * they came; that list is sorted and added up when slices are merged, and at the end.
+ * Samples go to the list of the slice of time that runs. When it ends they go to that of closed
+ * slices, in the order in which they came; that list is sorted and added up when slices are merged,
+ * and at the end. In short slices only what follows each other is added up, so that it shows how
+ * often a thread went from one stack to another. In those that are longer than RECORDING_ORDERED_NS
+ * each stack is there once, by a hash table of (thread, event, node).
  *
  *     slices   0 ... 999, each 2 ms    time goes on    0 ... 499, each 4 ms, and so on
  *
@@ -57,44 +59,61 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-/* By slice, thread, event and node: two stable sorts by pairs of them, the minor pair first. */
-static void tally_sort_by_place(struct recording_sample *at, size_t len)
+/* Of two samples, whether they have one place: slice, thread, event and node. */
+static bool tally_is_same(const struct recording_sample *a, const struct recording_sample *b)
+{
+    return a->slice == b->slice && a->thread == b->thread && a->event == b->event &&
+           a->node == b->node;
+}
+
+/* Adds up samples that follow each other and have one place. */
+static size_t tally_join(struct keyed *order, size_t len, struct recording_sample *at)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < len; i++) {
+        struct recording_sample *first = kept ? &at[order[kept - 1].item] : NULL;
+        const struct recording_sample *next = &at[order[i].item];
+        if (first && tally_is_same(first, next)) {
+            first->weight += next->weight;
+            if (__builtin_add_overflow(first->count, next->count, &first->count))
+                first->count = UINT32_MAX; /* of imports, which count otherwise */
+        } else {
+            order[kept++].item = order[i].item;
+        }
+    }
+    return kept;
+}
+
+/* Sorts by slice, thread and event, and adds up what has one node as well: in short slices what
+ * follows each other, in longer ones all. What has the first three in common stays in the order in
+ * which it came, which is that of time. Stable sorts, the least significant key first. */
+static size_t tally_add_up(struct recording_sample *at, size_t len, uint64_t slice_ns)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
-    uint64_t *keys = ARENA_NEW(&scratch, uint64_t, len);
-    struct recording_sample *unsorted = ARENA_NEW(&scratch, struct recording_sample, len);
+    uint64_t *event = ARENA_NEW(&scratch, uint64_t, len);
+    uint64_t *thread = ARENA_NEW(&scratch, uint64_t, len);
+    struct recording_sample *came = ARENA_NEW(&scratch, struct recording_sample, len);
+    size_t kept = len;
     for (size_t i = 0; i < len; i++) {
+        came[i] = at[i];
         order[i].item = (uint32_t)i;
-        keys[i] = map_two(at[i].event, at[i].node);
+        event[i] = map_two(at[i].event, at[i].node);
+        thread[i] = map_two(at[i].slice, at[i].thread);
     }
-    sort_by(order, len, keys);
+    if (slice_ns > RECORDING_ORDERED_NS) {
+        sort_by(order, len, event);
+        sort_by(order, len, thread);
+        kept = tally_join(order, len, came);
+    }
     for (size_t i = 0; i < len; i++)
-        keys[i] = map_two(at[i].slice, at[i].thread);
-    sort_by(order, len, keys);
-    memcpy(unsorted, at, len * sizeof *at);
-    for (size_t i = 0; i < len; i++)
-        at[i] = unsorted[order[i].item];
+        event[i] = map_two(came[i].event, (uint32_t)i);
+    sort_by(order, kept, event);
+    sort_by(order, kept, thread);
+    kept = tally_join(order, kept, came);
+    for (size_t i = 0; i < kept; i++)
+        at[i] = came[order[i].item];
     arena_deinit(&scratch);
-}
-
-/* Sorts, and adds up what has one place. */
-static size_t tally_add_up(struct recording_sample *at, size_t len)
-{
-    size_t kept = 0;
-    if (len)
-        tally_sort_by_place(at, len);
-    for (size_t i = 0; i < len; i++) {
-        struct recording_sample *l = kept ? &at[kept - 1] : NULL;
-        if (l && l->slice == at[i].slice && l->thread == at[i].thread && l->event == at[i].event &&
-            l->node == at[i].node) {
-            l->weight += at[i].weight;
-            if (__builtin_add_overflow(l->count, at[i].count, &l->count))
-                l->count = UINT32_MAX; /* of imports, which count otherwise */
-        } else {
-            at[kept++] = at[i];
-        }
-    }
     return kept;
 }
 
@@ -114,7 +133,7 @@ static void tally_halve(struct tally *t)
     t->slice_ns *= 2;
     for (size_t i = 0; i < t->closed.len; i++)
         t->closed.at[i].slice /= 2;
-    t->closed.len = tally_add_up(t->closed.at, t->closed.len);
+    t->closed.len = tally_add_up(t->closed.at, t->closed.len, t->slice_ns);
 }
 
 /* Begins the slice of a time, unless it runs already or is over. */
@@ -132,13 +151,16 @@ static void tally_go_to(struct tally *t, uint64_t at_ns)
     t->slice = (uint32_t)(at_ns / t->slice_ns);
 }
 
-/* Most samples find their place in the map and add to it. */
+/* Most samples of a long slice find their place in the map and add to it; of a short one they stay
+ * in order. */
 void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
                uint64_t weight)
 {
-    bool is_new;
+    bool is_new = true;
     tally_go_to(t, at_ns);
-    uint32_t place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
+    uint32_t place = (uint32_t)t->open.len;
+    if (t->slice_ns > RECORDING_ORDERED_NS)
+        place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
     if (is_new)
         vec_push(&t->open, (struct recording_sample){
                                .slice = t->slice, .thread = thread, .event = event, .node = node});
@@ -197,7 +219,7 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 
 void tally_sum_up(struct recording *out)
 {
-    out->samples.len = tally_add_up(out->samples.at, out->samples.len);
+    out->samples.len = tally_add_up(out->samples.at, out->samples.len, out->slice_ns);
 }
 
 /* The tally stays as it is, and may go on. */
@@ -215,7 +237,7 @@ void tally_copy(const struct tally *t, double first_period_factor, struct record
             s->weight = (uint64_t)((double)s->weight * first_period_factor + 0.5);
         s->event &= ~TALLY_FIRST_PERIOD;
     }
-    out->samples.len = tally_add_up(out->samples.at, len);
+    out->samples.len = tally_add_up(out->samples.at, len, t->slice_ns);
     out->slice_ns = t->slice_ns;
     vec_reserve(&out->nodes, t->nodes.len);
     memcpy(out->nodes.at, t->nodes.at, t->nodes.len * sizeof *t->nodes.at);

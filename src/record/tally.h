@@ -19,7 +19,7 @@ struct tally {
     struct map node_of;                  /* parent and object, address -> node */
     VEC(struct recording_sample) closed; /* of slices that are over, by slice */
     VEC(struct recording_sample) open;   /* of the slice that runs */
-    struct map open_of;                  /* thread and event, node -> index of `open` */
+    struct map open_of; /* of a long slice: thread and event, node -> index of `open` */
     uint64_t most_slices;
     size_t most, most_rows; /* of `closed`, until slices get longer: of what lasts, of all */
 };
@@ -48,10 +48,13 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 /* With an event's number: a sample whose weight is to be scaled. */
 #define TALLY_FIRST_PERIOD (UINT32_C(1) << 31)
 
-/* Sorts by slice, thread, event and node, and adds up what has one place. */
+/* Sorts by slice, thread and event; what has these in common stays in the order in which it came.
+ * Adds up what has one node as well, in slices up to RECORDING_ORDERED_NS only what follows each
+ * other. */
 void tally_sum_up(struct recording *out);
 
-/* All samples, by slice, thread, event and node; first-period ones times the factor. */
+/* All samples, by slice, thread and event, then as they came; first-period ones times the factor.
+ */
 void tally_copy(const struct tally *t, double first_period_factor, struct recording *out);
 
 #endif

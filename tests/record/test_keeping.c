@@ -74,6 +74,42 @@ static void equal_stacks_are_one(void **state)
     tally_deinit(&t);
 }
 
+/* What one thread does in a slice of time that is short stays in order, and what follows each other
+ * is one entry; in a longer slice each stack has one, in the place of its first sample. */
+static void samples_stay_in_order(void **state)
+{
+    enum { A, B, THREADS = 2 };
+    static const uint32_t came[] = {B, B, A, B, A, A};
+    static const struct {
+        uint32_t node, count;
+    } runs[] = {{B, 2}, {A, 1}, {B, 1}, {A, 2}}, sums[] = {{B, 3}, {A, 3}};
+    (void)state;
+    for (uint64_t slice_ns = RECORDING_ORDERED_NS; slice_ns <= 2 * RECORDING_ORDERED_NS;
+         slice_ns *= 2) {
+        struct tally t;
+        struct recording r = {0};
+        bool is_short = slice_ns == RECORDING_ORDERED_NS;
+        size_t len = is_short ? 4 : 2;
+        tally_init(&t, slice_ns);
+        uint32_t node[] = {tally_node(&t, RECORDING_ROOT, 0, 1),
+                           tally_node(&t, RECORDING_ROOT, 0, 2)};
+        for (size_t i = 0; i < THREADS * sizeof came / sizeof *came; i++)
+            tally_add(&t, 2 * slice_ns + i, (i + 1) % THREADS, 0, node[came[i / THREADS]], 10);
+        tally_copy(&t, 1, &r);
+        assert_int_equal(r.samples.len, THREADS * len);
+        for (size_t i = 0; i < r.samples.len; i++) {
+            const struct recording_sample *s = &r.samples.at[i];
+            uint32_t expected = is_short ? runs[i % len].count : sums[i % len].count;
+            assert_int_equal(s->thread, i / len);
+            assert_int_equal(s->node, node[is_short ? runs[i % len].node : sums[i % len].node]);
+            assert_int_equal(s->count, expected);
+            assert_int_equal(s->weight, 10 * expected);
+        }
+        recording_deinit(&r);
+        tally_deinit(&t);
+    }
+}
+
 /* Slices that were asked for stay as they are, far beyond the usual number; nothing is lost where
  * the file's most is reached. */
 static void slices_that_were_asked_for_stay(void **state)
@@ -234,6 +270,7 @@ int main(void)
         cmocka_unit_test(newer_mappings_replace_older_ones),
         cmocka_unit_test(children_have_their_own_copy),
         cmocka_unit_test(equal_stacks_are_one),
+        cmocka_unit_test(samples_stay_in_order),
         cmocka_unit_test(slices_are_bounded_and_sums_kept),
         cmocka_unit_test(slices_that_were_asked_for_stay),
         cmocka_unit_test(what_lasted_is_where_it_was),

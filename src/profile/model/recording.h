@@ -126,7 +126,10 @@ struct recording_thread {
     char name[RECORDING_THREAD_NAME_BYTES + 1];
 };
 
-/* Samples of one event with one stack, of one thread, in one slice of the run's time. */
+/* Samples of one event with one stack, of one thread, in one slice of the run's time. Those of a
+ * thread and event in a slice are in the order of time: in slices up to RECORDING_ORDERED_NS each
+ * entry is a run of samples that follow each other, in longer ones a stack's first one counts. */
+#define RECORDING_ORDERED_NS UINT64_C(32000000)
 struct recording_sample {
     uint32_t slice, thread, event, node;
     uint64_t weight; /* in the event's unit */

@@ -11,30 +11,38 @@
  * where f is n/(n - 1) for equal weights, and more for others (stratum_factor()).
  *
  * A stratum is as many slices of the run's time as it takes to have LEAST samples of one thread.
- * Where code alternates within strata, this is the binomial variance of the actual weights. Phases
- * that last longer narrow it, by the time order of slices: where a stratum and the slices before
- * and after it show one change from a function to others or back, and nothing else, all that
- * sampling leaves open is when it was. The sample after it stands for the time since the one
- * before, so it counts as much too much as has passed since the change (or too little, if the
- * function ended): the age of a renewal process, of which the variance is (Cox, Renewal Theory,
- * 1962, 5.2)
+ * Threads with fewer samples share strata with others of their kind from the same time. Where code
+ * alternates within strata, this is the binomial variance of the actual weights. Where phases last
+ * longer it is too much, and there are two ways to see how much less is true. The least counts.
  *
- *     E(w^3) / 3 E(w) - (E(w^2) / 2 E(w))^2
+ * By order. Sampling leaves open when the function began and ended: the sample after a change
+ * stands for the time since the one before, so it counts as much too much as has passed since the
+ * change (or too little, if the function ended). That is the age of a renewal process, of which the
+ * variance is (Cox, Renewal Theory, 1962, 5.2)
  *
- * Its mean is left out, since beginnings and ends take turns. Code that alternates quickly looks
- * like that in one stratum of 20.
+ *     A = E(w^3) / 3 E(w) - (E(w^2) / 2 E(w))^2
  *
- * Samples that come at nearly even distances share out a rhythm of a few of them more evenly than
- * strata can tell. How evenly shows in the function's part of longer stretches of time, as it
- * scatters (batch means: Law, Simulation Modeling and Analysis, 2015, 9.5.3):
+ * Of n samples in order, let d1 be the number that the function has and whose predecessor is not
+ * its own, and d2 the same of the one before the predecessor. Then
+ *
+ *     E(w^2) (d1 + c (d1 - d2)),    c = 1 - 2 A / E(w^2)
+ *
+ * extrapolates the variogram, d1 and d2 over n, from one and two samples apart to that distance at
+ * which it is the variance. It is A for each change if all phases are longer than two samples,
+ * binomial if samples are independent, and too much, never too little, for random phases: their
+ * variogram is concave.
+ *
+ *     samples    f f f g g g g f f f f g g     d1 = 2, d2 = 4: 2 E(w^2) (1 - c) = 4 A
+ *
+ * By batches. Samples that come at nearly even distances share out a rhythm of a few of them more
+ * evenly than their order tells. How evenly shows in the function's part of longer stretches of
+ * time, as it scatters (batch means: Law, Simulation Modeling and Analysis, 2015, 9.5.3):
  *
  *     n / (n - 1) * sum over n batches of (function's weight - p * all weight)^2
  *
- * which is too large where phases last as long as batches. The less of the two counts: neither is
- * too small on average. Both want clocks whose periods are drawn all the time. Threads with fewer
- * samples share strata with others of
- * their kind from the same time. A function that was hit gets the variance of one sample more:
- * where it begins and ends may lie between strata, unseen by this rule.
+ * which is too large where phases last as long as batches. Both ways want clocks whose periods are
+ * drawn all the time. A function that was hit gets the variance of one sample more: where it begins
+ * and ends may lie between samples, unseen by these rules.
  *
  * What has an exact length (waits) is no sample: its error is none. But a wait that nobody looked
  * at may have been in any function that waited at other times: that much more it may be. Cost: each
@@ -46,7 +54,7 @@
 
 #include <math.h>
 
-enum { LEAST = 4, BATCH_STRATA = 6 };
+enum { LEAST = 4, BATCH_STRATA = 6, MOST_PLACES = 64 };
 
 /* Samples of one stack in one slice of one thread. */
 struct row {
@@ -59,20 +67,32 @@ struct function_hits {
     double weight, squares; /* in the stratum */
     uint32_t stratum;       /* + 1 */
     uint32_t row;           /* + 1: recursion counts once */
-    /* Of the slices of the stratum, that before and that after it: which ones it was hit in, and
-     * how many of these were its own throughout. */
-    uint32_t first, last, touched, full;
-    uint32_t count; /* of its samples in the last of these */
-    bool first_full, last_full;
 };
 
-/* The slices of a stratum, the one before it and the one behind. */
-struct slices {
-    uint32_t len, now; /* how many there are; the one that is added */
-    uint32_t count;    /* samples in it */
-    bool is_flank;     /* it is no part of the stratum */
-    bool has_both;     /* flanks */
-    bool is_drawn;     /* the thread's periods are drawn all the time */
+/* A slice of a thread whose periods are drawn all the time. One without samples is between threads.
+ */
+struct slice {
+    uint64_t start;  /* number of its first sample */
+    uint32_t len;    /* samples */
+    bool is_ordered; /* the place of each of its samples is known */
+    double square;   /* mean of the squares of the thread's weights */
+};
+
+/* Which samples of a slice a function has. */
+struct slice_hits {
+    uint32_t slice; /* + 1 */
+    uint32_t count;
+    uint64_t places; /* of an ordered slice: a bit for each */
+};
+
+/* A function's samples in order. What is behind a slice says how those in it are placed, so two
+ * slices are kept until the next one begins. */
+struct function_order {
+    struct slice_hits newer, older;
+    struct slice_hits before; /* the one before `older` */
+    uint64_t end;             /* number of the sample behind those that are told */
+    double last, second; /* whether the last one of these was the function's, and that before */
+    double variance;
 };
 
 /* A function's part of some strata that follow each other, and sums over all of these. */
@@ -98,9 +118,9 @@ struct hits {
     uint32_t *touched, len;
     double *variance; /* per function, of all strata */
     double *drawn;    /* of that, those of threads whose periods are drawn all the time */
-    double *greatest; /* mean square of the heaviest sample of each function */
-    double of_change; /* variance of the time of one change */
+    double *one;      /* the variance of one sample of each function */
     struct function_batch *batch; /* per function */
+    struct function_order *order; /* per function */
     double *weight;               /* per function, in all */
 };
 
@@ -111,8 +131,9 @@ static void hits_init(struct hits *h, uint32_t functions, struct arena *a, struc
                        .touched = ARENA_NEW(scratch, uint32_t, functions),
                        .variance = ARENA_NEW(a, double, functions),
                        .drawn = ARENA_NEW(scratch, double, functions),
-                       .greatest = ARENA_NEW(scratch, double, functions),
+                       .one = ARENA_NEW(scratch, double, functions),
                        .batch = ARENA_NEW(scratch, struct function_batch, functions),
+                       .order = ARENA_NEW(scratch, struct function_order, functions),
                        .weight = ARENA_NEW(scratch, double, functions)};
 }
 
@@ -157,54 +178,122 @@ static double batches_variance(const struct batches *b, struct function_batch *f
     return fmax(0, f->squares - 2 * p * f->by_all + p * p * b->squares) * n / (n - 1) * t * t;
 }
 
-/* `count` samples more of the slice are the function's. */
-static void hits_order(struct function_hits *of, const struct slices *slices, uint32_t count)
+/* --- order ----------------------------------------------------------------------------------- */
+
+/* The slices of all threads that have an order, and what pairs of their samples count. */
+struct order {
+    struct slice *slices;
+    uint32_t len;
+    double extrapolated; /* c */
+};
+
+/* Of a function's samples in a slice: how many follow one of its own, and how many the one before
+ * that; whether the first two and the last two are its own. Where that is not known: how likely. */
+struct placed {
+    double after_one, after_two;
+    double head[2], tail[2];
+};
+
+/* A slice that is the function's throughout, or not at all, and long enough to say so. */
+static bool slice_is_pure(const struct order *o, uint32_t slice, const struct slice_hits *hits,
+                          bool is_its_own)
 {
-    if (!of->touched || of->last != slices->now) {
-        of->first = of->touched++ ? of->first : slices->now;
-        of->last = slices->now;
-        of->count = 0;
-        of->last_full = false;
-    }
-    of->count += count;
-    if (of->count < slices->count || of->last_full)
-        return;
-    of->full++;
-    of->last_full = true;
-    of->first_full |= of->first == slices->now;
+    enum { ENOUGH = 2 };
+    uint32_t len = slice < o->len ? o->slices[slice].len : 0;
+    return len >= ENOUGH && (hits->slice == slice + 1 ? hits->count : 0) == (is_its_own ? len : 0);
 }
 
-/* Whether the function was on in the first slices and off in the others, or the other way round:
- * all that it was hit in follow each other, and are its own, but for the one where it changes. What
- * changes with the first slice of a stratum is the stratum's before that. */
-static bool hits_change_once(const struct function_hits *of, const struct slices *slices)
+/* Where the order within a slice is not known, but those around it show one change, that is all
+ * that happened: else it is a matter of chance. */
+static struct placed order_place(const struct order *o, const struct slice_hits *before,
+                                 const struct slice_hits *hits, const struct slice_hits *behind)
 {
-    uint32_t behind = slices->len - 1;
-    bool begins = of->first > 0 && of->last == behind && of->last_full &&
-                  of->full + !of->first_full == of->touched;
-    bool ends = of->first == 0 && of->first_full && of->last > 0 && of->last < behind &&
-                of->full + !of->last_full == of->touched;
-    return slices->has_both && of->touched == of->last - of->first + 1 && (begins || ends);
+    uint32_t at = hits->slice - 1, len = o->slices[at].len;
+    double n = len, k = hits->count;
+    uint64_t places = hits->places;
+    bool begins =
+        at && slice_is_pure(o, at - 1, before, false) && slice_is_pure(o, at + 1, behind, true);
+    bool ends =
+        at && slice_is_pure(o, at - 1, before, true) && slice_is_pure(o, at + 1, behind, false);
+    if (k >= n)
+        return (struct placed){n - 1, fmax(n - 2, 0), {1, 1}, {1, 1}};
+    if (o->slices[at].is_ordered)
+        return (struct placed){__builtin_popcountll(places & places >> 1),
+                               __builtin_popcountll(places & places >> 2),
+                               {places & 1, places >> 1 & 1},
+                               {places >> (len - 1) & 1, len > 1 ? places >> (len - 2) & 1 : 0}};
+    if (begins || ends) {
+        double two = k >= 2, but_one = k + 1 >= n;
+        return begins ? (struct placed){k - 1, fmax(k - 2, 0), {0, but_one}, {1, two}}
+                      : (struct placed){k - 1, fmax(k - 2, 0), {1, two}, {0, but_one}};
+    }
+    double pairs = k * (k - 1) / n, p = k / n;
+    return (struct placed){pairs, pairs * (n - 2) / (n - 1), {p, p}, {p, p}};
 }
+
+/* Adds the older slice of the two, which is followed by the newer one or by one without the
+ * function. */
+static void order_tell_older(const struct order *o, struct function_order *f)
+{
+    const struct slice_hits *hits = &f->older;
+    if (hits->slice) {
+        const struct slice *slice = &o->slices[hits->slice - 1];
+        struct placed p = order_place(o, &f->before, hits, &f->newer);
+        uint64_t gap = slice->start - f->end;
+        double last = gap ? 0 : f->last, second = gap > 1 ? 0 : gap ? f->last : f->second;
+        double after_one = p.after_one + last * p.head[0];
+        double after_two = p.after_two + second * p.head[0] + last * p.head[1] * (slice->len > 1);
+        f->variance +=
+            slice->square * (hits->count - after_one + o->extrapolated * (after_two - after_one));
+        f->last = p.tail[0];
+        f->second = slice->len > 1 ? p.tail[1] : last;
+        f->end = slice->start + slice->len;
+        f->before = *hits;
+    }
+    f->older = f->newer;
+    f->newer = (struct slice_hits){0};
+}
+
+/* `count` samples of a slice, from number `from` of it on, are the function's. */
+static void order_add(const struct order *o, struct function_order *f, uint32_t slice,
+                      uint32_t from, uint32_t count)
+{
+    if (f->newer.slice != slice + 1) {
+        order_tell_older(o, f);
+        f->newer.slice = slice + 1;
+    }
+    f->newer.count += count;
+    for (uint32_t i = from; i < from + count && i < MOST_PLACES; i++)
+        f->newer.places |= UINT64_C(1) << i;
+}
+
+/* --- strata and batches ---------------------------------------------------------------------- */
+
+/* Where a row of a stratum is. */
+struct place {
+    uint32_t row, stratum;
+    bool is_drawn; /* the thread's periods are drawn all the time: then */
+    uint32_t slice, from;
+};
 
 /* Books a row on a function, once. */
-static void hits_add(struct hits *h, uint32_t function, const struct row *r, uint32_t row,
-                     uint32_t stratum, const struct slices *slices)
+static void hits_add(struct hits *h, uint32_t function, const struct row *r, const struct place *at,
+                     const struct order *order)
 {
     struct function_hits *of = &h->of[function];
-    if (of->row == row + 1 && of->stratum == stratum + 1)
+    if (of->row == at->row + 1 && of->stratum == at->stratum + 1)
         return;
-    if (of->stratum != stratum + 1) {
-        *of = (struct function_hits){.stratum = stratum + 1};
+    if (of->stratum != at->stratum + 1) {
+        *of = (struct function_hits){.stratum = at->stratum + 1};
         h->touched[h->len++] = function;
     }
-    of->row = row + 1;
-    hits_order(of, slices, r->count);
-    if (slices->is_flank)
-        return;
+    of->row = at->row + 1;
     of->weight += r->weight;
     of->squares += r->squares;
-    h->greatest[function] = fmax(h->greatest[function], r->squares / r->count);
+    double one = at->is_drawn ? order->slices[at->slice].square : r->squares / r->count;
+    h->one[function] = fmax(h->one[function], one);
+    if (at->is_drawn)
+        order_add(order, &h->order[function], at->slice, at->from, r->count);
 }
 
 /* Whom a sample at the node hit. */
@@ -229,7 +318,7 @@ static double stratum_factor(const struct row *all)
 }
 
 /* Sum of w^2 (x - p)^2, where x is 1 for the samples of the function and 0 for all others. */
-static void hits_end_stratum(struct hits *h, const struct row *all, const struct slices *slices,
+static void hits_end_stratum(struct hits *h, const struct row *all, bool is_drawn,
                              const struct batches *batches)
 {
     double factor = all->count > 1 && all->squares > 0 ? stratum_factor(all) : 0;
@@ -239,10 +328,8 @@ static void hits_end_stratum(struct hits *h, const struct row *all, const struct
         double p = all->weight > 0 ? fmin(1, of->weight / all->weight) : 1;
         double sum = of->squares * (1 - 2 * p) + p * p * all->squares;
         double variance = p < 1 && sum > 0 ? sum * factor : 0;
-        if (slices->is_drawn && hits_change_once(of, slices))
-            variance = h->of_change;
         h->variance[function] += variance;
-        if (!slices->is_drawn)
+        if (!is_drawn)
             continue;
         h->drawn[function] += variance;
         h->weight[function] += of->weight;
@@ -251,19 +338,24 @@ static void hits_end_stratum(struct hits *h, const struct row *all, const struct
     h->len = 0;
 }
 
-/* From variances to standard errors: the less of the two, and some more, as that is less than
- * either on average; with one sample more of each function that was hit. */
-static void hits_finish(struct hits *h, uint32_t functions, const struct batches *b)
+/* From variances to standard errors: the least of the three, and some more, as that is less than
+ * each on average; with one sample more of each function that was hit. */
+static void hits_finish(struct hits *h, uint32_t functions, const struct batches *b,
+                        const struct order *o)
 {
-    const double more = 1.15;
+    const double more = 1.2;
     for (uint32_t i = 0; i < functions; i++) {
-        double by_batches = h->drawn[i] > 0 ? batches_variance(b, &h->batch[i], h->weight[i]) : 0;
-        double less = h->variance[i] - h->drawn[i] + more * fmin(h->drawn[i], by_batches);
-        h->variance[i] = sqrt(less + h->greatest[i]);
+        double least = h->drawn[i];
+        if (least > 0) {
+            struct function_order *f = &h->order[i];
+            order_tell_older(o, f);
+            order_tell_older(o, f);
+            least = fmin(least, fmax(f->variance, 0));
+            least = fmin(least, batches_variance(b, &h->batch[i], h->weight[i]));
+        }
+        h->variance[i] = sqrt(h->variance[i] - h->drawn[i] + more * least + h->one[i]);
     }
 }
-
-/* --- strata ---------------------------------------------------------------------------------- */
 
 /* The end of the stratum that begins at `start`: with a slice in which it has enough samples. What
  * would be left of the thread without being enough belongs to it as well. */
@@ -292,6 +384,7 @@ struct strata {
     double period;
     struct hits *self, *inclusive;
     struct batches batches;
+    struct order order;
     bool *is_drawn; /* per thread of the recording */
 };
 
@@ -327,45 +420,6 @@ static void strata_find_drawn(struct strata *t)
     }
 }
 
-/* Of the time of one change, from the weights that there are; and some more, as what happens next
- * to a change is seen as part of it. */
-static double strata_of_change(const struct strata *t)
-{
-    const double more = 1.2;
-    struct row all = {0};
-    for (uint32_t i = 0; i < t->len; i++) {
-        struct row row = strata_row(t, i);
-        all.weight += row.weight;
-        all.squares += row.squares;
-        all.cubes += row.cubes;
-    }
-    if (!(all.weight > 0))
-        return 0;
-    double mean = all.squares / (2 * all.weight);
-    return more * (all.cubes / (3 * all.weight) - mean * mean);
-}
-
-/* Books a sample on all functions on its stack. */
-static void strata_add_row(struct strata *t, const struct row *row, uint32_t i, uint32_t stratum,
-                           const struct slices *slices)
-{
-    const struct call_frames *frames = t->frames;
-    const struct recording *r = t->space->recording;
-    uint32_t leaf = innermost_function(t->space, frames, row->node);
-    if (leaf != NO_FUNCTION && !space_is_cut(t->space, row->node))
-        hits_add(t->self, leaf, row, i, stratum, slices);
-    for (uint32_t node = row->node; node != RECORDING_ROOT; node = r->nodes.at[node].parent) {
-        /* All functions that a node stands for. */
-        uint32_t place = frames ? frames->place[node] : 0;
-        if (space_function_of(t->space, node) == NO_FUNCTION)
-            continue;
-        hits_add(t->inclusive, space_function_of(t->space, node), row, i, stratum, slices);
-        for (uint32_t k = frames ? frames->start[place] + 1 : 0;
-             frames && k < frames->start[place + 1]; k++)
-            hits_add(t->inclusive, frames->frame[k], row, i, stratum, slices);
-    }
-}
-
 /* The rows of one slice, from `i` to before the next one's. */
 static uint32_t strata_slice_end(const struct strata *t, uint32_t i)
 {
@@ -375,41 +429,102 @@ static uint32_t strata_slice_end(const struct strata *t, uint32_t i)
     return end;
 }
 
-/* A stratum, with the slices before and after it of the same thread. */
-static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t stratum)
+static void row_add(struct row *all, const struct row *r)
+{
+    all->count += r->count;
+    all->weight += r->weight;
+    all->squares += r->squares;
+    all->cubes += r->cubes;
+}
+
+/* Lists the slices of the threads whose periods are drawn, one thread apart from the next. */
+static void strata_find_order(struct strata *t, struct arena *scratch)
+{
+    enum { APART = 2 };
+    bool are_runs = t->space->recording->slice_ns <= RECORDING_ORDERED_NS;
+    struct order *o = &t->order;
+    struct row all = {0};
+    uint64_t start = APART;
+    o->slices = ARENA_NEW(scratch, struct slice, 2 * (size_t)t->len + 1);
+    for (uint32_t i = 0, end; i < t->len; i = end) {
+        uint64_t thread = t->rows[i].key >> 32;
+        bool is_drawn = thread != RECORDING_NONE && t->is_drawn[thread];
+        uint32_t first = o->len;
+        struct row sum = {0};
+        for (end = i; end < t->len && t->rows[end].key >> 32 == thread;) {
+            uint32_t next = strata_slice_end(t, end);
+            struct slice slice = {.start = start, .is_ordered = true};
+            for (uint32_t k = end; k < next && is_drawn; k++) {
+                struct row row = strata_row(t, k);
+                row_add(&sum, &row);
+                slice.len += row.count;
+                slice.is_ordered &= (are_runs || row.count == 1) && slice.len <= MOST_PLACES;
+            }
+            slice.is_ordered |= next == end + 1;
+            start += slice.len;
+            if (is_drawn)
+                o->slices[o->len++] = slice;
+            end = next;
+        }
+        for (uint32_t k = first; k < o->len; k++)
+            o->slices[k].square = sum.squares / sum.count;
+        if (is_drawn)
+            o->slices[o->len++] = (struct slice){.start = start};
+        start += APART;
+        row_add(&all, &sum);
+    }
+    if (!(all.weight > 0))
+        return;
+    double mean = all.squares / (2 * all.weight);
+    double of_change = all.cubes / (3 * all.weight) - mean * mean;
+    o->extrapolated = fmax(0, 1 - 2 * of_change * all.count / all.squares);
+}
+
+/* Books a sample on all functions on its stack. */
+static void strata_add_row(struct strata *t, const struct row *row, const struct place *at)
+{
+    const struct call_frames *frames = t->frames;
+    const struct recording *r = t->space->recording;
+    uint32_t leaf = innermost_function(t->space, frames, row->node);
+    if (leaf != NO_FUNCTION && !space_is_cut(t->space, row->node))
+        hits_add(t->self, leaf, row, at, &t->order);
+    for (uint32_t node = row->node; node != RECORDING_ROOT; node = r->nodes.at[node].parent) {
+        /* All functions that a node stands for. */
+        uint32_t place = frames ? frames->place[node] : 0;
+        if (space_function_of(t->space, node) == NO_FUNCTION)
+            continue;
+        hits_add(t->inclusive, space_function_of(t->space, node), row, at, &t->order);
+        for (uint32_t k = frames ? frames->start[place] + 1 : 0;
+             frames && k < frames->start[place + 1]; k++)
+            hits_add(t->inclusive, frames->frame[k], row, at, &t->order);
+    }
+}
+
+/* A stratum; `slice` is the next of those that have an order. */
+static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t stratum,
+                       uint32_t *slice)
 {
     struct row all = {0};
-    struct slices slices = {0};
     uint64_t thread = t->rows[start].key >> 32;
-    uint32_t from = start, to = end;
-    bool is_alone = thread != RECORDING_NONE;
-    if (is_alone && start && t->rows[start - 1].key >> 32 == thread)
-        for (from = start - 1; from && t->rows[from - 1].key == t->rows[start - 1].key;)
-            from--;
-    if (is_alone && end < t->len && t->rows[end].key >> 32 == thread)
-        to = strata_slice_end(t, end);
-    slices.has_both = from < start && to > end;
-    slices.is_drawn = is_alone && t->is_drawn[thread];
-    for (uint32_t i = from, next; i < to; i = next, slices.now++) {
+    struct place at = {.stratum = stratum,
+                       .is_drawn = thread != RECORDING_NONE && t->is_drawn[thread]};
+    for (uint32_t i = start, next; i < end; i = next) {
         next = strata_slice_end(t, i);
-        slices.is_flank = i < start || i >= end;
-        slices.count = 0;
-        for (uint32_t k = i; k < next; k++)
-            slices.count += t->space->recording->samples.at[t->rows[k].item].count;
+        at.slice = *slice;
+        at.from = 0;
         for (uint32_t k = i; k < next; k++) {
             struct row row = strata_row(t, k);
-            strata_add_row(t, &row, k, stratum, &slices);
-            if (slices.is_flank)
-                continue;
-            all.count += row.count;
-            all.weight += row.weight;
-            all.squares += row.squares;
-            all.cubes += row.cubes;
+            at.row = k;
+            strata_add_row(t, &row, &at);
+            row_add(&all, &row);
+            at.from += row.count;
         }
+        *slice += at.is_drawn;
     }
-    slices.len = slices.now;
+    bool is_last = end == t->len || t->rows[end].key >> 32 != thread;
+    *slice += at.is_drawn && is_last;
     struct batches *b = &t->batches;
-    if (slices.is_drawn) {
+    if (at.is_drawn) {
         if (!b->len || b->thread != thread || b->strata == BATCH_STRATA) {
             b->thread = thread;
             b->strata = 0;
@@ -418,8 +533,8 @@ static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t 
         b->strata++;
         b->all[b->len - 1] += all.weight;
     }
-    hits_end_stratum(t->self, &all, &slices, b);
-    hits_end_stratum(t->inclusive, &all, &slices, b);
+    hits_end_stratum(t->self, &all, at.is_drawn, b);
+    hits_end_stratum(t->inclusive, &all, at.is_drawn, b);
 }
 
 /* A wait is below the function that waits; one without a place is in none. */
@@ -487,14 +602,14 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
     strata.is_drawn = ARENA_NEW(&scratch, bool, r->threads.len);
     strata_find_drawn(&strata);
     strata.batches.all = ARENA_NEW(&scratch, double, len);
-    self.of_change = inclusive.of_change = strata_of_change(&strata);
-    for (uint32_t start = 0, end; start < len; start = end, stratum++) {
+    strata_find_order(&strata, &scratch);
+    for (uint32_t start = 0, end, slice = 0; start < len; start = end, stratum++) {
         end = stratum_end(r, rows, len, start);
-        strata_add(&strata, start, end, stratum);
+        strata_add(&strata, start, end, stratum, &slice);
     }
     batches_sum(&strata.batches);
-    hits_finish(&self, f->len, &strata.batches);
-    hits_finish(&inclusive, f->len, &strata.batches);
+    hits_finish(&self, f->len, &strata.batches, &strata.order);
+    hits_finish(&inclusive, f->len, &strata.batches, &strata.order);
     t->self_error = self.variance;
     t->inclusive_error = inclusive.variance;
     stacks_measure_waits(t, s, f, frames, weights, a);
