@@ -562,6 +562,32 @@ class Others(Case):
         self.assertEqual(set(found), {"kernel-heavy"})
         self.assertEqual(found["kernel-heavy"], ("note", "[kernel] write 66.7 %, [kernel] read 33.3 %"))
 
+    def run_of_threads(self, steps, period, run_length=1, threads=2, method=1):
+        """Threads that each take `steps` samples, of two functions in turn."""
+        run = Run("x", user=threads * 900 * PERIOD, method=method)
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        run.process(7, 1, demo, "demo")
+        for thread in range(threads):
+            run.thread(0, 7 + thread)
+        for step in range(steps):
+            for thread in range(threads):
+                place = WORK if step // run_length % 2 else ALPHA
+                run.sample([(demo, MAIN), (demo, place)], thread=thread, slice=step, weight=period(thread))
+        return run
+
+    def test_doctor_on_clocks_that_keep_their_periods(self):
+        kept = [PERIOD * 3 // 4, PERIOD]
+        found = self.doctor(self.run_of_threads(900, lambda thread: kept[thread]))
+        self.assertEqual(found["kept-periods"][0], "note")
+        self.assertIn("2 threads with 100.0 % of the CPU time", found["kept-periods"][1])
+        drawn = random.Random(1)
+        for other in (self.run_of_threads(900, lambda thread: PERIOD * drawn.randint(250, 1750) // 1000),
+                      self.run_of_threads(900, lambda thread: PERIOD, run_length=50),
+                      self.run_of_threads(900, lambda thread: PERIOD, threads=1),
+                      self.run_of_threads(100, lambda thread: PERIOD + thread, threads=20),
+                      self.run_of_threads(900, lambda thread: PERIOD, method=4)):
+            self.assertNotIn("kept-periods", self.doctor(other))
+
     def test_doctor_on_another_build(self):
         run = whole_run()
         run.objects[0] = (FILE, str(DEMO), b"\1" * 20, *run.objects[0][3:])

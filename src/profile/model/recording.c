@@ -86,6 +86,32 @@ uint64_t recording_weight(const struct recording *r, uint32_t event)
     return sum;
 }
 
+bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struct arena *a)
+{
+    enum { KNOWN = 8, LEAST_NEW = 8, PART_NEW = 32 };
+    struct arena scratch = {0};
+    struct weights {
+        uint64_t known[KNOWN], samples, fresh;
+    } *of = ARENA_NEW(&scratch, struct weights, r->threads.len);
+    bool *is_redrawn = ARENA_NEW(a, bool, r->threads.len);
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        struct weights *w = &of[s->thread];
+        bool is_known = false;
+        if (s->event != event || !s->count || !s->weight || recording_is_wait(r, s->node))
+            continue;
+        w->samples += s->count;
+        for (int k = 0; k < KNOWN; k++)
+            is_known |= w->known[k] == s->weight / s->count;
+        if (!is_known)
+            w->known[w->fresh++ % KNOWN] = s->weight / s->count;
+    }
+    for (size_t i = 0; i < r->threads.len; i++)
+        is_redrawn[i] = of[i].fresh > LEAST_NEW && of[i].fresh > of[i].samples / PART_NEW;
+    arena_deinit(&scratch);
+    return is_redrawn;
+}
+
 /* The last part whose first process is not behind this one: parts are in the order of processes. */
 uint32_t recording_part_of(const struct recording *r, uint32_t process)
 {

@@ -275,6 +275,12 @@ const char *event_dimension(uint32_t event, char *abbreviation);
 /* Weights of an event, all samples together. */
 uint64_t recording_weight(const struct recording *r, uint32_t event);
 
+/* Per thread, whether its clock's period was drawn all the time: its samples of the event have ever
+ * new weights. A clock that keeps its period may be in step with the program, and then samples
+ * agree with each other and not with the truth: what they show by their order is not to be trusted.
+ */
+bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struct arena *a);
+
 /* Whether a node is where a thread was off the CPU: such time has an exact length. */
 bool recording_is_wait(const struct recording *r, uint32_t node);
 

@@ -238,6 +238,68 @@ static void diagnosis_examine_losses(struct recording_examination *r)
     }
 }
 
+/* How long a thread has been in how many functions. */
+struct thread_time {
+    double weight, samples, changes; /* changes: samples in another function than the one before */
+    uint32_t function;
+};
+
+/* Threads whose clocks kept their periods: a rhythm of the program may be in step with one. That
+ * matters where few of them have much of the time, and functions alternate about as fast as samples
+ * come; the errors of many clocks average out, and long phases are hit by any. */
+static void diagnosis_examine_clocks(struct recording_examination *r)
+{
+    enum { FEW_CLOCKS = 8, FEWEST_SAMPLES = 50 };
+    static const double ALTERNATES = 0.1;
+    const struct recording *recording = r->p->space->recording;
+    struct arena scratch = {0};
+    struct thread_time *time = ARENA_NEW(&scratch, struct thread_time, recording->threads.len);
+    uint32_t *threads = ARENA_NEW(&scratch, uint32_t, recording->processes.len);
+    bool *is_redrawn = recording_redrawn_threads(recording, 0, &scratch);
+    double all = 0, kept = 0, squares = 0;
+    uint32_t clocks = 0;
+    for (size_t i = 0; i < recording->samples.len; i++) {
+        const struct recording_sample *s = &recording->samples.at[i];
+        struct thread_time *t = &time[s->thread];
+        uint32_t function = space_function_of(r->p->space, s->node);
+        if (s->event || !s->count || recording_is_wait(recording, s->node))
+            continue;
+        t->changes += t->samples > 0 && function != t->function;
+        t->function = function;
+        t->samples += s->count;
+        t->weight += (double)s->weight;
+        all += (double)s->weight;
+    }
+    for (size_t i = 0; i < recording->threads.len; i++)
+        threads[recording->threads.at[i].process]++;
+    for (size_t i = 0; i < recording->threads.len; i++) {
+        const struct thread_time *t = &time[i];
+        if (is_redrawn[i] || threads[recording->threads.at[i].process] < 2 ||
+            t->samples < FEWEST_SAMPLES || t->changes < ALTERNATES * t->samples)
+            continue;
+        kept += t->weight;
+        squares += t->weight * t->weight;
+        clocks++;
+    }
+    arena_deinit(&scratch);
+    if (recording->method != RECORDING_METHOD_PERF &&
+        recording->method != RECORDING_METHOD_PERF_USER)
+        return;
+    if (!recording->rate || kept < MISLEADS * all || kept * kept > FEW_CLOCKS * squares)
+        return;
+    report_symptom(
+        &r->x, SEVERITY_NOTE, "kept-periods",
+        "threads were sampled at even distances, with which their own rhythm may be in step",
+        arena_printf(r->x.arena,
+                     "%" PRIu32
+                     " thread%s with %.1f %% of the CPU time; those of a process that has "
+                     "several keep the sampling period that each draws at its start",
+                     clocks, clocks == 1 ? "" : "s", 100 * kept / all),
+        "if one of them does the same every few milliseconds or faster, its shares may be off by "
+        "more than +- says: 'monarc run --repeat 5' draws other periods for each run and shows how "
+        "far they differ");
+}
+
 /* Processes that ran and were not, or not wholly, recorded. */
 static void diagnosis_examine_processes(struct recording_examination *r)
 {
@@ -294,6 +356,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
                                     (double)s->accounted_ns / 1e9, (double)s->cpu_ns / 1e9),
                        "the other findings say where the rest is, if that is known");
     diagnosis_examine_losses(&r);
+    diagnosis_examine_clocks(&r);
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
     diagnosis_examine_kernel(&r);

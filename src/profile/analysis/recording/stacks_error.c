@@ -396,30 +396,6 @@ static struct row strata_row(const struct strata *t, uint32_t i)
                         weight * weight * weight / sample->count / sample->count};
 }
 
-/* Finds the threads whose periods are drawn all the time: their samples have ever new weights. A
- * clock that keeps its period may be in step with the program, and then samples agree with each
- * other and not with the truth: what they show by their order is not to be trusted. */
-static void strata_find_drawn(struct strata *t)
-{
-    enum { KNOWN = 8, LEAST_NEW = 8, PART_NEW = 32 };
-    const struct recording *r = t->space->recording;
-    for (uint32_t i = 0, end; i < t->len; i = end) {
-        uint64_t thread = t->rows[i].key >> 32, samples = 0, fresh = 0, known[KNOWN] = {0};
-        for (end = i; end < t->len && t->rows[end].key >> 32 == thread; end++) {
-            const struct recording_sample *sample = &r->samples.at[t->rows[end].item];
-            uint64_t weight = sample->weight / sample->count;
-            bool is_known = false;
-            samples += sample->count;
-            for (int k = 0; k < KNOWN; k++)
-                is_known |= known[k] == weight;
-            if (!is_known)
-                known[fresh++ % KNOWN] = weight;
-        }
-        if (thread != RECORDING_NONE)
-            t->is_drawn[thread] = fresh > LEAST_NEW && fresh > samples / PART_NEW;
-    }
-}
-
 /* The rows of one slice, from `i` to before the next one's. */
 static uint32_t strata_slice_end(const struct strata *t, uint32_t i)
 {
@@ -599,8 +575,7 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
                             .period = period > 0 ? period : 1,
                             .self = &self,
                             .inclusive = &inclusive};
-    strata.is_drawn = ARENA_NEW(&scratch, bool, r->threads.len);
-    strata_find_drawn(&strata);
+    strata.is_drawn = recording_redrawn_threads(r, c->event, &scratch);
     strata.batches.all = ARENA_NEW(&scratch, double, len);
     strata_find_order(&strata, &scratch);
     for (uint32_t start = 0, end, slice = 0; start < len; start = end, stratum++) {
