@@ -102,6 +102,6 @@ CASES = [
     Case("child-shell", "children.c", ("shell",)),
     Case("child-exec", "children.c", ("exec",)),
     Case("child-killed", "children.c", ("killed",)),
-    Case("child-daemon", "children.c", ("daemon",), options=("--follow-daemons=3",)),
+    Case("child-daemon", "children.c", ("daemon",), options=("--follow-daemons=100",)),
 ]
 BY_NAME = {case.name: case for case in CASES}

@@ -47,7 +47,7 @@ class Calls(unittest.TestCase):
             os.chmod(os.path.dirname(recording), 0o777)
             argv = [truth.MONARC, "run", "--no-report", "--rate", "10000", "-o", recording, "--", *argv]
         r = subprocess.run([*self.before, *argv], cwd=self.dir, stdin=subprocess.DEVNULL, text=True,
-                           capture_output=True, timeout=250)
+                           capture_output=True, timeout=truth.HANGS_S)
         self.assertEqual(r.returncode, 0, r.stderr)
         kinds = re.findall(r"^(\S+ wrong (\d+) of (\d+).*)$", r.stdout, re.M)
         self.assertGreater(len(kinds), 12, r.stdout + r.stderr)
@@ -86,7 +86,7 @@ class Calls(unittest.TestCase):
         argv = [truth.MONARC, "run", "--no-report", "--rate", "10000", "-o",
                 os.path.join(self.dir, "rec"), "--", program]
         for words in argv[-1:], argv, argv:
-            r = subprocess.run([*self.before, *words], cwd=self.dir, timeout=100, text=True,
+            r = subprocess.run([*self.before, *words], cwd=self.dir, timeout=truth.HANGS_S, text=True,
                                stderr=subprocess.PIPE)
             self.assertEqual(r.returncode, 0, "check of that number failed; " + r.stderr)
 

@@ -38,7 +38,7 @@ class Time:
 
     def monarc(self, *words):
         return subprocess.run([truth.MONARC, *words], check=words[0] != "doctor", text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env=self.environment, timeout=100).stdout
+                              stderr=subprocess.STDOUT, env=self.environment, timeout=truth.HANGS_S).stdout
 
     def run_it(self, *words):
         options = [word for word in words if word.startswith("--")]
@@ -123,7 +123,8 @@ class Time:
         nobody = ["setpriv", f"--reuid={truth.NOBODY}", f"--regid={truth.NOBODY}", "--clear-groups"]
         script = f"{other} executed; {self.program} executed"
         subprocess.run([*nobody, truth.MONARC, "run", "--no-report", "--method", self.method, "-o",
-                        self.recording, "--", "sh", "-c", script], check=True, timeout=100,
+                        self.recording, "--", "sh", "-c", script], check=True,
+                       timeout=truth.HANGS_S,
                        env=dict(self.environment, TRUTH="/dev/null"), stderr=subprocess.DEVNULL)
         recording = self.flat()[1]["recording"]
         unseen = [loss for loss in recording["losses"] if "other privileges" in loss["text"]]

@@ -60,7 +60,7 @@ class Undisturbed:
     def run_one(self, argv, **more):
         more.setdefault("stdin", subprocess.DEVNULL)
         more.setdefault("env", dict(os.environ, LC_ALL="C"))
-        return subprocess.run([*self.before, *argv], cwd=self.dir, timeout=60, text=True,
+        return subprocess.run([*self.before, *argv], cwd=self.dir, timeout=truth.HANGS_S, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def both(self, argv, **more):

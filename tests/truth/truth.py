@@ -33,6 +33,7 @@ RATE = {"ptrace": 250}  # samples a second, unless told: else 1000
 SWITCH_S = 0.001      # to leave a CPU and be back, around each wait
 WAIT_S = {"ptrace": 0.010}  # of a wait, where it is not switches that are recorded
 TICKS_PER_S = 250     # at least: how often the kernel decides between user and system time
+HANGS_S = 600         # a program takes seconds; a busy machine may give it a hundredth of a CPU
 
 # How each build is compiled. -O2 has no frame pointers on the machines we have.
 BUILDS = {
@@ -406,7 +407,7 @@ def become(recorder, workshop):
     return words
 
 
-def record(case_folder, program, arguments, recorder, workshop, options=(), timeout=60):
+def record(case_folder, program, arguments, recorder, workshop, options=()):
     """Runs the program under `monarc run`; returns what it says, the recording and the result."""
     folder = tempfile.mkdtemp(dir=case_folder)
     os.chmod(folder, 0o777)
@@ -418,11 +419,11 @@ def record(case_folder, program, arguments, recorder, workshop, options=(), time
     environment = dict(os.environ, TRUTH=said, LC_ALL="C")
     environment.pop("LD_PRELOAD", None)
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
-                            timeout=timeout, stdin=subprocess.DEVNULL)
+                            timeout=HANGS_S, stdin=subprocess.DEVNULL)
     return said, recording, result
 
 
-def bare(case_folder, program, arguments, timeout=60):
+def bare(case_folder, program, arguments):
     """The same without monarc; returns what it says and the CPU time that its parent sees."""
     folder = tempfile.mkdtemp(dir=case_folder)
     said = os.path.join(folder, "truth")

@@ -69,14 +69,14 @@ int main(int argc, char **argv)
     if (!strcmp(how, "memory"))
         from_memory();
     truth_open();
-    truth_self("before", before, 0.12);
+    truth_self("before", before, 0.3);
     if (!strcmp(how, "sandbox"))
         sandbox();
     else if (!strcmp(how, "defaults"))
         defaults();
     else if (!strcmp(how, "deleted"))
         unlink(argv[0]);
-    truth_self("after", after, 0.36);
+    truth_self("after", after, 0.9);
     truth_end();
     leave(how);
     return 0;
