@@ -122,6 +122,8 @@ static const struct option_row PART[] = {
      ALSO_SETS(struct session_options, recorded.has_to)},
     {0, "phase", "NAME", "only this phase or region",
      FILLS(struct session_options, recorded.phase)},
+    {0, "latency", NULL, "divide each sample by the number of threads that ran then: wall time",
+     FILLS(struct session_options, recorded.has_latency)},
 };
 const struct option_set part_set = SET("Which part of a recording", PART);
 

@@ -67,6 +67,9 @@ void collector_free(struct collector *c)
     vec_free(&c->losses);
     vec_free(&c->stops);
     vec_free(&c->marks);
+    vec_free(&c->delays);
+    vec_free(&c->waits);
+    vec_free(&c->creators);
     map_deinit(&c->process_of);
     map_deinit(&c->thread_of);
     tally_deinit(&c->tally);

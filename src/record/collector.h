@@ -191,6 +191,31 @@ void collector_mark(struct collector *c, uint32_t kind, pid_t pid, pid_t tid, co
 void collector_lose(struct collector *c, enum recording_loss_kind kind, const char *text,
                     uint64_t count, uint64_t ns);
 
+/* --- when threads ran --------------------------------------------------------------------------
+ */
+
+/* From which thread a new one came: after collector_fork(). */
+void collector_creator(struct collector *c, pid_t tid, pid_t creator);
+
+/* The length of the slices of time just now. */
+uint64_t collector_slice_ns(const struct collector *c);
+
+/* The thread ran throughout. `shared_ns`: each moment divided by how many ran then. */
+void collector_turn(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                    uint64_t shared_ns);
+
+/* So many threads ran for `ns`, within a slice that ends at `at_ns` or later. */
+void collector_parallel(struct collector *c, uint32_t threads, uint64_t at_ns, uint64_t ns);
+
+/* A wait that was counted, from its begin to its end, or a time in which the thread was ready;
+ * `place` NULL: not known. */
+void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                      bool is_ready, const struct collector_place *place);
+
+/* Of what the thread waited in that time, it could have run for so long, but had no CPU. */
+void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                       uint64_t ns);
+
 /* --- at the end ------------------------------------------------------------------------------- */
 
 /* Fills a zeroed run with all that was collected: nodes, samples, objects, processes, threads,

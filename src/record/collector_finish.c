@@ -388,6 +388,7 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
         tally_node(&c->tally, tally_node(&c->tally, RECORDING_ROOT, c->cut, RECORDING_CUT_NO_STACK),
                    c->kernel, RECORDING_KERNEL_UNKNOWN);
     tally_copy(&c->tally, c->first_period_factor, out);
+    collector_times_finish(c, out);
     if (c->images.too_few_descriptors)
         collector_lose(c, RECORDING_LOST_OTHER, TOO_FEW_DESCRIPTORS, c->images.too_few_descriptors,
                        0);

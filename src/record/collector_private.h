@@ -3,6 +3,7 @@
  *   collector.c         processes, threads and mappings, losses, marks
  *   collector_sample.c  from a sample to a node of the tree of stacks
  *   collector_code.c    names of generated code
+ *   collector_times.c   when threads ran, waited and were made
  *   collector_finish.c  the recording that comes out, and time in the kernel that was not sampled
  */
 #ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
@@ -63,6 +64,12 @@ struct collected_stop {
     uint64_t from_ns, to_ns;
 };
 
+/* What a thread was kept waiting for a CPU after it was woken, in [from, to). */
+struct collected_delay {
+    uint32_t thread;
+    uint64_t from_ns, to_ns, ns; /* since the start */
+};
+
 /* The collector. Lists grow only, and their items' numbers go into the recording; the first node of
  * the tally is the root. */
 struct collector {
@@ -86,10 +93,24 @@ struct collector {
     uint32_t open_files;          /* of the structs of code */
     uint64_t stacks, whole;
     double first_period_factor;
+    VEC(struct collected_delay) delays;
+    VEC(struct recording_wait) waits;
+    VEC(struct recording_creator) creators;
+    uint64_t shortest_wait_ns; /* of those that are kept */
 };
 
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
 #define COLLECTOR_PROBE_EVENT (UINT32_C(1) << 30)
+
+/* What collector_times.c counts stands there likewise; of these the last has as many as threads are
+ * told apart by number, and the first of them stands for none. */
+#define COLLECTOR_RAN_EVENT      (COLLECTOR_PROBE_EVENT + COLLECTOR_PROBES)
+#define COLLECTOR_SHARED_EVENT   (COLLECTOR_RAN_EVENT + 1)
+#define COLLECTOR_PARALLEL_EVENT (COLLECTOR_SHARED_EVENT + 1)
+
+/* Takes these out of the samples, moves what threads waited for a CPU to where that stands, and
+ * gives waits and creators to the run. Nodes may be new: before they are looked at. */
+void collector_times_finish(struct collector *c, struct recording *out);
 
 /* A time as the recording tells it: since its start. */
 static inline uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)

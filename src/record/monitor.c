@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "record/arguments.h"
+#include "record/cgroup.h"
 #include "record/launch.h"
 #include "record/perf/perf_source.h"
 #include "record/proc_threads.h"
@@ -55,9 +56,12 @@ struct monitor {
     bool has_ended;   /* the program */
     bool is_stopped;  /* by the user, or because time is up */
     enum recording_method method;
-    const struct arch *arch;    /* NULL: unknown */
-    struct file_buffer command; /* of a process that ran already: arguments, each with its NUL */
+    const struct arch *arch;     /* NULL: unknown */
+    struct file_buffer command;  /* of a process that ran already: arguments, each with its NUL */
+    struct cgroup_levels groups; /* when recording began */
 };
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
 
 /* --- signals and children -------------------------------------------------------------------- */
 
@@ -469,6 +473,15 @@ static void monitor_describe(struct monitor *m, struct recording *out)
                                                   arguments.at[i], i ? arguments.at[i - 1] : NULL,
                                                   &out->arena)});
     vec_free(&arguments);
+    /* How often the job was held back by a limit of its control group. */
+    struct cgroup_levels groups;
+    char throttling[CGROUP_PATH_BYTES + 128], proc[32];
+    snprintf(proc, sizeof proc, "/proc/%" PRId32, m->options->pid);
+    cgroup_read(&groups, m->options->argv ? "/proc/self" : proc, CGROUP_ROOT);
+    if (cgroup_throttling(&m->groups, &groups, throttling, sizeof throttling))
+        vec_push(&out->texts,
+                 (struct recording_text){"throttled",
+                                         arena_copy(&out->arena, throttling, strlen(throttling))});
 }
 
 #define NO_CONTROL \
@@ -493,6 +506,9 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     m.before.output = o->output;
     m.before.is_placed_at_random = o->is_placed_at_random;
     struct err ignored = {0};
+    char proc[32];
+    snprintf(proc, sizeof proc, "/proc/%" PRId32, o->pid);
+    cgroup_read(&m.groups, o->argv ? "/proc/self" : proc, CGROUP_ROOT);
     m.start_ns = clock_now();
     m.collector = collector_new(&(struct collector_options){.start_ns = m.start_ns,
                                                             .arch = m.arch,

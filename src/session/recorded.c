@@ -281,7 +281,7 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 /* Fills r->choice: event, threads and windows of time. An empty choice means all. */
 static bool recorded_choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
-    if (!recorded_choose_event(r, f->event, e))
+    if (!recorded_choose_event(r, f->has_latency ? PARALLELISM_EVENT : f->event, e))
         return false;
     bool *threads = ARENA_NEW(&r->arena, bool, r->recording.threads.len), has_any = false;
     bool has_thread = !f->named_thread;
@@ -387,6 +387,8 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
             r->recording.events.at[i].period = count && weight > count ? weight / count : 1;
     }
     recorded_take_mean_of_calls(&r->recording);
+    if (o->filter.has_latency && !parallelism_add_event(&r->recording, o->filter.event, &why))
+        return err_in(e, name, "%s", why.line);
     if (!recorded_choose(r, &o->filter, &why) ||
         !space_lay_out(&r->space, &r->recording, &r->arena, &why))
         return err_in(e, name, "%s", why.line);
@@ -439,12 +441,17 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
     }
     recording_summarize(&r->summary, &r->recording, &r->choice, &r->weights,
                         recorded_chosen_text(r, &o->filter), &r->arena);
-    if (!o->filter.event && r->recording.events.len >= 2) {
+    if (o->filter.has_latency) {
+        parallelism_measure(&r->parallelism, &r->recording, &r->choice, &r->arena);
+        r->summary.parallelism = &r->parallelism;
+    }
+    if (o->filter.has_latency || (!o->filter.event && r->recording.events.len >= 2)) {
         r->others.at = ARENA_NEW(&r->arena, struct other_measure, r->recording.events.len);
         for (uint32_t i = 0; i < r->recording.events.len; i++) {
             struct recording_choice other_choice = r->choice;
             struct recording_weights other_weights;
-            if (i == r->choice.event)
+            bool is_known = strcmp(r->recording.events.at[i].name, PARALLELISM_CPU_EVENT) != 0;
+            if (i == r->choice.event || (o->filter.has_latency && is_known))
                 continue;
             other_choice.event = i;
             recording_weigh(&other_weights, &r->recording, &other_choice, &r->arena);

@@ -4,6 +4,7 @@
 
 #include "profile/analysis/summary.h"
 #include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/parallelism.h"
 #include "profile/analysis/recording/stacks.h"
 #include "session/profiles.h"
 #include "session/symbol_files.h"
@@ -18,7 +19,8 @@ struct recorded_filter {
     bool has_thread;          /* of this process, `thread` alone */
     uint32_t thread;          /* the system's number; 0: short-lived ones, put together */
     bool has_from, has_to;
-    double from, to; /* seconds since the start */
+    double from, to;  /* seconds since the start */
+    bool has_latency; /* samples weigh their part of the time in which anything ran */
 };
 
 /* Whether it was asked for a part at all. */
@@ -35,6 +37,7 @@ struct recorded {
     struct space space;
     struct profile profile; /* calls and blocks, at their places; samples if asked for */
     struct recording_choice choice;
+    struct parallelism parallelism; /* with has_latency */
     struct recording_weights weights;
     struct named_frames named; /* where inlined functions are named: all functions, those too */
     struct stacks stacks;

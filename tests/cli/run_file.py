@@ -31,6 +31,8 @@ class Run:
         self.excerpts = []  # (object, bytes)
         self.events, self.marks, self.losses = [("cpu", 0, PERIOD, 0)], [], []
         self.parts = []
+        # (slice, thread, ran, shared), (slice, threads, ns), (thread, from, length, node), (thread, creator)
+        self.turns, self.parallel, self.waits, self.creators = [], [], [], []
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
     def add(self, items, *item):
@@ -45,8 +47,8 @@ class Run:
                                    user=None, system=0, status=None, name=name, why=None) | more)
         return len(self.processes) - 1
 
-    def thread(self, process, tid, name="", cpu=None):
-        return self.add(self.threads, process, tid, name, cpu)
+    def thread(self, process, tid, name="", cpu=None, start=0, end=10**9):
+        return self.add(self.threads, process, tid, name, cpu, start, end)
 
     def node(self, *frames):
         parent = 0
@@ -89,8 +91,8 @@ class Run:
             before = number, start
 
     def put_thread(self, t):
-        process, tid, name, cpu = t
-        return leb(process, tid, 0, 10**9, cpu is not None, cpu or 0) + self.text(name)
+        process, tid, name, cpu, start, end = t
+        return leb(process, tid, start, end, cpu is not None, cpu or 0) + self.text(name)
 
     def put_nodes(self):
         last = {}
@@ -111,6 +113,28 @@ class Run:
             data += leb(count) if count != 1 else b""
             yield data + (leb(signed(weight - usual)) if weight != usual else b"")
             old = node, thread, slice, event
+
+    def put_times(self):
+        old = 0, 0
+        turns, parallel, waits, creators = [], [], [], []
+        for slice, thread, ran, shared in self.turns:
+            turns.append(leb(signed(slice - old[0]), signed(thread - old[1]), ran, shared))
+            old = slice, thread
+        before = 0
+        for slice, threads, ns in self.parallel:
+            parallel.append(leb(signed(slice - before), threads, ns))
+            before = slice
+        old = 0, 0
+        for thread, start, length, node in sorted(self.waits, key=lambda w: w[:2]):
+            waits.append(leb(signed(thread - old[0]), signed(start - old[1]), length) + self.index(node))
+            old = thread, start
+        before = 0
+        for thread, creator in sorted(self.creators):
+            creators.append(leb(thread - before, signed(creator - thread)))
+            before = thread
+        for tag, items in (30, turns), (31, parallel), (32, waits), (33, creators):
+            if items:
+                yield run_list(tag, *items)
 
     def lists(self):
         yield run_record(2, leb(*self.facts.values()))
@@ -134,6 +158,7 @@ class Run:
                                  for process, number, status, *rest in self.parts))
         yield run_list(6, *self.put_nodes())
         yield run_list(10, *self.put_samples())
+        yield from self.put_times()
 
     def bytes(self):
         lists = b"".join(self.lists())

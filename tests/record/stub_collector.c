@@ -108,3 +108,38 @@ void collector_lose(struct collector *c, enum recording_loss_kind kind, const ch
 {
     fprintf(c->out, "lose %d %" PRIu64 " %" PRIu64 " %s\n", (int)kind, count, ns, text);
 }
+
+void collector_creator(struct collector *c, pid_t tid, pid_t creator)
+{
+    (void)c, (void)tid, (void)creator;
+}
+
+uint64_t collector_slice_ns(const struct collector *c)
+{
+    (void)c;
+    return 1000 * 1000 * 1000;
+}
+
+void collector_turn(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                    uint64_t shared_ns)
+{
+    (void)c, (void)pid, (void)tid, (void)from_ns, (void)to_ns, (void)shared_ns;
+}
+
+void collector_parallel(struct collector *c, uint32_t threads, uint64_t at_ns, uint64_t ns)
+{
+    (void)c, (void)threads, (void)at_ns, (void)ns;
+}
+
+void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                      bool is_ready, const struct collector_place *place)
+{
+    (void)is_ready;
+    (void)c, (void)pid, (void)tid, (void)from_ns, (void)to_ns, (void)place;
+}
+
+void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                       uint64_t ns)
+{
+    (void)c, (void)pid, (void)tid, (void)from_ns, (void)to_ns, (void)ns;
+}

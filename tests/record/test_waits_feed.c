@@ -84,6 +84,63 @@ static void test_threads_that_were_there(void **state)
     toy_free(&c);
 }
 
+/* Thread 1 alone, 1 and 2, 1 to 3, 2 and 3, none, 3 alone; over the end of a slice (of a second, by
+ * the toy). Parts add up to the time in which any ran. */
+static void test_how_many_run(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    uint64_t t = 1000 * MS - 600; /* 600 ns before a slice ends */
+    waits_exec(w, 1, t);
+    waits_fork(w, 1, 2, t);
+    waits_fork(w, 1, 3, t);
+    waits_switch(w, 1, 2, t + 100, false, false);
+    waits_switch(w, 1, 3, t + 300, false, false);
+    waits_switch(w, 1, 1, t + 600, true, false);
+    waits_switch(w, 1, 2, t + 800, true, true);
+    waits_exit(w, 1, 3, t + 800);
+    waits_switch(w, 1, 2, t + 1000, false, false);
+    waits_exit(w, 1, 2, t + 1700);
+    waits_finish(w, t + 2000);
+    assert_int_equal(c.parallel_ns[1], 100 + 700);
+    assert_int_equal(c.parallel_ns[2], 200 + 200);
+    assert_int_equal(c.parallel_ns[3], 300);
+    assert_int_equal(c.ran_ns[1], 600);
+    assert_int_equal(c.ran_ns[2], 700 + 700);
+    assert_int_equal(c.ran_ns[3], 500);
+    assert_int_equal(c.shared_ns[1], 100 + 100 + 100);
+    assert_int_equal(c.shared_ns[2], 100 + 100 + 100 + 700);
+    assert_int_equal(c.shared_ns[3], 100 + 100);
+    assert_int_equal(c.periods.len, 4); /* 2 and 3 were new, 2 was pushed off, 1 waits to the end */
+    assert_int_equal(c.periods.at[3].tid, 1);
+    assert_int_equal(c.periods.at[3].from_ns, t + 600);
+    assert_int_equal(c.periods.at[3].to_ns, t + 2000);
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* After records were lost, threads that ran are counted no further until they are seen again. */
+static void test_how_many_run_after_a_loss(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    waits_exec(w, 1, 1000);
+    waits_exec(w, 2, 1000);
+    waits_lost(w, 2000);
+    waits_switch(w, 1, 1, 3000, false, false);
+    waits_switch(w, 1, 1, 3500, true, false);
+    waits_switch(w, 2, 2, 4000, true, false);
+    waits_finish(w, 5000);
+    assert_int_equal(c.parallel_ns[1], 500);
+    assert_int_equal(c.parallel_ns[2], 0);
+    assert_int_equal(c.ran_ns[1], 500);
+    assert_int_equal(c.ran_ns[2], 0);
+    waits_free(w);
+    toy_free(&c);
+}
+
 /* The execing thread goes on under the process's number; all others are gone. */
 static void test_exec(void **state)
 {
@@ -511,6 +568,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life_of_a_thread),
         cmocka_unit_test(test_threads_that_were_there),
+        cmocka_unit_test(test_how_many_run),
+        cmocka_unit_test(test_how_many_run_after_a_loss),
         cmocka_unit_test(test_exec),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_places_of_the_source),

@@ -23,6 +23,13 @@ struct toy_wait {
     uint64_t at_ns, weight;
 };
 
+struct toy_period {
+    pid_t tid;
+    uint64_t from_ns, to_ns;
+};
+
+enum { TOY_TIDS = 16 };
+
 struct toy_function {
     const char *name;
     const uint8_t *start, *end;
@@ -34,6 +41,10 @@ struct collector {
     VEC(struct toy_place) places;
     VEC(struct toy_wait) waits;
     uint64_t lost_ns, lost;
+    uint64_t ran_ns[TOY_TIDS], shared_ns[TOY_TIDS]; /* by tid */
+    uint64_t parallel_ns[TOY_TIDS];                 /* by number of threads */
+    VEC(struct toy_period) periods;                 /* off the CPU, from begin to end */
+    uint64_t delayed_ns;
 };
 
 static inline int toy_function_at(const struct collector *c, uint64_t address)
@@ -97,6 +108,7 @@ static inline void toy_free(struct collector *c)
 {
     vec_free(&c->places);
     vec_free(&c->waits);
+    vec_free(&c->periods);
 }
 
 /* The time of all waits that fit; tid 0, syscall INT64_MIN: any. */
@@ -119,6 +131,49 @@ static inline uint64_t toy_sum_of_thread(const struct collector *c, pid_t tid)
     for (size_t i = 0; i < c->waits.len; i++)
         sum += c->waits.at[i].tid == tid ? c->waits.at[i].weight : 0;
     return sum;
+}
+
+void collector_creator(struct collector *c, pid_t tid, pid_t creator)
+{
+    (void)c, (void)tid, (void)creator;
+}
+
+uint64_t collector_slice_ns(const struct collector *c)
+{
+    (void)c;
+    return 1000 * 1000 * 1000;
+}
+
+void collector_turn(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                    uint64_t shared_ns)
+{
+    (void)pid;
+    if (tid < TOY_TIDS) {
+        c->ran_ns[tid] += to_ns - from_ns;
+        c->shared_ns[tid] += shared_ns;
+    }
+}
+
+void collector_parallel(struct collector *c, uint32_t threads, uint64_t at_ns, uint64_t ns)
+{
+    (void)at_ns;
+    if (threads < TOY_TIDS)
+        c->parallel_ns[threads] += ns;
+}
+
+void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                      bool is_ready, const struct collector_place *place)
+{
+    (void)is_ready;
+    (void)pid, (void)place;
+    vec_push(&c->periods, (struct toy_period){tid, from_ns, to_ns});
+}
+
+void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,
+                       uint64_t ns)
+{
+    (void)pid, (void)tid, (void)from_ns, (void)to_ns;
+    c->delayed_ns += ns;
 }
 
 #endif

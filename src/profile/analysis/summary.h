@@ -66,6 +66,11 @@ struct recording_spread {
     double mean, half, deviation, least, most;
 };
 
+/* The event whose samples are parts of the wall time (recording/parallelism.h). */
+#define SUMMARY_LATENCY "latency"
+
+struct parallelism;
+
 struct recording_summary {
     const struct recording *recording;
     const struct recording_event *event; /* the chosen one; NULL: the run has none */
@@ -78,7 +83,8 @@ struct recording_summary {
     double whole;                       /* share of stacks that are whole; negative: not known */
     struct recording_program *programs; /* those with samples, most first */
     uint32_t programs_len, processes;   /* processes: pids that there were */
-    struct recording_spread elapsed, cpu; /* seconds; of a series of two runs and more */
+    const struct parallelism *parallelism; /* where samples were weighed by it; else NULL */
+    struct recording_spread elapsed, cpu;  /* seconds; of a series of two runs and more */
 };
 
 /* Of `len` figures; with one, all but the mean and the extremes is 0. */

@@ -51,6 +51,10 @@ void recording_write(struct writer *w, const struct recording *r);
  *     PEAKS      {process, bytes}
  *     COMMANDS   {process, arguments}
  *     PARTS      {process, number, z status, padding, seed, elapsed, CPU time}
+ *     TURNS      {z slice, z thread, ran, shared}
+ *     PARALLEL   {z slice, threads, ns}
+ *     WAITS      {z thread, z from, length, node + 1}
+ *     CREATORS   {thread (as a difference), z creator - thread}
  *
  * Tags without a name here are passed over like any other unknown one. */
 enum recording_tag {
@@ -73,6 +77,10 @@ enum recording_tag {
     RECORDING_TAG_PEAKS = 18,
     RECORDING_TAG_PARTS = 21,
     RECORDING_TAG_COMMANDS = 22,
+    RECORDING_TAG_TURNS = 30,
+    RECORDING_TAG_PARALLEL = 31,
+    RECORDING_TAG_WAITS = 32,
+    RECORDING_TAG_CREATORS = 33,
 };
 
 /* Bits of a sample's first number, below its node. */

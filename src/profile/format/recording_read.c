@@ -278,6 +278,51 @@ static void read_block(struct recording_reader *from)
     vec_push(&r->blocks, block);
 }
 
+static void read_turn(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    struct recording_turn t = {0};
+    if (r->turns.len)
+        t = r->turns.at[r->turns.len - 1];
+    t.slice = (uint32_t)read_take_difference(from, t.slice);
+    t.thread = (uint32_t)read_take_difference(from, t.thread);
+    t.ran_ns = cursor_leb128(&from->in);
+    t.shared_ns = cursor_leb128(&from->in);
+    vec_push(&r->turns, t);
+}
+
+static void read_parallel(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint32_t before = r->parallel.len ? r->parallel.at[r->parallel.len - 1].slice : 0;
+    struct recording_parallel p = {.slice = (uint32_t)read_take_difference(from, before)};
+    p.threads = cursor_leb128_u32(&from->in);
+    p.ns = cursor_leb128(&from->in);
+    vec_push(&r->parallel, p);
+}
+
+static void read_wait(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    struct recording_wait w = {0};
+    if (r->waits.len)
+        w = r->waits.at[r->waits.len - 1];
+    w.thread = (uint32_t)read_take_difference(from, w.thread);
+    w.from_ns = read_take_difference(from, w.from_ns);
+    w.length_ns = cursor_leb128(&from->in);
+    w.node = read_take_index(from);
+    vec_push(&r->waits, w);
+}
+
+static void read_creator(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint32_t before = r->creators.len ? r->creators.at[r->creators.len - 1].thread : 0;
+    struct recording_creator c = {.thread = before + cursor_leb128_u32(&from->in)};
+    c.creator = (uint32_t)read_take_difference(from, c.thread);
+    vec_push(&r->creators, c);
+}
+
 /* Node 0, the root, is not in the file. Objects stand before nodes, so there is a last address for
  * each. */
 static void read_prepare_nodes(struct recording_reader *from)
@@ -340,15 +385,17 @@ static void read_sample(struct recording_reader *from)
 /* --- records --------------------------------------------------------------------------------- */
 
 static void (*const READERS[])(struct recording_reader *) = {
-    [RECORDING_TAG_STRINGS] = read_string,   [RECORDING_TAG_TEXTS] = read_text,
-    [RECORDING_TAG_OBJECTS] = read_object,   [RECORDING_TAG_SYMBOLS] = read_symbol,
-    [RECORDING_TAG_NODES] = read_node,       [RECORDING_TAG_PROCESSES] = read_process,
-    [RECORDING_TAG_THREADS] = read_thread,   [RECORDING_TAG_EVENTS] = read_event,
-    [RECORDING_TAG_SAMPLES] = read_sample,   [RECORDING_TAG_MARKS] = read_mark,
-    [RECORDING_TAG_LOSSES] = read_loss,      [RECORDING_TAG_ARCS] = read_arc,
-    [RECORDING_TAG_BLOCKS] = read_block,     [RECORDING_TAG_EXCERPTS] = read_excerpt,
-    [RECORDING_TAG_PEAKS] = read_peak,       [RECORDING_TAG_PARTS] = read_part,
-    [RECORDING_TAG_COMMANDS] = read_command,
+    [RECORDING_TAG_STRINGS] = read_string,    [RECORDING_TAG_TEXTS] = read_text,
+    [RECORDING_TAG_OBJECTS] = read_object,    [RECORDING_TAG_SYMBOLS] = read_symbol,
+    [RECORDING_TAG_NODES] = read_node,        [RECORDING_TAG_PROCESSES] = read_process,
+    [RECORDING_TAG_THREADS] = read_thread,    [RECORDING_TAG_EVENTS] = read_event,
+    [RECORDING_TAG_SAMPLES] = read_sample,    [RECORDING_TAG_MARKS] = read_mark,
+    [RECORDING_TAG_LOSSES] = read_loss,       [RECORDING_TAG_ARCS] = read_arc,
+    [RECORDING_TAG_BLOCKS] = read_block,      [RECORDING_TAG_EXCERPTS] = read_excerpt,
+    [RECORDING_TAG_PEAKS] = read_peak,        [RECORDING_TAG_PARTS] = read_part,
+    [RECORDING_TAG_COMMANDS] = read_command,  [RECORDING_TAG_TURNS] = read_turn,
+    [RECORDING_TAG_PARALLEL] = read_parallel, [RECORDING_TAG_WAITS] = read_wait,
+    [RECORDING_TAG_CREATORS] = read_creator,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -306,6 +306,44 @@ static void write_sample(struct recording_writer *to, size_t i)
         write_put_difference(to, s->weight, nominal);
 }
 
+static void write_turn(struct recording_writer *to, size_t i)
+{
+    const struct recording_turn *t = &to->recording->turns.at[i];
+    static const struct recording_turn none;
+    const struct recording_turn *before = i ? t - 1 : &none;
+    write_put_difference(to, t->slice, before->slice);
+    write_put_difference(to, t->thread, before->thread);
+    write_put(to, t->ran_ns);
+    write_put(to, t->shared_ns);
+}
+
+static void write_parallel(struct recording_writer *to, size_t i)
+{
+    const struct recording_parallel *p = &to->recording->parallel.at[i];
+    write_put_difference(to, p->slice, i ? p[-1].slice : 0);
+    write_put(to, p->threads);
+    write_put(to, p->ns);
+}
+
+static void write_wait(struct recording_writer *to, size_t i)
+{
+    const struct recording_wait *w = &to->recording->waits.at[i];
+    static const struct recording_wait none;
+    const struct recording_wait *before = i ? w - 1 : &none;
+    write_put_difference(to, w->thread, before->thread);
+    write_put_difference(to, w->from_ns, before->from_ns);
+    write_put(to, w->length_ns);
+    write_put_index(to, w->node);
+}
+
+/* Mostly a thread of the one before. */
+static void write_creator(struct recording_writer *to, size_t i)
+{
+    const struct recording_creator *c = &to->recording->creators.at[i];
+    write_put(to, c->thread - (i ? c[-1].thread : 0));
+    write_put_difference(to, c->creator, c->thread);
+}
+
 /* All lists but the strings, which are known only then. */
 static void write_lists(struct recording_writer *to)
 {
@@ -331,6 +369,14 @@ static void write_lists(struct recording_writer *to)
         write_list(to, RECORDING_TAG_EXCERPTS, r->excerpts.len, write_excerpt);
     write_nodes(to);
     write_list(to, RECORDING_TAG_SAMPLES, r->samples.len, write_sample);
+    if (r->turns.len)
+        write_list(to, RECORDING_TAG_TURNS, r->turns.len, write_turn);
+    if (r->parallel.len)
+        write_list(to, RECORDING_TAG_PARALLEL, r->parallel.len, write_parallel);
+    if (r->waits.len)
+        write_list(to, RECORDING_TAG_WAITS, r->waits.len, write_wait);
+    if (r->creators.len)
+        write_list(to, RECORDING_TAG_CREATORS, r->creators.len, write_creator);
 }
 
 static void write_string(struct recording_writer *to, size_t i)

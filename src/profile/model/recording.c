@@ -32,6 +32,10 @@ void recording_deinit(struct recording *r)
     vec_free(&r->parts);
     vec_free(&r->arcs);
     vec_free(&r->blocks);
+    vec_free(&r->turns);
+    vec_free(&r->parallel);
+    vec_free(&r->waits);
+    vec_free(&r->creators);
     arena_deinit(&r->arena);
 }
 
@@ -184,6 +188,18 @@ bool recording_check(const struct recording *r, struct err *e)
          at->process < processes && (i ? at[-1].process < at->process : at->process == 0))
     EACH(arcs, recording_arc, "arc",
          is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
+    EACH(turns, recording_turn, "turn",
+         r->slice_ns && at->slice < MOST_SLICES && at->thread < r->threads.len)
+    EACH(parallel, recording_parallel, "number of threads that ran",
+         r->slice_ns && at->slice < MOST_SLICES && at->threads)
+    EACH(waits, recording_wait, "wait",
+         at->thread < r->threads.len && is_index_or_none(at->node, r->nodes.len) &&
+             at->from_ns + at->length_ns >= at->from_ns &&
+             (!i || at[-1].thread < at->thread ||
+              (at[-1].thread == at->thread && at[-1].from_ns <= at->from_ns)))
+    EACH(creators, recording_creator, "creator",
+         at->thread < r->threads.len && at->creator < r->threads.len &&
+             (!i || at[-1].thread < at->thread))
     return true;
 }
 

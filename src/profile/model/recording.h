@@ -220,6 +220,31 @@ struct recording_part {
     uint64_t cpu_ns;     /* of all its processes */
 };
 
+/* How long a thread ran within a slice, by its switches; and the same with each moment divided by
+ * the number of threads that ran then: its part of the time in which anything ran. */
+struct recording_turn {
+    uint32_t slice, thread;
+    uint64_t ran_ns, shared_ns;
+};
+
+/* For how long exactly so many threads ran within a slice, at least one. */
+struct recording_parallel {
+    uint32_t slice, threads;
+    uint64_t ns;
+};
+
+/* One time that a thread was off the CPU. Shorter ones than some length are left out. */
+struct recording_wait {
+    uint32_t thread;
+    uint32_t node; /* where; RECORDING_NONE: not known */
+    uint64_t from_ns, length_ns;
+};
+
+/* Which thread has made a thread, by fork or as one of its own process. */
+struct recording_creator {
+    uint32_t thread, creator;
+};
+
 struct recording {
     struct arena arena; /* texts */
     VEC(struct recording_text)
@@ -234,9 +259,13 @@ struct recording {
     VEC(struct recording_sample) samples;
     VEC(struct recording_mark) marks;
     VEC(struct recording_loss) losses;
-    VEC(struct recording_part) parts;   /* by process; none: the run is one, or a sum */
-    VEC(struct recording_arc) arcs;     /* not in the file: added by who opens a recording */
-    VEC(struct recording_block) blocks; /* likewise */
+    VEC(struct recording_part) parts;        /* by process; none: the run is one, or a sum */
+    VEC(struct recording_arc) arcs;          /* not in the file: added by who opens a recording */
+    VEC(struct recording_block) blocks;      /* likewise */
+    VEC(struct recording_turn) turns;        /* by slice and thread; none: switches were not told */
+    VEC(struct recording_parallel) parallel; /* by slice and number */
+    VEC(struct recording_wait) waits;        /* by thread and time */
+    VEC(struct recording_creator) creators;  /* by thread */
 
     uint16_t machine; /* EM_... of <elf.h> */
     uint32_t method;  /* enum recording_method */

@@ -168,6 +168,47 @@ static void merge_slices(struct recording_merging *m)
         into->slice_ns *= 2;
     for (size_t i = 0; i < into->samples.len; i++)
         into->samples.at[i].slice = merge_slice_at(into, was * into->samples.at[i].slice + was / 2);
+    for (size_t i = 0; i < into->turns.len; i++)
+        into->turns.at[i].slice = merge_slice_at(into, was * into->turns.at[i].slice + was / 2);
+    for (size_t i = 0; i < into->parallel.len; i++)
+        into->parallel.at[i].slice =
+            merge_slice_at(into, was * into->parallel.at[i].slice + was / 2);
+}
+
+/* What is known of times by slices: only if all that is merged knows it. */
+static void merge_turns(struct recording_merging *m)
+{
+    const struct recording *from = m->from;
+    struct recording *into = m->into;
+    bool is_known = from->turns.len && (into->turns.len || !m->processes);
+    if (!is_known)
+        into->turns.len = into->parallel.len = 0;
+    for (size_t i = 0; i < from->turns.len && is_known; i++) {
+        struct recording_turn t = from->turns.at[i];
+        uint64_t at_ns = from->slice_ns * t.slice + from->slice_ns / 2;
+        t.slice = merge_slice_at(into, into->length_ns + at_ns);
+        t.thread += m->threads;
+        vec_push(&into->turns, t);
+    }
+    for (size_t i = 0; i < from->parallel.len && is_known; i++) {
+        struct recording_parallel p = from->parallel.at[i];
+        uint64_t at_ns = from->slice_ns * p.slice + from->slice_ns / 2;
+        p.slice = merge_slice_at(into, into->length_ns + at_ns);
+        vec_push(&into->parallel, p);
+    }
+    for (size_t i = 0; i < from->waits.len; i++) {
+        struct recording_wait w = from->waits.at[i];
+        w.thread += m->threads;
+        w.node = w.node == RECORDING_NONE ? RECORDING_NONE : m->nodes[w.node];
+        w.from_ns += into->length_ns;
+        vec_push(&into->waits, w);
+    }
+    for (size_t i = 0; i < from->creators.len; i++) {
+        struct recording_creator c = from->creators.at[i];
+        c.thread += m->threads;
+        c.creator += m->threads;
+        vec_push(&into->creators, c);
+    }
 }
 
 /* Times of `from` begin where `into` ends. Equal samples stay apart: threads differ. */
@@ -345,6 +386,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
         merge_nodes(&m);
         merge_slices(&m);
         merge_samples(&m);
+        merge_turns(&m);
         merge_processes(&m);
         merge_notes(&m);
         merge_parts(&m);

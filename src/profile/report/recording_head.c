@@ -21,6 +21,7 @@
 #include "profile/report/report_header.h"
 
 #include "output/out.h"
+#include "profile/analysis/recording/parallelism.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -213,6 +214,40 @@ static void recording_text_stacks(struct out *out, const struct recording_summar
             100 * s->whole);
 }
 
+/* How long how many threads ran; text stops at eight numbers, the rest is one. Without switches it
+ * is an estimate, and the reader is told what would measure it. */
+static void recording_text_parallelism(struct out *out, const struct recording_summary *s)
+{
+    enum { MOST_NUMBERS = 8 };
+    const struct parallelism *p = s->parallelism;
+    double all_ns = 0, rest_ns = 0;
+    if (!p)
+        return;
+    for (uint32_t n = 0; n < p->len; n++)
+        all_ns += p->ns[n];
+    out_printf(out,
+               "Parallel %.3f s of CPU time in %.3f s with a thread running: %.2f at a time%s\n",
+               p->cpu_ns / 1e9, p->busy_ns / 1e9, p->busy_ns > 0 ? p->cpu_ns / p->busy_ns : 0,
+               p->is_measured ? "" : " (estimated: --off-cpu measures it)");
+    out_str(out, "         threads at a time:");
+    const char *before = " ";
+    for (uint32_t n = 0; n < p->len; n++) {
+        if (n > MOST_NUMBERS) {
+            rest_ns += p->ns[n];
+            continue;
+        }
+        if (p->ns[n] < all_ns / 1000)
+            continue;
+        out_printf(out, "%s%" PRIu32 " for %.3f s (%.1f %%)", before, n, p->ns[n] / 1e9,
+                   100 * p->ns[n] / all_ns);
+        before = ", ";
+    }
+    if (rest_ns >= all_ns / 1000 && rest_ns > 0)
+        out_printf(out, "%smore for %.3f s (%.1f %%)", before, rest_ns / 1e9,
+                   100 * rest_ns / all_ns);
+    out_str(out, "\n");
+}
+
 /* For the second and later reports on one recording. Less than 95 % accounted for brings the whole
  * account back. */
 void recording_caveats_text(struct out *out, const struct recording_summary *s)
@@ -222,6 +257,7 @@ void recording_caveats_text(struct out *out, const struct recording_summary *s)
     if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
         recording_text_cpu(out, s);
     recording_text_stacks(out, s);
+    recording_text_parallelism(out, s);
 }
 
 /* The whole account, in the order in which a reader checks it: what ran, what of it is explained,
@@ -233,6 +269,7 @@ void recording_account_text(struct out *out, const struct recording_summary *s)
     recording_text_cpu(out, s);
     recording_text_stacks(out, s);
     recording_text_programs(out, s);
+    recording_text_parallelism(out, s);
     if (r->cost_ns && !s->chosen)
         out_printf(out, "Cost     sampling took about %.3f s of the program's CPU time (%.1f %%)\n",
                    recording_seconds(r->cost_ns), recording_percent(r->cost_ns, s->cpu_ns));
@@ -314,6 +351,30 @@ void recording_parts_json(struct json *j, const struct recording *r)
     json_end(j);
 }
 
+/* A member "parallelism", where samples were weighed by it: text leaves out what is below a
+ * thousandth. */
+static void recording_json_parallelism(struct json *j, const struct recording_summary *s)
+{
+    const struct parallelism *p = s->parallelism;
+    if (!p)
+        return;
+    json_key(j, "parallelism"), json_begin(j, '{');
+    json_key(j, "measured"), json_bool(j, p->is_measured);
+    json_pair_double(j, "cpu_time", p->cpu_ns / 1e9);
+    json_pair_double(j, "busy_time", p->busy_ns / 1e9);
+    json_key(j, "histogram"), json_begin(j, '[');
+    for (uint32_t n = 0; n < p->len; n++) {
+        if (p->ns[n] < 0.5)
+            continue;
+        json_begin(j, '{');
+        json_pair_u64(j, "threads", n);
+        json_pair_double(j, "time", p->ns[n] / 1e9);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
 /* What the head of text says, with nothing left out. Times are in seconds where the name says time,
  * in nanoseconds where it ends in _ns. */
 void recording_head_json(struct json *j, const struct recording_summary *s)
@@ -340,6 +401,7 @@ void recording_head_json(struct json *j, const struct recording_summary *s)
         recording_json_spread(j, "cpu", &s->cpu);
     }
     recording_json_programs(j, s);
+    recording_json_parallelism(j, s);
     recording_losses_json(j, r);
     json_end(j);
 }

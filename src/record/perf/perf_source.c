@@ -195,6 +195,7 @@ static void perf_forked(struct perf_source *s, const struct perf_record *r)
     for (size_t i = 0; i < s->periods.len; i++)
         periods_begun(&s->periods.at[i]);
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);
+    collector_creator(s->collector, (pid_t)r->tid, (pid_t)r->parent_tid);
     if (s->waits)
         waits_fork(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     if (s->places)

@@ -53,6 +53,8 @@ void waits_free(struct waits *w)
         free(w->threads.at[i].observed);
     }
     vec_free(&w->threads);
+    vec_free(&w->running);
+    vec_free(&w->parallel);
     map_deinit(&w->slot_of);
     free(w);
 }
@@ -129,6 +131,8 @@ int32_t waits_begin(struct waits *w, pid_t pid, pid_t tid, enum waits_thread_sta
         w->start_ns = w->piece_ns = at_ns;
     if (state == WAITS_THREAD_READY)
         waits_queue(w, slot, &w->known);
+    if (state == WAITS_THREAD_RUNS)
+        waits_run(w, slot, true, at_ns);
     return slot;
 }
 
@@ -189,6 +193,7 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
     if (!ns)
         return;
     w->sums.ready_ns += is_ready ? ns : 0;
+    t->preempted_ns += is_ready ? ns : 0;
     if (t->has_place || is_looked) {
         struct collector_sample s = waits_sample(w, t, ns, t->counted_ns - ns);
         collector_sample_at(w->collector, &s, is_looked ? t->look : t->place);
@@ -203,9 +208,10 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
 static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
 {
     struct waiting_thread *t = &w->threads.at[slot];
-    if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY)
+    if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY) {
         waits_count(w, t, at_ns);
-    else if (t->state == WAITS_THREAD_UNKNOWN) {
+        waits_keep_wait(w, t, at_ns);
+    } else if (t->state == WAITS_THREAD_UNKNOWN) {
         uint64_t lost_ns = at_ns > t->counted_ns ? at_ns - t->counted_ns : 0;
         t->counted_ns += lost_ns;
         w->sums.lost_ns += lost_ns;
@@ -229,6 +235,8 @@ void waits_exit(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns)
     if (slot == NO_THREAD)
         return;
     waits_end(w, slot, at_ns);
+    waits_run(w, slot, false, at_ns);
+    waits_read_delay(w, &w->threads.at[slot], true);
     waits_give(w, &w->threads.at[slot]);
     waits_remove(w, slot);
 }
@@ -262,6 +270,8 @@ void waits_exec(struct waits *w, pid_t pid, uint64_t at_ns)
         return;
     }
     waits_end(w, slot, at_ns);
+    waits_run(w, slot, false, at_ns); /* of the program before it */
+    waits_run(w, slot, true, at_ns);
     w->threads.at[slot].state = WAITS_THREAD_RUNS;
     w->threads.at[slot].has_place = w->threads.at[slot].is_leaving = false;
 }
@@ -298,11 +308,13 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
         waits_end(w, slot, at_ns);
         t->state = WAITS_THREAD_RUNS;
         t->has_place = t->is_leaving = false;
+        waits_run(w, slot, true, at_ns);
         return;
     }
     if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY)
         t->state = WAITS_THREAD_UNKNOWN; /* it was back, and that was not told */
     waits_end(w, slot, at_ns);
+    waits_run(w, slot, false, at_ns);
     t->state = is_ready ? WAITS_THREAD_READY : WAITS_THREAD_WAITS;
     t->left_ns = at_ns;
     t->has_place = t->is_leaving;
@@ -315,6 +327,7 @@ void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is
 void waits_lost(struct waits *w, uint64_t at_ns)
 {
     (void)at_ns; /* from when on is not known: from the last time that was told of each */
+    waits_run_none(w);
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];
         if (t->state == WAITS_THREAD_NONE)
@@ -349,6 +362,8 @@ void waits_finish(struct waits *w, uint64_t now_ns)
         if (t->state == WAITS_THREAD_NONE || waits_drop_if_gone(w, (int32_t)i, UINT64_MAX))
             continue;
         waits_end(w, (int32_t)i, now_ns);
+        waits_run(w, (int32_t)i, false, now_ns);
+        waits_read_delay(w, t, true);
         waits_give(w, t);
         t->state = WAITS_THREAD_UNKNOWN;
     }

@@ -83,6 +83,7 @@ void waits_finish(struct waits *w, uint64_t now_ns);
 /* What was counted, all threads together. */
 struct waits_sums {
     uint64_t ready_ns, placed_ns, unknown_ns; /* unknown: waits without a place */
+    uint64_t delayed_ns;                      /* of the latter two: woken, but no CPU was free */
     uint64_t lost_ns;
     uint64_t looks, stale_looks, refused_looks; /* stale: the thread was back before its end */
 };

@@ -121,6 +121,8 @@ void waits_look(struct waits *w, int32_t slot)
     t->look = collector_place(w->collector, &s);
     t->has_look = true;
     t->looked_ns = clock_now();
+    if (!t->observed)
+        waits_read_delay(w, t, t->state == WAITS_THREAD_WAITS);
     if (t->state == WAITS_THREAD_FOUND)
         t->state = WAITS_THREAD_WAITS;
 }
@@ -177,6 +179,7 @@ uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)
         if (!waits_drop_if_gone(w, slot, told_ns) && (!t->has_look || t->looked_ns <= until_ns))
             waits_count(w, t, until_ns);
     }
+    waits_read_delays(w, told_ns);
     w->piece_cost_ns = clock_now() - begin;
     return due;
 }

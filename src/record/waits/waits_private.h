@@ -3,6 +3,7 @@
  *   waits.c          what a source tells: threads, switches, clocks
  *   waits_look.c     looks at threads that wait, and waits that go on
  *   waits_observe.c  waits of threads whose switches are not told
+ *   waits_times.c    how many run at a time, and how long woken ones have no CPU
  */
 #ifndef MONARC_RECORD_WAITS_WAITS_PRIVATE_H
 #define MONARC_RECORD_WAITS_WAITS_PRIVATE_H
@@ -55,6 +56,14 @@ struct waiting_thread {
     uint64_t unknown_ns, ready_ns;      /* not yet given to the collector */
     uint64_t first_kept_ns;             /* since when these are kept */
     struct waits_observed *observed;    /* of one that is known by its clock alone; or NULL */
+    bool is_on;                         /* one of those in `running` */
+    uint64_t on_ns;                     /* since when, as far as that was not told yet ... */
+    double on_shared;                   /* ... and `shared` then */
+    uint64_t preempted_ns;              /* what it was ready for, of what was told */
+    bool has_delay;                     /* `first_delay_ns` is known */
+    uint64_t first_delay_ns;            /* by its account, when it was found */
+    uint64_t delay_ns, delay_read_ns;   /* the last reading, that may be used later, and when; 0 */
+    uint64_t delayed_ns, delayed_until_ns; /* how much was told, and up to when */
 };
 
 /* Threads that are off stand in one of two queues: those that may still be looked at, in the order
@@ -73,6 +82,11 @@ struct waits {
     uint64_t pause_ns;                 /* until then nothing is looked at */
     struct waits_sums sums;
     uint64_t losses;
+    VEC(int32_t) running;   /* slots */
+    double shared;          /* the time in which any ran, each moment divided by how many did */
+    uint64_t shared_ns;     /* up to when that is known */
+    VEC(uint64_t) parallel; /* how long so many ran, since that was last told */
+    uint64_t parallel_slice;
     uint8_t stack[WAITS_STACK_BYTES];
 };
 
@@ -109,6 +123,25 @@ void waits_look(struct waits *w, int32_t slot);
 
 /* Counts what is known of an observed thread; nothing will be told of it any more. */
 void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_ns);
+
+/* --- waits_times.c ---------------------------------------------------------------------------- */
+
+/* The thread is on a CPU from now on, or it is not. */
+void waits_run(struct waits *w, int32_t slot, bool is_on, uint64_t at_ns);
+
+/* Nothing is known of what runs. */
+void waits_run_none(struct waits *w);
+
+/* A whole wait: it goes into the list of these. */
+void waits_keep_wait(struct waits *w, const struct waiting_thread *t, uint64_t at_ns);
+
+/* Reads how long the thread has been ready without a CPU in its life. is_waiting: it waits since
+ * `left_ns`, and all before was told, so that the account is exact; else the reading counts when
+ * all up to it will have been told. */
+void waits_read_delay(struct waits *w, struct waiting_thread *t, bool is_waiting);
+
+/* The same for all threads that no look has come to lately. */
+void waits_read_delays(struct waits *w, uint64_t told_ns);
 
 /* --- waits_look.c: looking at a thread that does not run, from outside, without its noticing
  * ------ */

@@ -7,6 +7,7 @@
 #include "profile/analysis/diagnosis_private.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ enum { MOST_NAMED = 3, FEW_SAMPLES = 400, VERY_FEW_SAMPLES = 30 };
 
 /* Shares of all samples from which on something is said, or misleads. */
 static const double WORTH_A_NOTE = 0.01, MISLEADS = 0.1, KERNEL_HEAVY = 0.3, WHOLE = 0.99,
-                    HARDLY_WHOLE = 0.9, ACCOUNTED = 0.95;
+                    HARDLY_WHOLE = 0.9, ACCOUNTED = 0.95, READY_HEAVY = 0.1;
 
 struct recording_examination {
     struct examination x;
@@ -300,6 +301,34 @@ static void diagnosis_examine_clocks(struct recording_examination *r)
         "far they differ");
 }
 
+/* Time that a thread was ready to run, but had no CPU: other programs, too many threads, or a limit
+ * of CPU time that a control group has, as containers do. None of it is the code's. */
+static void diagnosis_examine_ready(struct recording_examination *r)
+{
+    const struct recording *recording = r->p->space->recording;
+    const char *throttled = recording_text(recording, "throttled");
+    uint64_t held = 0, periods = 0;
+    double ready = 0;
+    for (size_t i = 1; i < recording->nodes.len; i++)
+        if (recording->objects.at[recording->nodes.at[i].object].kind == RECORDING_OBJECT_WAIT &&
+            recording->nodes.at[i].address == RECORDING_WAIT_READY)
+            ready += r->p->weights->node[i];
+    if (throttled && sscanf(throttled, "%" SCNu64 " of %" SCNu64, &held, &periods) == 2 && held)
+        report_symptom(
+            &r->x, held * 10 >= periods ? SEVERITY_WARNING : SEVERITY_NOTE, "cpu-limit",
+            "the job was held back: its control group had used up its CPU time", throttled,
+            "raise the limit (cpu.max, 'docker run --cpus', limits.cpu of Kubernetes), or use "
+            "fewer threads than it has CPUs: bursts of many threads use a period up at once");
+    if (diagnosis_share(r, ready) >= READY_HEAVY)
+        report_symptom(
+            &r->x, SEVERITY_WARNING, "no-free-cpu",
+            "threads that could run often had to wait for a CPU",
+            arena_printf(r->x.arena, "%.1f %% of the recorded time is [ready to run]",
+                         100 * diagnosis_share(r, ready)),
+            "measure on an idle machine, or with fewer threads than CPUs: elapsed times of this "
+            "run say little about the program");
+}
+
 /* Processes that ran and were not, or not wholly, recorded. */
 static void diagnosis_examine_processes(struct recording_examination *r)
 {
@@ -357,6 +386,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
                        "the other findings say where the rest is, if that is known");
     diagnosis_examine_losses(&r);
     diagnosis_examine_clocks(&r);
+    diagnosis_examine_ready(&r);
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
     diagnosis_examine_kernel(&r);

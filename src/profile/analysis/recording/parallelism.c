@@ -1,0 +1,356 @@
+/* Parallelism from switches, or from the slices of time of samples.
+ *
+ * Where the recorder was told of switches (`--off-cpu`), turns and times at each parallelism are
+ * exact, and nothing is to be done here but to look them up.
+ *
+ * Else a slice says how much CPU time each thread's samples have in it, and that is all:
+ *
+ *   1. A sample stands for the time before it. What a slice has beyond its length (or beyond the
+ *      thread's life in it) ran in the slice before: it is carried there, the last slice first.
+ *   2. Within a slice, starts and ends of threads, which are exact, bound stretches in which the
+ *      same threads lived. In a stretch each thread runs for a fraction d of the time.
+ *   3. Threads are taken to run independently of each other. Then a thread's part is
+ *      d * E[1 / (1 + others)], and E[1 / (1 + N)] for a sum N of independent 0s and 1s is the
+ *      integral over x from 0 to 1 of the product of (1 - d + d x): three times eight points of
+ *      Gauss and Legendre's have it exact up to sixteen threads, and to a thousandth up to some
+ *      hundred.
+ *   4. With more threads than CPUs they compete, and are not independent: then as few run at a time
+ *      as have the same sum.
+ *
+ * Threads that run all the time, and threads that do not overlap, come out right; threads that hand
+ * work to each other within a slice seem to overlap a little. Cost: linear in samples, times 24;
+ * distributions of numbers are cut at MOST threads. */
+#include "profile/analysis/recording/parallelism.h"
+
+#include "base/err.h"
+#include "base/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 256, POINTS = 8 };
+
+/* Gauss-Legendre on [0, 1]: Abramowitz and Stegun, table 25.4, n = 8, moved from [-1, 1]. */
+static const double POINT[POINTS] = {
+    0.019855071751231884, 0.101666761293186630, 0.237233795041835507, 0.408282678752175098,
+    0.591717321247824902, 0.762766204958164493, 0.898333238706813370, 0.980144928248768116};
+static const double WEIGHT[POINTS] = {
+    0.050614268145188130, 0.111190517226687235, 0.156853322938943644, 0.181341891689180991,
+    0.181341891689180991, 0.156853322938943644, 0.111190517226687235, 0.050614268145188130};
+
+/* Panels of the integral: the more threads, the more of it lies close to 1. */
+static const double PANEL[] = {0, 0.6, 0.9, 1};
+enum { PANELS = 3, NODES = PANELS * POINTS };
+
+static double integral_point(int i)
+{
+    double from = PANEL[i / POINTS], to = PANEL[i / POINTS + 1];
+    return from + (to - from) * POINT[i % POINTS];
+}
+
+static double integral_weight(int i)
+{
+    return (PANEL[i / POINTS + 1] - PANEL[i / POINTS]) * WEIGHT[i % POINTS];
+}
+
+/* --- from samples ---------------------------------------------------------------------------- */
+
+/* A turn that is being estimated: where in its slice the thread lived. */
+struct estimated_turn {
+    uint64_t from_ns, to_ns; /* of the slice */
+    double density, shared;
+};
+
+/* When a thread of the run lived: threads of a program that has executed another end then. */
+static uint64_t turn_end_of(const struct recording *r, uint32_t thread)
+{
+    const struct recording_thread *t = &r->threads.at[thread];
+    uint64_t end = t->end_ns ? t->end_ns : r->processes.at[t->process].end_ns;
+    return end > t->start_ns ? end : UINT64_MAX;
+}
+
+static int turns_by_place(const void *left, const void *right)
+{
+    const struct recording_turn *l = left, *r = right;
+    if (l->slice != r->slice)
+        return l->slice < r->slice ? -1 : 1;
+    return l->thread < r->thread ? -1 : l->thread > r->thread;
+}
+
+/* CPU time by slice and thread, as the samples have it. */
+static struct recording_turn *turns_of_samples(const struct recording *r, uint32_t event,
+                                               size_t *len, struct arena *a)
+{
+    struct recording_turn *turns = ARENA_NEW(a, struct recording_turn, r->samples.len);
+    size_t all = 0, kept = 0;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        if (s->event != event || recording_is_wait(r, s->node))
+            continue;
+        bool is_same =
+            all && turns[all - 1].slice == s->slice && turns[all - 1].thread == s->thread;
+        if (!is_same)
+            turns[all++] = (struct recording_turn){.slice = s->slice, .thread = s->thread};
+        turns[all - 1].ran_ns += s->weight;
+    }
+    qsort(turns, all, sizeof *turns, turns_by_place);
+    for (size_t i = 0; i < all; i++)
+        if (kept && !turns_by_place(&turns[kept - 1], &turns[i]))
+            turns[kept - 1].ran_ns += turns[i].ran_ns;
+        else
+            turns[kept++] = turns[i];
+    *len = kept;
+    return turns;
+}
+
+/* Carries what a turn has too much into the slice before: it may get a turn by that. Short of its
+ * first turn, what is left over is dropped: it was rounded up there. */
+static struct recording_turn *turns_carried(const struct recording *r,
+                                            const struct recording_turn *turns, size_t *len,
+                                            struct arena *a)
+{
+    uint64_t *carry = ARENA_NEW(a, uint64_t, r->threads.len + 1);
+    uint32_t *next = ARENA_NEW(a, uint32_t, r->threads.len + 1); /* slice of the later turn + 1 */
+    VEC(struct recording_turn) out = {0};
+    for (size_t i = *len; i-- > 0;) {
+        struct recording_turn t = turns[i];
+        uint64_t start = r->threads.at[t.thread].start_ns, end = turn_end_of(r, t.thread);
+        /* Slices between this turn and the later one, filled from behind. */
+        for (uint32_t slice = next[t.thread] ? next[t.thread] - 1 : t.slice;
+             carry[t.thread] && slice-- > t.slice + 1;) {
+            uint64_t ran = carry[t.thread] < r->slice_ns ? carry[t.thread] : r->slice_ns;
+            vec_push(&out, (struct recording_turn){slice, t.thread, ran, 0});
+            carry[t.thread] -= ran;
+        }
+        uint64_t low = r->slice_ns * t.slice, high = low + r->slice_ns;
+        uint64_t from = start > low && start < high ? start : low;
+        uint64_t to = end > low && end < high ? end : high, have = t.ran_ns + carry[t.thread];
+        uint64_t room = to > from ? to - from : 1;
+        t.ran_ns = have < room ? have : room;
+        carry[t.thread] = have - t.ran_ns;
+        next[t.thread] = t.slice + 1;
+        vec_push(&out, t);
+    }
+    struct recording_turn *kept = ARENA_NEW(a, struct recording_turn, out.len + 1);
+    if (out.len) {
+        memcpy(kept, out.at, out.len * sizeof *kept);
+        qsort(kept, out.len, sizeof *kept, turns_by_place);
+    }
+    *len = out.len;
+    vec_free(&out);
+    return kept;
+}
+
+/* A stretch in which `k` threads live, each with a density, into parts of time and numbers. */
+static void stretch_share(struct estimated_turn **alive, size_t k, double ns, uint32_t cpus,
+                          double *numbers)
+{
+    double sum = 0, product[NODES];
+    for (size_t i = 0; i < k; i++)
+        sum += alive[i]->density;
+    if (!k || !(ns > 0)) {
+        numbers[0] += ns > 0 ? ns : 0;
+        return;
+    }
+    if (cpus && k > cpus) { /* they compete */
+        double low = floor(sum), part = sum - low, busy = low >= 1 ? 1 : part;
+        uint32_t at = low < MOST - 1 ? (uint32_t)low : MOST - 1;
+        for (size_t i = 0; i < k && sum > 0; i++)
+            alive[i]->shared += ns * alive[i]->density * busy / sum;
+        numbers[at] += ns * (1 - part);
+        numbers[at + 1] += ns * part;
+        return;
+    }
+    for (int p = 0; p < NODES; p++) {
+        product[p] = 1;
+        for (size_t i = 0; i < k; i++)
+            product[p] *= 1 - alive[i]->density * (1 - integral_point(p));
+    }
+    for (size_t i = 0; i < k; i++) {
+        double mean = 0; /* E[1 / (1 + others)] */
+        for (int p = 0; p < NODES; p++)
+            mean +=
+                integral_weight(p) * product[p] / (1 - alive[i]->density * (1 - integral_point(p)));
+        alive[i]->shared += ns * alive[i]->density * mean;
+    }
+    double chance[MOST + 1] = {1};
+    size_t most = k < MOST ? k : MOST;
+    for (size_t i = 0; i < k; i++)
+        for (size_t n = (i + 1 < most ? i + 1 : most) + 1; n-- > 0;)
+            chance[n] =
+                chance[n] * (1 - alive[i]->density) + (n ? chance[n - 1] * alive[i]->density : 0);
+    for (size_t n = 0; n <= most; n++)
+        numbers[n] += ns * chance[n];
+}
+
+static int moments_in_order(const void *left, const void *right)
+{
+    uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
+    return l < r ? -1 : l > r;
+}
+
+/* The turns of one slice: its stretches lie between the starts and ends of threads. */
+static void slice_share(const struct recording *r, struct recording_turn *turns, size_t len,
+                        double *numbers, struct arena *a)
+{
+    struct estimated_turn *all = ARENA_NEW(a, struct estimated_turn, len);
+    struct estimated_turn **alive = ARENA_NEW(a, struct estimated_turn *, len);
+    uint64_t *moments = ARENA_NEW(a, uint64_t, 2 * len + 2);
+    uint64_t low = r->slice_ns * turns[0].slice, high = low + r->slice_ns;
+    size_t moments_len = 2;
+    moments[0] = low;
+    moments[1] = high < r->length_ns || low >= r->length_ns ? high : r->length_ns;
+    for (size_t i = 0; i < len; i++) {
+        uint64_t start = r->threads.at[turns[i].thread].start_ns;
+        uint64_t end = turn_end_of(r, turns[i].thread);
+        all[i].from_ns = start > low && start < high ? start : low;
+        all[i].to_ns = end > all[i].from_ns && end < high ? end : high;
+        all[i].density = fmin(1, (double)turns[i].ran_ns / (double)(all[i].to_ns - all[i].from_ns));
+        if (all[i].from_ns > low)
+            moments[moments_len++] = all[i].from_ns;
+        if (all[i].to_ns < high)
+            moments[moments_len++] = all[i].to_ns;
+    }
+    qsort(moments, moments_len, sizeof *moments, moments_in_order);
+    for (size_t m = 0; m + 1 < moments_len; m++) {
+        size_t k = 0;
+        for (size_t i = 0; i < len; i++)
+            if (all[i].from_ns <= moments[m] && all[i].to_ns >= moments[m + 1])
+                alive[k++] = &all[i];
+        stretch_share(alive, k, (double)(moments[m + 1] - moments[m]), r->cpus, numbers);
+    }
+    for (size_t i = 0; i < len; i++)
+        turns[i].shared_ns = (uint64_t)(all[i].shared + 0.5);
+}
+
+/* Whether a slice is within the chosen times. */
+static bool slice_is_chosen(const struct recording *r, const struct recording_choice *c,
+                            uint32_t slice)
+{
+    uint64_t middle = r->slice_ns * slice + r->slice_ns / 2;
+    for (size_t i = 0; c && i < c->windows_len; i++)
+        if (middle >= c->windows[i].from_ns && middle < c->windows[i].to_ns)
+            return true;
+    return !c || !c->windows_len;
+}
+
+/* `numbers`: NULL, or MOST + 2 sums that get how long so many ran in chosen slices that have a
+ * turn. */
+static struct recording_turn *turns_estimate(const struct recording *r, uint32_t event,
+                                             const struct recording_choice *c, double *numbers,
+                                             size_t *len, struct arena *a)
+{
+    struct arena scratch = {0};
+    double ignored[MOST + 2];
+    struct recording_turn *turns = turns_of_samples(r, event, len, &scratch);
+    turns = turns_carried(r, turns, len, a);
+    for (size_t i = 0, end; i < *len; i = end) {
+        for (end = i; end < *len && turns[end].slice == turns[i].slice; end++)
+            continue;
+        bool is_chosen = numbers && slice_is_chosen(r, c, turns[i].slice);
+        slice_share(r, &turns[i], end - i, is_chosen ? numbers : ignored, &scratch);
+    }
+    arena_deinit(&scratch);
+    return turns;
+}
+
+/* --- of both --------------------------------------------------------------------------------- */
+
+struct recording_turn *parallelism_turns(const struct recording *r, uint32_t event, size_t *len,
+                                         struct arena *a)
+{
+    if (!r->turns.len)
+        return turns_estimate(r, event, NULL, NULL, len, a);
+    *len = r->turns.len;
+    return r->turns.at;
+}
+
+/* The chosen event's place among those of the file: what was added stands behind. */
+static uint32_t parallelism_base(const struct recording *r)
+{
+    for (uint32_t i = 0; i < r->events.len; i++)
+        if (!strcmp(r->events.at[i].name, PARALLELISM_CPU_EVENT))
+            return i;
+    return 0;
+}
+
+void parallelism_measure(struct parallelism *p, const struct recording *r,
+                         const struct recording_choice *c, struct arena *a)
+{
+    double *numbers = ARENA_NEW(a, double, MOST + 2), chosen_ns = 0;
+    *p = (struct parallelism){.ns = numbers, .is_measured = r->turns.len > 0};
+    if (!p->is_measured) {
+        size_t len;
+        struct arena scratch = {0};
+        turns_estimate(r, parallelism_base(r), c, numbers, &len, &scratch);
+        arena_deinit(&scratch);
+    }
+    for (size_t i = 0; i < r->parallel.len && p->is_measured; i++) {
+        const struct recording_parallel *one = &r->parallel.at[i];
+        if (slice_is_chosen(r, c, one->slice))
+            numbers[one->threads < MOST ? one->threads : MOST] += (double)one->ns;
+    }
+    for (uint32_t slice = 0; r->slice_ns && (uint64_t)slice * r->slice_ns < r->length_ns; slice++) {
+        uint64_t left = r->length_ns - slice * r->slice_ns;
+        if (slice_is_chosen(r, c, slice))
+            chosen_ns += (double)(left < r->slice_ns ? left : r->slice_ns);
+    }
+    for (uint32_t n = 1; n < MOST + 2; n++) {
+        p->busy_ns += numbers[n];
+        p->cpu_ns += n * numbers[n];
+        p->len = numbers[n] > 0 ? n + 1 : p->len;
+    }
+    numbers[0] = fmax(0, chosen_ns - p->busy_ns);
+    p->len = p->len ? p->len : 1;
+}
+
+/* Samples of a slice without a turn, as of threads that were told late, get what the thread had
+ * last. */
+static void parallelism_weigh(struct recording *r, uint32_t base, uint32_t cpu, uint32_t latency)
+{
+    struct arena scratch = {0};
+    size_t len, turn = 0, samples = r->samples.len;
+    const struct recording_turn *turns = parallelism_turns(r, base, &len, &scratch);
+    double *last = ARENA_NEW(&scratch, double, r->threads.len + 1);
+    for (size_t i = 0; i < r->threads.len; i++)
+        last[i] = 1;
+    VEC(struct recording_sample) sorted = {0};
+    for (size_t i = 0; i < samples; i++)
+        if (r->samples.at[i].event == base && !recording_is_wait(r, r->samples.at[i].node))
+            vec_push(&sorted, r->samples.at[i]);
+    for (size_t i = 0; i < sorted.len; i++) {
+        struct recording_sample s = sorted.at[i];
+        for (; turn < len && turns[turn].slice <= s.slice; turn++)
+            if (turns[turn].ran_ns)
+                last[turns[turn].thread] =
+                    fmin(1, (double)turns[turn].shared_ns / (double)turns[turn].ran_ns);
+        s.event = cpu;
+        vec_push(&r->samples, s);
+        s.event = latency;
+        s.weight = (uint64_t)((double)s.weight * last[s.thread] + 0.5);
+        vec_push(&r->samples, s);
+    }
+    vec_free(&sorted);
+    arena_deinit(&scratch);
+}
+
+bool parallelism_add_event(struct recording *r, const char *event, struct err *e)
+{
+    uint32_t base = 0;
+    while (event && base < r->events.len && strcmp(r->events.at[base].name, event) != 0)
+        base++;
+    if (base >= r->events.len)
+        return err_set(e, "--latency: the event '%s' was not recorded", event ? event : "cpu");
+    if (r->events.at[base].unit != RECORDING_UNIT_NS)
+        return err_set(e, "--latency needs samples of time, and '%s' counts events",
+                       r->events.at[base].name);
+    struct recording_event added = r->events.at[base];
+    uint32_t cpu = (uint32_t)r->events.len;
+    added.name = PARALLELISM_CPU_EVENT;
+    vec_push(&r->events, added);
+    added.name = PARALLELISM_EVENT;
+    vec_push(&r->events, added);
+    parallelism_weigh(r, base, cpu, cpu + 1);
+    return true;
+}

@@ -1,0 +1,179 @@
+/* How many threads run at a time, and how long woken ones have no CPU.
+ *
+ * Switches tell when each thread runs. Between two of them the number n of those that do is fixed,
+ * so the integral of 1/n over time grows evenly, and a thread's part of a stretch is what the
+ * integral has grown by: one subtraction a switch, however many threads there are. Stretches and
+ * the time at each n are told at the end of each slice, so that a slice has its own.
+ *
+ *     A  ────────────────        ran 4, part 1 + 1/2 + 1/2 + 1 = 3
+ *     B      ────────            ran 2, part 1/2 + 1/2 = 1
+ *     n  1   2   2   1           their sum is the time in which any ran
+ *
+ * A switch does not tell when a thread was woken: its wait lasts until it has a CPU. The kernel
+ * keeps the sum of what a thread was ready for without one (/proc/PID/task/TID/schedstat, the
+ * second number, in ns). What of it was not told as ready is the delay of wake-ups. While a thread
+ * waits, the sum is exact. Of others, it is compared with what is told later, so that it is too
+ * small rather than too large; the next reading makes up for it.
+ *
+ * A reading takes some 12 us: one for each look, and one for each thread that no look comes to, at
+ * the pace of pieces (waits_look.c). The last one is at a thread's end, if it is still to be found.
+ * Nothing stops or wakes a thread. */
+#include "record/waits/waits_private.h"
+
+#include "record/clocks.h"
+#include "record/proc_threads.h"
+
+#include <stdlib.h>
+
+/* What is kept of a thread for it (struct waiting_thread):
+ *
+ *     is_on              it is in `running`, which has as many slots as CPUs at most
+ *     on_ns, on_shared   what of its stretch was not told yet begins there
+ *     preempted_ns       ready time that was told, by switches
+ *     delayed_ns         ready time that was told, by its account
+ *     first_delay_ns     what the account had before recording; 0 for threads that are new
+ *
+ * so that account = first + preempted + delayed + news. */
+
+/* --- how many run ---------------------------------------------------------------------------- */
+
+/* Tells how long each number of threads ran since that was last done, up to `at_ns`. */
+static void times_tell_parallel(struct waits *w, uint64_t at_ns)
+{
+    for (size_t n = 1; n < w->parallel.len; n++) {
+        if (w->parallel.at[n])
+            collector_parallel(w->collector, (uint32_t)n, at_ns, w->parallel.at[n]);
+        w->parallel.at[n] = 0;
+    }
+}
+
+/* Tells what a thread ran since that was last done. */
+static void times_tell_turn(struct waits *w, struct waiting_thread *t, uint64_t at_ns)
+{
+    double shared = w->shared - t->on_shared;
+    if (at_ns > t->on_ns)
+        collector_turn(w->collector, t->pid, t->tid, t->on_ns, at_ns, (uint64_t)(shared + 0.5));
+    t->on_ns = at_ns > t->on_ns ? at_ns : t->on_ns;
+    t->on_shared = w->shared;
+}
+
+/* Brings the integral up to a time, between two switches. */
+static void times_advance(struct waits *w, uint64_t at_ns)
+{
+    size_t n = w->running.len;
+    if (at_ns <= w->shared_ns)
+        return;
+    if (n) {
+        w->shared += (double)(at_ns - w->shared_ns) / (double)n;
+        while (w->parallel.len <= n)
+            vec_push(&w->parallel, 0);
+        w->parallel.at[n] += at_ns - w->shared_ns;
+    }
+    w->shared_ns = at_ns;
+}
+
+/* Ends the slices that are over. After a time in which nothing ran, there is nothing to tell. */
+static void times_end_slices(struct waits *w, uint64_t at_ns)
+{
+    uint64_t length = collector_slice_ns(w->collector);
+    while (w->running.len && w->shared_ns && at_ns / length > w->shared_ns / length) {
+        uint64_t end = (w->shared_ns / length + 1) * length;
+        times_advance(w, end);
+        times_tell_parallel(w, end - 1);
+        for (size_t i = 0; i < w->running.len; i++)
+            times_tell_turn(w, &w->threads.at[w->running.at[i]], end);
+    }
+    if (at_ns / length > w->shared_ns / length)
+        times_tell_parallel(w, w->shared_ns);
+}
+
+void waits_run(struct waits *w, int32_t slot, bool is_on, uint64_t at_ns)
+{
+    struct waiting_thread *t = &w->threads.at[slot];
+    if (t->is_on == is_on || t->observed)
+        return;
+    times_end_slices(w, at_ns);
+    times_advance(w, at_ns);
+    t->is_on = is_on;
+    if (is_on) {
+        vec_push(&w->running, slot);
+        t->on_ns = at_ns;
+        t->on_shared = w->shared;
+        return;
+    }
+    times_tell_turn(w, t, at_ns);
+    for (size_t i = 0; i < w->running.len; i++)
+        if (w->running.at[i] == slot)
+            w->running.at[i] = w->running.at[--w->running.len];
+    if (!w->running.len)
+        times_tell_parallel(w, w->shared_ns ? w->shared_ns - 1 : 0);
+}
+
+void waits_run_none(struct waits *w)
+{
+    for (size_t i = 0; i < w->running.len; i++)
+        w->threads.at[w->running.at[i]].is_on = false;
+    w->running.len = 0;
+}
+
+void waits_keep_wait(struct waits *w, const struct waiting_thread *t, uint64_t at_ns)
+{
+    bool is_looked = t->has_look && t->looked_ns <= at_ns;
+    const struct collector_place *place = is_looked ? &t->look : t->has_place ? &t->place : NULL;
+    bool is_ready = t->state == WAITS_THREAD_READY;
+    if (!t->observed)
+        collector_waited(w->collector, t->pid, t->tid, t->left_ns, at_ns, is_ready, place);
+}
+
+/* --- woken, but no CPU ----------------------------------------------------------------------- */
+
+/* What the account has beyond what was told is news. */
+static void times_tell_delay(struct waits *w, struct waiting_thread *t, uint64_t account_ns,
+                             uint64_t until_ns)
+{
+    uint64_t told = t->first_delay_ns + t->preempted_ns + t->delayed_ns;
+    if (account_ns <= told)
+        return;
+    uint64_t from = t->delayed_until_ns ? t->delayed_until_ns : w->start_ns;
+    collector_delayed(w->collector, t->pid, t->tid, from, until_ns, account_ns - told);
+    t->delayed_ns += account_ns - told;
+    t->delayed_until_ns = until_ns;
+    w->sums.delayed_ns += account_ns - told;
+}
+
+/* A thread that was found has an account of its life before. */
+void waits_read_delay(struct waits *w, struct waiting_thread *t, bool is_waiting)
+{
+    struct proc_thread files;
+    struct proc_times times;
+    if (t->observed || w->options.no_looking)
+        return;
+    proc_thread_init(&files);
+    if (proc_thread_times(&files, t->pid, t->tid, false, &times)) {
+        t->delay_ns = times.ready_ns;
+        t->delay_read_ns = clock_now();
+    }
+    if (!t->has_delay && t->state == WAITS_THREAD_FOUND)
+        t->first_delay_ns = t->delay_ns;
+    t->has_delay = true;
+    if (is_waiting && t->delay_read_ns) {
+        times_tell_delay(w, t, t->delay_ns,
+                         t->counted_ns > t->left_ns ? t->counted_ns : t->left_ns);
+        t->delay_read_ns = 0;
+    }
+}
+
+void waits_read_delays(struct waits *w, uint64_t told_ns)
+{
+    for (size_t i = 0; i < w->threads.len; i++) {
+        struct waiting_thread *t = &w->threads.at[i];
+        if (t->state == WAITS_THREAD_NONE || t->state == WAITS_THREAD_UNKNOWN || t->observed ||
+            (t->has_look && t->state == WAITS_THREAD_WAITS))
+            continue;
+        if (t->delay_read_ns && t->delay_read_ns > told_ns)
+            continue;
+        if (t->delay_read_ns)
+            times_tell_delay(w, t, t->delay_ns, told_ns);
+        waits_read_delay(w, t, false);
+    }
+}

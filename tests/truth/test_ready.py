@@ -1,0 +1,56 @@
+"""Time in which a thread could run but had no CPU, told from sleeping: against the kernel's own account, which
+the program reads at its end. How much it is depends on what else the machine does, so others compete for it."""
+import subprocess
+import sys
+import os
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import truth
+from parts import load_tests  # noqa: F401
+from test_time import Time
+
+
+class Ready(Time, unittest.TestCase):
+    method = "perf"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        try:
+            cls.program = os.path.join(Time.workshop.build("naps.c"), "naps")
+        except truth.Unavailable as why:
+            raise unittest.SkipTest(str(why))
+
+    def setUp(self):
+        super().setUp()
+        for _ in range(2 * len(os.sched_getaffinity(0))):
+            rival = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            self.addCleanup(rival.wait)
+            self.addCleanup(rival.kill)
+
+    def check(self, nap):
+        self.run_it("--off-cpu", self.program, nap)
+        rows, _ = self.flat()
+        truths = self.truths()
+        told, known = rows.get("[ready to run]", {"self_time": 0})["self_time"], truths["wait", "ready"]
+        slept = rows["[waiting] clock_nanosleep"]["self_time"]
+        if known < 0.1:
+            self.skipTest("it did not have to wait for a CPU")
+        # The end of its life is not in the account that it reads, nor is the last piece always read.
+        self.assertGreater(told, 0.75 * known - 0.05)
+        self.assertLess(told, 1.1 * known + 0.1)
+        self.assertGreater(slept, 0.9 * truths["wait", "sleep"])
+
+    def test_short_naps(self):
+        self.check("0.001")
+
+    def test_long_naps(self):
+        self.check("0.02")
+
+
+for name in [name for name in dir(Time) if name.startswith("test_")]:
+    setattr(Ready, name, None)
+
+if __name__ == "__main__":
+    unittest.main()
