@@ -3,7 +3,7 @@
  *   waits.c          what a source tells: threads, switches, clocks
  *   waits_look.c     looks at threads that wait, and waits that go on
  *   waits_observe.c  waits of threads whose switches are not told
- *   waits_times.c    how many run at a time, and how long woken ones have no CPU
+ *   waits_times.c    how many run at a time
  */
 #ifndef MONARC_RECORD_WAITS_WAITS_PRIVATE_H
 #define MONARC_RECORD_WAITS_WAITS_PRIVATE_H
