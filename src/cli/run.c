@@ -78,7 +78,7 @@ static bool run_take_coverage(void *target, const struct option_row *row, const 
 }
 
 static const struct option_row OPTIONS[] = {
-    {'o', "output", "DIR", "record into DIR (default: NAME.monarc here)",
+    {'o', "output", "DIR", "record into DIR (default: NAME.monarc here; %r in it: the MPI rank)",
      FILLS(struct run_request, output)},
     {'r', "rate", "N", "samples per second of CPU time, up to 10000 (default: 1000; 0: none)",
      FILLS(struct run_request, rate)},
@@ -321,6 +321,7 @@ bool run_report_flat(struct run_request *r, const char *folder, const struct out
 {
     const char *argv[] = {"flat", "--limit=30", "--no-pager", folder, NULL};
     int status;
+    run_tell_ranks(r);
     return r->no_report ||
            run_report(&command_flat, argv,
                       arena_printf(&r->arena,
@@ -364,7 +365,7 @@ bool run_may_be_unrecorded(const struct run_request *r, const struct monitor_res
 
 /* A remark on standard error, where the program's own messages go, too. It fails nothing: who
  * closed standard error does not want remarks. */
-static void run_remark(const char *text)
+void run_remark(const char *text)
 {
     struct out out;
     struct err ignored;
@@ -503,7 +504,7 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
                     "--coverage takes one PROGRAM, which is not recorded; see 'monarc run --help'");
         else
             status = run_with_coverage(&r, e);
-    } else if (end == OPTIONS_READ && run_check_request(&r, e)) {
+    } else if (end == OPTIONS_READ && run_check_request(&r, e) && run_take_rank(&r, e)) {
         status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
     }
     events_deinit(&r.choices);

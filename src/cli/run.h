@@ -39,6 +39,10 @@ struct run_request {
     char **compared; /* the two commands */
     size_t compared_len;
 
+    uint32_t ranks;        /* of the parallel job that this is one rank of; 0: not known */
+    const char *all_ranks; /* the names of all their recordings, with `*`; NULL: not known */
+    bool shows_ranks;      /* this is the rank that says where they are */
+
     struct arena arena;
     struct event_list choices;
     struct err dump_failure; /* of the last dump that the program asked for in vain */
@@ -74,6 +78,16 @@ MUST_CHECK bool run_record(struct run_request *r, const struct run_setting *s,
 /* Runs that are reported together: --repeat and --compare. The exit status. Folders of what is
  * finished stay, whatever ends the series. */
 int run_series(struct run_request *r, struct out *out, struct err *e);
+
+/* What being one rank of a parallel job changes: the name of the recording, which may have the rank
+ * in it, and that no report is shown. Fails if a folder cannot be made. */
+MUST_CHECK bool run_take_rank(struct run_request *r, struct err *e);
+
+/* Of one rank: the line that says where the recordings are. */
+void run_tell_ranks(struct run_request *r);
+
+/* A remark on standard error. */
+void run_remark(const char *text);
 
 /* Whether the program, which was not started since recording is refused, is to run all the same:
  * unless the user insists on a way to record. */

@@ -108,7 +108,25 @@ static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t pare
     vec_push(&c->inner, (struct collected_process){.generated = RECORDING_NONE,
                                                    .forked_from = RECORDING_NONE,
                                                    .other_threads = RECORDING_NONE});
+    if (!number && c->options.inherits_rank)
+        c->inner.at[0].has_rank = rank_of_own(&c->inner.at[0].rank);
     return number;
+}
+
+/* What cannot be read any more stays what it was. In the middle of an exec a process has no
+ * environment yet: it is asked again with its first samples, when it runs. */
+void collector_read_rank(struct collector *c, uint32_t process)
+{
+    struct collected_process *p = &c->inner.at[process];
+    struct rank_told told;
+    bool is_read = false;
+    if (!c->options.reads_ranks)
+        return;
+    if (rank_of_process((pid_t)c->processes.at[process].pid, &told, &is_read)) {
+        p->rank = told;
+        p->has_rank = true;
+    }
+    p->rank_tries = is_read ? 0 : p->rank_tries ? p->rank_tries - 1 : COLLECTOR_RANK_TRIES;
 }
 
 /* A process that was not announced is made, and waits for its program. */
@@ -123,6 +141,7 @@ uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns)
     c->inner.at[number].mappings = mappings_new();
     c->inner.at[number].awaits_program = true;
     map_set(&c->process_of, pid, 0, number);
+    collector_read_rank(c, number);
     return number;
 }
 
@@ -156,6 +175,8 @@ void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid,
         } else {
             c->inner.at[number].mappings = mappings_share(c->inner.at[parent].mappings);
             c->inner.at[number].forked_from = parent;
+            c->inner.at[number].rank = c->inner.at[parent].rank;
+            c->inner.at[number].has_rank = c->inner.at[parent].has_rank;
             c->processes.at[number].program = c->processes.at[parent].program;
             c->processes.at[number].name = c->processes.at[parent].name;
             c->processes.at[number].command = c->processes.at[parent].command;
@@ -194,6 +215,10 @@ void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t a
     c->inner.at[old].mappings = mappings_new();
     if (number != old)
         c->inner.at[number].mappings = mappings_new();
+    c->inner.at[number].rank = c->inner.at[old].rank;
+    c->inner.at[number].has_rank = c->inner.at[old].has_rank;
+    c->inner.at[number].rank_tries = 0;
+    collector_read_rank(c, number);
     c->inner.at[number].awaits_program = true;
     c->processes.at[number].program = RECORDING_NONE;
     c->processes.at[number].name = arena_copy(&c->arena, name, strlen(name));

@@ -30,6 +30,8 @@ struct collector_options {
     uint64_t slice_ns; /* of the slices of time, if others than the usual ones are wanted */
     bool no_stacks;
     bool reads_commands; /* arguments of what runs, from /proc, when it is told of */
+    bool reads_ranks;    /* who a process is in a parallel job, likewise */
+    bool inherits_rank;  /* the first process is of our own rank, as we start it */
     bool is_replayed;    /* somebody else recorded it, at some time, perhaps elsewhere: processes of
                             these numbers are others by now, and none is asked */
     bool opens_no_files; /* for tests with hostile input */

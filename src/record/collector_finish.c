@@ -24,6 +24,7 @@
 #include "base/sort.h"
 #include "objfile/object.h"
 
+#include <limits.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -382,6 +383,26 @@ static void finish_kernel_time(struct collector *c, struct recording *out)
     "files whose code could not be looked into, as too few descriptors may be open (ulimit -n " \
     "256): stacks end in them, and their functions may have no names"
 
+/* Where launchers were nested, as an mpirun within a step of Slurm's, the ranks of the innermost
+ * count: the others are those of the launcher itself, which is no rank of the job. */
+static void finish_ranks(const struct collector *c, struct recording *out)
+{
+    unsigned order = UINT_MAX;
+    const char *host = NULL;
+    for (size_t i = 0; i < c->inner.len; i++)
+        if (c->inner.at[i].has_rank && c->inner.at[i].rank.order < order)
+            order = c->inner.at[i].rank.order;
+    for (uint32_t i = 0; i < c->inner.len; i++) {
+        struct recording_rank rank = c->inner.at[i].rank.rank;
+        if (!c->inner.at[i].has_rank || c->inner.at[i].rank.order != order)
+            continue;
+        rank.process = i;
+        rank.host = host = host ? host : rank_host(&out->arena);
+        rank.launcher = finish_text(out, rank.launcher);
+        vec_push(&out->ranks, rank);
+    }
+}
+
 void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out)
 {
     c->kernel_unseen =
@@ -403,6 +424,7 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
         p.command = p.command ? finish_text(out, p.command) : NULL;
         vec_push(&out->processes, p);
     }
+    finish_ranks(c, out);
     for (size_t i = 0; i < c->threads.len; i++)
         vec_push(&out->threads, c->threads.at[i]);
     for (size_t i = 0; i < c->events.len; i++) {

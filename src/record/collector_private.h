@@ -11,6 +11,7 @@
 
 #include "record/collector.h"
 #include "record/images.h"
+#include "record/ranks.h"
 #include "record/tally.h"
 
 #define COLLECTOR_STOPPED_TEXT \
@@ -46,9 +47,12 @@ struct collected_process {
     uint32_t other_threads; /* the thread that stands for all further ones, or RECORDING_NONE */
     uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
     uint64_t not_before_ns; /* samples from before are forgotten */
-    bool has_stops;         /* there are some in `stops` */
-    bool has_samples;       /* or waits */
-    bool awaits_program;    /* the next file that is mapped is the program */
+    struct rank_told rank;  /* if `has_rank` */
+    bool has_rank;
+    uint8_t rank_tries;  /* how often its environment is still to be asked for one */
+    bool has_stops;      /* there are some in `stops` */
+    bool has_samples;    /* or waits */
+    bool awaits_program; /* the next file that is mapped is the program */
 };
 
 /* What was lost for one reason, summed up. */
@@ -122,6 +126,10 @@ static inline uint64_t collector_since_start(const struct collector *c, uint64_t
  * lists. */
 uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns);
 uint32_t collector_thread(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
+
+/* Who a process is in a parallel job, if its environment can be read by now. */
+enum { COLLECTOR_RANK_TRIES = 8 };
+void collector_read_rank(struct collector *c, uint32_t process);
 
 /* Whether a sample of that time counts. */
 bool collector_counts(const struct collector *c, uint32_t process, uint64_t at_ns);

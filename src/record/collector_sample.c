@@ -357,6 +357,8 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
     }
     if (!is_counted)
         return;
+    if (c->inner.at[process].rank_tries)
+        collector_read_rank(c, process);
     c->inner.at[process].has_samples = true;
     c->stacks += place.has_stack;
     c->whole += place.is_whole;

@@ -55,6 +55,7 @@ void recording_write(struct writer *w, const struct recording *r);
  *     PARALLEL   {z slice, threads, ns}
  *     WAITS      {z thread, z from, length, node + 1}
  *     CREATORS   {thread (as a difference), z creator - thread}
+ *     RANKS      {process, rank, size, local rank + 1, launcher, host}
  *
  * Tags without a name here are passed over like any other unknown one. */
 enum recording_tag {
@@ -81,6 +82,7 @@ enum recording_tag {
     RECORDING_TAG_PARALLEL = 31,
     RECORDING_TAG_WAITS = 32,
     RECORDING_TAG_CREATORS = 33,
+    RECORDING_TAG_RANKS = 50,
 };
 
 /* Bits of a sample's first number, below its node. */

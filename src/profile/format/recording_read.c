@@ -255,6 +255,17 @@ static void read_part(struct recording_reader *from)
     vec_push(&from->recording->parts, part);
 }
 
+static void read_rank(struct recording_reader *from)
+{
+    struct recording_rank rank = {.process = cursor_leb128_u32(&from->in)};
+    rank.rank = cursor_leb128_u32(&from->in);
+    rank.size = cursor_leb128_u32(&from->in);
+    rank.local = read_take_index(from);
+    rank.launcher = read_take_text(from);
+    rank.host = read_take_text(from);
+    vec_push(&from->recording->ranks, rank);
+}
+
 static void read_arc(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -395,7 +406,7 @@ static void (*const READERS[])(struct recording_reader *) = {
     [RECORDING_TAG_PEAKS] = read_peak,        [RECORDING_TAG_PARTS] = read_part,
     [RECORDING_TAG_COMMANDS] = read_command,  [RECORDING_TAG_TURNS] = read_turn,
     [RECORDING_TAG_PARALLEL] = read_parallel, [RECORDING_TAG_WAITS] = read_wait,
-    [RECORDING_TAG_CREATORS] = read_creator,
+    [RECORDING_TAG_CREATORS] = read_creator,  [RECORDING_TAG_RANKS] = read_rank,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -189,6 +189,17 @@ static void write_part(struct recording_writer *to, size_t i)
     write_put(to, part->cpu_ns);
 }
 
+static void write_rank(struct recording_writer *to, size_t i)
+{
+    const struct recording_rank *rank = &to->recording->ranks.at[i];
+    write_put(to, rank->process);
+    write_put(to, rank->rank);
+    write_put(to, rank->size);
+    write_put_index(to, rank->local);
+    write_put_text(to, rank->launcher);
+    write_put_text(to, rank->host);
+}
+
 /* Arcs and blocks mostly come in the order of addresses. */
 static void write_arc(struct recording_writer *to, size_t i)
 {
@@ -361,6 +372,8 @@ static void write_lists(struct recording_writer *to)
     write_list(to, RECORDING_TAG_LOSSES, r->losses.len, write_loss);
     if (r->parts.len)
         write_list(to, RECORDING_TAG_PARTS, r->parts.len, write_part);
+    if (r->ranks.len)
+        write_list(to, RECORDING_TAG_RANKS, r->ranks.len, write_rank);
     if (r->arcs.len)
         write_list(to, RECORDING_TAG_ARCS, r->arcs.len, write_arc);
     if (r->blocks.len)

@@ -30,6 +30,7 @@ void recording_deinit(struct recording *r)
     vec_free(&r->marks);
     vec_free(&r->losses);
     vec_free(&r->parts);
+    vec_free(&r->ranks);
     vec_free(&r->arcs);
     vec_free(&r->blocks);
     vec_free(&r->turns);
@@ -116,6 +117,34 @@ bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struc
     return is_redrawn;
 }
 
+const struct recording_rank *recording_rank_of(const struct recording *r, uint32_t process)
+{
+    size_t at = PARTITION_POINT(r->ranks.len, k, r->ranks.at[k].process < process);
+    return at < r->ranks.len && r->ranks.at[at].process == process ? &r->ranks.at[at] : NULL;
+}
+
+/* Ranks go into one map, machines into another by their names. */
+struct recording_ranks_sum recording_sum_ranks(const struct recording *r)
+{
+    struct recording_ranks_sum sum = {.first = RECORDING_NONE, .host = ""};
+    struct map seen = {0};
+    struct intern hosts = {0};
+    for (size_t i = 0; i < r->ranks.len; i++) {
+        const struct recording_rank *rank = &r->ranks.at[i];
+        bool is_new;
+        map_index(&seen, rank->rank, 0, i, &is_new);
+        sum.ranks += is_new;
+        sum.size = rank->size > sum.size ? rank->size : sum.size;
+        sum.first = rank->rank < sum.first ? rank->rank : sum.first;
+        intern(&hosts, rank->host, strlen(rank->host));
+    }
+    sum.host = r->ranks.len ? r->ranks.at[0].host : "";
+    sum.hosts = (uint32_t)hosts.texts.len;
+    map_deinit(&seen);
+    intern_deinit(&hosts);
+    return sum;
+}
+
 /* The last part whose first process is not behind this one: parts are in the order of processes. */
 uint32_t recording_part_of(const struct recording *r, uint32_t process)
 {
@@ -186,6 +215,10 @@ bool recording_check(const struct recording *r, struct err *e)
     /* Each part has a process of its own, and the first begins with the first. */
     EACH(parts, recording_part, "part",
          at->process < processes && (i ? at[-1].process < at->process : at->process == 0))
+    EACH(ranks, recording_rank, "rank",
+         at->process < processes && (!i || at[-1].process < at->process) &&
+             at->rank != RECORDING_NONE && (!at->size || at->rank < at->size) && at->launcher &&
+             at->host)
     EACH(arcs, recording_arc, "arc",
          is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
     EACH(turns, recording_turn, "turn",

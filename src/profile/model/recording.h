@@ -245,6 +245,16 @@ struct recording_creator {
     uint32_t thread, creator;
 };
 
+/* Which rank of a parallel job a process is. A rank may be several processes: what a rank starts
+ * is of that rank, too. */
+struct recording_rank {
+    uint32_t process;
+    uint32_t rank, size;  /* from 0; size 0: not known, else above `rank` */
+    uint32_t local;       /* among the ranks of its machine; RECORDING_NONE: not known */
+    const char *launcher; /* whose variables told it: "Open MPI", "Slurm", ... */
+    const char *host;     /* name of the machine; "": not known */
+};
+
 struct recording {
     struct arena arena; /* texts */
     VEC(struct recording_text)
@@ -260,6 +270,7 @@ struct recording {
     VEC(struct recording_mark) marks;
     VEC(struct recording_loss) losses;
     VEC(struct recording_part) parts;        /* by process; none: the run is one, or a sum */
+    VEC(struct recording_rank) ranks;        /* by process, those that have one */
     VEC(struct recording_arc) arcs;          /* not in the file: added by who opens a recording */
     VEC(struct recording_block) blocks;      /* likewise */
     VEC(struct recording_turn) turns;        /* by slice and thread; none: switches were not told */
@@ -336,6 +347,18 @@ static inline uint32_t recording_count(const struct recording *r)
 {
     return r->parts.len ? (uint32_t)r->parts.len : 1;
 }
+
+/* The rank of a process, or NULL. */
+const struct recording_rank *recording_rank_of(const struct recording *r, uint32_t process);
+
+/* The ranks that processes of a recording are of, each counted once. */
+struct recording_ranks_sum {
+    uint32_t ranks, size; /* size: of the job; 0: not known */
+    uint32_t first;       /* the least rank */
+    uint32_t hosts;
+    const char *host; /* the first process's; "": not known */
+};
+struct recording_ranks_sum recording_sum_ranks(const struct recording *r);
 
 /* Of which part the process is. */
 uint32_t recording_part_of(const struct recording *r, uint32_t process);

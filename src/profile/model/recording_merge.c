@@ -316,6 +316,17 @@ static void merge_parts(struct recording_merging *m)
     }
 }
 
+static void merge_ranks(struct recording_merging *m)
+{
+    for (size_t i = 0; i < m->from->ranks.len; i++) {
+        struct recording_rank rank = m->from->ranks.at[i];
+        rank.process += m->processes;
+        rank.launcher = merge_text(m, rank.launcher);
+        rank.host = merge_text(m, rank.host);
+        vec_push(&m->into->ranks, rank);
+    }
+}
+
 static void merge_calls(struct recording_merging *m)
 {
     for (size_t i = 0; i < m->from->arcs.len; i++) {
@@ -390,6 +401,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
         merge_processes(&m);
         merge_notes(&m);
         merge_parts(&m);
+        merge_ranks(&m);
         merge_calls(&m);
         merge_facts(&m);
     }

@@ -11,6 +11,7 @@
  *     Profile  a.monarc, recorded 2024-01-01 12:00:00, mean of 5 runs
  *     Runs     elapsed  1.020 s +- 0.012, single runs from 1.002 to 1.034 (deviation 0.011)
  *              CPU time 0.998 s +- 0.010, ...
+ *     Ranks    8 ranks of 8 on node7 (Open MPI); 'monarc ranks' compares them
  *     CPU      4.950 s of 4.990 s CPU time accounted for (99.2 %), all runs together
  *              0.040 s (0.8 %): why that is nowhere
  *     Stacks   97.0 % are whole; the others end in [stack cut: ...], which says why
@@ -260,11 +261,36 @@ void recording_caveats_text(struct out *out, const struct recording_summary *s)
     recording_text_parallelism(out, s);
 }
 
+/* The ranks of a parallel job that are in here, by their numbers and machines: "rank 3 of 16 on
+ * node7", "8 of 16 ranks on 2 machines". */
+static void recording_text_ranks(struct out *out, const struct recording *r)
+{
+    struct recording_ranks_sum sum = recording_sum_ranks(r);
+    if (!sum.ranks)
+        return;
+    out_str(out, "Ranks    ");
+    if (sum.ranks == 1)
+        out_printf(out, "rank %" PRIu32, sum.first);
+    else
+        out_printf(out, "%" PRIu32 " ranks", sum.ranks);
+    if (sum.size)
+        out_printf(out, " of %" PRIu32, sum.size);
+    if (*sum.host) {
+        out_str(out, " on ");
+        text_name(out, sum.host);
+    }
+    if (sum.hosts > 1)
+        out_printf(out, " and %" PRIu32 " more machines", sum.hosts - 1);
+    out_printf(out, " (%s)", r->ranks.at[0].launcher);
+    out_str(out, sum.ranks > 1 ? "; 'monarc ranks' compares them\n" : "\n");
+}
+
 /* The whole account, in the order in which a reader checks it: what ran, what of it is explained,
  * what is missing, what measuring cost. */
 void recording_account_text(struct out *out, const struct recording_summary *s)
 {
     const struct recording *r = s->recording;
+    recording_text_ranks(out, r);
     recording_text_parts(out, s);
     recording_text_cpu(out, s);
     recording_text_stacks(out, s);
@@ -375,6 +401,27 @@ static void recording_json_parallelism(struct json *j, const struct recording_su
     json_end(j);
 }
 
+/* A member "ranks": each process that is of a rank; none of recordings that are of no job. */
+void recording_ranks_json(struct json *j, const struct recording *r)
+{
+    if (!r->ranks.len)
+        return;
+    json_key(j, "ranks"), json_begin(j, '[');
+    for (size_t i = 0; i < r->ranks.len; i++) {
+        const struct recording_rank *rank = &r->ranks.at[i];
+        json_begin(j, '{');
+        json_pair_u64(j, "pid", r->processes.at[rank->process].pid);
+        json_pair_u64(j, "rank", rank->rank);
+        json_key(j, "size"), rank->size ? json_u64(j, rank->size) : json_none(j);
+        json_key(j, "local_rank");
+        rank->local == RECORDING_NONE ? json_none(j) : json_u64(j, rank->local);
+        json_pair_str(j, "launcher", rank->launcher);
+        json_pair_str(j, "host", *rank->host ? rank->host : NULL);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 /* What the head of text says, with nothing left out. Times are in seconds where the name says time,
  * in nanoseconds where it ends in _ns. */
 void recording_head_json(struct json *j, const struct recording_summary *s)
@@ -396,6 +443,7 @@ void recording_head_json(struct json *j, const struct recording_summary *s)
     json_pair_double(j, "cost_time", recording_seconds(r->cost_ns));
     json_pair_double(j, "recorder_time", recording_seconds(r->monitor_ns));
     recording_parts_json(j, r);
+    recording_ranks_json(j, r);
     if (r->parts.len > 1) {
         recording_json_spread(j, "elapsed", &s->elapsed);
         recording_json_spread(j, "cpu", &s->cpu);

@@ -197,8 +197,10 @@ static void recording_text_objects(struct out *out, const struct recording *r)
 
 /* A line a process: who, how long, how it ended, and why it is not whole. CPU time and peak memory
  * are known of processes that the recorder could wait for or ask about. */
-static void recording_text_process(struct out *out, const struct recording_process *p)
+static void recording_text_process(struct out *out, const struct recording *r, uint32_t number)
 {
+    const struct recording_process *p = &r->processes.at[number];
+    const struct recording_rank *rank = recording_rank_of(r, number);
     out_printf(out, "    %7" PRIu32 "  parent %7" PRIu32, p->pid, p->parent_pid);
     if (p->has_cpu)
         out_printf(out, "  %9.3f s of CPU time  ", recording_seconds(p->user_ns + p->system_ns));
@@ -207,6 +209,14 @@ static void recording_text_process(struct out *out, const struct recording_proce
     if (p->peak_bytes)
         out_printf(out, "peak %7.1f MB  ", (double)p->peak_bytes / 1e6);
     text_name(out, p->name);
+    if (rank)
+        out_printf(out, ", rank %" PRIu32, rank->rank);
+    if (rank && rank->size)
+        out_printf(out, " of %" PRIu32, rank->size);
+    if (rank && *rank->host) {
+        out_str(out, " on ");
+        text_name(out, rank->host);
+    }
     if (p->has_ended && WIFSIGNALED(p->status))
         out_printf(out, ", ended by signal %d", WTERMSIG(p->status));
     else if (p->has_ended)
@@ -228,7 +238,7 @@ static void recording_text_lists(struct out *out, const struct recording *r)
 {
     out_printf(out, "  processes: %zu\n", r->processes.len);
     for (size_t i = 0; i < r->processes.len && i < MOST_LINES; i++)
-        recording_text_process(out, &r->processes.at[i]);
+        recording_text_process(out, r, (uint32_t)i);
     recording_text_more(out, r->processes.len);
     out_printf(out, "  threads: %zu\n", r->threads.len);
     for (size_t i = 0; i < r->threads.len && i < MOST_LINES; i++) {
@@ -439,6 +449,7 @@ void recording_info_json(struct json *j, const char *folder, const struct record
     recording_json_processes(j, r);
     recording_json_marks(j, r);
     recording_parts_json(j, r);
+    recording_ranks_json(j, r);
     recording_losses_json(j, r);
     json_end(j);
 }

@@ -96,6 +96,7 @@ void recording_head_json(struct json *j, const struct recording_summary *s);
 
 /* A member "runs", of a recording of several; see `monarc run --repeat`. */
 void recording_parts_json(struct json *j, const struct recording *r);
+void recording_ranks_json(struct json *j, const struct recording *r);
 
 /* A member "losses"; the name of a kind of loss there. */
 void recording_losses_json(struct json *j, const struct recording *r);

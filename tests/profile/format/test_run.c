@@ -40,6 +40,8 @@ static void fill_lists(struct recording *r)
     vec_push(&r->marks, (struct recording_mark){60, 0, RECORDING_NONE, 0, "prog"});
     vec_push(&r->losses,
              (struct recording_loss){RECORDING_LOST_KERNEL, 2, 300, "the kernel may not be seen"});
+    vec_push(&r->ranks, (struct recording_rank){0, 0, 0, RECORDING_NONE, "PMIx", ""});
+    vec_push(&r->ranks, (struct recording_rank){1, 511, 512, 7, "Open MPI", "node7"});
     vec_push(&r->parts, (struct recording_part){0, 3, -1, 4080, UINT64_MAX, 1, UINT64_C(1) << 40});
     vec_push(&r->parts, (struct recording_part){1, 4, 256, 0, 0, 2, 3});
 }
@@ -194,6 +196,13 @@ static void test_round_trip(void **state)
     assert_int_equal(back.excerpts.len, 3);
     assert_true(back.excerpts.at[0].object == 0 && back.excerpts.at[0].bytes.len == 2);
     assert_memory_equal(back.excerpts.at[2].bytes.at, "third", 5);
+    assert_int_equal(back.ranks.len, 2);
+    const struct recording_rank *first = recording_rank_of(&back, 0), *rank = &back.ranks.at[1];
+    assert_true(first && !first->rank && !first->size && first->local == RECORDING_NONE);
+    assert_true(rank == recording_rank_of(&back, 1) && !recording_rank_of(&back, 2));
+    assert_true(rank->rank == 511 && rank->size == 512 && rank->local == 7);
+    assert_string_equal(rank->launcher, "Open MPI");
+    assert_string_equal(rank->host, "node7");
     assert_int_equal(back.parts.len, 2);
     assert_memory_equal(back.parts.at, r.parts.at, 2 * sizeof *r.parts.at);
     assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
@@ -331,6 +340,12 @@ static void test_what_is_no_run(void **state)
     r = full_run();
     r.events.at[1].unit = 3;
     expect_refused(&r, "event 1 of the recording is not possible");
+    r = full_run();
+    r.ranks.at[1].size = 511; /* the rank is not below it */
+    expect_refused(&r, "rank 1 of the recording is not possible");
+    r = full_run();
+    r.ranks.at[1].process = 0; /* twice */
+    expect_refused(&r, "rank 1 of the recording is not possible");
     r = full_run();
     r.parts.at[1].process = 0;
     expect_refused(&r, "part 1 of the recording is not possible");

@@ -1,0 +1,94 @@
+/* monarc run as one rank of a parallel job: the name of its recording, and what it shows.
+ *
+ * mpirun starts as many of us as there are ranks, and each records its own. So that one does not
+ * take the name of another, -o may have the rank in it:
+ *
+ *     %r  rank    %h  name of the machine    %p  process id of monarc    %%  a percent sign
+ *
+ * and the default name has it, too: NAME.RANK.monarc. Folders above such a name are made, because
+ * ranks start at the same time on machines where nobody has made them. No rank shows a report, as a
+ * job of 10,000 ranks would print 10,000; rank 0 says where they are, in one line.
+ *
+ * Outside of a job there is no rank: %r is the process id then, with a remark, as a job whose
+ * launcher is not known must not be lost, nor one rank be written over another. */
+#include "base/path.h"
+#include "cli/run.h"
+#include "record/ranks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The name with its signs replaced. `has_rank`: the rank, else the process; `all`: a `*` for both,
+ * as a shell finds all recordings by. */
+static const char *rank_name(const char *pattern, const struct rank_told *told, bool all,
+                             struct arena *a)
+{
+    const char *name = "";
+    for (const char *at = pattern, *sign; *at; at = sign + 2) {
+        sign = strchr(at, '%');
+        if (!sign || !sign[1])
+            return arena_printf(a, "%s%s", name, at);
+        name = arena_printf(a, "%s%.*s", name, (int)(sign - at), at);
+        if (strchr("rhp", sign[1]) && all)
+            name = arena_printf(a, "%s*", name);
+        else if (sign[1] == 'r' && told)
+            name = arena_printf(a, "%s%" PRIu32, name, told->rank.rank);
+        else if (sign[1] == 'r' || sign[1] == 'p')
+            name = arena_printf(a, "%s%s%d", name, sign[1] == 'r' ? "pid-" : "", (int)getpid());
+        else if (sign[1] == 'h')
+            name = arena_printf(a, "%s%s", name, rank_host(a));
+        else
+            name = arena_printf(a, "%s%.*s", name, sign[1] == '%' ? 1 : 2, sign);
+    }
+    return name;
+}
+
+/* As mkdir -p of what is in front of the last name. Another rank may be faster. */
+static bool rank_make_folders(const char *name, struct arena *a, struct err *e)
+{
+    char *path = arena_copy(a, name, strlen(name));
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return err_errno(e, path, errno);
+        *slash = '/';
+    }
+    return true;
+}
+
+bool run_take_rank(struct run_request *r, struct err *e)
+{
+    struct rank_told told;
+    bool has_rank = rank_of_own(&told);
+    bool is_job = has_rank && told.rank.size != 1 && r->argv;
+    const char *pattern = r->output;
+    if (!pattern && is_job)
+        pattern = arena_printf(&r->arena, "%s.%%r.monarc", path_base_name(r->argv[0]));
+    if (is_job && !r->no_report) {
+        r->no_report = true;
+        r->shows_ranks = pattern && !told.rank.rank;
+    }
+    if (!pattern || !strchr(pattern, '%'))
+        return true;
+    if (strstr(pattern, "%r") && !has_rank)
+        run_remark("%r is the rank in a parallel job, and no launcher's variable tells one: the "
+                   "process number stands for it");
+    r->ranks = told.rank.size;
+    r->all_ranks = rank_name(pattern, NULL, true, &r->arena);
+    r->output = rank_name(pattern, has_rank ? &told : NULL, false, &r->arena);
+    return rank_make_folders(r->output, &r->arena, e);
+}
+
+void run_tell_ranks(struct run_request *r)
+{
+    const char *number = r->ranks ? arena_printf(&r->arena, "%" PRIu32 " ", r->ranks) : "";
+    if (r->shows_ranks && r->all_ranks)
+        run_remark(
+            arena_printf(&r->arena,
+                         "each of the %sranks leaves a recording: 'monarc ranks %s' compares "
+                         "them",
+                         number, r->all_ranks));
+}
