@@ -18,6 +18,7 @@ extern const struct command command_annotate;
 extern const struct command command_counts;
 extern const struct command command_cover;
 extern const struct command command_diff;
+extern const struct command command_ranks;
 extern const struct command command_check;
 extern const struct command command_flame;
 extern const struct command command_html;
@@ -47,6 +48,7 @@ const struct command *const commands[] = {
     &command_counts,
     &command_cover,
     &command_diff,
+    &command_ranks,
     &command_check,
     &command_flame,
     &command_html,

@@ -33,6 +33,7 @@ class Run:
         self.parts = []
         # (slice, thread, ran, shared), (slice, threads, ns), (thread, from, length, node), (thread, creator)
         self.turns, self.parallel, self.waits, self.creators = [], [], [], []
+        self.ranks = []  # (process, rank, size, local rank or None, launcher, host)
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
     def add(self, items, *item):
@@ -156,6 +157,10 @@ class Run:
         if self.parts:
             yield run_list(21, *(leb(process, number, signed(status), *rest)
                                  for process, number, status, *rest in self.parts))
+        if self.ranks:
+            yield run_list(50, *(leb(process, rank, size) + self.index(local) + self.text(launcher)
+                                 + self.text(host)
+                                 for process, rank, size, local, launcher, host in self.ranks))
         yield run_list(6, *self.put_nodes())
         yield run_list(10, *self.put_samples())
         yield from self.put_times()

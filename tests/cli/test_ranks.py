@@ -12,9 +12,13 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
+from run_file import FILE, Run
 
 sys.dont_write_bytecode = True
 CC = os.environ.get("CC", "gcc").split()
+FUNCTIONS = ["main", "smooth", "log_it", "poll", "PMPI_Allreduce", "MPI_Send", "mpi_allreduce_",
+             "mpi_allreduce__", "MPI_ALLREDUCE", "pmpi_allreduce_", "mpich", "MPIR_Wait", "MPI_my",
+             "compute_MPI_Send"]
 RANK = "OMPI_COMM_WORLD_RANK"
 SOURCE = r"""
 #include <stdlib.h>
@@ -125,6 +129,215 @@ class RunAsRank(unittest.TestCase):
             return
         schema = json.loads((ROOT / "docs/schema/info.schema.json").read_text())
         jsonschema.Draft202012Validator(schema).validate(monarc_json("info", "r", cwd=self.dir))
+
+
+class Compare(unittest.TestCase):
+    """Recordings whose samples are laid down here, so that every figure is known."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def rank(self, rank, size, *times, host="n0", start=0, status=0, name=None, end=10**9):
+        """`times`: (function, samples of 1 ms); of a tuple of functions the last one is innermost."""
+        run = Run("job", start=1790000000 * 10**9 + start)
+        program = run.object(FILE, "/bin/job", b"\7" * 20, bits=4)
+        names = sorted({f for frames, _ in times for f in ([frames] if isinstance(frames, str) else frames)})
+        for i, function in enumerate(FUNCTIONS):
+            run.symbols.append((program, 4096 * (i + 1), 4096, function))
+        assert set(names) <= set(FUNCTIONS)
+        run.process(100 + rank, 1, program, "job", status=status, end=end)
+        run.thread(0, 100 + rank, "job")
+        for frames, samples in times:
+            frames = [frames] if isinstance(frames, str) else frames
+            if samples:
+                run.sample([(program, 4096 * (FUNCTIONS.index(f) + 1) + 16) for f in frames], samples)
+        if rank is not None and size:
+            run.ranks = [(0, rank, size, rank % 4, "Open MPI", host)]
+        return run.write(self.dir / (name or str(rank))).name
+
+    def ranks(self, *arguments):
+        document = monarc_json("ranks", *arguments, cwd=self.dir)
+        check_schema(self, "ranks", document)
+        return document
+
+    def text(self, *arguments, status=0):
+        done = monarc("ranks", *arguments, cwd=self.dir)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode()
+
+    def job(self, size=8, slow=5, **more):
+        return [self.rank(r, size, ("smooth", 900 if r == slow else 300),
+                          (("main", "PMPI_Allreduce", "poll"), 0 if r == slow else 600),
+                          ("log_it", 100 if r == 0 else 0), host=f"n{r // 4}", **more)
+                for r in range(size)]
+
+    def test_figures(self):
+        names = self.job()
+        found = self.ranks(*names)
+        rows = {r["name"]: r for r in found["rows"]}
+        smooth, call = rows["smooth"], rows["MPI_Allreduce"]
+        self.assertAlmostEqual(smooth["mean_time"], (7 * 0.3 + 0.9) / 8, 6)
+        self.assertAlmostEqual(smooth["max_time"], 0.9, 6)
+        self.assertAlmostEqual(smooth["cost_time"], 0.9 - 3.0 / 8, 6)
+        self.assertAlmostEqual(smooth["median_time"], 0.3, 6)
+        self.assertAlmostEqual(smooth["deviation_time"], 0.6 / 8**0.5, 6)
+        self.assertEqual((smooth["max_rank"], smooth["ranks"], smooth["is_partial"]), (5, 8, False))
+        self.assertEqual((call["kind"], call["min_rank"], call["min_time"], call["ranks"]),
+                         ("mpi", 5, 0, 7))
+        self.assertNotIn("poll", rows)  # it runs in a call of MPI
+        self.assertTrue(rows["log_it"]["is_partial"])
+        self.assertEqual(rows["log_it"]["ranks"], 1)
+        useful = (7 * 0.3 + 0.9 + 0.1) / 8
+        self.assertAlmostEqual(found["efficiency"]["load_balance"], useful / 0.9, 6)
+        self.assertAlmostEqual(found["efficiency"]["communication"], 0.9, 6)
+        self.assertAlmostEqual(found["efficiency"]["parallel"], useful, 6)
+        self.assertEqual((found["ranks_measured"], found["job_size"], found["machines"]), (8, 8, 2))
+
+    def test_the_slow_rank_stands_out(self):
+        found = self.ranks(*self.job())
+        self.assertEqual({(o["rank"], o["name"]) for o in found["outliers"]} - {(0, "log_it")},
+                         {(5, "smooth"), (5, "MPI_Allreduce"), (5, "[outside of MPI]")})
+        self.assertEqual([g["ranks"] for g in found["groups"]], [[1, 2, 3, 4, 6, 7], [0], [5]])
+        text = self.text(*map(str, range(8)))
+        self.assertIn("Imbalance  0.512 s: rank 5 on n1 works 0.900 s outside of MPI", text)
+        self.assertRegex(text, r"5 +0\.000 +0\.600 +-0\.600  MPI_Allreduce  \(the others wait longer\)")
+        self.assertIn("log_it  (not on all ranks)", text)
+
+    def test_noise_is_no_outlier(self):
+        """64 ranks whose samples scatter as Poisson's law has it: hardly one stands out."""
+        random = __import__("random").Random(7)
+        false = 0
+        for _ in range(6):
+            names = [self.rank(r, 64, ("smooth", max(0, round(random.gauss(300, 300**0.5)))),
+                               ("log_it", max(0, round(random.gauss(30, 30**0.5)))))
+                     for r in range(64)]
+            found = self.ranks(*names)
+            false += len(found["outliers"])
+            self.assertEqual(len(found["groups"]), 1)
+        self.assertLessEqual(false, 1)
+
+    def test_total_times(self):
+        self.rank(0, 2, (("main", "smooth", "smooth"), 100), (("main", "MPI_Send", "poll"), 50))
+        self.rank(1, 2, (("main", "smooth"), 100))
+        rows = {r["name"]: r for r in self.ranks("--by", "total", "0", "1")["rows"]}
+        self.assertAlmostEqual(rows["main"]["max_time"], 0.15, 6)
+        self.assertAlmostEqual(rows["smooth"]["max_time"], 0.1, 6)  # recursion counts once
+        self.assertNotIn("poll", rows)
+
+    def test_fortran_and_profiling_names(self):
+        """One call by each of its names; what only looks like one is a function."""
+        self.rank(0, 1, *((f, 10) for f in ("mpi_allreduce_", "mpi_allreduce__", "MPI_ALLREDUCE",
+                                            "PMPI_Allreduce", "pmpi_allreduce_", "mpich", "MPIR_Wait",
+                                            "MPI_my", "compute_MPI_Send")))
+        rows = {r["name"]: r["kind"] for r in self.ranks("0")["rows"][1:]}
+        self.assertEqual({n for n, k in rows.items() if k == "mpi"}, {"MPI_Allreduce"})
+        self.assertEqual({n for n, k in rows.items() if k == "function"},
+                         {"mpich", "MPIR_Wait", "MPI_my", "compute_MPI_Send"})
+
+    def test_one_rank_against_another(self):
+        names = self.job()
+        for other, smooth in (("median", 0.3), ("3", 0.3)):
+            found = self.ranks("--rank", "5", "--against", other, *names)["differences"]
+            by = {d["name"]: d for d in found}
+            self.assertAlmostEqual(by["smooth"]["time"], 0.9, 6)
+            self.assertAlmostEqual(by["smooth"]["other_time"], smooth, 6)
+            self.assertTrue(by["smooth"]["is_real"])
+        self.assertRegex(self.text("--rank", "5", *names), r"0\.900 +0\.300 +\+0\.600 \*smooth")
+        done = monarc("ranks", "--rank", "99", *names, cwd=self.dir)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, b"monarc: rank 99 is in none of the recordings\n"))
+
+    def test_what_happened(self):
+        """Failed ranks by time, one that starts late, one that is missing, what cannot be read."""
+        for r in range(8):
+            self.rank(r, 9, ("smooth", 100), start=3 * 10**8 if r == 2 else 0,
+                      status={6: 9, 1: 15}.get(r, 0), end=5 * 10**8 if r == 6 else 10**9)
+        (self.dir / "8.new-x").mkdir()
+        done = monarc("ranks", *map(str, range(8)), "8.new-x", cwd=self.dir)
+        text = done.stdout.decode()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"8.new-x: is a folder without a recording", done.stderr)
+        self.assertRegex(text, r"Rank 6 +failed first, by SIGKILL, 0\.5 s after its start on n0|"
+                               r"Rank 6 +failed first, by SIGKILL, 0\.5 s after its start")
+        self.assertRegex(text, r"Rank 1 +failed, by SIGTERM")
+        self.assertRegex(text, r"Rank 2 +started 0\.30 s after the others")
+        self.assertIn("Missing    1 of 9 ranks are in no recording: 8", text)
+
+    def test_without_ranks_recordings_are_numbered(self):
+        a = self.rank(0, 0, ("smooth", 100), name="a")
+        b = self.rank(1, 0, ("smooth", 200), name="b")
+        found = self.ranks(a, b)
+        self.assertEqual([(r["rank"], r["recording"]) for r in found["ranks"]], [(0, "a"), (1, "b")])
+
+    def test_two_jobs_are_refused(self):
+        self.rank(3, 4, ("smooth", 100), name="a")
+        self.rank(3, 4, ("smooth", 100), name="b")
+        done = monarc("ranks", "a", "b", cwd=self.dir)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, b"monarc: b: rank 3 is in a already: name the recordings of one job\n"))
+
+    def test_csv_has_a_row_a_region(self):
+        lines = self.text("--csv", *self.job()).splitlines()
+        self.assertTrue(lines[0].startswith("kind,name,object,ranks,cost_time,mean_time,"))
+        self.assertEqual(len(lines), 5)
+
+
+@unittest.skipUnless(shutil.which("mpirun") and shutil.which("mpicc"), "MPI is not installed")
+class Stencil(unittest.TestCase):
+    """A stencil under mpirun, with one slow rank and one that starts its work late; and one in which
+    a rank dies: named each time."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.built = Path(tempfile.mkdtemp(prefix="monarc-stencil-"))
+        cls.addClassCleanup(shutil.rmtree, cls.built)
+        done = subprocess.run(["mpicc", "-O1", "-g", ROOT / "tests/cli/stencil.c", "-o",
+                               cls.built / "stencil"], capture_output=True)
+        if done.returncode:
+            raise unittest.SkipTest("mpicc compiles no program here")
+
+    def mpirun(self, *command, ranks=6):
+        help_ = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout
+        flags = ["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in help_ or "OpenRTE" in help_ else []
+        return ["mpirun", *flags, "-n", str(ranks), *map(str, command)]
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def check_slow_and_late(self, *recordings):
+        found = monarc_json("ranks", *recordings, cwd=self.dir)
+        self.assertEqual(found["ranks_measured"], 6)
+        useful = {r["rank"]: r["useful_time"] for r in found["ranks"]}
+        others = [useful[r] for r in (0, 1, 4, 5)]
+        self.assertGreater(useful[2] / (sum(others) / 4), 2)  # three times as much work a step
+        self.assertEqual(found["rows"][0]["max_rank"], 2)
+        self.assertEqual({o["rank"] for o in found["outliers"] if o["name"] == "[outside of MPI]"},
+                         {2, 3})
+        self.assertTrue({r["name"] for r in found["rows"] if r["kind"] == "mpi"} &
+                        {"MPI_Sendrecv", "MPI_Allreduce"})
+
+    def test_a_recording_of_each_rank(self):
+        done = subprocess.run(self.mpirun(monarc_path(), "run", "-o", "out/%r", self.built / "stencil",
+                                          2, 3, -1), cwd=self.dir, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_slow_and_late(*(f"out/{r}" for r in range(6)))
+
+    def test_one_recording_of_all(self):
+        done = monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", 2, 3, -1),
+                      cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_slow_and_late("all")
+
+    def test_a_rank_that_dies(self):
+        monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", -1, -1, 4),
+               cwd=self.dir)
+        found = monarc_json("ranks", "all", cwd=self.dir)
+        ended = {r["rank"]: r["end_ns"] for r in found["ranks"]}
+        self.assertEqual(min(ended, key=ended.get), 4)
 
 
 if __name__ == "__main__":

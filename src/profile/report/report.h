@@ -11,6 +11,7 @@
 #include "profile/analysis/compare/comparison.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/analysis/layout.h"
+#include "profile/analysis/ranks/ranks.h"
 #include "profile/analysis/recording/call_tree.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
@@ -111,7 +112,8 @@ struct report_input {
     const char *layout_path; /* where it went */
     const struct flame *flame;
     const struct comparison *comparison;
-    const struct baseline *base; /* an older measurement beside the table; or NULL */
+    const struct rank_table *ranks; /* and shown_functions: rows of a table of text; 0: all */
+    const struct baseline *base;    /* an older measurement beside the table; or NULL */
 };
 
 /* Writes the whole report. It changes nothing of its input but caches of names, and cannot fail:
@@ -135,6 +137,7 @@ enum report_table {
     REPORT_LAYOUT, /* and gain, summary, layout_path */
     REPORT_FLAME,
     REPORT_COMPARISON,
+    REPORT_RANKS,
     REPORT_TABLES
 };
 
@@ -166,7 +169,7 @@ const struct report *report_find(enum report_table table, const char *format);
 extern const struct column_table comparison_columns, doctor_columns, total_columns_table;
 extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,
     counts_block_columns, counts_line_columns, entries_columns, flat_columns, lines_columns,
-    shares_columns, trees_columns;
+    ranks_columns, shares_columns, trees_columns;
 
 /* --- orders of functions, as files that linkers read ------------------------------------------ */
 

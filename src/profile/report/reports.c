@@ -24,6 +24,7 @@ const char *const report_table_names[] = {
     [REPORT_LAYOUT] = "order",
     [REPORT_FLAME] = "flame",
     [REPORT_COMPARISON] = "diff",
+    [REPORT_RANKS] = "ranks",
 };
 
 /* The flag is is_for_people: text may be paged and coloured on a terminal. The text of an order of
@@ -62,6 +63,9 @@ const struct report reports[] = {
     {REPORT_COMPARISON, REPORT_JSON, comparison_json, false},
     {REPORT_COMPARISON, REPORT_CSV, comparison_csv, false},
     {REPORT_COMPARISON, REPORT_MARKDOWN, comparison_markdown, false},
+    {REPORT_RANKS, REPORT_TEXT, ranks_text, true},
+    {REPORT_RANKS, REPORT_JSON, ranks_json, false},
+    {REPORT_RANKS, REPORT_CSV, ranks_csv, false},
 };
 const size_t reports_len = sizeof reports / sizeof *reports;
 

@@ -1,0 +1,206 @@
+/* What ranks amount to: each region over all of them, and the efficiencies of the job.
+ *
+ * A rank that does not have a region counts as 0 seconds of it, so that least, median and mean are
+ * of the same ranks for all regions, and the cost of imbalance, most - mean, is what could be saved
+ * at most. Values that were kept one by one are sorted by radix; of a histogram the median is the
+ * middle of its bucket.
+ *
+ * The efficiencies are those of POP (pop-coe.eu), from samples instead of events: useful time is
+ * what a rank spends on a CPU outside of MPI,
+ *
+ *     load balance   mean useful / most useful
+ *     communication  most useful / runtime
+ *     parallel       mean useful / runtime, the product of both
+ *
+ * Cost: O(n) for each region. */
+#include "profile/analysis/ranks/ranks.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- a region --------------------------------------------------------------------------------- */
+
+/* Values of all ranks, zeros of those that lack the region in front. */
+static struct rank_value *row_sorted(const struct rank_set *s, const struct rank_region *region,
+                                     struct arena *a)
+{
+    struct arena scratch = {0};
+    size_t n = s->ranks.len;
+    struct keyed *keys = ARENA_NEW(&scratch, struct keyed, n);
+    struct rank_value *sorted = ARENA_NEW(a, struct rank_value, n);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i].item = i;
+    for (size_t i = 0; i < region->values.len; i++) {
+        uint32_t bits; /* of a positive float: they are ordered as it is */
+        memcpy(&bits, &region->values.at[i].seconds, sizeof bits);
+        keys[region->values.at[i].number].key = bits;
+    }
+    sort_keyed(keys, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = (uint32_t)keys[i].key;
+        sorted[i].number = keys[i].item;
+        memcpy(&sorted[i].seconds, &bits, sizeof bits);
+    }
+    arena_deinit(&scratch);
+    return sorted;
+}
+
+/* The bucket in which the rank in the middle is. */
+static struct rank_value row_bucket_median(const struct rank_region *region, size_t n)
+{
+    size_t below = n - region->seen, middle = (n - 1) / 2;
+    for (size_t i = 0; i < RANK_BUCKETS; i++) {
+        below += region->histogram->ranks[i];
+        if (region->histogram->ranks[i] && middle < below && middle >= n - region->seen)
+            return region->histogram->most[i];
+    }
+    return (struct rank_value){RANK_NONE, 0};
+}
+
+static void row_make(struct rank_row *row, const struct rank_table *t,
+                     const struct rank_region *region, struct arena *a)
+{
+    enum { SURE = 12 }; /* expected samples, of which none is seen in one of 160,000 cases */
+    size_t n = t->len;
+    double mean = region->sum / (double)n;
+    *row = (struct rank_row){
+        .region = region,
+        .mean = mean,
+        .most = (double)region->most.seconds,
+        .most_rank = region->most.number,
+        .least = (double)region->least.seconds,
+        .least_rank = region->least.number,
+        .deviation =
+            n > 1 ? sqrt(fmax(0, region->squares - region->sum * mean) / (double)(n - 1)) : 0,
+        .shared = region->seen ? region->sum / region->seen : 0};
+    row->cost = row->most - mean;
+    row->is_partial =
+        region->kind == RANK_REGION_FUNCTION && region->seen < n && row->shared > SURE * t->period;
+    if (region->histogram) {
+        struct rank_value median = row_bucket_median(region, n);
+        row->median = (double)median.seconds;
+        row->median_rank = median.number;
+        if (region->seen < n)
+            row->least = 0, row->least_rank = RANK_NONE;
+        return;
+    }
+    row->sorted = row_sorted(t->set, region, a);
+    row->least = (double)row->sorted[0].seconds;
+    row->least_rank = row->sorted[0].number;
+    row->most_rank = row->sorted[n - 1].number;
+    row->median = (double)row->sorted[(n - 1) / 2].seconds;
+    row->median_rank = row->sorted[(n - 1) / 2].number;
+    if (n % 2 == 0)
+        row->median = (row->median + (double)row->sorted[n / 2].seconds) / 2;
+}
+
+static int row_order(uint32_t left, uint32_t right, const void *context)
+{
+    const struct rank_row *rows = context, *l = &rows[left], *r = &rows[right];
+    if (l->region->kind != r->region->kind)
+        return l->region->kind < r->region->kind ? -1 : 1;
+    if (l->cost != r->cost)
+        return l->cost > r->cost ? -1 : 1;
+    return strcmp(l->region->name, r->region->name);
+}
+
+static void table_rows(struct rank_table *t, struct arena *a)
+{
+    struct arena scratch = {0};
+    uint32_t len = 0;
+    struct rank_row *made = ARENA_NEW(&scratch, struct rank_row, t->set->regions.len);
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, t->set->regions.len);
+    t->rows = ARENA_NEW(a, struct rank_row, t->set->regions.len);
+    for (uint32_t i = 0; i < t->set->regions.len; i++) {
+        if (i && !t->set->regions.at[i].seen) /* only called others */
+            continue;
+        order[len] = len;
+        row_make(&made[len++], t, &t->set->regions.at[i], a);
+    }
+    sort_u32(order, len, row_order, made);
+    for (uint32_t i = 0; i < len; i++)
+        t->rows[i] = made[order[i]];
+    t->rows_len = len;
+    arena_deinit(&scratch);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* The job as a whole: how many ranks, where, how long, and how well they shared the work. */
+static void table_facts(struct rank_table *t)
+{
+    struct intern hosts = {0};
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < t->len; i++) {
+        const struct rank_info *r = &t->set->ranks.at[i];
+        intern(&hosts, r->host, strlen(r->host));
+        t->size = r->size > t->size ? r->size : t->size;
+        t->useful_mean += rank_useful(r) / t->len;
+        t->useful_most = fmax(t->useful_most, rank_useful(r));
+        t->mpi_mean += r->mpi / t->len;
+        t->total_mean += r->total / t->len;
+        first = r->start_ns < first ? r->start_ns : first;
+        last = r->end_ns > last ? r->end_ns : last;
+    }
+    t->size = t->size > t->len ? t->size : t->len;
+    t->hosts = (uint32_t)hosts.texts.len;
+    t->runtime = last > first ? (double)(last - first) / 1e9 : 0;
+    t->balance = t->useful_most > 0 ? t->useful_mean / t->useful_most : -1;
+    t->communication = t->runtime > 0 ? fmin(1, t->useful_most / t->runtime) : -1;
+    t->parallel = t->balance >= 0 && t->communication >= 0 ? t->balance * t->communication : -1;
+    if (t->period <= 0)
+        t->period = t->set->samples ? t->total_mean * t->len / (double)t->set->samples : 1e-3;
+    intern_deinit(&hosts);
+}
+
+static int pair_order(uint32_t left, uint32_t right, const void *context)
+{
+    const struct rank_pair *pairs = context, *l = &pairs[left], *r = &pairs[right];
+    double by = fabs(r->one - r->other) - fabs(l->one - l->other);
+    return by < 0 ? -1 : by > 0 ? 1 : strcmp(l->row->region->name, r->row->region->name);
+}
+
+/* A difference is real beyond three standard errors of both sides; the median has next to none. */
+static void table_pairs(struct rank_table *t, const struct rank_rules *rules, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct rank_pair *made = ARENA_NEW(&scratch, struct rank_pair, t->rows_len);
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, t->rows_len), len = 0;
+    for (uint32_t i = 0; i < t->rows_len; i++) {
+        const struct rank_row *row = &t->rows[i];
+        struct rank_pair p = {.row = row,
+                              .one = row->region->asked[0],
+                              .other = rules->is_median ? row->median : row->region->asked[1]};
+        double error = rank_error(p.one, t->period);
+        double of_other = rules->is_median ? 0 : rank_error(p.other, t->period);
+        p.is_real = fabs(p.one - p.other) > 3 * hypot(error, of_other);
+        if (p.one > 0 || p.other > 0)
+            order[len] = len, made[len++] = p;
+    }
+    sort_u32(order, len, pair_order, made);
+    t->pairs = ARENA_NEW(a, struct rank_pair, len);
+    for (uint32_t i = 0; i < len; i++)
+        t->pairs[i] = made[order[i]];
+    t->pairs_len = len;
+    arena_deinit(&scratch);
+}
+
+void rank_table_make(struct rank_table *t, const struct rank_set *s, const struct rank_rules *rules,
+                     struct arena *a)
+{
+    *t = (struct rank_table){.set = s, .len = (uint32_t)s->ranks.len, .period = rules->period};
+    table_facts(t);
+    table_rows(t, a);
+    rank_find_outliers(t, a);
+    rank_find_groups(t, a);
+    rank_find_events(t, a);
+    if (rules->has_pair)
+        table_pairs(t, rules, a);
+}
+
+void rank_table_deinit(struct rank_table *t)
+{
+    vec_free(&t->events);
+}
