@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "objfile/private.h"
 
@@ -31,6 +32,7 @@ struct line_sections {
     struct bytes line_str, str; /* empty, or ending with a NUL */
     bool big_endian;
     uint16_t bfd_version; /* before 2.44, BFD starts the file register of DWARF 5 at 0, not 1 */
+    bool keeps_discriminators;
 };
 
 /* A file as a line program names it. */
@@ -63,6 +65,8 @@ struct line_program {
     /* The state machine's registers. */
     struct line_row row;
     uint64_t operation;
+    uint32_t discriminator;     /* of the next row */
+    uint32_t row_discriminator; /* of the row that was made last */
 };
 
 /* False where no program of DWARF 2 to 5 stands at that offset of .debug_line. The program points
@@ -111,6 +115,7 @@ struct line_table {
     struct line_rows rows;               /* 16 bytes each, ascending within a sequence */
     VEC(struct line_sequence) sequences; /* ascending, not overlapping */
     VEC(const char *) paths;             /* by file number, joined when first asked for */
+    VEC(struct keyed) discriminators;    /* by address of a row; those that are not 0 */
 };
 
 /* Reads a table that is zeroed or forgotten, into the room of `rows` if it has any. Empty where
@@ -125,6 +130,10 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
 
 /* Index of the first sequence that ends beyond an address; sequences.len: there is none. */
 size_t line_table_sequence_from(const struct line_table *t, uint64_t address);
+
+/* Which of several blocks of its line a row is of: the compiler numbers them. 0 for the first, and
+ * unless the sections say that discriminators are kept. */
+uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row);
 
 /* The path of a row's file, or NULL; strings that have to be made live in `a`. */
 const char *line_table_path(struct line_table *t, uint32_t file, struct arena *a);
@@ -161,6 +170,9 @@ size_t interval_map_find(const struct interval_map *c, uint64_t address);
 /* The id there. */
 uint32_t interval_map_at(const struct interval_map *c, uint64_t address);
 
+/* Of <dwarf.h> only since elfutils 0.192: which block of its line calls an inlined function. */
+#define ATTRIBUTE_GNU_DISCRIMINATOR 0x2136
+
 /* --- functions of a unit: scopes.c ------------------------------------------------------------ */
 
 /* Inlined ones included, and which of them an address is in. */
@@ -171,9 +183,10 @@ enum { NO_SCOPE = NO_SPAN };
 struct scope {
     Dwarf_Die die;
     const char *name;
-    uint64_t low;                  /* where its first range starts */
-    uint32_t parent;               /* the function this one stands in; NO_SCOPE: none */
-    uint32_t call_file, call_line; /* of a split unit, which has no `die` */
+    uint64_t low;    /* where its first range starts */
+    uint32_t parent; /* the function this one stands in; NO_SCOPE: none */
+    /* Of a split unit, which has no `die`: */
+    uint32_t call_file, call_line, call_discriminator, declared;
     bool is_inlined;
     bool is_linkage; /* the name is one of the symbol table, so far as the language tells */
     bool is_named;   /* name and is_linkage are known: scope_name() */
@@ -218,6 +231,10 @@ const char *scope_name(struct scopes *s, uint32_t scope);
 
 /* Where an inlined function was called from; false where that is not said. */
 bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line);
+
+/* Which block of that line calls it; and the line on which the function is declared. 0: unknown. */
+uint32_t scope_call_discriminator(const struct scopes *s, uint32_t scope);
+uint32_t scope_declared(const struct scopes *s, uint32_t scope);
 
 /* ---- The compilation units of a program, found by address.
  *
@@ -274,6 +291,9 @@ void units_free(struct units *u); /* NULL is fine */
 /* The line table of a unit, decoded when it is not in memory. Valid until the next call: tables
  * that were not asked for lately make room for others. */
 struct line_table *unit_table(struct units *u, uint32_t unit);
+
+/* From now on tables have discriminators; those that were read without are forgotten. */
+void units_keep_discriminators(struct units *u);
 
 /* The path of a unit whose line table names one file only, or NULL: read from the table's header,
  * without its rows. Strings that have to be made live in `a`. */
@@ -348,7 +368,7 @@ struct split_entry {
     uint64_t tag, code; /* code 0: the end of a list of children */
     uint64_t low, high, ranges, origin, sibling, id;
     const char *name, *linkage_name;
-    uint32_t call_file, call_line, language;
+    uint32_t call_file, call_line, call_discriminator, declared, language;
     bool has_children, has_low, has_high, has_ranges, has_id;
     bool high_is_size, ranges_is_index;
 };

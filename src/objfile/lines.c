@@ -174,6 +174,7 @@ static void lineprogram_reset(struct line_program *p)
     uint16_t bfd = p->sections->bfd_version;
     p->row = (struct line_row){.line = 1, .file = bfd && bfd < 244 && p->version == 5 ? 0 : 1};
     p->operation = 0;
+    p->discriminator = 0;
 }
 
 /* Tables of directories and files are read at once, for paths; rows are not. */
@@ -241,6 +242,11 @@ static bool lineprogram_run_extended(struct line_program *p)
                                                 : cursor_u64(&c);
         p->operation = 0;
         break;
+    case DW_LNE_set_discriminator: {
+        uint64_t value = cursor_uleb(&c);
+        p->discriminator = value < UINT32_MAX ? (uint32_t)value : 0;
+        break;
+    }
     case DW_LNE_define_file: {
         struct line_file file = lineprogram_read_file(&c);
         if (!c.failed)
@@ -250,6 +256,13 @@ static bool lineprogram_run_extended(struct line_program *p)
     default: break;
     }
     return false;
+}
+
+/* A row takes the discriminator that stands before it. */
+static void lineprogram_take_discriminator(struct line_program *p)
+{
+    p->row_discriminator = p->discriminator;
+    p->discriminator = 0;
 }
 
 /* Special opcodes first: they are most of a program. Vendors' standard opcodes are passed over by
@@ -263,10 +276,12 @@ enum line_event line_program_next(struct line_program *p, struct line_row *row)
             lineprogram_advance(p, adjusted / p->line_range);
             p->row.line += (uint32_t)(p->line_base + adjusted % p->line_range);
             *row = p->row;
+            lineprogram_take_discriminator(p);
             return LINE_ROW;
         }
         if (opcode == DW_LNS_copy) {
             *row = p->row;
+            lineprogram_take_discriminator(p);
             return LINE_ROW;
         }
         if (opcode == 0 && lineprogram_run_extended(p)) {
@@ -394,6 +409,18 @@ static int by_range(uint32_t left, uint32_t right, const void *context)
     return (l->high < r->high) - (l->high > r->high); /* the longer one first */
 }
 
+/* The last row of an address counts, so that its discriminator takes the place of the one before.
+ */
+static void keep_discriminator(struct line_table *t, uint64_t address, uint32_t discriminator)
+{
+    struct keyed *last =
+        t->discriminators.len ? &t->discriminators.at[t->discriminators.len - 1] : NULL;
+    if (last && last->key == address)
+        last->item = discriminator;
+    else if (discriminator)
+        vec_push(&t->discriminators, (struct keyed){address, discriminator});
+}
+
 /* After nonsense the table has what was read before it. */
 void line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
                      const char *comp_dir)
@@ -419,6 +446,10 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
                 *last = row; /* of several at one address the last counts */
             else
                 vec_push(&t->rows, row);
+            if (sections->keeps_discriminators) {
+                keep_discriminator(t, row.address, t->program.row_discriminator);
+                continue;
+            }
             t->rows.len += line_program_run(&t->program, &t->rows.at[t->rows.len - 1],
                                             t->rows.cap - t->rows.len);
             continue;
@@ -431,6 +462,7 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
         end_sequence(t, first, is_sorted, t->rows.at[t->rows.len - 1].address);
     /* By start; what overlaps the ones before is cut off, so that an address is in one sequence at
      * most. */
+    sort_keyed(t->discriminators.at, t->discriminators.len);
     size_t len = t->sequences.len;
     if (!len || len > UINT32_MAX)
         return;
@@ -459,6 +491,7 @@ void line_table_forget(struct line_table *t)
 {
     vec_free(&t->rows);
     vec_free(&t->sequences);
+    vec_free(&t->discriminators);
     t->is_decoded = false;
 }
 
@@ -486,6 +519,16 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
     const struct line_row *rows = t->rows.at + s->first;
     size_t behind = PARTITION_POINT(s->len, i, rows[i].address <= address);
     return behind ? &rows[behind - 1] : NULL;
+}
+
+/* Those of sequences that share an address, as of functions that the linker dropped, are of the
+ * last one. */
+uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row)
+{
+    size_t behind =
+        PARTITION_POINT(t->discriminators.len, i, t->discriminators.at[i].key <= row->address);
+    const struct keyed *last = behind ? &t->discriminators.at[behind - 1] : NULL;
+    return last && last->key == row->address ? last->item : 0;
 }
 
 /* Joined once for each file of a table. */

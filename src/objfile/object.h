@@ -206,8 +206,9 @@ struct object_place {
     uint64_t start, end;  /* [start, end) */
     const char *function; /* as frames[0] of object_frames(); NULL: unknown */
     const char *file;
-    uint32_t line;     /* 0: unknown */
-    uint32_t inlining; /* tells copies of one inlined function apart, within a unit */
+    uint32_t line;          /* 0: unknown */
+    uint32_t inlining;      /* tells copies of one inlined function apart, within a unit */
+    uint32_t discriminator; /* of rows, where positions are asked for; else 0 */
     uint32_t unit;
 };
 /* *place is good until the visitor returns; its texts as long as the object. */
@@ -217,6 +218,34 @@ typedef void object_visitor(const struct object_place *place, void *context);
  * differ in file, line or function. The strings live as long as the object. */
 void object_each_place(struct object *o, uint64_t low, uint64_t high, object_visitor *visit,
                        void *context);
+
+/* A place as compilers name it to themselves: in a function, so many lines below its declaration,
+ * and of the blocks of that line the one with this number. */
+struct object_position_frame {
+    const char *function; /* linkage name; NULL: unknown */
+    const char *file;
+    uint32_t declared; /* the line of the declaration; 0: unknown */
+    uint32_t line;     /* 0: unknown */
+    uint32_t discriminator;
+};
+
+/* A stretch of code of one row, with what it was inlined into: frames[0] is what runs there. */
+struct object_position {
+    uint64_t start, end; /* [start, end) */
+    const struct object_position_frame *frames;
+    size_t len; /* at least one; of deeper inlinings the outermost are left out */
+    bool is_cut;
+};
+typedef void object_position_visitor(const struct object_position *position, void *context);
+
+/* Visits the rows in ranges that ascend and are disjoint. Not of an excerpt: it has no
+ * discriminators. The position is good until the visitor returns, its texts as long as the object.
+ */
+void object_each_position_within(struct object *o, const struct object_range *ranges, size_t len,
+                                 object_position_visitor *visit, void *context);
+
+/* Who compiled the unit around an address (DW_AT_producer), or NULL. */
+const char *object_producer(struct object *o, uint64_t address);
 
 /* The same of several ranges [low, high), ascending and disjoint. Units without code in them are
  * not read, unless units overlap. */

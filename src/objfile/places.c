@@ -21,6 +21,7 @@
 #include "base/sort.h"
 #include "objfile/debug_info.h"
 
+#include <dwarf.h>
 #include <string.h>
 
 /* --- one address ------------------------------------------------------------------------------ */
@@ -235,6 +236,7 @@ static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s, ui
         last = row;
         p.start = walk_later(row->address, low);
         p.line = row->line;
+        p.discriminator = w->tells_rows ? line_table_discriminator(t, row) : 0;
         if (p.file)
             walk_add_line(w, s, &p, row_end);
     }
@@ -362,4 +364,72 @@ void object_each_place(struct object *o, uint64_t low, uint64_t high, object_vis
                        void *context)
 {
     object_each_place_within(o, &(struct object_range){low, high}, 1, visit, context);
+}
+
+/* --- positions -------------------------------------------------------------------------------- */
+
+/* Frames beyond these are of no use to a compiler, which inlines no deeper. */
+enum { MOST_POSITION_FRAMES = 64 };
+
+/* The visitor of rows that makes positions of them. */
+struct positions {
+    struct object *o;
+    object_position_visitor *visit;
+    void *context;
+};
+
+/* From the innermost function outwards: each call's place is in the function around it. The tables
+ * are those of the unit that the walk is in, and so in memory. */
+static void positions_visit_row(const struct object_place *place, void *context)
+{
+    const struct positions *p = context;
+    struct units *u = units_of(p->o);
+    struct object_position_frame frames[MOST_POSITION_FRAMES];
+    struct object_position_frame frame = {
+        .file = place->file, .line = place->line, .discriminator = place->discriminator};
+    struct object_position position = {.start = place->start, .end = place->end, .frames = frames};
+    struct scopes *s = place->inlining == NO_SCOPE ? NULL : unit_scopes(u, place->unit);
+    uint32_t scope = place->inlining;
+    while (s && scope != NO_SCOPE && position.len < MOST_POSITION_FRAMES) {
+        bool is_inlined = s->scopes.at[scope].is_inlined;
+        frame.function = frame_function(p->o, s, scope);
+        frame.declared = scope_declared(s, scope);
+        frames[position.len++] = frame;
+        if (!is_inlined)
+            break;
+        uint32_t file;
+        frame = (struct object_position_frame){0};
+        if (scope_call(s, scope, &file, &frame.line))
+            frame.file = line_table_path(unit_table(u, place->unit), file, &p->o->arena);
+        frame.discriminator = scope_call_discriminator(s, scope);
+        scope = s->scopes.at[scope].parent;
+        position.is_cut = scope == NO_SCOPE || position.len == MOST_POSITION_FRAMES;
+    }
+    if (!s) {
+        frame.function = place->function;
+        frames[position.len++] = frame;
+    }
+    p->visit(&position, p->context);
+}
+
+void object_each_position_within(struct object *o, const struct object_range *ranges, size_t len,
+                                 object_position_visitor *visit, void *context)
+{
+    struct positions p = {o, visit, context};
+    if (o->excerpt)
+        return;
+    units_keep_discriminators(units_of(o));
+    object_each_row_within(o, ranges, len, positions_visit_row, &p);
+}
+
+const char *object_producer(struct object *o, uint64_t address)
+{
+    Dwarf_Attribute found;
+    if (o->excerpt)
+        return NULL;
+    struct units *u = units_of(o);
+    uint32_t unit = unit_around(u, address, 0);
+    Dwarf_Die *die = unit == NO_UNIT ? NULL : &u->units.at[unit].die;
+    return die && die->cu && dwarf_attr(die, DW_AT_producer, &found) ? dwarf_formstring(&found)
+                                                                     : NULL;
 }

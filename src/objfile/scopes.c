@@ -341,3 +341,24 @@ bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t
     *line = is_split ? inlined->call_line : scopes_number_of(inlined->die, DW_AT_call_line);
     return inlined->is_inlined && *line;
 }
+
+/* gcc and clang both write the attribute that GNU made for it. */
+uint32_t scope_call_discriminator(const struct scopes *s, uint32_t scope)
+{
+    const struct scope *inlined = &s->scopes.at[scope];
+    return inlined->die.cu ? scopes_number_of(inlined->die, ATTRIBUTE_GNU_DISCRIMINATOR)
+                           : inlined->call_discriminator;
+}
+
+/* Of the entry, or of what it is an instance of. */
+uint32_t scope_declared(const struct scopes *s, uint32_t scope)
+{
+    struct scope *at = &s->scopes.at[scope];
+    Dwarf_Attribute found;
+    Dwarf_Word value;
+    if (!at->die.cu)
+        return at->declared;
+    bool has_line = dwarf_attr_integrate(&at->die, DW_AT_decl_line, &found) &&
+                    !dwarf_formudata(&found, &value) && value <= UINT32_MAX;
+    return has_line ? (uint32_t)value : 0;
+}

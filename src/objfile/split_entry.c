@@ -313,6 +313,8 @@ static void entry_keep(struct split_entry *e, uint64_t name, uint64_t form, cons
     case DW_AT_sibling: e->sibling = v->is_reference ? v->number : 0; return;
     case DW_AT_call_file: e->call_file = number; return;
     case DW_AT_call_line: e->call_line = number; return;
+    case ATTRIBUTE_GNU_DISCRIMINATOR: e->call_discriminator = number; return;
+    case DW_AT_decl_line: e->declared = number; return;
     case DW_AT_language: e->language = number; return;
     case DW_AT_GNU_dwo_id:
         e->id = v->number;

@@ -158,16 +158,19 @@ static uint32_t add_scope(struct function_walk *w, const struct split_entry *e, 
                           .parent = parent,
                           .is_inlined = e->tag == DW_TAG_inlined_subroutine,
                           .call_file = e->call_file,
-                          .call_line = e->call_line};
+                          .call_line = e->call_line,
+                          .call_discriminator = e->call_discriminator,
+                          .declared = e->declared};
     /* Its names, or those of what it is an instance of. */
     const char *linkage_name = e->linkage_name, *name = e->name;
     uint64_t origin = e->origin;
-    for (int i = 0; origin && !linkage_name && i < MOST_HOPS; i++) {
+    for (int i = 0; origin && (!linkage_name || !scope.declared) && i < MOST_HOPS; i++) {
         struct cursor c = split_cursor(w->reader.unit, origin);
         struct split_entry next;
         if (!split_entry_read(&w->reader, &c, &next))
             break;
-        linkage_name = next.linkage_name;
+        linkage_name = linkage_name ? linkage_name : next.linkage_name;
+        scope.declared = scope.declared ? scope.declared : next.declared;
         name = name ? name : next.name;
         origin = next.origin;
     }

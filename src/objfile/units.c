@@ -290,6 +290,17 @@ struct line_table *unit_table(struct units *u, uint32_t unit)
     return table;
 }
 
+/* Their rows are read again when they are asked for. */
+void units_keep_discriminators(struct units *u)
+{
+    if (u->sections.keeps_discriminators)
+        return;
+    u->sections.keeps_discriminators = true;
+    for (size_t i = 0; i < u->tables.len; i++)
+        line_table_forget(&u->tables.at[i]);
+    u->rows_held = 0;
+}
+
 /* Whether all files of the table are one, by their names alone. */
 static const char *sole_path(const struct unit *unit, const struct line_sections *sections,
                              struct arena *a)
