@@ -19,6 +19,7 @@
 #include "coverage/analysis/flow.h"
 #include "profile/analysis/functions.h"
 #include "profile/analysis/source_lines.h"
+#include "profile/analysis/source_mapping.h"
 #include "profile/model/profile.h"
 #include "source/source.h"
 
@@ -30,12 +31,14 @@ struct line_count {
     bool is_start;     /* the line on which the function is declared */
     bool is_end;       /* the exit: counts only where the line has nothing else */
     uint64_t count;
+    uint64_t ran; /* how often the block ran, within the line's own loops as well */
 };
 
 /* How often a function was entered, for the calls of counted_calls_put(). */
 struct called_function {
     uint32_t name, file;
     uint64_t count;
+    uint32_t start, end; /* lines of its declaration and its last brace; end 0: not known */
 };
 
 /* Zeroed at first; grows with each unit that is added, and may be asked once it is settled. */
@@ -50,6 +53,17 @@ struct line_counts {
  * c->files of each of the notes'. */
 void line_counts_add(struct line_counts *c, const struct notes *n, const struct flow *flow,
                      const uint32_t *files);
+
+/* The same counts as a profile by source position, for compilers: lines from the declaration of the
+ * function that they stand in, which is not that which they were compiled in where it was inlined
+ * before counters were put in. *report: what found no function. Needs no program. */
+struct line_positions_report {
+    uint64_t lines, unplaced; /* of functions; in none, or in one of several instances */
+    const char *file;         /* the first of these */
+    uint32_t line;
+};
+void line_counts_to_positions(const struct line_counts *c, enum source_compiler target,
+                              struct source_profile *out, struct line_positions_report *report);
 
 /* Sorts by file, line, function and ordinal, and sums what agrees in these. */
 void line_counts_settle(struct line_counts *c);

@@ -55,6 +55,7 @@ static void line_add(struct adding *a, uint32_t function, struct line_count coun
     count.function = a->names.at[function];
     count.is_start = f->file != NONE && f->start_line == count.line &&
                      a->global.at[a->local.at[f->file]] == count.file;
+    count.ran = count.ran > count.count ? count.ran : count.count;
     if (count.function != NONE && count.line)
         vec_push(&a->c->at, count);
 }
@@ -103,6 +104,7 @@ static void counts_add_entries(struct adding *a, const struct instance_block *bl
         bool is_plain = !(a->unit.graph.block_kinds.at[index] & BLOCK_EXCEPTIONAL);
         bool is_idle = is_plain && !has_zero && !line_block_count(a, index);
         count.count = (uint64_t)a->entered.at[index];
+        count.ran = (uint64_t)line_block_count(a, index);
         a->entered.at[index] = 0;
         if (!count.count && !is_idle)
             continue;
@@ -210,7 +212,7 @@ static void line_add_end(struct adding *a, const struct function_instance *at)
     if (a->names.at[at->function] != NONE)
         vec_push(&a->c->functions,
                  (struct called_function){a->names.at[at->function], a->global.at[at->source],
-                                          (uint64_t)called});
+                                          (uint64_t)called, f->start_line, f->end_line});
     /* clang's last lines are not those of the function. */
     if (a->n->origin.is_llvm || f->end_line <= f->start_line ||
         line_of(a, at, at->source, f->end_line))
@@ -306,8 +308,8 @@ void line_counts_settle(struct line_counts *c)
         bool is_same_line = last->file == next->file && last->line == next->line;
         if (!line_by_place(last, next)) {
             last->is_start |= next->is_start;
-            if (__builtin_add_overflow(last->count, next->count, &last->count))
-                last->count = UINT64_MAX;
+            last->count = add_saturating(last->count, next->count);
+            last->ran = add_saturating(last->ran, next->ran);
         } else if (!is_same_line || last->is_end || !next->is_end) {
             c->at.at[++kept] = *next;
         }

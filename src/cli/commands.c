@@ -25,6 +25,7 @@ extern const struct command command_html;
 extern const struct command command_tui;
 extern const struct command command_export;
 extern const struct command command_order;
+extern const struct command command_optimize;
 extern const struct command command_doctor;
 extern const struct command command_info;
 extern const struct command command_receive;
@@ -55,6 +56,7 @@ const struct command *const commands[] = {
     &command_tui,
     &command_export,
     &command_order,
+    &command_optimize,
     &command_doctor,
     &command_info,
     &command_receive,

@@ -24,6 +24,7 @@
 #include "session/llvm_file.h"
 #include "session/profiles.h"
 #include "session/recorded.h"
+#include "session/source_profiles.h"
 #include "session/symbol_files.h"
 #include "session/coverage.h"
 
@@ -80,6 +81,7 @@ INFO_WRITER(profile, struct file_info, info_text(out, f, is_first), info_json(j,
 INFO_WRITER(arcs, struct arcs_info, arcs_info_text(out, f, is_first), arcs_info_json(j, f))
 INFO_WRITER(trace, struct trace_info, trace_info_text(out, f, is_first), trace_info_json(j, f))
 INFO_WRITER(llvm, struct llvm_info, llvm_info_text(out, f, is_first), llvm_info_json(j, f))
+INFO_WRITER(source, struct source_info, source_info_text(out, f, is_first), source_info_json(j, f))
 INFO_WRITER(recording, struct named_recording,
             recording_info_text(out, f->folder, f->recording, is_first),
             recording_info_json(j, f->folder, f->recording))
@@ -179,6 +181,26 @@ static bool info_describe_bb(const struct info_target *d, struct err *e)
     return ok;
 }
 
+/* A profile by source position, for a compiler; of a damaged one what was read is described. */
+static bool info_describe_source(const struct info_target *d, struct err *e)
+{
+    struct source_profile p = {0};
+    struct bytes in = file_bytes(d->buffer);
+    const struct source_format *f = source_format_probe(in);
+    e->line[0] = '\0';
+    bool ok = f->read(in, d->path, &p, e);
+    struct source_info info = {.name = d->path,
+                               .format = f->name,
+                               .title = f->title,
+                               .size_bytes = in.len,
+                               .version = afdo_version(in),
+                               .error = ok ? NULL : e->line,
+                               .found = &p};
+    info_write(d, &info_of_source, &info);
+    source_profile_deinit(&p);
+    return ok;
+}
+
 /* A profile, else counters or notes of arcs, else a tracefile; errors of a file that is none of
  * these are the profile reader's, which knows most formats. If a format was named, only that is
  * tried.
@@ -192,7 +214,10 @@ static bool info_describe_file(const struct info_target *d, struct err *e)
     d->buffer->len = 0;
     bool is_other = false;
     bool ok = profile_load(&d->request->read, d->path, d->buffer, &p, e);
-    if (!ok && !d->request->read.format) {
+    if (!ok && !d->request->read.format && source_format_probe(file_bytes(d->buffer))) {
+        is_other = true;
+        ok = info_describe_source(d, e);
+    } else if (!ok && !d->request->read.format) {
         /* Not a profile, or one that breaks off. */
         is_other = arcs_kind_of(file_bytes(d->buffer)) != 0;
         bool is_llvm = !is_other && llvm_profile_probe(file_bytes(d->buffer));
@@ -295,6 +320,7 @@ struct merge_request {
     const char *output;
     const struct format *to;
     struct llvm_request llvm; /* of clang's and rustc's profiles */
+    struct source_output source;
 };
 
 /* A format of profiles, or a container of LLVM's. The two are told apart by the first input only
@@ -305,10 +331,12 @@ static bool merge_take_target(void *target, const struct option_row *row, const 
     struct merge_request *r = target;
     if (llvm_container_named(value, &r->llvm.container))
         return r->llvm.has_container = true;
+    if ((r->source.to = source_format_named(value)) != NULL)
+        return true;
     return parse_format(row->name, value, &r->to, e) ||
            err_set(e,
                    "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, profraw, profdata, "
-                   "proftext, not '%s'",
+                   "proftext, afdo, llvm-sample, llvm-sample-binary, not '%s'",
                    value);
 }
 
@@ -317,8 +345,8 @@ static const struct option_row MERGE_OPTIONS[] = {
     {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output",
      FILLS(struct merge_request, output)},
     {0, "to", "FORMAT",
-     "write gmon, gmon0, sprof, bsd44, bsd; profraw, profdata, proftext (default: as the first "
-     "input)",
+     "write gmon, gmon0, sprof, bsd44, bsd; profraw, profdata, proftext; afdo, llvm-sample, "
+     "llvm-sample-binary (default: as the first input)",
      TAKEN_BY(merge_take_target)},
     {0, "llvm", "N", "write profraw or profdata as this release of LLVM does: 11 to 23",
      FILLS(struct merge_request, llvm.release)},
@@ -353,6 +381,26 @@ static bool merge_recordings(const struct merge_request *request, char *const *p
     recording_deinit(&sum);
     arena_deinit(&scratch);
     return ok;
+}
+
+/* Profiles by source position, into one of their own kind alone. What the target has no room for is
+ * said, and changes the status. */
+static int source_files_run(const struct source_output *target, bool is_other, char *const *paths,
+                            size_t len, struct err *e)
+{
+    struct arena scratch = {0};
+    const char *note = NULL;
+    int status = EXIT_BAD;
+    if (is_other)
+        err_in(e, paths[0],
+               "is a profile by source position: --to takes afdo, llvm-sample or "
+               "llvm-sample-binary");
+    else if (source_merge(target, paths, len, &note, &scratch, e))
+        status = note ? EXIT_DIFFERS : EXIT_FINE;
+    if (note)
+        err_in(e, target->output, "%s", note);
+    arena_deinit(&scratch);
+    return status;
 }
 
 /* The first input says what is merged: recordings, files of arcs or profiles. Kinds do not mix. A
@@ -391,7 +439,15 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
     }
     int status;
     r.read.progress = r.llvm.progress = progress_start();
-    if (is_llvm_profile(operands.at[0]) && !r.to) {
+    if (is_source_profile(operands.at[0])) {
+        r.source.output = r.output;
+        status =
+            source_files_run(&r.source, r.to || r.llvm.has_container, operands.at, operands.len, e);
+    } else if (r.source.to) {
+        status = EXIT_BAD;
+        err_in(e, operands.at[0], "is no profile by source position, as --to %s wants it",
+               r.source.to->name);
+    } else if (is_llvm_profile(operands.at[0]) && !r.to) {
         r.llvm.output = r.output;
         status = llvm_merge(&r.llvm, operands.at, operands.len, e);
     } else if (r.llvm.has_container || r.llvm.release) {
@@ -427,6 +483,7 @@ struct convert_request {
     struct arcs_request arcs;           /* from files of arcs to files of arcs */
     struct arcs_profile_request blocks; /* from files of arcs to a profile */
     struct llvm_request llvm;           /* of clang's and rustc's profiles */
+    struct source_output source;
     struct arena arena;
 };
 
@@ -438,12 +495,15 @@ static bool convert_take_target(void *target, const struct option_row *row, cons
     struct convert_request *r = target;
     r->arcs.to = arcs_kind_named(value);
     r->llvm.has_container = llvm_container_named(value, &r->llvm.container);
-    if (r->arcs.to || r->llvm.has_container || parse_format(row->name, value, &r->to, e))
+    r->source.to = source_format_named(value);
+    if (r->arcs.to || r->llvm.has_container || r->source.to ||
+        parse_format(row->name, value, &r->to, e))
         return true;
-    return err_set(e,
-                   "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, "
-                   "da, profraw, profdata, proftext, not '%s'",
-                   value);
+    return err_set(
+        e,
+        "option '--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, "
+        "da, profraw, profdata, proftext, afdo, llvm-sample, llvm-sample-binary, not '%s'",
+        value);
 }
 
 /* "12" is the release that Debian has of gcc 12, "12.2" that one. */
@@ -453,6 +513,8 @@ static bool convert_take_version(void *target, const struct option_row *row, con
     struct convert_request *r = target;
     unsigned major, minor = 0;
     int end = 0, parts = sscanf(value, "%2u%n.%1u%n", &major, &end, &minor, &end);
+    if (parts >= 1 && !value[end])
+        r->source.version = afdo_version_of_gcc(major);
     if (parts >= 1 && !value[end])
         r->arcs.version =
             parts == 1 ? arcs_version_word_of_major(major) : arcs_version_word(major, minor);
@@ -466,8 +528,8 @@ static const struct option_row CONVERT_OPTIONS[] = {
     {'o', "output", "FILE", "where the result goes; - is standard output",
      FILLS(struct convert_request, output)},
     {0, "to", "FORMAT",
-     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg, da; profraw, profdata, proftext "
-     "(default: as it was)",
+     "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg, da; profraw, profdata, proftext; "
+     "afdo, llvm-sample, llvm-sample-binary (default: as it was)",
      TAKEN_BY(convert_take_target)},
     {0, "to-word", "32|64", "write 32- or 64-bit pointers (default: as it was)",
      TAKEN_BY(take_word), .offset = offsetof(struct convert_request, to_word)},
@@ -584,6 +646,14 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
         status = convert_to_blocks(&r, operands.at, operands.len, e);
     else if (end == OPTIONS_READ && has_blocks)
         err_set(e, "--calls, --path-map and --debug-dir go with --program");
+    else if (end == OPTIONS_READ && is_source_profile(operands.at[0])) {
+        r.source.output = r.output;
+        status = source_files_run(&r.source, r.to || r.llvm.has_container || r.arcs.to, operands.at,
+                                  1, e);
+    } else if (end == OPTIONS_READ && r.source.to)
+        err_in(e, operands.at[0],
+               "becomes %s only for a program, whose code it is about: monarc optimize",
+               r.source.to->name);
     else if (end == OPTIONS_READ && is_llvm_profile(operands.at[0]))
         status = convert_llvm(&r, operands.at, e);
     else if (end == OPTIONS_READ && (r.llvm.has_container || r.llvm.release))

@@ -204,7 +204,8 @@ static void arcs_add_llvm_lines(struct job *j, const struct coverage_table *t, u
                                                          .line = l->line,
                                                          .function = in->name,
                                                          .is_start = l->line == in->start,
-                                                         .count = l->count}));
+                                                         .count = l->count,
+                                                         .ran = l->count}));
     }
     vec_free(&open);
 }
@@ -237,7 +238,8 @@ static void arcs_add_llvm_table(struct job *j, const struct coverage_table *t)
             vec_push(&spans, ((struct span){row->start_line, row->end_line, number}));
             if (row->is_known)
                 vec_push(&j->counts.functions,
-                         ((struct called_function){number, file, row->count}));
+                         ((struct called_function){number, file, row->count, row->start_line,
+                                                   row->end_line}));
         }
         if (spans.len)
             qsort(spans.at, spans.len, sizeof *spans.at, by_span_start);
@@ -442,6 +444,33 @@ bool arcs_calls(const struct arcs_calls_request *request, char *const *paths, si
     out->word = object_word(request->object);
     out->big_endian = object_is_big_endian(request->object);
     ok = ok && arcs_put_calls(&j, request, out, e);
+    arcs_release(&j);
+    return ok;
+}
+
+/* ---- counts by line */
+
+/* Without a program: only profiles of clang and rustc need it, for its mapping. */
+bool arcs_positions(const struct arcs_calls_request *request, char *const *paths, size_t len,
+                    enum source_compiler target, struct source_profile *out,
+                    struct line_positions_report *report, struct err *e)
+{
+    const struct arcs_profile_request whole = {0};
+    struct job j = {.request = &whole, .program = object_path(request->object)};
+    bool ok = arcs_find(&j, paths, len, e);
+    if (ok) {
+        arcs_add_found(&j);
+        uint64_t bad = j.problems.of_kind[PROBLEM_LOST] + j.problems.of_kind[PROBLEM_PARTIAL];
+        if (bad && !request->is_forced)
+            ok = err_set(e, "%s%s (--force continues without)", j.problems.at.at[0].text,
+                         bad > 1 ? ", and more like it" : "");
+    }
+    if (ok) {
+        line_counts_settle(&j.counts);
+        line_counts_to_positions(&j.counts, target, out, report);
+        if (report->file)
+            report->file = arena_printf(request->arena, "%s", report->file);
+    }
     arcs_release(&j);
     return ok;
 }

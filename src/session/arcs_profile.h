@@ -3,6 +3,7 @@
 #ifndef MONARC_SESSION_ARCS_PROFILE_H
 #define MONARC_SESSION_ARCS_PROFILE_H
 
+#include "bridge/bridge.h"
 #include "profile/analysis/functions.h"
 #include "session/profiles.h"
 #include "source/source.h"
@@ -31,6 +32,7 @@ struct arcs_calls_request {
     struct object *object;
     const struct functions *functions; /* of the object */
     bool is_forced;                    /* what cannot be used is passed over */
+    struct arena *arena;               /* of arcs_positions(): for what it reports */
 };
 
 /* Reads counters with their notes, files or folders of them, and makes calls of the functions they
@@ -43,5 +45,10 @@ MUST_CHECK bool arcs_calls(const struct arcs_calls_request *request, char *const
 MUST_CHECK bool arcs_blocks(const struct arcs_calls_request *request, char *const *paths,
                             size_t len, struct profile *out, const char **left, struct arena *a,
                             struct err *e);
+
+/* Reads coverage of gcc, clang or rustc and adds its counts to a profile by source position. */
+MUST_CHECK bool arcs_positions(const struct arcs_calls_request *request, char *const *paths,
+                               size_t len, enum source_compiler target, struct source_profile *out,
+                               struct line_positions_report *report, struct err *e);
 
 #endif

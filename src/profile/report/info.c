@@ -296,3 +296,61 @@ void info_json(struct json *j, const struct file_info *file)
         info_json_profile(j, file->found);
     json_end(j);
 }
+
+/* ---- profiles by source position */
+
+/* What of it most of the time goes to is what a compiler treats as hot. */
+enum { HOT_PARTS = 990000 };
+
+static uint64_t source_hot_positions(const struct source_summary *sum)
+{
+    for (size_t i = 0; i < SOURCE_CUTOFFS; i++)
+        if (sum->cutoffs[i].parts == HOT_PARTS)
+            return sum->cutoffs[i].counts;
+    return 0;
+}
+
+void source_info_text(struct out *out, const struct source_info *file, bool is_first)
+{
+    struct source_summary sum;
+    source_profile_summarize(file->found, &sum);
+    out_str(out, is_first ? "" : "\n");
+    text_name(out, file->name);
+    out_printf(out, ": %s, %" PRIu64 " bytes\n", file->title, file->size_bytes);
+    if (file->version)
+        out_printf(out, "  version %" PRIu32 ", of gcc %s\n", file->version,
+                   file->version == 1   ? "5 to 11"
+                   : file->version == 2 ? "12 to 15"
+                                        : "16");
+    out_printf(
+        out, "  functions: %" PRIu64 ", and %" PRIu64 " inlined copies; largest head %" PRIu64 "\n",
+        sum.functions, sum.instances - sum.functions, sum.max_head);
+    out_printf(out,
+               "  positions: %" PRIu64 "; sum %" PRIu64 ", largest %" PRIu64
+               "; 99 %% are in %" PRIu64 "\n",
+               sum.counts, sum.total, sum.max_count, source_hot_positions(&sum));
+    out_printf(out, "  targets of calls: %" PRIu64 "\n", sum.targets);
+    if (file->error)
+        out_printf(out, "  error: %s\n", file->error);
+}
+
+void source_info_json(struct json *j, const struct source_info *file)
+{
+    struct source_summary sum;
+    source_profile_summarize(file->found, &sum);
+    json_begin(j, '{');
+    json_pair_str(j, "name", file->name);
+    json_pair_u64(j, "size_bytes", file->size_bytes);
+    json_pair_str(j, "format", file->format);
+    json_pair_str(j, "error", file->error);
+    json_pair_u64(j, "version", file->version);
+    json_pair_u64(j, "functions", sum.functions);
+    json_pair_u64(j, "inlined", sum.instances - sum.functions);
+    json_pair_u64(j, "positions", sum.counts);
+    json_pair_u64(j, "hot_positions", source_hot_positions(&sum));
+    json_pair_u64(j, "targets", sum.targets);
+    json_pair_u64(j, "sum", sum.total);
+    json_pair_u64(j, "largest", sum.max_count);
+    json_pair_u64(j, "largest_head", sum.max_head);
+    json_end(j);
+}

@@ -8,6 +8,7 @@
 #include "output/formats.h"
 #include "profile/model/profile.h"
 #include "profile/model/recording.h"
+#include "profile/model/source_profile.h"
 
 /* A file as it was read. Everything belongs to the caller, who also has a `found` for a file that
  * could not be read to its end: it holds the records before the error. */
@@ -28,5 +29,16 @@ void info_json(struct json *j, const struct file_info *file);
 void recording_info_text(struct out *out, const char *folder, const struct recording *r,
                          bool is_first);
 void recording_info_json(struct json *j, const char *folder, const struct recording *r);
+
+/* The same for a profile by source position. */
+struct source_info {
+    const char *name, *format, *title;
+    uint64_t size_bytes;
+    uint32_t version; /* of gcc's; else 0 */
+    const char *error;
+    const struct source_profile *found;
+};
+void source_info_text(struct out *out, const struct source_info *file, bool is_first);
+void source_info_json(struct json *j, const struct source_info *file);
 
 #endif

@@ -1,0 +1,451 @@
+/* monarc optimize: what was measured, as the file that a compiler, a linker or BOLT optimises with.
+ *
+ * One table says for each target whose file it is, and what to do with it. Compilers get a profile
+ * by source position (session/source_profiles.h), BOLT the samples by function and offset, linkers
+ * what `monarc order` writes, which this command calls.
+ *
+ *     prog.afdo: AutoFDO profile, version 2            what was written, and its version
+ *     prog was compiled by GNU C17 12.2.0 ...          from which that follows
+ *     4 functions and 2 inlined copies, 10 places      how much the compiler is told
+ *     98.35 % of all samples, 100.00 % of its own      how much of the time that is about
+ *         1.65 %  in other objects                     and the rest, by reason
+ *     next: gcc -O2 -g -fauto-profile=prog.afdo
+ *
+ * A file is written only when it is complete. What became of the samples is said on standard
+ * output, in a few lines, or with --explain in tables; with -o - the profile is standard output,
+ * and nothing else is said. */
+#include "cli/cli.h"
+#include "session/imported.h"
+#include "session/source_profiles.h"
+
+#include "base/path.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct command command_order;
+
+/* Compilers take positions in sources, BOLT addresses, linkers names: what is read, and how far it
+ * is mapped, follows from that. The order is that of --for's values. */
+enum optimize_target {
+    TARGET_NONE,
+    TARGET_GCC,
+    TARGET_CLANG,
+    TARGET_BOLT,
+    TARGET_LLD,
+    TARGET_GOLD,
+    TARGET_LD,
+    TARGET_MOLD
+};
+
+/* `limit` is of the tables of --explain. The targets that linkers are stand behind the others. */
+struct optimize_request {
+    struct session_options session;
+    struct source_request source;
+    struct print_options print;
+    enum optimize_target target;
+    const char *output;
+    uint64_t gcc, limit;
+    bool is_binary, explains;
+};
+
+/* The release of gcc decides on the version of its file; nobody should have to know the latter. */
+static const struct option_row OPTIMIZE_OPTIONS[] = {
+    {0, "for", "gcc|clang|bolt|lld|gold|ld|mold", "who is to optimise; must be given",
+     CHOOSES(struct optimize_request, target), .first = TARGET_GCC},
+    {'o', "output", "FILE", "where the profile goes; - is standard output",
+     FILLS(struct optimize_request, output)},
+    {0, "explain", NULL, "list functions and lines with their shares, and what has no place",
+     FILLS(struct optimize_request, explains)},
+    {'n', "limit", "N", "with --explain: list N functions and N lines (default: 20)",
+     FILLS(struct optimize_request, limit)},
+    {0, "gcc", "RELEASE", "write the version that this gcc reads: 5 to 16 (default: PROGRAM's)",
+     FILLS(struct optimize_request, gcc), .least = 5, .most = 16},
+    {0, "binary", NULL, "for clang: the extensible binary form, not text",
+     FILLS(struct optimize_request, is_binary)},
+};
+
+/* ---- writing */
+
+/* What output_to()'s writers are given. */
+struct optimize_written {
+    const struct optimize_request *request;
+    const struct source_inputs *inputs;
+    uint32_t version;  /* of AutoFDO */
+    uint64_t left_out; /* positions that the format has no room for */
+};
+
+/* An output_writer, of both compilers. The bytes are made whole first: a name that text cannot hold
+ * is found before anything is written. */
+static bool write_source_profile(void *context, struct out *out, struct err *e)
+{
+    struct optimize_written *w = context;
+    struct writer bytes = {0};
+    const struct source_profile *p = &w->inputs->profile;
+    bool ok = true;
+    if (w->request->target == TARGET_GCC)
+        ok = afdo_write(&bytes, p, w->version, &w->left_out, e);
+    else if (w->request->is_binary)
+        llvm_binary_write(&bytes, p);
+    else
+        ok = llvm_text_write(&bytes, p, e);
+    if (ok)
+        out_bytes(out, (const char *)bytes.out.at, bytes.out.len);
+    writer_deinit(&bytes);
+    return ok;
+}
+
+/* An output_writer: samples without branches, hits of one address as one line. BOLT knows a local
+ * function by its name and a number; the first of the name will do. */
+static bool write_bolt(void *context, struct out *out, struct err *e)
+{
+    const struct optimize_written *w = context;
+    const struct functions *f = &w->inputs->functions;
+    const struct code_measured *m = &w->inputs->measured;
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, m->hits.len + 1);
+    (void)e;
+    for (uint32_t i = 0; i < m->hits.len; i++)
+        order[i] = (struct keyed){m->hits.at[i].address, i};
+    sort_keyed(order, m->hits.len);
+    out_str(out, "no_lbr cpu:\n");
+    for (size_t i = 0, end; i < m->hits.len; i = end) {
+        double sum = 0;
+        for (end = i; end < m->hits.len && order[end].key == order[i].key; end++)
+            sum += m->hits.at[order[end].item].weight;
+        uint32_t function = functions_find(f, order[i].key);
+        /* Functions that only unwind tables know have names of ours, with a blank. */
+        uint64_t samples = (uint64_t)llround(sum);
+        if (function == NO_FUNCTION || !samples || strchr(f->at[function].name, ' '))
+            continue;
+        out_printf(out, "1 %s %" PRIx64 " %" PRIu64 "\n", f->at[function].name,
+                   order[i].key - f->at[function].start, samples);
+    }
+    arena_deinit(&scratch);
+    return true;
+}
+
+/* ---- what became of the samples */
+
+/* Of nothing, nothing. */
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* Samples of PROGRAM that are not in the profile, by reason; and all others. */
+static void explain_unmapped(const struct source_inputs *s, struct out *out)
+{
+    const struct source_mapping *m = &s->mapping;
+    /* Shares are of all samples, so that they add up to 100 % with what is in the profile. */
+    double all = m->samples + s->elsewhere;
+    for (int i = 0; i < UNMAPPED_REASONS; i++)
+        if (m->why[i] > 0)
+            out_printf(out, "  %6.2f %%  %s\n", percent(m->why[i], all), unmapped_text(i));
+    if (s->elsewhere > 0)
+        out_printf(out, "  %6.2f %%  in other objects: libraries, the kernel\n",
+                   percent(s->elsewhere, all));
+    if (s->lines.unplaced)
+        out_printf(out,
+                   "  %" PRIu64 " of %" PRIu64 " counted lines are in no function, or in one of "
+                   "several of a template, such as %s:%" PRIu32 "\n",
+                   s->lines.unplaced, s->lines.lines, s->lines.file, s->lines.line);
+    if (m->far_lines)
+        out_printf(out,
+                   "  %" PRIu64 " places are before the function's declaration or 65536 lines "
+                   "behind it; compilers look them up modulo 65536\n",
+                   m->far_lines);
+}
+
+/* The most frequent reason, if it matters: half a percent of the function's samples. */
+static const char *why_of(const struct mapped_function *f)
+{
+    int most = 0;
+    for (int i = 1; i < UNMAPPED_REASONS; i++)
+        most = f->why[i] > f->why[most] ? i : most;
+    return f->why[most] > 0.005 * f->samples ? unmapped_text(most) : "";
+}
+
+/* Two tables, as far as the limit: functions by their symbols, of which part was told to the
+ * compiler, and lines, by the innermost function, with the count that it was told. */
+static void explain_text(const struct source_inputs *s, uint64_t limit, struct out *out)
+{
+    const struct source_mapping *m = &s->mapping;
+    double all = m->samples + s->elsewhere;
+    if (m->functions.len)
+        out_str(out, "\n  share    told  function\n");
+    for (size_t i = 0; i < m->functions.len && i < limit; i++) {
+        const struct mapped_function *f = &m->functions.at[i];
+        const char *why = why_of(f);
+        out_printf(out, "%6.2f %%  %5.1f %%  ", percent(f->samples, all),
+                   percent(f->mapped, f->samples));
+        text_name(out, s->functions.at[f->function].name);
+        if (*why)
+            out_printf(out, "  (%s)", why);
+        out_char(out, '\n');
+    }
+    if (m->lines.len)
+        out_str(out, "\n  share        count  line\n");
+    for (size_t i = 0; i < m->lines.len && i < limit; i++) {
+        const struct mapped_line *l = &m->lines.at[i];
+        out_printf(out, "%6.2f %%  %11" PRIu64 "  ", percent(l->samples, all), l->count);
+        text_name(out, l->file);
+        out_printf(out, ":%" PRIu32 "  ", l->line);
+        text_name(out, l->function);
+        out_char(out, '\n');
+    }
+}
+
+/* What the file is given to: the user appends the file's name and the sources. */
+static const char *compiler_options(const struct optimize_request *r)
+{
+    return r->target == TARGET_GCC     ? "gcc -O2 -g -fauto-profile="
+           : r->target == TARGET_CLANG ? "clang -O2 -g -fprofile-sample-use="
+                                       : "llvm-bolt PROGRAM -o NEW -reorder-blocks=ext-tsp "
+                                         "-reorder-functions=cdsort -split-functions -data=";
+}
+
+/* What is written, in one line; how much of the time it is about; how to use it. The lines that a
+ * user acts on come first and last: nothing between them needs to be read if the share is high. */
+static void optimize_text(const struct optimize_written *w, struct out *out)
+{
+    const struct optimize_request *r = w->request;
+    const struct source_inputs *s = w->inputs;
+    const struct source_mapping *m = &s->mapping;
+    struct source_summary sum;
+    source_profile_summarize(&s->profile, &sum);
+    /* What was written; with --explain alone, nothing was. */
+    if (r->output && r->target == TARGET_GCC)
+        out_printf(out, "%s: AutoFDO profile, version %" PRIu32 "\n", r->output, w->version);
+    else if (r->output)
+        out_printf(out, "%s: %s\n", r->output,
+                   r->target == TARGET_BOLT ? "samples for BOLT, without branches"
+                   : r->is_binary           ? "sample profile of LLVM, extensible binary"
+                                            : "sample profile of LLVM, text");
+    if (s->producer)
+        out_printf(out, "%s was compiled by %s\n", s->program, s->producer);
+    /* BOLT gets addresses, of which nothing can be without a place. */
+    if (r->target == TARGET_BOLT) {
+        out_printf(out, "%zu places\n", s->measured.hits.len);
+    } else {
+        out_printf(out,
+                   "%" PRIu64 " functions and %" PRIu64 " inlined copies, %" PRIu64
+                   " places, %" PRIu64 " targets of calls\n",
+                   sum.functions, sum.instances - sum.functions, sum.counts, sum.targets);
+        if (m->samples > 0)
+            out_printf(out, "%.2f %% of all samples, %.2f %% of the program's own\n",
+                       percent(m->mapped, m->samples + s->elsewhere),
+                       percent(m->mapped, m->samples));
+        explain_unmapped(s, out);
+        if (w->left_out)
+            out_printf(out, "  %" PRIu64 " places are left out: the format has 16 bits for lines\n",
+                       w->left_out);
+    }
+    if (r->explains)
+        explain_text(s, r->limit, out);
+    if (r->output)
+        out_printf(out, "next: %s%s\n", compiler_options(r), r->output);
+}
+
+/* The same facts for programs (docs/schema/optimize.schema.json), and always the two tables: a
+ * reader of JSON passes over what it does not want. */
+static void optimize_json(const struct optimize_written *w, struct out *out)
+{
+    const struct source_inputs *s = w->inputs;
+    const struct source_mapping *m = &s->mapping;
+    struct source_summary sum;
+    struct json j = {.out = out};
+    source_profile_summarize(&s->profile, &sum);
+    json_document_begin(&j, "optimize");
+    json_pair_str(&j, "program", s->program);
+    json_pair_str(&j, "compiler", s->producer);
+    json_pair_str(&j, "output", w->request->output);
+    json_pair_u64(&j, "afdo_version", w->version);
+    json_pair_u64(&j, "functions", sum.functions);
+    json_pair_u64(&j, "inlined", sum.instances - sum.functions);
+    json_pair_u64(&j, "positions", sum.counts);
+    json_pair_u64(&j, "targets", sum.targets);
+    json_pair_u64(&j, "total_count", sum.total);
+    json_pair_u64(&j, "lines_without_function", s->lines.unplaced);
+    json_pair_u64(&j, "lines_modulo_65536", m->far_lines);
+    json_pair_double(&j, "samples", m->samples);
+    json_pair_double(&j, "samples_mapped", m->mapped);
+    json_pair_double(&j, "samples_elsewhere", s->elsewhere);
+    json_key(&j, "unmapped"), json_begin(&j, '[');
+    for (int i = 0; i < UNMAPPED_REASONS; i++) {
+        if (m->why[i] <= 0)
+            continue;
+        json_begin(&j, '{');
+        json_pair_str(&j, "why", unmapped_text(i));
+        json_pair_double(&j, "samples", m->why[i]);
+        json_end(&j);
+    }
+    json_end(&j);
+    /* By symbols, as the linker has them: clones stand for themselves here. */
+    json_key(&j, "measured_functions"), json_begin(&j, '[');
+    for (size_t i = 0; i < m->functions.len && i < w->request->limit; i++) {
+        const struct mapped_function *f = &m->functions.at[i];
+        const char *why = why_of(f);
+        json_begin(&j, '{');
+        json_pair_str(&j, "name", s->functions.at[f->function].name);
+        json_pair_double(&j, "samples", f->samples);
+        json_pair_double(&j, "mapped", f->mapped);
+        json_pair_str(&j, "why_not", *why ? why : NULL);
+        json_end(&j);
+    }
+    json_end(&j);
+    /* Files as debug information names them. */
+    json_key(&j, "measured_lines"), json_begin(&j, '[');
+    for (size_t i = 0; i < m->lines.len && i < w->request->limit; i++) {
+        const struct mapped_line *l = &m->lines.at[i];
+        json_begin(&j, '{');
+        json_pair_str(&j, "file", l->file);
+        json_pair_u64(&j, "line", l->line);
+        json_pair_str(&j, "function", l->function);
+        json_pair_double(&j, "samples", l->samples);
+        json_pair_u64(&j, "count", l->count);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+/* ---- the command
+ *
+ *     operands ─► source_inputs_read() ─► profile ─► file, then what became of the samples
+ *              └► order_run()                        for linkers
+ *
+ * The exit status is 0 if the file was written; samples without a place are no failure, as there
+ * are always some. */
+
+/* gcc's version is that of PROGRAM's compiler, unless it is asked for: a file of another one would
+ * be refused when it is too late to ask. */
+static bool choose_version(const struct optimize_request *r, const struct source_inputs *s,
+                           uint32_t *version, struct err *e)
+{
+    uint32_t release = r->gcc ? (uint32_t)r->gcc : s->is_gcc ? s->release : 0;
+    *version = afdo_version_of_gcc(release);
+    if (*version)
+        return true;
+    return s->producer && !r->gcc
+               ? err_set(e,
+                         "%s was compiled by %s: say with --gcc RELEASE which gcc is to read the "
+                         "profile",
+                         s->program, s->producer)
+               : err_set(
+                     e, "which gcc is to read the profile is not known: say so with --gcc RELEASE");
+}
+
+/* The order of functions, by the command that makes it: with the same arguments but --for, which
+ * becomes --format. A recording says which program ran, and the command takes none beside it. */
+static int optimize_link(const struct optimize_request *r, char *const *given, int given_len,
+                         const struct operands *operands, struct out *out, struct err *e)
+{
+    static const char *const FORMATS[] = {
+        [TARGET_LLD] = "lld", [TARGET_GOLD] = "gold", [TARGET_LD] = "ld", [TARGET_MOLD] = "mold"};
+    struct arena scratch = {0};
+    char **argv = ARENA_NEW(&scratch, char *, (size_t)given_len + 3);
+    int argc = 0;
+    bool has_run = false;
+    for (size_t i = 0; i < operands->len; i++)
+        has_run |= is_recording(operands->at[i]);
+    argv[argc++] = arena_printf(&scratch, "order");
+    argv[argc++] = arena_printf(&scratch, "--format=%s", FORMATS[r->target]);
+    for (int i = 1; i < given_len; i++) {
+        if (!strcmp(given[i], "--for"))
+            i++;
+        else if (strncmp(given[i], "--for=", 6) != 0 && (!has_run || !is_program(given[i])))
+            argv[argc++] = given[i];
+    }
+    int status = command_order.run(&command_order, argc, argv, out, e);
+    arena_deinit(&scratch);
+    return status;
+}
+
+/* The file first: if it cannot be written, nothing is said of it. With -o - the profile has
+ * standard output for itself. */
+static bool optimize_write(struct optimize_request *r, struct source_inputs *s, struct out *out,
+                           struct err *e)
+{
+    struct optimize_written w = {.request = r, .inputs = s};
+    /* Asked for before anything is written: which gcc it is for. */
+    bool is_standard = r->output && !strcmp(r->output, "-");
+    if (r->target == TARGET_GCC && !choose_version(r, s, &w.version, e))
+        return false;
+    if (r->output &&
+        !output_to(r->output, r->target == TARGET_BOLT ? write_bolt : write_source_profile, &w, out,
+                   e))
+        return false;
+    if (is_standard)
+        return true;
+    if (r->print.format)
+        optimize_json(&w, out);
+    else
+        optimize_text(&w, out);
+    return true;
+}
+
+/* Operands are a program, if the first is an ELF file, and what was measured; options that do not
+ * fit the target are refused, not passed over. */
+static int optimize_run(const struct command *self, int argc, char **argv, struct out *out,
+                        struct err *e)
+{
+    enum { DEFAULT_LIMIT = 20 };
+    struct optimize_request r = {.limit = DEFAULT_LIMIT};
+    struct operands operands;
+    /* Reading moves operands to the end; a linker's order is asked for with all of it once more. */
+    struct arena scratch = {0};
+    char **given = ARENA_NEW(&scratch, char *, (size_t)argc + 1);
+    memcpy(given, argv, (size_t)argc * sizeof *given);
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end != OPTIONS_READ) {
+        arena_deinit(&scratch);
+        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    }
+    /* Mistakes of usage first, before anything is opened. */
+    struct source_inputs s = {0};
+    bool has_program = operands.len && is_program(operands.at[0]);
+    int status = EXIT_BAD;
+    r.source.session = &r.session;
+    r.source.target = r.target == TARGET_GCC ? COMPILER_GCC : COMPILER_LLVM;
+    r.source.keeps_addresses = r.target == TARGET_BOLT;
+    r.source.program = has_program ? operands.at[0] : NULL;
+    r.source.inputs = operands.at + has_program;
+    r.source.inputs_len = operands.len - has_program;
+    if (!r.target)
+        err_set(e, "optimize needs --for NAME; see 'monarc optimize --help'");
+    else if (!r.source.inputs_len)
+        err_set(e, "optimize needs what was measured: a recording, gmon.out, counters or coverage; "
+                   "see 'monarc optimize --help'");
+    else if (!r.output && !r.explains && r.target < TARGET_LLD)
+        err_set(e, "optimize needs -o FILE, or --explain; see 'monarc optimize --help'");
+    else if (r.is_binary && r.target != TARGET_CLANG)
+        err_set(e, "--binary is of --for clang");
+    else if (r.gcc && r.target != TARGET_GCC)
+        err_set(e, "--gcc is of --for gcc");
+    else if (r.target >= TARGET_LLD && r.explains)
+        err_set(e, "--explain is of compilers; of an order, standard output says what it brings");
+    else if (r.target >= TARGET_LLD)
+        status = optimize_link(&r, given, argc, &operands, out, e);
+    else if (source_inputs_read(&s, &r.source, e) && optimize_write(&r, &s, out, e))
+        status = EXIT_FINE;
+    source_inputs_deinit(&s);
+    arena_deinit(&scratch);
+    return status;
+}
+
+static const struct option_group OPTIMIZE_GROUPS[] = {
+    GROUP(json_set, struct optimize_request, print),
+    GROUP(part_set, struct optimize_request, session),
+    FILE_GROUPS(struct optimize_request, session),
+    GROUP(read_set, struct optimize_request, session.read),
+};
+const struct command command_optimize = {
+    .name = "optimize",
+    .synopsis = "--for WHO [OPTION...] [PROGRAM] INPUT... -o FILE",
+    .summary = "Write what was measured as a profile that compilers and linkers optimise with",
+    OPTIONS_OF(OPTIMIZE_OPTIONS, OPTIMIZE_GROUPS),
+    .run = optimize_run,
+};

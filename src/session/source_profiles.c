@@ -1,0 +1,388 @@
+/* From operands to a profile by source position.
+ *
+ *     recording, perf.data ─┐
+ *     gmon.out, sprof ──────┴► samples and calls by address ─► functions, blocks, line table ─┐
+ *     gcda, da, profraw ─► counts of lines ─► functions around them ─────────────────────────┼► sum
+ *     AutoFDO, LLVM's sample profiles ───────────────────────────────────────────────────────┘
+ *
+ * Samples of all files are added up before they are mapped, as blocks with more samples are less
+ * uncertain. Of a recording only what was sampled in the program itself counts; the rest is told.
+ * Stacks say who called whom where no calls were counted.
+ *
+ * A program is known by its build-id. Samples of another build have other addresses, and are
+ * refused without --force. Counts of lines need no program at all. Memory is the input's and that
+ * of the debug information of measured functions. */
+#include "session/source_profiles.h"
+
+#include "base/path.h"
+#include "session/arcs_profile.h"
+#include "session/imported.h"
+#include "session/llvm_file.h"
+#include "session/recorded.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The object goes before the arena, in which the table of its functions is. */
+void source_inputs_deinit(struct source_inputs *s)
+{
+    code_measured_deinit(&s->measured);
+    source_profile_deinit(&s->profile);
+    source_mapping_deinit(&s->mapping);
+    if (s->object)
+        object_close(s->object);
+    arena_deinit(&s->arena);
+}
+
+/* ---- profiles by source position */
+
+static bool may_be_source_profile(struct bytes first)
+{
+    return source_format_probe(first) != NULL;
+}
+
+/* The name says nothing: create_gcov's default is fbdata.afdo, clang's users write .prof. Not of
+ * standard input, which could not be read again. */
+bool is_source_profile(const char *path)
+{
+    struct file_buffer b = {0};
+    struct err ignored;
+    bool is_one = !is_folder(path) && strcmp(path, "-") != 0 &&
+                  file_read_if(path, may_be_source_profile, &b, &ignored) &&
+                  source_format_probe(file_bytes(&b));
+    file_buffer_deinit(&b);
+    return is_one;
+}
+
+/* Its bytes say which format it is. */
+bool source_profile_load(const char *path, struct source_profile *p,
+                         const struct source_format **format, uint32_t *version, struct err *e)
+{
+    struct file_buffer b = {0};
+    bool ok = file_read(path, &b, e);
+    const struct source_format *f = ok ? source_format_probe(file_bytes(&b)) : NULL;
+    if (ok && !f)
+        ok = err_in(e, path, "is neither an AutoFDO profile of gcc nor a sample profile of LLVM");
+    ok = ok && f->read(file_bytes(&b), path, p, e);
+    if (format)
+        *format = f;
+    if (version)
+        *version = afdo_version(file_bytes(&b));
+    file_buffer_deinit(&b);
+    return ok;
+}
+
+const struct source_format *source_format_named(const char *name)
+{
+    for (size_t i = 0; i < SOURCE_FORMATS; i++)
+        if (!strcmp(source_formats[i].name, name))
+            return &source_formats[i];
+    return NULL;
+}
+
+/* All inputs are read before the output is begun, so that it may be one of them. */
+bool source_merge(const struct source_output *target, char *const *paths, size_t len,
+                  const char **note, struct arena *a, struct err *e)
+{
+    struct source_profile sum = {0};
+    struct writer w = {0};
+    const struct source_format *to = target->to, *format;
+    uint32_t version = target->version, found;
+    uint64_t left_out = 0;
+    bool ok = true;
+    *note = NULL;
+    for (size_t i = 0; ok && i < len; i++) {
+        ok = source_profile_load(paths[i], &sum, &format, &found, e);
+        to = to ? to : format;
+        version = version ? version : found;
+    }
+    if (ok && to->kind == SOURCE_AFDO)
+        ok = afdo_write(&w, &sum, version ? version : afdo_version_of_gcc(12), &left_out, e);
+    else if (ok && to->kind == SOURCE_LLVM_TEXT)
+        ok = llvm_text_write(&w, &sum, e);
+    else if (ok)
+        llvm_binary_write(&w, &sum);
+    ok = ok && file_replace(target->output, (struct bytes){w.out.at, w.out.len}, e);
+    if (left_out)
+        *note = arena_printf(a, "%" PRIu64 " places are left out: the format has 16 bits for lines",
+                             left_out);
+    writer_deinit(&w);
+    source_profile_deinit(&sum);
+    return ok;
+}
+
+/* ---- who compiled the program */
+
+/* The first number with a dot in `Debian clang version 14.0.6`, `GNU C17 12.2.0 -O2`. */
+static uint32_t release_of(const char *producer)
+{
+    for (const char *at = producer; *at; at++)
+        if (isdigit((unsigned char)*at) && (at == producer || at[-1] == ' ')) {
+            char *end;
+            unsigned long release = strtoul(at, &end, 10);
+            if (*end == '.' && release < 1000)
+                return (uint32_t)release;
+            at = end - 1;
+            if (!*end)
+                break;
+        }
+    return 0;
+}
+
+/* Assemblers and linkers have units, too; the first compiler counts. Without debug information,
+ * .comment may tell. */
+static void find_producer(struct source_inputs *s)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < s->functions.len && !found; i++) {
+        const char *producer = object_producer(s->object, s->functions.at[i].start);
+        if (producer && strncmp(producer, "GNU AS", 6) != 0 &&
+            (!strncmp(producer, "GNU ", 4) || strstr(producer, "clang") ||
+             strstr(producer, "rustc") || strstr(producer, "LLVM")))
+            found = producer;
+    }
+    const char *comment = object_facts(s->object)->compiler;
+    s->producer = found ? found : comment;
+    if (!s->producer)
+        return;
+    s->is_gcc = !strncmp(s->producer, "GNU ", 4) || !strncmp(s->producer, "GCC:", 4);
+    s->is_llvm = !s->is_gcc;
+    s->release = release_of(s->producer);
+}
+
+/* ---- samples and calls by address */
+
+/* Samples of a bin are spread over its bytes, of wide ones over so many places. */
+static void add_histogram(struct source_inputs *s, const struct histogram *h)
+{
+    enum { MOST_PLACES = 16 };
+    for (uint32_t i = histogram_next(h, 0); i < h->bins; i = histogram_next(h, i + 1)) {
+        uint64_t low = histogram_bin_ceiling(h, i), high = histogram_bin_ceiling(h, i + 1);
+        uint64_t bytes = high > low ? high - low : 1;
+        uint64_t places = bytes < MOST_PLACES ? bytes : MOST_PLACES;
+        double part = (double)histogram_get(h, i) / (double)places;
+        for (uint64_t k = 0; k < places; k++)
+            vec_push(&s->measured.hits, (struct code_hit){low + bytes * k / places, part});
+    }
+}
+
+/* Calls are known by their return address: the byte before it is in the call. */
+static bool add_profile(struct source_inputs *s, const struct source_request *r, const char *path,
+                        struct err *e)
+{
+    struct profile p = {0};
+    struct profile_options hinted = profile_options_of(&r->session->read, s->object);
+    struct fit fit;
+    char *const paths[] = {(char *)path};
+    bool ok = profiles_load(&hinted, paths, 1, &p, e);
+    if (ok && profile_has_dimensions(&p))
+        ok = err_in(e, path, "holds samples of several dimensions; --dimension chooses one");
+    if (ok) {
+        fit_judge(&fit, &p, s->object, &s->functions);
+        ok = fit.kind == FIT_WELL || r->session->is_forced ||
+             err_set(e, "%s was not recorded by %s: %s (--force takes it anyway)", path, s->program,
+                     fit_evidence(&fit, &p, s->object, &s->arena));
+    }
+    for (size_t i = 0; ok && i < p.histograms.len; i++)
+        add_histogram(s, &p.histograms.at[i]);
+    for (size_t i = 0; ok && i < p.arcs.len; i++) {
+        const struct arc *a = &p.arcs.at[i];
+        vec_push(&s->measured.calls,
+                 (struct code_called){a->from ? a->from - 1 : 0, a->self, (double)a->count});
+        s->measured.has_counted_calls = true;
+    }
+    profile_deinit(&p);
+    return ok;
+}
+
+/* ---- recordings */
+
+/* Both have one, and it is the same. */
+static bool is_same_id(const struct recording_object *o, struct bytes id)
+{
+    return o->build_id_bytes && o->build_id_bytes == id.len && !memcmp(o->build_id, id.at, id.len);
+}
+
+/* Marks the objects of the recording that are the program: those of its build-id, or of its name
+ * where one of the two has none. */
+static bool find_program(struct source_inputs *s, const struct source_request *r, const char *path,
+                         const struct recording *rec, bool *is_program, struct err *e)
+{
+    struct bytes id = object_build_id(s->object);
+    /* For the messages: a namesake of another build; any file that ran. */
+    const char *other = NULL, *ran = NULL;
+    bool found = false;
+    for (uint32_t i = 0; i < rec->objects.len; i++) {
+        const struct recording_object *o = &rec->objects.at[i];
+        if (o->kind != RECORDING_OBJECT_FILE || !o->path)
+            continue;
+        bool is_named = !strcmp(path_base_name(o->path), path_base_name(s->program));
+        bool has_ids = o->build_id_bytes && id.len;
+        is_program[i] =
+            has_ids ? is_same_id(o, id) || (r->session->is_forced && is_named) : is_named;
+        found |= is_program[i];
+        if (is_named && !is_program[i])
+            other = o->path;
+        ran = ran ? ran : o->path;
+    }
+    if (found)
+        return true;
+    return other ? err_set(e,
+                           "%s: %s was another build of %s (its build-id differs), whose addresses "
+                           "are not those of this one; name the build that ran, or --force",
+                           path, other, s->program)
+                 : err_in(e, path, "has nothing of %s; %s ran", s->program,
+                          ran ? ran : "no file that is known");
+}
+
+/* The samples of each node go to its address; what was seen below a call, to the call. */
+static void add_recording(struct source_inputs *s, const struct recorded *run,
+                          const bool *is_program)
+{
+    struct arena scratch = {0};
+    const struct recording *rec = &run->recording;
+    const struct recording_weights *w = &run->weights;
+    size_t len = rec->nodes.len;
+    /* Nodes stand behind their callers, so that one pass from the end sums up what is below each.
+     */
+    double *below = ARENA_NEW(&scratch, double, len + 1);
+    for (size_t i = len; i-- > 1;) {
+        const struct recording_node *n = &rec->nodes.at[i];
+        bool is_ours = n->object != RECORDING_NONE && is_program[n->object];
+        double self = recording_is_wait(rec, (uint32_t)i) ? 0 : w->node[i];
+        below[i] += self;
+        below[n->parent] += below[i];
+        if (is_ours && self > 0)
+            vec_push(&s->measured.hits, (struct code_hit){n->address, self});
+        else
+            s->elsewhere += self;
+        const struct recording_node *caller = &rec->nodes.at[n->parent];
+        if (is_ours && n->parent && below[i] > 0 && !rec->arcs.len &&
+            caller->object != RECORDING_NONE && is_program[caller->object])
+            vec_push(&s->measured.calls,
+                     (struct code_called){caller->address, n->address, below[i]});
+    }
+    for (size_t i = 0; i < rec->arcs.len; i++) {
+        const struct recording_arc *a = &rec->arcs.at[i];
+        if (a->self_object == RECORDING_NONE || !is_program[a->self_object])
+            continue;
+        bool is_known = a->from_object != RECORDING_NONE && is_program[a->from_object] && a->from;
+        vec_push(&s->measured.calls,
+                 (struct code_called){is_known ? a->from - 1 : 0, a->self, (double)a->count});
+        s->measured.has_counted_calls = true;
+    }
+    arena_deinit(&scratch);
+}
+
+/* ---- all inputs */
+
+/* What is read of recordings before the program is known: its path. */
+static bool open_program(struct source_inputs *s, const struct source_request *r,
+                         const struct recording *rec, const char *path, struct err *e)
+{
+    s->program = r->program;
+    if (!s->program && rec && rec->processes.len && rec->processes.at[0].program < rec->objects.len)
+        s->program =
+            arena_printf(&s->arena, "%s", rec->objects.at[rec->processes.at[0].program].path);
+    if (!s->program)
+        return err_in(e, path, "does not say which program ran; name it first");
+    s->object = object_open(s->program,
+                            &(struct object_options){.debug_dir = r->session->debug_dir}, NULL, e);
+    if (!s->object)
+        return false;
+    functions_native(&s->functions, s->object, &s->arena);
+    functions_keep_pieces(&s->functions);
+    find_producer(s);
+    return true;
+}
+
+/* The program is opened when the first recording says which it is, unless it was named. */
+static bool read_recording(struct source_inputs *s, const struct source_request *r,
+                           const char *path, struct err *e)
+{
+    const struct session_options *o = r->session;
+    const struct recorded_options options = {
+        .read = o->read, .debug_dir = o->debug_dir, .symbols = o->symbols, .filter = o->recorded};
+    struct recorded run = {0};
+    struct functions ignored;
+    char *paths[] = {(char *)path};
+    bool ok = recorded_open(&run, paths, 1, &options, &ignored, e);
+    const struct recording *rec = &run.recording;
+    bool *is_program = ARENA_NEW(&s->arena, bool, ok ? rec->objects.len + 1 : 1);
+    ok = ok && (s->object || open_program(s, r, rec, path, e)) &&
+         find_program(s, r, path, rec, is_program, e);
+    if (ok)
+        add_recording(s, &run, is_program);
+    recorded_close(&run);
+    return ok;
+}
+
+/* Coverage is read last, all of it at once, as its files belong together. */
+static bool read_inputs(struct source_inputs *s, const struct source_request *r, struct err *e)
+{
+    s->coverage = ARENA_NEW(&s->arena, char *, r->inputs_len + 1);
+    if (r->program && !open_program(s, r, NULL, r->program, e))
+        return false;
+    for (size_t i = 0; i < r->inputs_len; i++) {
+        char *path = r->inputs[i];
+        if (is_coverage_operand(path)) {
+            s->coverage[s->coverage_len++] = path;
+            continue;
+        }
+        if (is_source_profile(path)) {
+            if (!source_profile_load(path, &s->profile, NULL, NULL, e))
+                return false;
+            continue;
+        }
+        bool is_run = is_recording(path);
+        if (!is_run && !s->object && !open_program(s, r, NULL, path, e))
+            return false;
+        if (is_run ? !read_recording(s, r, path, e) : !add_profile(s, r, path, e))
+            return false;
+    }
+    if (s->coverage_len && !s->object && !open_program(s, r, NULL, s->coverage[0], e))
+        return false;
+    const struct arcs_calls_request counters = {.object = s->object,
+                                                .functions = &s->functions,
+                                                .is_forced = r->session->is_forced,
+                                                .arena = &s->arena};
+    return !s->coverage_len || arcs_positions(&counters, s->coverage, s->coverage_len, r->target,
+                                              &s->profile, &s->lines, e);
+}
+
+/* Debug information that is missing or damaged is an error only where addresses are to be mapped:
+ * counters bring their lines with them. */
+bool source_inputs_read(struct source_inputs *s, const struct source_request *r, struct err *e)
+{
+    if (!read_inputs(s, r, e))
+        return false;
+    bool has_code = s->measured.hits.len || s->measured.calls.len;
+    if (r->keeps_addresses)
+        return s->measured.hits.len ||
+               err_set(e, "nothing was sampled in %s", s->program ? s->program : "the inputs");
+    const char *why;
+    if (has_code && !object_has_debug_info(s->object))
+        return object_debug_refused(s->object, &why)
+                   ? err_in(e, s->program, "%s", why)
+                   : err_in(e, s->program,
+                            "has no line numbers, by which compilers know code: compile it with "
+                            "-g, or name the folder of its separate debug file with --debug-dir");
+    bool is_foreign = r->target == COMPILER_GCC ? s->is_llvm : s->is_gcc;
+    const struct source_mapping_input in = {.object = s->object,
+                                            .functions = &s->functions,
+                                            .measured = &s->measured,
+                                            .target = r->target,
+                                            .no_discriminators = is_foreign};
+    if (has_code)
+        source_mapping_make(&s->mapping, &in, &s->profile);
+    if (has_code && object_debug_refused(s->object, &why))
+        return err_in(e, s->program, "%s", why);
+    return s->profile.positions.len || s->profile.instances.len ||
+           err_set(e,
+                   has_code ? "nothing that was measured of %s has a place in its sources; "
+                              "--explain says why"
+                            : "nothing was measured in %s",
+                   s->program ? s->program : "the inputs");
+}

@@ -1,0 +1,324 @@
+"""monarc optimize: what compilers are told, against counts known by construction, and whether gcc,
+clang, BOLT and llvm-profdata take the files."""
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import check_schema, gmon, main, monarc, monarc_json
+
+GCC = shutil.which("gcc")
+CLANG = shutil.which("clang")
+PROFDATA = shutil.which("llvm-profdata") or shutil.which("llvm-profdata-14")
+
+# One condition holds in nine of ten rounds; `clamp` is inlined; two functions are called by pointer.
+SOURCE = """#include <stdio.h>
+#include <stdlib.h>
+static inline __attribute__((always_inline)) int clamp(int x, int hi)
+{
+    if (x > hi)
+        x -= hi;
+    return x * 3;
+}
+__attribute__((noinline)) static long often(long x) { return x + 1; }
+__attribute__((noinline)) static long rarely(long x) { return x * 2; }
+static long (*volatile table[2])(long) = {often, rarely};
+__attribute__((noinline)) long work(int n)
+{
+    long s = 0;
+    for (int i = 0; i < n; i++) {
+        if (i % 10)
+            s += clamp(s & 0xff, 200);
+        else
+            s = s / 7 + i;
+        s += table[i % 4 == 0](s);
+    }
+    return s;
+}
+int main(int argc, char **argv)
+{
+    printf("%ld\\n", work(argc > 1 ? atoi(argv[1]) : 100));
+    return 0;
+}
+"""
+
+
+def read_text(text):
+    """Functions of a sample profile: {name: (head, {path: count})}, a path being the places from the
+    function inwards, with the names of what is inlined there."""
+    found, path = {}, []
+    for line in text.splitlines():
+        depth = len(line) - len(line.lstrip(" "))
+        if not depth:
+            name, _, head = line.rsplit(":", 2)
+            found[name] = (int(head), {})
+            path = [name]
+            continue
+        place, rest = line.strip().split(": ", 1)
+        path = path[:depth]
+        if rest[0].isdigit():
+            found[path[0]][1][(*path[1:], place)] = int(rest.split()[0])
+        else:
+            path.append(place + " " + rest.rsplit(":", 1)[0])
+    return found
+
+
+def instructions(program, function):
+    """Addresses of the instructions of a function."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", program],
+                          check=True, capture_output=True, text=True).stdout
+    return [(int(at, 16), what) for at, what in re.findall(r"^ +([0-9a-f]+):\t(.*)$", text, re.M)]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="monarc-optimize-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "t.c").write_text(SOURCE)
+
+    def call(self, *words):
+        return subprocess.run(list(map(str, words)), cwd=self.folder, check=True, capture_output=True,
+                              text=True).stdout
+
+    def monarc(self, *words, status=0):
+        done = monarc(*words, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return (done.stderr if status else done.stdout).decode()
+
+    def sampled(self, compiler="gcc", flags="", hits=None):
+        """A program and a gmon.out with `hits` of each instruction of work."""
+        self.call(compiler, "-O2", "-g", "-no-pie", *flags.split(), "-o", "t", "t.c")
+        code = instructions(self.folder / "t", "work")
+        low, high = code[0][0], code[-1][0] + 16
+        bins = [0] * (high - low)
+        for i, (at, what) in enumerate(code):
+            bins[at - low] = hits(i, what) if hits else 10
+        (self.folder / "gmon.out").write_bytes(gmon([(low, high, bins)]))
+        return code
+
+
+@unittest.skipUnless(GCC and shutil.which("objdump"), "needs gcc and objdump")
+class Samples(Case):
+    def test_a_block_that_runs_evenly_has_one_count(self):
+        self.sampled()
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+        head, counts = read_text(text)["work"]
+        self.assertEqual(head, 10000)
+        self.assertEqual(set(counts.values()), {10000})
+        inlined = [path for path in counts if len(path) == 2]
+        self.assertTrue(all(path[0].split()[1] == "clamp" for path in inlined) and inlined, counts)
+
+    def test_noise_within_a_block_is_evened_out(self):
+        """All samples of a block on its last instruction, as skid has it, are as good as spread."""
+        self.sampled()
+        even = read_text(self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-"))
+        state = {"n": 0}
+
+        def skidding(_, what):
+            state["n"] += 10
+            if not re.match(r"j|ret", what):
+                return 0
+            held, state["n"] = state["n"], 0
+            return held
+        self.sampled(hits=skidding)
+        skid = read_text(self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-"))
+        total = [sum(p["work"][1].values()) for p in (even, skid)]
+        self.assertLess(abs(total[0] - total[1]) / total[0], 0.6)
+        self.assertEqual(even["work"][1].keys() & skid["work"][1].keys(), skid["work"][1].keys())
+
+    def test_discriminators_are_those_of_the_line_table(self):
+        self.sampled()
+        listed = set()
+        for at, _ in instructions(self.folder / "t", "work"):
+            said = self.call("addr2line", "-e", "t", hex(at)).strip()
+            line = re.search(r":(\d+)", said)
+            number = re.search(r"discriminator (\d+)", said)
+            if number and line:
+                listed.add(int(number[1]))
+        told = self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "t.afdo")
+        self.assertIn("AutoFDO profile, version", told)
+        data = (self.folder / "t.afdo").read_bytes()
+        found = set()
+        text = self.monarc("convert", "--to", "llvm-sample", "-o", "-", "t.afdo")
+        for _, counts in read_text(text).values():
+            found |= {int(path[-1].split(".")[1]) for path in counts if "." in path[-1]}
+        self.assertTrue(found and found <= listed, (found, listed))
+        self.assertEqual(data[:4], b"adcg")
+
+    def test_counts_of_several_inputs_add_up(self):
+        self.sampled()
+        shutil.copy(self.folder / "gmon.out", self.folder / "second.out")
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "second.out", "-o", "-")
+        self.assertEqual(set(read_text(text)["work"][1].values()), {20000})
+
+    def test_explain_names_what_has_no_place(self):
+        self.sampled()
+        found = monarc_json("optimize", "--for", "clang", "--explain", "t", "gmon.out", cwd=self.folder)
+        check_schema(self, "optimize", found)
+        self.assertEqual(found["samples"], found["samples_mapped"])
+        self.assertEqual(found["measured_functions"][0]["name"], "work")
+        self.assertAlmostEqual(sum(line["samples"] for line in found["measured_lines"]),
+                               found["samples"])
+        text = self.monarc("optimize", "--for", "clang", "--explain", "t", "gmon.out")
+        self.assertIn("100.00 % of all samples", text)
+        self.call("strip", "-g", "t")
+        self.assertIn("compile it with -g",
+                      self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "x", status=2))
+        self.assertFalse((self.folder / "x").exists())
+
+    def test_the_version_is_that_of_the_programs_gcc(self):
+        self.sampled()
+        release = int(self.call("gcc", "-dumpversion").split(".")[0])
+        wanted = 3 if release >= 16 else 2 if release >= 12 else 1
+        self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "t.afdo")
+        self.assertEqual(struct.unpack_from("<I", (self.folder / "t.afdo").read_bytes(), 4), (wanted,))
+        for asked, version in (5, 1), (11, 1), (12, 2), (15, 2), (16, 3):
+            self.monarc("optimize", "--for", "gcc", "--gcc", asked, "t", "gmon.out", "-o", "t.afdo")
+            data = (self.folder / "t.afdo").read_bytes()
+            self.assertEqual(struct.unpack_from("<I", data, 4), (version,))
+
+    def test_dump_gcov_reads_version_1(self):
+        if not shutil.which("dump_gcov"):
+            self.skipTest("needs dump_gcov (Debian package autofdo)")
+        self.sampled()
+        self.monarc("optimize", "--for", "gcc", "--gcc", 11, "t", "gmon.out", "-o", "t.afdo")
+        text = self.call("dump_gcov", "--gcov_version=1", "t.afdo")
+        self.assertRegex(text, r"(?m)^work total:\d+ head:10000$")
+        self.assertRegex(text, r"(?m)^ +\d+(\.\d+)?: clamp total:\d+$")
+
+    @unittest.skipUnless(CLANG, "needs clang")
+    def test_the_other_compilers_discriminators_are_left_out(self):
+        self.sampled()
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+        self.assertFalse(any("." in place for _, counts in read_text(text).values()
+                             for path in counts for place in path if " " not in place))
+        self.sampled("clang", "-fdebug-info-for-profiling")
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+        self.assertTrue(any("." in path[-1] for _, counts in read_text(text).values()
+                            for path in counts))
+        said = self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "x", status=2)
+        self.assertIn("--gcc RELEASE", said)
+
+
+@unittest.skipUnless(GCC, "needs gcc")
+class Counters(Case):
+    def counted(self):
+        self.call("gcc", "--coverage", "-g", "-o", "counted", "t.c")
+        self.call("./counted", "100000")
+        self.call("gcc", "-O2", "-g", "-o", "t", "t.c")
+
+    def test_gcc_gets_the_exact_probabilities(self):
+        self.counted()
+        self.monarc("optimize", "--for", "gcc", "t", ".", "-o", "t.afdo")
+        self.call("gcc", "-O2", "-g", "-fauto-profile=t.afdo", "-fdump-tree-optimized-blocks", "-c",
+                  "t.c", "-o", "u.o")
+        [dump] = self.folder.glob("*.optimized")
+        [work] = re.findall(r"\nlong int work \(int n\)\n(.*?)\n\n\n", dump.read_text(), re.S)
+        shares = {float(x) for x in re.findall(r"\[([0-9.]+)%\]", work)}
+        self.assertTrue(any(abs(x - 90) < 1 for x in shares), shares)
+        self.assertTrue(any(abs(x - 10) < 1 for x in shares), shares)
+
+    @unittest.skipUnless(CLANG, "needs clang")
+    def test_clang_gets_the_exact_weights(self):
+        self.counted()
+        for options in (), ("--binary",):
+            self.monarc("optimize", "--for", "clang", *options, "t", ".", "-o", "t.prof")
+            code = self.call("clang", "-O2", "-g", "-fprofile-sample-use=t.prof", "-S", "-emit-llvm",
+                             "t.c", "-o", "-")
+            weights = [tuple(map(int, w)) for w in
+                       re.findall(r'"branch_weights", i32 (\d+), i32 (\d+)', code)]
+            self.assertTrue(any({90000, 10000} == {round(a, -2), round(b, -2)} for a, b in weights),
+                            weights)
+
+    def test_counts_are_gcovs(self):
+        self.counted()
+        text = self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-")
+        head, counts = read_text(text)["work"]
+        start = SOURCE[:SOURCE.index("long work")].count("\n") + 1
+        self.assertEqual(head, 1)
+        listed = self.monarc("gcov", "-t", "counted-t.gcda")
+        for count, line in re.findall(r"^ *(\d+)\*?: *(\d+):", listed, re.M):
+            offset = int(line) - start
+            if 0 <= offset <= 10 and offset != 5:  # where clamp returns to: gcov counts it twice
+                self.assertEqual(counts[(str(offset),)], int(count), line)
+        self.assertEqual(counts[("5",)], 90000)
+        self.assertEqual(read_text(text)["often"][0] + read_text(text)["rarely"][0], 100000)
+
+
+class Files(Case):
+    TEXT = ("main:184019:2\n 4: 534\n 5: 1075\n 5.2: 7\n 9: 2064 bar:1471 foo:631\n"
+            " 10: inline1:1000\n  1: 1000\n  3: deep:0\n   1: 0\nfoo:12:3\n 1: 12\n")
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def canonical(self, name):
+        return self.monarc("convert", "--to", "llvm-sample", "-o", "-", name)
+
+    def test_all_forms_hold_the_same(self):
+        self.write("a.prof", self.TEXT)
+        once = self.canonical("a.prof")
+        for form in "afdo", "llvm-sample-binary", "llvm-sample":
+            self.monarc("convert", "--to", form, "-o", form, "a.prof",
+                        *(["--gcc", "16"] if form == "afdo" else []))
+            self.assertEqual(self.canonical(form), once, form)
+
+    def test_merge_adds_and_commutes(self):
+        self.write("a.prof", self.TEXT)
+        self.write("b.prof", "foo:5:1\n 1: 4\n 2: 1\nother:1:1\n 1: 1\n")
+        self.monarc("merge", "-o", "ab", "a.prof", "b.prof")
+        self.monarc("merge", "-o", "ba", "b.prof", "a.prof")
+        self.assertEqual(*((self.folder / name).read_bytes() for name in ("ab", "ba")))
+        found = read_text((self.folder / "ab").read_text())
+        self.assertEqual(found["foo"], (4, {("1",): 16, ("2",): 1}))
+        if PROFDATA:
+            self.call(PROFDATA, "merge", "--sample", "--text", "-o", "theirs", "a.prof", "b.prof")
+            self.write("theirs2", (self.folder / "theirs").read_text())
+            self.assertEqual(read_text(self.canonical("theirs2")), found)
+
+    @unittest.skipUnless(PROFDATA, "needs llvm-profdata")
+    def test_llvm_reads_our_binary_and_we_read_theirs(self):
+        self.write("a.prof", self.TEXT)
+        self.monarc("convert", "--to", "llvm-sample-binary", "-o", "a.bin", "a.prof")
+        theirs = self.call(PROFDATA, "merge", "--sample", "--text", "a.bin", "-o", "-")
+        self.assertEqual(read_text(theirs), read_text(self.TEXT))
+        for packed in (), ("--compress-all-sections",):
+            self.call(PROFDATA, "merge", "--sample", "--extbinary", *packed, "a.prof", "-o", "b.bin")
+            self.assertEqual(self.canonical("b.bin"), self.canonical("a.prof"))
+
+    def test_info(self):
+        self.write("a.prof", self.TEXT)
+        text = self.monarc("info", "a.prof")
+        self.assertIn("sample profile of LLVM, text", text)
+        found = monarc_json("info", "a.prof", cwd=self.folder)
+        [of] = found["files"]
+        self.assertEqual((of["format"], of["functions"], of["inlined"], of["positions"]),
+                         ("llvm-sample", 2, 2, 7))
+
+    def test_damage_is_one_line(self):
+        for text, says in (("main:1:1\n  4: 5\n", "below nothing"), ("main:1:1\n 4 5\n", "LINE"),
+                           ("main:1:1\n 1: 99999999999999999999\n", "2^64"),
+                           ("[main:1 @ f]:1:1\n 1: 1\n", "contexts")):
+            self.write("bad.prof", text)
+            said = self.monarc("merge", "-o", "x", "bad.prof", status=2)
+            self.assertIn(says, said)
+            self.assertEqual(said.count("\n"), 1)
+        (self.folder / "bad.afdo").write_bytes(b"adcg" + struct.pack("<4I", 0x3430372A, 0, 0xAA << 24, 1))
+        self.assertIn("--gcov_version=2", self.monarc("merge", "-o", "x", "bad.afdo", status=2))
+
+    def test_misuse(self):
+        for words, says in (([], "--for NAME"), (["--for", "gcc"], "what was measured"),
+                            (["--for", "gcc", "x"], "-o FILE"),
+                            (["--for", "gcc", "--binary", "x", "-o", "y"], "--binary"),
+                            (["--for", "clang", "--gcc", "12", "x", "-o", "y"], "--gcc is of")):
+            self.assertIn(says, self.monarc("optimize", *words, status=2))
+
+
+if __name__ == "__main__":
+    main()
