@@ -6,6 +6,7 @@
 #include "../common/sys.h"
 #include "loadmap.h"
 #include "monitor.h"
+#include "sampling/sample.h"
 #include "start.h"
 #include "table.h"
 #include "thread.h"
@@ -92,8 +93,10 @@ void monarc_arc_slow(uint64_t from, uint64_t self)
     mark_profiled(p, self);
     struct thread *t = thread_attach(p);
     count(p, t ? &t->arcs : &p->late, MONARC_EXTENT_ARCS, t ? ARC_SLOTS : LATE_SLOTS, from, self);
-    if (t)
+    if (t) {
         monarc_slot.arcs = t->arcs.newest;
+        sample_entered(p, t);
+    }
 }
 
 void monarc_block_slow(uint64_t at)

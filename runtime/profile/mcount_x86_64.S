@@ -15,6 +15,10 @@
 #define CELL_COUNT 16
 #define CELL_SIZE  32
 
+#define SLOT_ENTERED 16
+#define ENTRY_SIZE   32
+#define RING_BYTES   32768
+
         .text
 
 /* \from: where the return address into the caller's caller lies; the one into the caller is at
@@ -58,6 +62,41 @@
         jmp     monarc_slow
         .endm
 
+/* Notes the function that is entered in the thread's ring (sampling/entered.h), behind those that
+   it was called from; those noted at this stack pointer or below have returned. Where nothing was
+   noted, the key is the largest there is. The newest is stored last: a signal in between notes its
+   own functions there, and they have returned when this goes on. */
+        .macro NOTE
+        movq    %rax, -8(%rsp)
+        movq    monarc_slot@gottpoff(%rip), %rax
+        movq    %fs:SLOT_ENTERED(%rax), %r11
+        testq   %r11, %r11
+        je      8f
+        movq    %rsp, %rax
+        cmpq    %rax, (%r11)
+        ja      6f              /* it is on the stack, and so the caller's or farther out */
+        je      7f              /* it returned, and its caller called this one */
+5:      movq    $-1, (%r11)     /* it returned: the one before it */
+        testl   $(RING_BYTES - 1), %r11d
+        jne     4f
+        addq    $RING_BYTES, %r11
+4:      subq    $ENTRY_SIZE, %r11
+        cmpq    %rax, (%r11)
+        jbe     5b
+6:      addq    $ENTRY_SIZE, %r11
+        testl   $(RING_BYTES - 1), %r11d
+        jne     7f
+        subq    $RING_BYTES, %r11
+7:      movq    %rax, (%r11)
+        movq    8(%rsp), %rax
+        movq    %rax, 8(%r11)
+        movq    (%rsp), %rax
+        movq    %rax, 16(%r11)
+        movq    monarc_slot@gottpoff(%rip), %rax
+        movq    %r11, %fs:SLOT_ENTERED(%rax)
+8:      movq    -8(%rsp), %rax
+        .endm
+
         .macro ENTRY name
         .globl  \name
         .type   \name, @function
@@ -89,6 +128,7 @@ ENTRY __fentry__
         endbr64
         cmpl    $0, monarc_recording(%rip)
         je      9f
+        NOTE
         COUNT   8(%rsp)
 9:      ret
         .cfi_endproc

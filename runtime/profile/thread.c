@@ -226,6 +226,7 @@ static void hand_over_sealed(struct process *p)
 {
     struct thread *t = monarc_slot.thread;
     monarc_slot.arcs = monarc_slot.blocks = NULL;
+    monarc_slot.entered = NULL;
     monarc_slot.thread = NULL;
     give_back(p, t);
 }
@@ -238,6 +239,7 @@ static void hand_over(struct process *p)
         watch->ends(p, t);
     process_lock(p, &mask);
     monarc_slot.arcs = monarc_slot.blocks = NULL;
+    monarc_slot.entered = NULL;
     monarc_slot.thread = NULL;
     note_update(t);
     if (t->note) {
@@ -289,10 +291,12 @@ void thread_share(void)
 {
     monarc_slot.shared = 1;
     monarc_slot.arcs = monarc_slot.blocks = NULL;
+    monarc_slot.entered = NULL;
 }
 
 void thread_forget(void)
 {
     monarc_slot.arcs = monarc_slot.blocks = NULL;
+    monarc_slot.entered = NULL;
     monarc_slot.thread = NULL;
 }

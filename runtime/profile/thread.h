@@ -32,13 +32,15 @@ struct thread {
     uint64_t clock_start;            /* of the sampled clock */
     uintptr_t stack_low, stack_high; /* 0: unknown */
     uint64_t samples;
-    uint64_t *frames; /* scratch for one walk over the stack */
+    uint64_t *frames;        /* scratch for one walk over the stack */
+    struct entered *entered; /* the functions that it is in: see entered.h; kept */
 };
 
-/* What the fast paths read. The assembly knows the order of the first two. */
+/* What the fast paths read. The assembly knows the order of the first three. */
 struct thread_slot {
     struct segment *arcs; /* NULL: take the slow path */
     struct segment *blocks;
+    struct entered *entered; /* the newest; NULL: nothing is noted */
     struct thread *thread;
     int leaving;      /* destructor rounds seen; the tables are handed over in the last */
     int pid;          /* of the process that `thread` belongs to */

@@ -502,7 +502,8 @@ bool recorded_complete(struct recording *r, const char *folder, const struct pro
 /* --- what is missing ------------------------------------------------------------------------- */
 
 /* The advice depends on who took the samples, as one recorder unwinds by tables and the other by
- * frame pointers, which -pg keeps unless it comes with -mfentry (gcc 16's default on x86-64). */
+ * frame pointers, which -pg keeps unless it comes with -mfentry (on x86-64, where that is gcc 16's
+ * default, the recorder notes what is entered). */
 static const char *recorded_why_no_callers(bool is_inside, const struct object *program)
 {
     if (!is_inside)

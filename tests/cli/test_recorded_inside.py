@@ -49,25 +49,83 @@ class Reports(Case):
         entry = next(e for e in graph["entries"] if e.get("name") == "called")
         self.assertEqual([(c["name"], c["calls"]) for c in entry["callers"]], [("main", 1000)])
 
-    def test_fentry_needs_frame_pointers(self):
-        """-pg keeps frame pointers, -pg -mfentry does not: the report says what is missing."""
+    FENTRY = """
+        #include <pthread.h>
+        #include <setjmp.h>
+        #include <stdlib.h>
+        static volatile int sink;
+        static jmp_buf back;
+        #define APART __attribute__((noipa)) static
+        APART void busy(int n) { for (int i = 0; i < n; i++) sink += i; }
+        APART void left(void) { busy(300000); __asm__ volatile(""); }
+        APART void right(void) { busy(100000); __asm__ volatile(""); }
+        APART int compare(const void *a, const void *b) { busy(300); return *(const int *)a - *(const int *)b; }
+        APART void sorts(void)
+        {
+            int v[150];
+            for (int i = 0; i < 150; i++)
+                v[i] = i * 7919 % 150;
+            qsort(v, 150, sizeof *v, compare);
+            __asm__ volatile("");
+        }
+        APART int deep(int n)
+        {
+            if (n)
+                return deep(n - 1) + 1;
+            busy(100000);
+            return 0;
+        }
+        APART void jumps(void) { busy(1000); longjmp(back, 1); }
+        APART void lands(void) { if (!setjmp(back)) jumps(); busy(100000); __asm__ volatile(""); }
+        APART void *other(void *unused)
+        {
+            for (int i = 0; i < 1000; i++)
+                left();
+            return unused;
+        }
+        int main(void)
+        {
+            pthread_t thread;
+            pthread_create(&thread, 0, other, 0);
+            for (int i = 0; i < 1000; i++) {
+                left();
+                right();
+                sorts();
+                deep(20);
+                lands();
+            }
+            return pthread_join(thread, 0);
+        }
+    """
+
+    def test_fentry_has_stacks(self):
+        """-pg -mfentry, gcc 16's default, keeps no frame pointers: stacks are of what was entered. Times go
+        along the calls that were made, also behind libc's functions, longjmp and recursion."""
         if os.uname().machine != "x86_64":
             self.skipTest("-mfentry is of x86")
-        text = """
-            static volatile int sink;
-            __attribute__((noipa)) static void busy(void) { for (int i = 0; i < 300000; i++) sink += i; }
-            __attribute__((noipa)) static void between(void) { busy(); __asm__ volatile(""); }
-            int main(void) { for (int i = 0; i < 400; i++) between(); return 0; }
-        """
-        for number, (flags, has_stacks) in enumerate(((("-fno-omit-frame-pointer",), True),
-                                                      ((), False))):
-            program = self.build(f"f{number}.c", "-O2", "-pg", "-mfentry", *flags, *FLAGS[2:], name=f"f{number}",
-                                 text=text)
+        for number, flags in enumerate((("-O2",), ("-O2", "-fno-omit-frame-pointer"), ("-O0",))):
+            program = self.build(f"f{number}.c", *flags, "-g", "-pg", "-mfentry", "-pthread", *FLAGS[2:],
+                                 "-fno-optimize-sibling-calls", name=f"f{number}", text=self.FENTRY)
             folder = self.record(program)
-            said = monarc("graph", "--tree", folder).stdout.decode()
-            self.assertEqual(bool(re.search(r"> between\n.*> busy\n", said)), has_stacks, said)
-            self.assertEqual("callers are unknown: record with stacks, compile with -fno-omit-frame-pointer" in said,
-                             not has_stacks, said)
+            rows, summary = self.flat(folder)
+            samples = sum(row["self_samples"] for row in rows.values()
+                          if row["name"] in ("busy", "left", "right", "compare", "sorts", "deep"))
+            self.assertEqual({n: rows[n]["calls"] for n in ("left", "right", "sorts", "lands", "jumps", "busy")},
+                             {"left": 2000, "right": 1000, "sorts": 1000, "lands": 1000, "jumps": 1000,
+                              "busy": 6000 + rows["compare"]["calls"]})
+            self.assertGreater(samples, 50)
+            whole = rows["busy"]["self_samples"]
+            work = {"left": 2000 * 300, "right": 1000 * 100, "deep": 1000 * 100, "lands": 1000 * 101,
+                    "compare": rows["compare"]["calls"] * 0.3}
+            for name, units in work.items():
+                self.assertAlmostEqual(rows[name]["total_samples"] / whole, units / sum(work.values()), delta=0.15,
+                                       msg=(flags, name))
+            self.assertGreater(rows["main"]["total_samples"] + rows["other"]["total_samples"], 0.95 * samples)
+            self.assertGreater(rows["sorts"]["total_samples"], 0.9 * rows["compare"]["total_samples"])
+            tree = monarc("graph", "--tree", "--depth", "40", folder).stdout.decode()
+            for row in r" 1 > main\n", r" 2 +deep\n", r" 22 +> deep\n.* 23 +> busy\n", r" 2 +lands\n.* 3 +>? *busy\n":
+                self.assertRegex(tree, row)
+            self.assertNotIn("callers are unknown", tree)
             shutil.rmtree(folder)
 
     def test_lines_of_two_objects(self):

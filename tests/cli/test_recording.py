@@ -140,7 +140,8 @@ class Flat(Case):
         self.assertEqual((summary["samples"], summary["profiler_samples"]), (1000, 150))
         self.assertEqual(rows["main"]["total_samples"], 890)
         self.assertNotIn("mcount", rows)
-        self.assertIn("150 more while the recorder counted calls", self.text("flat", "--force", folder))
+        self.assertIn("150 more in mcount, which the program calls as it was compiled with -pg, not included",
+                      self.text("flat", "--force", folder))
 
     def test_rows_fit(self):
         """Rows have 80 columns, names are shortened, and columns without data are none."""

@@ -11,6 +11,7 @@
 #include "../../common/sys.h"
 #include "../../common/text.h"
 #include "clocks.h"
+#include "entered.h"
 #include "ring.h"
 #include "stack.h"
 #include "../thread.h"
@@ -51,16 +52,32 @@ static void registers_of(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp, uint
 #endif
 }
 
-/* Stacks deeper than the kernel follows them are walked here, at a signal for each sample. */
-static void empty_ring(struct process *p, struct thread *t)
+/* From here on stacks are walked here, at a signal for each sample. */
+static void leave_ring(struct process *p, struct thread *t)
 {
-    if (!ring_drain(p, t) || t->is_deep) {
-        clock_redraw_ring(p, t);
-        return;
-    }
     t->is_deep = true;
     ring_unmap(p, t);
     clock_perf_start(p, t);
+}
+
+/* Stacks deeper than the kernel follows them are left to us. */
+static void empty_ring(struct process *p, struct thread *t)
+{
+    if (!ring_drain(p, t) || t->is_deep)
+        clock_redraw_ring(p, t);
+    else
+        leave_ring(p, t);
+}
+
+void sample_entered(struct process *p, struct thread *t)
+{
+    uint64_t mask;
+    if (!t->sampled || t->is_deep || monarc_sealed || !entered_is_used(t) || !ring_is_mapped(t))
+        return;
+    process_block(&mask);
+    if (ring_is_mapped(t))
+        leave_ring(p, t);
+    sys_unblock(&mask);
 }
 
 struct sigaction *sample_programs_action(int signal)
@@ -177,6 +194,7 @@ void sample_thread_start(struct process *p, struct thread *t)
             t->frames = process_control(p, (MOST_FRAMES + 1) * sizeof *t->frames);
         process_unlock(p, &mask);
     }
+    entered_start(p, t);
     t->clock_start = now(t);
     t->sampled = true;
     SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, 8);
@@ -189,6 +207,7 @@ void sample_thread_stop(struct process *p, struct thread *t)
 {
     if (!t->sampled)
         return;
+    entered_stop();
     clock_perf_stop(p, t);
     t->is_deep = t->is_redrawn = false;
     clock_timer_stop(t);

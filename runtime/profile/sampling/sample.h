@@ -20,6 +20,9 @@ void sample_init(struct process *p);
 /* A thread begins or ends to be sampled. Any context; called by the thread itself. */
 void sample_thread_start(struct process *p, struct thread *t);
 void sample_thread_stop(struct process *p, struct thread *t);
+/* A call was counted that was not known before: once functions note their entries, stacks are made
+ * of these, not of the frames that the kernel follows. Any context; called by the thread itself. */
+void sample_entered(struct process *p, struct thread *t);
 /* Before exec: what survives one must not fire any more; and if it failed. */
 void sample_suspend(void);
 void sample_resume(void);

@@ -8,6 +8,7 @@
 #include "../../common/sys.h"
 #include "../objects.h"
 #include "../table.h"
+#include "entered.h"
 
 #include <linux/perf_event.h>
 #include <monarc/sidecar.h>
@@ -160,6 +161,21 @@ static int walk(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp, 
     return n;
 }
 
+/* The same of functions that noted their entries. Within __fentry__ itself, the function that
+ * called it may not have been noted yet: its caller is the next word of the stack. */
+READS_STACK static int walk_entered(struct thread *t, uint64_t *frames, uintptr_t pc, uintptr_t sp)
+{
+    const uintptr_t *words = (const uintptr_t *)sp;
+    bool is_new = in_fast_path(pc) && sp >= t->stack_low &&
+                  sp + 2 * sizeof *words < t->stack_high && monarc_slot.entered->key != sp;
+    if (!is_new)
+        return entered_walk(t, frames, MOST_FRAMES, pc, sp);
+    int n = entered_walk(t, frames + 2, MOST_FRAMES - 2, words[1], sp + 2 * sizeof *words);
+    frames[0] = pc;
+    frames[1] = words[0];
+    return n + 2;
+}
+
 /* Enters a sample into the tree of stacks, outermost frame first. */
 static void enter(struct process *p, struct thread *t, const uint64_t *frames, int n)
 {
@@ -181,7 +197,9 @@ static void enter(struct process *p, struct thread *t, const uint64_t *frames, i
 void stack_record(struct process *p, struct thread *t, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
     uint64_t one[2], *frames = t->frames ? t->frames : one;
-    int n = t->frames && config.stacks ? walk(t, frames, pc, sp, fp) : 1;
+    int n = 1;
+    if (t->frames && config.stacks)
+        n = entered_is_used(t) ? walk_entered(t, frames, pc, sp) : walk(t, frames, pc, sp, fp);
     frames[0] = pc;
     if (n == MOST_FRAMES)
         frames[n - 1] = 0; /* stands for all frames farther out */

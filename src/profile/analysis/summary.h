@@ -156,6 +156,14 @@ bool function_is_profiler(const struct functions *f, uint32_t function);
 void summary_set_profiler_aside(struct recording_weights *w, const struct space *s,
                                 const struct functions *f);
 
+/* What a recording's `profiler` did, "N more ...". A program that was compiled with -pg calls
+ * mcount also where no calls were counted. */
+static inline const char *summary_profiler_text(const struct summary *s)
+{
+    return s->arcs ? "while the recorder counted calls"
+                   : "in mcount, which the program calls as it was compiled with -pg";
+}
+
 /* Samples in the unit of the dimension; 0 if the rate is not known. */
 static inline double summary_time(const struct summary *s, double samples)
 {

@@ -166,8 +166,8 @@ static void head_text_samples(struct out *out, const struct summary *s)
         out_printf(out, "         with call stacks: totals are measured, not modelled\n");
     bool is_aside = s->run && s->run->weights->aside > 0;
     if (s->profiler > 0 && is_aside)
-        out_printf(out, "         %.6g more while the recorder counted calls, not included\n",
-                   s->profiler);
+        out_printf(out, "         %.6g more %s, not included\n", s->profiler,
+                   summary_profiler_text(s));
     else if (s->profiler > 0)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));

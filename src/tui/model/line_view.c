@@ -355,9 +355,9 @@ static void add_profile(struct page_text *p, const struct measurement *m, size_t
     if (s->run && s->profiler > 0)
         add(p,
             arena_printf(a,
-                         "           %.9g more while the recorder counted calls, not included; "
-                         "those of programs, processes and threads have it",
-                         s->profiler),
+                         "           %.9g more %s, not included; those of programs, processes and "
+                         "threads have it",
+                         s->profiler, summary_profiler_text(s)),
             width);
     if (s->unattributed > 0)
         add(p,
