@@ -63,13 +63,13 @@ static enum code_kind flame_kind(const char *object)
     static const struct {
         const char *object;
         enum code_kind kind;
-    } KINDS[] = {{"kernel", CODE_KERNEL},
-                 {"vdso", CODE_LIBRARY},
-                 {"generated", CODE_GENERATED},
-                 {"waiting", CODE_WAITING}};
-    for (size_t i = 0; object && i < sizeof KINDS / sizeof *KINDS; i++)
-        if (!strcmp(object, KINDS[i].object))
-            return KINDS[i].kind;
+    } OBJECT_KINDS[] = {{"kernel", CODE_KERNEL},
+                        {"vdso", CODE_LIBRARY},
+                        {"generated", CODE_GENERATED},
+                        {"waiting", CODE_WAITING}};
+    for (size_t i = 0; object && i < sizeof OBJECT_KINDS / sizeof *OBJECT_KINDS; i++)
+        if (!strcmp(object, OBJECT_KINDS[i].object))
+            return OBJECT_KINDS[i].kind;
     return object && strstr(object, ".so") ? CODE_LIBRARY : CODE_PROGRAM;
 }
 
