@@ -143,6 +143,9 @@ struct arch {
     /* How capstone is to take the code; false: it does not know it. */
     bool (*capstone)(const struct arch_target *t, struct capstone_view *out);
 
+    uint8_t breakpoint[4], breakpoint_len; /* code that stops a program; 0: not known */
+    uint8_t breakpoint_back; /* how far behind its start the program then stands, in bytes */
+
     /* --- stacks */
 
     uint8_t registers; /* how many a walk keeps; 0: stacks are not read on this machine */

@@ -33,11 +33,30 @@ struct code_calls {
     VEC(struct code_call) all;
 };
 
+/* Where code goes on behind an instruction. */
+enum code_flow {
+    STEP_UNKNOWN, /* it is none, or one that is not known */
+    STEP_ON,      /* to the next one */
+    STEP_CALL,    /* to the next one, once what is called returns */
+    STEP_BRANCH,  /* to the next one or to a target */
+    STEP_JUMP,    /* to a target */
+    STEP_ENDS,    /* nobody knows: a return, a jump through a register, a trap */
+};
+
+struct code_step {
+    enum code_flow flow;
+    size_t len;
+    bool has_target; /* of calls, too */
+    uint64_t target;
+};
+
 /* A kind of code, with its reader. Readers find what decode() puts into a struct code_finding; they
- * keep nothing. */
+ * keep nothing. step() looks at the first instruction of a stretch; NULL where that is not written.
+ */
 struct instruction_set {
     const char *name;
     void (*decode)(const struct code_stretch *s, struct code_finding *f);
+    struct code_step (*step)(const struct code_stretch *s, struct code_finding *f);
 };
 
 /* A stretch of code. */

@@ -260,6 +260,78 @@ static void x86_decode(const struct code_stretch *s, struct code_finding *f, boo
     }
 }
 
+/* Whether the instruction is one of the many that only go on, by its first bytes: asking capstone
+ * takes ten times as long. */
+static bool x86_goes_on(const uint8_t *at, size_t left, bool is_64)
+{
+    uint8_t byte = at[0];
+    if (is_64 && byte >> 4 == 4 && left > 2)
+        byte = *++at;
+    if (byte == 0x0f && left > 2)
+        return (at[1] >= 0x10 && at[1] < 0x30) || (at[1] >= 0x40 && at[1] < 0x80) ||
+               (at[1] >= 0x90 && at[1] < 0xa0) || (at[1] >= 0xb6 && at[1] < 0xb8) ||
+               (at[1] >= 0xbe && at[1] < 0xc0) || at[1] == 0x1e || at[1] == 0x1f;
+    return byte < 0x60 || byte == 0x63 || (byte >= 0x68 && byte < 0x6c) ||
+           (byte >= 0x80 && byte < 0x9a) || (byte >= 0xa8 && byte < 0xc2);
+}
+
+/* capstone says what an instruction does, and we how long most are. */
+static struct code_step x86_step(const struct code_stretch *s, struct code_finding *f, bool is_64)
+{
+    const uint8_t *at = s->bytes.at;
+    size_t left = s->bytes.len, len = left ? x86_length(at, left, is_64) : 0;
+    if (len && x86_goes_on(at, left, is_64))
+        return (struct code_step){.flow = STEP_ON, .len = len};
+    const struct capstone *c = x86_capstone_of(f, is_64);
+    cs_insn *found;
+    if (!c || !left || !c->disasm(c->handle, at, left < MOST ? left : MOST, s->address, 1, &found))
+        return (struct code_step){.flow = STEP_UNKNOWN};
+    const cs_detail *d = found->detail;
+    const cs_x86_op *operand = d->x86.op_count ? &d->x86.operands[d->x86.op_count - 1] : NULL;
+    struct code_step step = {.flow = STEP_ON, .len = found->size};
+    for (uint8_t i = 0; i < d->groups_count; i++)
+        switch (d->groups[i]) {
+        case CS_GRP_JUMP: step.flow = STEP_BRANCH; break;
+        case CS_GRP_CALL: step.flow = STEP_CALL; break;
+        case CS_GRP_RET:
+        case CS_GRP_IRET: step.flow = STEP_ENDS; break;
+        default: break;
+        }
+    step.has_target = (step.flow == STEP_BRANCH || step.flow == STEP_CALL) && operand &&
+                      operand->type == X86_OP_IMM;
+    step.target = step.has_target ? (uint64_t)operand->imm & f->mask : 0;
+    switch (found->id) {
+    case X86_INS_JMP:
+    case X86_INS_LJMP: step.flow = step.has_target ? STEP_JUMP : STEP_ENDS; break;
+    case X86_INS_LOOP:
+    case X86_INS_LOOPE:
+    case X86_INS_LOOPNE: step.flow = STEP_BRANCH; break;
+    case X86_INS_SYSCALL: /* capstone has it among the calls */
+    case X86_INS_INT: step.flow = STEP_ON; break;
+    case X86_INS_HLT:
+    case X86_INS_INT1:
+    case X86_INS_INT3:
+    case X86_INS_UD0:
+    case X86_INS_UD2:
+    case X86_INS_XBEGIN:
+    case X86_INS_SYSEXIT:
+    case X86_INS_SYSRET: step.flow = STEP_ENDS; break;
+    default: break;
+    }
+    c->free(found, 1);
+    return step;
+}
+
+static struct code_step x86_step_32(const struct code_stretch *s, struct code_finding *f)
+{
+    return x86_step(s, f, false);
+}
+
+static struct code_step x86_step_64(const struct code_stretch *s, struct code_finding *f)
+{
+    return x86_step(s, f, true);
+}
+
 static void x86_decode_32(const struct code_stretch *s, struct code_finding *f)
 {
     x86_decode(s, f, false);
@@ -270,8 +342,8 @@ static void x86_decode_64(const struct code_stretch *s, struct code_finding *f)
     x86_decode(s, f, true);
 }
 
-static const struct instruction_set SET_I386 = {"i386", x86_decode_32};
-static const struct instruction_set SET_X86_64 = {"x86-64", x86_decode_64};
+static const struct instruction_set SET_I386 = {"i386", x86_decode_32, x86_step_32};
+static const struct instruction_set SET_X86_64 = {"x86-64", x86_decode_64, x86_step_64};
 
 static bool x86_view(const struct arch_target *t, struct capstone_view *out)
 {
@@ -471,6 +543,9 @@ const struct arch arch_x86_64 = {
     .syscall_word = ORIG_RAX_WORD,
     .syscalls = SYSCALLS,
     .syscalls_len = sizeof SYSCALLS / sizeof *SYSCALLS,
+    .breakpoint = {0xcc},
+    .breakpoint_len = 1,
+    .breakpoint_back = 1,
     .syscall_code = {0x0f, 0x05},
     .syscall_code_len = 2,
     .syscall_number = syscall_number,

@@ -15,8 +15,6 @@
  * report failed. */
 #include "cli/run.h"
 
-#include "record/live_counters.h"
-
 #include "base/path.h"
 
 #include <errno.h>
@@ -77,6 +75,17 @@ static bool run_take_coverage(void *target, const struct option_row *row, const 
     return true;
 }
 
+/* --cover-blocks[=FILE]: a tracefile, by default PROGRAM.info in the current folder. */
+static bool run_take_blocks(void *target, const struct option_row *row, const char *value,
+                            struct err *e)
+{
+    struct run_request *r = target;
+    (void)row, (void)e;
+    r->covers_blocks = true;
+    r->coverage = value;
+    return true;
+}
+
 static const struct option_row OPTIONS[] = {
     {'o', "output", "DIR", "record into DIR (default: NAME.monarc here; %r in it: the MPI rank)",
      FILLS(struct run_request, output)},
@@ -112,6 +121,11 @@ static const struct option_row OPTIONS[] = {
     {0, "coverage", "[FILE]",
      "record nothing, but read coverage counters (clang, rustc) from outside, whatever ends it",
      TAKEN_BY(run_take_coverage)},
+    {0, "cover-blocks", "[FILE]",
+     "record nothing, but find out which lines run, of a program that counts nothing (x86)",
+     TAKEN_BY(run_take_blocks)},
+    {0, "cover-libraries", NULL, "of --cover-blocks: those of the system, too",
+     FILLS(struct run_request, covers_libraries)},
     {0, "coverage-interval", "MS", "between readings, for what is killed (default: 200)",
      FILLS(struct run_request, coverage_interval), .most = 3600000},
     {0, "no-report", NULL, "record, but show nothing", FILLS(struct run_request, no_report)},
@@ -160,6 +174,8 @@ static bool run_check_series(struct run_request *r, struct err *e)
     if (r->compares && r->compared_len != 2)
         return err_set(e, "--compare takes two commands, each in quotes, as "
                           "--compare './old FILE' './new FILE'");
+    if (r->covers_libraries)
+        return err_set(e, "--cover-libraries is of --cover-blocks");
     r->warmups = r->has_warmups && !r->warmups ? 1 : r->warmups;
     if (r->compares && !r->has_repeat)
         r->repeat = DEFAULT_PAIRS;
@@ -435,49 +451,6 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
     return ok || result.status ? result.status : EXIT_BAD;
 }
 
-/* Runs the program without recording, and says on standard error what was read of its counters, as
- * its own output goes to standard output.
- *
- * The status is the program's, unless it ended well and nothing could be read: a test that passes
- * without leaving its coverage would look like one that covers nothing. What cannot be had, by
- * SIGKILL and by exec, is no failure, but said. */
-static int run_with_coverage(struct run_request *r, struct err *e)
-{
-    struct live_counters_result result;
-    struct live_counters_request request = {
-        .argv = r->argv,
-        .output = r->coverage ? r->coverage : path_base_name(r->argv[0]),
-        .interval_ms = r->coverage_interval ? r->coverage_interval : 200};
-    struct out aside;
-    struct err ignored;
-    bool ok = live_counters_run(&request, &result, e);
-    out_init(&aside, STDERR_FILENO);
-    if (ok && !result.written)
-        ok = err_set(e,
-                     "%s: %s; compile it with -fprofile-instr-generate -fcoverage-mapping (clang) "
-                     "or -Cinstrument-coverage (rustc)",
-                     r->argv[0],
-                     result.stripped ? "has counters, but is stripped of the symbol that says "
-                                       "their version"
-                                     : "has no counters that can be read from outside");
-    else if (ok)
-        out_printf(&aside,
-                   "monarc run: counters of %" PRIu64 " process%s are in %s%s; 'monarc cover' "
-                   "shows them\n",
-                   result.written, result.written == 1 ? "" : "es", result.example,
-                   result.written > 1 ? " and others" : "");
-    if (ok && result.killed + result.replaced)
-        out_printf(&aside,
-                   "monarc run: %" PRIu64
-                   " ended by SIGKILL or ran another program by exec: what it "
-                   "counted in the last %" PRIu64 " ms may be missing\n",
-                   result.killed + result.replaced, request.interval_ms);
-    (void)!out_finish(&aside, "standard error", &ignored);
-    out_deinit(&aside);
-    free(result.example);
-    return ok || result.status ? result.status : EXIT_BAD;
-}
-
 /* One run without --repeat is no series of one: it has no mean, and its folder is the recording
  * itself. */
 static int run_run(const struct command *self, int argc, char **argv, struct out *out,
@@ -498,12 +471,13 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
     } else if (end == OPTIONS_READ && r.lists_events) {
         events_list(out, "");
         status = EXIT_FINE;
-    } else if (end == OPTIONS_READ && r.reads_coverage) {
-        if (!r.argv || r.repeat || r.compares || r.pid)
+    } else if (end == OPTIONS_READ && (r.reads_coverage || r.covers_blocks)) {
+        if (!r.argv || r.repeat || r.compares || r.pid || (r.reads_coverage && r.covers_blocks))
             err_set(e,
-                    "--coverage takes one PROGRAM, which is not recorded; see 'monarc run --help'");
+                    "--coverage and --cover-blocks take one PROGRAM, which is not recorded, and do "
+                    "not go together; see 'monarc run --help'");
         else
-            status = run_with_coverage(&r, e);
+            status = r.covers_blocks ? run_with_blocks(&r, out, e) : run_with_coverage(&r, e);
     } else if (end == OPTIONS_READ && run_check_request(&r, e) && run_take_rank(&r, e)) {
         status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
     }

@@ -33,6 +33,8 @@ struct run_request {
     const char *prepare;
 
     bool reads_coverage; /* --coverage: no recording, but counters from outside */
+    bool covers_blocks;  /* --cover-blocks: the same of a program without counters */
+    bool covers_libraries;
     const char *coverage;
     uint64_t coverage_interval; /* milliseconds; 0: the default */
 
@@ -74,6 +76,10 @@ struct run_setting {
  * all. */
 MUST_CHECK bool run_record(struct run_request *r, const struct run_setting *s,
                            struct monitor_result *result, struct err *e);
+
+/* Runs without recording: --coverage and --cover-blocks. The exit status. */
+int run_with_coverage(const struct run_request *r, struct err *e);
+int run_with_blocks(const struct run_request *r, struct out *out, struct err *e);
 
 /* Runs that are reported together: --repeat and --compare. The exit status. Folders of what is
  * finished stay, whatever ends the series. */

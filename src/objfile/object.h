@@ -315,6 +315,25 @@ void disassembler_compressed(struct disassembler *d, bool is_compressed);
  * bytes. False: there is no code. */
 bool disassemble(struct disassembler *d, uint64_t address, uint64_t end, struct instruction *out);
 
+/* --- basic blocks, at whose starts a breakpoint does no harm */
+
+/* [start, end): from the start of an instruction, one after the other, to where another block
+ * begins or it is not known how code goes on. */
+struct code_block {
+    uint64_t start, end;
+};
+
+struct code_blocks {
+    VEC(struct code_block) all; /* ascending, disjoint */
+    uint64_t regions, refused;  /* functions or pieces of them that have lines; those that overlap
+                                   themselves, of which nothing is listed */
+};
+
+/* The blocks of all code that has lines. False, with half a sentence: there are no lines, or the
+ * machine's code is not known. */
+bool object_blocks(struct object *o, struct code_blocks *out, const char **why);
+void code_blocks_deinit(struct code_blocks *b);
+
 /* ---- An excerpt: what a file says of some of its functions and of some of its code, in a few
  * bytes, so that whoever has it can do without the file. The bytes: docs/formats/recording.md,
  * "Excerpts".

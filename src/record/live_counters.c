@@ -11,29 +11,25 @@
  *     fork                               what the parent had counted is taken off the child's
  *     vfork                              the child counts in the parent's memory until it execs
  *
- * Every process is seized, so that its children are followed; threads run freely between their
- * beginning and their end. The program's own writing goes to /dev/null, or all would be counted
- * twice. Costs a copy of the counters an interval, and one at the end of each thread. Not read:
- * gcc's counters, whose places no section tells; counters of the optimiser; objects that are
- * stripped of the symbol which says their version. */
+ * All processes are followed (follow.c). The program's own writing goes to /dev/null, or all would
+ * be counted twice. Costs a copy of the counters an interval, and one at the end of each thread.
+ * Not read: gcc's counters, whose places no section tells; counters of the optimiser; objects that
+ * are stripped of the symbol which says their version. */
 #include "record/live_counters.h"
 
 #include "base/file.h"
 #include "base/path.h"
 #include "coverage/format/llvm.h"
 #include "objfile/object.h"
+#include "record/follow.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Addresses of a section, in the process. */
@@ -272,23 +268,10 @@ static struct process *watching_process(struct watching *w, pid_t pid)
     return NULL;
 }
 
-/* The process that a thread is of. */
-static pid_t process_of(pid_t tid)
-{
-    char path[64], line[256];
-    int tgid = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", tid);
-    FILE *status = fopen(path, "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "Tgid: %d", &tgid) != 1)
-        ;
-    if (status)
-        fclose(status);
-    return tgid;
-}
-
 /* A child begins with what its parent has counted. */
-static void watching_add(struct watching *w, pid_t pid, bool is_in_parent, bool is_forked)
+static void watching_begin(void *context, pid_t pid, bool is_in_parent, bool is_forked)
 {
+    struct watching *w = context;
     struct process p = {.pid = pid, .is_in_parent = is_in_parent};
     if (watching_process(w, pid))
         return;
@@ -304,39 +287,34 @@ static void watching_add(struct watching *w, pid_t pid, bool is_in_parent, bool 
     w->result->processes++;
 }
 
-/* A stop of a thread: what it means is done, and it goes on. A process that ends or replaces its
- * program is read once more, or written. */
-static bool watching_stop(struct watching *w, pid_t tid, int status, struct err *e)
+/* What follow_program() asks: a process that ends or replaces its program is read once more, or
+ * written. */
+static bool watching_exec(void *context, pid_t pid, bool *lets_go, struct err *e)
 {
-    int signal = WSTOPSIG(status), event = status >> 16;
-    unsigned long message = 0;
-    struct process *p = watching_process(w, process_of(tid));
-    bool ok = true;
-    if (event)
-        ptrace(PTRACE_GETEVENTMSG, tid, 0, &message);
-    if (event == PTRACE_EVENT_EXIT && p)
-        process_read(p);
-    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
-        pid_t child = (pid_t)message;
-        if (process_of(child) == child)
-            watching_add(w, child, event == PTRACE_EVENT_VFORK, true);
-    }
-    if (event == PTRACE_EVENT_EXEC && p) {
-        ok = p->is_in_parent || process_write(w, p, e);
-        w->result->replaced += !p->is_in_parent;
-        process_forget_images(p);
-        p->is_in_parent = false;
-    }
-    bool is_group_stop = event == PTRACE_EVENT_STOP && (signal == SIGSTOP || signal == SIGTSTP ||
-                                                        signal == SIGTTIN || signal == SIGTTOU);
-    ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, tid, 0, (long)(event ? 0 : signal));
+    struct watching *w = context;
+    struct process *p = watching_process(w, pid);
+    (void)lets_go;
+    if (!p)
+        return true;
+    bool ok = p->is_in_parent || process_write(w, p, e);
+    w->result->replaced += !p->is_in_parent;
+    process_forget_images(p);
+    p->is_in_parent = false;
     return ok;
 }
 
-/* The leader's end is the process's: other threads have ended before it. */
-static bool watching_end(struct watching *w, pid_t tid, int status, struct err *e)
+static void watching_leave(void *context, pid_t pid)
 {
-    struct process *p = watching_process(w, tid);
+    struct process *p = watching_process(context, pid);
+    if (p)
+        process_read(p);
+}
+
+/* The leader's end is the process's: other threads have ended before it. */
+static bool watching_end(void *context, pid_t pid, int status, struct err *e)
+{
+    struct watching *w = context;
+    struct process *p = watching_process(w, pid);
     if (!p)
         return true;
     w->result->killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -346,104 +324,28 @@ static bool watching_end(struct watching *w, pid_t tid, int status, struct err *
     return ok;
 }
 
-/* Until the last process has ended: stops as they come, and a reading of all at intervals. */
-static bool watching_run(struct watching *w, pid_t first, struct err *e)
+static void watching_look(void *context)
 {
-    sigset_t child;
-    struct timespec now, next;
-    bool ok = true;
-    int64_t interval = w->request->interval_ms * INT64_C(1000000);
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    clock_gettime(CLOCK_MONOTONIC, &next);
-    for (;;) {
-        int status;
-        pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
-        if (tid < 0 && errno == EINTR)
-            continue;
-        if (tid < 0)
-            break; /* nobody is left */
-        if (tid > 0 && WIFSTOPPED(status)) {
-            ok &= watching_stop(w, tid, status, ok ? e : NULL);
-        } else if (tid > 0) {
-            if (tid == first)
-                w->result->status =
-                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-            ok &= watching_end(w, tid, status, ok ? e : NULL);
-        } else {
-            clock_gettime(CLOCK_MONOTONIC, &now);
-            int64_t left =
-                (next.tv_sec - now.tv_sec) * INT64_C(1000000000) + next.tv_nsec - now.tv_nsec;
-            if (left <= 0) {
-                for (size_t i = 0; i < w->processes.len; i++)
-                    process_read(&w->processes.at[i]);
-                clock_gettime(CLOCK_MONOTONIC, &next);
-                next.tv_sec += interval / 1000000000;
-                next.tv_nsec += interval % 1000000000;
-                left = interval;
-            }
-            struct timespec wait = {left / 1000000000, left % 1000000000};
-            (void)sigtimedwait(&child, NULL, &wait);
-        }
-    }
-    return ok;
-}
-
-/* --- all -------------------------------------------------------------------------------------- */
-
-/* The child waits until it is seized, then becomes the program; a byte back says that it could
- * not. */
-static pid_t program_start(char **argv, int go[2], int failure[2], const sigset_t *mask)
-{
-    pid_t pid = fork();
-    if (pid)
-        return pid;
-    char byte;
-    close(go[1]);
-    close(failure[0]);
-    setenv("LLVM_PROFILE_FILE", "/dev/null", 1);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
-    if (read(go[0], &byte, 1) == 1)
-        execvp(argv[0], argv);
-    int error = errno;
-    (void)!write(failure[1], &error, sizeof error);
-    _exit(127);
+    struct watching *w = context;
+    for (size_t i = 0; i < w->processes.len; i++)
+        process_read(&w->processes.at[i]);
 }
 
 bool live_counters_run(const struct live_counters_request *request,
                        struct live_counters_result *result, struct err *e)
 {
     struct watching w = {.request = request, .result = result};
-    int go[2], failure[2], error = 0;
-    sigset_t child, mask;
     *result = (struct live_counters_result){0};
-    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
-        return err_errno(e, "pipe", errno);
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, &mask);
-    pid_t pid = program_start(request->argv, go, failure, &mask);
-    if (pid < 0)
-        return err_errno(e, "fork", errno);
-    close(go[0]);
-    close(failure[1]);
-    signal(SIGINT, SIG_IGN); /* they are the program's */
-    signal(SIGQUIT, SIG_IGN);
-    long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-                   PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
-    bool ok = !ptrace(PTRACE_SEIZE, pid, 0, options) || err_errno(e, "ptrace", errno);
-    if (ok) {
-        watching_add(&w, pid, true, false); /* our own memory until it execs */
-        (void)!write(go[1], "", 1);
-    }
-    close(go[1]);
-    ok = watching_run(&w, pid, ok ? e : NULL) && ok;
-    if (read(failure[0], &error, sizeof error) == sizeof error && error)
-        ok = err_errno(e, request->argv[0], error);
-    close(failure[0]);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
+    const struct follow_calls calls = {.context = &w,
+                                       .began = watching_begin,
+                                       .executed = watching_exec,
+                                       .leaving = watching_leave,
+                                       .ended = watching_end,
+                                       .interval = watching_look,
+                                       .interval_ms = request->interval_ms,
+                                       .variable = "LLVM_PROFILE_FILE",
+                                       .value = "/dev/null"};
+    bool ok = follow_program(request->argv, &calls, &result->status, e);
     vec_free(&w.processes);
     return ok;
 }

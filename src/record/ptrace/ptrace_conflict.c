@@ -19,6 +19,8 @@
  * Where the kernel does not tell what a stop is at (before Linux 5.3), the program is let go.
  *
  * The CPU time of what is left alone is read now and then, and reported as not seen. */
+#include "record/ptrace/ptrace_conflict.h"
+
 #include "record/ptrace/ptrace_private.h"
 
 #include "objfile/object.h"
@@ -81,6 +83,24 @@ static enum ptrace_conflict conflict_of_file(const char *path, const struct stat
     bool has_ptrace = object_mentions(o, "ptrace");
     object_close(o);
     return has_checker ? TRACED_LEAKS : has_ptrace ? TRACED_TRACER : TRACED_WELL;
+}
+
+/* Of programs that may trace, those with lines are the user's own and are traced all the same. */
+const char *ptrace_conflict_text(const char *path, bool is_started)
+{
+    struct stat file;
+    if (stat(path, &file))
+        return NULL;
+    switch (conflict_of_file(path, &file)) {
+    case TRACED_LEAKS: return "has a leak checker, which needs ptrace";
+    case TRACED_RIGHTS: return "has rights of its file, which it would lose";
+    case TRACED_TRACER: break;
+    default: return NULL;
+    }
+    struct object *o = is_started ? object_open(path, NULL, NULL, NULL) : NULL;
+    bool is_others = o && !object_has_debug_info(o);
+    object_close(o);
+    return is_others ? "may trace others, as debuggers do" : NULL;
 }
 
 /* For the program that a process has just executed. Files are known by inode and time of change: a

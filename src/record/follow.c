@@ -1,0 +1,216 @@
+/* Following a program and all that it starts, by ptrace.
+ *
+ * The program is seized before it executes, so that its children are followed from their first
+ * instruction; threads run freely between their beginning and their end. Of the stops that come,
+ * most go on at once:
+ *
+ *     fork, vfork, clone   a process began, or a thread, which is of no interest
+ *     exec                 a process has another program; its other threads are gone
+ *     exit                 only where the caller wants to look once more
+ *     SIGTRAP of a trap    asked of the caller; one that was sent is the program's
+ *     other signals        go on to the program
+ *     job control          the thread stays stopped, as it would without us
+ *
+ * A trap is told from a signal that somebody sent by what the kernel says of it. It finds SIGTRAP
+ * blocked at times, in a program that blocked all signals for a while, and then unblocks it for
+ * good. That is undone where all other signals of errors are blocked, as is then the case.
+ *
+ * Signals of the terminal are the program's; we ignore them. Should we be killed, so are they. */
+#include "record/follow.h"
+
+#include "base/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct following {
+    const struct follow_calls *calls;
+    struct map process_of; /* thread -> process; 0: not known */
+};
+
+/* The process that a thread is of; 0: it is gone. */
+static pid_t follow_process(struct following *f, pid_t tid)
+{
+    char path[64], line[256];
+    int tgid = 0;
+    uint32_t *known = map_at(&f->process_of, (uint64_t)tid, 0, 0, NULL);
+    if (*known)
+        return (pid_t)*known;
+    snprintf(path, sizeof path, "/proc/%d/status", tid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status) && sscanf(line, "Tgid: %d", &tgid) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return (pid_t)(*known = (uint32_t)tgid);
+}
+
+/* Whether a SIGTRAP comes from an instruction, and not from kill(2) and its kind. */
+static bool follow_is_trap(pid_t tid)
+{
+    siginfo_t info;
+    return !ptrace(PTRACE_GETSIGINFO, tid, 0, &info) &&
+           (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
+}
+
+/* The kernel has unblocked SIGTRAP to deliver it. */
+static void follow_block_again(pid_t tid)
+{
+    static const int ERRORS[] = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    uint64_t mask, all = 0;
+    for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
+        all |= UINT64_C(1) << (ERRORS[i] - 1);
+    if (ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) || (mask & all) != all)
+        return;
+    mask |= UINT64_C(1) << (SIGTRAP - 1);
+    ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask);
+}
+
+/* A stop of a thread: what it means is done, and it goes on. */
+static bool follow_stop(struct following *f, pid_t tid, int status, struct err *e)
+{
+    const struct follow_calls *c = f->calls;
+    int signal = WSTOPSIG(status), event = status >> 16;
+    unsigned long message = 0;
+    pid_t pid = follow_process(f, tid);
+    bool ok = true, lets_go = false;
+    if (event)
+        ptrace(PTRACE_GETEVENTMSG, tid, 0, &message);
+    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
+        pid_t child = (pid_t)message;
+        map_set(&f->process_of, (uint64_t)child, 0, 0);
+        if (c->began && follow_process(f, child) == child)
+            c->began(c->context, child, event == PTRACE_EVENT_VFORK, true);
+    } else if (event == PTRACE_EVENT_EXIT && c->leaving) {
+        c->leaving(c->context, pid);
+    } else if (event == PTRACE_EVENT_EXEC && c->executed) {
+        ok = c->executed(c->context, pid, &lets_go, e);
+    } else if (!event && signal == SIGTRAP && c->trapped && follow_is_trap(tid) &&
+               c->trapped(c->context, pid, tid)) {
+        follow_block_again(tid);
+        signal = 0;
+    }
+    bool is_group_stop = event == PTRACE_EVENT_STOP && (signal == SIGSTOP || signal == SIGTSTP ||
+                                                        signal == SIGTTIN || signal == SIGTTOU);
+    ptrace(lets_go         ? PTRACE_DETACH
+           : is_group_stop ? PTRACE_LISTEN
+                           : PTRACE_CONT,
+           tid, 0, (long)(event ? 0 : signal));
+    return ok;
+}
+
+/* Until nobody is left: stops as they come, and what is to be done at intervals. */
+static bool follow_run(struct following *f, pid_t first, int *result, struct err *e)
+{
+    const struct follow_calls *c = f->calls;
+    sigset_t child;
+    struct timespec now, next;
+    bool ok = true;
+    int64_t interval = (int64_t)c->interval_ms * 1000000;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (;;) {
+        int status;
+        struct err ignored = {0};
+        pid_t tid = waitpid(-1, &status, __WALL | (interval ? WNOHANG : 0));
+        if (tid < 0 && errno == EINTR)
+            continue;
+        if (tid < 0)
+            break;
+        if (tid > 0 && WIFSTOPPED(status)) {
+            ok &= follow_stop(f, tid, status, ok ? e : &ignored);
+        } else if (tid > 0) {
+            if (tid == first)
+                *result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            map_set(&f->process_of, (uint64_t)tid, 0, 0);
+            if (c->ended)
+                ok &= c->ended(c->context, tid, status, ok ? e : &ignored);
+        } else {
+            clock_gettime(CLOCK_MONOTONIC, &now);
+            int64_t left =
+                (next.tv_sec - now.tv_sec) * INT64_C(1000000000) + next.tv_nsec - now.tv_nsec;
+            if (left <= 0) {
+                c->interval(c->context);
+                clock_gettime(CLOCK_MONOTONIC, &next);
+                next.tv_sec += interval / 1000000000;
+                next.tv_nsec += interval % 1000000000;
+                left = interval;
+            }
+            struct timespec wait = {left / 1000000000, left % 1000000000};
+            (void)sigtimedwait(&child, NULL, &wait);
+        }
+    }
+    return ok;
+}
+
+/* The child waits until it is seized, then becomes the program; a number back says why it could
+ * not. */
+static pid_t follow_start(char **argv, const struct follow_calls *c, int go[2], int failure[2],
+                          const sigset_t *mask)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    char byte;
+    close(go[1]);
+    close(failure[0]);
+    if (c->variable)
+        setenv(c->variable, c->value, 1);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    if (read(go[0], &byte, 1) == 1)
+        execvp(argv[0], argv);
+    int error = errno;
+    (void)!write(failure[1], &error, sizeof error);
+    _exit(127);
+}
+
+bool follow_program(char **argv, const struct follow_calls *calls, int *status, struct err *e)
+{
+    struct following f = {.calls = calls};
+    struct sigaction before[2], ignore = {.sa_handler = SIG_IGN};
+    int go[2], failure[2], error = 0;
+    sigset_t child, mask;
+    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
+        return err_errno(e, "pipe", errno);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &mask);
+    pid_t pid = follow_start(argv, calls, go, failure, &mask);
+    if (pid < 0)
+        return err_errno(e, "fork", errno);
+    close(go[0]);
+    close(failure[1]);
+    sigaction(SIGINT, &ignore, &before[0]); /* they are the program's */
+    sigaction(SIGQUIT, &ignore, &before[1]);
+    long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+                   PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL |
+                   (calls->leaving ? PTRACE_O_TRACEEXIT : 0);
+    bool ok = !ptrace(PTRACE_SEIZE, pid, 0, options);
+    if (!ok)
+        err_set(e, "%s: cannot be followed: ptrace is refused (%s)", argv[0], strerror(errno));
+    if (ok) {
+        if (calls->began)
+            calls->began(calls->context, pid, true, false);
+        (void)!write(go[1], "", 1);
+    }
+    close(go[1]);
+    struct err ignored;
+    ok = follow_run(&f, pid, status, ok ? e : &ignored) && ok;
+    if (ok && read(failure[0], &error, sizeof error) == sizeof error && error)
+        ok = err_errno(e, argv[0], error);
+    close(failure[0]);
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGQUIT, &before[1], NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    map_deinit(&f.process_of);
+    return ok;
+}

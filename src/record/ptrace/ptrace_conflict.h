@@ -1,0 +1,11 @@
+/* Programs that would not work, or would work otherwise, while they are traced. */
+#ifndef MONARC_RECORD_PTRACE_PTRACE_CONFLICT_H
+#define MONARC_RECORD_PTRACE_PTRACE_CONFLICT_H
+
+#include <stdbool.h>
+
+/* Why a program is better left alone, or NULL. `is_started`: by the program that the user named;
+ * that one itself is traced even if it may trace others. */
+const char *ptrace_conflict_text(const char *path, bool is_started);
+
+#endif
