@@ -175,12 +175,14 @@ function samplesInOrder(thread) {
     for (let i = 0; i < slice.length; i++)
         if (threads[i] === thread && (!part || isInWindow(part, slice[i], thread)))
             mine.push(i);
-    mine.sort((l, r) => slice[l] - slice[r] || path[l] - path[r]);
+    const isBehind = (l, r) => slice[l] - slice[r] || path[l] - path[r];
+    if (mine.some((i, k) => k && isBehind(mine[k - 1], i) > 0)) /* most recordings have them in order */
+        mine.sort(isBehind);
     for (let from = 0, last = -1; from < mine.length;) {
         let to = from;
         while (to < mine.length && slice[mine[to]] === slice[mine[from]])
             to++;
-        const same = mine.slice(from, to).findIndex(i => path[i] === last);
+        const same = to - from > 1 ? mine.slice(from, to).findIndex(i => path[i] === last) : 0;
         if (same > 0)
             mine.splice(from, 0, ...mine.splice(from + same, 1));
         last = path[mine[to - 1]];
@@ -204,43 +206,43 @@ function timeTree(thread, rules) {
     const first = page.window ? page.window.from * rate : 0;
     const last = page.window && page.window.to < Infinity ? page.window.to * rate : t.length_ns / 1e9 * rate;
     const grown = new GrowingTree(0), open = [0], ran = [0], later = new Map();
-    let now = first;
-    const frames = [];
+    let now = first, top = 0; /* how many frames are open */
+    const frames = [], isGone = Uint8Array.from(page.functions.name, (_, fn) => isLeftOut(rules, fn) ? 1 : 0);
     const advance = (node, length, amount) => {
         grown.self[node] += length;
         ran[node] = (ran[node] || 0) + amount;
         now += length;
     };
     const put = (inner, length, amount) => {
-        frames.length = 0;
+        let left = 0, depth = 0; /* frames of the stack, the innermost first */
         for (let n = inner; n > 0; n = whole.parent[n])
-            if (!isLeftOut(rules, whole.function[n]))
-                frames.push(whole.function[n]);
-        frames.reverse();
-        let depth = 0;
-        while (depth < frames.length && depth + 1 < open.length && grown.function[open[depth + 1]] === frames[depth])
+            if (!isGone[whole.function[n]])
+                frames[left++] = whole.function[n];
+        for (; left && depth < top && grown.function[open[depth + 1]] === frames[left - 1]; left--)
             depth++;
-        open.length = depth + 1;
-        for (; depth < frames.length; depth++)
-            open.push(grown.add(open[depth], frames[depth]));
-        advance(open[open.length - 1], length, amount);
+        for (; left; left--)
+            open[++depth] = grown.add(open[depth - 1], frames[left - 1]);
+        top = depth;
+        advance(open[top], length, amount);
     };
     const putLater = () => {
+        if (!later.size)
+            return;
         later.forEach((amount, inner) => put(inner, 0, amount));
         later.clear();
     };
     for (let k = 0, end = 0, inner = -1; k < order.length; k = end) {
         while (end < order.length && slice[order[end]] === slice[order[k]])
             end++;
-        const mine = order.slice(k, end), all = mine.reduce((sum, i) => sum + samples[i], 0);
-        const kept = mine.filter(i => samples[i] >= SLIVER * all), slivers = mine.filter(i => samples[i] < SLIVER * all);
+        const mine = order.slice(k, end), all = mine.length > 1 ? mine.reduce((sum, i) => sum + samples[i], 0) : 0;
+        const kept = all ? mine.filter(i => samples[i] >= SLIVER * all) : mine, slivers = all ? mine.filter(i => samples[i] < SLIVER * all) : [];
         const from = slice[order[k]] * perSlice, isGap = from > now + perSlice / 2;
         if (isGap || kept.length !== 1 || path[kept[0]] !== inner) /* what went on has ended */
             putLater();
         for (const i of slivers)
             later.set(path[i], (later.get(path[i]) || 0) + samples[i]);
         if (isGap) { /* nothing was seen of it meanwhile */
-            open.length = 1;
+            top = 0;
             advance(grown.add(0, -1), from - now, 0);
         }
         const sum = kept.reduce((part, i) => part + samples[i], 0), room = Math.max(0, Math.min(from + perSlice, last) - now);
