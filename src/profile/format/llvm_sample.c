@@ -99,11 +99,11 @@ static bool text_metadata(struct text_reading *r, struct text_line l, size_t dep
     struct source_instance *s = &r->p->instances.at[r->open[depth - 1]];
     size_t len = (size_t)(l.end - l.at);
     uint64_t value;
-    if (len > sizeof CHECKSUM && !memcmp(l.at, CHECKSUM, sizeof CHECKSUM - 1)) {
+    if (len >= sizeof CHECKSUM && !memcmp(l.at, CHECKSUM, sizeof CHECKSUM - 1)) {
         l.at += sizeof CHECKSUM - 1;
         if (text_number(&l, &value))
             s->checksum = value;
-    } else if (len > sizeof ATTRIBUTES && !memcmp(l.at, ATTRIBUTES, sizeof ATTRIBUTES - 1)) {
+    } else if (len >= sizeof ATTRIBUTES && !memcmp(l.at, ATTRIBUTES, sizeof ATTRIBUTES - 1)) {
         l.at += sizeof ATTRIBUTES - 1;
         if (text_number(&l, &value))
             s->attributes |= (uint32_t)value;
