@@ -97,20 +97,40 @@ static bool write_source_profile(void *context, struct out *out, struct err *e)
     return ok;
 }
 
-/* An output_writer: samples without branches, hits of one address as one line. BOLT knows a local
- * function by its name and a number; the first of the name will do. */
+/* BOLT knows a static function by its name and which of that name it is, counted by address. */
+static const uint32_t *number_statics(const struct functions *f, struct arena *a)
+{
+    uint32_t *number = ARENA_NEW(a, uint32_t, f->len + 1u);
+    uint32_t *of_name = ARENA_NEW(a, uint32_t, f->len + 1u);
+    struct intern names = {0};
+    for (uint32_t i = 0; i < f->len; i++)
+        if (f->at[i].is_static)
+            number[i] = ++of_name[intern_kept(&names, f->at[i].name, strlen(f->at[i].name))];
+    intern_deinit(&names);
+    return number;
+}
+
+/* An output_writer: samples without branches, hits of one address as one line.
+ *
+ *     no_lbr cpu
+ *     1 work 23 7          function, offset, samples
+ *     1 often/2 0 4        the second static function of that name
+ *
+ * A linker script or --emit-relocs is not needed to read it, but BOLT moves functions only with the
+ * latter. */
 static bool write_bolt(void *context, struct out *out, struct err *e)
 {
     const struct optimize_written *w = context;
     const struct functions *f = &w->inputs->functions;
     const struct code_measured *m = &w->inputs->measured;
     struct arena scratch = {0};
+    const uint32_t *number = number_statics(f, &scratch);
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, m->hits.len + 1);
     (void)e;
     for (uint32_t i = 0; i < m->hits.len; i++)
         order[i] = (struct keyed){m->hits.at[i].address, i};
     sort_keyed(order, m->hits.len);
-    out_str(out, "no_lbr cpu:\n");
+    out_str(out, "no_lbr cpu\n");
     for (size_t i = 0, end; i < m->hits.len; i = end) {
         double sum = 0;
         for (end = i; end < m->hits.len && order[end].key == order[i].key; end++)
@@ -120,8 +140,11 @@ static bool write_bolt(void *context, struct out *out, struct err *e)
         uint64_t samples = (uint64_t)llround(sum);
         if (function == NO_FUNCTION || !samples || strchr(f->at[function].name, ' '))
             continue;
-        out_printf(out, "1 %s %" PRIx64 " %" PRIu64 "\n", f->at[function].name,
-                   order[i].key - f->at[function].start, samples);
+        out_printf(out, "1 %s", f->at[function].name);
+        if (number[function])
+            out_printf(out, "/%" PRIu32, number[function]);
+        out_printf(out, " %" PRIx64 " %" PRIu64 "\n", order[i].key - f->at[function].start,
+                   samples);
     }
     arena_deinit(&scratch);
     return true;

@@ -16,6 +16,9 @@ GCC = shutil.which("gcc")
 CLANG = shutil.which("clang")
 PROFDATA = shutil.which("llvm-profdata") or shutil.which("llvm-profdata-14")
 
+BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
+PERF2BOLT = shutil.which("perf2bolt-22") or shutil.which("perf2bolt")
+
 # One condition holds in nine of ten rounds; `clamp` is inlined; two functions are called by pointer.
 SOURCE = """#include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +206,54 @@ class Samples(Case):
                             for path in counts))
         said = self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "x", status=2)
         self.assertIn("--gcc RELEASE", said)
+
+
+@unittest.skipUnless(GCC and shutil.which("objdump"), "needs gcc and objdump")
+class Bolt(Case):
+    TWIN = "__attribute__((noinline)) static long often(long x) { return x - 1; }\n" \
+           "long twin(long x) { return often(x) * 3; }\n"
+
+    def measured(self):
+        """The second static function of that name, with one sample at its start."""
+        (self.folder / "twin.c").write_text(self.TWIN)
+        self.call("gcc", "-O2", "-g", "-no-pie", "-Wl,-q", "-o", "t", "t.c", "twin.c")
+        at = [int(line.split()[0], 16) for line in self.call("nm", "-n", "t").splitlines()
+              if line.endswith(" t often")]
+        (self.folder / "gmon.out").write_bytes(gmon([(at[1], at[1] + 2, [4])]))
+        self.monarc("optimize", "--for", "bolt", "t", "gmon.out", "-o", "t.fdata")
+        return at[1]
+
+    def test_static_functions_are_numbered(self):
+        self.measured()
+        lines = (self.folder / "t.fdata").read_text().splitlines()
+        self.assertEqual(lines[0], "no_lbr cpu")
+        self.assertEqual({line.split()[1] for line in lines[1:]}, {"often/2"})
+        self.assertEqual(sum(int(line.split()[3]) for line in lines[1:]), 4)
+
+    @unittest.skipUnless(BOLT and PERF2BOLT, "needs llvm-bolt and perf2bolt (package bolt-22)")
+    def test_bolt_finds_the_functions(self):
+        at = self.measured()
+        (self.folder / "samples").write_text(f"E cpu\nS {at:x} 2\nS {at + 1:x} 2\n")
+        self.call(PERF2BOLT, "t", "-p", "samples", "--pa", "-nl", "-o", "theirs")
+        self.assertEqual((self.folder / "theirs").read_text().split()[:4],
+                         (self.folder / "t.fdata").read_text().split()[:4])
+        done = subprocess.run([BOLT, "t", "-o", "t.bolt", "-data=t.fdata"], cwd=self.folder, check=True,
+                              capture_output=True, text=True)
+        self.assertRegex(done.stdout + done.stderr, r"1 out of \d+ functions .* have non-empty")
+        self.assertEqual(self.call("./t.bolt", "1000"), self.call("./t", "1000"))
+
+
+class Linkers(Case):
+    def test_orders_are_those_of_order(self):
+        (self.folder / "gmon.out").write_bytes(b"")
+        self.call("gcc", "-O2", "-g", "-no-pie", "-ffunction-sections", "-o", "t", "t.c")
+        code = instructions(self.folder / "t", "work")
+        (self.folder / "gmon.out").write_bytes(gmon([(code[0][0], code[0][0] + 8, [7] * 8)]))
+        for linker in "lld", "gold", "ld", "mold":
+            self.assertEqual(self.monarc("optimize", "--for", linker, "t", "gmon.out"),
+                             self.monarc("order", f"--format={linker}", "t", "gmon.out"))
+        self.monarc("optimize", "--for", "lld", "t", "gmon.out", "-o", "t.order")
+        self.assertIn("work", (self.folder / "t.order").read_text())
 
 
 @unittest.skipUnless(GCC, "needs gcc")
