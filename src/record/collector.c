@@ -72,6 +72,7 @@ void collector_free(struct collector *c)
     vec_free(&c->creators);
     map_deinit(&c->process_of);
     map_deinit(&c->thread_of);
+    collector_waits_free(c);
     tally_deinit(&c->tally);
     images_deinit(&c->images);
     arena_deinit(&c->arena);

@@ -177,6 +177,25 @@ struct collector_place collector_place_as(struct collector *c, struct collector_
 void collector_sample_at(struct collector *c, const struct collector_sample *s,
                          struct collector_place place);
 
+/* What a thread of `pid` waits for: its number, made if it is new, or RECORDING_NONE if there are
+ * too many. `name` of what is not in memory, else NULL; it is copied. */
+uint32_t collector_resource(struct collector *c, pid_t pid, enum recording_resource_kind kind,
+                            uint64_t address, const char *name, uint64_t at_ns);
+
+/* A step of a chain of waiting threads; `waits` and `ns` are 0. If there are too many, the step
+ * before it stands for it. */
+uint32_t collector_wait_step(struct collector *c, const struct recording_link *step);
+
+/* Counts time for which a step was the last one of its chain; is_new: of a wait that is counted for
+ * the first time. */
+void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns, uint64_t at_ns);
+
+/* The number of a thread; RECORDING_NONE if its process is not recorded. */
+uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);
+
+/* Processes that have not ended, the newest first, at most so many. */
+size_t collector_living(const struct collector *c, pid_t *pids, size_t most);
+
 /* The process is not to be recorded from a time on, and again from another on: what falls between
  * is lost at its own request. Tell it before the samples around that time. */
 void collector_stop(struct collector *c, pid_t pid, uint64_t at_ns);

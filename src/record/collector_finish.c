@@ -441,6 +441,7 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
         vec_push(&out->losses, (struct recording_loss){c->losses.at[i].kind, c->losses.at[i].count,
                                                        c->losses.at[i].ns,
                                                        finish_text(out, c->losses.at[i].text)});
+    collector_waits_finish(c, out);
     finish_kernel_time(c, out);
     out->stacks = c->stacks;
     out->whole = c->whole;

@@ -4,6 +4,7 @@
  *   collector_sample.c  from a sample to a node of the tree of stacks
  *   collector_code.c    names of generated code
  *   collector_times.c   when threads ran, waited and were made
+ *   collector_waits.c   what threads wait for, and who holds it
  *   collector_finish.c  the recording that comes out, and time in the kernel that was not sampled
  */
 #ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
@@ -101,6 +102,9 @@ struct collector {
     VEC(struct recording_wait) waits;
     VEC(struct recording_creator) creators;
     uint64_t shortest_wait_ns; /* of those that are kept */
+    VEC(struct recording_resource) resources; /* what was waited for */
+    VEC(struct recording_link) steps;
+    struct map resource_of, step_of;
 };
 
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
@@ -157,5 +161,9 @@ void collector_code_goes_on(struct collector *c, uint32_t process);
 /* Names what has not ended, or went on after its end, and gives all names to the run. */
 void collector_code_finish(struct collector *c, struct recording *out);
 void collector_code_free(struct collector *c, uint32_t process);
+
+/* Gives what was waited for to the run. */
+void collector_waits_finish(struct collector *c, struct recording *out);
+void collector_waits_free(struct collector *c);
 
 #endif

@@ -404,6 +404,12 @@ def run_excerpts(*excerpts):
     return run_list(15, *(leb(0, len(one)) + one for one in excerpts))
 
 
+def run_waits(*steps):
+    """A lock with a name, a file without, and steps: parent + 1, thread + 1, node, resource + 1, ..."""
+    return (run_list(40, leb(1, 1, 0x404040) + words("main"), leb(6, 0, 9) + words(None))
+            + run_list(41, *(leb(*step) for step in steps)))
+
+
 def run_file(*more):
     data = struct.pack("<III", 0x4453524d, 2, 0x01020304) + b"".join(run_lists()) + run_nodes()
     data += run_samples() + run_record(99, b"unknown") + b"".join(more)
@@ -422,6 +428,9 @@ def run():
     yield "excerpt-backwards", run_file(run_excerpts(run_excerpt(leb(0, signed(1)))))
     yield "excerpt-cut", run_file(run_excerpts(run_excerpt(*PLACES)[:-3]))
     yield "excerpt-unfounded", run_file(run_excerpts(run_excerpt(*PLACES, bits=1 | 16)))
+    chain = (0, 1, 1, 1, 0, 3, 0), (1, 2, 4, 2, 0, 0, 900), (2, 0, 0, 0, 5, 0, 70)
+    yield "waits", run_file(run_waits(*chain))
+    yield "waits-forward", run_file(run_waits((3, 1, 1, 1, 0, 3, 0), *chain))
     yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
 
 

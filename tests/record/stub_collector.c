@@ -143,3 +143,39 @@ void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_
 {
     (void)c, (void)pid, (void)tid, (void)from_ns, (void)to_ns, (void)ns;
 }
+
+uint32_t collector_resource(struct collector *c, pid_t pid, enum recording_resource_kind kind,
+                            uint64_t address, const char *name, uint64_t at_ns)
+{
+    (void)c, (void)pid, (void)kind, (void)address, (void)name, (void)at_ns;
+    return RECORDING_NONE;
+}
+
+uint32_t collector_wait_step(struct collector *c, const struct recording_link *step)
+{
+    (void)c;
+    return step->parent;
+}
+
+void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns, uint64_t at_ns)
+{
+    (void)c, (void)step, (void)is_new, (void)ns, (void)at_ns;
+}
+
+uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    (void)c, (void)pid, (void)tid, (void)at_ns;
+    return RECORDING_NONE;
+}
+
+size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
+{
+    (void)c, (void)pids, (void)most;
+    return 0;
+}
+
+bool collector_has_process(const struct collector *c, pid_t pid)
+{
+    (void)c, (void)pid;
+    return true;
+}

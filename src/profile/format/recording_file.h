@@ -56,6 +56,8 @@ void recording_write(struct writer *w, const struct recording *r);
  *     WAITS      {z thread, z from, length, node + 1}
  *     CREATORS   {thread (as a difference), z creator - thread}
  *     RANKS      {process, rank, size, local rank + 1, launcher, host}
+ *     RESOURCES  {kind, process + 1, address, name}
+ *     LINKS      {parent + 1, thread + 1, node, resource + 1, doing, waits, ns}
  *
  * Tags without a name here are passed over like any other unknown one. */
 enum recording_tag {
@@ -83,6 +85,8 @@ enum recording_tag {
     RECORDING_TAG_WAITS = 32,
     RECORDING_TAG_CREATORS = 33,
     RECORDING_TAG_RANKS = 50,
+    RECORDING_TAG_RESOURCES = 40,
+    RECORDING_TAG_LINKS = 41,
 };
 
 /* Bits of a sample's first number, below its node. */

@@ -266,6 +266,27 @@ static void read_rank(struct recording_reader *from)
     vec_push(&from->recording->ranks, rank);
 }
 
+static void read_resource(struct recording_reader *from)
+{
+    struct recording_resource one = {.kind = cursor_leb128_u32(&from->in)};
+    one.process = read_take_index(from);
+    one.address = cursor_leb128(&from->in);
+    one.name = read_take_text(from);
+    vec_push(&from->recording->resources, one);
+}
+
+static void read_link(struct recording_reader *from)
+{
+    struct recording_link wait = {.parent = read_take_index(from)};
+    wait.thread = read_take_index(from);
+    wait.node = cursor_leb128_u32(&from->in);
+    wait.resource = read_take_index(from);
+    wait.doing = cursor_leb128_u32(&from->in);
+    wait.waits = cursor_leb128(&from->in);
+    wait.ns = cursor_leb128(&from->in);
+    vec_push(&from->recording->links, wait);
+}
+
 static void read_arc(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -396,17 +417,18 @@ static void read_sample(struct recording_reader *from)
 /* --- records --------------------------------------------------------------------------------- */
 
 static void (*const READERS[])(struct recording_reader *) = {
-    [RECORDING_TAG_STRINGS] = read_string,    [RECORDING_TAG_TEXTS] = read_text,
-    [RECORDING_TAG_OBJECTS] = read_object,    [RECORDING_TAG_SYMBOLS] = read_symbol,
-    [RECORDING_TAG_NODES] = read_node,        [RECORDING_TAG_PROCESSES] = read_process,
-    [RECORDING_TAG_THREADS] = read_thread,    [RECORDING_TAG_EVENTS] = read_event,
-    [RECORDING_TAG_SAMPLES] = read_sample,    [RECORDING_TAG_MARKS] = read_mark,
-    [RECORDING_TAG_LOSSES] = read_loss,       [RECORDING_TAG_ARCS] = read_arc,
-    [RECORDING_TAG_BLOCKS] = read_block,      [RECORDING_TAG_EXCERPTS] = read_excerpt,
-    [RECORDING_TAG_PEAKS] = read_peak,        [RECORDING_TAG_PARTS] = read_part,
-    [RECORDING_TAG_COMMANDS] = read_command,  [RECORDING_TAG_TURNS] = read_turn,
-    [RECORDING_TAG_PARALLEL] = read_parallel, [RECORDING_TAG_WAITS] = read_wait,
-    [RECORDING_TAG_CREATORS] = read_creator,  [RECORDING_TAG_RANKS] = read_rank,
+    [RECORDING_TAG_STRINGS] = read_string,     [RECORDING_TAG_TEXTS] = read_text,
+    [RECORDING_TAG_OBJECTS] = read_object,     [RECORDING_TAG_SYMBOLS] = read_symbol,
+    [RECORDING_TAG_NODES] = read_node,         [RECORDING_TAG_PROCESSES] = read_process,
+    [RECORDING_TAG_THREADS] = read_thread,     [RECORDING_TAG_EVENTS] = read_event,
+    [RECORDING_TAG_SAMPLES] = read_sample,     [RECORDING_TAG_MARKS] = read_mark,
+    [RECORDING_TAG_LOSSES] = read_loss,        [RECORDING_TAG_ARCS] = read_arc,
+    [RECORDING_TAG_BLOCKS] = read_block,       [RECORDING_TAG_EXCERPTS] = read_excerpt,
+    [RECORDING_TAG_PEAKS] = read_peak,         [RECORDING_TAG_PARTS] = read_part,
+    [RECORDING_TAG_COMMANDS] = read_command,   [RECORDING_TAG_TURNS] = read_turn,
+    [RECORDING_TAG_PARALLEL] = read_parallel,  [RECORDING_TAG_WAITS] = read_wait,
+    [RECORDING_TAG_CREATORS] = read_creator,   [RECORDING_TAG_RANKS] = read_rank,
+    [RECORDING_TAG_RESOURCES] = read_resource, [RECORDING_TAG_LINKS] = read_link,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -200,6 +200,27 @@ static void write_rank(struct recording_writer *to, size_t i)
     write_put_text(to, rank->host);
 }
 
+static void write_resource(struct recording_writer *to, size_t i)
+{
+    const struct recording_resource *one = &to->recording->resources.at[i];
+    write_put(to, one->kind);
+    write_put_index(to, one->process);
+    write_put(to, one->address);
+    write_put_text(to, one->name);
+}
+
+static void write_link(struct recording_writer *to, size_t i)
+{
+    const struct recording_link *wait = &to->recording->links.at[i];
+    write_put_index(to, wait->parent);
+    write_put_index(to, wait->thread);
+    write_put(to, wait->node);
+    write_put_index(to, wait->resource);
+    write_put(to, wait->doing);
+    write_put(to, wait->waits);
+    write_put(to, wait->ns);
+}
+
 /* Arcs and blocks mostly come in the order of addresses. */
 static void write_arc(struct recording_writer *to, size_t i)
 {
@@ -381,6 +402,10 @@ static void write_lists(struct recording_writer *to)
     if (r->excerpts.len)
         write_list(to, RECORDING_TAG_EXCERPTS, r->excerpts.len, write_excerpt);
     write_nodes(to);
+    if (r->resources.len)
+        write_list(to, RECORDING_TAG_RESOURCES, r->resources.len, write_resource);
+    if (r->links.len)
+        write_list(to, RECORDING_TAG_LINKS, r->links.len, write_link);
     write_list(to, RECORDING_TAG_SAMPLES, r->samples.len, write_sample);
     if (r->turns.len)
         write_list(to, RECORDING_TAG_TURNS, r->turns.len, write_turn);

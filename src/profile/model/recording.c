@@ -37,6 +37,8 @@ void recording_deinit(struct recording *r)
     vec_free(&r->parallel);
     vec_free(&r->waits);
     vec_free(&r->creators);
+    vec_free(&r->resources);
+    vec_free(&r->links);
     arena_deinit(&r->arena);
 }
 
@@ -219,6 +221,16 @@ bool recording_check(const struct recording *r, struct err *e)
          at->process < processes && (!i || at[-1].process < at->process) &&
              at->rank != RECORDING_NONE && (!at->size || at->rank < at->size) && at->launcher &&
              at->host)
+    EACH(resources, recording_resource, "resource",
+         at->kind < RECORDING_RESOURCE_KINDS && is_index_or_none(at->process, processes))
+    /* The first step of a chain waits for something; weights have a sum here as well. */
+    sum = 0;
+    EACH(links, recording_link, "link of a chain",
+         (at->parent < i || at->parent == RECORDING_NONE) && at->node < r->nodes.len &&
+             is_index_or_none(at->thread, r->threads.len) &&
+             is_index_or_none(at->resource, r->resources.len) && at->doing < RECORDING_DOINGS &&
+             (at->parent != RECORDING_NONE || at->resource != RECORDING_NONE) &&
+             !__builtin_add_overflow(sum, at->ns, &sum))
     EACH(arcs, recording_arc, "arc",
          is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
     EACH(turns, recording_turn, "turn",

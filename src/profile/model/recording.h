@@ -255,6 +255,50 @@ struct recording_rank {
     const char *host;     /* name of the machine; "": not known */
 };
 
+/* What threads wait for, as far as it can be told from outside. */
+enum recording_resource_kind {
+    RECORDING_RESOURCE_FUTEX,  /* a word of memory, of which nothing says what it is for */
+    RECORDING_RESOURCE_MUTEX,  /* one that names its owner */
+    RECORDING_RESOURCE_RWLOCK, /* names its writer, not its readers */
+    RECORDING_RESOURCE_PI,     /* the kernel knows the owner, and lends it priority */
+    RECORDING_RESOURCE_JOIN,   /* the end of a thread */
+    RECORDING_RESOURCE_CHILD,  /* the end of a process */
+    RECORDING_RESOURCE_FILE,   /* and what /proc shows of other descriptors, by name */
+    RECORDING_RESOURCE_PIPE,
+    RECORDING_RESOURCE_SOCKET,
+    RECORDING_RESOURCE_FILE_LOCK, /* on a file, of a process */
+    RECORDING_RESOURCE_KINDS
+};
+struct recording_resource {
+    uint32_t kind;    /* enum recording_resource_kind */
+    uint32_t process; /* whose memory; RECORDING_NONE: shared, or no memory */
+    uint64_t address; /* in memory; of what is shared: in the file; of pipes and files the inode */
+    const char *name; /* linkage name of a variable, path of a file; NULL: none */
+};
+
+/* What a thread did while others waited for it, or why they did not see it. */
+enum recording_doing {
+    RECORDING_DOING_WAIT, /* it waited itself, at its node */
+    RECORDING_DOING_RUN,  /* it ran, at its node if one is known, or could */
+    RECORDING_DOING_STOPPED,
+    RECORDING_DOING_ENDED,  /* there was no such thread any more */
+    RECORDING_DOING_UNSEEN, /* it may not be looked at, or was not recorded */
+    RECORDING_DOING_CIRCLE, /* it waited for one that waits for it: nobody will go on */
+    RECORDING_DOINGS
+};
+
+/* A step of a chain of threads of which each waits for the next: the waiting thread, who holds what
+ * it waits for, and so on. Chains that begin alike share steps, as stacks share nodes. */
+struct recording_link {
+    uint32_t parent;   /* who waits for this one; RECORDING_NONE: nobody that was looked at */
+    uint32_t thread;   /* RECORDING_NONE: one that was not recorded */
+    uint32_t node;     /* where it was; RECORDING_ROOT: not known */
+    uint32_t resource; /* what it waits for itself; RECORDING_NONE: nothing with a name here */
+    uint32_t doing;    /* enum recording_doing */
+    uint64_t waits;    /* that were first seen with this as their last step */
+    uint64_t ns;       /* for how long this was the last step, all waits together */
+};
+
 struct recording {
     struct arena arena; /* texts */
     VEC(struct recording_text)
@@ -277,6 +321,8 @@ struct recording {
     VEC(struct recording_parallel) parallel; /* by slice and number */
     VEC(struct recording_wait) waits;        /* by thread and time */
     VEC(struct recording_creator) creators;  /* by thread */
+    VEC(struct recording_resource) resources; /* what threads were seen waiting for */
+    VEC(struct recording_link) links;         /* parents before their children */
 
     uint16_t machine; /* EM_... of <elf.h> */
     uint32_t method;  /* enum recording_method */

@@ -327,6 +327,26 @@ static void merge_ranks(struct recording_merging *m)
     }
 }
 
+/* Side by side, as their threads are: what two runs waited for is not one thing. */
+static void merge_links(struct recording_merging *m)
+{
+    uint32_t resources = (uint32_t)m->into->resources.len, links = (uint32_t)m->into->links.len;
+    for (size_t i = 0; i < m->from->resources.len; i++) {
+        struct recording_resource one = m->from->resources.at[i];
+        one.process += one.process == RECORDING_NONE ? 0 : m->processes;
+        one.name = merge_text(m, one.name);
+        vec_push(&m->into->resources, one);
+    }
+    for (size_t i = 0; i < m->from->links.len; i++) {
+        struct recording_link link = m->from->links.at[i];
+        link.parent += link.parent == RECORDING_NONE ? 0 : links;
+        link.thread += link.thread == RECORDING_NONE ? 0 : m->threads;
+        link.resource += link.resource == RECORDING_NONE ? 0 : resources;
+        link.node = m->nodes[link.node];
+        vec_push(&m->into->links, link);
+    }
+}
+
 static void merge_calls(struct recording_merging *m)
 {
     for (size_t i = 0; i < m->from->arcs.len; i++) {
@@ -402,6 +422,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
         merge_notes(&m);
         merge_parts(&m);
         merge_ranks(&m);
+        merge_links(&m);
         merge_calls(&m);
         merge_facts(&m);
     }

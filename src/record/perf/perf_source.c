@@ -262,7 +262,10 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     if (!sample.weight || !counts)
         return;
     s->result->samples++;
-    collector_sample(s->collector, &sample);
+    struct collector_place place = collector_place(s->collector, &sample);
+    collector_sample_at(s->collector, &sample, place);
+    if (s->waits)
+        waits_ran(s->waits, sample.tid, r->time, place.node);
     if (*choice == 0)
         perf_weighed(s, &sample, r->period);
 }

@@ -347,7 +347,10 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
             sample.stack =
                 (struct bytes){s->stack, proc_read_stack(t->tid, r.sp, s->stack, sizeof s->stack)};
     }
-    collector_sample(s->collector, &sample);
+    struct collector_place place = collector_place(s->collector, &sample);
+    collector_sample_at(s->collector, &sample, place);
+    if (s->waits)
+        waits_ran(s->waits, t->tid, sample.at_ns, place.node);
 }
 
 uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t)

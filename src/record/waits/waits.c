@@ -40,7 +40,7 @@ struct waits *waits_new(struct collector *c, const struct waits_options *o)
     if (!w->options.look_after_ns)
         w->options.look_after_ns = LOOK_AFTER_NS;
     w->free = NO_THREAD;
-    w->fresh = w->known = (struct waiting_queue){NO_THREAD, NO_THREAD};
+    w->fresh = w->known = w->held = (struct waiting_queue){NO_THREAD, NO_THREAD};
     return w;
 }
 
@@ -51,7 +51,9 @@ void waits_free(struct waits *w)
     for (size_t i = 0; i < w->threads.len; i++) {
         free(w->threads.at[i].registers);
         free(w->threads.at[i].observed);
+        waits_chain_free(&w->threads.at[i]);
     }
+    vec_free(&w->asked);
     vec_free(&w->threads);
     vec_free(&w->running);
     vec_free(&w->parallel);
@@ -142,6 +144,7 @@ static void waits_remove(struct waits *w, int32_t slot)
     waits_unqueue(w, slot);
     free(t->registers);
     free(t->observed);
+    waits_chain_free(t);
     *t = (struct waiting_thread){.next = w->free};
     w->free = slot;
     w->living--;
@@ -197,6 +200,8 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
     if (t->has_place || is_looked) {
         struct collector_sample s = waits_sample(w, t, ns, t->counted_ns - ns);
         collector_sample_at(w->collector, &s, is_looked ? t->look : t->place);
+        if (is_looked)
+            waits_chain_count(w, t, t->counted_ns - ns, t->counted_ns);
         w->sums.placed_ns += is_ready ? 0 : ns;
         return;
     }
@@ -221,6 +226,7 @@ static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
         waits_observed_end(w, t, at_ns);
     w->sums.stale_looks += t->has_look && t->looked_ns > at_ns;
     waits_unqueue(w, slot);
+    waits_chain_end(t);
     t->has_look = false;
     if (at_ns > t->counted_ns)
         t->counted_ns = at_ns;
@@ -335,6 +341,7 @@ void waits_lost(struct waits *w, uint64_t at_ns)
         waits_unqueue(w, (int32_t)i);
         t->state = WAITS_THREAD_UNKNOWN;
         t->has_place = t->has_look = false;
+        waits_chain_end(t);
     }
 }
 

@@ -55,6 +55,8 @@ bool waits_look_read(const char *text, struct waits_look *out)
                                .syscall = is_none ? -2 : (int64_t)number,
                                .sp = values[wanted - 2],
                                .pc = values[wanted - 1]};
+    for (int i = 0; !is_none && i < WAITS_ARGUMENTS; i++)
+        out->arguments[i] = values[i];
     return true;
 }
 
@@ -158,6 +160,28 @@ enum {
     LATE_NS = 10 * 1000 * 1000,       /* what is told may be told late */
 };
 
+struct collector_place waits_look_place(struct waits *w, pid_t pid, pid_t tid,
+                                        const struct waits_look *look,
+                                        const struct unwind_registers *registers, uint64_t at_ns)
+{
+    unsigned sp = w->options.arch ? w->options.arch->sp : 0;
+    struct unwind_registers few = {.pc = look->pc, .known = UINT32_C(1) << sp};
+    few.at[sp] = look->sp;
+    size_t len = proc_read_stack(pid, look->sp, w->stack, WAITS_STACK_BYTES);
+    struct collector_sample s = {.pid = pid,
+                                 .tid = tid,
+                                 .at_ns = at_ns,
+                                 .event = w->options.event,
+                                 .where = look->state == WAITS_STOPPED ? COLLECTOR_STOPPED
+                                                                       : COLLECTOR_WAITING,
+                                 .syscall = look->syscall,
+                                 .registers = registers ? registers : &few,
+                                 .stack = (struct bytes){w->stack, len},
+                                 .is_live = true,
+                                 .is_still = true};
+    return collector_place(w->collector, &s);
+}
+
 void waits_look(struct waits *w, int32_t slot)
 {
     struct waiting_thread *t = &w->threads.at[slot];
@@ -169,24 +193,16 @@ void waits_look(struct waits *w, int32_t slot)
         return;
     /* The registers as far as they are known: all, if the source saw the thread leave here. */
     unsigned sp = w->options.arch ? w->options.arch->sp : 0;
-    struct unwind_registers registers = {.pc = look.pc, .known = UINT32_C(1) << sp};
-    registers.at[sp] = look.sp;
-    if (t->has_place && t->registers->pc == look.pc && t->registers->at[sp] == look.sp)
-        registers = *t->registers;
-    struct collector_sample s = waits_sample(w, t, 0, t->counted_ns);
-    s.where = look.state == WAITS_STOPPED ? COLLECTOR_STOPPED : COLLECTOR_WAITING;
-    s.syscall = look.syscall;
-    s.registers = &registers;
-    s.stack =
-        (struct bytes){w->stack, proc_read_stack(t->pid, look.sp, w->stack, WAITS_STACK_BYTES)};
-    s.is_live = s.is_still = true;
-    t->look = collector_place(w->collector, &s);
+    bool has_all = t->has_place && t->registers->pc == look.pc && t->registers->at[sp] == look.sp;
+    t->look =
+        waits_look_place(w, t->pid, t->tid, &look, has_all ? t->registers : NULL, t->counted_ns);
     t->has_look = true;
     t->looked_ns = clock_now();
     if (!t->observed)
         waits_read_delay(w, t, t->state == WAITS_THREAD_WAITS);
     if (t->state == WAITS_THREAD_FOUND)
         t->state = WAITS_THREAD_WAITS;
+    waits_chain_begin(w, slot, &look, t->look.node);
 }
 
 /* Looks at the threads that have been off long enough, the longest first; returns in how long the
@@ -227,7 +243,9 @@ static uint64_t waits_piece(const struct waits *w, uint64_t now_ns)
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)
 {
     uint64_t due = waits_look_at_all(w, now_ns), piece = waits_piece(w, now_ns);
+    uint64_t again = waits_chain_again(w, now_ns);
     due = due < piece ? due : piece;
+    due = due < again ? due : again;
     due = due > LEAST_PAUSE_NS ? due : LEAST_PAUSE_NS;
     if (told_ns < w->piece_ns + waits_piece(w, told_ns))
         return due;
@@ -235,12 +253,14 @@ uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)
      * has it. Waits that were not looked at yet have no place so far. */
     uint64_t begin = clock_now(), until_ns = told_ns - LATE_NS;
     w->piece_ns = told_ns;
-    for (int32_t next, slot = w->known.first; slot != NO_THREAD; slot = next) {
-        struct waiting_thread *t = &w->threads.at[slot];
-        next = t->next;
-        if (!waits_drop_if_gone(w, slot, told_ns) && (!t->has_look || t->looked_ns <= until_ns))
-            waits_count(w, t, until_ns);
-    }
+    const struct waiting_queue *const queues[] = {&w->known, &w->held};
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+        for (int32_t next, slot = queues[i]->first; slot != NO_THREAD; slot = next) {
+            struct waiting_thread *t = &w->threads.at[slot];
+            next = t->next;
+            if (!waits_drop_if_gone(w, slot, told_ns) && (!t->has_look || t->looked_ns <= until_ns))
+                waits_count(w, t, until_ns);
+        }
     waits_read_delays(w, told_ns);
     w->piece_cost_ns = clock_now() - begin;
     return due;

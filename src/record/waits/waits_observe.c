@@ -80,6 +80,7 @@ static void observed_count(struct waits *w, struct waiting_thread *t, uint64_t n
     s.at_ns = end_ns;
     s.lasted_ns = ns;
     collector_sample_at(w->collector, &s, t->look);
+    waits_chain_count(w, t, end_ns > ns ? end_ns - ns : 0, end_ns);
 }
 
 /* Of `all`, what the wait that went on at `exact` had, and the one that goes on at `at_ns`. */
@@ -208,8 +209,13 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
         observed_settle(w, t, all, waits, is_waiting);
         observed_exact(o, clock, at_ns, o->waited_ns + all);
     }
+    if (!t->has_look) {
+        waits_unqueue(w, slot);
+        waits_chain_end(t);
+    }
     if (is_waiting && !t->has_look && !w->options.no_looking)
         waits_look(w, slot);
+    waits_chain_again(w, at_ns);
 }
 
 /* One that still runs has waited what it was last found to have waited at most: that is nearly the
@@ -226,6 +232,7 @@ void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_n
         observed_exact(o, &o->latest, t->counted_ns, o->waited_ns + all);
     }
     t->has_look = false;
+    waits_chain_end(t);
     observed_count(w, t, o->pending_ns, t->counted_ns);
     o->pending_ns = 0;
 }

@@ -2,6 +2,8 @@
  *
  *   waits.c          what a source tells: threads, switches, clocks
  *   waits_look.c     looks at threads that wait, and waits that go on
+ *   waits_resource.c what a thread waits for, and who holds it
+ *   waits_chain.c    what the holder does meanwhile, and for whom that one waits
  *   waits_observe.c  waits of threads whose switches are not told
  *   waits_times.c    how many run at a time
  */
@@ -20,6 +22,8 @@
 enum {
     WAITS_PIECE_NS = 100 * 1000 * 1000, /* what is kept back of a thread's time, at most */
     WAITS_STACK_BYTES = 16 << 10,
+    WAITS_NAME_BYTES = 512,
+    WAITS_ARGUMENTS = 6,
     NO_THREAD = -1,
 };
 
@@ -38,6 +42,15 @@ struct waiting_queue {
 };
 
 struct waits_observed;
+struct waits_chain;
+
+/* A thread that ran when it was looked at: where, its next sample says. */
+struct waits_asked {
+    pid_t tid;
+    uint64_t at_ns;          /* of the look */
+    uint32_t parent, thread; /* of the step */
+    int32_t slot;            /* of the thread that waits */
+};
 
 struct waiting_thread {
     pid_t pid, tid;
@@ -64,6 +77,7 @@ struct waiting_thread {
     uint64_t first_delay_ns;            /* by its account, when it was found */
     uint64_t delay_ns, delay_read_ns;   /* the last reading, that may be used later, and when; 0 */
     uint64_t delayed_ns, delayed_until_ns; /* how much was told, and up to when */
+    struct waits_chain *chain;             /* who holds what it waits for; or NULL */
 };
 
 /* Threads that are off stand in one of two queues: those that may still be looked at, in the order
@@ -87,6 +101,9 @@ struct waits {
     uint64_t shared_ns;     /* up to when that is known */
     VEC(uint64_t) parallel; /* how long so many ran, since that was last told */
     uint64_t parallel_slice;
+    struct waiting_queue held; /* were looked at, and wait for a thread: looked at again */
+    uint64_t again_ns, random; /* until then not */
+    VEC(struct waits_asked) asked;
     uint8_t stack[WAITS_STACK_BYTES];
 };
 
@@ -158,6 +175,7 @@ struct waits_look {
     enum waits_state state;
     int64_t syscall; /* -2: in none */
     uint64_t sp, pc; /* of user code; 0 if it is running, refused or gone */
+    uint64_t arguments[WAITS_ARGUMENTS];
 };
 
 /* Reads what /proc/PID/task/TID/syscall says: `running`, or NUMBER [six arguments] SP PC; -1 stands
@@ -165,5 +183,61 @@ struct waits_look {
 bool waits_look_read(const char *text, struct waits_look *out);
 
 void waits_look_at(pid_t pid, pid_t tid, struct waits_look *out);
+
+/* Where a thread is that was seen waiting or stopped. `registers`: more of them than the look has,
+ * or NULL. */
+struct collector_place waits_look_place(struct waits *w, pid_t pid, pid_t tid,
+                                        const struct waits_look *look,
+                                        const struct unwind_registers *registers, uint64_t at_ns);
+
+/* --- waits_resource.c: what it waits for ------------------------------------------------------ */
+
+struct waits_resource {
+    uint32_t kind;               /* enum recording_resource_kind */
+    uint64_t address;            /* of the lock; the inode of what has one */
+    uint64_t waited_at;          /* the word that is waited at */
+    uint32_t word;               /* what was there */
+    char name[WAITS_NAME_BYTES]; /* of what is not in memory */
+    pid_t holder_pid, holder;    /* holder 0: not known */
+    bool is_gone;                /* there is no thread of that number */
+};
+
+/* false: it sleeps, or waits for what has no name. */
+bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct waits_look *look,
+                    struct waits_resource *out);
+
+/* Whether the lock still has the same word. */
+bool waits_resource_is_same(pid_t pid, const struct waits_resource *before);
+
+/* --- waits_chain.c: who holds it -------------------------------------------------------------- */
+
+struct waits_seen {
+    uint64_t at_ns;
+    uint32_t step; /* the last one of the chain */
+};
+
+/* Of one wait at a time; kept for the next one. */
+struct waits_chain {
+    struct waits_look look; /* at the thread itself, which cannot change while it waits */
+    uint32_t first;         /* step */
+    bool is_on;
+    bool is_new; /* the wait has not been counted yet */
+    VEC(struct waits_seen) looks;
+};
+
+/* The thread was looked at, and is at this node; the chain begins there. */
+void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *look, uint32_t node);
+
+/* The wait is over. */
+void waits_chain_end(struct waiting_thread *t);
+void waits_chain_free(struct waiting_thread *t);
+
+/* Looks again at the holders of what threads wait for; returns in how long it wants to be asked
+ * again. */
+uint64_t waits_chain_again(struct waits *w, uint64_t now_ns);
+
+/* Counts a stretch of the wait on the chains that were seen. */
+void waits_chain_count(struct waits *w, struct waiting_thread *t, uint64_t from_ns,
+                       uint64_t until_ns);
 
 #endif

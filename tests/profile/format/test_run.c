@@ -92,6 +92,16 @@ static void fill_calls(struct recording *r)
     vec_push(&r->blocks, (struct recording_block){0, 0x1050, 1});
 }
 
+static void fill_waits(struct recording *r)
+{
+    vec_push(&r->resources, (struct recording_resource){RECORDING_RESOURCE_MUTEX, 0, 0x5000, "m"});
+    vec_push(&r->resources, (struct recording_resource){RECORDING_RESOURCE_FILE, RECORDING_NONE,
+                                                        UINT64_MAX, NULL});
+    vec_push(&r->links, (struct recording_link){RECORDING_NONE, 1, 5, 0, 0, 2, 0});
+    vec_push(&r->links, (struct recording_link){0, RECORDING_NONE, 0, RECORDING_NONE,
+                                                RECORDING_DOING_CIRCLE, 0, UINT64_C(1) << 62});
+}
+
 /* Whatever their bytes are. Of a file, and one of them once. */
 static void fill_excerpts(struct recording *r)
 {
@@ -125,6 +135,7 @@ static struct recording full_run(void)
     fill_objects(&r);
     fill_stacks(&r);
     fill_calls(&r);
+    fill_waits(&r);
     fill_excerpts(&r);
     return r;
 }
@@ -205,6 +216,15 @@ static void test_round_trip(void **state)
     assert_string_equal(rank->host, "node7");
     assert_int_equal(back.parts.len, 2);
     assert_memory_equal(back.parts.at, r.parts.at, 2 * sizeof *r.parts.at);
+    assert_true(back.resources.len == 2 && back.links.len == 2);
+    assert_string_equal(back.resources.at[0].name, "m");
+    assert_true(!back.resources.at[1].name && back.resources.at[1].address == UINT64_MAX);
+    assert_true(back.links.at[0].thread == 1 && back.links.at[0].node == 5 &&
+                back.links.at[0].parent == RECORDING_NONE && back.links.at[0].waits == 2);
+    assert_true(back.links.at[1].thread == RECORDING_NONE && !back.links.at[1].parent &&
+                back.links.at[1].resource == RECORDING_NONE &&
+                back.links.at[1].doing == RECORDING_DOING_CIRCLE &&
+                back.links.at[1].ns == UINT64_C(1) << 62);
     assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(back.blocks.at[i].object, r.blocks.at[i].object);
@@ -352,6 +372,15 @@ static void test_what_is_no_run(void **state)
     r = full_run();
     r.parts.at[0].process = 1;
     expect_refused(&r, "part 0 of the recording is not possible");
+    r = full_run();
+    r.resources.at[1].kind = RECORDING_RESOURCE_KINDS;
+    expect_refused(&r, "resource 1 of the recording is not possible");
+    r = full_run();
+    r.links.at[1].parent = 1;
+    expect_refused(&r, "wait 1 of the recording is not possible");
+    r = full_run();
+    r.links.at[0].resource = RECORDING_NONE;
+    expect_refused(&r, "wait 0 of the recording is not possible");
     r = full_run();
     r.slice_ns = 0;
     expect_refused(&r, "the recording has samples, but no length of its slices");

@@ -153,6 +153,32 @@ static void test_parts(void **state)
         recording_deinit(all[i]);
 }
 
+/* Chains of both runs stand side by side, each with its own threads, locks and stacks. */
+static void test_waits(void **state)
+{
+    (void)state;
+    struct recording one = example("/lib"), two = example("/lib");
+    struct recording *both[] = {&one, &two};
+    uint32_t threads = (uint32_t)one.threads.len, last = 1;
+    for (size_t i = 0; i < 2; i++) {
+        vec_push(&both[i]->resources,
+                 ((struct recording_resource){RECORDING_RESOURCE_MUTEX, 0, 0x10, "lock"}));
+        vec_push(&both[i]->links, ((struct recording_link){RECORDING_NONE, 0, last, 0, 0, 1, 5}));
+        vec_push(&both[i]->links, ((struct recording_link){0, RECORDING_NONE, 0, RECORDING_NONE,
+                                                           RECORDING_DOING_RUN, 0, 7}));
+    }
+    struct recording sum = merged(&one, &two);
+    assert_true(sum.resources.len == 2 && sum.links.len == 4);
+    assert_int_equal(sum.resources.at[1].process, one.processes.len);
+    assert_true(sum.links.at[2].resource == 1 && sum.links.at[2].thread == threads &&
+                sum.links.at[2].node == last && sum.links.at[2].parent == RECORDING_NONE);
+    assert_true(sum.links.at[3].parent == 2 && sum.links.at[3].thread == RECORDING_NONE &&
+                sum.links.at[3].node == RECORDING_ROOT && sum.links.at[3].ns == 7);
+    recording_deinit(&one);
+    recording_deinit(&two);
+    recording_deinit(&sum);
+}
+
 static void test_time(void **state)
 {
     (void)state;
@@ -350,12 +376,12 @@ static void test_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_time),        cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_calls_move),  cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_calls_alone), cmocka_unit_test(test_same_objects),
-        cmocka_unit_test(test_symbols),     cmocka_unit_test(test_events),
-        cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_lists),        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_waits),        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_slices),       cmocka_unit_test(test_calls_move),
+        cmocka_unit_test(test_sums),         cmocka_unit_test(test_calls_alone),
+        cmocka_unit_test(test_same_objects), cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_events),       cmocka_unit_test(test_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

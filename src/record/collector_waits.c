@@ -1,0 +1,216 @@
+/* What threads wait for, and chains of threads that wait for each other.
+ *
+ * A resource is known by its kind and its address in the memory of a process. The first look at one
+ * asks /proc/PID/maps what lies there, so that it gets a name, and what several processes share
+ * gets one number for all of them:
+ *
+ *     a file that is mapped, or its .bss    the variable of the symbol table around the address
+ *     shared memory                         the file and the offset in it
+ *     anything else (heap, stack)           no name: reports go by who waits there
+ *
+ * Chains are a tree as stacks are: a step is (the step before, thread, node, resource, what it
+ * does), found by a map. Both lists are bounded; what does not fit is not told apart from waits
+ * that nobody looked at.
+ *
+ * Cost: a line of maps for each mapping and a symbol table, once a resource; else a look-up. */
+#include "record/collector_private.h"
+
+#include "objfile/object.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+enum {
+    MOST_RESOURCES = 20000,
+    MOST_STEPS = 200000,
+    THREAD_BITS = 18, /* of a step's key: 50,000 threads */
+    STEP_BITS = 18,
+    PATH_ROOM = 4096
+};
+_Static_assert(MOST_STEPS < (1 << STEP_BITS), "the number of a step fits its key");
+
+/* What is mapped around an address. */
+struct waits_mapping {
+    struct mapping code; /* of the file that the address belongs to; image RECORDING_NONE: none */
+    uint64_t device, inode, offset; /* offset: of the address */
+    bool is_shared;
+    char path[PATH_ROOM];
+};
+
+/* A file is mapped in pieces that follow each other: the first has its headers, one its code, and
+ * .bss, which has no name, is behind the last. Its code, where we know it, says by how much its
+ * addresses were moved. */
+static bool waits_find_mapping(const struct collector *c, uint32_t process, uint64_t address,
+                               struct waits_mapping *out)
+{
+    char path[64], line[PATH_ROOM + 128];
+    uint64_t file_end = 0;
+    bool found = false;
+    *out = (struct waits_mapping){.code.image = RECORDING_NONE};
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", c->processes.at[process].pid);
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        uint64_t start, end, offset, inode;
+        unsigned major, minor;
+        char rights[5];
+        int at = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
+                   &end, rights, &offset, &major, &minor, &inode, &at) < 7)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        const char *name = line + at;
+        bool goes_on = start == file_end && (!*name || !strcmp(name, out->path));
+        if (!goes_on) {
+            out->code.image = RECORDING_NONE;
+            snprintf(out->path, sizeof out->path, "%s", name);
+        }
+        file_end = end;
+        const struct mapping *code = mappings_find(c->inner.at[process].mappings, start);
+        if (code)
+            out->code = *code;
+        found = address >= start && address < end;
+        if (!found)
+            continue;
+        out->is_shared = rights[3] == 's';
+        out->device = makedev(major, minor);
+        out->inode = inode;
+        out->offset = offset + (address - start);
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* The variable around a link address, the narrowest that has a size; NULL: none. */
+static const struct object_symbol *waits_variable(struct object *o, uint64_t address)
+{
+    size_t len = 0;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL), *best = NULL;
+    for (size_t i = 0; i < len; i++) {
+        const struct object_symbol *s = &symbols[i];
+        if (s->type == SYMBOL_OBJECT && address >= s->address && address - s->address < s->size &&
+            (!best || s->size < best->size))
+            best = s;
+    }
+    return best;
+}
+
+/* Gives a resource in memory its name, and says where it is if it is shared. */
+static void waits_name(struct collector *c, uint32_t process, struct recording_resource *r)
+{
+    struct waits_mapping m;
+    if (!waits_find_mapping(c, process, r->address, &m))
+        return;
+    if (m.is_shared) {
+        r->name = m.path[0] ? arena_copy(&c->arena, m.path, strlen(m.path)) : NULL;
+        r->process = r->name && m.inode ? RECORDING_NONE : process;
+        r->address = r->process == RECORDING_NONE ? m.offset : r->address;
+        return;
+    }
+    if (m.code.image == RECORDING_NONE)
+        return;
+    struct object *o = images_open(&c->images, m.code.image);
+    uint64_t code = images_link_address(&c->images, m.code.image, m.code.offset);
+    uint64_t link = r->address - m.code.start + code;
+    const struct object_symbol *s = o ? waits_variable(o, link) : NULL;
+    if (s && r->address > s->address && link - s->address >= 64 && link != s->address)
+        r->name = arena_printf(&c->arena, "%s+0x%" PRIx64, s->name, link - s->address);
+    else if (s)
+        r->name = arena_copy(&c->arena, s->name, strlen(s->name));
+}
+
+/* One that is shared is looked for by name once more: each process has it elsewhere. */
+uint32_t collector_resource(struct collector *c, pid_t pid, enum recording_resource_kind kind,
+                            uint64_t address, const char *name, uint64_t at_ns)
+{
+    uint32_t process = collector_process(c, pid, at_ns);
+    bool is_memory = kind <= RECORDING_RESOURCE_JOIN, is_new;
+    struct recording_resource one = {
+        .kind = kind, .process = is_memory ? process : RECORDING_NONE, .address = address};
+    uint64_t hash = name ? hash_bytes(name, strlen(name)) : 0;
+    uint64_t key = map_two(one.process, kind) ^ hash;
+    uint32_t *found = map_find(&c->resource_of, key, address);
+    if (found)
+        return *found;
+    if (c->resources.len >= MOST_RESOURCES)
+        return RECORDING_NONE;
+    if (name)
+        one.name = arena_copy(&c->arena, name, strlen(name));
+    else if (is_memory && kind != RECORDING_RESOURCE_JOIN && !c->options.is_replayed)
+        waits_name(c, process, &one);
+    uint32_t number = (uint32_t)c->resources.len;
+    if (is_memory && one.process == RECORDING_NONE) {
+        uint64_t shared = map_two(RECORDING_NONE, kind) ^ hash_bytes(one.name, strlen(one.name));
+        number = map_index(&c->resource_of, shared, one.address, number, &is_new);
+    }
+    if (number == c->resources.len)
+        vec_push(&c->resources, one);
+    map_set(&c->resource_of, key, address, number);
+    return number;
+}
+
+/* Which steps there are is known by two keys of 64 bits. */
+uint32_t collector_wait_step(struct collector *c, const struct recording_link *step)
+{
+    bool is_new;
+    uint64_t thread = step->thread & ((UINT32_C(1) << THREAD_BITS) - 1);
+    uint64_t parent = step->parent & ((UINT32_C(1) << STEP_BITS) - 1);
+    uint64_t first =
+        thread | parent << THREAD_BITS | (uint64_t)step->doing << (THREAD_BITS + STEP_BITS);
+    uint32_t *found = map_find(&c->step_of, first, map_two(step->node, step->resource));
+    if (found)
+        return *found;
+    if (c->steps.len >= MOST_STEPS)
+        return step->parent;
+    uint32_t number =
+        map_index(&c->step_of, first, map_two(step->node, step->resource), c->steps.len, &is_new);
+    vec_push(&c->steps, *step);
+    return number;
+}
+
+void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns, uint64_t at_ns)
+{
+    struct recording_link *s = step == RECORDING_NONE ? NULL : &c->steps.at[step];
+    const struct recording_link *first = s;
+    while (first && first->parent != RECORDING_NONE)
+        first = &c->steps.at[first->parent];
+    if (!s || !collector_counts(c, c->threads.at[first->thread].process, at_ns))
+        return;
+    s->ns += ns;
+    s->waits += is_new;
+}
+
+uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
+{
+    return collector_has_process(c, pid) ? collector_thread(c, pid, tid, at_ns) : RECORDING_NONE;
+}
+
+size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
+{
+    size_t len = 0;
+    for (size_t i = c->processes.len; i-- > 0 && len < most;)
+        if (!c->processes.at[i].end_ns)
+            pids[len++] = (pid_t)c->processes.at[i].pid;
+    return len;
+}
+
+void collector_waits_finish(struct collector *c, struct recording *out)
+{
+    for (size_t i = 0; i < c->resources.len; i++) {
+        struct recording_resource one = c->resources.at[i];
+        one.name = one.name ? arena_copy(&out->arena, one.name, strlen(one.name)) : NULL;
+        vec_push(&out->resources, one);
+    }
+    for (size_t i = 0; i < c->steps.len; i++)
+        vec_push(&out->links, c->steps.at[i]);
+}
+
+void collector_waits_free(struct collector *c)
+{
+    vec_free(&c->resources);
+    vec_free(&c->steps);
+    map_deinit(&c->resource_of);
+    map_deinit(&c->step_of);
+}

@@ -1,0 +1,323 @@
+/* Waits whose holders do known things: asleep three quarters of the time and busy for the rest, a
+ * chain of three threads, locks that lend priority, locks for readers and writers, and what nobody
+ * holds. `locks WHAT`; shares are of the time in which the lock is held. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t g_cache_lock = PTHREAD_MUTEX_INITIALIZER,
+                       g_outer = PTHREAD_MUTEX_INITIALIZER, g_queue = PTHREAD_MUTEX_INITIALIZER,
+                       g_pi, g_robust;
+static pthread_rwlock_t g_table = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t g_ready = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t turn;
+static sem_t g_items;
+static int is_ready;
+static volatile unsigned long sink;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+__attribute__((noinline)) void hold_asleep(double s)
+{
+    struct timespec t = {(long)s, (long)((s - (double)(long)s) * 1e9)};
+    while (nanosleep(&t, &t))
+        ;
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void hold_busy(double s)
+{
+    for (double end = now() + s; now() < end;)
+        for (unsigned long i = 0; i < 1000; i++)
+            sink += i;
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void cache_get(void)
+{
+    pthread_mutex_lock(&g_cache_lock);
+    __asm__ volatile("");
+    pthread_mutex_unlock(&g_cache_lock);
+}
+
+static void *share_holder(void *unused)
+{
+    for (int i = 0; i < 5; i++) {
+        pthread_mutex_lock(&g_cache_lock);
+        pthread_barrier_wait(&turn);
+        hold_asleep(0.15);
+        hold_busy(0.05);
+        pthread_mutex_unlock(&g_cache_lock);
+        pthread_barrier_wait(&turn);
+    }
+    return unused;
+}
+
+static void *share_waiter(void *unused)
+{
+    for (int i = 0; i < 5; i++) {
+        pthread_barrier_wait(&turn);
+        cache_get();
+        pthread_barrier_wait(&turn);
+    }
+    return unused;
+}
+
+static void *chain_inner(void *unused)
+{
+    pthread_mutex_lock(&g_cache_lock);
+    hold_asleep(0.6);
+    pthread_mutex_unlock(&g_cache_lock);
+    return unused;
+}
+
+static void *chain_middle(void *unused)
+{
+    hold_asleep(0.05);
+    pthread_mutex_lock(&g_outer);
+    cache_get();
+    pthread_mutex_unlock(&g_outer);
+    return unused;
+}
+
+static void *chain_outer(void *unused)
+{
+    hold_asleep(0.1);
+    pthread_mutex_lock(&g_outer);
+    pthread_mutex_unlock(&g_outer);
+    return unused;
+}
+
+/* Holds a mutex for 0.4 s, and one that waits for it. */
+static void *mutex_holder(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    hold_asleep(0.4);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+static void *mutex_waiter(void *mutex)
+{
+    hold_asleep(0.05);
+    if (pthread_mutex_lock(mutex) == EOWNERDEAD)
+        pthread_mutex_consistent(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+static void *writer_holder(void *unused)
+{
+    pthread_rwlock_wrlock(&g_table);
+    hold_asleep(0.4);
+    pthread_rwlock_unlock(&g_table);
+    return unused;
+}
+
+static void *reader_waiter(void *unused)
+{
+    hold_asleep(0.05);
+    pthread_rwlock_rdlock(&g_table);
+    pthread_rwlock_unlock(&g_table);
+    return unused;
+}
+
+static void *reader_holder(void *unused)
+{
+    pthread_rwlock_rdlock(&g_table);
+    hold_asleep(0.4);
+    pthread_rwlock_unlock(&g_table);
+    return unused;
+}
+
+static void *writer_waiter(void *unused)
+{
+    hold_asleep(0.05);
+    pthread_rwlock_wrlock(&g_table);
+    pthread_rwlock_unlock(&g_table);
+    return unused;
+}
+
+static void *consumer(void *unused)
+{
+    pthread_mutex_lock(&g_queue);
+    while (!is_ready)
+        pthread_cond_wait(&g_ready, &g_queue);
+    pthread_mutex_unlock(&g_queue);
+    sem_wait(&g_items);
+    return unused;
+}
+
+static void *producer(void *unused)
+{
+    hold_asleep(0.3);
+    pthread_mutex_lock(&g_queue);
+    is_ready = 1;
+    pthread_cond_signal(&g_ready);
+    pthread_mutex_unlock(&g_queue);
+    hold_asleep(0.3);
+    sem_post(&g_items);
+    return unused;
+}
+
+/* Ends with the lock in its hands; another one waits for ever, or until it may give up. */
+static void *dies_holding(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    return NULL;
+}
+
+static void *waits_in_vain(void *mutex)
+{
+    struct timespec end;
+    hold_asleep(0.05);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 1;
+    pthread_mutex_timedlock(mutex, &end);
+    return NULL;
+}
+
+static void *deadlocked(void *which)
+{
+    pthread_mutex_t *first = which ? &g_outer : &g_cache_lock;
+    pthread_mutex_t *second = which ? &g_cache_lock : &g_outer;
+    struct timespec end;
+    pthread_mutex_lock(first);
+    pthread_barrier_wait(&turn);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 1;
+    pthread_mutex_timedlock(second, &end);
+    pthread_barrier_wait(&turn);
+    pthread_mutex_unlock(first);
+    return NULL;
+}
+
+static void run(void *(*const routines[3])(void *), void *argument)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3 && routines[i]; i++)
+        pthread_create(&threads[i], NULL, routines[i], argument);
+    for (int i = 0; i < 3 && routines[i]; i++)
+        pthread_join(threads[i], NULL);
+}
+#define RUN(argument, ...) run((void *(*const[3])(void *)){__VA_ARGS__}, argument)
+
+/* A child writes late, and another one ends late. */
+static int wait_for_children(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends))
+        return 1;
+    if (!fork()) {
+        close(ends[0]);
+        hold_asleep(0.3);
+        _exit(write(ends[1], "x", 1) != 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], &byte, 1) != 1)
+        return 1;
+    wait(NULL);
+    pid_t child = fork();
+    if (!child) {
+        hold_asleep(0.3);
+        _exit(0);
+    }
+    return waitpid(child, NULL, 0) != child;
+}
+
+/* A mutex in memory of two processes, and a lock on a file. */
+static int wait_for_processes(const char *path)
+{
+    pthread_mutexattr_t shared;
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, 4096))
+        return 1;
+    pthread_mutex_t *mutex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mutex == MAP_FAILED)
+        return 1;
+    pthread_mutexattr_init(&shared);
+    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(mutex, &shared);
+    if (!fork()) {
+        struct flock lock = {.l_type = F_WRLCK};
+        int own = open(path, O_RDWR);
+        fcntl(own, F_SETLKW, &lock);
+        mutex_holder(mutex);
+        _exit(0);
+    }
+    struct flock lock = {.l_type = F_WRLCK};
+    mutex_waiter(mutex);
+    if (!fork()) {
+        int own = open(path, O_RDWR);
+        fcntl(own, F_SETLKW, &lock);
+        hold_asleep(0.4);
+        _exit(0);
+    }
+    hold_asleep(0.05);
+    fcntl(file, F_SETLKW, &lock);
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    pthread_mutexattr_t pi, robust;
+    pthread_mutexattr_init(&pi);
+    pthread_mutexattr_setprotocol(&pi, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&g_pi, &pi);
+    pthread_mutexattr_init(&robust);
+    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&g_robust, &robust);
+    pthread_barrier_init(&turn, NULL, 2);
+    sem_init(&g_items, 0, 0);
+    if (!strcmp(what, "share")) {
+        RUN(NULL, share_holder, share_waiter);
+    } else if (!strcmp(what, "chain")) {
+        RUN(NULL, chain_inner, chain_middle, chain_outer);
+    } else if (!strcmp(what, "kinds")) {
+        RUN(&g_pi, mutex_holder, mutex_waiter);
+        RUN(&g_robust, mutex_holder, mutex_waiter);
+        RUN(NULL, writer_holder, reader_waiter, reader_waiter);
+        RUN(NULL, reader_holder, reader_holder, writer_waiter);
+    } else if (!strcmp(what, "signalled")) {
+        RUN(NULL, consumer, producer);
+    } else if (!strcmp(what, "heap")) {
+        for (int i = 0; i < 3; i++) {
+            pthread_mutex_t *mutex = calloc(1, sizeof *mutex);
+            RUN(mutex, mutex_holder, mutex_waiter);
+        }
+    } else if (!strcmp(what, "children")) {
+        return wait_for_children();
+    } else if (!strcmp(what, "processes") && argc > 2) {
+        return wait_for_processes(argv[2]);
+    } else if (!strcmp(what, "dead")) {
+        RUN(&g_queue, dies_holding, waits_in_vain);
+    } else if (!strcmp(what, "circle")) {
+        pthread_t one, other;
+        pthread_create(&one, NULL, deadlocked, NULL);
+        pthread_create(&other, NULL, deadlocked, &other);
+        pthread_join(one, NULL);
+        pthread_join(other, NULL);
+    } else {
+        return 1;
+    }
+    return 0;
+}
