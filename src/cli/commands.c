@@ -16,6 +16,8 @@ extern const struct command command_lines;
 extern const struct command command_graph;
 extern const struct command command_annotate;
 extern const struct command command_counts;
+extern const struct command command_locks;
+extern const struct command command_io;
 extern const struct command command_cover;
 extern const struct command command_diff;
 extern const struct command command_ranks;
@@ -47,6 +49,8 @@ const struct command *const commands[] = {
     &command_graph,
     &command_annotate,
     &command_counts,
+    &command_locks,
+    &command_io,
     &command_cover,
     &command_diff,
     &command_ranks,

@@ -34,6 +34,7 @@ class Run:
         # (slice, thread, ran, shared), (slice, threads, ns), (thread, from, length, node), (thread, creator)
         self.turns, self.parallel, self.waits, self.creators = [], [], [], []
         self.ranks = []  # (process, rank, size, local rank or None, launcher, host)
+        self.resources, self.links = [], []  # (kind, process, address, name); see wait()
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
     def add(self, items, *item):
@@ -64,6 +65,9 @@ class Run:
     def sample(self, frames, count=1, thread=0, slice=0, event=0, weight=None):
         self.samples.append((self.node(*frames), count, thread, slice, event,
                              count * self.events[event][2] if weight is None else weight))
+
+    def wait(self, frames, resource=None, parent=None, thread=0, doing=0, waits=0, ns=0):
+        return self.add(self.links, parent, thread, self.node(*frames), resource, doing, waits, ns)
 
     def text(self, text):
         if text is None:
@@ -162,6 +166,13 @@ class Run:
                                  + self.text(host)
                                  for process, rank, size, local, launcher, host in self.ranks))
         yield run_list(6, *self.put_nodes())
+        if self.resources:
+            yield run_list(40, *(leb(kind) + self.index(process) + leb(address) + self.text(name)
+                                 for kind, process, address, name in self.resources))
+        if self.links:
+            yield run_list(41, *(self.index(parent) + self.index(thread) + leb(node)
+                                 + self.index(resource) + leb(doing, waits, ns)
+                                 for parent, thread, node, resource, doing, waits, ns in self.links))
         yield run_list(10, *self.put_samples())
         yield from self.put_times()
 

@@ -13,6 +13,7 @@
 #include "profile/analysis/layout.h"
 #include "profile/analysis/ranks/ranks.h"
 #include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/locks.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
 
@@ -113,7 +114,8 @@ struct report_input {
     const struct flame *flame;
     const struct comparison *comparison;
     const struct rank_table *ranks; /* and shown_functions: rows of a table of text; 0: all */
-    const struct baseline *base;    /* an older measurement beside the table; or NULL */
+    const struct locks *locks;
+    const struct baseline *base; /* an older measurement beside the table; or NULL */
 };
 
 /* Writes the whole report. It changes nothing of its input but caches of names, and cannot fail:
@@ -138,6 +140,7 @@ enum report_table {
     REPORT_FLAME,
     REPORT_COMPARISON,
     REPORT_RANKS,
+    REPORT_LOCKS, /* and shown_functions: rows of text */
     REPORT_TABLES
 };
 
@@ -169,7 +172,8 @@ const struct report *report_find(enum report_table table, const char *format);
 extern const struct column_table comparison_columns, doctor_columns, total_columns_table;
 extern const struct column_table annotate_columns, arcs_columns, call_tree_columns,
     counts_block_columns, counts_line_columns, entries_columns, flat_columns, lines_columns,
-    ranks_columns, shares_columns, trees_columns;
+    locks_columns, locks_holder_columns, locks_waiter_columns, ranks_columns, shares_columns,
+    trees_columns;
 
 /* --- orders of functions, as files that linkers read ------------------------------------------ */
 

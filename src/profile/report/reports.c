@@ -25,6 +25,7 @@ const char *const report_table_names[] = {
     [REPORT_FLAME] = "flame",
     [REPORT_COMPARISON] = "diff",
     [REPORT_RANKS] = "ranks",
+    [REPORT_LOCKS] = "locks",
 };
 
 /* The flag is is_for_people: text may be paged and coloured on a terminal. The text of an order of
@@ -66,6 +67,8 @@ const struct report reports[] = {
     {REPORT_RANKS, REPORT_TEXT, ranks_text, true},
     {REPORT_RANKS, REPORT_JSON, ranks_json, false},
     {REPORT_RANKS, REPORT_CSV, ranks_csv, false},
+    {REPORT_LOCKS, REPORT_TEXT, locks_text, true},
+    {REPORT_LOCKS, REPORT_JSON, locks_json, false},
 };
 const size_t reports_len = sizeof reports / sizeof *reports;
 

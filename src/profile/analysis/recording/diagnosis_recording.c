@@ -6,6 +6,8 @@
  * itself what it lost, by kind, with an amount. Cost: linear in nodes and functions. */
 #include "profile/analysis/diagnosis_private.h"
 
+#include "profile/analysis/recording/locks.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,6 +353,100 @@ static void diagnosis_examine_processes(struct recording_examination *r)
                    "'monarc flat --by-process' lists them, with the reasons");
 }
 
+/* --- locks ----------------------------------------------------------------------------------- */
+
+/* What holders of a lock mostly waited in, and what part of the lock's time: "in fsync". */
+static double diagnosis_held_in(const struct locks *t, const struct lock *lock, struct arena *a,
+                                const char **what)
+{
+    double best = 0;
+    for (size_t i = 0; i < lock->holders_len; i++) {
+        const struct lock_holder *h = &lock->holders[i];
+        const char *call = h->stack == RECORDING_NONE ? NULL : t->stacks[h->stack].call;
+        double part = 0;
+        if (h->depth || h->doing != RECORDING_DOING_WAIT || !call || !*call)
+            continue;
+        for (size_t k = 0; k < lock->holders_len; k++) {
+            const struct lock_holder *o = &lock->holders[k];
+            bool is_same = !o->depth && o->doing == h->doing && o->stack != RECORDING_NONE &&
+                           t->stacks[o->stack].call && !strcmp(t->stacks[o->stack].call, call);
+            part += is_same ? (double)o->ns / (double)lock->ns : 0;
+        }
+        if (part <= best)
+            continue;
+        best = part;
+        bool is_futex = h->waits_for && !strcmp(call, "futex");
+        *what = is_futex ? arena_printf(a, "waiting for %s", h->waits_for)
+                         : arena_printf(a, "in %s", call);
+    }
+    return best;
+}
+
+/* Locks that are held while their holder waits itself; by threads that are gone; in a circle. */
+static void diagnosis_examine_locks(struct recording_examination *r)
+{
+    static const double MOSTLY = 0.5, MUCH_WAITING = 0.01;
+    struct named_frames frames;
+    struct names names;
+    struct locks t;
+    const struct recording *recording = r->p->space->recording;
+    if (!recording->links.len)
+        return;
+    named_frames_make(&frames,
+                      &(struct call_frames_input){.recording = recording,
+                                                  .functions = r->p->functions,
+                                                  .function = r->p->space->function,
+                                                  .is_piece = r->p->space->is_piece},
+                      r->x.arena);
+    names_init(&names, &frames.functions, "auto", r->x.arena);
+    locks_make(&t,
+               &(struct locks_input){.recording = recording,
+                                     .choice = &(struct recording_choice){0},
+                                     .frames = &frames,
+                                     .names = &names,
+                                     .demangle = "auto"},
+               r->x.arena);
+    uint32_t named = 0;
+    for (size_t i = 0; i < t.len; i++) {
+        const struct lock *lock = &t.rows[i];
+        const char *name = lock->name, *what = NULL;
+        uint64_t ended = 0, circles = 0;
+        if (!name)
+            name = arena_printf(r->x.arena, "a %s in %s", lock->kind,
+                                lock->function == NO_FUNCTION ? "code that is not known"
+                                                              : names_get(&names, lock->function));
+        for (size_t k = 0; k < lock->holders_len; k++) {
+            ended += lock->holders[k].doing == RECORDING_DOING_ENDED;
+            circles += lock->holders[k].doing == RECORDING_DOING_CIRCLE;
+        }
+        if (lock->is_lock && circles)
+            report_symptom(&r->x, SEVERITY_WARNING, "deadlock",
+                           "threads waited for each other in a circle",
+                           arena_printf(r->x.arena, "one of them for %s", name),
+                           "take locks in the same order everywhere; 'monarc locks' shows who "
+                           "waited for whom");
+        if (lock->is_lock && ended)
+            report_symptom(&r->x, SEVERITY_WARNING, "lock-abandoned",
+                           "a thread ended without letting a lock go",
+                           arena_printf(r->x.arena, "others waited for %s", name),
+                           "unlock before the thread returns or is cancelled, or make the mutex "
+                           "robust (pthread_mutexattr_setrobust)");
+        double part = lock->ns ? diagnosis_held_in(&t, lock, r->x.arena, &what) : 0;
+        if (lock->is_lock && part >= MOSTLY && named < MOST_NAMED &&
+            (double)lock->ns >= MUCH_WAITING * (double)t.waited_ns) {
+            named++;
+            report_symptom(&r->x, SEVERITY_NOTE, "lock-held-waiting",
+                           "a lock is held by threads that wait themselves",
+                           arena_printf(r->x.arena,
+                                        "%.0f %% of waiting for %s is while another thread is %s "
+                                        "(%.3f s in all)",
+                                        100 * part, name, what, (double)lock->ns / 1e9),
+                           "let the lock go before that call, or let it guard less; 'monarc locks' "
+                           "has the stacks");
+        }
+    }
+}
+
 void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p, struct arena *a)
 {
     struct recording_examination r = {.x = {.d = d, .arena = a}, .p = p};
@@ -390,6 +486,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
     diagnosis_examine_kernel(&r);
+    diagnosis_examine_locks(&r);
     /* How samples were taken, where that makes them coarse. */
     uint32_t method = r.p->space->recording->method;
     if (method == RECORDING_METHOD_PTRACE)

@@ -1,0 +1,465 @@
+/* From chains of waiting threads to a table of what was waited for.
+ *
+ * A chain's first step says who waits, where, and for what: it chooses the row. Its further steps
+ * say what holders did, and become a tree below the row, in which steps with the same functions,
+ * the same doing and the same thing waited for are one, whichever threads they were:
+ *
+ *     step 1   A at cache_get, waits for g_cache_lock      row g_cache_lock, waiter cache_get
+ *     step 2     B at evict, in fsync                        tree: evict, waits in fsync
+ *
+ * Time stands at the last step of a chain and counts for all before it. Variables and files have
+ * names, by which they are told apart; everything else (a lock on the heap, an end of a thread) is
+ * told apart by the function that waits: the first one that is not of the C or C++ library.
+ *
+ * What a word is for that names no owner is told by the library's function on the stack: only
+ * people need it. Cost: a walk up each stack that waited or held, once; a map for each step. */
+#include "profile/analysis/recording/locks.h"
+
+#include "base/map.h"
+#include "objfile/object.h"
+#include "profile/analysis/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Kinds as reports name them. Some are told apart only by functions on the stack. */
+static const struct {
+    const char *name, *function; /* part of a library's function; NULL: by the resource's kind */
+    uint32_t kind;
+    bool is_lock, is_io;
+    const char *unheld; /* why no holder is seen */
+} KINDS[] = {
+    {"condition variable", "cond", RECORDING_RESOURCE_FUTEX, false, false,
+     "some thread will signal it"},
+    {"condition variable", "cnd_", RECORDING_RESOURCE_FUTEX, false, false,
+     "some thread will signal it"},
+    {"semaphore", "sem_", RECORDING_RESOURCE_FUTEX, false, false, "some thread will post it"},
+    {"barrier", "barrier", RECORDING_RESOURCE_FUTEX, false, false,
+     "the other threads have not come to it yet"},
+    {"join", "join", RECORDING_RESOURCE_FUTEX, false, false,
+     "this C library does not keep the number of the thread where it is waited for"},
+    {"futex", NULL, RECORDING_RESOURCE_FUTEX, true, false,
+     "its word names no owner: locks of Rust, Go, C++20 and parking_lot, musl's plain mutexes and "
+     "locks inside the C library do not"},
+    {"mutex", NULL, RECORDING_RESOURCE_MUTEX, true, false,
+     "it changed hands while it was looked at"},
+    {"rwlock", NULL, RECORDING_RESOURCE_RWLOCK, true, false,
+     "readers had it, whom the lock does not name"},
+    {"PI mutex", NULL, RECORDING_RESOURCE_PI, true, false,
+     "it changed hands while it was looked at"},
+    {"join", NULL, RECORDING_RESOURCE_JOIN, false, false, "the thread was about to end"},
+    {"child process", NULL, RECORDING_RESOURCE_CHILD, false, false,
+     "any of several children would do"},
+    {"file lock", NULL, RECORDING_RESOURCE_FILE_LOCK, true, true,
+     "/proc/locks did not show who has it"},
+    {"pipe", NULL, RECORDING_RESOURCE_PIPE, false, true,
+     "no recorded process has the other end open"},
+    {"socket", NULL, RECORDING_RESOURCE_SOCKET, false, true, NULL},
+    {"file", NULL, RECORDING_RESOURCE_FILE, false, true, NULL},
+};
+
+enum { KINDS_LEN = sizeof KINDS / sizeof *KINDS, NO_ROW = UINT32_MAX };
+
+/* A row, and the steps below rows, while they are made. */
+struct lock_making {
+    struct lock row;
+    uint32_t kind;  /* of KINDS */
+    uint32_t first; /* step; 0: none */
+};
+
+struct lock_step {
+    struct lock_holder holder;
+    uint32_t row, parent; /* parent 0: none */
+    uint32_t first, next; /* children, and siblings, by time; 0: none */
+    bool is_mixed;        /* several threads */
+};
+
+struct lock_waiting {
+    struct lock_waiter waiter;
+    uint32_t row;
+};
+
+struct locks_making {
+    const struct locks_input *in;
+    struct arena *arena;
+    VEC(struct lock_stack) stacks;
+    VEC(struct lock_making) rows;
+    VEC(struct lock_step) steps; /* [0] is none */
+    VEC(struct lock_waiting) waiters;
+    struct intern texts; /* of stacks */
+    struct map stack_of; /* node -> stack */
+    struct map row_of, step_of, waiter_of;
+};
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+/* "fsync" of "[waiting] fsync"; NULL: the node is code. */
+static const char *locks_call(const struct locks_making *m, uint32_t node)
+{
+    const struct recording *r = m->in->recording;
+    const struct call_frames *f = &m->in->frames->frames;
+    uint32_t kind = r->objects.at[r->nodes.at[node].object].kind;
+    if (kind != RECORDING_OBJECT_WAIT && kind != RECORDING_OBJECT_KERNEL)
+        return NULL;
+    uint32_t place = f->place[node];
+    if (f->start[place] == f->start[place + 1])
+        return "";
+    const char *name = m->in->frames->functions.at[f->frame[f->start[place]]].name;
+    const char *behind = strchr(name, ']');
+    return behind && behind[1] == ' ' ? behind + 2 : behind && *name == '[' ? "" : name;
+}
+
+/* Whether a function is the C or C++ library's, or has no name. */
+static bool locks_is_library(const struct locks_making *m, uint32_t function)
+{
+    static const char *const LIBRARIES[] = {"libc.", "libc-",  "libpthread", "libstdc++",
+                                            "ld-",   "libgcc", "ld.",        "libc++"};
+    const struct functions *f = &m->in->frames->functions;
+    const char *label = function_object_label(f, function);
+    const char *name = f->at[function].name;
+    bool is_it = f->at[function].is_made || !strcmp(name, "_start");
+    for (size_t i = 0; label && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++)
+        is_it |= !strncmp(label, LIBRARIES[i], strlen(LIBRARIES[i]));
+    return is_it || !strncmp(name, "pthread_", strlen("pthread_")) ||
+           !strncmp(name, "__pthread_", strlen("__pthread_")) ||
+           !strncmp(name, "_ZNSt", strlen("_ZNSt"));
+}
+
+/* Leaves of a stack what people call by name: of the library's functions that are innermost the one
+ * that was called, and none of those that are outermost; nothing without a name. A stack of which
+ * nothing would be left stays as it is. */
+static uint32_t locks_trim(const struct locks_making *m, uint32_t *functions, uint32_t len)
+{
+    const struct functions *f = &m->in->frames->functions;
+    uint32_t first = 0, last = len, kept = 0;
+    while (last > 0 && locks_is_library(m, functions[last - 1]))
+        last--;
+    if (!last)
+        return len;
+    while (first + 1 < last && locks_is_library(m, functions[first + 1]) &&
+           locks_is_library(m, functions[first]))
+        first++;
+    for (uint32_t i = first; i < last; i++)
+        if (!f->at[functions[i]].is_made)
+            functions[kept++] = functions[i];
+    return kept;
+}
+
+/* The stack of a node, equal ones with equal numbers; RECORDING_NONE for the root. */
+static uint32_t locks_stack(struct locks_making *m, uint32_t node)
+{
+    const struct recording *r = m->in->recording;
+    const struct call_frames *f = &m->in->frames->frames;
+    VEC(uint32_t) functions = {0};
+    bool is_new;
+    if (node == RECORDING_ROOT)
+        return RECORDING_NONE;
+    uint32_t *found = map_at(&m->stack_of, node, 0, 0, &is_new);
+    if (!is_new)
+        return *found;
+    const char *call = locks_call(m, node);
+    for (uint32_t at = call ? r->nodes.at[node].parent : node; at; at = r->nodes.at[at].parent) {
+        uint32_t place = f->place[at];
+        for (uint32_t i = f->start[place + 1]; i-- > f->start[place];)
+            vec_push(&functions, f->frame[i]);
+    }
+    uint32_t len = locks_trim(m, functions.at, (uint32_t)functions.len);
+    functions.len = len;
+    /* The call is part of what tells stacks apart; its name's address is the function's. */
+    uint64_t key = call ? hash_bytes(call, strlen(call)) : 0;
+    vec_push(&functions, (uint32_t)key);
+    vec_push(&functions, (uint32_t)(key >> 32));
+    uint32_t number =
+        intern(&m->texts, (const char *)functions.at, functions.len * sizeof *functions.at);
+    if (number == m->stacks.len) {
+        uint32_t *kept = ARENA_NEW(m->arena, uint32_t, len + 1);
+        memcpy(kept, functions.at, len * sizeof *kept);
+        vec_push(&m->stacks, (struct lock_stack){kept, len, call});
+    }
+    vec_free(&functions);
+    return *found = number;
+}
+
+/* Who waits, for people: the innermost function that is none of a library. */
+static uint32_t locks_function(const struct locks_making *m, uint32_t stack)
+{
+    const struct lock_stack *s = &m->stacks.at[stack];
+    for (uint32_t i = 0; i < s->len; i++)
+        if (!locks_is_library(m, s->functions[i]))
+            return s->functions[i];
+    return s->len ? s->functions[0] : NO_FUNCTION;
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+/* Which of KINDS a resource is that is waited for in a stack: only the library's own functions,
+ * which are innermost, say what a word is for. */
+static uint32_t locks_kind(const struct locks_making *m, uint32_t kind, uint32_t stack)
+{
+    const struct lock_stack *s = stack == RECORDING_NONE ? NULL : &m->stacks.at[stack];
+    for (uint32_t i = 0; i < KINDS_LEN; i++) {
+        if (KINDS[i].kind != kind)
+            continue;
+        if (!KINDS[i].function)
+            return i;
+        if (s && s->len && locks_is_library(m, s->functions[0]) &&
+            strstr(m->in->frames->functions.at[s->functions[0]].name, KINDS[i].function))
+            return i;
+    }
+    return 0;
+}
+
+static const char *locks_demangled(struct locks_making *m, const char *name)
+{
+    char *plain = m->in->demangle ? demangle(name, m->in->demangle) : NULL;
+    const char *kept = plain ? arena_copy(m->arena, plain, strlen(plain)) : name;
+    free(plain);
+    return kept;
+}
+
+/* The row of a resource that is waited for in a stack. */
+static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
+{
+    const struct recording_resource *r = &m->in->recording->resources.at[resource];
+    uint32_t kind = locks_kind(m, r->kind, stack), function = NO_FUNCTION;
+    bool is_new, is_named = r->name && r->kind != RECORDING_RESOURCE_PIPE &&
+                            r->kind != RECORDING_RESOURCE_SOCKET &&
+                            r->kind != RECORDING_RESOURCE_CHILD;
+    bool is_memory = r->kind <= RECORDING_RESOURCE_JOIN;
+    bool is_shared = is_memory && r->process == RECORDING_NONE;
+    if (!is_named && stack != RECORDING_NONE)
+        function = locks_function(m, stack);
+    uint64_t key =
+        is_named ? hash_bytes(r->name, strlen(r->name)) + (is_shared ? r->address : 0) : function;
+    uint32_t row = map_index(&m->row_of, map_two(kind, is_named), key, m->rows.len, &is_new);
+    if (is_new) {
+        const char *name = is_named ? locks_demangled(m, r->name) : NULL;
+        if (name && is_shared)
+            name = arena_printf(m->arena, "%s+0x%llx", name, (unsigned long long)r->address);
+        vec_push(&m->rows, ((struct lock_making){.kind = kind,
+                                                 .row = {.kind = KINDS[kind].name,
+                                                         .name = name,
+                                                         .function = function,
+                                                         .is_lock = KINDS[kind].is_lock,
+                                                         .is_shared = is_shared}}));
+    }
+    /* Each thing counts once in its row. */
+    map_at(&m->row_of, map_two(UINT32_MAX, row), resource, 0, &is_new);
+    m->rows.at[row].row.objects += is_new;
+    return row;
+}
+
+/* --- steps ----------------------------------------------------------------------------------- */
+
+/* The text for what a holder waits for: name or kind. */
+static const char *locks_awaited(struct locks_making *m, uint32_t resource, uint32_t stack)
+{
+    if (resource == RECORDING_NONE)
+        return NULL;
+    const struct recording_resource *r = &m->in->recording->resources.at[resource];
+    const char *kind = KINDS[locks_kind(m, r->kind, stack)].name;
+    return r->name ? arena_printf(m->arena, "%s %s", kind, locks_demangled(m, r->name)) : kind;
+}
+
+/* The step below a row, or below another step, for one of a chain. */
+static uint32_t locks_step(struct locks_making *m, uint32_t row, uint32_t parent,
+                           const struct recording_link *w)
+{
+    const struct recording *r = m->in->recording;
+    uint32_t stack = locks_stack(m, w->node);
+    const char *awaited = locks_awaited(m, w->resource, stack);
+    uint64_t what = awaited ? hash_bytes(awaited, strlen(awaited)) : 0;
+    const struct recording_thread *t =
+        w->thread == RECORDING_NONE ? NULL : &r->threads.at[w->thread];
+    bool is_new;
+    uint32_t step = map_index(&m->step_of, map_two(row, parent),
+                              map_two(stack, w->doing) ^ what * 31, m->steps.len, &is_new);
+    if (is_new)
+        vec_push(&m->steps,
+                 ((struct lock_step){
+                     .row = row,
+                     .parent = parent,
+                     .holder = {.depth = parent ? m->steps.at[parent].holder.depth + 1 : 0,
+                                .stack = stack,
+                                .doing = w->doing,
+                                .tid = t ? t->tid : 0,
+                                .thread = t ? t->name : NULL,
+                                .waits_for = awaited}}));
+    struct lock_holder *h = &m->steps.at[step].holder;
+    h->tid = t && h->tid == t->tid ? h->tid : 0;
+    h->thread = t && h->thread && !strcmp(h->thread, t->name) ? h->thread : NULL;
+    return step;
+}
+
+static void locks_add_chains(struct locks_making *m)
+{
+    const struct recording *r = m->in->recording;
+    struct arena scratch = {0};
+    uint32_t *row = ARENA_NEW(&scratch, uint32_t, r->links.len + 1);
+    uint32_t *waiter = ARENA_NEW(&scratch, uint32_t, r->links.len + 1);
+    uint32_t *step = ARENA_NEW(&scratch, uint32_t, r->links.len + 1);
+    for (size_t i = 0; i < r->links.len; i++) {
+        const struct recording_link *w = &r->links.at[i];
+        bool is_new, is_first = w->parent == RECORDING_NONE;
+        bool is_chosen = is_first ? w->thread == RECORDING_NONE || !m->in->choice->threads ||
+                                        m->in->choice->threads[w->thread]
+                                  : row[w->parent] != NO_ROW;
+        row[i] = NO_ROW;
+        if (is_first && is_chosen) {
+            uint32_t stack = locks_stack(m, w->node);
+            uint32_t kind = locks_kind(m, r->resources.at[w->resource].kind, stack);
+            bool is_both = r->resources.at[w->resource].kind == RECORDING_RESOURCE_PIPE ||
+                           r->resources.at[w->resource].kind == RECORDING_RESOURCE_FILE_LOCK;
+            if (KINDS[kind].is_io != m->in->is_io && !is_both)
+                continue;
+            row[i] = locks_row(m, w->resource, stack);
+            waiter[i] = map_index(&m->waiter_of, row[i], stack, m->waiters.len, &is_new);
+            if (is_new)
+                vec_push(&m->waiters, ((struct lock_waiting){{.stack = stack}, row[i]}));
+        } else if (is_chosen) {
+            row[i] = row[w->parent];
+            waiter[i] = waiter[w->parent];
+            step[i] = locks_step(m, row[i], step[w->parent], w);
+        }
+        if (row[i] == NO_ROW)
+            continue;
+        struct lock *of = &m->rows.at[row[i]].row;
+        of->ns += w->ns;
+        of->waits += w->waits;
+        of->held_ns += step[i] ? w->ns : 0;
+        m->waiters.at[waiter[i]].waiter.ns += w->ns;
+        m->waiters.at[waiter[i]].waiter.waits += w->waits;
+        m->steps.at[step[i]].holder.ns += step[i] ? w->ns : 0;
+    }
+    for (size_t i = m->steps.len; i-- > 1;) /* time counts for all steps before, too */
+        m->steps.at[m->steps.at[i].parent].holder.ns += m->steps.at[i].holder.ns;
+    arena_deinit(&scratch);
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+static int locks_by_time(const void *left, const void *right)
+{
+    const struct lock *l = left, *r = right;
+    if (l->is_lock != r->is_lock)
+        return l->is_lock ? -1 : 1;
+    if (l->ns != r->ns)
+        return l->ns < r->ns ? 1 : -1;
+    return strcmp(l->name ? l->name : "", r->name ? r->name : "");
+}
+
+static int locks_waiters_by_time(const void *left, const void *right)
+{
+    const struct lock_waiting *l = left, *r = right;
+    if (l->row != r->row)
+        return l->row < r->row ? -1 : 1;
+    if (l->waiter.ns != r->waiter.ns)
+        return l->waiter.ns < r->waiter.ns ? 1 : -1;
+    return (l->waiter.stack > r->waiter.stack) - (l->waiter.stack < r->waiter.stack);
+}
+
+static int locks_steps_by_time(const void *left, const void *right, void *context)
+{
+    const struct lock_step *steps = context;
+    const struct lock_step *l = &steps[*(const uint32_t *)left];
+    const struct lock_step *r = &steps[*(const uint32_t *)right];
+    return l->holder.ns != r->holder.ns ? (l->holder.ns < r->holder.ns ? -1 : 1)
+                                        : (l < r) - (l > r);
+}
+
+/* Links steps below their parents, the most time first: they are put in front, least first. */
+static void locks_link_steps(struct locks_making *m)
+{
+    struct arena scratch = {0};
+    size_t len = m->steps.len;
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, len);
+    for (uint32_t i = 1; i < len; i++)
+        order[i] = i;
+    qsort_r(order + 1, len - 1, sizeof *order, locks_steps_by_time, m->steps.at);
+    for (size_t i = 1; i < len; i++) {
+        struct lock_step *s = &m->steps.at[order[i]];
+        uint32_t *first = s->parent ? &m->steps.at[s->parent].first : &m->rows.at[s->row].first;
+        s->next = *first;
+        *first = order[i];
+    }
+    arena_deinit(&scratch);
+}
+
+/* The steps of a row, depth first. */
+static void locks_holders(struct locks_making *m, struct lock_making *of)
+{
+    VEC(struct lock_holder) list = {0};
+    for (uint32_t at = of->first; at;) {
+        vec_push(&list, m->steps.at[at].holder);
+        uint32_t next = m->steps.at[at].first;
+        for (; at && !next; at = m->steps.at[at].parent)
+            next = m->steps.at[at].next;
+        at = next;
+    }
+    struct lock_holder *kept = ARENA_NEW(m->arena, struct lock_holder, list.len + 1);
+    if (list.len)
+        memcpy(kept, list.at, list.len * sizeof *kept);
+    of->row.holders = kept;
+    of->row.holders_len = list.len;
+    vec_free(&list);
+}
+
+/* All waiting of the chosen threads, and what of it nobody looked at. Being ready is no waiting. */
+static void locks_sum_waits(struct locks *out, const struct locks_input *in)
+{
+    const struct recording *r = in->recording;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        uint64_t address = r->nodes.at[s->node].address;
+        bool is_chosen = !in->choice->threads || in->choice->threads[s->thread];
+        if (!is_chosen || !recording_is_wait(r, s->node) || address == RECORDING_WAIT_READY)
+            continue;
+        out->has_waits = true;
+        out->waited_ns += s->weight;
+        out->unseen_ns += address == RECORDING_WAIT_UNKNOWN ? s->weight : 0;
+    }
+}
+
+void locks_make(struct locks *out, const struct locks_input *in, struct arena *a)
+{
+    struct locks_making m = {.in = in, .arena = a};
+    *out = (struct locks){.summary = in->summary, .names = in->names, .is_io = in->is_io};
+    vec_push(&m.steps, ((struct lock_step){0}));
+    locks_sum_waits(out, in);
+    locks_add_chains(&m);
+    locks_link_steps(&m);
+    struct lock *rows = ARENA_NEW(a, struct lock, m.rows.len + 1);
+    struct lock_waiter *waiters = ARENA_NEW(a, struct lock_waiter, m.waiters.len + 1);
+    size_t waiter = 0;
+    if (m.waiters.len)
+        qsort(m.waiters.at, m.waiters.len, sizeof *m.waiters.at, locks_waiters_by_time);
+    for (uint32_t i = 0; i < m.rows.len; i++) {
+        struct lock_making *of = &m.rows.at[i];
+        of->row.unheld = of->row.held_ns < of->row.ns ? KINDS[of->kind].unheld : NULL;
+        locks_holders(&m, of);
+        out->seen_ns += of->row.ns;
+        of->row.waiters = waiters + waiter;
+        for (; waiter < m.waiters.len && m.waiters.at[waiter].row == i; waiter++) {
+            waiters[waiter] = m.waiters.at[waiter].waiter;
+            of->row.waiters_len++;
+        }
+        rows[i] = of->row;
+    }
+    if (m.rows.len)
+        qsort(rows, m.rows.len, sizeof *rows, locks_by_time);
+    out->rows = rows;
+    out->len = m.rows.len;
+    struct lock_stack *stacks = ARENA_NEW(a, struct lock_stack, m.stacks.len + 1);
+    if (m.stacks.len)
+        memcpy(stacks, m.stacks.at, m.stacks.len * sizeof *stacks);
+    out->stacks = stacks;
+    vec_free(&m.stacks);
+    vec_free(&m.rows);
+    vec_free(&m.steps);
+    vec_free(&m.waiters);
+    intern_deinit(&m.texts);
+    map_deinit(&m.stack_of);
+    map_deinit(&m.row_of);
+    map_deinit(&m.step_of);
+    map_deinit(&m.waiter_of);
+}

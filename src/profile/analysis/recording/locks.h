@@ -1,0 +1,77 @@
+/* Locks, and whatever else threads wait for: how often, how long, in which stacks, and what whoever
+ * holds it did meanwhile; and files, in the same form. */
+#ifndef MONARC_PROFILE_ANALYSIS_RECORDING_LOCKS_H
+#define MONARC_PROFILE_ANALYSIS_RECORDING_LOCKS_H
+
+#include "base/arena.h"
+#include "profile/analysis/names.h"
+#include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/stacks.h"
+
+/* The functions of a stack, and the system call that it ended in. */
+struct lock_stack {
+    const uint32_t *functions; /* innermost first */
+    uint32_t len;
+    const char *call; /* "fsync"; "page fault" ...; NULL: it ran, or is not known */
+};
+
+struct lock_waiter {
+    uint32_t stack;
+    uint64_t waits, ns;
+};
+
+/* What a holder did: rows of a tree, each below whoever waits for it. */
+struct lock_holder {
+    uint32_t depth;
+    uint32_t stack;        /* RECORDING_NONE: not known where */
+    uint32_t doing;        /* enum recording_doing */
+    uint32_t tid;          /* of the thread; 0: several, or not recorded */
+    const char *thread;    /* its name, or NULL */
+    const char *waits_for; /* what it waits for itself, as `name` of a lock; NULL: no such thing */
+    uint64_t ns;           /* with all that is below */
+};
+
+/* What was waited for. Things without a name that were waited for in one function are one row. */
+struct lock {
+    const char *kind;   /* "mutex", "file" ... */
+    const char *name;   /* of the variable or file, demangled; NULL: none */
+    uint32_t function;  /* no name: where it was waited for; or NO_FUNCTION */
+    uint32_t objects;   /* how many things that are */
+    bool is_lock;       /* somebody holds it, as far as such locks say who */
+    bool is_shared;     /* between processes */
+    const char *unheld; /* why no holder is told of some of the time; NULL: all was seen */
+    uint64_t waits, ns; /* ns: of all waits, up to when they were over */
+    uint64_t held_ns;   /* of that, with a holder that was seen */
+    const struct lock_waiter *waiters; /* by time */
+    size_t waiters_len;
+    const struct lock_holder *holders; /* depth first, by time */
+    size_t holders_len;
+};
+
+struct locks {
+    const struct summary *summary;
+    struct names *names; /* of the functions of stacks */
+    const struct lock_stack *stacks;
+    const struct lock *rows; /* locks first, then the rest, each by time */
+    size_t len;
+    uint64_t waited_ns; /* of all threads chosen, in whatever */
+    uint64_t seen_ns;   /* of that, in the rows */
+    uint64_t unseen_ns; /* in waits that were too short to be looked at, or may not be */
+    bool has_waits;     /* the recording has off-CPU time at all */
+    bool is_io;
+};
+
+struct locks_input {
+    const struct summary *summary;
+    const struct recording *recording;
+    const struct recording_choice *choice; /* windows do not count */
+    const struct named_frames *frames;
+    struct names *names; /* of the functions of `frames` */
+    const char *demangle;
+    bool is_io; /* files, pipes and sockets, not locks */
+};
+
+/* All lives in the arena, and points into the input. */
+void locks_make(struct locks *out, const struct locks_input *in, struct arena *a);
+
+#endif

@@ -1,0 +1,372 @@
+/* Locks and other things that threads wait for, and files: as text and JSON
+ * (docs/schema/locks.schema.json).
+ *
+ * Each row is a paragraph, because a stack, a share and a tree of holders fit no table:
+ *
+ *     mutex g_cache_lock: 1.003 s in 5 waits
+ *       waiting in
+ *           1.003 s      5  cache_get < waiter
+ *       while who held it
+ *           75.2 %   0.754 s  waited in clock_nanosleep: hold_asleep < holder  (thread holder 71)
+ *           24.8 %   0.249 s  ran: hold_busy < holder
+ *
+ * Locks come first, which somebody holds; then joins, children, pipes and what is signalled; each
+ * kind of row says in words of its own who held it, or why nobody is known. A row without holders
+ * keeps the same form, so that a script that cuts paragraphs apart at blank lines can rely on it.
+ *
+ * The time of waiters adds up to that of the row; shares of holders, with what was not seen, to all
+ * of it, and those of deeper ones to that of the one above. JSON has the same rows whole.
+ *
+ * Stacks stand innermost function first, cut after STACK_NAMES. What a holder waits for itself
+ * stands below it. Shares are of the row's time. */
+#include "profile/report/writers.h"
+
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    STACK_NAMES = 6,   /* of a stack, in text */
+    MOST_WAITERS = 5,  /* of a row, in text */
+    MOST_HOLDERS = 12, /* lines */
+    INDENT = 6
+};
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+enum {
+    LOCK_KIND,
+    LOCK_NAME,
+    LOCK_FUNCTION,
+    LOCK_OBJECTS,
+    LOCK_SHARED,
+    LOCK_WAITS,
+    LOCK_SECONDS,
+    LOCK_HELD,
+    LOCK_UNHELD,
+    LOCK_COLUMNS
+};
+static const struct column columns[LOCK_COLUMNS] = {
+    [LOCK_KIND] = {"kind", "mutex, rwlock, PI mutex, futex, file lock, join, child process, "
+                           "condition variable, semaphore, barrier, pipe, socket, file"},
+    [LOCK_NAME] = {"name", "of the variable or file; null: it has none"},
+    [LOCK_FUNCTION] = {"function", "of what has no name: the function that waits for it"},
+    [LOCK_OBJECTS] = {"objects", "how many things the row stands for; those with a name are one"},
+    [LOCK_SHARED] = {"is_shared", "it lies in memory that several processes share"},
+    [LOCK_WAITS] = {"waits", "waits that were long enough to be looked at"},
+    [LOCK_SECONDS] = {"seconds", "time waited, all threads together"},
+    [LOCK_HELD] = {"held_seconds", "of these, with a holder that was seen"},
+    [LOCK_UNHELD] = {"why_unheld", "why no holder is told of the rest; absent: there is no rest"},
+};
+const struct column_table locks_columns = {"What was waited for", "locks", "rows", columns,
+                                           LOCK_COLUMNS};
+
+/* Of both kinds of rows below a lock's: its stack is a list, and written apart. */
+enum { WAITER_WAITS, WAITER_SECONDS, WAITER_CALL, WAITER_COLUMNS };
+static const struct column waiter_columns[WAITER_COLUMNS] = {
+    [WAITER_WAITS] = {"waits", "of this stack"},
+    [WAITER_SECONDS] = {"seconds", "time waited in it"},
+    [WAITER_CALL] = {"call", "the system call it waited in; null: not known"},
+};
+const struct column_table locks_waiter_columns = {"Stacks that waited", "locks", "waiters",
+                                                  waiter_columns, WAITER_COLUMNS};
+
+enum {
+    HOLDER_DEPTH,
+    HOLDER_DOING,
+    HOLDER_THREAD,
+    HOLDER_TID,
+    HOLDER_AWAITED,
+    HOLDER_SECONDS,
+    HOLDER_SHARE,
+    HOLDER_CALL,
+    HOLDER_COLUMNS
+};
+static const struct column holder_columns[HOLDER_COLUMNS] = {
+    [HOLDER_DEPTH] = {"depth", "0: holds it; more: levels below the one that waits for it"},
+    [HOLDER_DOING] = {"doing", "waits, runs, stopped, ended, unseen, circle"},
+    [HOLDER_THREAD] = {"thread", "its name; null: several, or not known"},
+    [HOLDER_TID] = {"tid", "its number; null: several, or not known"},
+    [HOLDER_AWAITED] = {"waits_for", "what it waits for itself, or null"},
+    [HOLDER_SECONDS] = {"seconds", "of the row's time, for how long it did so"},
+    [HOLDER_SHARE] = {"share", "of the row's time, 0 to 1"},
+    [HOLDER_CALL] = {"call", "the system call it was in, or null"},
+};
+const struct column_table locks_holder_columns = {"What holders did", "locks", "holders",
+                                                  holder_columns, HOLDER_COLUMNS};
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+/* Recordings count nanoseconds; people and JSON have seconds. */
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+/* Nothing of nothing is no share. */
+static double share_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* A path on one line: the text's reader looks for a name, not for a layout. Names are whole, since
+ * a stack that wraps can still be read, and one that is cut cannot. */
+static void put_stack(struct out *out, const struct locks *t, uint32_t number)
+{
+    const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
+    uint32_t len = s ? s->len : 0;
+    for (uint32_t i = 0; i < len && i < STACK_NAMES; i++) {
+        out_str(out, i ? " < " : "");
+        text_name(out, names_text(t->names, s->functions[i]));
+    }
+    if (len > STACK_NAMES)
+        out_str(out, " < ...");
+    if (!len)
+        out_str(out, "[stack not known]");
+}
+
+/* What a holder did, as half a sentence that its stack ends. "futex" is left out where what it
+ * waits for is named, which says the same. A thread that is always the same one is named behind. */
+static void put_doing(struct out *out, const struct locks *t, const struct lock_holder *h)
+{
+    const char *call = h->stack == RECORDING_NONE ? NULL : t->stacks[h->stack].call;
+    switch (h->doing) {
+    case RECORDING_DOING_RUN:
+        out_str(out, "ran");
+        if (call && *call) {
+            out_str(out, " in ");
+            text_name(out, call);
+        }
+        out_str(out, h->stack == RECORDING_NONE ? "" : ": ");
+        break;
+    case RECORDING_DOING_STOPPED: out_str(out, "was stopped: "); break;
+    case RECORDING_DOING_ENDED: out_str(out, "had ended: nobody will let it go"); break;
+    case RECORDING_DOING_UNSEEN: out_str(out, "is of a process that was not recorded"); break;
+    case RECORDING_DOING_CIRCLE: out_str(out, "waits for the first one: a deadlock: "); break;
+    default:
+        out_str(out, "waited");
+        if (h->waits_for) {
+            out_str(out, " for ");
+            text_name(out, h->waits_for);
+        }
+        if (call && *call && (!h->waits_for || strcmp(call, "futex"))) {
+            out_str(out, " in ");
+            text_name(out, call);
+        }
+        out_str(out, ": ");
+    }
+    if (h->stack != RECORDING_NONE)
+        put_stack(out, t, h->stack);
+    if (h->thread && h->tid) {
+        out_str(out, "  (thread ");
+        text_name(out, h->thread);
+        out_printf(out, " %" PRIu32 ")", h->tid);
+    }
+    out_char(out, '\n');
+}
+
+/* The tree of holders, each two columns further in than the one that waits for it, then the time of
+ * which no holder is known, with the reason: both together are the row's whole time. What is less
+ * than a twentieth of a percent is not worth a line that says 0.0 %. */
+static void put_holders(struct out *out, const struct locks *t, const struct lock *lock)
+{
+    if (lock->holders_len)
+        out_printf(out, "  while %s\n",
+                   !strcmp(lock->kind, "join")            ? "the thread"
+                   : !strcmp(lock->kind, "child process") ? "the child"
+                   : !strcmp(lock->kind, "pipe")          ? "the process at its other end"
+                                                          : "who held it");
+    for (size_t i = 0; i < lock->holders_len && i < MOST_HOLDERS; i++) {
+        const struct lock_holder *h = &lock->holders[i];
+        out_spaces(out, INDENT);
+        out_printf(out, "%6.1f %%  %9.3f s  ", 100 * share_of(h->ns, lock->ns), seconds(h->ns));
+        out_spaces(out, 2 * (h->depth < STACK_NAMES ? h->depth : STACK_NAMES));
+        out_str(out, h->depth ? "which " : "");
+        put_doing(out, t, h);
+    }
+    if (lock->holders_len > MOST_HOLDERS) {
+        out_spaces(out, INDENT);
+        out_printf(out, "[%zu more, not shown]\n", lock->holders_len - MOST_HOLDERS);
+    }
+    uint64_t rest = lock->ns - lock->held_ns;
+    double least = 0.0005; /* what would be printed as 0.0 % */
+    if (lock->unheld && share_of(rest, lock->ns) >= least) {
+        if (lock->held_ns) {
+            out_spaces(out, INDENT);
+            out_printf(out, "%6.1f %%  %9.3f s  not seen: %s\n", 100 * share_of(rest, lock->ns),
+                       seconds(rest), lock->unheld);
+        } else {
+            out_printf(out, "  no holder: %s\n", lock->unheld);
+        }
+    }
+}
+
+/* A paragraph. What has no name is told by who waits for it, and how many such things there are.
+ * The system call stands with the stack where it says more than "futex". */
+static void put_lock(struct out *out, const struct locks *t, const struct lock *lock)
+{
+    out_char(out, '\n');
+    out_str(out, lock->kind);
+    out_char(out, ' ');
+    if (lock->name) {
+        text_name(out, lock->name);
+    } else {
+        if (lock->objects > 1)
+            out_printf(out, "(%" PRIu32 " of them) ", lock->objects);
+        out_str(out, "waited for in ");
+        if (lock->function == NO_FUNCTION)
+            out_str(out, "[stack not known]");
+        else
+            text_name(out, names_text(t->names, lock->function));
+    }
+    out_printf(out, ": %.3f s in %" PRIu64 " wait%s%s\n", seconds(lock->ns), lock->waits,
+               lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "");
+    out_str(out, "  waiting in\n");
+    for (size_t i = 0; i < lock->waiters_len && i < MOST_WAITERS; i++) {
+        const struct lock_waiter *w = &lock->waiters[i];
+        const char *call = w->stack == RECORDING_NONE ? NULL : t->stacks[w->stack].call;
+        out_spaces(out, INDENT);
+        out_printf(out, "%9.3f s  %7" PRIu64 "  ", seconds(w->ns), w->waits);
+        if (call && *call && strcmp(call, "futex")) {
+            text_name(out, call);
+            out_str(out, " < ");
+        }
+        put_stack(out, t, w->stack);
+        out_char(out, '\n');
+    }
+    if (lock->waiters_len > MOST_WAITERS) {
+        out_spaces(out, INDENT);
+        out_printf(out, "[%zu more stacks, not shown]\n", lock->waiters_len - MOST_WAITERS);
+    }
+    put_holders(out, t, lock);
+}
+
+/* Locks come before the rest, and each part has a line that says what it is. The second line of the
+ * head says how much of all waiting the rows explain: the rest slept, or waited for several things
+ * at once, or too shortly. */
+void locks_text(struct out *out, const struct report_input *in)
+{
+    const struct locks *t = in->locks;
+    size_t locks = 0, limit = in->shown_functions;
+    text_files(out, t->summary);
+    for (size_t i = 0; i < t->len; i++)
+        locks += t->rows[i].is_lock;
+    out_printf(out, "Waiting  %.3f s of all threads; %.3f s of it below", seconds(t->waited_ns),
+               seconds(t->seen_ns));
+    if (t->unseen_ns)
+        out_printf(out, "; %.3f s in waits too short to be looked at", seconds(t->unseen_ns));
+    out_char(out, '\n');
+    if (!t->has_waits)
+        out_str(out, "\nNo waiting was recorded: record with 'monarc run --off-cpu'.\n");
+    else if (!t->len)
+        out_printf(out, "\nNo thread was seen waiting for a %s.\n",
+                   t->is_io ? "file, pipe or socket" : "lock");
+    for (size_t i = 0; i < t->len && (!limit || i < limit); i++) {
+        if (!t->is_io && (i == 0 || i == locks))
+            out_str(out, i < locks ? "\nLocks\n" : "\nOther waits for threads and processes\n");
+        put_lock(out, t, &t->rows[i]);
+    }
+    if (limit && t->len > limit)
+        out_printf(out, "\n%zu more rows (--limit 0 shows all)\n", t->len - limit);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* A member that is a list of names, the innermost function first. */
+static void json_stack(struct json *j, const struct locks *t, uint32_t number)
+{
+    const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
+    json_key(j, "stack"), json_begin(j, '[');
+    for (uint32_t i = 0; s && i < s->len; i++)
+        json_str(j, names_get(t->names, s->functions[i]));
+    json_end(j);
+}
+
+/* Absent names become null: a reader finds each member in each row. */
+static struct field call_field(const struct locks *t, uint32_t stack)
+{
+    const char *call = stack == RECORDING_NONE ? NULL : t->stacks[stack].call;
+    return field_text(call && *call ? call : NULL);
+}
+
+/* One stack that waited: `stack` comes last, as it may be long. */
+static void json_waiter(struct json *j, const struct locks *t, const struct lock_waiter *w)
+{
+    struct field fields[WAITER_COLUMNS] = {[WAITER_WAITS] = field_u64(w->waits),
+                                           [WAITER_SECONDS] = field_double(seconds(w->ns)),
+                                           [WAITER_CALL] = call_field(t, w->stack)};
+    json_begin(j, '{');
+    columns_json(j, waiter_columns, WAITER_COLUMNS, fields);
+    json_stack(j, t, w->stack);
+    json_end(j);
+}
+
+/* Holders stand depth first, each with its depth: a reader builds the tree with one stack. */
+static void json_holder(struct json *j, const struct locks *t, const struct lock *lock,
+                        const struct lock_holder *h)
+{
+    static const char *const DOINGS[RECORDING_DOINGS] = {
+        [RECORDING_DOING_WAIT] = "waits",      [RECORDING_DOING_RUN] = "runs",
+        [RECORDING_DOING_STOPPED] = "stopped", [RECORDING_DOING_ENDED] = "ended",
+        [RECORDING_DOING_UNSEEN] = "unseen",   [RECORDING_DOING_CIRCLE] = "circle"};
+    struct field fields[HOLDER_COLUMNS] = {[HOLDER_DEPTH] = field_u64(h->depth),
+                                           [HOLDER_DOING] = field_text(DOINGS[h->doing]),
+                                           [HOLDER_THREAD] = field_text(h->thread),
+                                           [HOLDER_TID] =
+                                               field_known(h->tid != 0, field_u64(h->tid)),
+                                           [HOLDER_AWAITED] = field_text(h->waits_for),
+                                           [HOLDER_SECONDS] = field_double(seconds(h->ns)),
+                                           [HOLDER_SHARE] = field_double(share_of(h->ns, lock->ns)),
+                                           [HOLDER_CALL] = call_field(t, h->stack)};
+    json_begin(j, '{');
+    columns_json(j, holder_columns, HOLDER_COLUMNS, fields);
+    json_stack(j, t, h->stack);
+    json_end(j);
+}
+
+/* A row, with its two lists. */
+static void json_lock(struct json *j, const struct locks *t, const struct lock *lock)
+{
+    bool has_function = !lock->name && lock->function != NO_FUNCTION;
+    struct field fields[LOCK_COLUMNS] = {
+        [LOCK_KIND] = field_text(lock->kind),
+        [LOCK_NAME] = field_text(lock->name),
+        [LOCK_FUNCTION] = field_text_if(has_function ? names_get(t->names, lock->function) : NULL),
+        [LOCK_OBJECTS] = field_u64(lock->objects),
+        [LOCK_SHARED] = field_bool(lock->is_shared),
+        [LOCK_WAITS] = field_u64(lock->waits),
+        [LOCK_SECONDS] = field_double(seconds(lock->ns)),
+        [LOCK_HELD] = field_double(seconds(lock->held_ns)),
+        [LOCK_UNHELD] = field_text_if(lock->unheld)};
+    json_begin(j, '{');
+    columns_json(j, columns, LOCK_COLUMNS, fields);
+    json_key(j, "waiters"), json_begin(j, '[');
+    for (size_t i = 0; i < lock->waiters_len; i++)
+        json_waiter(j, t, &lock->waiters[i]);
+    json_end(j);
+    json_key(j, "holders"), json_begin(j, '[');
+    for (size_t i = 0; i < lock->holders_len; i++)
+        json_holder(j, t, lock, &lock->holders[i]);
+    json_end(j);
+    json_end(j);
+}
+
+/* One document for both commands: `report` says which. */
+void locks_json(struct out *out, const struct report_input *in)
+{
+    const struct locks *t = in->locks;
+    struct json j = {.out = out};
+    json_report_begin(&j, t->is_io ? "io" : "locks", t->summary);
+    json_key(&j, "has_waits"), json_bool(&j, t->has_waits);
+    json_pair_double(&j, "waited_seconds", seconds(t->waited_ns));
+    json_pair_double(&j, "seen_seconds", seconds(t->seen_ns));
+    json_pair_double(&j, "unseen_seconds", seconds(t->unseen_ns));
+    json_key(&j, "rows"), json_begin(&j, '[');
+    for (size_t i = 0; i < t->len; i++)
+        json_lock(&j, t, &t->rows[i]);
+    json_end(&j);
+    json_end(&j);
+}

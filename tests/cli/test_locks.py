@@ -1,0 +1,254 @@
+"""monarc locks and io: what programs of known truth waited for, and the reports on a recording that is
+made here.
+
+Shares are compared with tolerances that hold on a busy machine: who holds a lock sleeps and works by
+the wall clock."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json
+from run_file import FILE, PERIOD, UNKNOWN, WAIT, Run
+
+sys.dont_write_bytecode = True
+
+MAIN, ALPHA, WORK, OPEN = 0x401000, 0x401040, 0x401080, 0x4010e0
+FUTEX, FSYNC, READ = 202, 74, 0
+MUTEX, RWLOCK, FILE_RESOURCE = 1, 2, 6
+WAITS, RUNS, ENDED, CIRCLE = 0, 1, 3, 5
+MS = 10**6
+SCRATCH = tempfile.TemporaryDirectory()
+
+
+def setUpModule():
+    Case.program = Path(SCRATCH.name) / "locks"
+    compiler = os.environ.get("CC", "gcc").split()
+    subprocess.run([*compiler, "-g", "-O1", "-pthread", ROOT / "tests/record/programs/locks.c", "-o",
+                    Case.program], check=True)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def table(self, name, folder, *arguments):
+        table = monarc_json(name, folder, *arguments)
+        check_schema(self, "locks", table)
+        self.assertEqual(table["report"], name)
+        for row in table["rows"]:  # the laws
+            self.assertAlmostEqual(sum(w["seconds"] for w in row["waiters"]), row["seconds"])
+            self.assertEqual(sum(w["waits"] for w in row["waiters"]), row["waits"])
+            self.assertAlmostEqual(sum(h["seconds"] for h in row["holders"] if not h["depth"]),
+                                   row["held_seconds"])
+        self.assertAlmostEqual(sum(row["seconds"] for row in table["rows"]), table["seen_seconds"])
+        self.assertLessEqual(table["seen_seconds"], table["waited_seconds"] * 1.000001)
+        return table
+
+    def record(self, *command, options=()):
+        folder = self.dir / "r.monarc"
+        done = monarc("run", "--off-cpu", "--no-report", *options, "-o", folder, self.program, *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return folder
+
+    def rows(self, *command, name="locks", options=()):
+        rows = self.table(name, self.record(*command, options=options))["rows"]
+        return {row["name"] or row["kind"]: row for row in rows}
+
+    def share(self, row, of, doing="waits", depth=0):
+        """Of the row's time, in which a holder at that depth had the function on its stack."""
+        return sum(h["share"] for h in row["holders"]
+                   if h["depth"] == depth and h["doing"] == doing and of in h["stack"])
+
+
+class Truth(Case):
+    def test_holder_asleep_three_quarters(self):
+        row = self.rows("share")["g_cache_lock"]
+        self.assertEqual((row["kind"], row["waits"]), ("mutex", 5))
+        self.assertGreater(row["seconds"], 0.9)
+        self.assertIn("cache_get", row["waiters"][0]["stack"])
+        self.assertTrue(0.6 < self.share(row, "hold_asleep") < 0.88, row)
+        self.assertLess(0.05, sum(h["share"] for h in row["holders"] if h["doing"] == "runs"), row)
+        self.assertTrue(any("hold_busy" in h["stack"] for h in row["holders"] if h["doing"] == "runs"))
+
+    def test_ptrace_sees_holders_too(self):
+        row = self.rows("share", options=["--method", "ptrace"])["g_cache_lock"]
+        self.assertTrue(0.5 < self.share(row, "hold_asleep") < 0.95, row)
+
+    def test_chain_of_three(self):
+        rows = self.rows("chain")
+        outer = rows["g_outer"]
+        self.assertGreater(self.share(outer, "chain_middle"), 0.9, outer)
+        self.assertGreater(self.share(outer, "chain_inner", depth=1), 0.9, outer)
+        self.assertEqual(outer["holders"][0]["waits_for"], "mutex g_cache_lock")
+        self.assertEqual(outer["holders"][1]["call"], "clock_nanosleep")
+        self.assertGreater(self.share(rows["g_cache_lock"], "chain_inner"), 0.9)
+
+    def test_kinds_of_locks(self):
+        rows = self.rows("kinds")
+        self.assertEqual(rows["g_pi"]["kind"], "PI mutex")
+        self.assertEqual(rows["g_robust"]["kind"], "mutex")
+        for name in ("g_pi", "g_robust"):
+            self.assertGreater(self.share(rows[name], "mutex_holder"), 0.9, rows[name])
+        table = rows["g_table"]
+        self.assertEqual(table["kind"], "rwlock")
+        readers = sum(w["seconds"] for w in table["waiters"] if "reader_waiter" in w["stack"])
+        self.assertTrue(0.9 * readers < self.share(table, "writer_holder") * table["seconds"]
+                        < 1.1 * readers, table)
+        self.assertIn("readers", table["why_unheld"])
+        self.assertGreater(self.share(rows["join"], "writer_holder"), 0.05, rows["join"])
+
+    def test_what_nobody_holds(self):
+        rows = self.rows("signalled")
+        self.assertEqual(rows["g_ready"]["kind"], "condition variable")
+        self.assertEqual(rows["g_items"]["kind"], "semaphore")
+        for name in ("g_ready", "g_items"):
+            self.assertEqual(rows[name]["holders"], [])
+            self.assertIn("some thread will", rows[name]["why_unheld"])
+            self.assertGreater(rows[name]["seconds"], 0.2)
+
+    def test_locks_on_the_heap_are_one_row(self):
+        row = self.rows("heap")["mutex"]
+        self.assertEqual((row["function"], row["waits"]), ("mutex_waiter", 3))
+        self.assertGreater(self.share(row, "mutex_holder"), 0.9, row)
+
+    def test_children_and_pipes(self):
+        rows = self.rows("children")
+        for kind in ("child process", "pipe"):
+            self.assertGreater(self.share(rows[kind], "hold_asleep"), 0.5, rows[kind])
+
+    def test_between_processes(self):
+        shared = self.dir / "shared"
+        rows = self.rows("processes", shared)
+        memory = rows[f"{shared}+0x0"]
+        self.assertTrue(memory["is_shared"])
+        self.assertGreater(self.share(memory, "mutex_holder"), 0.9, memory)
+        self.assertGreater(self.share(rows[str(shared)], "hold_asleep"), 0.9, rows)
+        self.assertEqual(rows[str(shared)]["kind"], "file lock")
+
+    def test_holder_that_has_ended(self):
+        row = self.rows("dead")["g_queue"]
+        self.assertEqual({h["doing"] for h in row["holders"]}, {"ended"}, row)
+
+    def test_deadlock(self):
+        rows = self.rows("circle")
+        for name in ("g_outer", "g_cache_lock"):
+            self.assertIn("circle", {h["doing"] for h in rows[name]["holders"]}, rows)
+        done = monarc("doctor", self.dir / "r.monarc")
+        self.assertIn(b"[deadlock]", done.stdout)
+
+
+def made_run():
+    """Two threads: one waits for 3 s for a lock, for 2.7 s of it while the other one is in fsync."""
+    run = Run("./demo", stacks=10, whole=10, length=4 * 10**9)
+    demo, wait = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(WAIT)
+    run.process(7, 1, demo, "demo", end=4 * 10**9)
+    run.thread(0, 7, "demo")
+    run.thread(0, 8, "evictor")
+    run.resources += [(MUTEX, 0, 0x5000, "g_cache_lock"), (FILE_RESOURCE, None, 9, "/data/wal"),
+                      (MUTEX, 0, 0x7000, None), (MUTEX, 0, 0x7100, None)]
+    waiter, holder = [(demo, MAIN + 8), (demo, ALPHA + 8), (wait, FUTEX)], [(demo, WORK), (wait, FSYNC)]
+    heap = [(demo, MAIN + 8), (demo, OPEN), (wait, FUTEX)]
+    first = run.wait(waiter, 0, waits=4)
+    run.wait(holder, 1, first, thread=1, ns=2700 * MS)
+    run.wait([(demo, WORK)], None, first, thread=1, doing=RUNS, ns=300 * MS)
+    run.wait(holder, 1, thread=1, waits=6, ns=1000 * MS)
+    for lock in (2, 3):
+        run.wait(heap, lock, waits=1, ns=100 * MS)
+    run.sample(waiter, 1, weight=3000 * MS)
+    run.sample(heap, 1, weight=200 * MS)
+    run.sample(holder, 1, thread=1, weight=1000 * MS)
+    run.sample([(demo, MAIN), (wait, UNKNOWN)], 1, weight=50 * MS)
+    return run
+
+
+class Reports(Case):
+    maxDiff = None
+
+    def setUp(self):
+        super().setUp()
+        self.folder = made_run().write(self.dir / "r.monarc")
+
+    def text(self, *arguments):
+        done = monarc(*arguments, "--no-pager")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return done.stdout.decode().split("\n", 2)[2]
+
+    def test_locks(self):
+        self.assertEqual(self.text("locks", self.folder), """\
+Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits too short to be looked at
+
+Locks
+
+mutex g_cache_lock: 3.000 s in 4 waits
+  waiting in
+          3.000 s        4  alpha < main
+  while who held it
+        90.0 %      2.700 s  waited for file /data/wal in fsync: work.isra.0  (thread evictor 8)
+        10.0 %      0.300 s  ran: work.isra.0  (thread evictor 8)
+
+mutex (2 of them) waited for in box::open: 0.200 s in 2 waits
+  waiting in
+          0.200 s        2  box::open < main
+  no holder: it changed hands while it was looked at
+""")
+
+    def test_files(self):
+        self.assertEqual(self.text("io", self.folder), """\
+Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits too short to be looked at
+
+file /data/wal: 1.000 s in 6 waits
+  waiting in
+          1.000 s        6  fsync < work.isra.0
+""")
+
+    def test_limit_and_thread(self):
+        self.assertIn("1 more row", self.text("locks", "--limit", "1", self.folder))
+        self.assertIn("No thread was seen waiting for a lock",
+                      self.text("locks", "--thread", "evictor", self.folder))
+
+    def test_json(self):
+        rows = self.table("locks", self.folder)["rows"]
+        self.assertEqual([r["objects"] for r in rows], [1, 2])
+        self.assertEqual(rows[0]["holders"][0]["call"], "fsync")
+        self.assertNotIn("why_unheld", rows[0])
+        self.assertEqual(self.table("io", self.folder)["rows"][0]["name"], "/data/wal")
+
+    def test_two_runs_are_added_up(self):
+        other = made_run().write(self.dir / "other.monarc")
+        row = self.table("locks", self.folder, other)["rows"][0]
+        self.assertEqual((row["waits"], round(row["seconds"], 6)), (8, 6))
+
+    def test_merged(self):
+        done = monarc("merge", "-o", self.dir / "sum.monarc", self.folder, self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.table("locks", self.dir / "sum.monarc")["rows"][0]["waits"], 8)
+
+    def test_doctor_names_the_lock(self):
+        found = monarc("doctor", self.folder).stdout.decode()
+        self.assertIn("[lock-held-waiting]", found)
+        self.assertIn("90 % of waiting for g_cache_lock is while another thread is in fsync",
+                      " ".join(found.split()))
+
+    def test_no_waiting(self):
+        run = Run("./demo", stacks=1, whole=1)
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        run.process(7, 1, demo, "demo")
+        run.thread(0, 7, "demo", PERIOD)
+        run.sample([(demo, MAIN)])
+        self.assertIn("record with 'monarc run --off-cpu'",
+                      self.text("locks", run.write(self.dir / "cpu.monarc")))
+
+    def test_refusals(self):
+        for arguments in ((DEMO,), (self.folder, "--from", "1"), (self.folder, "--limit", "x")):
+            done = monarc("locks", *arguments)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
+
+
+if __name__ == "__main__":
+    main()
