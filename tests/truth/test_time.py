@@ -92,6 +92,11 @@ class Time:
         self.assertIn("before_exec", rows)
         self.assertIn("after_exec", rows)
 
+    def test_a_program_is_one_process(self):
+        """Before its exec it is none of its own, and has nothing."""
+        self.run_it(self.program, "executed")
+        self.assertIn("processes: 1\n", self.monarc("info", self.recording))
+
     def test_children_for_which_nobody_waited(self):
         self.run_it(self.program, "children")
         known, (_, summary) = self.truths(), self.flat()

@@ -34,7 +34,8 @@ enum { ATTACH_ROUNDS = 100, REST_ROUNDS = 100, REST_NAP_NS = 1000 * 1000 };
 
 /* --- stops ------------------------------------------------------------------------------------ */
 
-/* A thread that is traced from now on. */
+/* A thread that is traced from now on. Who attaches knows no parent, and the process, too, if that
+ * was told before it was attached to. */
 static struct ptrace_thread *stops_follow(struct ptrace_source *s, pid_t tid, pid_t pid,
                                           pid_t parent)
 {
@@ -43,7 +44,8 @@ static struct ptrace_thread *stops_follow(struct ptrace_source *s, pid_t tid, pi
     bool is_watched = above && above->process->is_watched;
     bool is_forked = !above || above->process->has_executed;
     struct ptrace_maps maps = above ? above->process->maps : (struct ptrace_maps){0};
-    collector_fork(s->collector, pid, tid, tid == pid ? parent : pid, clock_now());
+    if (parent || first || !collector_has_process(s->collector, pid))
+        collector_fork(s->collector, pid, tid, tid == pid ? parent : pid, clock_now());
     struct ptrace_thread *t = ptrace_threads_add(&s->threads, tid, first ? first->process : NULL);
     if (!first) {
         t->process->pid = pid;
