@@ -101,7 +101,7 @@ static uint64_t count_lines(struct object *o, const struct measured *m)
         arena_deinit(&a);
         return 0;
     }
-    functions_add_lines(&f, o, m, &a);
+    functions_add_lines(&f, o, m, NULL, &a);
     uint64_t lines = f.table.len;
     for (uint32_t i = 1; i < f.table.len; i++)
         check(f.table.at[i].start > f.table.at[i - 1].start);

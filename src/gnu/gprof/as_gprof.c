@@ -123,6 +123,11 @@ static const char usage[] =
 static const struct gprof_dialect dialects[] = {
     {.since = 0, .bfd_version = 240},
     {.since = 244, .bfd_version = 244, .has_d = true, .drops_last_call = true},
+    {.since = 247,
+     .bfd_version = 244,
+     .has_d = true,
+     .drops_last_call = true,
+     .has_sampled_lines = true},
 };
 
 static const char version[] =

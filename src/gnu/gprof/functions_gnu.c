@@ -253,6 +253,8 @@ struct lines {
     uint32_t to_locate;          /* the first function that the walk has not reached */
     const struct measured *measured;
     size_t next_measured;
+    const struct gnu_line_ranges *within; /* NULL: everything */
+    size_t next_range;
 
     struct function line; /* where the walk is; its end is not known yet */
     bool has_line;
@@ -299,8 +301,30 @@ static void lines_end_line(struct lines *l, uint64_t end)
     vec_push(&l->symbols, l->line);
 }
 
-/* Called for each range of the line table, in ascending order of addresses: a place is a line
- * symbol where function, file or line are other than before. */
+/* A place is a line symbol where function, file or line are other than before. */
+static void lines_add_symbol(struct lines *l, const struct object_place *place, uint64_t start)
+{
+    if (l->has_line && l->line.line == place->line &&
+        lines_is_same(l->line.name, place->function) && lines_is_same(l->line.file, place->file))
+        return;
+    if (l->has_line)
+        lines_end_line(l, start);
+    l->has_line = true;
+    l->line = (struct function){
+        .start = start, .name = place->function, .file = place->file, .line = place->line};
+}
+
+/* What of a place is in the ranges, which ascend as places do. */
+static void lines_add_within(struct lines *l, const struct object_place *place)
+{
+    const struct object_range *at = l->within->at;
+    while (l->next_range < l->within->len && at[l->next_range].high <= place->start)
+        l->next_range++;
+    for (size_t i = l->next_range; i < l->within->len && at[i].low < place->end; i++)
+        lines_add_symbol(l, place, at[i].low > place->start ? at[i].low : place->start);
+}
+
+/* Called for each range of the line table, in ascending order of addresses. */
 static void lines_add_place(const struct object_place *place, void *context)
 {
     struct lines *l = context;
@@ -313,15 +337,10 @@ static void lines_add_place(const struct object_place *place, void *context)
         f->at[l->to_locate].file = is_known ? place->file : NULL;
         f->at[l->to_locate].line = is_known ? place->line : 0;
     }
-    if (!is_known ||
-        (l->has_line && l->line.line == place->line &&
-         lines_is_same(l->line.name, place->function) && lines_is_same(l->line.file, place->file)))
-        return;
-    if (l->has_line)
-        lines_end_line(l, place->start);
-    l->has_line = true;
-    l->line = (struct function){
-        .start = place->start, .name = place->function, .file = place->file, .line = place->line};
+    if (is_known && l->within)
+        lines_add_within(l, place);
+    else if (is_known)
+        lines_add_symbol(l, place, place->start);
 }
 
 /* Which of two at one address stays: a function, or the line or untyped label with fewer
@@ -372,10 +391,11 @@ static void lines_merge(struct gnu_functions *out, const struct lines *l, uint32
 /* Numbers of line symbols follow those of the symbol table, so that `symbol < first_line` tells
  * functions from lines. O(rows of the line table). */
 void functions_add_lines(struct gnu_functions *out, struct object *o,
-                         const struct measured *measured, struct arena *a)
+                         const struct measured *measured, const struct gnu_line_ranges *within,
+                         struct arena *a)
 {
     struct functions *f = &out->table;
-    struct lines l = {.functions = f, .measured = measured};
+    struct lines l = {.functions = f, .measured = measured, .within = within};
     struct object_range text = gnu_text_of(o);
     object_each_place(o, text.low, text.high, lines_add_place, &l);
     if (l.has_line)

@@ -48,9 +48,15 @@ void functions_gnu(struct gnu_functions *f, struct object *o, const struct gnu_s
  * last one that starts there or before. All functions are located.
  *
  * With `measured` (NULL: all lines), lines of a function that have none of it are only counted in
- * `unlisted`: good for whatever prints measured lines alone, but numbers them among all. */
+ * `unlisted`: good for whatever prints measured lines alone, but numbers them among all. With
+ * `within` (NULL: everywhere) lines are those of the ranges, which ascend: a line that goes on into
+ * one begins there. */
+struct gnu_line_ranges {
+    struct object_range *at;
+    size_t len;
+};
 void functions_add_lines(struct gnu_functions *f, struct object *o, const struct measured *measured,
-                         struct arena *a);
+                         const struct gnu_line_ranges *within, struct arena *a);
 
 /* From text in nm's format, `ADDRESS TYPE NAME` a line (GNU gprof's -S). Lines of other shapes and
  * symbols of types other than T and t are passed over. The functions have no files. */

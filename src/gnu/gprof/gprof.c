@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "command/command.h"
+#include "base/sort.h"
 #include "gnu/gnu_compat.h"
 
 #include <elf.h>
@@ -260,6 +261,22 @@ static void gprof_select_or_sort(size_t part, void *context)
         functions_order_names(&g->functions.table, &g->names_arena);
 }
 
+/* The ranges of the histograms by address; false if there is none. */
+static bool gprof_sampled(const struct profile *p, struct gnu_line_ranges *out, struct arena *a)
+{
+    struct keyed *order = ARENA_NEW(a, struct keyed, p->histograms.len);
+    *out = (struct gnu_line_ranges){ARENA_NEW(a, struct object_range, p->histograms.len),
+                                    p->histograms.len};
+    for (uint32_t i = 0; i < out->len; i++)
+        order[i] = (struct keyed){p->histograms.at[i].low, i};
+    sort_keyed(order, out->len);
+    for (size_t i = 0; i < out->len; i++) {
+        const struct histogram *h = &p->histograms.at[order[i].item];
+        out->at[i] = (struct object_range){h->low, h->high};
+    }
+    return out->len > 0;
+}
+
 /* With lines, what was measured must be known before they are added, so profiles are read first;
  * without, while names are sorted.
  *
@@ -283,7 +300,11 @@ static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err
     struct measured measured;
     g->only_functions = g->functions;
     measured_gnu(&measured, &g->input.profile);
-    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured, &g->arena);
+    struct gnu_line_ranges within;
+    bool is_part =
+        o->dialect->has_sampled_lines && gprof_sampled(&g->input.profile, &within, &g->arena);
+    functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured,
+                        is_part ? &within : NULL, &g->arena);
     measured_deinit(&measured);
     parallel_for(2, 2, gprof_select_or_sort, g);
     return true;

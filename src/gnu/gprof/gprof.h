@@ -30,10 +30,11 @@ enum gprof_style {
 
 /* What differs from version to version of GNU gprof, a row each in as_gprof.c. */
 struct gprof_dialect {
-    uint32_t since;       /* 244 is 2.44 */
-    uint16_t bfd_version; /* its library, whose misreadings of DWARF it has */
-    bool has_d;           /* demangles D's names without being told to */
-    bool drops_last_call; /* -c on x86: not calls that end where their function or line does */
+    uint32_t since;         /* 244 is 2.44 */
+    uint16_t bfd_version;   /* its library, whose misreadings of DWARF it has */
+    bool has_d;             /* demangles D's names without being told to */
+    bool drops_last_call;   /* -c on x86: not calls that end where their function or line does */
+    bool has_sampled_lines; /* -l: only lines within histograms, if there are any */
 };
 
 /* Texts are argv's, or those of `expanded`. Numbers have GNU's defaults: a width of 80, a table of
