@@ -40,20 +40,29 @@ int run_with_coverage(const struct run_request *r, struct err *e)
     struct err ignored;
     bool ok = live_counters_run(&request, &result, e);
     out_init(&aside, STDERR_FILENO);
-    if (ok && !result.written)
+    bool has_gcc = result.gcc_files + result.gcc_written;
+    if (ok && !result.written && !has_gcc)
         ok = err_set(e,
-                     "%s: %s; compile it with -fprofile-instr-generate -fcoverage-mapping (clang) "
-                     "or -Cinstrument-coverage (rustc)",
+                     "%s: %s; compile it with -fprofile-instr-generate -fcoverage-mapping (clang), "
+                     "-Cinstrument-coverage (rustc) or --coverage (gcc)",
                      r->argv[0],
                      result.stripped ? "has counters, but is stripped of the symbol that says "
-                                       "their version"
-                                     : "has no counters that can be read from outside");
-    else if (ok)
+                                       "their version, or where they are"
+                     : result.gcc_foreign
+                         ? "has counters of a gcc before 9, or of one that is not known"
+                         : "has no counters that can be read from outside");
+    else if (ok && result.written)
         out_printf(&aside,
                    "monarc run: counters of %" PRIu64 " process%s are in %s%s; 'monarc cover' "
                    "shows them\n",
                    result.written, result.written == 1 ? "" : "es", result.example,
                    result.written > 1 ? " and others" : "");
+    if (ok && has_gcc)
+        out_printf(&aside,
+                   "monarc run: %" PRIu64
+                   " counter files (.gcda) were written from outside; %" PRIu64
+                   " times libgcov wrote them itself\n",
+                   result.gcc_files, result.gcc_written);
     if (ok && result.killed + result.replaced)
         out_printf(&aside,
                    "monarc run: %" PRIu64

@@ -22,6 +22,7 @@
 #include "coverage/format/llvm.h"
 #include "objfile/object.h"
 #include "record/follow.h"
+#include "record/gcc_counters.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -49,6 +50,7 @@ struct image {
     /* As last read; `before` is what was counted before this process began. */
     VEC(uint8_t) data_bytes, counter_bytes, bitmap_bytes, name_bytes, before;
     uint64_t version;
+    struct gcc_counters gcc;
 };
 
 struct process {
@@ -102,8 +104,14 @@ static void image_look(struct image *i)
     for (size_t k = 0; i->counters.len && k < len; k++)
         if (!strcmp(symbols[k].name, "__llvm_profile_raw_version"))
             i->version_at = i->bias + symbols[k].address;
+    for (size_t k = 0; k < len; k++)
+        if (!strcmp(symbols[k].name, "__gcov_root"))
+            i->gcc.root = i->bias + symbols[k].address;
     i->is_stripped = i->counters.len && !i->version_at;
-    i->word = object_word(o);
+    struct bytes texts = object_section_bytes(o, ".rodata", NULL);
+    i->is_stripped |= object_facts(o)->is_stripped && !i->gcc.root && texts.len &&
+                      memmem(texts.at, texts.len, ".gcda", sizeof ".gcda");
+    i->word = i->gcc.word = object_word(o);
     i->is_big_endian = object_is_big_endian(o);
     struct bytes id = object_build_id(o);
     for (size_t k = 0; k < id.len; k++)
@@ -167,6 +175,7 @@ static void process_read(struct process *p)
     process_find_images(p);
     for (size_t k = 0; k < p->images.len; k++) {
         struct image *i = &p->images.at[k];
+        gcc_counters_read(&i->gcc, p->pid);
         if (!i->counters.len || i->is_stripped)
             continue;
         if (!i->version && !(memory_read(p->pid, i->version_at, &i->version, 8) &&
@@ -189,6 +198,7 @@ static void process_forget_images(struct process *p)
         vec_free(&i->bitmap_bytes);
         vec_free(&i->name_bytes);
         vec_free(&i->before);
+        gcc_counters_deinit(&i->gcc);
     }
     vec_free(&p->images);
 }
@@ -297,9 +307,14 @@ static bool watching_exec(void *context, pid_t pid, bool *lets_go, struct err *e
     if (!p)
         return true;
     bool ok = p->is_in_parent || process_write(w, p, e);
-    w->result->replaced += !p->is_in_parent;
+    bool is_gcc = false; /* libgcov writes before an exec */
+    for (size_t k = 0; k < p->images.len; k++)
+        is_gcc |= p->images.at[k].gcc.root != 0;
+    w->result->gcc_written += is_gcc && !p->is_in_parent;
+    w->result->replaced += !p->is_in_parent && !is_gcc;
     process_forget_images(p);
     p->is_in_parent = false;
+    process_find_images(p); /* the program itself: it may not live until the next reading */
     return ok;
 }
 
@@ -319,6 +334,12 @@ static bool watching_end(void *context, pid_t pid, int status, struct err *e)
         return true;
     w->result->killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     bool ok = p->is_in_parent || process_write(w, p, e);
+    for (size_t k = 0; k < p->images.len && ok && !p->is_in_parent; k++) {
+        struct gcc_counters *g = &p->images.at[k].gcc;
+        w->result->gcc_written += g->is_written;
+        w->result->gcc_foreign += g->is_foreign;
+        ok = gcc_counters_write(g, &w->result->gcc_files, e);
+    }
     process_forget_images(p);
     p->is_over = true;
     return ok;

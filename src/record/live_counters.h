@@ -18,6 +18,9 @@ struct live_counters_result {
     uint64_t processes, written, without; /* without: nothing in them counts */
     uint64_t replaced, killed; /* whose counts are as of the last reading: by exec, by SIGKILL */
     uint64_t stripped;         /* objects whose version cannot be told */
+    uint64_t gcc_files;        /* that were added to for programs of gcc's, */
+    uint64_t gcc_written;      /* objects whose libgcov has written itself, */
+    uint64_t gcc_foreign;      /* and those of a version that is not known */
     char *example;             /* the first file; the caller frees it */
 };
 
