@@ -519,17 +519,31 @@ static bool question_trace_test(const struct cover_question *a, const char *test
     return ok;
 }
 
-/* The same for questions about tests. */
-struct question_output {
-    const struct cover_question *question;
+/* What an output_writer of this file gets: the format, and what is written in it. */
+struct format_output {
     const struct coverage_format *format;
+    const void *of;
 };
+
+/* Writes what was asked for, each to its file. *is_taken: one of them to standard output. */
+static bool outputs_write(const struct cover_options *o, const void *of, output_writer *write,
+                          struct out *out, bool *is_taken, struct err *e)
+{
+    *is_taken = false;
+    for (size_t i = 0; i < o->outputs.len; i++) {
+        const struct cover_output *output = &o->outputs.at[i];
+        if (!output_to(output->path, write, &(struct format_output){output->format, of}, out, e))
+            return false;
+        *is_taken |= !strcmp(output->path, "-");
+    }
+    return true;
+}
 
 /* An output_writer. */
 static bool question_write(void *context, struct out *out, struct err *e)
 {
-    const struct question_output *w = context;
-    const struct cover_question *q = w->question;
+    const struct format_output *w = context;
+    const struct cover_question *q = w->of;
     if (q->report.are_builds && strcmp(w->format->name, "json"))
         return err_set(e, "what builds ran is written as text and json, not as %s",
                        w->format->name);
@@ -550,15 +564,9 @@ static bool question_write(void *context, struct out *out, struct err *e)
 static bool question_print(const struct cover_question *a, struct out *out, struct err *e)
 {
     const struct cover_options *o = a->options;
-    bool is_taken = false;
-    for (size_t i = 0; i < o->outputs.len; i++) {
-        const struct cover_output *output = &o->outputs.at[i];
-        bool is_standard = !strcmp(output->path, "-");
-        if (!output_to(output->path, question_write, &(struct question_output){a, output->format},
-                       out, e))
-            return false;
-        is_taken |= is_standard;
-    }
+    bool is_taken;
+    if (!outputs_write(o, a, question_write, out, &is_taken, e))
+        return false;
     if (is_taken)
         return true;
     struct terminal terminal;
@@ -610,14 +618,34 @@ static int cover_tests(const struct cover_options *o, struct out *out, struct er
 
 /* --- two compilers ---------------------------------------------------------------------------- */
 
+/* What is compared, and what its sides are called: by their first operands. */
+struct crossing {
+    struct cross cross;
+    const struct coverage_result *first;
+    const char *names[2];
+};
+
+/* An output_writer. */
+static bool cross_write(void *context, struct out *out, struct err *e)
+{
+    const struct format_output *w = context;
+    const struct crossing *c = w->of;
+    if (strcmp(w->format->name, "json"))
+        return err_set(e, "what two compilers count is written as text and json, not as %s",
+                       w->format->name);
+    cross_json(out, &c->cross, c->first, c->names);
+    return true;
+}
+
 /* The first half of the operands is A, the second B: two folders, or as many names on both sides.
+ * Files that are asked for are written first; text comes if none of them is standard output.
  * The status is 1 if a count differs: of one source they should not. */
 static int cover_cross(const struct cover_options *o, const struct operands *operands,
                        struct out *out, struct err *e)
 {
     struct coverage_session sides[2] = {{.root = NULL}, {.root = NULL}};
     struct coverage_options options = o->session;
-    struct cross cross = {0};
+    struct crossing c = {.first = &sides[0].result};
     size_t half = operands->len / 2;
     if (!half || operands->len % 2) {
         err_set(e, "--cross takes A and B, two folders or files, or as many names for each");
@@ -632,21 +660,22 @@ static int cover_cross(const struct cover_options *o, const struct operands *ope
         if (ok && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL])
             ok = err_set(e, "%s", p->at.at[0].text);
     }
-    int status = EXIT_BAD;
-    if (ok) {
+    c.names[0] = operands->at[0];
+    c.names[1] = operands->at[half];
+    if (ok)
+        cross_make(&sides[0].result, &sides[1].result, &c.cross);
+    if (ok && !c.cross.sources)
+        ok = err_set(e, "%s and %s have no source in common", c.names[0], c.names[1]);
+    bool is_taken = false;
+    ok = ok && outputs_write(o, &c, cross_write, out, &is_taken, e);
+    if (ok && !is_taken && !o->is_quiet) {
         struct terminal terminal;
-        const char *const names[2] = {operands->at[0], operands->at[half]};
-        cross_make(&sides[0].result, &sides[1].result, &cross);
         terminal_start(&terminal, &o->print, out);
-        cross_text(out, &cross, &sides[0].result, names);
+        cross_text(out, &c.cross, c.first, c.names);
         terminal_end(&terminal, out);
-        status = cross.lines.len ? EXIT_DIFFERS : EXIT_FINE;
-        if (!cross.sources) {
-            err_set(e, "%s and %s have no source in common", names[0], names[1]);
-            status = EXIT_BAD;
-        }
     }
-    cross_deinit(&cross);
+    int status = !ok ? EXIT_BAD : c.cross.lines.len ? EXIT_DIFFERS : EXIT_FINE;
+    cross_deinit(&c.cross);
     coverage_session_close(&sides[0]);
     coverage_session_close(&sides[1]);
     return status;

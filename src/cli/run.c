@@ -119,7 +119,8 @@ static const struct option_row OPTIONS[] = {
     {0, "no-arguments", NULL, "write the name of the program, but not its arguments",
      FILLS(struct run_request, no_arguments)},
     {0, "coverage", "[FILE]",
-     "record nothing, but read coverage counters (clang, rustc, gcc) from outside, whatever ends it",
+     "record nothing, but read coverage counters (clang, rustc, gcc) from outside, whatever ends "
+     "it",
      TAKEN_BY(run_take_coverage)},
     {0, "cover-blocks", "[FILE]",
      "record nothing, but find out which lines run, of a program that counts nothing (x86)",

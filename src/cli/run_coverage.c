@@ -78,15 +78,20 @@ int run_with_coverage(const struct run_request *r, struct err *e)
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
-/* The table that grows, while rows of an object come in the order of addresses. */
+/* The table that grows, while rows of an object come in the order of addresses, as blocks do:
+ *
+ *     blocks   ├──ran──┤├────────┤    ├──ran──┤
+ *     rows     ├─12─┤├──13──┤├─14─┤├─15─┤├─12─┤    15 has no block and is not listed
+ *
+ * so that both lists are walked once. */
 struct block_lines {
     struct coverage_table *table;
     const struct covered_object *object;
-    size_t next; /* block */
-    uint64_t hit;
+    size_t next; /* block that may have code of the next row */
 };
 
-/* An object_visitor. A row is known if a block has code of it. */
+/* An object_visitor. A row is known if a block has code of it. A line has many rows: it is counted
+ * once for that it is there, and once for that it ran. */
 static void block_lines_add(const struct object_place *row, void *context)
 {
     struct block_lines *b = context;
@@ -106,7 +111,8 @@ static void block_lines_add(const struct object_place *row, void *context)
         coverage_table_count(b->table, line, has_run);
 }
 
-/* Functions by their symbols, and lines by the rows. */
+/* Functions by their symbols, and lines by the rows. Aliases of a function are functions, as each
+ * is called by its name; one that was inlined everywhere has no symbol, but its lines are there. */
 static void blocks_to_table(const struct covered_object *o, struct coverage_table *t)
 {
     struct block_lines lines = {.table = t, .object = o};
@@ -141,7 +147,8 @@ static void blocks_to_table(const struct covered_object *o, struct coverage_tabl
     vec_free(&ranges);
 }
 
-/* An output_writer. */
+/* An output_writer. Paths are as the debug information has them, so that any `monarc cover` finds
+ * the sources. */
 static bool blocks_write(void *result, struct out *out, struct err *e)
 {
     struct problems problems = {0};
@@ -151,7 +158,8 @@ static bool blocks_write(void *result, struct out *out, struct err *e)
     return true;
 }
 
-/* The tracefile of all that ran. */
+/* The tracefile of all objects. Markers in sources are left to who reads it: `cover` applies them,
+ * as it does to any tracefile. */
 static bool blocks_keep(const struct covered_blocks *blocks, const char *path, struct out *out,
                         struct err *e)
 {
@@ -218,7 +226,8 @@ static void blocks_tell(const struct covered_blocks *b, const char *path)
     out_deinit(&aside);
 }
 
-/* The status is the program's, unless it ended well and nothing could be found out. */
+/* The status is the program's, unless it ended well and nothing could be found out. The first
+ * object is the program: why it has no blocks is why there is nothing to show. */
 int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
 {
     struct covered_blocks blocks;

@@ -3,6 +3,7 @@
 
 Tracefiles with counts that are wrong on purpose, a program by gcc and clang, and programs that csmith makes."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import monarc
+from harness import check_schema, monarc
 from parts import load_tests, slow
 
 SOURCE = """\
@@ -79,6 +80,26 @@ class Cross(unittest.TestCase):
                     self.assertEqual(rows[0].count("breaks"), bool(law))
         self.trace("b.info", RIGHT | {6: 4})  # less behind a call is no breach, but more before an `if` is
         self.assertIn(b"lines 6 and 7 are one block, 4 and 5", self.cross("a.info", "b.info").stdout)
+
+    def test_json(self):
+        """Says what the text says."""
+        self.trace("a.info", RIGHT)
+        self.trace("b.info", RIGHT | {4: 4, 8: 1, 18: 5})
+        done = self.cross("--json", "-", "a.info", "b.info")
+        self.assertEqual((done.returncode, done.stderr), (1, b""))
+        found = json.loads(done.stdout)
+        check_schema(self, "cross", found)
+        self.assertEqual(found["sides"], ["a.info", "b.info"])
+        self.assertEqual(found["summary"],
+                         {"sources": 1, "lines": 13, "differ": 2, "alone": [0, 1], "unread_sources": 0})
+        law = {"law": "block", "lines": [3, 4], "counts": [5, 4]}
+        self.assertEqual([(line["line"], line["counts"], line["breaches"]) for line in found["lines"]],
+                         [(4, [5, 4], [None, law]), (8, [2, 1], [None, None])])
+        self.assertEqual(self.cross("--json", "x.json", "--quiet", "a.info", "b.info").stdout, b"")
+        self.assertEqual(json.loads((self.folder / "x.json").read_bytes()), found)
+        done = self.cross("--lcov", "x.info", "a.info", "b.info")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, b"monarc: what two compilers count is written as text and json, not as lcov\n"))
 
     def test_what_cannot_be_compared(self):
         self.trace("a.info", RIGHT)

@@ -377,3 +377,48 @@ void cross_text(struct out *out, const struct cross *c, const struct coverage_re
         out_char(out, '\n');
     }
 }
+
+/* The same for programs: docs/schema/cross.schema.json. A side that breaks no law has null. */
+void cross_json(struct out *out, const struct cross *c, const struct coverage_result *first,
+                const char *const sides[2])
+{
+    static const char *const LAWS[] = {"none", "block", "call", "jump"};
+    struct json j = {.out = out};
+    json_document_begin(&j, "cross");
+    json_key(&j, "sides"), json_begin(&j, '['), json_str(&j, sides[0]), json_str(&j, sides[1]);
+    json_end(&j);
+    json_key(&j, "summary"), json_begin(&j, '{');
+    json_pair_u64(&j, "sources", c->sources);
+    json_pair_u64(&j, "lines", c->compared);
+    json_pair_u64(&j, "differ", c->lines.len);
+    json_key(&j, "alone"), json_begin(&j, '['), json_u64(&j, c->alone[0]);
+    json_u64(&j, c->alone[1]), json_end(&j);
+    json_pair_u64(&j, "unread_sources", c->unread);
+    json_end(&j);
+    json_key(&j, "lines"), json_begin(&j, '[');
+    for (size_t i = 0; i < c->lines.len; i++) {
+        const struct cross_line *l = &c->lines.at[i];
+        json_begin(&j, '{');
+        json_pair_str(&j, "source", first->sources.at[l->source].path);
+        json_pair_u64(&j, "line", l->line);
+        json_key(&j, "counts"), json_begin(&j, '['), json_u64(&j, l->count[0]);
+        json_u64(&j, l->count[1]), json_end(&j);
+        json_key(&j, "breaches"), json_begin(&j, '[');
+        for (int side = 0; side < 2; side++) {
+            const struct cross_breach *b = &l->breach[side];
+            if (b->law == CROSS_NONE) {
+                json_none(&j);
+                continue;
+            }
+            json_begin(&j, '{');
+            json_pair_str(&j, "law", LAWS[b->law]);
+            json_key(&j, "lines"), json_begin(&j, '['), json_u64(&j, b->first);
+            json_u64(&j, b->second), json_end(&j);
+            json_key(&j, "counts"), json_begin(&j, '['), json_u64(&j, b->first_count);
+            json_u64(&j, b->second_count), json_end(&j);
+            json_end(&j);
+        }
+        json_end(&j), json_end(&j);
+    }
+    json_end(&j), json_end(&j);
+}

@@ -234,5 +234,7 @@ struct cross;
  */
 void cross_text(struct out *out, const struct cross *c, const struct coverage_result *first,
                 const char *const sides[2]);
+void cross_json(struct out *out, const struct cross *c, const struct coverage_result *first,
+                const char *const sides[2]);
 
 #endif
