@@ -15,6 +15,7 @@ class ActivityStrip {
         this.element = element("div", { class: "activity" }, this.canvas);
         this.element.style.height = `${height}px`;
         new ResizeObserver(() => this.draw()).observe(this.element);
+        drawn(() => this.draw());
     }
 
     /* Samples by pixel and state, of the chosen thread or of all. */

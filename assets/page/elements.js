@@ -18,6 +18,19 @@ function element(name, attributes, ...children) {
     return made;
 }
 
+/* Pictures ask the style for their colours, and are drawn anew where that changes: on paper, by day, by night. */
+let pictures = [];
+
+function drawn(draw) {
+    pictures.push(draw);
+    return draw();
+}
+
+function drawAgain() {
+    for (const draw of pictures)
+        draw();
+}
+
 function heading(text) {
     return element("h2", {}, text);
 }

@@ -22,6 +22,7 @@ class Flame {
         this.holder = element("div", { class: "flame" }, this.canvas);
         new ResizeObserver(() => this.draw()).observe(this.holder);
         this.setTree(this.tree);
+        pictures.push(() => this.draw());
     }
 
     setTree(tree) {
@@ -439,7 +440,7 @@ function kindLegend(tree) {
 
 function swatchOf(kind) {
     const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-    [swatch.style.background] = getComputedStyle(document.body).getPropertyValue(`--${kind}-frame`).trim().split(" ");
+    drawn(() => { [swatch.style.background] = getComputedStyle(document.body).getPropertyValue(`--${kind}-frame`).trim().split(" "); });
     return swatch;
 }
 

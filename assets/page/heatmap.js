@@ -48,6 +48,7 @@ class HeatMap {
         this.status = element("p", { class: "frame", role: "status" });
         this.holder = element("div", { class: "heatmap" }, this.canvas);
         new ResizeObserver(() => this.draw()).observe(this.holder);
+        drawn(() => this.draw());
         this.say(this.cells.indexOf(this.most));
     }
 

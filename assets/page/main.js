@@ -106,6 +106,7 @@ async function show() {
     applyWindow(parameters);
     if (page.profile)
         page.selected = page.byKey.get(parameters.fn === undefined ? parameters.sel : parameters.fn);
+    pictures = [];
     const main = element("main", { id: "main", class: view.id, tabindex: "-1" });
     drawNavigation(document.querySelector("nav"), view);
     document.getElementById("main").replaceWith(main);
@@ -184,6 +185,8 @@ async function start() {
     document.querySelector("h1").textContent = plain(page.data.title);
     window.addEventListener("hashchange", show);
     document.addEventListener("keydown", pressed);
+    for (const change of ["print", "(prefers-color-scheme: dark)"])
+        window.matchMedia(change).addEventListener("change", drawAgain);
     await show();
     setTimeout(() => takeCalls().then(prepareTree), 300);
 }

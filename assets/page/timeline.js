@@ -36,6 +36,7 @@ class Timeline {
         this.nextOf = processTree().nodes.map(node => node.next);
         this.setLanes(foldedLanes());
         new ResizeObserver(() => this.draw()).observe(this.holder);
+        drawn(() => this.draw());
     }
 
     /* A lane is a thread, or several of one program that did little. */

@@ -603,6 +603,19 @@ async function checkReadableGraph(visit, name, view) {
     ok(Number(/scale\((.*)\)/.exec(transform)[1]) >= 0.6, `${name}: the graph can be read in 400 pixels`, transform);
 }
 
+/* What is drawn by night is drawn anew, in the colours of the day, on paper. */
+async function checkPaper(visit, name) {
+    await visit.view({ view: "summary" });
+    const pictures = () => visit.page.$$eval("main canvas", all => all.map(one => one.toDataURL()));
+    const swatch = () => visit.page.$$eval("main .swatch", all => all.map(one => getComputedStyle(one).backgroundColor));
+    const [night, colours] = [await pictures(), await swatch()];
+    await visit.page.emulateMedia({ media: "print" });
+    await visit.settled();
+    const paper = await pictures(), inks = await swatch();
+    await visit.page.emulateMedia({ media: "screen" });
+    ok(night.length > 0 && night.every((one, i) => one !== paper[i]) && colours.every((one, i) => one !== inks[i]), `${name}: pictures have other colours on paper`);
+}
+
 async function checkPage(browser, name, entry) {
     let visit = await new Visit(browser, entry).open();
     await visit.view({ view: "summary" });
@@ -667,6 +680,8 @@ async function checkPage(browser, name, entry) {
         await checkNarrowTimeline(visit, name, view);
         await checkAccess(visit, `${name}, dark`, view);
     }
+    if (views.includes("chart"))
+        await checkPaper(visit, name);
     await visit.close(`${name}, narrow and dark`);
     visit = await new Visit(browser, entry, { javaScriptEnabled: false }).open();
     await visit.page.goto(String(pathToFileURL(entry.file)));
