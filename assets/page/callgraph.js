@@ -7,7 +7,7 @@
  * several layers pass through places of their own. A label that has no room is left out: the tip of
  * its edge says the same. */
 
-const GRAPH = { wide: 170, high: 40, across: 22, between: 40, inner: 26, most: 300, first: 60, enough: 45, more: 25, hottest: 12, rounds: 8, cycle: 30, readable: 0.6,
+const GRAPH = { wide: 170, high: 40, across: 22, between: 40, inner: 26, most: 300, first: 60, enough: 40, more: 25, hottest: 12, rounds: 8, cycle: 30, readable: 0.6,
     recognizable: 0.3, atOnce: 150, leastEdge: 0.002 };
 
 function callsMade() {
@@ -198,9 +198,9 @@ function joined(calls, boxes) {
     return [...edges.values()].flatMap(known => [...known.values()]);
 }
 
-/* Functions with one caller and one callee, one behind the other, and next to no time of their own, say little: two
- * or more of them are an edge, whose tip names them. */
-function withoutChains(list, calls, clusterOf) {
+/* Functions with one caller and one callee, one behind the other, and next to no time of their own, say little: so
+ * many of them or more are an edge, whose tip names them. */
+function withoutChains(list, calls, clusterOf, longEnough) {
     const into = new Map(), out = new Map(), sizes = new Map(), via = new Map();
     for (const fn of list)
         sizes.set(clusterOf.get(fn), (sizes.get(clusterOf.get(fn)) || 0) + 1);
@@ -215,7 +215,7 @@ function withoutChains(list, calls, clusterOf) {
         const way = [];
         for (let at = fn; isLink(at); at = out.get(at).to)
             way.push(at);
-        if (way.length > 1)
+        if (way.length >= longEnough)
             via.set(into.get(fn), { ...out.get(way[way.length - 1]), from: into.get(fn).from, via: way });
     }
     const gone = new Set([...via.values()].flatMap(call => call.via));
@@ -227,8 +227,9 @@ function firstPicture(options) {
     for (let { first } = GRAPH; ; first += GRAPH.more) {
         const found = visibleFunctions({ ...options, first });
         const { calls, callees } = visibleCalls(found.list), clusterOf = clustersOf(found.list, callees);
-        const short = withoutChains(found.list, withoutTrifles(calls, GRAPH.leastEdge), clusterOf);
-        if (short.list.length >= GRAPH.enough || !found.cut)
+        const main = withoutTrifles(calls, GRAPH.leastEdge), least = Math.min(GRAPH.enough, found.list.length);
+        const short = [2, 4, 8, Infinity].map(length => withoutChains(found.list, main, clusterOf, found.cut ? 2 : length)).find(one => one.list.length >= least);
+        if (short)
             return { ...short, clusterOf, cut: found.cut, folded: found.list.length - short.list.length };
     }
 }
