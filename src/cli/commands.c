@@ -19,6 +19,8 @@ extern const struct command command_counts;
 extern const struct command command_locks;
 extern const struct command command_io;
 extern const struct command command_cover;
+extern const struct command command_path;
+extern const struct command command_what_if;
 extern const struct command command_diff;
 extern const struct command command_ranks;
 extern const struct command command_check;
@@ -52,6 +54,8 @@ const struct command *const commands[] = {
     &command_locks,
     &command_io,
     &command_cover,
+    &command_path,
+    &command_what_if,
     &command_diff,
     &command_ranks,
     &command_check,

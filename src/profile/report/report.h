@@ -87,6 +87,34 @@ struct flame {
     size_t others_len;
 };
 
+/* The critical path of a job. */
+struct path_report {
+    const struct summary *summary;
+    const struct schedule *schedule;
+    const struct schedule_path *path;
+    const double *self_ns; /* per function: CPU time on the path */
+    uint32_t functions;
+    size_t limit; /* rows of threads in text; 0: all */
+    bool has_steps;
+};
+
+/* What a job would take if some of its code took less. */
+struct what_if_change {
+    const char *text; /* as it was asked for */
+    double factor;    /* of the time that is left: 0.5 of twice as fast */
+    double cpu_ns;    /* of what it is about */
+};
+
+struct what_if {
+    const struct summary *summary;
+    const struct what_if_change *changes;
+    size_t len;
+    bool has_waits, is_one_thread;
+    double wall_ns, cpu_ns;          /* as it was */
+    double new_cpu_ns, cpu_error_ns; /* the latter: of the 95 % interval, half */
+    double soonest_ns, latest_ns;    /* wall time, sampling error included */
+};
+
 /* Finished tables, of which `needs` of a report says which one it prints; the others may be NULL.
  */
 struct report_input {
@@ -115,6 +143,8 @@ struct report_input {
     const struct comparison *comparison;
     const struct rank_table *ranks; /* and shown_functions: rows of a table of text; 0: all */
     const struct locks *locks;
+    const struct path_report *path;
+    const struct what_if *what_if;
     const struct baseline *base; /* an older measurement beside the table; or NULL */
 };
 
@@ -141,6 +171,8 @@ enum report_table {
     REPORT_COMPARISON,
     REPORT_RANKS,
     REPORT_LOCKS, /* and shown_functions: rows of text */
+    REPORT_PATH,
+    REPORT_WHAT_IF,
     REPORT_TABLES
 };
 

@@ -26,6 +26,8 @@ const char *const report_table_names[] = {
     [REPORT_COMPARISON] = "diff",
     [REPORT_RANKS] = "ranks",
     [REPORT_LOCKS] = "locks",
+    [REPORT_PATH] = "path",
+    [REPORT_WHAT_IF] = "what-if",
 };
 
 /* The flag is is_for_people: text may be paged and coloured on a terminal. The text of an order of
@@ -69,6 +71,10 @@ const struct report reports[] = {
     {REPORT_RANKS, REPORT_CSV, ranks_csv, false},
     {REPORT_LOCKS, REPORT_TEXT, locks_text, true},
     {REPORT_LOCKS, REPORT_JSON, locks_json, false},
+    {REPORT_PATH, REPORT_TEXT, path_text, true},
+    {REPORT_PATH, REPORT_JSON, path_json, false},
+    {REPORT_WHAT_IF, REPORT_TEXT, what_if_text, true},
+    {REPORT_WHAT_IF, REPORT_JSON, what_if_json, false},
 };
 const size_t reports_len = sizeof reports / sizeof *reports;
 

@@ -18,6 +18,7 @@ report_writer flat_text, flat_json, flat_csv;
 report_writer graph_text, graph_json, graph_dot, graph_csv;
 report_writer layout_text, layout_json;
 report_writer locks_text, locks_json;
+report_writer path_text, path_json, what_if_text, what_if_json;
 report_writer lines_text, lines_json, lines_csv;
 report_writer ranks_text, ranks_json, ranks_csv;
 report_writer shares_text, shares_json, shares_csv;

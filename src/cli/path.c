@@ -1,0 +1,301 @@
+/* monarc path and what-if: what of a job its wall time hangs on, and what would make it shorter.
+ *
+ * Both make the graph of who waited for whom (profile/analysis/recording/schedule.h) of an open
+ * recording. path prints the way back from the job's end through it. what-if takes time off the
+ * samples that have a function on their stack, and asks how much sooner the end would have come.
+ *
+ *     recording -> session -> schedule -> path    -> struct path_report
+ *                               |
+ *                               +---- changes -> lengths -> struct what_if
+ *
+ * A change is about samples, whose stacks say in which functions they were; what it saves in each
+ * slice of a thread goes to the stretches in which that thread ran there. The error of sampling is
+ * that of the sum that is saved, as if each sample were drawn alone, which is rather too wide.
+ *
+ * Neither takes a part of a recording, or several runs: a path through half of a job would end
+ * where nothing ends, and runs of a series have a path each.
+ *
+ * Changes are operands behind the recording, NAME=2x, NAME=50% or NAME=0: names of functions may
+ * have `=` in them, so the last one counts. An operand that is a file or folder is no change. */
+#include "cli/cli.h"
+#include "profile/analysis/recording/schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of both commands; each has options for its own part. `changes` point into the arguments. */
+struct path_request {
+    struct view_options view;
+    bool has_steps;
+    bool is_self; /* what-if: without what the functions call */
+    VEC(char *) changes;
+};
+
+/* Other profiles have no times of threads. */
+static bool path_needs_recording(const struct session *s, struct err *e)
+{
+    return s->folder || err_set(e, "%s: is no recording; make one with 'monarc run'", s->program);
+}
+
+/* The functions that a node stands for, outermost first. */
+static size_t frames_of(const struct session *s, uint32_t node, const uint32_t **at)
+{
+    const struct call_frames *f = &s->recorded.named.frames;
+    if (!s->recorded.named.functions.len) {
+        *at = &s->recorded.space.function[node];
+        return **at != NO_FUNCTION;
+    }
+    uint32_t place = f->place[node];
+    *at = f->frame + f->start[place];
+    return f->start[place + 1] - f->start[place];
+}
+
+/* The functions on the path are what samples of its stretches have innermost. */
+static bool path_report(struct session *s, void *request, struct out *out, struct err *e)
+{
+    const struct path_request *r = request;
+    const struct recording *recording = &s->recorded.recording;
+    struct schedule schedule;
+    struct schedule_path path;
+    struct err why = {0};
+    if (!path_needs_recording(s, e))
+        return false;
+    if (!schedule_make(&schedule, recording, &s->arena, &why))
+        return err_set(e, "%s: %s", s->folder, why.line);
+    schedule_find_path(&schedule, &path, &s->arena);
+    double *self = ARENA_NEW(&s->arena, double, s->functions.len);
+    for (uint32_t node = 1; node < recording->nodes.len; node++) {
+        const uint32_t *frames;
+        size_t len = path.node_ns[node] > 0 ? frames_of(s, node, &frames) : 0;
+        if (len)
+            self[frames[len - 1]] += path.node_ns[node];
+    }
+    struct path_report table = {.summary = &s->summary,
+                                .schedule = &schedule,
+                                .path = &path,
+                                .self_ns = self,
+                                .functions = s->functions.len,
+                                .limit = r->view.rules.limit,
+                                .has_steps = r->has_steps};
+    print_report(REPORT_PATH, &(struct report_input){.names = &s->names, .path = &table},
+                 &r->view.print, out);
+    return true;
+}
+
+/* JSON has all rows and steps. */
+static const struct option_row PATH_OPTIONS[] = {
+    {'n', "limit", "N", "show the first N processes and threads (default: 20)",
+     FILLS(struct path_request, view.rules.limit)},
+    {0, "steps", NULL, "show each step of the path, too", FILLS(struct path_request, has_steps)},
+};
+
+/* Inlined functions have times of their own, as in `flat`. */
+static int path_run(const struct command *self, int argc, char **argv, struct out *out,
+                    struct err *e)
+{
+    struct path_request r = {.view.session.names_inlined = true};
+    struct view_job job = {.request = &r, .options = &r.view, .report = path_report};
+    return view_run(self, argc, argv, &job, out, e);
+}
+
+/* What both take: no part of a recording, since a path through a part would end nowhere. */
+#define PATH_GROUPS                                                         \
+    GROUP(json_set, struct path_request, view.print),                       \
+        GROUP(demangle_set, struct path_request, view.session.no_demangle), \
+        GROUP(full_names_set, struct path_request, view.full_names),        \
+        FILE_GROUPS(struct path_request, view.session),                     \
+        GROUP(wide_set, struct path_request, view.print.is_wide),           \
+        GROUP(terminal_set, struct path_request, view.print)
+
+static const struct option_group PATH_GROUPS_LIST[] = {PATH_GROUPS};
+const struct command command_path = {
+    .name = "path",
+    .synopsis = "[OPTION...] [RECORDING]",
+    .summary = "Show the critical path of a job: what its wall time hangs on",
+    OPTIONS_OF(PATH_OPTIONS, PATH_GROUPS_LIST),
+    .run = path_run,
+};
+
+/* --- what-if --------------------------------------------------------------------------------- */
+
+enum { MOST_CHANGES = 32 };
+
+/* What is left of the time, 0 to 1000 times; false: no change. "2x" is half, "50%" and "0" say it.
+ */
+static bool change_factor(const char *text, double *factor)
+{
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || !(number >= 0) || !isfinite(number))
+        return false;
+    if (!strcmp(end, "x") && number >= 0.001)
+        *factor = 1 / number;
+    else if (!strcmp(end, "%") && number <= 100000)
+        *factor = number / 100;
+    else if (!*end && number == 0)
+        *factor = 0;
+    else
+        return false;
+    return true;
+}
+
+/* Functions of a change, as bits of each function. */
+static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *bits,
+                        struct what_if_change *change, struct err *e)
+{
+    char *value = strrchr(text, '=');
+    struct function_list found = {0};
+    change->text = text;
+    if (!value || !change_factor(value + 1, &change->factor))
+        return err_set(e, "'%s' is no change: NAME=2x (twice as fast), NAME=50%% or NAME=0", text);
+    char *name = arena_copy(&s->arena, text, (size_t)(value - text));
+    functions_named(name, &s->names, &found);
+    for (size_t i = 0; i < found.all.len; i++)
+        bits[found.all.at[i]] |= UINT32_C(1) << bit;
+    /* Clones that the compiler made of it (f.isra.0) are meant as well. */
+    bool has_clone = false;
+    for (uint32_t i = 0; i < s->functions.len; i++) {
+        const char *linkage = s->functions.at[i].name;
+        size_t len = strlen(name);
+        if (strncmp(linkage, name, len) != 0 || linkage[len] != '.')
+            continue;
+        bits[i] |= UINT32_C(1) << bit;
+        has_clone = true;
+    }
+    bool ok = found.all.len || has_clone || err_set(e, "the recording has no function '%s'", name);
+    vec_free(&found.all);
+    return ok;
+}
+
+/* By how much a sample of each node gets less, 0 to 1, and what changes are about. A function that
+ * is on its own stack counts once; changes of functions that call each other both count. */
+static double *changes_of_nodes(const struct session *s, const uint32_t *bits, bool is_self,
+                                struct what_if *t, struct what_if_change *changes)
+{
+    struct session *session = (struct session *)s;
+    const struct recording *r = &s->recorded.recording;
+    double *saved = ARENA_NEW(&session->arena, double, r->nodes.len);
+    uint32_t *of_node = ARENA_NEW(&session->arena, uint32_t, r->nodes.len);
+    double *weight = ARENA_NEW(&session->arena, double, r->nodes.len);
+    for (size_t i = 0; i < r->samples.len; i++)
+        if (!r->samples.at[i].event && !recording_is_wait(r, r->samples.at[i].node))
+            weight[r->samples.at[i].node] += (double)r->samples.at[i].weight;
+    for (uint32_t node = 1; node < r->nodes.len; node++) {
+        const uint32_t *frames;
+        size_t len = frames_of(s, node, &frames);
+        of_node[node] = is_self ? 0 : of_node[r->nodes.at[node].parent];
+        for (size_t i = is_self && len ? len - 1 : 0; i < len; i++)
+            of_node[node] |= bits[frames[i]];
+        double left = 1;
+        for (size_t k = 0; k < t->len; k++)
+            if (of_node[node] >> k & 1) {
+                left *= changes[k].factor;
+                changes[k].cpu_ns += weight[node];
+            }
+        saved[node] = 1 - left;
+        t->cpu_ns += weight[node];
+        t->new_cpu_ns += weight[node] * left;
+    }
+    return saved;
+}
+
+/* Half of the 95 % interval of what is saved, by the scatter of samples: each that was taken is one
+ * that might have hit something else. */
+static double changes_error(const struct recording *r, const double *saved, double cpu_ns,
+                            double saved_ns)
+{
+    double squares = 0, mean = cpu_ns > 0 ? saved_ns / cpu_ns : 0;
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *s = &r->samples.at[i];
+        if (s->event || !s->count || recording_is_wait(r, s->node))
+            continue;
+        double one = (double)s->weight / s->count, off = saved[s->node] - mean;
+        squares += s->count * one * one * off * off;
+    }
+    return 1.96 * sqrt(squares);
+}
+
+/* The recorded length is what the graph gives without savings, so that both are of one making. */
+static bool what_if_report(struct session *s, void *request, struct out *out, struct err *e)
+{
+    const struct path_request *r = request;
+    struct what_if_change changes[MOST_CHANGES] = {0};
+    struct what_if t = {.summary = &s->summary, .changes = changes, .len = r->changes.len};
+    struct schedule schedule;
+    struct err why = {0};
+    if (!path_needs_recording(s, e))
+        return false;
+    if (!t.len)
+        return err_set(e,
+                       "what-if takes changes behind the recording: NAME=2x, NAME=50%% or NAME=0");
+    if (!schedule_make(&schedule, &s->recorded.recording, &s->arena, &why))
+        return err_set(e, "%s: %s", s->folder, why.line);
+    uint32_t *bits = ARENA_NEW(&s->arena, uint32_t, s->functions.len + 1);
+    for (uint32_t i = 0; i < t.len; i++)
+        if (!change_mark(s, r->changes.at[i], i, bits, &changes[i], e))
+            return false;
+    double *saved = changes_of_nodes(s, bits, r->is_self, &t, changes);
+    t.cpu_error_ns =
+        changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns);
+    t.has_waits = schedule.has_waits;
+    t.is_one_thread = schedule.lanes_len == 1;
+    schedule_save(&schedule, NULL);
+    t.wall_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
+    schedule_save(&schedule, saved);
+    t.soonest_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
+    t.latest_ns = schedule_length(&schedule, SCHEDULE_LATEST, &s->arena);
+    t.latest_ns = fmax(t.latest_ns, t.soonest_ns) + t.cpu_error_ns;
+    t.soonest_ns = fmax(0, t.soonest_ns - t.cpu_error_ns);
+    print_report(REPORT_WHAT_IF, &(struct report_input){.names = &s->names, .what_if = &t},
+                 &r->view.print, out);
+    return true;
+}
+
+/* Takes changes out of the arguments, where they may stand anywhere: what is left goes the way of
+ * all reports. An option's value is no change, since it stands behind its `=` in one word. */
+static bool what_if_take(struct path_request *r, int *argc, char **argv, struct err *e)
+{
+    int kept = 0;
+    for (int i = 0; i < *argc; i++) {
+        const char *value = strrchr(argv[i], '=');
+        double factor;
+        bool is_change = i && argv[i][0] != '-' && value && value > argv[i] &&
+                         change_factor(value + 1, &factor) && access(argv[i], F_OK);
+        if (is_change)
+            vec_push(&r->changes, argv[i]);
+        else
+            argv[kept++] = argv[i];
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return r->changes.len <= MOST_CHANGES ||
+           err_set(e, "%zu changes are too many: at most %d", r->changes.len, MOST_CHANGES);
+}
+
+static int what_if_run(const struct command *self, int argc, char **argv, struct out *out,
+                       struct err *e)
+{
+    struct path_request r = {.view.session.names_inlined = true};
+    struct view_job job = {.request = &r, .options = &r.view, .report = what_if_report};
+    int status = EXIT_BAD;
+    if (what_if_take(&r, &argc, argv, e))
+        status = view_run(self, argc, argv, &job, out, e);
+    vec_free(&r.changes);
+    return status;
+}
+
+/* Without --self, what a function calls gets faster with it: that is what a shorter loop does. */
+static const struct option_row WHAT_IF_OPTIONS[] = {
+    {0, "self", NULL, "only what functions do themselves, not what they call",
+     FILLS(struct path_request, is_self)},
+};
+static const struct option_group WHAT_IF_GROUPS[] = {PATH_GROUPS};
+const struct command command_what_if = {
+    .name = "what-if",
+    .synopsis = "[OPTION...] [RECORDING] NAME=2x...",
+    .summary = "Predict a job's wall time if functions took less",
+    OPTIONS_OF(WHAT_IF_OPTIONS, WHAT_IF_GROUPS),
+    .run = what_if_run,
+};

@@ -1,0 +1,687 @@
+/* Making the graph of a job's points.
+ *
+ * What is exact: starts and ends of threads and processes, who made them, begins and ends of waits
+ * of 0.1 ms and more (with `--off-cpu` and perf events). What is found out here is why a wait
+ * ended:
+ *
+ *   wait4, waitid       the child whose end is the last one within the wait
+ *   futex               the thread of the process that ended last before the wait did, by at most
+ *                       JOIN_NS: it was joined. Else a thread of the process that ran when the wait
+ *                       ended, or had just stopped: it released a lock, or signalled
+ *   poll, read, ...     the end of a child within NEAR_NS, which closes pipes or sends SIGCHLD.
+ * Else a thread of another process that ran then: it wrote, or read sleep, files, ready nobody:
+ * that takes its time
+ *
+ * Where one thread alone can have been it, that is as good as known; of several, the one that
+ * stopped running just then, else the one that had run longest. Which of the two it is, is kept.
+ *
+ * Without recorded waits, stretches of slices without samples are taken for waits of unknown kind,
+ * which may end with a child or a thread, and nothing else.
+ *
+ * Cost: n log n for n points; each wait looks at the threads that run at its end. */
+#include "profile/analysis/recording/schedule.h"
+
+#include "arch/arch.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/sort.h"
+#include "base/vec.h"
+#include "profile/analysis/recording/parallelism.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+enum { JUST_NS = 300 * 1000 };
+#define JOIN_NS (5 * MS)
+#define NEAR_NS (10 * MS)
+
+/* What kind of call a wait is in decides who may have ended it. */
+enum wait_kind { WAIT_ALONE, WAIT_CHILD, WAIT_THREAD, WAIT_PEER, WAIT_ANY, WAIT_NO_CPU };
+
+struct made_wait {
+    uint32_t lane, node;
+    uint64_t from_ns, to_ns;
+    enum wait_kind kind;
+    uint32_t cause_lane;
+    uint64_t cause_ns;
+    enum schedule_cause why;
+};
+
+/* What will be a point: ranks order those of one moment. */
+enum mark_rank { MARK_START, MARK_EXEC, MARK_WAIT_END, MARK_SOURCE, MARK_WAIT_BEGIN, MARK_END };
+
+struct made_mark {
+    uint32_t lane, ref; /* ref: a wait, a thread, or what it is the source of */
+    uint64_t at_ns;
+    uint8_t rank;
+    bool is_fork; /* of a source: ref is the lane that it makes; else a wait */
+};
+
+struct made_lane {
+    uint32_t thread, last_thread, process;
+    uint64_t start_ns, end_ns;
+    uint32_t running_at; /* place among those that run, plus one; 0: it does not */
+    uint64_t on_ns, left_ns;
+};
+
+struct made_fork;
+
+struct making {
+    struct schedule *s;
+    const struct recording *r;
+    struct arena scratch;
+    VEC(struct made_lane) lanes;
+    VEC(struct made_wait) waits;
+    VEC(struct made_mark) marks;
+    uint32_t *lane_of;                /* per thread */
+    uint32_t *by_parent, *by_process; /* lanes, by the key and their ends */
+    VEC(uint32_t) running;
+    struct made_fork *forks; /* by maker and time */
+    size_t forks_len;
+};
+
+/* --- lanes ----------------------------------------------------------------------------------- */
+
+static const struct recording_process *lane_process(const struct making *m, uint32_t lane)
+{
+    return &m->r->processes.at[m->lanes.at[lane].process];
+}
+
+static bool lane_is_main(const struct making *m, uint32_t lane)
+{
+    return m->r->threads.at[m->lanes.at[lane].thread].tid == lane_process(m, lane)->pid;
+}
+
+/* A main thread goes on in the next program of its process, if that begins where it ends. */
+static void make_lanes(struct making *m)
+{
+    struct map main_of = {0}; /* pid -> its newest lane */
+    const struct recording *r = m->r;
+    m->lane_of = ARENA_NEW(&m->scratch, uint32_t, r->threads.len + 1);
+    for (uint32_t i = 0; i < r->threads.len; i++) {
+        const struct recording_thread *t = &r->threads.at[i];
+        const struct recording_process *p = &r->processes.at[t->process];
+        uint64_t end = t->end_ns ? t->end_ns : p->end_ns ? p->end_ns : r->length_ns;
+        end = end > t->start_ns ? end : t->start_ns;
+        uint32_t *known = t->tid == p->pid ? map_find(&main_of, p->pid, 0) : NULL;
+        struct made_lane *old = known ? &m->lanes.at[*known] : NULL;
+        if (old && old->process != t->process && t->start_ns <= old->end_ns + MS) {
+            vec_push(&m->marks,
+                     (struct made_mark){
+                         .lane = *known, .ref = i, .at_ns = t->start_ns, .rank = MARK_EXEC});
+            old->end_ns = end > old->end_ns ? end : old->end_ns;
+            old->last_thread = i;
+            old->process = t->process;
+            m->lane_of[i] = *known;
+            continue;
+        }
+        m->lane_of[i] = (uint32_t)m->lanes.len;
+        if (t->tid == p->pid)
+            map_set(&main_of, p->pid, 0, m->lane_of[i]);
+        vec_push(&m->lanes, (struct made_lane){.thread = i,
+                                               .last_thread = i,
+                                               .process = t->process,
+                                               .start_ns = t->start_ns,
+                                               .end_ns = end});
+    }
+    map_deinit(&main_of);
+}
+
+/* Who made a lane: as it was told, or the main thread of the process that it is of. */
+static uint32_t maker_of(const struct making *m, uint32_t lane)
+{
+    const struct recording *r = m->r;
+    uint32_t thread = m->lanes.at[lane].thread;
+    size_t at = PARTITION_POINT(r->creators.len, k, r->creators.at[k].thread < thread);
+    if (at < r->creators.len && r->creators.at[at].thread == thread)
+        return m->lane_of[r->creators.at[at].creator];
+    const struct recording_process *p = &r->processes.at[r->threads.at[thread].process];
+    uint32_t pid = lane_is_main(m, lane) ? p->parent_pid : p->pid;
+    uint64_t start = m->lanes.at[lane].start_ns;
+    for (uint32_t i = 0; i < m->lanes.len && pid; i++)
+        if (i != lane && lane_process(m, i)->pid == pid && lane_is_main(m, i) &&
+            m->lanes.at[i].start_ns <= start && m->lanes.at[i].end_ns >= start)
+            return i;
+    return SCHEDULE_NONE;
+}
+
+/* A moment at which a lane made another. */
+struct made_fork {
+    uint32_t maker, lane;
+    uint64_t at_ns;
+};
+
+static int forks_in_order(const void *left, const void *right)
+{
+    const struct made_fork *l = left, *r = right;
+    if (l->maker != r->maker)
+        return l->maker < r->maker ? -1 : 1;
+    return l->at_ns < r->at_ns ? -1 : l->at_ns > r->at_ns;
+}
+
+static void make_forks(struct making *m)
+{
+    m->forks = ARENA_NEW(&m->scratch, struct made_fork, m->lanes.len + 1);
+    for (uint32_t i = 0; i < m->lanes.len; i++) {
+        uint32_t maker = maker_of(m, i);
+        if (maker != SCHEDULE_NONE)
+            m->forks[m->forks_len++] = (struct made_fork){maker, i, m->lanes.at[i].start_ns};
+    }
+    qsort(m->forks, m->forks_len, sizeof *m->forks, forks_in_order);
+}
+
+/* --- waits ----------------------------------------------------------------------------------- */
+
+static bool wait_is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return true;
+    return false;
+}
+
+/* What the call says of who may end the wait. Calls that are in no list take their time alone. */
+static enum wait_kind wait_kind_of(const struct recording *r, uint32_t node)
+{
+    static const char *const CHILD[] = {"wait4", "waitid", "waitpid", "vfork", NULL};
+    static const char *const THREAD[] = {"futex", "futex_time64", "futex_wait", NULL};
+    static const char *const PEER[] = {
+        "read",     "write",      "readv",         "writev",       "pread64",
+        "poll",     "ppoll",      "ppoll_time64",  "select",       "_newselect",
+        "pselect6", "epoll_wait", "epoll_pwait",   "epoll_pwait2", "recvfrom",
+        "recvmsg",  "recvmmsg",   "sendto",        "sendmsg",      "accept",
+        "accept4",  "connect",    "rt_sigsuspend", "pause",        "rt_sigtimedwait",
+        "splice",   "sendfile",   "msgrcv",        "semop",        "semtimedop",
+        "flock",    NULL};
+    if (node == RECORDING_NONE)
+        return WAIT_ANY;
+    const struct recording_node *n = &r->nodes.at[node];
+    if (r->objects.at[n->object].kind != RECORDING_OBJECT_WAIT)
+        return WAIT_ANY;
+    if (n->address == RECORDING_WAIT_READY)
+        return WAIT_NO_CPU;
+    if (n->address == RECORDING_WAIT_UNKNOWN)
+        return WAIT_ANY;
+    const char *name = arch_syscall_name(r->machine, n->address);
+    if (!name)
+        return WAIT_ALONE;
+    if (wait_is_one_of(name, CHILD))
+        return WAIT_CHILD;
+    if (wait_is_one_of(name, THREAD))
+        return WAIT_THREAD;
+    return wait_is_one_of(name, PEER) ? WAIT_PEER : WAIT_ALONE;
+}
+
+/* Adds one, cut to its lane's life; what overlaps the one before, or is nothing, is left out. */
+static void make_wait(struct making *m, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+                      uint32_t node)
+{
+    uint32_t lane = m->lane_of[thread];
+    const struct made_lane *l = &m->lanes.at[lane];
+    const struct made_wait *last = m->waits.len ? &m->waits.at[m->waits.len - 1] : NULL;
+    from_ns = from_ns > l->start_ns ? from_ns : l->start_ns;
+    to_ns = to_ns < l->end_ns ? to_ns : l->end_ns;
+    if (last && last->lane == lane && from_ns < last->to_ns)
+        from_ns = last->to_ns;
+    if (to_ns > from_ns)
+        vec_push(&m->waits, (struct made_wait){.lane = lane,
+                                               .node = node,
+                                               .from_ns = from_ns,
+                                               .to_ns = to_ns,
+                                               .kind = wait_kind_of(m->r, node),
+                                               .cause_lane = SCHEDULE_NONE});
+}
+
+/* A stretch without CPU time, which is none where the thread made others: it ran then. */
+static void make_gap(struct making *m, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+    uint32_t lane = m->lane_of[thread];
+    size_t at = PARTITION_POINT(m->forks_len, k,
+                                m->forks[k].maker < lane ||
+                                    (m->forks[k].maker == lane && m->forks[k].at_ns <= from_ns));
+    for (; at < m->forks_len && m->forks[at].maker == lane && m->forks[at].at_ns < to_ns; at++) {
+        make_wait(m, thread, from_ns, m->forks[at].at_ns, RECORDING_NONE);
+        from_ns = m->forks[at].at_ns;
+    }
+    make_wait(m, thread, from_ns, to_ns, RECORDING_NONE);
+}
+
+/* Stretches of a thread's life without CPU time, of some slices at least. */
+static void make_waits_of_gaps(struct making *m)
+{
+    const struct recording *r = m->r;
+    uint64_t least = 2 * r->slice_ns > 5 * MS ? 2 * r->slice_ns : 5 * MS;
+    const struct schedule *s = m->s;
+    for (size_t i = 0, end; i < r->threads.len; i++) {
+        const struct recording_thread *t = &r->threads.at[i];
+        size_t row = PARTITION_POINT(s->rows_len, k, s->rows[k].thread < i);
+        uint64_t from = t->start_ns;
+        uint64_t last = m->lanes.at[m->lane_of[i]].last_thread == i
+                            ? m->lanes.at[m->lane_of[i]].end_ns
+                            : r->processes.at[t->process].end_ns;
+        for (end = row; end < s->rows_len && s->rows[end].thread == i; end++) {
+            uint64_t at = s->rows[end].slice * r->slice_ns;
+            if (at > from + least)
+                make_gap(m, (uint32_t)i, from, at);
+            from = at + r->slice_ns;
+        }
+        if (last > from + least)
+            make_gap(m, (uint32_t)i, from, last);
+    }
+}
+
+static int waits_by_lane(const void *left, const void *right)
+{
+    const struct made_wait *l = left, *r = right;
+    if (l->lane != r->lane)
+        return l->lane < r->lane ? -1 : 1;
+    return l->from_ns < r->from_ns ? -1 : l->from_ns > r->from_ns;
+}
+
+/* --- causes ---------------------------------------------------------------------------------- */
+
+static uint32_t lane_parent_pid(const struct making *m, uint32_t lane)
+{
+    return lane_is_main(m, lane) ? lane_process(m, lane)->parent_pid : 0;
+}
+
+static int lanes_by_parent(const void *left, const void *right, void *context)
+{
+    const struct making *m = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    uint32_t pl = lane_parent_pid(m, l), pr = lane_parent_pid(m, r);
+    if (pl != pr)
+        return pl < pr ? -1 : 1;
+    uint64_t el = m->lanes.at[l].end_ns, er = m->lanes.at[r].end_ns;
+    return el < er ? -1 : el > er;
+}
+
+static int lanes_by_process(const void *left, const void *right, void *context)
+{
+    const struct making *m = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    uint32_t pl = lane_process(m, l)->pid, pr = lane_process(m, r)->pid;
+    if (pl != pr)
+        return pl < pr ? -1 : 1;
+    uint64_t el = m->lanes.at[l].end_ns, er = m->lanes.at[r].end_ns;
+    return el < er ? -1 : el > er;
+}
+
+/* The lane of the key that ended last in [from, to], other than `self`. */
+static uint32_t last_ended(const struct making *m, const uint32_t *list, bool by_parent,
+                           uint32_t pid, uint64_t from_ns, uint64_t to_ns, uint32_t self)
+{
+    size_t len = m->lanes.len;
+    size_t at = PARTITION_POINT(
+        len, k,
+        (by_parent ? lane_parent_pid(m, list[k]) : lane_process(m, list[k])->pid) < pid ||
+            ((by_parent ? lane_parent_pid(m, list[k]) : lane_process(m, list[k])->pid) == pid &&
+             m->lanes.at[list[k]].end_ns <= to_ns));
+    while (at-- > 0) {
+        uint32_t lane = list[at];
+        uint32_t key = by_parent ? lane_parent_pid(m, lane) : lane_process(m, lane)->pid;
+        if (key != pid || m->lanes.at[lane].end_ns < from_ns)
+            return SCHEDULE_NONE;
+        if (lane != self)
+            return lane;
+    }
+    return SCHEDULE_NONE;
+}
+
+/* Ends of children and threads, which are exact. */
+static void cause_by_end(struct making *m, struct made_wait *w)
+{
+    uint64_t late = m->s->has_waits ? 0 : m->r->slice_ns, gap;
+    uint32_t pid = lane_process(m, w->lane)->pid;
+    uint32_t child = last_ended(m, m->by_parent, true, pid, w->from_ns, w->to_ns + late, w->lane);
+    uint32_t thread =
+        last_ended(m, m->by_process, false, pid, w->from_ns, w->to_ns + late, w->lane);
+    uint32_t lane = SCHEDULE_NONE;
+    if (w->kind == WAIT_CHILD || (w->kind == WAIT_ANY && !m->s->has_waits)) {
+        lane = child;
+    } else if ((w->kind == WAIT_PEER || w->kind == WAIT_ANY) && child != SCHEDULE_NONE) {
+        gap = w->to_ns - m->lanes.at[child].end_ns;
+        lane = gap <= NEAR_NS ? child : SCHEDULE_NONE;
+    }
+    if (lane == SCHEDULE_NONE && thread != SCHEDULE_NONE &&
+        (w->kind == WAIT_THREAD || w->kind == WAIT_ANY)) {
+        gap = w->to_ns > m->lanes.at[thread].end_ns ? w->to_ns - m->lanes.at[thread].end_ns : 0;
+        lane = gap <= JOIN_NS || !m->s->has_waits ? thread : SCHEDULE_NONE;
+    }
+    if (lane == SCHEDULE_NONE)
+        return;
+    w->cause_lane = lane;
+    w->cause_ns = m->lanes.at[lane].end_ns;
+    if (w->cause_ns > w->to_ns) /* the slice of its first sample began before */
+        w->to_ns = w->cause_ns;
+    w->why = SCHEDULE_ENDED;
+}
+
+static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_ns)
+{
+    struct made_lane *l = &m->lanes.at[lane];
+    if (runs && !l->running_at) {
+        vec_push(&m->running, lane);
+        l->running_at = (uint32_t)m->running.len;
+        l->on_ns = at_ns;
+    } else if (!runs && l->running_at) {
+        uint32_t last = m->running.at[m->running.len - 1];
+        m->running.at[l->running_at - 1] = last;
+        m->lanes.at[last].running_at = l->running_at;
+        m->running.len--;
+        l->running_at = 0;
+        l->left_ns = at_ns;
+    }
+}
+
+/* Who may have woken a thread: of those that run, or have just left. */
+static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_t *left,
+                            size_t left_len)
+{
+    bool is_inside = w->kind == WAIT_THREAD;
+    uint32_t pid = lane_process(m, w->lane)->pid, best = SCHEDULE_NONE, candidates = 0;
+    double best_score = -1;
+    for (size_t i = 0; i < m->running.len + left_len; i++) {
+        bool runs = i < m->running.len;
+        uint32_t lane = runs ? m->running.at[i] : left[i - m->running.len];
+        const struct made_lane *l = &m->lanes.at[lane];
+        if (lane == w->lane || (lane_process(m, lane)->pid == pid) != is_inside ||
+            (!runs &&
+             (l->running_at || l->left_ns + JUST_NS < w->to_ns || l->left_ns <= w->from_ns)))
+            continue;
+        uint64_t since = l->on_ns > w->from_ns ? l->on_ns : w->from_ns;
+        double score = runs ? (double)(w->to_ns - since) / (double)(w->to_ns - w->from_ns) : 2;
+        candidates += lane != best;
+        if (score > best_score) {
+            best = lane;
+            best_score = score;
+        }
+    }
+    if (best == SCHEDULE_NONE)
+        return;
+    const struct made_lane *l = &m->lanes.at[best];
+    w->cause_lane = best;
+    w->cause_ns = l->running_at ? w->to_ns : l->left_ns;
+    w->why = candidates == 1 ? SCHEDULE_WOKEN : SCHEDULE_GUESSED;
+}
+
+/* Beginnings and ends of running, in the order of time: ends of waits first, since who wakes is
+ * looked for among those that ran before. */
+struct made_switch {
+    uint64_t at_ns;
+    uint32_t ref; /* a wait, or a lane */
+    uint8_t what; /* 0 a wait ends, 1 a wait begins, 2 a lane begins, 3 a lane ends */
+};
+
+static int switches_in_order(const void *left, const void *right)
+{
+    const struct made_switch *l = left, *r = right;
+    if (l->at_ns != r->at_ns)
+        return l->at_ns < r->at_ns ? -1 : 1;
+    return l->what < r->what ? -1 : l->what > r->what;
+}
+
+static void make_causes(struct making *m)
+{
+    enum { RECENT = 32 };
+    size_t len = 0;
+    uint32_t left[RECENT], left_at = 0, left_len = 0;
+    struct made_switch *all =
+        ARENA_NEW(&m->scratch, struct made_switch, 2 * (m->waits.len + m->lanes.len) + 1);
+    m->by_parent = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
+    m->by_process = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
+    for (uint32_t i = 0; i < m->lanes.len; i++) {
+        m->by_parent[i] = m->by_process[i] = i;
+        all[len++] = (struct made_switch){m->lanes.at[i].start_ns, i, 2};
+        all[len++] = (struct made_switch){m->lanes.at[i].end_ns, i, 3};
+    }
+    qsort_r(m->by_parent, m->lanes.len, sizeof *m->by_parent, lanes_by_parent, m);
+    qsort_r(m->by_process, m->lanes.len, sizeof *m->by_process, lanes_by_process, m);
+    for (uint32_t i = 0; i < m->waits.len; i++) {
+        all[len++] = (struct made_switch){m->waits.at[i].from_ns, i, 1};
+        all[len++] = (struct made_switch){m->waits.at[i].to_ns, i, 0};
+    }
+    qsort(all, len, sizeof *all, switches_in_order);
+    for (size_t i = 0; i < len; i++) {
+        bool is_wait = all[i].what < 2;
+        struct made_wait *w = is_wait ? &m->waits.at[all[i].ref] : NULL;
+        uint32_t lane = is_wait ? w->lane : all[i].ref;
+        if (all[i].what == 0 && w->kind != WAIT_ALONE && w->kind != WAIT_NO_CPU) {
+            cause_by_end(m, w);
+            bool may_look = m->s->has_waits && (w->kind == WAIT_THREAD || w->kind == WAIT_PEER);
+            if (w->cause_lane == SCHEDULE_NONE && may_look)
+                cause_by_runner(m, w, left, left_len);
+        }
+        bool runs = all[i].what == 0 || all[i].what == 2;
+        set_running(m, lane, runs, all[i].at_ns);
+        if (!runs) {
+            left[left_at++ % RECENT] = lane;
+            left_len = left_len < RECENT ? left_len + 1 : RECENT;
+        }
+    }
+}
+
+/* --- points ---------------------------------------------------------------------------------- */
+
+static void add_mark(struct making *m, uint32_t lane, uint64_t at_ns, enum mark_rank rank,
+                     uint32_t ref, bool is_fork)
+{
+    const struct made_lane *l = &m->lanes.at[lane];
+    at_ns = at_ns < l->start_ns ? l->start_ns : at_ns > l->end_ns ? l->end_ns : at_ns;
+    vec_push(
+        &m->marks,
+        (struct made_mark){
+            .lane = lane, .ref = ref, .at_ns = at_ns, .rank = (uint8_t)rank, .is_fork = is_fork});
+}
+
+static int marks_in_order(const void *left, const void *right)
+{
+    const struct made_mark *l = left, *r = right;
+    if (l->lane != r->lane)
+        return l->lane < r->lane ? -1 : 1;
+    if (l->at_ns != r->at_ns)
+        return l->at_ns < r->at_ns ? -1 : 1;
+    return l->rank < r->rank ? -1 : l->rank > r->rank;
+}
+
+static int points_by_time(const void *left, const void *right, void *context)
+{
+    const struct schedule_point *points = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    if (points[l].at_ns != points[r].at_ns)
+        return points[l].at_ns < points[r].at_ns ? -1 : 1;
+    return l < r ? -1 : l > r;
+}
+
+/* By time, and of one moment what causes before what is caused: each point pulls in front of itself
+ * what it needs of the same moment. Times that go in circles, as damaged files may have them, are
+ * cut somewhere. */
+static void order_points(struct making *m)
+{
+    struct schedule *s = m->s;
+    uint32_t *sorted = ARENA_NEW(&m->scratch, uint32_t, s->points_len + 1), len = 0;
+    uint8_t *is_begun = ARENA_NEW(&m->scratch, uint8_t, s->points_len + 1);
+    VEC(uint32_t) pending = {0};
+    for (uint32_t i = 0; i < s->points_len; i++)
+        sorted[i] = i;
+    qsort_r(sorted, s->points_len, sizeof *sorted, points_by_time, s->points);
+    for (uint32_t i = 0; i < s->points_len; i++) {
+        if (!is_begun[sorted[i]])
+            vec_push(&pending, sorted[i]);
+        while (pending.len) {
+            uint32_t point = pending.at[pending.len - 1];
+            const struct schedule_point *p = &s->points[point];
+            bool is_first = point == s->lanes[p->lane].first, waits = false;
+            uint32_t needs[] = {is_first ? SCHEDULE_NONE : point - 1, p->cause};
+            for (int k = 0; k < 2 && !is_begun[point]; k++)
+                if (needs[k] != SCHEDULE_NONE && !is_begun[needs[k]]) {
+                    vec_push(&pending, needs[k]);
+                    waits = true;
+                }
+            is_begun[point] += is_begun[point] < 2;
+            if (waits)
+                continue;
+            pending.len--;
+            if (is_begun[point] != 3)
+                s->order[len++] = point;
+            is_begun[point] = 3;
+        }
+    }
+    vec_free(&pending);
+}
+
+static enum schedule_state state_of(const struct made_wait *w)
+{
+    return w->kind == WAIT_NO_CPU ? SCHEDULE_READY : SCHEDULE_WAITS;
+}
+
+/* Marks in order become points; a source's point is the cause of what it refers to. */
+static void make_points(struct making *m, struct arena *a)
+{
+    struct schedule *s = m->s;
+    for (uint32_t i = 0; i < m->lanes.len; i++) {
+        add_mark(m, i, m->lanes.at[i].start_ns, MARK_START, m->lanes.at[i].thread, false);
+        add_mark(m, i, m->lanes.at[i].end_ns, MARK_END, 0, false);
+    }
+    for (size_t i = 0; i < m->forks_len; i++)
+        add_mark(m, m->forks[i].maker, m->forks[i].at_ns, MARK_SOURCE, m->forks[i].lane, true);
+    for (uint32_t i = 0; i < m->waits.len; i++) {
+        const struct made_wait *w = &m->waits.at[i];
+        add_mark(m, w->lane, w->from_ns, MARK_WAIT_BEGIN, i, false);
+        add_mark(m, w->lane, w->to_ns, MARK_WAIT_END, i, false);
+        if (w->cause_lane != SCHEDULE_NONE && w->why != SCHEDULE_ENDED)
+            add_mark(m, w->cause_lane, w->cause_ns, MARK_SOURCE, i, false);
+    }
+    qsort(m->marks.at, m->marks.len, sizeof *m->marks.at, marks_in_order);
+    s->points_len = (uint32_t)m->marks.len;
+    s->points = ARENA_NEW(a, struct schedule_point, m->marks.len);
+    s->lanes_len = (uint32_t)m->lanes.len;
+    s->lanes = ARENA_NEW(a, struct schedule_lane, m->lanes.len);
+    s->order = ARENA_NEW(a, uint32_t, m->marks.len);
+    uint32_t *source = ARENA_NEW(&m->scratch, uint32_t, m->waits.len + 1);
+    uint32_t *maker = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
+    memset(source, 0xff, (m->waits.len + 1) * sizeof *source);
+    memset(maker, 0xff, (m->lanes.len + 1) * sizeof *maker);
+    const struct made_wait *inside = NULL;
+    for (uint32_t i = 0; i < m->marks.len; i++) {
+        const struct made_mark *mark = &m->marks.at[i];
+        struct schedule_point *p = &s->points[i];
+        struct schedule_lane *l = &s->lanes[mark->lane];
+        bool is_first = !l->len;
+        *p = (struct schedule_point){.at_ns = mark->at_ns,
+                                     .lane = mark->lane,
+                                     .cause = SCHEDULE_NONE,
+                                     .node = RECORDING_NONE};
+        if (is_first)
+            *l = (struct schedule_lane){.first = i,
+                                        .pid = lane_process(m, mark->lane)->pid,
+                                        .main = m->lanes.at[mark->lane].thread};
+        inside = is_first || mark->rank == MARK_WAIT_END ? NULL : inside;
+        inside = mark->rank == MARK_WAIT_BEGIN ? &m->waits.at[mark->ref] : inside;
+        l->len++;
+        p->thread = mark->rank == MARK_EXEC || is_first
+                        ? (mark->rank == MARK_EXEC ? mark->ref : m->lanes.at[mark->lane].thread)
+                        : s->points[i - 1].thread;
+        p->state = inside ? (uint8_t)state_of(inside) : SCHEDULE_RUNS;
+        p->node = inside ? inside->node : RECORDING_NONE;
+        if (mark->rank == MARK_SOURCE)
+            *(mark->is_fork ? &maker[mark->ref] : &source[mark->ref]) = i;
+    }
+    for (uint32_t i = 0; i < m->marks.len; i++) {
+        const struct made_mark *mark = &m->marks.at[i];
+        struct schedule_point *p = &s->points[i];
+        const struct made_wait *w = mark->rank == MARK_WAIT_END ? &m->waits.at[mark->ref] : NULL;
+        if (mark->rank == MARK_START) {
+            p->cause = maker[mark->lane];
+            p->why = p->cause == SCHEDULE_NONE ? SCHEDULE_UNKNOWN : SCHEDULE_MADE;
+        } else if (w && w->cause_lane != SCHEDULE_NONE) {
+            const struct schedule_lane *l = &s->lanes[w->cause_lane];
+            p->cause = w->why == SCHEDULE_ENDED ? l->first + l->len - 1 : source[mark->ref];
+            p->why = p->cause == SCHEDULE_NONE ? SCHEDULE_UNKNOWN : (uint8_t)w->why;
+        }
+        /* Clocks of CPUs may differ: nothing is caused by what came later. */
+        if (p->cause != SCHEDULE_NONE && s->points[p->cause].at_ns > p->at_ns) {
+            p->cause = SCHEDULE_NONE;
+            p->why = SCHEDULE_UNKNOWN;
+        }
+    }
+    order_points(m);
+}
+
+/* --- CPU time -------------------------------------------------------------------------------- */
+
+struct placed_sample {
+    uint32_t thread, slice, sample;
+};
+
+static int samples_by_thread(const void *left, const void *right)
+{
+    const struct placed_sample *l = left, *r = right;
+    if (l->thread != r->thread)
+        return l->thread < r->thread ? -1 : 1;
+    return l->slice < r->slice ? -1 : l->slice > r->slice;
+}
+
+static void make_rows(struct schedule *s, struct arena *a)
+{
+    const struct recording *r = s->recording;
+    VEC(struct placed_sample) placed = {0};
+    s->row_of = ARENA_NEW(a, uint32_t, r->samples.len + 1);
+    for (uint32_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *sample = &r->samples.at[i];
+        s->row_of[i] = SCHEDULE_NONE;
+        if (sample->event == s->event && !recording_is_wait(r, sample->node))
+            vec_push(&placed, (struct placed_sample){sample->thread, sample->slice, i});
+    }
+    if (placed.len)
+        qsort(placed.at, placed.len, sizeof *placed.at, samples_by_thread);
+    s->rows = ARENA_NEW(a, struct schedule_row, placed.len + 1);
+    for (size_t i = 0; i < placed.len; i++) {
+        const struct placed_sample *p = &placed.at[i];
+        if (!i || samples_by_thread(&placed.at[i - 1], p))
+            s->rows[s->rows_len++] = (struct schedule_row){.thread = p->thread, .slice = p->slice};
+        s->rows[s->rows_len - 1].cpu_ns += (double)r->samples.at[p->sample].weight;
+        s->row_of[p->sample] = (uint32_t)(s->rows_len - 1);
+    }
+    vec_free(&placed);
+}
+
+bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a, struct err *e)
+{
+    struct making m = {.s = s, .r = r};
+    *s = (struct schedule){.recording = r, .has_waits = r->waits.len > 0};
+    if (!r->threads.len || !r->events.len || r->events.at[0].unit != RECORDING_UNIT_NS ||
+        !r->length_ns || !r->slice_ns)
+        return err_set(e,
+                       "needs a recording of time, with its processes and threads ('monarc run')");
+    if (r->parts.len > 1)
+        return err_set(e, "is of several runs: name one of them (NAME.monarc/run-1)");
+    make_rows(s, a);
+    make_lanes(&m);
+    make_forks(&m);
+    for (size_t i = 0; i < r->waits.len; i++) {
+        const struct recording_wait *w = &r->waits.at[i];
+        make_wait(&m, w->thread, w->from_ns, w->from_ns + w->length_ns, w->node);
+    }
+    if (!s->has_waits)
+        make_waits_of_gaps(&m);
+    if (m.waits.len)
+        qsort(m.waits.at, m.waits.len, sizeof *m.waits.at, waits_by_lane);
+    make_causes(&m);
+    make_points(&m, a);
+    /* The job ends with its first process. */
+    uint32_t last = m.lane_of[0];
+    for (uint32_t i = 0; i < m.lanes.len; i++)
+        if (lane_process(&m, i)->pid == r->processes.at[0].pid &&
+            m.lanes.at[i].end_ns > m.lanes.at[last].end_ns)
+            last = i;
+    s->end = s->lanes[last].first + s->lanes[last].len - 1;
+    vec_free(&m.lanes);
+    vec_free(&m.waits);
+    vec_free(&m.marks);
+    vec_free(&m.running);
+    arena_deinit(&m.scratch);
+    return true;
+}

@@ -1,0 +1,116 @@
+/* Who waited for whom in a recorded job: its threads as a graph of points in time.
+ *
+ * A lane is a thread; the programs that a process executes one after the other are one lane. Its
+ * points are its start and end, where it made another thread, and where its waits begin and end.
+ * Points of different lanes are joined by causes: a lane starts when another makes it; a wait for a
+ * child or a thread ends when that does; other waits when somebody wakes the thread, who is known
+ * only as far as who ran then.
+ *
+ *     make  start ── fork ──[ wait                      ]── end
+ *                      │                                │
+ *     cc               start ── runs ─────────────── end┘
+ *
+ * The critical path is what is found on the way back from the end of the job, along causes where
+ * there is one. Slack is how much later a point could be without the job ending later. */
+#ifndef MONARC_PROFILE_ANALYSIS_SCHEDULE_H
+#define MONARC_PROFILE_ANALYSIS_SCHEDULE_H
+
+#include "base/arena.h"
+#include "profile/model/recording.h"
+
+#define SCHEDULE_NONE UINT32_MAX
+
+enum schedule_cause {
+    SCHEDULE_UNKNOWN, /* nobody, or nobody knows */
+    SCHEDULE_MADE,    /* fork, or a thread of the process */
+    SCHEDULE_ENDED,   /* a child, or a thread that was joined */
+    SCHEDULE_WOKEN,   /* nobody else could have been it */
+    SCHEDULE_GUESSED, /* the likeliest of several */
+    SCHEDULE_CAUSES
+};
+
+enum schedule_state {
+    SCHEDULE_RUNS, /* or waits for times that are too short to be known */
+    SCHEDULE_READY,
+    SCHEDULE_WAITS
+};
+
+struct schedule_point {
+    uint64_t at_ns;
+    uint32_t lane, thread; /* the thread from here on: an exec has a point, too */
+    uint32_t cause;        /* another point, or SCHEDULE_NONE */
+    uint8_t why;           /* enum schedule_cause */
+    uint8_t state;         /* from here to the lane's next point: enum schedule_state */
+    uint32_t node;         /* where it waits then; RECORDING_NONE: not known */
+    double cpu_ns;         /* of that stretch, by samples */
+    double saved_ns;       /* of these, by schedule_save() */
+};
+
+struct schedule_lane {
+    uint32_t first, len; /* points */
+    uint32_t pid, main;  /* the main thread's entry of the run */
+};
+
+/* CPU time of a thread in a slice. */
+struct schedule_row {
+    uint32_t thread, slice;
+    double cpu_ns, saved_ns;
+    double room_ns, path_ns; /* of it the thread ran; of that, on the critical path */
+};
+
+struct schedule {
+    const struct recording *recording;
+    uint32_t event;
+    bool has_waits; /* they were recorded; else they are what samples leave free */
+    struct schedule_lane *lanes;
+    uint32_t lanes_len;
+    struct schedule_point *points; /* by lane, then time */
+    uint32_t points_len;
+    uint32_t *order;           /* all points by time, causes before what they cause */
+    struct schedule_row *rows; /* by thread and slice */
+    size_t rows_len;
+    uint32_t *row_of; /* per sample; SCHEDULE_NONE: a wait, or another event */
+    uint32_t end;     /* the point at which the job ends */
+};
+
+/* Fails if there is nothing to make one of. Waits are those of the run, and its samples of the
+ * first event. */
+MUST_CHECK bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a,
+                              struct err *e);
+
+/* A piece of the critical path that is in one thread, without a cause within. */
+struct schedule_step {
+    uint32_t thread;
+    uint64_t from_ns, to_ns;
+    uint8_t why; /* how the path came here from the step before; UNKNOWN: it was there */
+    double cpu_ns, ready_ns, waits_ns, rest_ns; /* sums of it; rest: running, but no CPU time */
+    uint32_t node; /* where it waited longest; RECORDING_NONE: nowhere */
+    uint64_t longest_ns;
+    const char *call; /* its name; NULL: it is in none, or not known */
+};
+
+struct schedule_path {
+    struct schedule_step *steps; /* from the start to the end */
+    size_t len;
+    double cpu_ns, ready_ns, waits_ns,
+        rest_ns; /* rest: of running stretches what is not CPU time */
+    double *on_path_ns, *slack_ns,
+        *thread_cpu_ns; /* per thread of the run; slack < 0: none known */
+    double *node_ns;    /* per node, CPU time on the path */
+    uint64_t sure_ns;   /* of the path's way, behind causes that are exact */
+};
+
+void schedule_find_path(struct schedule *s, struct schedule_path *p, struct arena *a);
+
+/* What is known of waits decides by how much others are sooner. */
+enum schedule_bound {
+    SCHEDULE_SOONEST, /* who is likely to have woken a thread has; nobody else holds it up */
+    SCHEDULE_LATEST   /* a wait of unknown cause ends when it did */
+};
+
+/* Takes `saved` of each sample's weight, 0 to 1 per node, off the CPU time; then in how many ns the
+ * job would have ended. `saved` is NULL for none: its length as it was. */
+void schedule_save(struct schedule *s, const double *saved);
+double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a);
+
+#endif

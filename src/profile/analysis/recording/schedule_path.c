@@ -1,0 +1,302 @@
+/* What the graph of a job's points (schedule.c) says: the critical path, slack, and how long the
+ * job would have taken if some code took less.
+ *
+ * The path is found backwards from the last point. A point with a cause goes on there; any other at
+ * the one before it in its lane. What lies between a cause and the point that it caused is time in
+ * which the thread was woken, and not on a CPU yet.
+ *
+ * For slack and lengths, each stretch of a lane takes what it took, with one exception: a wait with
+ * a cause takes no time of its own, as it ends with its cause. The earliest time of a point is the
+ * latest that is asked for by the one before it and by its cause; with nothing saved it is the
+ * recorded one. The latest time, going backwards, is the earliest of those that come after it.
+ * Slack is the difference. The end of a thread for which nobody was waiting is needed by the next
+ * point at which the parent waits or ends: it may have looked then.
+ *
+ * Samples say where in a slice a thread's CPU time was, but not when within it: a stretch gets the
+ * part of a slice's samples that it has of the thread's running time there. All passes are linear
+ * in points, stretches in slices, and samples. */
+#include "profile/analysis/recording/schedule.h"
+
+#include "arch/arch.h"
+#include "base/sort.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The point after this one in its lane, or SCHEDULE_NONE. */
+static uint32_t point_next(const struct schedule *s, uint32_t point)
+{
+    const struct schedule_lane *l = &s->lanes[s->points[point].lane];
+    return point + 1 < l->first + l->len ? point + 1 : SCHEDULE_NONE;
+}
+
+static uint32_t point_before(const struct schedule *s, uint32_t point)
+{
+    return point > s->lanes[s->points[point].lane].first ? point - 1 : SCHEDULE_NONE;
+}
+
+/* Whether the stretch that ends with `point` is (the rest of) a wait that ended with its cause. */
+static bool point_ends_with_cause(const struct schedule *s, uint32_t point)
+{
+    uint32_t before = point_before(s, point);
+    return before != SCHEDULE_NONE && s->points[before].state == SCHEDULE_WAITS &&
+           s->points[point].cause != SCHEDULE_NONE;
+}
+
+/* --- CPU time of stretches ------------------------------------------------------------------- */
+
+/* Calls for each slice that [from, to) touches and in which the thread has CPU time. */
+static void rows_each(struct schedule *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+                      void (*each)(struct schedule_row *, double ns, void *), void *context)
+{
+    uint64_t length = s->recording->slice_ns;
+    size_t row =
+        PARTITION_POINT(s->rows_len, k,
+                        s->rows[k].thread < thread ||
+                            (s->rows[k].thread == thread && s->rows[k].slice < from_ns / length));
+    for (; row < s->rows_len && s->rows[row].thread == thread; row++) {
+        uint64_t begin = length * s->rows[row].slice, end = begin + length;
+        if (begin >= to_ns)
+            return;
+        uint64_t low = begin > from_ns ? begin : from_ns, high = end < to_ns ? end : to_ns;
+        if (high > low)
+            each(&s->rows[row], (double)(high - low), context);
+    }
+}
+
+static void row_room(struct schedule_row *row, double ns, void *context)
+{
+    (void)context;
+    row->room_ns += ns;
+}
+
+static void row_path(struct schedule_row *row, double ns, void *context)
+{
+    (void)context;
+    row->path_ns += ns;
+}
+
+static void row_cpu(struct schedule_row *row, double ns, void *context)
+{
+    struct schedule_point *p = context;
+    p->cpu_ns += row->cpu_ns * ns / row->room_ns;
+    p->saved_ns += row->saved_ns * ns / row->room_ns;
+}
+
+/* All stretches in which a thread runs. */
+static void points_each(struct schedule *s, void (*each)(struct schedule_row *, double ns, void *),
+                        bool is_for_point)
+{
+    for (uint32_t i = 0; i < s->points_len; i++) {
+        struct schedule_point *p = &s->points[i];
+        uint32_t next = point_next(s, i);
+        if (next != SCHEDULE_NONE && p->state == SCHEDULE_RUNS)
+            rows_each(s, p->thread, p->at_ns, s->points[next].at_ns, each, is_for_point ? p : NULL);
+    }
+}
+
+void schedule_save(struct schedule *s, const double *saved)
+{
+    const struct recording *r = s->recording;
+    for (size_t i = 0; i < s->rows_len; i++)
+        s->rows[i].saved_ns = s->rows[i].room_ns = 0;
+    for (uint32_t i = 0; i < r->samples.len && saved; i++)
+        if (s->row_of[i] != SCHEDULE_NONE)
+            s->rows[s->row_of[i]].saved_ns +=
+                (double)r->samples.at[i].weight * saved[r->samples.at[i].node];
+    for (uint32_t i = 0; i < s->points_len; i++)
+        s->points[i].cpu_ns = s->points[i].saved_ns = 0;
+    points_each(s, row_room, false);
+    points_each(s, row_cpu, true);
+}
+
+/* --- lengths --------------------------------------------------------------------------------- */
+
+double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
+{
+    double *at = ARENA_NEW(a, double, s->points_len + 1);
+    for (uint32_t i = 0; i < s->points_len; i++) {
+        uint32_t point = s->order[i], before = point_before(s, point);
+        const struct schedule_point *p = &s->points[point];
+        const struct schedule_point *b = before == SCHEDULE_NONE ? NULL : &s->points[before];
+        const struct schedule_point *c = p->cause == SCHEDULE_NONE ? NULL : &s->points[p->cause];
+        bool is_sure = p->why == SCHEDULE_MADE || p->why == SCHEDULE_ENDED;
+        bool has_cause = point_ends_with_cause(s, point);
+        double time = b ? at[before] : 0;
+        if (!b && !c)
+            time = (double)p->at_ns; /* it was there before, or nobody knows why it begins */
+        if (b && !has_cause)
+            time += fmax(0, (double)(p->at_ns - b->at_ns) -
+                                fmin(b->saved_ns, (double)(p->at_ns - b->at_ns)));
+        if (c)
+            time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
+        if (has_cause && bound == SCHEDULE_LATEST && !is_sure)
+            time = fmax(time, (double)p->at_ns);
+        at[point] = time;
+    }
+    return at[s->end];
+}
+
+/* The latest time at which each point may be. */
+static double *schedule_latest(const struct schedule *s, struct arena *a)
+{
+    double *latest = ARENA_NEW(a, double, s->points_len + 1);
+    bool *is_needed = ARENA_NEW(a, bool, s->points_len + 1);
+    for (uint32_t i = 0; i < s->points_len; i++)
+        latest[i] = INFINITY;
+    for (uint32_t i = 0; i < s->points_len; i++)
+        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_ENDED)
+            is_needed[s->points[i].cause] = true;
+    latest[s->end] = (double)s->points[s->end].at_ns;
+    for (uint32_t i = s->points_len; i-- > 0;) {
+        uint32_t point = s->order[i], before = point_before(s, point);
+        const struct schedule_point *p = &s->points[point];
+        if (point_next(s, point) == SCHEDULE_NONE && !is_needed[point] && point != s->end) {
+            /* Nobody waited for this end: who made the lane may look at it from its next point on.
+             */
+            uint32_t maker = s->points[s->lanes[p->lane].first].cause, last;
+            if (maker != SCHEDULE_NONE) {
+                const struct schedule_lane *l = &s->lanes[s->points[maker].lane];
+                last = l->first + l->len;
+                size_t next =
+                    maker + PARTITION_POINT(last - maker, k, s->points[maker + k].at_ns < p->at_ns);
+                while (next < last - 1 && s->points[next].state != SCHEDULE_WAITS)
+                    next++;
+                if (next < last)
+                    latest[point] = fmin(latest[point], latest[next]);
+            }
+        }
+        if (p->cause != SCHEDULE_NONE)
+            latest[p->cause] = fmin(latest[p->cause],
+                                    latest[point] - (double)(p->at_ns - s->points[p->cause].at_ns));
+        if (before == SCHEDULE_NONE)
+            continue;
+        const struct schedule_point *b = &s->points[before];
+        double takes = point_ends_with_cause(s, point) ? 0 : (double)(p->at_ns - b->at_ns);
+        latest[before] = fmin(latest[before], latest[point] - takes);
+    }
+    return latest;
+}
+
+/* --- the path -------------------------------------------------------------------------------- */
+
+typedef VEC(struct schedule_step) step_list;
+
+/* Puts a stretch in front of the path so far: into its first step, if that is of the same thread
+ * and did not begin with a cause. `point`: where the stretch begins; is_late: woken, not on a CPU
+ * yet. */
+static void path_put(struct schedule *s, step_list *steps, uint32_t point, uint64_t from_ns,
+                     uint64_t to_ns, bool is_late)
+{
+    const struct schedule_point *at = &s->points[point];
+    double ns = (double)(to_ns - from_ns);
+    struct schedule_step *step = steps->len ? &steps->at[steps->len - 1] : NULL;
+    if (!step || step->thread != at->thread || step->why) {
+        vec_push(steps, (struct schedule_step){.thread = at->thread,
+                                               .from_ns = to_ns,
+                                               .to_ns = to_ns,
+                                               .node = RECORDING_NONE});
+        step = &steps->at[steps->len - 1];
+    }
+    step->from_ns = from_ns;
+    if (is_late || at->state == SCHEDULE_READY) {
+        step->ready_ns += ns;
+    } else if (at->state == SCHEDULE_WAITS) {
+        step->waits_ns += ns;
+        if (to_ns - from_ns > step->longest_ns) {
+            step->longest_ns = to_ns - from_ns;
+            step->node = at->node;
+        }
+    } else {
+        step->cpu_ns += at->cpu_ns;
+        step->rest_ns += ns - at->cpu_ns;
+        rows_each(s, at->thread, from_ns, to_ns, row_path, NULL);
+    }
+}
+
+/* In which call a thread waited. */
+static const char *path_call(const struct recording *r, uint32_t node)
+{
+    if (node == RECORDING_NONE || !node ||
+        r->objects.at[r->nodes.at[node].object].kind != RECORDING_OBJECT_WAIT)
+        return NULL;
+    uint64_t address = r->nodes.at[node].address;
+    if (address == RECORDING_WAIT_FAULT)
+        return "page fault";
+    if (address == RECORDING_WAIT_STOPPED)
+        return "stopped";
+    return address >= RECORDING_WAIT_READY ? NULL : arch_syscall_name(r->machine, address);
+}
+
+/* Sums of a path's steps, by thread and by node. */
+static void path_sum(const struct schedule *s, struct schedule_path *p)
+{
+    for (size_t i = 0; i < p->len; i++) {
+        const struct schedule_step *step = &p->steps[i];
+        p->on_path_ns[step->thread] += (double)(step->to_ns - step->from_ns);
+        if (step->rest_ns < 0) { /* samples weigh more than the time that they are of, by chance */
+            p->steps[i].cpu_ns = fmax(0, step->cpu_ns + step->rest_ns);
+            p->steps[i].rest_ns = 0;
+        }
+        p->cpu_ns += step->cpu_ns;
+        p->ready_ns += step->ready_ns;
+        p->waits_ns += step->waits_ns;
+        p->rest_ns += step->rest_ns;
+    }
+    for (uint32_t i = 0; i < s->recording->samples.len; i++) {
+        const struct recording_sample *sample = &s->recording->samples.at[i];
+        const struct schedule_row *row =
+            s->row_of[i] == SCHEDULE_NONE ? NULL : &s->rows[s->row_of[i]];
+        if (row)
+            p->thread_cpu_ns[row->thread] += (double)sample->weight;
+        if (row && row->room_ns > 0)
+            p->node_ns[sample->node] += (double)sample->weight * row->path_ns / row->room_ns;
+    }
+}
+
+void schedule_find_path(struct schedule *s, struct schedule_path *p, struct arena *a)
+{
+    const struct recording *r = s->recording;
+    step_list steps = {0};
+    *p = (struct schedule_path){.on_path_ns = ARENA_NEW(a, double, r->threads.len + 1),
+                                .slack_ns = ARENA_NEW(a, double, r->threads.len + 1),
+                                .thread_cpu_ns = ARENA_NEW(a, double, r->threads.len + 1),
+                                .node_ns = ARENA_NEW(a, double, r->nodes.len + 1)};
+    schedule_save(s, NULL);
+    for (size_t i = 0; i < s->rows_len; i++)
+        s->rows[i].path_ns = 0;
+    uint32_t point = s->end;
+    for (uint32_t n = 0; n <= s->points_len && point != SCHEDULE_NONE; n++) {
+        const struct schedule_point *at = &s->points[point];
+        uint32_t before = point_before(s, point);
+        if (at->cause != SCHEDULE_NONE) {
+            path_put(s, &steps, point, s->points[at->cause].at_ns, at->at_ns, true);
+            steps.at[steps.len - 1].why = at->why;
+            point = at->cause;
+            continue;
+        }
+        if (before != SCHEDULE_NONE)
+            path_put(s, &steps, before, s->points[before].at_ns, at->at_ns, false);
+        point = before;
+    }
+    p->steps = ARENA_NEW(a, struct schedule_step, steps.len + 1);
+    for (size_t i = 0; i < steps.len; i++)
+        if (steps.at[steps.len - 1 - i].to_ns > steps.at[steps.len - 1 - i].from_ns)
+            p->steps[p->len++] = steps.at[steps.len - 1 - i];
+    for (size_t i = 0; i < p->len; i++)
+        p->steps[i].call = path_call(r, p->steps[i].node);
+    vec_free(&steps);
+    struct arena scratch = {0};
+    double *latest = schedule_latest(s, &scratch);
+    for (size_t i = 0; i < r->threads.len; i++)
+        p->slack_ns[i] = -1;
+    for (uint32_t i = 0; i < s->points_len; i++) {
+        uint32_t next = point_next(s, i), thread = s->points[i].thread;
+        bool is_last = next == SCHEDULE_NONE || s->points[next].thread != thread;
+        if (is_last && isfinite(latest[i])) /* of an entry: how much later it could have ended */
+            p->slack_ns[thread] = fmax(0, latest[i] - (double)s->points[i].at_ns);
+    }
+    arena_deinit(&scratch);
+    path_sum(s, p);
+}

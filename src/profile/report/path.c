@@ -1,0 +1,403 @@
+/* monarc path and what-if: the critical path of a job, and what it would take if code took less.
+ *
+ * Text has the sums first, then threads by their time on the path and by how little slack they
+ * have, then functions on the path, then, if wanted, each step. JSON has all of it. Slack that
+ * nobody can tell, of threads whose end nobody was seen waiting for, is `-` and null.
+ *
+ *     Path     1.234 s: 1.000 s CPU (81.0 %), 0.034 s ready to run (2.8 %), 0.200 s waiting (16.2
+ * %)
+ *
+ *      on path      CPU    slack   lasted  process
+ *        0.800    0.790    0.000    0.800  cc -c x.c (123)
+ *
+ * Text cuts commands to the width of the terminal, but no number of a process or thread: several
+ * compilers of one build have the same command up to there. Children that have not executed their
+ * program yet are threads of their own; those rows are left out where they are next to nothing, and
+ * counted nowhere, as their time is in the row of the step before.
+ *
+ * what-if prints each time as it was, with the bounds of what it would be; two bounds that are
+ * equal in print are one figure. The sentence below says what they stand for, as they are no error
+ * bars: the truth of several threads depends on who waits for whom.
+ *
+ * Nothing is computed here but orders of rows. */
+#include "output/out.h"
+#include "profile/analysis/recording/schedule.h"
+#include "profile/report/report_header.h"
+#include "profile/report/writers.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For people, behind each step; of most there is none. */
+static const char *const CAUSES[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "",
+                                                    [SCHEDULE_MADE] = "made",
+                                                    [SCHEDULE_ENDED] = "waited for its end",
+                                                    [SCHEDULE_WOKEN] = "woken",
+                                                    [SCHEDULE_GUESSED] = "perhaps woken"};
+/* For programs. */
+static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "none",
+                                                         [SCHEDULE_MADE] = "made",
+                                                         [SCHEDULE_ENDED] = "ended",
+                                                         [SCHEDULE_WOKEN] = "woken",
+                                                         [SCHEDULE_GUESSED] = "guessed"};
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* What a thread is called: the command of its process, cut; of other threads than the first, its
+ * own name as well. */
+static void path_thread_text(struct out *out, const struct recording *r, uint32_t thread, int room)
+{
+    const struct recording_thread *t = &r->threads.at[thread];
+    const struct recording_process *p = &r->processes.at[t->process];
+    const char *command = p->command ? p->command : p->name;
+    char text[512], number[64];
+    if (t->tid == p->pid)
+        snprintf(number, sizeof number, " (%" PRIu32 ")", p->pid);
+    else
+        snprintf(number, sizeof number, ": thread %s (%" PRIu32 ")", t->name, t->tid);
+    int left = room ? room - (int)strlen(number) : 400;
+    left = left < 12 ? 12 : left;
+    if ((int)strlen(command) > left)
+        snprintf(text, sizeof text, "%.*s...", left - 3, command);
+    else
+        snprintf(text, sizeof text, "%s", command);
+    text_name(out, text);
+    text_name(out, number);
+}
+
+/* --- orders ---------------------------------------------------------------------------------- */
+
+/* Threads: most on the path first, then least slack, then most CPU time. */
+static int path_by_need(const void *left, const void *right, void *context)
+{
+    const struct schedule_path *p = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    if (p->on_path_ns[l] != p->on_path_ns[r])
+        return p->on_path_ns[l] < p->on_path_ns[r] ? 1 : -1;
+    double sl = p->slack_ns[l] < 0 ? INFINITY : p->slack_ns[l];
+    double sr = p->slack_ns[r] < 0 ? INFINITY : p->slack_ns[r];
+    if (sl != sr)
+        return sl < sr ? -1 : 1;
+    if (p->thread_cpu_ns[l] != p->thread_cpu_ns[r])
+        return p->thread_cpu_ns[l] < p->thread_cpu_ns[r] ? 1 : -1;
+    return l < r ? -1 : l > r;
+}
+
+/* Functions by their time on the path; equal ones in the order of addresses. */
+static int path_by_self(const void *left, const void *right, void *context)
+{
+    const double *self = context;
+    uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+    return self[l] != self[r] ? (self[l] < self[r] ? 1 : -1) : (l > r) - (l < r);
+}
+
+/* 0 to len - 1, sorted; free() it. Tables are sorted here, not where they are made: the analysis
+ * has them by number, as nothing else does. */
+static uint32_t *path_order(size_t len, int (*by)(const void *, const void *, void *),
+                            const void *context)
+{
+    uint32_t *order = malloc((len + 1) * sizeof *order);
+    if (!order)
+        memory_exhausted(len * sizeof *order);
+    for (uint32_t i = 0; i < len; i++)
+        order[i] = i;
+    qsort_r(order, len, sizeof *order, by, (void *)context);
+    return order;
+}
+
+/* In seconds; what was still running lasted until the recording ended. */
+static double path_lasted(const struct recording *r, uint32_t thread)
+{
+    const struct recording_thread *t = &r->threads.at[thread];
+    const struct recording_process *p = &r->processes.at[t->process];
+    uint64_t end = t->end_ns ? t->end_ns : p->end_ns ? p->end_ns : r->length_ns;
+    return end > t->start_ns ? (double)(end - t->start_ns) / 1e9 : 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+/* A part of the path's time, unless it is next to nothing. */
+static void path_part(struct out *out, const char *before, double ns, double all, const char *what)
+{
+    if (ns >= all / 2000)
+        out_printf(out, "%s%.3f s %s (%.1f %%)", before, ns / 1e9, what,
+                   all > 0 ? 100 * ns / all : 0);
+}
+
+/* How much of what, and how sure the way is. */
+static void path_head(struct out *out, const struct path_report *t)
+{
+    const struct schedule_path *p = t->path;
+    double all = p->cpu_ns + p->ready_ns + p->waits_ns + p->rest_ns;
+    size_t causes[SCHEDULE_CAUSES] = {0};
+    for (size_t i = 0; i < p->len; i++)
+        causes[p->steps[i].why]++;
+    text_files(out, t->summary);
+    out_printf(out, "Path     %.3f s from start to end:", all / 1e9);
+    path_part(out, " ", p->cpu_ns, all, "CPU");
+    path_part(out, ", ", p->ready_ns, all, "ready to run");
+    path_part(out, ", ", p->waits_ns, all, "waiting");
+    path_part(out, ", ", p->rest_ns, all,
+              t->schedule->has_waits ? "in short waits or unaccounted" : "off the CPU");
+    out_printf(out, "\nCauses   %zu starts and ends of processes and threads, which are exact",
+               causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
+    if (causes[SCHEDULE_WOKEN])
+        out_printf(out, "; %zu wake-ups by the only thread that ran", causes[SCHEDULE_WOKEN]);
+    if (causes[SCHEDULE_GUESSED])
+        out_printf(out, "; %zu by the likeliest of several", causes[SCHEDULE_GUESSED]);
+    out_char(out, '\n');
+    if (!t->schedule->has_waits)
+        out_str(out, "Note     waits were not recorded, and are guessed from samples: 'monarc run "
+                     "--off-cpu' records them\n");
+}
+
+/* One row a thread. A child between fork and exec is a thread of its own, and left out.
+ *
+ *     on path      CPU    slack   lasted  process
+ *       1.972    0.298    0.000    1.972  ./spin 300 (30234)
+ *       0.000    0.100    0.584    0.955  ./spin 100 (30270)
+ *
+ * What is on the path has no slack, but not all that has none is on it: two jobs may end in the
+ * same moment. */
+static void path_threads(struct out *out, const struct path_report *t, int width)
+{
+    enum { BEFORE = 38, USUAL = 20 };
+    const struct recording *r = t->schedule->recording;
+    const struct schedule_path *p = t->path;
+    uint32_t *order = path_order(r->threads.len, path_by_need, p);
+    size_t left = t->limit ? t->limit : USUAL, hidden = 0;
+    out_str(out, "\n on path      CPU    slack   lasted  process\n");
+    for (size_t i = 0; i < r->threads.len; i++) {
+        uint32_t thread = order[i];
+        bool is_nothing = p->on_path_ns[thread] < 0.5e6 && path_lasted(r, thread) < 0.001;
+        if (!left || is_nothing) { /* as a child before its exec */
+            hidden += !is_nothing;
+            continue;
+        }
+        left--;
+        out_printf(out, "%8.3f %8.3f ", p->on_path_ns[thread] / 1e9,
+                   p->thread_cpu_ns[thread] / 1e9);
+        if (p->slack_ns[thread] >= 0)
+            out_printf(out, "%8.3f", p->slack_ns[thread] / 1e9);
+        else
+            out_str(out, "       -");
+        out_printf(out, " %8.3f  ", path_lasted(r, thread));
+        path_thread_text(out, r, thread, width ? width - BEFORE : 0);
+        out_char(out, '\n');
+    }
+    if (hidden)
+        out_printf(out, "%*s[%zu more: --limit]\n", BEFORE - 1, "", hidden);
+    free(order);
+    out_str(out, "\nslack: by how much longer it could have taken without delaying the end; "
+                 "-: nobody waited for its end\n");
+}
+
+/* The first ten functions that ran on the path. */
+static void path_functions(struct out *out, const struct report_input *in)
+{
+    enum { SHOWN = 10, BEFORE = 19 };
+    const struct path_report *t = in->path;
+    uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);
+    double all = 0;
+    for (uint32_t i = 0; i < t->functions; i++)
+        all += t->self_ns[i];
+    if (all > 0)
+        out_str(out, "\n on path   of CPU  function\n");
+    for (uint32_t i = 0; i < t->functions && i < SHOWN && t->self_ns[order[i]] >= all / 1000; i++) {
+        if (!(all > 0))
+            break;
+        out_printf(out, "%8.3f %6.1f %%  ", t->self_ns[order[i]] / 1e9,
+                   100 * t->self_ns[order[i]] / all);
+        text_function_behind(out, in->names, order[i], &in->style, BEFORE);
+        out_char(out, '\n');
+    }
+    free(order);
+}
+
+/* The path itself, in the order of time. */
+static void path_steps(struct out *out, const struct path_report *t, int width)
+{
+    enum { BEFORE = 70 };
+    const struct recording *r = t->schedule->recording;
+    out_str(out, "\n      at   lasted      CPU    ready    waits  how it got there    process\n");
+    for (size_t i = 0; i < t->path->len; i++) {
+        const struct schedule_step *step = &t->path->steps[i];
+        const char *call = step->waits_ns > 0 ? step->call : NULL;
+        out_printf(out, "%8.3f %8.3f %8.3f %8.3f %8.3f  %-18s  ", (double)step->from_ns / 1e9,
+                   (double)(step->to_ns - step->from_ns) / 1e9, step->cpu_ns / 1e9,
+                   step->ready_ns / 1e9, step->waits_ns / 1e9, CAUSES[step->why]);
+        path_thread_text(out, r, step->thread, width ? width - BEFORE : 0);
+        if (call && step->waits_ns >= 1e6)
+            out_printf(out, " in %s", call);
+        out_char(out, '\n');
+    }
+}
+
+/* From the sums to the single step, which only those see who ask for it. */
+void path_text(struct out *out, const struct report_input *in)
+{
+    const struct path_report *t = in->path;
+    path_head(out, t);
+    path_threads(out, t, in->style.width);
+    path_functions(out, in);
+    if (t->has_steps)
+        path_steps(out, t, in->style.width);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+/* In the order of text, but all of them. */
+static void path_json_threads(struct json *j, const struct path_report *t)
+{
+    const struct recording *r = t->schedule->recording;
+    const struct schedule_path *p = t->path;
+    uint32_t *order = path_order(r->threads.len, path_by_need, p);
+    json_key(j, "threads"), json_begin(j, '[');
+    for (size_t i = 0; i < r->threads.len; i++) {
+        const struct recording_thread *thread = &r->threads.at[order[i]];
+        const struct recording_process *process = &r->processes.at[thread->process];
+        json_begin(j, '{');
+        json_pair_u64(j, "pid", process->pid);
+        json_pair_u64(j, "tid", thread->tid);
+        json_pair_str(j, "name", thread->name);
+        json_pair_str(j, "command", process->command ? process->command : process->name);
+        json_pair_double(j, "start_time", (double)thread->start_ns / 1e9);
+        json_pair_double(j, "lasted", path_lasted(r, order[i]));
+        json_pair_double(j, "path_time", p->on_path_ns[order[i]] / 1e9);
+        json_key(j, "slack_time");
+        p->slack_ns[order[i]] >= 0 ? json_double(j, p->slack_ns[order[i]] / 1e9) : json_none(j);
+        json_pair_double(j, "cpu_time", p->thread_cpu_ns[order[i]] / 1e9);
+        json_end(j);
+    }
+    json_end(j);
+    free(order);
+}
+
+/* Threads and functions are sorted as in text; steps are in the order of time. */
+void path_json(struct out *out, const struct report_input *in)
+{
+    const struct path_report *t = in->path;
+    const struct schedule_path *p = t->path;
+    const struct schedule *s = t->schedule;
+    struct json j = {.out = out};
+    json_report_begin(&j, "path", t->summary);
+    json_key(&j, "path"), json_begin(&j, '{');
+    json_pair_double(&j, "length", (p->cpu_ns + p->ready_ns + p->waits_ns + p->rest_ns) / 1e9);
+    json_pair_double(&j, "cpu_time", p->cpu_ns / 1e9);
+    json_pair_double(&j, "ready_time", p->ready_ns / 1e9);
+    json_pair_double(&j, "waiting_time", p->waits_ns / 1e9);
+    json_pair_double(&j, "rest_time", p->rest_ns / 1e9);
+    json_key(&j, "waits_recorded"), json_bool(&j, s->has_waits);
+    json_end(&j);
+    path_json_threads(&j, t);
+    uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);
+    json_key(&j, "functions"), json_begin(&j, '[');
+    for (uint32_t i = 0; i < t->functions && t->self_ns[order[i]] > 0; i++) {
+        json_begin(&j, '{');
+        json_pair_function(&j, in->names, order[i]);
+        json_pair_double(&j, "path_time", t->self_ns[order[i]] / 1e9);
+        json_end(&j);
+    }
+    json_end(&j);
+    free(order);
+    json_key(&j, "steps"), json_begin(&j, '[');
+    for (size_t i = 0; i < p->len; i++) {
+        const struct schedule_step *step = &p->steps[i];
+        const struct recording_thread *thread = &s->recording->threads.at[step->thread];
+        json_begin(&j, '{');
+        json_pair_double(&j, "from", (double)step->from_ns / 1e9);
+        json_pair_double(&j, "to", (double)step->to_ns / 1e9);
+        json_pair_u64(&j, "pid", s->recording->processes.at[thread->process].pid);
+        json_pair_u64(&j, "tid", thread->tid);
+        json_pair_double(&j, "cpu_time", step->cpu_ns / 1e9);
+        json_pair_double(&j, "ready_time", step->ready_ns / 1e9);
+        json_pair_double(&j, "waiting_time", step->waits_ns / 1e9);
+        json_pair_str(&j, "call", step->call);
+        json_pair_str(&j, "cause", CAUSE_WORDS[step->why]);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+/* --- what-if --------------------------------------------------------------------------------- */
+
+/* From one to the other; one figure, if they are the same in print.
+ *
+ *     wall time 2.968 s -> 2.719 to 2.724 s (-8.4 % to -8.2 %) */
+static void what_if_range(struct out *out, const char *what, double was, double low, double high)
+{
+    char from[32], to[32];
+    snprintf(from, sizeof from, "%.3f", low / 1e9);
+    snprintf(to, sizeof to, "%.3f", high / 1e9);
+    out_printf(out, "%s %.3f s -> %s", what, was / 1e9, from);
+    if (strcmp(from, to) != 0)
+        out_printf(out, " to %s", to);
+    double first = was > 0 ? 100 * (low - was) / was : 0;
+    double last = was > 0 ? 100 * (high - was) / was : 0;
+    out_printf(out, " s (%+.1f %%", first);
+    if (fabs(last - first) >= 0.05)
+        out_printf(out, " to %+.1f %%", last);
+    out_str(out, ")\n");
+}
+
+/* The changes, what becomes of both times, and what the bounds mean. */
+void what_if_text(struct out *out, const struct report_input *in)
+{
+    const struct what_if *t = in->what_if;
+    text_files(out, t->summary);
+    for (size_t i = 0; i < t->len; i++) {
+        out_str(out, i ? "         " : "If       ");
+        text_name(out, t->changes[i].text);
+        out_printf(out, ": %.3f s of CPU time become %.3f s\n", t->changes[i].cpu_ns / 1e9,
+                   t->changes[i].cpu_ns * t->changes[i].factor / 1e9);
+    }
+    out_char(out, '\n');
+    what_if_range(out, "CPU time ", t->cpu_ns, fmax(0, t->new_cpu_ns - t->cpu_error_ns),
+                  t->new_cpu_ns + t->cpu_error_ns);
+    what_if_range(out, "wall time", t->wall_ns, t->soonest_ns, t->latest_ns);
+    out_str(out, t->is_one_thread
+                     ? "\nOne thread: what is saved is saved. The range is the error of sampling.\n"
+                     : "\nThe lower bound takes it that who seems to have woken a thread has; the "
+                       "upper one, that waits\nfor locks, pipes and sockets end no sooner than "
+                       "they did. Both include the error of sampling.\n");
+    if (!t->has_waits && !t->is_one_thread)
+        out_str(out,
+                "Waits were not recorded: 'monarc run --off-cpu' makes the bounds narrower.\n");
+}
+
+/* Times in seconds. `low` and `high` include the error of sampling, as in text. */
+void what_if_json(struct out *out, const struct report_input *in)
+{
+    const struct what_if *t = in->what_if;
+    struct json j = {.out = out};
+    json_report_begin(&j, "what-if", t->summary);
+    json_key(&j, "changes"), json_begin(&j, '[');
+    for (size_t i = 0; i < t->len; i++) {
+        json_begin(&j, '{');
+        json_pair_str(&j, "change", t->changes[i].text);
+        json_pair_double(&j, "factor", t->changes[i].factor);
+        json_pair_double(&j, "cpu_time", t->changes[i].cpu_ns / 1e9);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_key(&j, "waits_recorded"), json_bool(&j, t->has_waits);
+    json_key(&j, "one_thread"), json_bool(&j, t->is_one_thread);
+    const double times[] = {t->cpu_ns,
+                            t->new_cpu_ns - t->cpu_error_ns,
+                            t->new_cpu_ns + t->cpu_error_ns,
+                            t->wall_ns,
+                            t->soonest_ns,
+                            t->latest_ns};
+    for (int i = 0; i < 2; i++) {
+        json_key(&j, i ? "wall" : "cpu"), json_begin(&j, '{');
+        json_pair_double(&j, "before", times[3 * i] / 1e9);
+        json_pair_double(&j, "low", fmax(0, times[3 * i + 1]) / 1e9);
+        json_pair_double(&j, "high", times[3 * i + 2] / 1e9);
+        json_end(&j);
+    }
+    json_end(&j);
+}

@@ -1,0 +1,251 @@
+"""The critical path, slack, and what-if: of jobs whose threads wait for each other at known times, and of
+programs that are run."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json
+from run_file import FILE, WAIT, Run
+from test_recording import ALPHA, FACT, MAIN, WORK, Case
+
+sys.dont_write_bytecode = True
+MS = 10**6
+POLL, FUTEX, READ, SLEEP, WAIT4, READY = 7, 202, 0, 35, 61, 2**32
+
+
+class Job(Case):
+    """A second, in slices of 10 ms; times are in milliseconds."""
+
+    def setUp(self):
+        super().setUp()
+        self.job = Run("make")
+        self.demo = self.job.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        self.wait = self.job.object(WAIT)
+
+    def process(self, pid, parent, start, end, name="cc"):
+        number = self.job.process(pid, parent, self.demo, name, start=start * MS, end=end * MS)
+        return self.job.thread(number, pid, name, start=start * MS, end=end * MS)
+
+    def thread(self, process, tid, start, end):
+        return self.job.thread(process, tid, "t", start=start * MS, end=end * MS)
+
+    def runs(self, thread, start, end, function=WORK):
+        for at in range(start, end, 10):
+            self.samples.append((at // 10, thread, function, min(10, end - at)))
+
+    def waits(self, thread, start, end, call):
+        node = None if call is None else self.job.node((self.demo, MAIN), (self.wait, call))
+        self.job.waits.append((thread, start * MS, (end - start) * MS, node))
+
+    samples = ()
+
+    def finish(self):
+        for slice, thread, function, count in sorted(self.samples):
+            self.job.sample([(self.demo, MAIN), (self.demo, function)], count, thread=thread, slice=slice)
+        self.write(self.job)
+
+    def path(self):
+        self.finish()
+        report = monarc_json("path", "r", cwd=self.dir)
+        check_schema(self, "path", report)
+        self.threads = {t["tid"]: t for t in report["threads"]}
+        self.assertAlmostEqual(sum(t["path_time"] for t in report["threads"]), report["path"]["length"])
+        return [(s["tid"], round(1000 * s["from"]), round(1000 * s["to"]), s["cause"]) for s in report["steps"]
+                if s["to"] - s["from"] > 1e-6], report
+
+    def build(self, has_waits=True):
+        """make: job 8 from 100 to 500, 9 from 100 to 300, then 10 from 500 to 900."""
+        self.samples = []
+        make = self.process(7, 1, 0, 1000, "make")
+        for pid, start, end in (8, 100, 500), (9, 100, 300), (10, 500, 900):
+            self.runs(self.process(pid, 7, start, end), start, end, FACT if pid == 9 else WORK)
+        self.runs(make, 0, 100, ALPHA)
+        self.runs(make, 900, 1000, ALPHA)
+        if has_waits:
+            self.waits(make, 100, 300, POLL)
+            self.waits(make, 300, 500, WAIT4)
+            self.waits(make, 500, 900, WAIT4)
+
+
+class Path_(Job):
+    def test_a_build(self):
+        self.build()
+        steps, report = self.path()
+        self.assertEqual(steps, [(7, 0, 100, "none"), (8, 100, 500, "made"), (10, 500, 900, "made"),
+                                 (7, 900, 1000, "ended")])
+        self.assertEqual([round(self.threads[t]["slack_time"], 3) for t in (7, 8, 9, 10)], [0, 0, 0.2, 0])
+        self.assertAlmostEqual(report["path"]["cpu_time"], 1)
+        times = {f["name"]: round(f["path_time"], 3) for f in report["functions"]}
+        self.assertEqual(times, {"work.isra.0": 0.8, "alpha": 0.2})
+        text = self.text("path", "r")
+        self.assertIn("1.000 s from start to end: 1.000 s CPU (100.0 %)", text)
+        self.assertRegex(text, r"(?m)^   0\.400    0\.400    0\.000    0\.400  cc \(8\)$")
+        self.assertRegex(text, r"(?m)^   0\.000    0\.200    0\.200    0\.200  cc \(9\)$")
+        self.assertRegex(self.text("path", "--steps", "r"), r"waited for its end +make \(7\)")
+
+    def test_a_build_whose_waits_are_not_recorded(self):
+        self.build(has_waits=False)
+        steps, report = self.path()
+        self.assertEqual([step[0] for step in steps], [7, 8, 10, 7])
+        self.assertFalse(report["path"]["waits_recorded"])
+        self.assertIn("--off-cpu", self.text("path", "r"))
+
+    def test_no_cpu_and_sleep(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        self.runs(one, 0, 300)
+        self.waits(one, 300, 500, SLEEP)
+        self.waits(one, 500, 600, READY)
+        self.runs(one, 600, 1000)
+        _, report = self.path()
+        self.assertEqual([round(report["path"][k], 3) for k in ("cpu_time", "waiting_time", "ready_time", "rest_time")],
+                         [0.7, 0.2, 0.1, 0])
+        self.assertEqual(report["steps"][0]["call"], "nanosleep")
+
+    def test_threads_that_are_joined(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        two, three = self.thread(0, 8, 100, 600), self.thread(0, 9, 100, 400)
+        self.job.creators = [(two, one), (three, two)]
+        self.runs(one, 0, 200)
+        self.waits(one, 200, 601, FUTEX)
+        self.runs(one, 600, 1000)
+        self.runs(two, 100, 600)
+        self.runs(three, 100, 400)
+        steps, _ = self.path()
+        self.assertEqual(steps, [(7, 0, 100, "none"), (8, 100, 600, "made"), (7, 600, 1000, "ended")])
+        self.assertAlmostEqual(self.threads[8]["slack_time"], 0)
+        self.assertAlmostEqual(self.threads[9]["slack_time"], 0.2)   # two could join it at its own end
+
+    def test_a_pipeline(self):
+        """sh waits for a | b; b reads until a has written, at 400 and 700."""
+        self.samples = []
+        shell = self.process(7, 1, 0, 1000, "sh")
+        a, b = self.process(8, 7, 10, 710, "a"), self.process(9, 7, 10, 900, "b")
+        self.waits(shell, 20, 901, WAIT4)
+        self.runs(a, 10, 710)
+        self.waits(b, 20, 400, READ)
+        self.runs(b, 400, 450, FACT)
+        self.waits(b, 450, 700, READ)
+        self.runs(b, 700, 900, FACT)
+        steps, report = self.path()
+        self.assertEqual(steps, [(7, 0, 10, "none"), (8, 10, 700, "made"), (9, 700, 900, "woken"),
+                                 (7, 900, 1000, "ended")])
+        self.assertIn("1 wake-ups by the only thread that ran", self.text("path", "r"))
+
+    def test_a_lock(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        holder = self.thread(0, 8, 50, 1000)
+        self.runs(one, 0, 100)
+        self.waits(one, 100, 500, FUTEX)
+        self.runs(one, 500, 1000)
+        self.runs(holder, 50, 500)
+        self.waits(holder, 500, 1000, SLEEP)
+        steps, _ = self.path()
+        self.assertEqual(steps, [(7, 0, 50, "none"), (8, 50, 500, "made"), (7, 500, 1000, "woken")])
+
+    def test_refusals(self):
+        self.build()
+        self.job.events = [("page-faults", 1, 1, 0)]
+        self.finish()
+        self.assertIn("needs a recording of time", self.refusal("path", "r"))
+        (self.dir / "gmon.out").write_bytes(b"")
+        self.assertIn("gmon.out", self.refusal("path", str(DEMO), "gmon.out"))
+
+
+class WhatIf(Job):
+    def what_if(self, *changes):
+        report = monarc_json("what-if", "r", *changes, cwd=self.dir)
+        check_schema(self, "what-if", report)
+        return report, (report["wall"]["low"], report["wall"]["high"])
+
+    def test_one_thread(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        self.runs(one, 0, 400, WORK)
+        self.runs(one, 400, 700, FACT)
+        self.waits(one, 700, 1000, SLEEP)
+        self.finish()
+        report, (low, high) = self.what_if("work=2x")
+        self.assertTrue(report["one_thread"])
+        self.assertAlmostEqual((low + high) / 2, 0.8)
+        self.assertLess(high - low, 0.05)
+        self.assertAlmostEqual((report["cpu"]["low"] + report["cpu"]["high"]) / 2, 0.5)
+        self.assertAlmostEqual(sum(self.what_if("work=0")[1]) / 2, 0.6)
+        self.assertAlmostEqual(sum(self.what_if("work=50%", "fact=0")[1]) / 2, 0.5)
+        self.assertAlmostEqual(sum(self.what_if("work=50%", "main=2x")[1]) / 2, 0.55)    # of 0.2 + 0.3 s half
+        self.assertAlmostEqual(sum(self.what_if("--self", "main=0")[1]) / 2, 1)
+        text = self.text("what-if", "r", "work=2x")
+        self.assertIn("work=2x: 0.400 s of CPU time become 0.200 s", text)
+        self.assertRegex(text, r"wall time 1\.000 s -> 0\.7\d+ to 0\.8\d+ s")
+
+    def middle(self, *changes):
+        _, (low, high) = self.what_if(*changes)
+        return low, high
+
+    def test_a_build(self):
+        self.build()
+        self.finish()
+        low, high = self.what_if("fact=0")[1]     # job 9 is not on the path
+        self.assertTrue(low <= 1 <= high and high - low < 0.1, (low, high))
+        low, high = self.what_if("work=2x")[1]    # 8 and 10 are, and 9 ends at 300 as before
+        self.assertTrue(low <= 0.6 <= high and high - low < 0.1, (low, high))
+        low, high = self.what_if("work=0")[1]     # now 9 is: 0.1 + 0.2 + 0 + 0.1
+        self.assertTrue(low <= 0.4 <= high and high - low < 0.15, (low, high))
+
+    def test_bounds_of_a_lock(self):
+        self.samples = []
+        one = self.process(7, 1, 0, 1000)
+        holder = self.thread(0, 8, 0, 1000)
+        self.runs(one, 0, 100)
+        self.waits(one, 100, 500, FUTEX)
+        self.runs(one, 500, 1000)
+        self.runs(holder, 0, 500, FACT)
+        self.waits(holder, 500, 1000, SLEEP)
+        self.finish()
+        low, high = self.what_if("fact=2x")[1]
+        self.assertAlmostEqual(low, 0.75, delta=0.05)
+        self.assertAlmostEqual(high, 1, delta=0.05)
+
+    def test_refusals(self):
+        self.build()
+        self.finish()
+        self.assertIn("no function 'nosuch'", self.refusal("what-if", "r", "nosuch=2x"))
+        self.assertEqual(monarc("what-if", "r", "work=fast", cwd=self.dir).returncode, 2)
+        self.assertIn("at most 32", self.refusal("what-if", "r", *["work=2x"] * 33))
+        self.assertIn("NAME=2x", self.refusal("what-if", "r"))
+
+
+class Hostile(Job):
+    def test_odd_times(self):
+        """Waits outside of lives, overlaps, ends before starts, creators in circles: a path all the same."""
+        self.samples = []
+        one = self.process(7, 1, 100, 900)
+        two = self.process(8, 7, 950, 960)
+        three = self.process(9, 9, 0, 1000)
+        for thread in one, two, three:
+            for at in 0, 50, 100, 400:
+                self.waits(thread, at, at + 300, [POLL, FUTEX, WAIT4, None][at // 50 % 4])
+        self.job.creators = [(one, two), (two, one), (three, one)]
+        self.runs(three, 0, 1000)
+        self.path()
+
+    def test_damaged_lists(self):
+        for name, item in (("turns", (0, 9, 1, 1)), ("parallel", (0, 0, 1)), ("waits", (9, 0, 1, None)),
+                           ("waits", (0, 2**63, 2**63, None)), ("creators", (0, 9))):
+            with self.subTest(name):
+                self.setUp()
+                self.build()
+                getattr(self.job, name).append(item)
+                self.finish()
+                self.refusal("path", "r")
+
+
+if __name__ == "__main__":
+    main()
