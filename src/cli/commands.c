@@ -24,6 +24,7 @@ extern const struct command command_what_if;
 extern const struct command command_diff;
 extern const struct command command_ranks;
 extern const struct command command_check;
+extern const struct command command_store;
 extern const struct command command_flame;
 extern const struct command command_html;
 extern const struct command command_tui;
@@ -59,6 +60,7 @@ const struct command *const commands[] = {
     &command_diff,
     &command_ranks,
     &command_check,
+    &command_store,
     &command_flame,
     &command_html,
     &command_tui,

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* What is compared: times of functions alone, or with callees; all ranks, or one of them. */
 struct ranks_request {
     struct rank_files_options files;
     struct print_options print;
@@ -16,8 +17,10 @@ struct ranks_request {
     const char *against;
 };
 
+/* Of each table: the rest is noise, mostly. */
 enum { DEFAULT_ROWS = 20 };
 
+/* --against is checked when all options are read, as it may stand before --rank. */
 static const struct option_row OPTIONS[] = {
     {0, "by", "self|total", "times of functions alone, or with what they call (default: self)",
      CHOOSES(struct ranks_request, by_total)},
@@ -50,6 +53,8 @@ static bool ranks_asked(const struct ranks_request *r, uint32_t asked[2], struct
     return true;
 }
 
+/* The report comes first, and then what could not be read: a rank that died must not hide the
+ * others, but nobody should take them for all. */
 static bool ranks_report(struct ranks_request *r, const struct operands *operands, struct out *out,
                          struct err *e)
 {
@@ -68,6 +73,8 @@ static bool ranks_report(struct ranks_request *r, const struct operands *operand
     r->files.recorded.read.progress = progress_start();
     bool ok = rank_files_read(&set, operands->at, operands->len, &r->files, &unread, e);
     progress_end(r->files.recorded.read.progress);
+    /* Ranks that were asked for and are in no recording: an empty column would look like one that
+     * did nothing. */
     for (size_t i = 0; ok && i < 2; i++)
         ok = asked[i] == RANK_NONE || rank_set_find(&set, asked[i]) != RANK_NONE ||
              err_set(e, "rank %u is in none of the recordings", asked[i]);
@@ -88,6 +95,7 @@ static bool ranks_report(struct ranks_request *r, const struct operands *operand
     return ok;
 }
 
+/* Status 0 however unequal ranks are: that is a report, not a gate. */
 static int ranks_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {

@@ -59,6 +59,8 @@ static bool rank_make_folders(const char *name, struct arena *a, struct err *e)
     return true;
 }
 
+/* Called before anything is recorded, so that a folder that cannot be made ends the run early. A
+ * job of one rank is like no job: it has its report, and its usual name. */
 bool run_take_rank(struct run_request *r, struct err *e)
 {
     struct rank_told told;
@@ -82,6 +84,7 @@ bool run_take_rank(struct run_request *r, struct err *e)
     return rank_make_folders(r->output, &r->arena, e);
 }
 
+/* Behind rank 0's own recording: those of other ranks may take a moment more. */
 void run_tell_ranks(struct run_request *r)
 {
     const char *number = r->ranks ? arena_printf(&r->arena, "%" PRIu32 " ", r->ranks) : "";

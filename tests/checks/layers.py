@@ -39,6 +39,7 @@ ROOMS = {
     "session": BELOW_SESSION + ["profile/import", "coverage/import"],
     "verdict": ["base", "output", "profile/model", "profile/analysis", "coverage/model",
                 "coverage/analysis", "source", "objfile"],
+    "store": ["base", "output", "profile/model", "profile/analysis"],
     "record": ["base", "output", "arch", "objfile", "unwind", "profile/model", "profile/format",
                "coverage/model", "coverage/format"],
     "gnu": BELOW_SESSION + ["session"],
@@ -50,7 +51,7 @@ ROOMS = {
     "tui/model": BELOW_SESSION + ["session"],
     "tui/draw": BELOW_SESSION + ["session", "tui/model"],
     "tui": BELOW_SESSION + ["session", "tui/model", "tui/draw"],
-    "cli": BELOW_SESSION + ["session", "verdict", "gnu", "record", "page", "tui", "tui/model"],
+    "cli": BELOW_SESSION + ["session", "verdict", "gnu", "record", "store", "page", "tui", "tui/model"],
 }
 
 # Libraries that live in src/objfile alone, capstone in src/arch: <header> prefixes.
@@ -61,7 +62,7 @@ EXCEPTIONS = {
 }
 
 # Libraries of one room each. zlib is not among them: checksums and debug sections take it as well.
-ROOM_LIBRARIES = {"libdeflate.h": "output", "graphviz/gvc.h": "output", "curses.h": "tui", "term.h": "tui"}
+ROOM_LIBRARIES = {"libdeflate.h": "output", "graphviz/gvc.h": "output", "sqlite3.h": "store", "curses.h": "tui", "term.h": "tui"}
 
 # Public headers with wire constants and the rules of counters; the others are the recorders' own.
 LIBRARY_HEADERS = ("monarc/coverage.h", "monarc/error.h", "monarc/formats.h", "monarc/profile.h",

@@ -1,0 +1,396 @@
+/* What a history says, as text, JSON (trend, blame and store_diff in docs/schema) and CSV: a trend,
+ * turns, and what differs between two commits.
+ *
+ * Columns are stated once. Amounts are in the series' unit: seconds, events, or percent of lines.
+ * In text a trend has a bar for each commit, from nothing to the largest, and marks its turns.
+ *
+ *     commit        date             value        +-  change%  runs
+ *     5f2c1a        2026-03-02       1.204     0.012     +5.1     2  ############  turned
+ */
+#include "store/store.h"
+
+#include "output/formats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    TREND_COMMIT,
+    TREND_DATE,
+    TREND_VALUE,
+    TREND_ERROR,
+    TREND_CHANGE,
+    TREND_RUNS,
+    TREND_TURN,
+    TREND_COLUMNS
+};
+static const struct column trend_columns[TREND_COLUMNS] = {
+    [TREND_COMMIT] = {"commit", "as it was added", "commit", FORM_LEFT},
+    [TREND_DATE] = {"date", "of the commit, UTC", "date", FORM_LEFT},
+    [TREND_VALUE] = {"value", "mean of its runs, in the unit of the series", "value", FORM_NUMBER},
+    [TREND_ERROR] = {"error", "standard error of that by sampling", "+-", FORM_NUMBER},
+    [TREND_CHANGE] = {"change", "against the commit before, as a part of it; null: of the first",
+                      "change%", FORM_POINTS},
+    [TREND_RUNS] = {"runs", "of which it is the mean", "runs", FORM_NUMBER},
+    [TREND_TURN] = {"is_turn", "the series went to another level with this commit"},
+};
+const struct column_table store_trend_columns = {"Columns of trend", "trend", "points",
+                                                 trend_columns, TREND_COLUMNS};
+
+enum {
+    TURN_WHAT,
+    TURN_COMMIT,
+    TURN_DATE,
+    TURN_BEFORE,
+    TURN_AFTER,
+    TURN_CHANGE,
+    TURN_FIRST,
+    TURN_LAST,
+    TURN_SCORE,
+    TURN_COLUMNS
+};
+static const struct column turn_columns[TURN_COLUMNS] = {
+    [TURN_WHAT] = {"name", "the function or source; [total]: all of the program"},
+    [TURN_COMMIT] = {"commit", "the first one of the new level", "commit", FORM_LEFT},
+    [TURN_DATE] = {"date", "of the commit, UTC", "date", FORM_LEFT},
+    [TURN_BEFORE] = {"before", "mean before, in the unit of the series", "before", FORM_NUMBER},
+    [TURN_AFTER] = {"after", "mean from it on", "after", FORM_NUMBER},
+    [TURN_CHANGE] = {"change", "as a part of the mean before", "change%", FORM_POINTS},
+    [TURN_FIRST] = {"first", "it may have been this commit already"},
+    [TURN_LAST] = {"last", "or at the latest this one"},
+    [TURN_SCORE] = {"score", "how many standard errors the levels are apart", "score", FORM_NUMBER},
+};
+const struct column_table store_turn_columns = {"Columns of blame", "blame", "turns", turn_columns,
+                                                TURN_COLUMNS};
+
+enum { DIFF_NAME, DIFF_OLD, DIFF_NEW, DIFF_CHANGE, DIFF_ERROR, DIFF_REAL, DIFF_COLUMNS };
+static const struct column diff_columns[DIFF_COLUMNS] = {
+    [DIFF_NAME] = {"name", "the function; [total]: all of the program"},
+    [DIFF_OLD] = {"old", "mean of the old commit's runs", "old", FORM_NUMBER},
+    [DIFF_NEW] = {"new", "mean of the new commit's runs", "new", FORM_NUMBER},
+    [DIFF_CHANGE] = {"change", "new - old", "change", FORM_SIGNED},
+    [DIFF_ERROR] = {"error", "standard error of the change by sampling", "+-", FORM_NUMBER},
+    [DIFF_REAL] = {"is_real", "the change is more than three of those"},
+};
+const struct column_table store_diff_columns = {"Columns of diff", "store_diff", "rows",
+                                                diff_columns, DIFF_COLUMNS};
+
+/* --- what they have in common ----------------------------------------------------------------- */
+
+/* "2026-03-02", or with its time where days are not enough; ISO 8601, UTC. */
+static void store_date(int64_t date, bool is_whole, char into[24])
+{
+    time_t at = (time_t)date;
+    struct tm parts;
+    if (!gmtime_r(&at, &parts) ||
+        !strftime(into, 24, is_whole ? "%Y-%m-%dT%H:%M:%SZ" : "%Y-%m-%d", &parts))
+        strcpy(into, "?");
+}
+
+static const char *store_what_name(const struct store_series *s)
+{
+    bool is_all = s->query.what == STORE_TOTAL || s->query.what == STORE_LINES;
+    return is_all ? "[total]" : s->query.name;
+}
+
+/* Of text: three decimals of seconds and percent, none of events. */
+static int store_decimals(const char *unit)
+{
+    return strcmp(unit, "s") && strcmp(unit, "%") ? 0 : 3;
+}
+
+static void store_series_head(struct out *out, const struct store_series *s)
+{
+    char from[24] = "", to[24] = "";
+    size_t n = s->points.len;
+    uint64_t runs = 0;
+    for (size_t i = 0; i < n; i++)
+        runs += s->points.at[i].runs;
+    if (n) {
+        store_date(s->points.at[0].date, false, from);
+        store_date(s->points.at[n - 1].date, false, to);
+    }
+    text_name(out, store_what_name(s));
+    if (*s->query.program) {
+        out_str(out, " of ");
+        text_name(out, s->query.program);
+    }
+    out_printf(out, ", in %s: %zu commits from %s to %s, %" PRIu64 " runs\n", s->unit, n, from, to,
+               runs);
+}
+
+/* Members of the open object. */
+static void store_series_json(struct json *j, const struct store_series *s)
+{
+    json_pair_str(j, "name", store_what_name(s));
+    json_pair_str(j, "program", s->query.program);
+    json_pair_str(j, "event", s->query.event);
+    json_pair_str(j, "unit", s->unit);
+}
+
+/* --- trend ------------------------------------------------------------------------------------ */
+
+static void trend_fields(struct field *fields, const struct store_series *s,
+                         const struct turns *turns, size_t i, char date[24], bool is_whole)
+{
+    const struct store_point *p = &s->points.at[i];
+    double before = i ? p[-1].value : 0;
+    bool is_turn = false;
+    for (size_t k = 0; k < turns->at.len; k++)
+        is_turn |= turns->at.at[k].at == i;
+    store_date(p->date, is_whole, date);
+    fields[TREND_COMMIT] = field_text(p->commit);
+    fields[TREND_DATE] = field_text(date);
+    fields[TREND_VALUE] = field_double(p->value);
+    fields[TREND_ERROR] = field_double(p->error);
+    fields[TREND_CHANGE] =
+        field_known(i && before != 0, field_double(before != 0 ? p->value / before - 1 : 0));
+    fields[TREND_RUNS] = field_u64(p->runs);
+    fields[TREND_TURN] = field_bool(is_turn);
+}
+
+static void trend_text(struct out *out, const struct store_series *s, const struct turns *turns)
+{
+    enum { BAR = 24 };
+    struct text_style style = {0};
+    struct text_columns l = {.columns = trend_columns, .len = TREND_COLUMNS, .style = &style};
+    int commit = 8, decimals = store_decimals(s->unit);
+    double most = 0;
+    for (size_t i = 0; i < s->points.len; i++) {
+        int width = (int)strlen(s->points.at[i].commit);
+        commit = width > commit ? width < 40 ? width : 40 : commit;
+        most = fmax(most, s->points.at[i].value);
+    }
+    text_column(&l, TREND_COMMIT, commit, 0);
+    text_column(&l, TREND_DATE, 10, 0);
+    text_column(&l, TREND_VALUE, 10, decimals);
+    text_column(&l, TREND_ERROR, 8, decimals);
+    text_column(&l, TREND_CHANGE, 7, 2);
+    text_column(&l, TREND_RUNS, 4, 0);
+    store_series_head(out, s);
+    text_columns_head(out, &l);
+    out_char(out, '\n');
+    for (size_t i = 0; i < s->points.len; i++) {
+        struct field fields[TREND_COLUMNS] = {0};
+        char date[24];
+        trend_fields(fields, s, turns, i, date, false);
+        text_columns_row(out, &l, fields, false);
+        out_str(out, "  ");
+        int bar = most > 0 ? (int)lrint(BAR * s->points.at[i].value / most) : 0;
+        for (int k = 0; k < bar; k++)
+            out_char(out, '#');
+        out_str(out, fields[TREND_TURN].u64 ? "  turned\n" : "\n");
+    }
+}
+
+void store_trend_print(struct out *out, const struct store_series *s, const struct turns *turns,
+                       const char *format)
+{
+    if (!format || !strcmp(format, "text")) {
+        trend_text(out, s, turns);
+        return;
+    }
+    bool is_json = !strcmp(format, "json");
+    struct json j = {.out = out};
+    struct csv_columns c;
+    if (is_json) {
+        json_document_begin(&j, "trend");
+        store_series_json(&j, s);
+        json_key(&j, "points"), json_begin(&j, '[');
+    } else {
+        csv_columns_begin(&c, out, trend_columns, TREND_COLUMNS,
+                          "commit,date,value,error,change,runs,is_turn");
+        csv_end(&c.csv);
+    }
+    for (size_t i = 0; i < s->points.len; i++) {
+        struct field fields[TREND_COLUMNS] = {0};
+        char date[24];
+        trend_fields(fields, s, turns, i, date, true);
+        if (is_json)
+            columns_json_row(&j, trend_columns, TREND_COLUMNS, fields);
+        else
+            csv_columns_row(&c, fields);
+    }
+    if (is_json)
+        json_end(&j), json_end(&j);
+}
+
+/* --- blame ------------------------------------------------------------------------------------ */
+
+static void turn_fields(struct field *fields, const struct store_series *s, const struct turn *t,
+                        char date[24], bool is_whole)
+{
+    const struct store_point *p = s->points.at;
+    store_date(p[t->at].date, is_whole, date);
+    fields[TURN_WHAT] = field_text(store_what_name(s));
+    fields[TURN_COMMIT] = field_text(p[t->at].commit);
+    fields[TURN_DATE] = field_text(date);
+    fields[TURN_BEFORE] = field_double(t->before);
+    fields[TURN_AFTER] = field_double(t->after);
+    fields[TURN_CHANGE] =
+        field_known(t->before != 0, field_double(t->before != 0 ? t->after / t->before - 1 : 0));
+    fields[TURN_FIRST] = field_text(p[t->first].commit);
+    fields[TURN_LAST] = field_text(p[t->last].commit);
+    fields[TURN_SCORE] = field_double(t->score);
+}
+
+static void blame_text(struct out *out, const struct store_series *s, const struct turns *turns)
+{
+    struct text_style style = {0};
+    struct text_columns l = {.columns = turn_columns, .len = TURN_COLUMNS, .style = &style};
+    int commit = 8, decimals = store_decimals(s->unit);
+    for (size_t i = 0; i < turns->at.len; i++) {
+        int width = (int)strlen(s->points.at[turns->at.at[i].at].commit);
+        commit = width > commit ? width < 40 ? width : 40 : commit;
+    }
+    text_column(&l, TURN_COMMIT, commit, 0);
+    text_column(&l, TURN_DATE, 10, 0);
+    text_column(&l, TURN_BEFORE, 10, decimals);
+    text_column(&l, TURN_AFTER, 10, decimals);
+    text_column(&l, TURN_CHANGE, 7, 2);
+    text_column(&l, TURN_SCORE, 6, 1);
+    store_series_head(out, s);
+    if (!turns->at.len) {
+        out_printf(out, "No turn; runs differ by %.1f %% besides sampling\n", 100 * turns->noise);
+        return;
+    }
+    out_printf(out, "Runs differ by %.1f %% besides sampling\n", 100 * turns->noise);
+    text_columns_head(out, &l);
+    out_char(out, '\n');
+    for (size_t i = 0; i < turns->at.len; i++) {
+        const struct turn *t = &turns->at.at[i];
+        struct field fields[TURN_COLUMNS] = {0};
+        char date[24];
+        turn_fields(fields, s, t, date, false);
+        text_columns_row(out, &l, fields, false);
+        if (t->first != t->last) {
+            out_str(out, "  (or from ");
+            text_name(out, fields[TURN_FIRST].text);
+            out_str(out, " to ");
+            text_name(out, fields[TURN_LAST].text);
+            out_char(out, ')');
+        }
+        out_char(out, '\n');
+    }
+}
+
+/* Of several series: text leaves out those without a turn, but for the first. */
+void store_blame_print(struct out *out, const struct store_blame *b, const char *format)
+{
+    bool is_text = !format || !strcmp(format, "text"), is_json = format && !strcmp(format, "json");
+    struct json j = {.out = out};
+    struct csv_columns c;
+    if (is_json) {
+        json_document_begin(&j, "blame");
+        json_key(&j, "series"), json_begin(&j, '[');
+    } else if (!is_text) {
+        csv_columns_begin(&c, out, turn_columns, TURN_COLUMNS,
+                          "name,commit,date,before,after,change,first,last,score");
+        csv_end(&c.csv);
+    }
+    for (size_t k = 0; k < b->len; k++) {
+        const struct store_series *s = &b->series[k];
+        const struct turns *turns = &b->turns[k];
+        if (is_text && (!k || turns->at.len)) {
+            out_str(out, k ? "\n" : "");
+            blame_text(out, s, turns);
+        }
+        if (is_text)
+            continue;
+        if (is_json) {
+            json_begin(&j, '{');
+            store_series_json(&j, s);
+            json_pair_u64(&j, "commits", s->points.len);
+            json_pair_double(&j, "noise", turns->noise);
+            json_key(&j, "turns"), json_begin(&j, '[');
+        }
+        for (size_t i = 0; i < turns->at.len; i++) {
+            struct field fields[TURN_COLUMNS] = {0};
+            char date[24];
+            turn_fields(fields, s, &turns->at.at[i], date, true);
+            if (is_json)
+                columns_json_row(&j, turn_columns, TURN_COLUMNS, fields);
+            else
+                csv_columns_row(&c, fields);
+        }
+        if (is_json)
+            json_end(&j), json_end(&j);
+    }
+    if (is_json)
+        json_end(&j), json_end(&j);
+}
+
+/* --- diff ------------------------------------------------------------------------------------- */
+
+static void diff_fields(struct field *fields, const struct store_change *c)
+{
+    fields[DIFF_NAME] = field_text(c->shown);
+    fields[DIFF_OLD] = field_double(c->old);
+    fields[DIFF_NEW] = field_double(c->new);
+    fields[DIFF_CHANGE] = field_double(c->new - c->old);
+    fields[DIFF_ERROR] = field_double(c->error);
+    fields[DIFF_REAL] = field_bool(fabs(c->new - c->old) > 3 * c->error);
+}
+
+static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
+{
+    struct text_style style = {0};
+    struct text_columns l = {.columns = diff_columns, .len = DIFF_COLUMNS, .style = &style};
+    static const uint8_t AMOUNTS[] = {DIFF_OLD, DIFF_NEW, DIFF_CHANGE, DIFF_ERROR};
+    for (size_t i = 0; i < sizeof AMOUNTS; i++)
+        text_column(&l, AMOUNTS[i], 10, store_decimals(d->unit));
+    text_name(out, d->old);
+    out_printf(out, " (%" PRIu32 " run%s) and ", d->old_runs, d->old_runs == 1 ? "" : "s");
+    text_name(out, d->new);
+    out_printf(out, " (%" PRIu32 " run%s), means in %s; * beyond three standard errors\n",
+               d->new_runs, d->new_runs == 1 ? "" : "s", d->unit);
+    text_columns_head(out, &l);
+    out_str(out, "  function\n");
+    for (size_t i = 0; i <= d->rows.len && (!limit || i <= limit); i++) {
+        const struct store_change *row = i ? &d->rows.at[i - 1] : &d->total;
+        struct field fields[DIFF_COLUMNS] = {0};
+        diff_fields(fields, row);
+        text_columns_row(out, &l, fields, false);
+        out_str(out, fields[DIFF_REAL].u64 ? " *" : "  ");
+        text_name(out, row->shown);
+        out_char(out, '\n');
+    }
+    if (limit && d->rows.len > limit)
+        out_printf(out, "[%zu more; --limit 0 shows all]\n", d->rows.len - limit);
+}
+
+void store_diff_print(struct out *out, const struct store_diff *d, size_t limit, const char *format)
+{
+    if (!format || !strcmp(format, "text")) {
+        diff_text(out, d, limit);
+        return;
+    }
+    bool is_json = !strcmp(format, "json");
+    struct json j = {.out = out};
+    struct csv_columns c;
+    if (is_json) {
+        json_document_begin(&j, "store_diff");
+        json_pair_str(&j, "old", d->old);
+        json_pair_str(&j, "new", d->new);
+        json_pair_str(&j, "unit", d->unit);
+        json_pair_u64(&j, "old_runs", d->old_runs);
+        json_pair_u64(&j, "new_runs", d->new_runs);
+        json_key(&j, "rows"), json_begin(&j, '[');
+    } else {
+        csv_columns_begin(&c, out, diff_columns, DIFF_COLUMNS, "name,old,new,change,error,is_real");
+        csv_end(&c.csv);
+    }
+    for (size_t i = 0; i <= d->rows.len; i++) {
+        struct field fields[DIFF_COLUMNS] = {0};
+        diff_fields(fields, i ? &d->rows.at[i - 1] : &d->total);
+        if (is_json)
+            columns_json_row(&j, diff_columns, DIFF_COLUMNS, fields);
+        else
+            csv_columns_row(&c, fields);
+    }
+    if (is_json)
+        json_end(&j), json_end(&j);
+}

@@ -1,0 +1,195 @@
+"""monarc store: the history of builds, made of recordings whose samples are laid down here."""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import check_schema, main, monarc, monarc_json, monarc_path
+from run_file import FILE, Run
+
+sys.dont_write_bytecode = True
+CC = os.environ.get("CC", "gcc").split()
+DAY = 86400
+NEW_YEAR = 1767225600
+
+
+def is_built_with_sqlite():
+    with tempfile.TemporaryDirectory() as scratch:
+        return b"built without SQLite" not in monarc("store", "trend", "--total", cwd=scratch).stderr
+
+
+@unittest.skipUnless(is_built_with_sqlite(), "monarc was built without SQLite")
+class Store(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def recording(self, name, **samples):
+        """Functions with samples of 1 ms."""
+        run = Run("prog")
+        program = run.object(FILE, "/bin/prog", b"\7" * 20, bits=4)
+        run.process(100, 1, program, "prog")
+        run.thread(0, 100, "prog")
+        for i, (function, count) in enumerate(samples.items()):
+            run.symbols.append((program, 4096 * (i + 1), 4096, function))
+            if count:
+                run.sample([(program, 4096 * (i + 1) + 16)], count)
+        return run.write(self.dir / name).name
+
+    def store(self, *arguments, status=0):
+        done = monarc("store", *arguments, cwd=self.dir)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode() if not status else done.stderr.decode()
+
+    def json(self, verb, *arguments):
+        document = monarc_json("store", verb, *arguments, cwd=self.dir)
+        check_schema(self, {"diff": "store_diff"}.get(verb, verb), document)
+        return document
+
+    def rows(self, table):
+        with sqlite3.connect(self.dir / "monarc-history.db") as database:
+            return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+    def test_a_trend(self):
+        for day, samples in enumerate((1000, 1000, 2000)):
+            name = self.recording(f"r{day}", hot=samples, cold=100)
+            text = self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY), name)
+            self.assertEqual(text, f"c{day}: {name}, {(samples + 100) / 1000:.3f} s in 2 functions\n")
+        found = self.json("trend", "hot")
+        self.assertEqual([(p["commit"], p["date"], p["runs"]) for p in found["points"]],
+                         [(f"c{d}", f"2026-01-0{d + 1}T00:00:00Z", 1) for d in range(3)])
+        for point, value in zip(found["points"], (1, 1, 2)):
+            self.assertAlmostEqual(point["value"], value, delta=0.001)  # two bytes a number
+            rest = 0.1 / (value + 0.1)  # binomial; the error has one byte, in steps of a fifth
+            self.assertAlmostEqual(point["error"], (value * rest / 1000)**0.5, delta=0.001)
+        self.assertAlmostEqual(found["points"][2]["change"], 1, delta=0.001)
+        total = self.json("trend", "--total")["points"]
+        self.assertEqual([round(p["value"], 6) for p in total], [1.1, 1.1, 2.1])
+        self.assertIn("c2        2026-01-03       2.100", self.store("trend", "--total"))
+        self.assertEqual(self.store("trend", "--total", "--csv").splitlines()[0],
+                         "commit,date,value,error,change,runs,is_turn")
+
+    def test_order_is_that_of_dates(self):
+        name = [self.recording(f"r{i}", hot=100 + i) for i in range(3)]
+        for day in (2, 0, 1):
+            self.store("add", "--commit", f"c{day}", "--date", f"2026-01-0{day + 1}", name[day])
+        self.assertEqual([p["commit"] for p in self.json("trend", "hot")["points"]], ["c0", "c1", "c2"])
+
+    def test_runs_of_a_commit_are_averaged_and_never_twice(self):
+        one, two = self.recording("one", hot=1000), self.recording("two", hot=3000)
+        self.store("add", "--commit", "c", one, two)
+        self.assertIn("c has it already: one", self.store("add", "--commit", "c", one))
+        self.store("add", "--commit", "d", one)  # of another commit it is another run
+        points = self.json("trend", "hot")["points"]
+        self.assertEqual([(p["commit"], p["runs"]) for p in points], [("c", 2), ("d", 1)])
+        self.assertAlmostEqual(points[0]["value"], 2, delta=0.002)
+
+    def test_a_function_that_is_not_there_is_zero(self):
+        self.store("add", "--commit", "a", "--date", "1", self.recording("a", hot=100))
+        self.store("add", "--commit", "b", "--date", "2", self.recording("b", hot=100, fresh=50))
+        values = [p["value"] for p in self.json("trend", "fresh")["points"]]
+        self.assertEqual(values[0], 0)
+        self.assertAlmostEqual(values[1], 0.05, delta=0.001)
+        self.assertIn("no run has a", self.store("trend", "nowhere", status=2))
+
+    def test_differences(self):
+        self.store("add", "--commit", "a", self.recording("a", hot=10000, same=5000, gone=2000))
+        self.store("add", "--commit", "b", self.recording("b", hot=12000, same=5010))
+        found = self.json("diff", "a", "b")
+        rows = {r["name"]: r for r in found["rows"]}
+        self.assertEqual([r["name"] for r in found["rows"]][0], "[total]")
+        self.assertAlmostEqual(rows["hot"]["change"], 2, delta=0.02)
+        self.assertAlmostEqual(rows["hot"]["error"], 0.0876, delta=0.01)  # binomial
+        self.assertEqual([rows[n]["is_real"] for n in ("hot", "same", "gone")], [True, False, True])
+        self.assertIn("no run of 'prog' is of commit 'x'", self.store("diff", "a", "x", status=2))
+
+    def test_coverage(self):
+        (self.dir / "t.info").write_text("SF:/src/a.c\nDA:1,1\nDA:2,0\nDA:3,1\nDA:4,1\nend_of_record\n"
+                                         "SF:/src/b.c\nDA:1,0\nend_of_record\n")
+        (self.dir / "u.info").write_text("SF:/src/a.c\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,1\nend_of_record\n")
+        self.store("add", "--commit", "a", "--date", "1", "t.info")
+        text = self.store("add", "--commit", "b", "--date", "2", "u.info")
+        self.assertEqual(text, "b: u.info, 4 of 4 lines, 1 sources\n")
+        self.assertEqual([p["value"] for p in self.json("trend", "a.c")["points"]], [75, 100])
+        self.assertEqual([p["value"] for p in self.json("trend", "--total")["points"]], [60, 100])
+        self.assertEqual(self.json("trend", "--total")["unit"], "%")
+
+    def test_writers_at_the_same_time_lose_nothing(self):
+        names = [self.recording(f"r{i}", hot=100 + i, **{f"only_{i}": 10 + i}) for i in range(24)]
+        running = [subprocess.Popen([monarc_path(), "store", "add", "--commit", f"c{i % 6}", name],
+                                    cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                   for i, name in enumerate(names)]
+        for process in running:
+            self.assertEqual((process.communicate()[1], process.returncode), (b"", 0))
+        self.assertEqual([self.rows(t) for t in ("commits", "runs", "names")], [6, 24, 25])
+        for i in (0, 11, 23):
+            values = [p["value"] for p in self.json("trend", f"only_{i}")["points"]]
+            self.assertAlmostEqual(sum(values) * 4, (10 + i) / 1000, delta=0.001)
+
+    def test_what_is_no_history_stays_as_it_is(self):
+        name = self.recording("r", **{f"function_{i}": 10 for i in range(500)})
+        self.store("add", "--commit", "a", name)
+        whole = (self.dir / "monarc-history.db").read_bytes()
+        other = sqlite3.connect(self.dir / "other.db")
+        other.execute("CREATE TABLE t(x)")
+        other.commit()
+        other.close()
+        shutil.copy(self.dir / "monarc-history.db", self.dir / "newer.db")
+        newer = sqlite3.connect(self.dir / "newer.db")
+        newer.execute("PRAGMA user_version=9")
+        newer.close()
+        (self.dir / "text.db").write_text("not a database, but long enough to look at\n" * 9)
+        cases = {"other.db": "but not a history", "newer.db": "version 9 of the tables",
+                 "text.db": "is damaged"}
+        for part in (1, 3):
+            (self.dir / f"torn{part}.db").write_bytes(whole[:len(whole) * part // 4])
+            cases[f"torn{part}.db"] = "is damaged|is torn"
+        for file, words in cases.items():
+            before = (self.dir / file).read_bytes()
+            for verb in (["add", "--commit", "b", name], ["trend", "--total"]):
+                error = self.store(*verb, "--file", file, status=2)
+                self.assertRegex(error, f"^monarc: {file}: .*({words}).*\n$")
+            self.assertEqual((self.dir / file).read_bytes(), before, file)
+
+    def test_usage(self):
+        for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, trend"),
+                                 (["prune"], "not 'prune'"), (["trend"], "takes one FUNCTION"),
+                                 (["add", "--commit", "c", "--date", "soon", "r"], "--date takes")):
+            with self.subTest(arguments):
+                if arguments[:1] == ["trend"]:
+                    self.store("add", "--commit", "a", self.recording("r", hot=10))
+                self.assertIn(words, self.store(*arguments, status=2))
+
+    def test_a_year_with_three_turns(self):
+        """A commit a day; runs differ by half a percent. `hot` turns by 2, 5 and 20 percent; `even`
+        does not."""
+        draw = random.Random(5)
+        level = 100000
+        turns = {90: 1.02, 180: 1.05, 270: 1.2}
+        for day in range(365):
+            level *= turns.get(day, 1)
+            name = self.recording("r", hot=round(level * draw.gauss(1, 0.005)),
+                                  even=round(100000 * draw.gauss(1, 0.005)))
+            self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY), name)
+        found = {s["name"]: s for s in self.json("blame")["series"]}
+        hot = found["hot"]["turns"]
+        self.assertEqual([t["commit"] for t in hot], ["c90", "c180", "c270"])
+        for turn, change in zip(hot, (0.02, 0.05, 0.2)):
+            self.assertAlmostEqual(turn["change"], change, delta=0.003)
+        self.assertEqual(found["even"]["turns"], [])
+        # Two percent of a half are less than one of the whole.
+        self.assertEqual([t["commit"] for t in found["[total]"]["turns"]], ["c180", "c270"])
+        self.assertIn("c270      2026-09-28", self.store("blame", "hot"))
+        self.assertEqual(self.store("trend", "hot").count("turned"), 3)
+        self.assertIn("No turn", self.store("blame", "even"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+/* A history in its file: what comes back, and how large the file gets. MONARC_STORE_RUNS=1000 makes
+ * it as large as the budget is for, and prints what it took. */
+#include "store/store.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { FUNCTIONS = 5000 };
+
+static void numbers_fit_in_two_bytes(void **state)
+{
+    double worst = 0;
+    (void)state;
+    assert_true(store_pack(0) == 0 && store_unpack(0) == 0);
+    for (double x = 1; x < 1e18; x *= 1.0137)
+        worst = fmax(worst, fabs(store_unpack(store_pack(x)) / x - 1));
+    assert_true(worst < 0.0004);
+    assert_true(store_unpack(store_pack(1e30)) > 1e19); /* the largest there is */
+}
+
+/* Half of the functions have callees. */
+static void fill(struct store_value *values, char names[][16], int run)
+{
+    for (int i = 0; i < FUNCTIONS; i++) {
+        double self = 1e6 * (1 + (i * 7919 + run * 104729) % 1000);
+        snprintf(names[i], sizeof names[i], "function_%d", i);
+        values[i] = (struct store_value){.name = names[i],
+                                         .shown = names[i],
+                                         .object = "",
+                                         .self = self,
+                                         .error = sqrt(self * 1e6),
+                                         .total = i % 2 ? self * 3 : self};
+    }
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void a_run_takes_25_kilobytes(void **state)
+{
+    static struct store_value values[FUNCTIONS];
+    static char names[FUNCTIONS][16];
+    char path[] = "/tmp/monarc-store-XXXXXX", commit[48];
+    const char *asked = getenv("MONARC_STORE_RUNS");
+    int runs = asked ? atoi(asked) : 40, file = mkstemp(path);
+    struct store *store;
+    struct err e = {0};
+    struct stat st;
+    bool is_there;
+    (void)state;
+    close(file);
+    if (!store_open(&store, path, true, &e)) {
+        print_message("# %s\n", e.line);
+        unlink(path);
+        skip();
+    }
+    for (int i = 0; i < runs; i++) {
+        fill(values, names, i);
+        snprintf(commit, sizeof commit, "%040d", i);
+        struct store_run run = {.commit = commit,
+                                .date = i,
+                                .program = "p",
+                                .event = "cpu",
+                                .processor = "",
+                                .is_time = true,
+                                .total = 1e12 + i,
+                                .period = 1e6,
+                                .runs = 1,
+                                .values = values,
+                                .len = FUNCTIONS};
+        assert_true(store_add(store, &run, &is_there, &e) && !is_there);
+        assert_true(store_add(store, &run, &is_there, &e) && is_there);
+    }
+    struct arena a = {0};
+    struct store_series series;
+    struct store_query q = {.what = STORE_FUNCTION, .name = "function_4321"};
+    double start = seconds();
+    assert_true(store_series_read(store, &q, &a, &series, &e));
+    double took = seconds() - start;
+    assert_int_equal(series.points.len, runs);
+    for (int i = 0; i < runs; i++) {
+        double self = 1e-3 * (1 + (4321 * 7919 + i * 104729) % 1000);
+        assert_true(fabs(series.points.at[i].value / self - 1) < 0.0004);
+        assert_true(fabs(series.points.at[i].error / sqrt(self * 1e-3) - 1) < 0.1);
+    }
+    vec_free(&series.points);
+    q.what = STORE_FUNCTION_TOTAL;
+    assert_true(store_series_read(store, &q, &a, &series, &e));
+    assert_true(fabs(series.points.at[0].value / (3e-3 * (1 + 4321 * 7919 % 1000)) - 1) < 0.0004);
+    vec_free(&series.points);
+    store_close(store);
+    assert_int_equal(stat(path, &st), 0);
+    print_message("# %.1f kB a run beside the names, trend of %d runs in %.1f ms\n",
+                  ((double)st.st_size - 400e3) / runs / 1e3, runs, took * 1e3);
+    assert_true((double)st.st_size < 700e3 + runs * 30e3);
+    unlink(path);
+    arena_deinit(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_fit_in_two_bytes),
+                                       cmocka_unit_test(a_run_takes_25_kilobytes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
