@@ -4,7 +4,8 @@
  * by, 1.4826 times the median absolute deviation (with Croux and Rousseeuw's factors for fewer than
  * ten ranks, 1992), and what sampling adds to that. It must be beyond what Student's t of n - 1
  * degrees exceeds once in a hundred jobs, over all ranks and regions tried together, and matter: a
- * tenth of the median and a hundredth of a rank's time.
+ * tenth of the median and a hundredth of a rank's time. Where more than an eighth of the ranks
+ * would stand out, the job is divided: that is for groups to tell.
  *
  * Groups: each of the regions that cost most is cut where sorted values are further apart than
  * sampling explains and than matters; ranks that fall between the same cuts everywhere are a group.
@@ -23,11 +24,10 @@
 
 /* What a rank may differ by without anybody caring: parts of the value, and of a rank's time. */
 #define MATTERS_OF_VALUE 0.10
-#define MATTERS_OF_RANK  0.01
 
 static double finding_floor(const struct rank_table *t, double value)
 {
-    return fmax(MATTERS_OF_VALUE * value, MATTERS_OF_RANK * t->total_mean);
+    return fmax(MATTERS_OF_VALUE * value, RANK_MATTERS * t->total_mean);
 }
 
 /* --- outliers --------------------------------------------------------------------------------- */
@@ -38,22 +38,31 @@ static int finding_by_size(const void *left, const void *right)
     return l < r ? -1 : l > r;
 }
 
-/* The median absolute deviation, as an estimate of the standard deviation. */
-static double finding_spread(const struct rank_table *t, const struct rank_row *row,
-                             double *scratch)
+/* The median absolute deviation, as an estimate of the standard deviation. Distances grow from the
+ * median to both ends, so they are taken in order from two sides until half of them are. */
+static double finding_spread(const struct rank_table *t, const struct rank_row *row)
 {
     static const double FEW[] = {0, 0, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
-    size_t n = t->len;
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = fabs((double)row->sorted[i].seconds - row->median);
-    qsort(scratch, n, sizeof *scratch, finding_by_size);
-    double median = n % 2 ? scratch[n / 2] : (scratch[n / 2 - 1] + scratch[n / 2]) / 2;
+    size_t n = t->len, up = PARTITION_POINT(n, k, (double)row->sorted[k].seconds < row->median);
+    size_t down = up;
+    double last = 0, before = 0;
+    for (size_t taken = 0; taken <= n / 2; taken++) {
+        double above = up < n ? (double)row->sorted[up].seconds - row->median : INFINITY;
+        double below = down ? row->median - (double)row->sorted[down - 1].seconds : INFINITY;
+        before = last;
+        last = above < below ? above : below;
+        if (above < below)
+            up++;
+        else
+            down--;
+    }
+    double median = n % 2 ? last : (before + last) / 2;
     return 1.4826 * (n < sizeof FEW / sizeof *FEW ? FEW[n] : 1) * median;
 }
 
 static bool finding_is_tried(const struct rank_table *t, const struct rank_row *row)
 {
-    return row->sorted && row->most >= MATTERS_OF_RANK * t->total_mean;
+    return row->sorted && t->total_mean > 0;
 }
 
 static int finding_by_distance(uint32_t left, uint32_t right, const void *context)
@@ -69,22 +78,26 @@ void rank_find_outliers(struct rank_table *t, struct arena *a)
     enum { LEAST_RANKS = 4 };
     struct arena scratch = {0};
     VEC(struct rank_outlier) found = {0};
-    double tests = 0, *room = ARENA_NEW(&scratch, double, t->len);
+    double tests = 0;
     for (uint32_t i = 0; i < t->rows_len; i++)
         tests += finding_is_tried(t, &t->rows[i]) ? t->len : 0;
+    size_t most = t->len / 8 > 2 ? t->len / 8 : 2;
     double far =
         tests > 0 && t->len >= LEAST_RANKS ? student_quantile(0.005 / tests, t->len - 1) : INFINITY;
     for (uint32_t i = 0; i < t->rows_len && far < INFINITY; i++) {
         const struct rank_row *row = &t->rows[i];
         if (!finding_is_tried(t, row))
             continue;
-        double spread = finding_spread(t, row, room);
+        double spread = finding_spread(t, row);
+        size_t first = found.len;
         for (uint32_t k = 0; k < t->len; k++) {
             double seconds = (double)row->sorted[k].seconds, distance = fabs(seconds - row->median);
             double scale = hypot(spread, rank_error(fmax(seconds, row->median), t->period));
             if (distance > far * scale && distance >= finding_floor(t, row->median))
                 vec_push(&found, ((struct rank_outlier){row, row->sorted[k].number, seconds}));
         }
+        if (found.len - first > most) /* they divide the job: groups tell that */
+            found.len = first;
     }
     uint32_t *order = ARENA_NEW(&scratch, uint32_t, found.len);
     for (uint32_t i = 0; i < found.len; i++)

@@ -2,8 +2,8 @@
  *
  * A rank that does not have a region counts as 0 seconds of it, so that least, median and mean are
  * of the same ranks for all regions, and the cost of imbalance, most - mean, is what could be saved
- * at most. Values that were kept one by one are sorted by radix; of a histogram the median is the
- * middle of its bucket.
+ * at most. Values that were kept one by one are sorted by radix; of a histogram the median is that
+ * of its bucket.
  *
  * The efficiencies are those of POP (pop-coe.eu), from samples instead of events: useful time is
  * what a rank spends on a CPU outside of MPI,
@@ -20,31 +20,53 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_SORTED = 1 << 24 }; /* values of all rows together that stay sorted, 8 bytes each */
+
 /* --- a region --------------------------------------------------------------------------------- */
 
-/* Values of all ranks, zeros of those that lack the region in front. */
-static struct rank_value *row_sorted(const struct rank_set *s, const struct rank_region *region,
-                                     struct arena *a)
+/* The values that a region has, by seconds, then number. Lives in `a`. */
+static struct rank_value *row_sorted(const struct rank_region *region, struct arena *a)
 {
     struct arena scratch = {0};
-    size_t n = s->ranks.len;
+    size_t n = region->values.len;
     struct keyed *keys = ARENA_NEW(&scratch, struct keyed, n);
     struct rank_value *sorted = ARENA_NEW(a, struct rank_value, n);
-    for (uint32_t i = 0; i < n; i++)
-        keys[i].item = i;
-    for (size_t i = 0; i < region->values.len; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t bits; /* of a positive float: they are ordered as it is */
         memcpy(&bits, &region->values.at[i].seconds, sizeof bits);
-        keys[region->values.at[i].number].key = bits;
+        keys[i] = (struct keyed){bits, (uint32_t)i};
     }
     sort_keyed(keys, n);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits = (uint32_t)keys[i].key;
-        sorted[i].number = keys[i].item;
-        memcpy(&sorted[i].seconds, &bits, sizeof bits);
-    }
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = region->values.at[keys[i].item];
     arena_deinit(&scratch);
     return sorted;
+}
+
+/* The first rank that lacks the region: values are in the order of numbers. */
+static uint32_t row_first_without(const struct rank_region *region)
+{
+    return (uint32_t)PARTITION_POINT(region->values.len, k, region->values.at[k].number == k);
+}
+
+/* All ranks of a row, those that lack it in front, in their order. */
+static struct rank_value *row_all(const struct rank_table *t, const struct rank_region *region,
+                                  struct arena *a)
+{
+    struct arena scratch = {0};
+    struct rank_value *all = ARENA_NEW(a, struct rank_value, t->len);
+    const struct rank_value *sorted = row_sorted(region, &scratch);
+    size_t len = 0, next = 0, n = region->values.len;
+    for (uint32_t i = 0; i < t->len; i++) {
+        if (next < n && region->values.at[next].number == i)
+            next++;
+        else
+            all[len++].number = i;
+    }
+    if (n)
+        memcpy(all + len, sorted, n * sizeof *all);
+    arena_deinit(&scratch);
+    return all;
 }
 
 /* The bucket in which the rank in the middle is. */
@@ -60,7 +82,7 @@ static struct rank_value row_bucket_median(const struct rank_region *region, siz
 }
 
 static void row_make(struct rank_row *row, const struct rank_table *t,
-                     const struct rank_region *region, struct arena *a)
+                     const struct rank_region *region)
 {
     enum { SURE = 12 }; /* expected samples, of which none is seen in one of 160,000 cases */
     size_t n = t->len;
@@ -86,14 +108,20 @@ static void row_make(struct rank_row *row, const struct rank_table *t,
             row->least = 0, row->least_rank = RANK_NONE;
         return;
     }
-    row->sorted = row_sorted(t->set, region, a);
-    row->least = (double)row->sorted[0].seconds;
-    row->least_rank = row->sorted[0].number;
-    row->most_rank = row->sorted[n - 1].number;
-    row->median = (double)row->sorted[(n - 1) / 2].seconds;
-    row->median_rank = row->sorted[(n - 1) / 2].number;
-    if (n % 2 == 0)
-        row->median = (row->median + (double)row->sorted[n / 2].seconds) / 2;
+    struct arena scratch = {0};
+    const struct rank_value *sorted = row_sorted(region, &scratch);
+    size_t zeros = n - region->values.len, low = (n - 1) / 2, high = n / 2;
+    if (zeros)
+        row->least = 0, row->least_rank = row_first_without(region);
+    else
+        row->least_rank = sorted[0].number;
+    if (region->values.len)
+        row->most_rank = sorted[region->values.len - 1].number;
+    row->median_rank = low < zeros ? row->least_rank : sorted[low - zeros].number;
+    row->median = ((low < zeros ? 0 : (double)sorted[low - zeros].seconds) +
+                   (high < zeros ? 0 : (double)sorted[high - zeros].seconds)) /
+                  2;
+    arena_deinit(&scratch);
 }
 
 static int row_order(uint32_t left, uint32_t right, const void *context)
@@ -117,12 +145,21 @@ static void table_rows(struct rank_table *t, struct arena *a)
         if (i && !t->set->regions.at[i].seen) /* only called others */
             continue;
         order[len] = len;
-        row_make(&made[len++], t, &t->set->regions.at[i], a);
+        row_make(&made[len++], t, &t->set->regions.at[i]);
     }
     sort_u32(order, len, row_order, made);
     for (uint32_t i = 0; i < len; i++)
         t->rows[i] = made[order[i]];
     t->rows_len = len;
+    /* What single ranks are looked for in: rows that matter, those that cost most first. */
+    size_t room = MOST_SORTED;
+    for (uint32_t i = 0; i < len; i++) {
+        const struct rank_region *region = t->rows[i].region;
+        if (region->histogram || t->rows[i].most < RANK_MATTERS * t->total_mean || room < t->len)
+            continue;
+        room -= t->len;
+        t->rows[i].sorted = row_all(t, region, a);
+    }
     arena_deinit(&scratch);
 }
 

@@ -113,6 +113,9 @@ const char *rank_mpi_call(const char *function, struct arena *a);
 
 /* --- what it amounts to ----------------------------------------------------------------------- */
 
+/* The part of a rank's time from which on a row matters. */
+#define RANK_MATTERS 0.01
+
 /* A region over all ranks of the table; ranks that do not have it count as 0 seconds. Ranks are
  * numbers as rank_set has them, RANK_NONE where a histogram does not tell. */
 struct rank_row {
@@ -122,7 +125,8 @@ struct rank_row {
     double cost;     /* most - mean: what perfect balance of it would save at most */
     double shared;   /* mean over the ranks that have it */
     bool is_partial; /* a function that some ranks lack, which is no accident of sampling */
-    const struct rank_value *sorted; /* by seconds, then number, of all ranks; NULL: histogram */
+    const struct rank_value *sorted; /* by seconds, then number, of all ranks; NULL: the row does
+                                        not matter, or there is no room */
 };
 
 /* A rank whose value of a region differs from the median by more than the others scatter and
