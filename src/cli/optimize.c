@@ -14,9 +14,8 @@
  * A file is written only when it is complete. What became of the samples is said on standard
  * output, in a few lines, or with --explain in tables; with -o - the profile is standard output,
  * and nothing else is said. */
-#include "cli/cli.h"
+#include "cli/optimize.h"
 #include "session/imported.h"
-#include "session/source_profiles.h"
 
 #include "base/path.h"
 
@@ -26,30 +25,6 @@
 #include <string.h>
 
 extern const struct command command_order;
-
-/* Compilers take positions in sources, BOLT addresses, linkers names: what is read, and how far it
- * is mapped, follows from that. The order is that of --for's values. */
-enum optimize_target {
-    TARGET_NONE,
-    TARGET_GCC,
-    TARGET_CLANG,
-    TARGET_BOLT,
-    TARGET_LLD,
-    TARGET_GOLD,
-    TARGET_LD,
-    TARGET_MOLD
-};
-
-/* `limit` is of the tables of --explain. The targets that linkers are stand behind the others. */
-struct optimize_request {
-    struct session_options session;
-    struct source_request source;
-    struct print_options print;
-    enum optimize_target target;
-    const char *output;
-    uint64_t gcc, limit;
-    bool is_binary, explains;
-};
 
 /* The release of gcc decides on the version of its file; nobody should have to know the latter. */
 static const struct option_row OPTIMIZE_OPTIONS[] = {
@@ -63,6 +38,14 @@ static const struct option_row OPTIMIZE_OPTIONS[] = {
      FILLS(struct optimize_request, limit)},
     {0, "gcc", "RELEASE", "write the version that this gcc reads: 5 to 16 (default: PROGRAM's)",
      FILLS(struct optimize_request, gcc), .least = 5, .most = 16},
+    {0, "build", "COMMAND", "build by this command; {flags} in it are the compiler's options",
+     FILLS(struct optimize_request, build)},
+    {0, "run", "COMMAND", "measure and compare the builds by this command, PROGRAM and arguments",
+     FILLS(struct optimize_request, run)},
+    {0, "flags", "FLAGS", "options of both builds beside -g (default: -O2)",
+     FILLS(struct optimize_request, flags)},
+    {0, "repeat", "N", "compare N runs of each build (default: 10)",
+     FILLS(struct optimize_request, repeat), .least = 2, .most = 1000},
     {0, "binary", NULL, "for clang: the extensible binary form, not text",
      FILLS(struct optimize_request, is_binary)},
 };
@@ -239,10 +222,11 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
     const struct source_mapping *m = &s->mapping;
     struct source_summary sum;
     source_profile_summarize(&s->profile, &sum);
-    /* What was written; with --explain alone, nothing was. */
-    if (r->output && r->target == TARGET_GCC)
+    /* What was written; with --explain alone, nothing was, and with --build nothing is for good. */
+    bool is_written = r->output && !r->build;
+    if (is_written && r->target == TARGET_GCC)
         out_printf(out, "%s: AutoFDO profile, version %" PRIu32 "\n", r->output, w->version);
-    else if (r->output)
+    else if (is_written)
         out_printf(out, "%s: %s\n", r->output,
                    r->target == TARGET_BOLT ? "samples for BOLT, without branches"
                    : r->is_binary           ? "sample profile of LLVM, extensible binary"
@@ -268,7 +252,7 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
     }
     if (r->explains)
         explain_text(s, r->limit, out);
-    if (r->output)
+    if (is_written)
         out_printf(out, "next: %s%s\n", compiler_options(r), r->output);
 }
 
@@ -410,13 +394,24 @@ static bool optimize_write(struct optimize_request *r, struct source_inputs *s, 
     return true;
 }
 
+bool optimize_profile(struct optimize_request *r, struct out *out, struct err *e)
+{
+    struct source_inputs s = {0};
+    r->source.session = &r->session;
+    r->source.target = r->target == TARGET_GCC ? COMPILER_GCC : COMPILER_LLVM;
+    r->source.keeps_addresses = r->target == TARGET_BOLT;
+    bool ok = source_inputs_read(&s, &r->source, e) && optimize_write(r, &s, out, e);
+    source_inputs_deinit(&s);
+    return ok;
+}
+
 /* Operands are a program, if the first is an ELF file, and what was measured; options that do not
  * fit the target are refused, not passed over. */
 static int optimize_run(const struct command *self, int argc, char **argv, struct out *out,
                         struct err *e)
 {
     enum { DEFAULT_LIMIT = 20 };
-    struct optimize_request r = {.limit = DEFAULT_LIMIT};
+    struct optimize_request r = {.limit = DEFAULT_LIMIT, .flags = "-O2", .repeat = 10};
     struct operands operands;
     /* Reading moves operands to the end; a linker's order is asked for with all of it once more. */
     struct arena scratch = {0};
@@ -428,17 +423,17 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
         return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
     }
     /* Mistakes of usage first, before anything is opened. */
-    struct source_inputs s = {0};
     bool has_program = operands.len && is_program(operands.at[0]);
     int status = EXIT_BAD;
-    r.source.session = &r.session;
-    r.source.target = r.target == TARGET_GCC ? COMPILER_GCC : COMPILER_LLVM;
-    r.source.keeps_addresses = r.target == TARGET_BOLT;
     r.source.program = has_program ? operands.at[0] : NULL;
     r.source.inputs = operands.at + has_program;
     r.source.inputs_len = operands.len - has_program;
     if (!r.target)
         err_set(e, "optimize needs --for NAME; see 'monarc optimize --help'");
+    else if (r.build || r.run)
+        status = operands.len ? (err_set(e, "--build and --run measure by themselves: no operands"),
+                                 EXIT_BAD)
+                              : optimize_build(&r, out, e);
     else if (!r.source.inputs_len)
         err_set(e, "optimize needs what was measured: a recording, gmon.out, counters or coverage; "
                    "see 'monarc optimize --help'");
@@ -452,9 +447,8 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
         err_set(e, "--explain is of compilers; of an order, standard output says what it brings");
     else if (r.target >= TARGET_LLD)
         status = optimize_link(&r, given, argc, &operands, out, e);
-    else if (source_inputs_read(&s, &r.source, e) && optimize_write(&r, &s, out, e))
+    else if (optimize_profile(&r, out, e))
         status = EXIT_FINE;
-    source_inputs_deinit(&s);
     arena_deinit(&scratch);
     return status;
 }

@@ -1,7 +1,7 @@
 """monarc optimize: what compilers are told, against counts known by construction, and whether gcc,
 clang, BOLT and llvm-profdata take the files."""
 
-import os
+import json
 import re
 import shutil
 import struct
@@ -241,6 +241,74 @@ class Bolt(Case):
                               capture_output=True, text=True)
         self.assertRegex(done.stdout + done.stderr, r"1 out of \d+ functions .* have non-empty")
         self.assertEqual(self.call("./t.bolt", "1000"), self.call("./t", "1000"))
+
+
+# With a profile it does a tenth of the work, or, with SLOW, ten times of it.
+BUILD = """case "{flags}" in *-fauto-profile=*) X=-DWITH;; esac
+gcc {flags} $X %s -o t loop.c"""
+LOOP = """#include <stdlib.h>
+#if defined WITH && defined SLOW
+enum { ROUNDS = 10 };
+#elif defined WITH || defined SLOW
+enum { ROUNDS = 1 };
+#else
+enum { ROUNDS = 10 };
+#endif
+__attribute__((noinline)) static void spin(long n)
+{
+    for (volatile long i = 0; i < n; i++)
+        ;
+}
+int main(int argc, char **argv)
+{
+    (void)argc;
+    for (int i = 0; i < ROUNDS; i++)
+        spin(atol(argv[1]));
+    return 0;
+}
+"""
+
+
+@unittest.skipUnless(GCC, "needs gcc")
+class Build(Case):
+    def build(self, define="", run="./t 8000000", **more):
+        (self.folder / "loop.c").write_text(LOOP)
+        (self.folder / "t.afdo").write_text("the old one")
+        return self.monarc("optimize", "--for", "gcc", "--build", BUILD % define, "--run", run, "--repeat",
+                           4, "-o", "t.afdo", **more)
+
+    def test_a_gain_is_kept(self):
+        text = self.build()
+        self.assertRegex(text, r"each the mean of 4 runs\ngain (8|9)\d\.\d %, between ")
+        self.assertIn("kept: t.afdo", text)
+        self.assertEqual((self.folder / "t.afdo").read_bytes()[:4], b"adcg")
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
+                         ["loop.c", "t", "t.afdo", "t.c"])
+        self.assertEqual(self.call("nm", "t").count(" main"), 1)
+
+    def test_a_loss_is_not(self):
+        (self.folder / "loop.c").write_text(LOOP)
+        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 8000000",
+                      "--repeat", 4, "-o", "t.afdo", "--json", cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertFalse((self.folder / "t.afdo").exists())
+        found = json.loads(done.stdout)
+        check_schema(self, "optimize_build", found)
+        self.assertFalse(found["is_kept"])
+        self.assertLess(found["gain"], -1)
+        plain = (self.folder / "t").read_bytes()
+        self.call("gcc", "-O2", "-g", "-DSLOW", "-o", "again", "loop.c")
+        self.assertEqual(plain, (self.folder / "again").read_bytes())
+
+    def test_what_goes_wrong_leaves_the_old_profile(self):
+        self.assertIn("the build failed", self.build("-DX=)", status=2))
+        self.assertIn("is not a program that --build made", self.build(run="./loop.c 1", status=2))
+        self.assertEqual((self.folder / "t.afdo").read_text(), "the old one")
+        self.assertEqual([p for p in self.folder.iterdir() if "work" in p.name], [])
+        for words, says in ((["--build", "make"], "go together"),
+                            (["--build", "make", "--run", "./t"], "{flags}"),
+                            (["--build", "make {flags}", "--run", "./t"], "-o FILE")):
+            self.assertIn(says, self.monarc("optimize", "--for", "gcc", *words, status=2))
 
 
 class Linkers(Case):

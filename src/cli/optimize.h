@@ -1,0 +1,42 @@
+/* What the parts of `monarc optimize` share: the request, writing one profile, and the way from two
+ * builds to a verdict. */
+#ifndef MONARC_CLI_OPTIMIZE_H
+#define MONARC_CLI_OPTIMIZE_H
+
+#include "cli/cli.h"
+#include "session/source_profiles.h"
+
+/* Compilers take positions in sources, BOLT addresses, linkers names: what is read, and how far it
+ * is mapped, follows from that. The order is that of --for's values. */
+enum optimize_target {
+    TARGET_NONE,
+    TARGET_GCC,
+    TARGET_CLANG,
+    TARGET_BOLT,
+    TARGET_LLD,
+    TARGET_GOLD,
+    TARGET_LD,
+    TARGET_MOLD
+};
+
+/* `limit` is of the tables of --explain. The targets that linkers are stand behind the others. */
+struct optimize_request {
+    struct session_options session;
+    struct source_request source;
+    struct print_options print;
+    enum optimize_target target;
+    const char *output;
+    uint64_t gcc, limit;
+    const char *build, *flags, *run; /* the last step; NULL: the inputs are given */
+    uint64_t repeat;
+    bool is_binary, explains;
+};
+
+/* Reads r->source, writes the profile and says on `out` what became of what was measured. */
+MUST_CHECK bool optimize_profile(struct optimize_request *r, struct out *out, struct err *e);
+
+/* --build and --run: builds plain, measures, builds with the profile, runs both in turn, and keeps
+ * the profile only if it gained something. An exit status. */
+int optimize_build(struct optimize_request *r, struct out *out, struct err *e);
+
+#endif
