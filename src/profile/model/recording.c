@@ -225,7 +225,7 @@ bool recording_check(const struct recording *r, struct err *e)
          at->kind < RECORDING_RESOURCE_KINDS && is_index_or_none(at->process, processes))
     /* The first step of a chain waits for something; weights have a sum here as well. */
     sum = 0;
-    EACH(links, recording_link, "link of a chain",
+    EACH(links, recording_link, "link",
          (at->parent < i || at->parent == RECORDING_NONE) && at->node < r->nodes.len &&
              is_index_or_none(at->thread, r->threads.len) &&
              is_index_or_none(at->resource, r->resources.len) && at->doing < RECORDING_DOINGS &&

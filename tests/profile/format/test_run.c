@@ -377,10 +377,10 @@ static void test_what_is_no_run(void **state)
     expect_refused(&r, "resource 1 of the recording is not possible");
     r = full_run();
     r.links.at[1].parent = 1;
-    expect_refused(&r, "wait 1 of the recording is not possible");
+    expect_refused(&r, "link 1 of the recording is not possible");
     r = full_run();
     r.links.at[0].resource = RECORDING_NONE;
-    expect_refused(&r, "wait 0 of the recording is not possible");
+    expect_refused(&r, "link 0 of the recording is not possible");
     r = full_run();
     r.slice_ns = 0;
     expect_refused(&r, "the recording has samples, but no length of its slices");
