@@ -165,6 +165,11 @@ struct arch {
      * (tables end there), and with any call. NULL: tables go on there. */
     bool (*is_behind_clone)(const uint8_t before[8]);
     bool (*is_behind_call)(const uint8_t before[8]);
+
+    /* What the call of a fixed address, which ends at `address`, calls; 0: it is none. NULL:
+     * unknown.
+     */
+    uint64_t (*call_target)(const uint8_t before[8], uint64_t address);
     /* The length of an instruction that does nothing, as assemblers pad with; 0: it is another.
      * NULL: nothing falls through padding. */
     unsigned (*padding_len)(const uint8_t code[16]);

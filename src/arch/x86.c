@@ -414,6 +414,13 @@ static bool is_behind_call(const uint8_t before[8])
            (before[2] == 0xff && before[3] == 0x15);
 }
 
+static uint64_t call_target(const uint8_t before[8], uint64_t address)
+{
+    int32_t distance;
+    memcpy(&distance, before + 4, sizeof distance);
+    return before[3] == 0xe8 ? address + (uint64_t)(int64_t)distance : 0;
+}
+
 /* nop, and the long forms of it, with any number of prefixes: 66, and 2e for cs */
 static unsigned padding_len(const uint8_t code[16])
 {
@@ -533,6 +540,7 @@ const struct arch arch_x86_64 = {
     .trampolines_len = 1,
     .is_behind_clone = is_behind_clone,
     .is_behind_call = is_behind_call,
+    .call_target = call_target,
     .padding_len = padding_len,
     .perf_registers = 0xff0fff, /* all but the segment registers, which is refused */
     .perf = &PERF,

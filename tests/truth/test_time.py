@@ -50,8 +50,8 @@ class Time:
                                  "-o", self.recording, "--pid", str(child.pid)], env=self.environment,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def start(self, what):
-        child = subprocess.Popen([self.program, what], env=self.environment, text=True,
+    def start(self, what, program=None):
+        child = subprocess.Popen([program or self.program, what], env=self.environment, text=True,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(child.wait)
         self.addCleanup(child.stdout.close)
@@ -69,7 +69,19 @@ class Time:
             return {(kind, name): float(value) for kind, name, value in map(str.split, file)}
 
     def test_threads_that_wait_throughout(self):
-        child = self.start("waits")
+        self.see_threads_wait(self.program)
+
+    def test_threads_that_wait_with_frame_pointers(self):
+        """Which nobody knows of a thread that waits, unless it is stopped."""
+        built = os.path.join(Time.workshop.build("lives.c", "O0"), "lives")
+        self.see_threads_wait(built)
+        self.run_it("--off-cpu", built, "sleeps")
+        rows, _ = self.flat()
+        self.assertGreater(rows["main"]["total_time"], 0.3)  # and it was ready to run, with no place
+        self.assertFalse([name for name in rows if name.startswith("[stack cut: stack and")])
+
+    def see_threads_wait(self, program):
+        child = self.start("waits", program)
         time.sleep(0.3)
         self.assertEqual(self.attach(child, "--off-cpu", "--seconds=2").wait(60), 0)
         rows, summary = self.flat()

@@ -4,6 +4,7 @@
  *   lives waits       one thread waits in read(), one in poll(), the first one in sleep: for ever
  *   lives children    a child works; nobody waits for it, since SIGCHLD is ignored
  *   lives brief       the same with 60 children, of 5 ms each
+ *   lives sleeps      for half a second, in main()
  *   lives faults N    touches N pages, half of them in a child
  */
 #include "truth.h"
@@ -72,6 +73,10 @@ int main(int argc, char **argv)
     char byte;
     if (!strcmp(what, "waits"))
         wait_for_ever();
+    if (!strcmp(what, "sleeps")) {
+        const struct timespec t = {.tv_nsec = 500 * 1000 * 1000};
+        nanosleep(&t, NULL);
+    }
     if (!strcmp(what, "execs")) {
         puts("ready");
         fflush(stdout);
