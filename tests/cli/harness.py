@@ -33,6 +33,13 @@ def monarc(*arguments, cwd=PROGRAMS, **more):
                           capture_output=True, **more)
 
 
+@functools.cache
+def lcov_branches():
+    """The setting by which lcov takes branches in; lcov 2 renamed it, and from 2.3 on refuses the old name."""
+    version = subprocess.run(["lcov", "--version"], capture_output=True, text=True).stdout.split()[-1:]
+    return "lcov_branch_coverage=1" if version and version[0].startswith("1.") else "branch_coverage=1"
+
+
 def monarc_limited(*arguments, cwd, megabytes=1024, **more):
     """A run that may take neither the machine's memory, address space of threads included, nor the
     night."""

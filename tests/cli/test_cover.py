@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import harness
-from harness import ROOT, monarc
+from harness import ROOT, lcov_branches, monarc
 from parts import load_tests, slow
 
 ARCS = ROOT / "tests/data/arc-files"
@@ -618,7 +618,7 @@ class Peers(Case):
         return b" 1." not in run("lcov", "--version", cwd=self.top).stdout
 
     def compare(self, folder):
-        run("lcov", "--capture", "-d", folder, "-o", "lcov.info", "--rc", "lcov_branch_coverage=1",
+        run("lcov", "--capture", "-d", folder, "-o", "lcov.info", "--rc", lcov_branches(),
             cwd=self.top)
         theirs = tracefile((self.top / "lcov.info").read_text(errors="replace"))
         ours = tracefile(self.cover("--ran-only", "--system", "--all-branches", "--no-markers",
@@ -650,7 +650,7 @@ class Peers(Case):
     def test_lcov_reads_ours(self):
         self.build()
         self.cover("-q", "--lcov", "a.info")
-        done = run("lcov", "--summary", "a.info", "--rc", "lcov_branch_coverage=1", cwd=self.top)
+        done = run("lcov", "--summary", "a.info", "--rc", lcov_branches(), cwd=self.top)
         self.assertIn(b"75.0% (12 of 16 lines)", done.stdout + done.stderr)
 
     @unittest.skipUnless(shutil.which("gcovr"), "gcovr is not installed")

@@ -267,7 +267,7 @@ class Wrappers(Folder):
     def test_lcov(self):
         self.need("lcov")
         theirs, ours = self.both(lambda program: [
-            "lcov", "-q", "--rc", "lcov_branch_coverage=1", "--gcov-tool", program, "-c", "-d", ".",
+            "lcov", "-q", "--rc", harness.lcov_branches(), "--gcov-tool", program, "-c", "-d", ".",
             "-o", "out"])
         # lcov lists files in the order of a hash
         self.assertEqual(*(sorted(x.replace("TN:\n", "").split("end_of_record\n"))
@@ -396,6 +396,8 @@ class CommandLine(Folder):
                                (["--compat", "9.3.1"], "9.3.1"), (["--compat=4.9"], "4.9.0")):
             text = gcov(self.folder, *words, "--version").stdout.decode()
             self.assertTrue(text.splitlines()[0].endswith(f" {version}"), text)
+            # gcovr 8 asks for JSON where this line is.
+            self.assertEqual("\nJSON format version: 2\n" in text, version == "14.2.0")
         for wrong in (["--compat"], ["--compat="], ["--compat", "new"], ["--compat=14."], ["--compat=1..2"],
                       ["--compat=140"]):
             for command in "gcov", "gprof":

@@ -373,7 +373,8 @@ void coverage_json(struct out *out, const struct coverage_report *s,
  *     0.3   functions by the name that is shown; lines say that they are neither excluded nor
  *           without code
  *     0.15  functions by linkage name, with the shown one beside it and a share of blocks that ran,
- *           for which lines stand here; conditions with the terms that were not seen
+ *           for which lines stand here; conditions with the terms that were not seen; branches by
+ *           number, as gcovr 8.7 takes those without one for the same
  *
  * gcovr asks for a shown name only beside a linkage name without brackets. */
 
@@ -435,6 +436,8 @@ static void gcovr_line(struct json *j, const struct coverage_result *r, const st
     for (uint32_t k = 0; k < l->branches; k++) {
         const struct result_branch *b = &r->branches.at[l->first_branch + k];
         json_begin(j, '{');
+        if (is_new)
+            json_pair_u64(j, "branchno", k);
         json_pair_u64(j, "count", b->count);
         json_key(j, "fallthrough"), json_bool(j, b->flags & OUTCOME_FALLTHROUGH);
         json_key(j, "throw"), json_bool(j, b->flags & OUTCOME_THROW);

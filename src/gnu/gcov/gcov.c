@@ -172,6 +172,10 @@ static int as_gcov_parse(int argc, char **argv, struct gcov_options *o, struct o
         if (code == 'v') {
             lookalike_version(&o->compat, GNU_GCC, "gcov");
             out_printf(out, version, o->compat.text);
+            /* gcovr asks for JSON only where this line is there, as it is from gcc 14 on. */
+            const struct arcs_origin as = {.number = (uint16_t)o->compat.number};
+            if (dialect_of(&as)->has_block_numbers)
+                out_str(out, "JSON format version: 2\n");
             return 0;
         }
         if (!take(o, code))

@@ -127,6 +127,7 @@ static const struct gprof_dialect dialects[] = {
      .bfd_version = 244,
      .has_d = true,
      .drops_last_call = true,
+     .has_half_units = true,
      .has_sampled_lines = true},
 };
 

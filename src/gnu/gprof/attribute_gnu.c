@@ -75,9 +75,9 @@ static uint32_t credit(struct attribution *t, const struct functions *f, const s
 
 /* O(bins that are not 0 + functions); sums are made in the order of bins. */
 double attribute_gnu(struct attribution *t, const struct profile *p, const struct functions *f,
-                     const struct selection *s, struct arena *a)
+                     const struct selection *s, bool has_half_units, struct arena *a)
 {
-    double scale = p->histograms.len ? gnu_scale(&p->histograms.at[0]) : 0;
+    double scale = p->histograms.len ? gnu_scale(&p->histograms.at[0], has_half_units) : 0;
     attribution_init(t, p, f->len, a);
     for (size_t k = 0; k < p->histograms.len; k++) {
         const struct histogram *h = &p->histograms.at[k];
@@ -107,10 +107,10 @@ static void add_bins(struct measured *m, const struct histogram *h, double scale
 }
 
 /* Both ends of an arc count: a line symbol is needed where a call comes from. */
-void measured_gnu(struct measured *m, const struct profile *p)
+void measured_gnu(struct measured *m, const struct profile *p, bool has_half_units)
 {
     *m = (struct measured){0};
-    double scale = p->histograms.len ? gnu_scale(&p->histograms.at[0]) : 0;
+    double scale = p->histograms.len ? gnu_scale(&p->histograms.at[0], has_half_units) : 0;
     for (size_t i = 0; i < p->histograms.len; i++)
         add_bins(m, &p->histograms.at[i], scale);
     for (size_t i = 0; i < p->arcs.len; i++) {

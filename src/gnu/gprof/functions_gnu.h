@@ -185,11 +185,12 @@ struct graph_filter selection_graph_filter(const struct selection *s);
  * GNU's smallest instruction, before it is compared. */
 
 /* Units of two bytes per bin of a histogram. Rarely an integer: a bin may begin within an
- * instruction. The range is halved as an integer, as GNU does. */
-static inline double gnu_scale(const struct histogram *h)
+ * instruction. The range is halved as an integer, as GNU does before 2.47. */
+static inline double gnu_scale(const struct histogram *h, bool has_half_units)
 {
-    uint64_t units = (h->high - h->low) / 2;
-    return h->bins ? (double)units / h->bins : 0;
+    uint64_t bytes = h->high - h->low;
+    double units = has_half_units ? (double)bytes / 2 : (double)(bytes / 2);
+    return h->bins ? units / h->bins : 0;
 }
 
 /* Addresses in units of two bytes, a bin's bounds rounded down, the first histogram's scale for
@@ -197,13 +198,13 @@ static inline double gnu_scale(const struct histogram *h)
  * nowhere. Functions that the selection keeps out of the flat profile are neither credited nor
  * counted. */
 double attribute_gnu(struct attribution *t, const struct profile *p, const struct functions *f,
-                     const struct selection *s, struct arena *a);
+                     const struct selection *s, bool has_half_units, struct arena *a);
 
 /* The addresses that a profile says something about under GNU gprof's rules. */
 
 /* Bins in units of two bytes, with the first histogram's scale for all; both ends of arcs as they
  * are; blocks. measured_deinit() frees it. */
-void measured_gnu(struct measured *m, const struct profile *p);
+void measured_gnu(struct measured *m, const struct profile *p, bool has_half_units);
 
 /* Calls for a flat profile by line: the graph has nodes for functions alone.
  *

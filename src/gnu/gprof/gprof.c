@@ -261,12 +261,12 @@ static void gprof_select_or_sort(size_t part, void *context)
         functions_order_names(&g->functions.table, &g->names_arena);
 }
 
-/* The ranges of the histograms by address; false if there is none. */
-static bool gprof_sampled(const struct profile *p, struct gnu_line_ranges *out, struct arena *a)
+/* The ranges of the first `len` histograms by address; false if there is none. */
+static bool gprof_sampled(const struct profile *p, size_t len, struct gnu_line_ranges *out,
+                          struct arena *a)
 {
-    struct keyed *order = ARENA_NEW(a, struct keyed, p->histograms.len);
-    *out = (struct gnu_line_ranges){ARENA_NEW(a, struct object_range, p->histograms.len),
-                                    p->histograms.len};
+    struct keyed *order = ARENA_NEW(a, struct keyed, len);
+    *out = (struct gnu_line_ranges){ARENA_NEW(a, struct object_range, len), len};
     for (uint32_t i = 0; i < out->len; i++)
         order[i] = (struct keyed){p->histograms.at[i].low, i};
     sort_keyed(order, out->len);
@@ -299,10 +299,10 @@ static bool gprof_read_all_profiles(struct gprof *g, struct out *out, struct err
                      selection_needs_lines(&g->selection);
     struct measured measured;
     g->only_functions = g->functions;
-    measured_gnu(&measured, &g->input.profile);
+    measured_gnu(&measured, &g->input.profile, g->options.dialect->has_half_units);
     struct gnu_line_ranges within;
-    bool is_part =
-        o->dialect->has_sampled_lines && gprof_sampled(&g->input.profile, &within, &g->arena);
+    bool is_part = o->dialect->has_sampled_lines &&
+                   gprof_sampled(&g->input.profile, g->input.sampled, &within, &g->arena);
     functions_add_lines(&g->functions, g->image, lists_all ? NULL : &measured,
                         is_part ? &within : NULL, &g->arena);
     measured_deinit(&measured);
@@ -352,8 +352,8 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
     if (!gprof_read_all_profiles(g, out, e))
         return false;
     g->rules.is_unranked = gprof_is_flat_alone(&g->options);
-    g->scale =
-        attribute_gnu(&g->time, &g->input.profile, &g->functions.table, &g->selection, &g->arena);
+    g->scale = attribute_gnu(&g->time, &g->input.profile, &g->functions.table, &g->selection,
+                             g->options.dialect->has_half_units, &g->arena);
     /* Block counts belong to lines; with functions alone they are passed over, which is said. */
     if (g->options.lines)
         gnu_blocks_make(&g->blocks, &g->input.profile, &g->functions.table, &g->arena);

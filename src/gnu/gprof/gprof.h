@@ -34,6 +34,7 @@ struct gprof_dialect {
     uint16_t bfd_version;   /* its library, whose misreadings of DWARF it has */
     bool has_d;             /* demangles D's names without being told to */
     bool drops_last_call;   /* -c on x86: not calls that end where their function or line does */
+    bool has_half_units;    /* a histogram over an odd number of bytes ends within a unit of two */
     bool has_sampled_lines; /* -l: only lines within histograms, if there are any */
 };
 
@@ -123,6 +124,8 @@ void gnu_layout_files(struct gnu_layout *t, const struct functions *f, const str
 struct gprof_input {
     struct profile profile;
     bool has_arcs;    /* arcs, or a BSD file, which has a place for them */
+    bool has_symbols; /* an arc or a block was read: from then on GNU has its symbols */
+    size_t sampled;   /* of the histograms: those that were read before that */
     uint32_t version; /* of the last file that had one: what -i says of all after it */
 };
 

@@ -97,7 +97,7 @@ static bool add_histograms(const char *whoami, struct profile *all, struct profi
                                "%s: dimension abbreviation changed between histogram records, "
                                "from '%c' to '%c'",
                                whoami, all->histograms.at[0].abbreviation, h->abbreviation);
-            if (fabs(gnu_scale(&all->histograms.at[0]) - gnu_scale(h)) > 0.000001)
+            if (fabs(gnu_scale(&all->histograms.at[0], false) - gnu_scale(h, false)) > 0.000001)
                 return err_set(e, "%s: different scales in histogram records", whoami);
         }
         struct histogram *same = same_range(all, h);
@@ -141,6 +141,23 @@ static bool check_bsd(const char *whoami, const char *path, struct profile *file
     return true;
 }
 
+/* GNU makes its symbols when the first arc or block is read, or all is: of the histograms, those
+ * that were there by then decide about lines (has_sampled_lines). Records of equal range count
+ * once. */
+static void note_sampled(struct gprof_input *input, const struct profile *file, size_t before)
+{
+    size_t first = 0; /* histograms of this file before its first other record */
+    size_t i = 0;
+    while (i < file->runs.len && file->runs.at[i].kind == RECORD_HISTOGRAM)
+        first = file->runs.at[i++].first + 1;
+    if (input->has_symbols)
+        return;
+    input->has_symbols = i < file->runs.len;
+    input->sampled = input->has_symbols && before + first < input->profile.histograms.len
+                         ? before + first
+                         : input->profile.histograms.len;
+}
+
 /* One file: read, checked, added, and with -i described. A failure leaves what was added before;
  * the command ends then. */
 static bool add_file(const struct gprof_options *o, const struct format_hint *hint,
@@ -159,8 +176,11 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
     struct err why;
     bool ok =
         format->read(in, path, hint, &file, &why) || explain(o->whoami, path, format, &file, e);
+    size_t before = input->profile.histograms.len;
     ok = ok && (!is_bsd || check_bsd(o->whoami, path, &file, e)) &&
          add_histograms(o->whoami, &input->profile, &file, e);
+    if (ok)
+        note_sampled(input, &file, before);
     if (ok) {
         add_arcs(&input->profile, &file);
         for (size_t i = 0; i < file.blocks.len; i++)

@@ -5,9 +5,14 @@ import signal
 import subprocess
 import unittest
 
-from recorder import RecorderTest
+from recorder import CC, RecorderTest
 
 FLAGS = ("-O2", "-pg", "-pthread")
+
+
+def takes(flag):
+    words = [CC, "-Werror", flag, "-E", "-x", "c", "/dev/null"]
+    return subprocess.run(words, capture_output=True).returncode == 0
 
 
 class Samples(RecorderTest):
@@ -93,7 +98,9 @@ class Samples(RecorderTest):
                 self.assertEqual(longest.count("down"), frames + 1)
 
     def test_no_descriptor_stays_open(self):
-        program = self.build("deep.c", *FLAGS)
+        # Threads whose stacks are of what they entered (-mfentry) have one: they are sampled without a ring.
+        mcount = ["-mno-fentry"] if os.uname().machine == "x86_64" and takes("-mno-fentry") else []
+        program = self.build("deep.c", *FLAGS, *mcount)
         plain = self.run_program([program, "5", "0.05"], preload=False).stdout
         recorded = self.run_program([program, "5", "0.05"])
         self.assertEqual(recorded.stdout, plain)
