@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -23,6 +24,7 @@ from test_html import HOSTILE, hostile_program  # noqa: E402
 
 DEMO_GMON = PROGRAMS / "demo.gmon"
 WIDE = {"columns": 160, "rows": 60}
+CLANGS = [v for v in (14, 15, 16, 19, 22) if shutil.which(f"clang-{v}") and shutil.which(f"llvm-profdata-{v}")]
 
 
 def build_calc(folder):
@@ -154,6 +156,30 @@ class Figures(Case):
                 f"{100 * lines['hit'] / lines['all']:.2f}", str(lines["all"] - lines["hit"]), str(lines["all"]),
                 f"{100 * branches['hit'] / branches['all']:.2f}",
                 f"{100 * functions['hit'] / functions['all']:.2f}"])
+
+    @unittest.skipUnless(CLANGS, "no clang with its profiles is installed")
+    def test_program_and_profile_of_clang(self):
+        """Figures are those of cover; the counts of lines stand beside the source."""
+        folder = self.folder / "clang"
+        folder.mkdir()
+        (folder / "p.c").write_text("int f(int n)\n{\n    return n > 2 && n != 5 ? n : 7;\n}\n"
+                                    "int never(void)\n{\n    return 1;\n}\n"
+                                    "int main(void)\n{\n    int sum = 0;\n    for (int i = 0; i < 8; i++)\n"
+                                    "        sum += f(i);\n    return sum < 0;\n}\n")
+        subprocess.run([f"clang-{CLANGS[-1]}", "-fprofile-instr-generate", "-fcoverage-mapping", "-g", "-o", "prog", "p.c"],
+                       cwd=folder, check=True)
+        subprocess.run(["./prog"], cwd=folder, check=True, env={"LLVM_PROFILE_FILE": "a.profraw"})
+        screen = self.screen("prog", "a.profraw", until=r"p\.c", folder=folder, **WIDE)
+        [row] = [r.split() for r in screen.rows() if r.endswith("p.c")]
+        [source] = json.loads(monarc("cover", "--json", "-", "prog", "a.profraw", cwd=folder).stdout)["sources"]
+        lines, branches, functions = (source["totals"][k] for k in ("lines", "branches", "functions"))
+        self.assertEqual(row[:-1], [f"{100 * lines['hit'] / lines['all']:.2f}", str(lines["all"] - lines["hit"]),
+                                    str(lines["all"]), f"{100 * branches['hit'] / branches['all']:.2f}",
+                                    f"{100 * functions['hit'] / functions['all']:.2f}"])
+        screen.press("Enter")
+        shown = screen.wait(r"return n > 2")
+        counts = {int(m[2]): int(m[1]) for m in re.finditer(r"^ *(\d+) +(?:\S+ +)?(\d+) [ !]", shown, re.M)}
+        self.assertEqual({n: counts.get(n) for n in (3, 13)}, {3: 8, 13: 8}, shown)
 
     def test_both(self):
         """A function's calls by its profile and its runs by its coverage stand in one row; functions
