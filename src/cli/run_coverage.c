@@ -217,6 +217,12 @@ static void blocks_tell(const struct covered_blocks *b, const char *path)
                    " times a block was not watched: its code in memory is not "
                    "that of the file\n",
                    unset);
+    if (b->tracers)
+        out_printf(&aside,
+                   "monarc run: %" PRIu64
+                   " programs have ptrace() in their code, which fails while "
+                   "they are followed: what they do with it was not as usual\n",
+                   b->tracers);
     if (b->left_alone)
         out_printf(&aside,
                    "monarc run: %" PRIu64
@@ -237,8 +243,10 @@ int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
     bool ok = cover_blocks_run(r->argv, r->covers_libraries, &blocks, e), has_any = false;
     for (size_t i = 0; i < blocks.objects.len; i++)
         has_any |= blocks.objects.at[i].blocks.all.len != 0;
-    if (ok && !has_any) {
-        const char *why = blocks.objects.len ? blocks.objects.at[0].why : blocks.left_why;
+    if (ok && !has_any && blocks.left_alone) {
+        ok = err_set(e, "%s: was left alone: it %s", r->argv[0], blocks.left_why);
+    } else if (ok && !has_any) {
+        const char *why = blocks.objects.len ? blocks.objects.at[0].why : NULL;
         ok = err_set(e, "%s: %s", r->argv[0], why ? why : "has no code that could be watched");
     }
     ok = ok && blocks_keep(&blocks, path, out, e);

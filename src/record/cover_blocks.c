@@ -262,7 +262,9 @@ static bool covering_exec(void *context, pid_t pid, bool *lets_go, struct err *e
     vec_free(&p->images);
     *p = (struct covered_process){.pid = pid};
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    const char *why = ptrace_conflict_text(path, c->has_program);
+    bool may_trace;
+    const char *why = ptrace_conflict_text(path, c->has_program, &may_trace);
+    c->out->tracers += may_trace;
     c->has_program = true;
     if (why) {
         c->out->left_alone++;

@@ -347,6 +347,18 @@ class Blocks(Folder):
         self.assertEqual(sorted(got), ["nothing.c", "p.c"], said)
         self.assertTrue(got["nothing.c"][3])
 
+    def test_who_traces(self):
+        """Only one can trace a process: what then does not work is said, or left alone."""
+        self.compile("#include <sys/ptrace.h>\nint main(void)\n{\n    return ptrace(PTRACE_TRACEME, 0, 0, 0) ? 7 : 0;\n}\n")
+        done = monarc("run", "--cover-blocks", "./program", cwd=self.folder)
+        self.assertEqual((done.returncode, b"1 programs have ptrace() in their code" in done.stderr), (7, True), done.stderr)
+        try:
+            self.compile("int main(void)\n{\n    return 3;\n}\n", "-fsanitize=address")
+        except AssertionError:
+            return  # it is not installed
+        done = monarc("run", "--cover-blocks", "./program", cwd=self.folder)
+        self.assertEqual((done.returncode, b"left alone: it has a leak checker" in done.stderr), (3, True), done.stderr)
+
     def test_what_cannot_be(self):
         for command, status, said in ((["--cover-blocks", "./none"], 127, b"No such file"),
                                       (["--cover-blocks", "--coverage", "./nothing"], 2, b"do not go together"),

@@ -86,9 +86,10 @@ static enum ptrace_conflict conflict_of_file(const char *path, const struct stat
 }
 
 /* Of programs that may trace, those with lines are the user's own and are traced all the same. */
-const char *ptrace_conflict_text(const char *path, bool is_started)
+const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_trace)
 {
     struct stat file;
+    *may_trace = false;
     if (stat(path, &file))
         return NULL;
     switch (conflict_of_file(path, &file)) {
@@ -100,6 +101,7 @@ const char *ptrace_conflict_text(const char *path, bool is_started)
     struct object *o = is_started ? object_open(path, NULL, NULL, NULL) : NULL;
     bool is_others = o && !object_has_debug_info(o);
     object_close(o);
+    *may_trace = !is_others;
     return is_others ? "may trace others, as debuggers do" : NULL;
 }
 

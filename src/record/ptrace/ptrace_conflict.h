@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Why a program is better left alone, or NULL. `is_started`: by the program that the user named;
- * that one itself is traced even if it may trace others. */
-const char *ptrace_conflict_text(const char *path, bool is_started);
+ * that one itself is traced even if it may trace others, which then fails (*may_trace). */
+const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_trace);
 
 #endif
