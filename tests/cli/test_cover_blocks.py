@@ -136,8 +136,8 @@ int main(void)
     const char *text;
     __asm__ volatile("jmp 1f\n2: .byte 0x55, 0x48, 0x89, 0xe5, 0xc3, 0x75, 0xfe, 0xcc\n1: lea 2b(%%rip), %0" : "=r"(data));
     printf("%02x %02x %02x\n", data[0], data[5], data[7]);
-    __asm__ volatile("lea -256(%%rsp), %%rsp\ncall 1f\n.asciz \"behind a call\"\n1: pop %0\nlea 256(%%rsp), %%rsp" : "=r"(text));
-    printf("%s %zu\n", text, strlen(text));
+    __asm__ volatile("lea -256(%%rsp), %%rsp\ncall 1f\n.ascii \"PQRSTUVWXYZ\"\n1: pop %0\nlea 256(%%rsp), %%rsp" : "=r"(text));
+    printf("%.11s\n", text);
     int sum = 0;
     for (int i = 0; i < 8; i++)
         sum = sum * 3 + own(i);
