@@ -343,8 +343,8 @@ class Options(Case):
         subprocess.run([*CC, *FLAGS, "-o", "many", "many.c"], cwd=folder, check=True)
         nm = subprocess.run(["nm", "many"], cwd=folder, check=True, capture_output=True, text=True).stdout
         at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
-        low, high = min(at[f"f{i}"] for i in range(50)) & ~15, max(at.values())
-        Path(folder, "many.gmon").write_bytes(gmon([(low, low + (high - low) // 2 * 2, [1] * ((high - low) // 2))]))
+        low, high = at["f0"] & ~1, at["_start"] & ~1
+        Path(folder, "many.gmon").write_bytes(gmon([(low, high, [1] * ((high - low) // 2))]))
 
         def shown(*arguments):
             text = monarc("lines", *arguments, "many", "many.gmon", cwd=folder).stdout.decode()
@@ -357,7 +357,7 @@ class Options(Case):
         self.assertEqual(shown("--sort", "name"), (whole, []))
         self.assertEqual(shown("--focus", "f"), (whole, []))
         rows = monarc("lines", "--csv", "many", "many.gmon", cwd=folder).stdout.decode().splitlines()
-        self.assertEqual(len(rows), whole + 1)
+        self.assertEqual(sum("many.c," in row for row in rows), whole)
 
     def test_orders(self):
         for order, key in ("self", "self_samples"), ("total", "total_samples"):
