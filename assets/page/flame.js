@@ -37,6 +37,7 @@ class Flame {
     /* How deep it goes below the root, of what can be seen. */
     measure() {
         const { tree } = this, least = tree.total[this.root] * LEAST_WIDTH / (this.holder.clientWidth || 4000) / this.factor;
+        this.measuredWidth = this.holder.clientWidth;
         let deepest = 0;
         const stack = [[this.root, 0]], kids = tree.isOrdered ? kidsInOrder : kidsByTotal;
         while (stack.length) {
@@ -91,6 +92,8 @@ class Flame {
         const width = this.holder.clientWidth;
         if (!width)
             return;
+        if (this.measuredWidth !== width)
+            this.measure(); /* what is too narrow to be seen depends on it */
         this.width = width;
         this.high = isLarge() ? 28 : 20;
         this.resize(width, this.depth * this.high + 1);
