@@ -2,14 +2,13 @@
 programs that are run."""
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json
+from harness import DEMO, check_schema, main, monarc, monarc_json
 from run_file import FILE, WAIT, Run
 from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
@@ -245,6 +244,88 @@ class Hostile(Job):
                 getattr(self.job, name).append(item)
                 self.finish()
                 self.refusal("path", "r")
+
+
+SPIN = """
+static volatile unsigned long sink;
+#define WORK(name, by) __attribute__((noinline)) static void name(int units) \\
+    { unsigned long x = by; for (long i = 0; i < units * 200000L; i++) x = x * by + i; sink += x; }
+WORK(f, 69069)
+WORK(g, 69621)
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 100; i++)
+        f(argc > 1 ? 10 : 20), g(10);
+    return 0;
+}
+"""
+
+
+class Recorded(unittest.TestCase):
+    """Of real processes. They sleep, since a machine that does other work makes all else uncertain."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def path(self, *command, options=()):
+        done = monarc("run", "--no-report", *options, "-o", "r", "--", *command, cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = monarc_json("path", "r", cwd=self.dir)
+        check_schema(self, "path", report)
+        threads = {}
+        for t in report["threads"]:
+            if t["lasted"] > 0.01:
+                threads.setdefault(t["command"], t)
+        return threads, report
+
+    def check_build(self, *options):
+        (self.dir / "Makefile").write_text("lib: a b c; sleep 0.31\n\na: ; sleep 0.8\n\nb: ; sleep 0.21\n\nc: ; sleep 0.22\n")
+        threads, report = self.path("make", "-j2", options=options)
+        if report["summary"]["recording"]["method"] == "ptrace":
+            return
+        self.assertGreater(threads["sleep 0.8"]["path_time"], 0.7)
+        self.assertGreater(threads["sleep 0.31"]["path_time"], 0.3)
+        for other in "sleep 0.21", "sleep 0.22":
+            self.assertLess(threads[other]["path_time"], 0.02, other)
+            self.assertGreater(threads[other]["slack_time"], 0.02)
+        last = [s for s in report["steps"] if s["to"] - s["from"] > 0.1]
+        self.assertEqual(len(last), 2)
+
+    @unittest.skipUnless(os.access("/usr/bin/make", os.X_OK), "no make")
+    def test_make(self):
+        self.check_build("--off-cpu")
+
+    @unittest.skipUnless(os.access("/usr/bin/make", os.X_OK), "no make")
+    def test_make_without_waits(self):
+        self.check_build()
+
+    def test_a_pipeline(self):
+        threads, report = self.path("sh", "-c", "(sleep 0.5; echo; sleep 0.1) | { read x; sleep 0.41; }",
+                                    options=["--off-cpu"])
+        if not report["path"]["waits_recorded"]:
+            self.skipTest("waits are not recorded here")
+        self.assertGreater(threads["sleep 0.5"]["path_time"], 0.4)
+        self.assertGreater(threads["sleep 0.41"]["path_time"], 0.4)
+        self.assertLess(threads["sleep 0.1"]["path_time"], 0.05)
+        self.assertGreater(threads["sleep 0.1"]["slack_time"], 0.05)
+
+    def test_what_if_made_so(self):
+        (self.dir / "x.c").write_text(SPIN)
+        subprocess.run(["gcc", "-O1", "-g", "-o", "x", "x.c"], cwd=self.dir, check=True)
+        used = []
+        for arguments in (), ("half",):
+            done = monarc("run", "--no-report", "-o", "r%d" % len(arguments), "--", "./x", *arguments, cwd=self.dir)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            flat = monarc_json("flat", "r%d" % len(arguments), cwd=self.dir)
+            used.append(sum(f["self_time"] for f in flat["functions"]))
+        told = monarc_json("what-if", "r0", "f=2x", cwd=self.dir)
+        check_schema(self, "what-if", told)
+        middle = (told["cpu"]["low"] + told["cpu"]["high"]) / 2
+        self.assertAlmostEqual(middle / told["cpu"]["before"], 2 / 3, delta=0.06)
+        self.assertAlmostEqual(middle / used[1], 1, delta=0.25)   # the speed of CPUs varies
+        self.assertTrue(told["one_thread"])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@
  * Else a thread of another process that ran then: it wrote, or read sleep, files, ready nobody:
  * that takes its time
  *
+ *   not known           any of these, as a guess
+ *
  * Where one thread alone can have been it, that is as good as known; of several, the one that
  * stopped running just then, else the one that had run longest. Which of the two it is, is kept.
  *
@@ -377,10 +379,9 @@ static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_
 }
 
 /* Who may have woken a thread: of those that run, or have just left. */
-static void cause_by_runner(struct making *m, struct made_wait *w, const uint32_t *left,
-                            size_t left_len)
+static void cause_by_runner(struct making *m, struct made_wait *w, bool is_inside,
+                            const uint32_t *left, size_t left_len)
 {
-    bool is_inside = w->kind == WAIT_THREAD;
     uint32_t pid = lane_process(m, w->lane)->pid, best = SCHEDULE_NONE, candidates = 0;
     double best_score = -1;
     for (size_t i = 0; i < m->running.len + left_len; i++) {
@@ -450,9 +451,13 @@ static void make_causes(struct making *m)
         uint32_t lane = is_wait ? w->lane : all[i].ref;
         if (all[i].what == 0 && w->kind != WAIT_ALONE && w->kind != WAIT_NO_CPU) {
             cause_by_end(m, w);
-            bool may_look = m->s->has_waits && (w->kind == WAIT_THREAD || w->kind == WAIT_PEER);
-            if (w->cause_lane == SCHEDULE_NONE && may_look)
-                cause_by_runner(m, w, left, left_len);
+            bool may_look = m->s->has_waits && w->kind != WAIT_CHILD;
+            if (w->cause_lane == SCHEDULE_NONE && may_look && w->kind != WAIT_PEER)
+                cause_by_runner(m, w, true, left, left_len);
+            if (w->cause_lane == SCHEDULE_NONE && may_look && w->kind != WAIT_THREAD)
+                cause_by_runner(m, w, false, left, left_len);
+            if (w->why == SCHEDULE_WOKEN && w->kind == WAIT_ANY)
+                w->why = SCHEDULE_GUESSED; /* it may have been anything */
         }
         bool runs = all[i].what == 0 || all[i].what == 2;
         set_running(m, lane, runs, all[i].at_ns);

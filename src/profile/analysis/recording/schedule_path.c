@@ -113,9 +113,42 @@ void schedule_save(struct schedule *s, const double *saved)
 
 /* --- lengths --------------------------------------------------------------------------------- */
 
+/* The ends for which a wait was seen. */
+static bool *points_needed(const struct schedule *s, struct arena *a)
+{
+    bool *is_needed = ARENA_NEW(a, bool, s->points_len + 1);
+    for (uint32_t i = 0; i < s->points_len; i++)
+        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_ENDED)
+            is_needed[s->points[i].cause] = true;
+    return is_needed;
+}
+
+/* Where the maker of a lane may have looked at its end, though it had no need to wait for it: when
+ * the wait in which it was then is over, or it waits next, or ends. SCHEDULE_NONE: the point is no
+ * such end. */
+static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const bool *is_needed)
+{
+    uint32_t maker = s->points[s->lanes[s->points[point].lane].first].cause;
+    if (point_next(s, point) != SCHEDULE_NONE || is_needed[point] || point == s->end ||
+        maker == SCHEDULE_NONE)
+        return SCHEDULE_NONE;
+    const struct schedule_lane *l = &s->lanes[s->points[maker].lane];
+    uint32_t last = l->first + l->len;
+    uint32_t next =
+        maker + (uint32_t)PARTITION_POINT(last - maker, k,
+                                          s->points[maker + k].at_ns < s->points[point].at_ns);
+    if (next < last && next > maker && s->points[next - 1].state == SCHEDULE_WAITS)
+        return next;
+    while (next < last - 1 && s->points[next].state != SCHEDULE_WAITS)
+        next++;
+    return next < last ? next : SCHEDULE_NONE;
+}
+
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
 {
     double *at = ARENA_NEW(a, double, s->points_len + 1);
+    double *looked_at = ARENA_NEW(a, double, s->points_len + 1);
+    const bool *is_needed = points_needed(s, a);
     for (uint32_t i = 0; i < s->points_len; i++) {
         uint32_t point = s->order[i], before = point_before(s, point);
         const struct schedule_point *p = &s->points[point];
@@ -133,7 +166,12 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
             time = fmax(time, at[p->cause] + (double)(p->at_ns - c->at_ns));
         if (has_cause && bound == SCHEDULE_LATEST && !is_sure)
             time = fmax(time, (double)p->at_ns);
+        time = fmax(time, looked_at[point]);
         at[point] = time;
+        uint32_t looks =
+            bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed) : SCHEDULE_NONE;
+        if (looks != SCHEDULE_NONE)
+            looked_at[looks] = fmax(looked_at[looks], time);
     }
     return at[s->end];
 }
@@ -142,31 +180,16 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
 static double *schedule_latest(const struct schedule *s, struct arena *a)
 {
     double *latest = ARENA_NEW(a, double, s->points_len + 1);
-    bool *is_needed = ARENA_NEW(a, bool, s->points_len + 1);
+    bool *is_needed = points_needed(s, a);
     for (uint32_t i = 0; i < s->points_len; i++)
         latest[i] = INFINITY;
-    for (uint32_t i = 0; i < s->points_len; i++)
-        if (s->points[i].cause != SCHEDULE_NONE && s->points[i].why == SCHEDULE_ENDED)
-            is_needed[s->points[i].cause] = true;
     latest[s->end] = (double)s->points[s->end].at_ns;
     for (uint32_t i = s->points_len; i-- > 0;) {
         uint32_t point = s->order[i], before = point_before(s, point);
         const struct schedule_point *p = &s->points[point];
-        if (point_next(s, point) == SCHEDULE_NONE && !is_needed[point] && point != s->end) {
-            /* Nobody waited for this end: who made the lane may look at it from its next point on.
-             */
-            uint32_t maker = s->points[s->lanes[p->lane].first].cause, last;
-            if (maker != SCHEDULE_NONE) {
-                const struct schedule_lane *l = &s->lanes[s->points[maker].lane];
-                last = l->first + l->len;
-                size_t next =
-                    maker + PARTITION_POINT(last - maker, k, s->points[maker + k].at_ns < p->at_ns);
-                while (next < last - 1 && s->points[next].state != SCHEDULE_WAITS)
-                    next++;
-                if (next < last)
-                    latest[point] = fmin(latest[point], latest[next]);
-            }
-        }
+        uint32_t looks = point_that_looks(s, point, is_needed);
+        if (looks != SCHEDULE_NONE)
+            latest[point] = fmin(latest[point], latest[looks]);
         if (p->cause != SCHEDULE_NONE)
             latest[p->cause] = fmin(latest[p->cause],
                                     latest[point] - (double)(p->at_ns - s->points[p->cause].at_ns));
