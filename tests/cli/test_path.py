@@ -94,6 +94,19 @@ class Path_(Job):
         self.assertFalse(report["path"]["waits_recorded"])
         self.assertIn("--off-cpu", self.text("path", "r"))
 
+    def test_commands_that_are_cut(self):
+        self.build()
+        long = " -quiet -imultiarch x86_64-linux-gnu -D A.B=1" + " -I include" * 9
+        for process, command in ((1, "/usr/lib/gcc/cc1" + long + " src/inflate.c -dumpbase inflate.c -o /tmp/x.s"),
+                                 (2, "/usr/bin/ld -plugin x.so" + long + " -o out/libz.so.1 crti.o a.o"),
+                                 (3, "/usr/bin/ar" + long + " cr libz.a a.o")):
+            self.job.processes[process]["command"] = command
+        self.finish()
+        text = self.text("path", "r")
+        for label in "cc1 ... inflate.c (8)", "ld ... libz.so.1 (9)", "ar ... libz.a (10)":
+            self.assertIn("  " + label + "\n", text)
+        self.assertIn("-dumpbase inflate.c", self.text("path", "--wide", "r"))
+
     def test_no_cpu_and_sleep(self):
         self.samples = []
         one = self.process(7, 1, 0, 1000)

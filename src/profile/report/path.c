@@ -46,24 +46,77 @@ static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "n
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* What a thread is called: the command of its process, cut; of other threads than the first, its
- * own name as well. */
+/* The word of a command line that tells it from others of the same program: a source file, else
+ * what follows -o, else the first operand that looks like a file. `len` 0: none does. */
+static const char *path_telling_word(const char *command, size_t *len)
+{
+    static const char *const SOURCES[] = {".c",  ".cc", ".cpp", ".cxx", ".C",   ".f", ".f90",
+                                          ".rs", ".S",  ".go",  ".m",   ".adb", ".d", ".java"};
+    const char *output = NULL, *file = NULL, *before = "";
+    size_t output_len = 0, file_len = 0;
+    const char *word = command + strcspn(command, " ");
+    while (*(word += strspn(word, " "))) {
+        size_t n = strcspn(word, " "), dot = n;
+        bool is_value = *before == '-' && !memchr(before, '=', strcspn(before, " "));
+        while (dot > 0 && word[dot - 1] != '.' && word[dot - 1] != '/')
+            dot--;
+        bool has_ending = dot > 1 && word[dot - 1] == '.' && *word != '-';
+        for (size_t i = 0; i < sizeof SOURCES / sizeof *SOURCES && has_ending && !is_value; i++)
+            if (strlen(SOURCES[i]) == n - dot + 1 &&
+                !memcmp(SOURCES[i], word + dot - 1, n - dot + 1)) {
+                *len = n;
+                return word;
+            }
+        if (!strncmp(before, "-o ", 3)) {
+            output = word;
+            output_len = n;
+        } else if (has_ending && !is_value && !file) {
+            file = word;
+            file_len = n;
+        }
+        before = word;
+        word += n;
+    }
+    *len = output ? output_len : file_len;
+    return output ? output : file;
+}
+
+/* A command in so many columns: whole, or the program and the word that tells it from others, both
+ * without their folders. */
+static void path_command(char *into, size_t size, const char *command, int room)
+{
+    size_t program_len = strcspn(command, " "), word_len = 0, from = program_len;
+    while (from > 0 && command[from - 1] != '/')
+        from--;
+    const char *rest = command + program_len;
+    int whole = snprintf(into, size, "%.*s%s", (int)(program_len - from), command + from, rest);
+    if (whole <= room)
+        return;
+    const char *word = path_telling_word(command, &word_len);
+    size_t folder = word ? word_len : 0;
+    while (folder > 0 && word[folder - 1] != '/')
+        folder--;
+    if (word && word_len > folder)
+        whole = snprintf(into, size, "%.*s ... %.*s", (int)(program_len - from), command + from,
+                         (int)(word_len - folder), word + folder);
+    if (whole > room)
+        snprintf(into + room - 3, size - (size_t)room + 3, "...");
+}
+
+/* What a thread is called: the command of its process; of other threads than the first, its own
+ * name as well. */
 static void path_thread_text(struct out *out, const struct recording *r, uint32_t thread, int room)
 {
+    enum { LEAST = 16, MOST = 400 };
     const struct recording_thread *t = &r->threads.at[thread];
     const struct recording_process *p = &r->processes.at[t->process];
-    const char *command = p->command ? p->command : p->name;
     char text[512], number[64];
     if (t->tid == p->pid)
         snprintf(number, sizeof number, " (%" PRIu32 ")", p->pid);
     else
         snprintf(number, sizeof number, ": thread %s (%" PRIu32 ")", t->name, t->tid);
-    int left = room ? room - (int)strlen(number) : 400;
-    left = left < 12 ? 12 : left;
-    if ((int)strlen(command) > left)
-        snprintf(text, sizeof text, "%.*s...", left - 3, command);
-    else
-        snprintf(text, sizeof text, "%s", command);
+    int left = room ? room - (int)strlen(number) : MOST;
+    path_command(text, sizeof text, p->command ? p->command : p->name, left < LEAST ? LEAST : left);
     text_name(out, text);
     text_name(out, number);
 }
