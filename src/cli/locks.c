@@ -84,6 +84,7 @@ static const struct option_group LOCKS_GROUPS[] = {
     GROUP(demangle_set, struct locks_request, view.session.no_demangle),
     GROUP(full_names_set, struct locks_request, view.full_names),
     FILE_GROUPS(struct locks_request, view.session),
+    GROUP(wide_set, struct locks_request, view.print.is_wide),
     GROUP(terminal_set, struct locks_request, view.print),
     GROUP(read_set, struct locks_request, view.session.read),
 };

@@ -67,41 +67,49 @@ class Case(unittest.TestCase):
 
 
 class Truth(Case):
+    """A holder sleeps for a known time; how long it then waits for a CPU depends on the machine, so
+    that times are compared, and not shares."""
+
+    def held(self, row, of, **more):
+        return self.share(row, of, **more) * row["seconds"]
+
     def test_holder_asleep_three_quarters(self):
         row = self.rows("share")["g_cache_lock"]
-        self.assertEqual((row["kind"], row["waits"]), ("mutex", 5))
-        self.assertGreater(row["seconds"], 0.9)
+        self.assertEqual(row["kind"], "mutex")
+        self.assertTrue(3 <= row["waits"] <= 5 and row["seconds"] > 0.6, row)
         self.assertIn("cache_get", row["waiters"][0]["stack"])
-        self.assertTrue(0.6 < self.share(row, "hold_asleep") < 0.88, row)
-        self.assertLess(0.05, sum(h["share"] for h in row["holders"] if h["doing"] == "runs"), row)
-        self.assertTrue(any("hold_busy" in h["stack"] for h in row["holders"] if h["doing"] == "runs"))
+        self.assertTrue(0.3 < self.held(row, "hold_asleep") < 1.3, row)  # 0.75
+        runs = [h for h in row["holders"] if h["doing"] == "runs"]
+        self.assertLess(0.03, sum(h["seconds"] for h in runs), row)  # 0.25, or more if a CPU is waited for
+        self.assertTrue(any("hold_busy" in h["stack"] for h in runs), row)
 
     def test_ptrace_sees_holders_too(self):
         row = self.rows("share", options=["--method", "ptrace"])["g_cache_lock"]
-        self.assertTrue(0.5 < self.share(row, "hold_asleep") < 0.95, row)
+        self.assertTrue(0.2 < self.held(row, "hold_asleep") < 1.5, row)
 
     def test_chain_of_three(self):
         rows = self.rows("chain")
         outer = rows["g_outer"]
-        self.assertGreater(self.share(outer, "chain_middle"), 0.9, outer)
-        self.assertGreater(self.share(outer, "chain_inner", depth=1), 0.9, outer)
+        self.assertGreater(self.held(outer, "chain_middle"), 0.35, outer)  # 0.6
+        self.assertGreater(self.held(outer, "chain_inner", depth=1), 0.35, outer)
         self.assertEqual(outer["holders"][0]["waits_for"], "mutex g_cache_lock")
         self.assertEqual(outer["holders"][1]["call"], "clock_nanosleep")
-        self.assertGreater(self.share(rows["g_cache_lock"], "chain_inner"), 0.9)
+        self.assertGreater(self.held(rows["g_cache_lock"], "chain_inner"), 0.35)
 
     def test_kinds_of_locks(self):
         rows = self.rows("kinds")
         self.assertEqual(rows["g_pi"]["kind"], "PI mutex")
         self.assertEqual(rows["g_robust"]["kind"], "mutex")
         for name in ("g_pi", "g_robust"):
-            self.assertGreater(self.share(rows[name], "mutex_holder"), 0.9, rows[name])
+            self.assertGreater(self.held(rows[name], "mutex_holder"), 0.2, rows[name])  # 0.4
+            self.assertNotIn("circle", {h["doing"] for h in rows[name]["holders"]})
         table = rows["g_table"]
         self.assertEqual(table["kind"], "rwlock")
-        readers = sum(w["seconds"] for w in table["waiters"] if "reader_waiter" in w["stack"])
-        self.assertTrue(0.9 * readers < self.share(table, "writer_holder") * table["seconds"]
-                        < 1.1 * readers, table)
+        self.assertTrue(0.3 < self.held(table, "writer_holder") < 1.3, table)  # 2 x 0.4
+        self.assertEqual({tuple(h["stack"])[-1:] for h in table["holders"] if h["stack"]},
+                         {("writer_holder",)})
         self.assertIn("readers", table["why_unheld"])
-        self.assertGreater(self.share(rows["join"], "writer_holder"), 0.05, rows["join"])
+        self.assertGreater(self.held(rows["join"], "writer_holder"), 0.1, rows["join"])
 
     def test_what_nobody_holds(self):
         rows = self.rows("signalled")
@@ -114,26 +122,43 @@ class Truth(Case):
 
     def test_locks_on_the_heap_are_one_row(self):
         row = self.rows("heap")["mutex"]
-        self.assertEqual((row["function"], row["waits"]), ("mutex_waiter", 3))
-        self.assertGreater(self.share(row, "mutex_holder"), 0.9, row)
+        self.assertEqual((row["function"], row["objects"]), ("mutex_waiter", 3))
+        self.assertGreater(self.held(row, "mutex_holder"), 0.6, row)  # 3 x 0.4
+
+    def test_words_of_other_libraries(self):
+        rows = self.rows("words")
+        self.assertGreater(sum(h["seconds"] for h in rows["g_musl"]["holders"]), 0.2, rows["g_musl"])
+        self.assertEqual(rows["g_musl"]["kind"], "mutex")
+        for name in ("g_plain", "g_rust"):
+            self.assertEqual((rows[name]["kind"], rows[name]["holders"]), ("futex", []))
+            self.assertIn("names no owner", rows[name]["why_unheld"])
+
+    def test_hundreds_of_threads(self):
+        row = self.rows("crowd")["g_queue"]
+        self.assertGreater(self.held(row, "wait_in_a_crowd"), 0.5, row)
+
+    def test_sleep_is_told_apart(self):
+        row = self.rows("signalled")["sleep"]
+        self.assertEqual((row["function"], row["holders"]), ("hold_asleep", []))
+        self.assertGreater(row["seconds"], 0.5)
 
     def test_children_and_pipes(self):
         rows = self.rows("children")
         for kind in ("child process", "pipe"):
-            self.assertGreater(self.share(rows[kind], "hold_asleep"), 0.5, rows[kind])
+            self.assertGreater(self.held(rows[kind], "hold_asleep"), 0.1, rows[kind])  # 0.3
 
     def test_between_processes(self):
         shared = self.dir / "shared"
         rows = self.rows("processes", shared)
         memory = rows[f"{shared}+0x0"]
         self.assertTrue(memory["is_shared"])
-        self.assertGreater(self.share(memory, "mutex_holder"), 0.9, memory)
-        self.assertGreater(self.share(rows[str(shared)], "hold_asleep"), 0.9, rows)
+        self.assertGreater(self.held(memory, "hold_asleep"), 0.2, memory)  # 0.4
+        self.assertGreater(self.held(rows[str(shared)], "hold_asleep"), 0.2, rows)
         self.assertEqual(rows[str(shared)]["kind"], "file lock")
 
     def test_holder_that_has_ended(self):
         row = self.rows("dead")["g_queue"]
-        self.assertEqual({h["doing"] for h in row["holders"]}, {"ended"}, row)
+        self.assertIn("ended", {h["doing"] for h in row["holders"]}, row)
 
     def test_deadlock(self):
         rows = self.rows("circle")
@@ -181,7 +206,7 @@ class Reports(Case):
 
     def test_locks(self):
         self.assertEqual(self.text("locks", self.folder), """\
-Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits too short to be looked at
+Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits that were not looked at
 
 Locks
 
@@ -200,7 +225,7 @@ mutex (2 of them) waited for in box::open: 0.200 s in 2 waits
 
     def test_files(self):
         self.assertEqual(self.text("io", self.folder), """\
-Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits too short to be looked at
+Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits that were not looked at
 
 file /data/wal: 1.000 s in 6 waits
   waiting in

@@ -267,6 +267,8 @@ enum recording_resource_kind {
     RECORDING_RESOURCE_PIPE,
     RECORDING_RESOURCE_SOCKET,
     RECORDING_RESOURCE_FILE_LOCK, /* on a file, of a process */
+    RECORDING_RESOURCE_SLEEP,     /* nothing: a time that has to pass */
+    RECORDING_RESOURCE_SEVERAL,   /* any of several descriptors */
     RECORDING_RESOURCE_KINDS
 };
 struct recording_resource {

@@ -49,7 +49,8 @@ enum {
 };
 static const struct column columns[LOCK_COLUMNS] = {
     [LOCK_KIND] = {"kind", "mutex, rwlock, PI mutex, futex, file lock, join, child process, "
-                           "condition variable, semaphore, barrier, pipe, socket, file"},
+                           "condition variable, semaphore, barrier, sleep, pipe, socket, "
+                           "file, several descriptors"},
     [LOCK_NAME] = {"name", "of the variable or file; null: it has none"},
     [LOCK_FUNCTION] = {"function", "of what has no name: the function that waits for it"},
     [LOCK_OBJECTS] = {"objects", "how many things the row stands for; those with a name are one"},
@@ -112,17 +113,32 @@ static double share_of(uint64_t part, uint64_t whole)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* A path on one line: the text's reader looks for a name, not for a layout. Names are whole, since
- * a stack that wraps can still be read, and one that is cut cannot. */
-static void put_stack(struct out *out, const struct locks *t, uint32_t number)
+/* Whether a system call says more than the function that made it: not "read < read". */
+static bool call_says_more(const struct locks *t, uint32_t number)
 {
     const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
-    uint32_t len = s ? s->len : 0;
-    for (uint32_t i = 0; i < len && i < STACK_NAMES; i++) {
+    return s && s->call && *s->call && strcmp(s->call, "futex") &&
+           (!s->len || strcmp(s->call, names_text(t->names, s->functions[0])) != 0);
+}
+
+/* A path on one line, from column `used` on: as many names as there is room for, and at least two.
+ * The text's reader looks for a name, not for a layout. */
+static void put_stack(struct out *out, const struct locks *t, uint32_t number,
+                      const struct text_style *style, size_t used)
+{
+    const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
+    enum { LEAST_NAMES = 2, REST = 6 }; /* " < ..." */
+    uint32_t len = s ? s->len : 0, i = 0;
+    for (; i < len; i++) {
+        const char *name = names_text(t->names, s->functions[i]);
+        used += strlen(name) + 3;
+        bool has_room = !style->width || used + (i + 1 < len ? REST : 0) <= (size_t)style->width;
+        if (i >= LEAST_NAMES && (!has_room || (style->width && i >= STACK_NAMES)))
+            break;
         out_str(out, i ? " < " : "");
-        text_name(out, names_text(t->names, s->functions[i]));
+        text_name(out, name);
     }
-    if (len > STACK_NAMES)
+    if (i < len)
         out_str(out, " < ...");
     if (!len)
         out_str(out, "[stack not known]");
@@ -130,13 +146,16 @@ static void put_stack(struct out *out, const struct locks *t, uint32_t number)
 
 /* What a holder did, as half a sentence that its stack ends. "futex" is left out where what it
  * waits for is named, which says the same. A thread that is always the same one is named behind. */
-static void put_doing(struct out *out, const struct locks *t, const struct lock_holder *h)
+static void put_doing(struct out *out, const struct locks *t, const struct lock_holder *h,
+                      const struct text_style *style)
 {
-    const char *call = h->stack == RECORDING_NONE ? NULL : t->stacks[h->stack].call;
+    const char *call = call_says_more(t, h->stack) ? t->stacks[h->stack].call : NULL;
+    size_t used = INDENT + 31 + 2 * (size_t)h->depth + (call ? 4 + strlen(call) : 0) +
+                  (h->waits_for ? 5 + strlen(h->waits_for) : 0);
     switch (h->doing) {
     case RECORDING_DOING_RUN:
         out_str(out, "ran");
-        if (call && *call) {
+        if (call) {
             out_str(out, " in ");
             text_name(out, call);
         }
@@ -152,14 +171,14 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
             out_str(out, " for ");
             text_name(out, h->waits_for);
         }
-        if (call && *call && (!h->waits_for || strcmp(call, "futex"))) {
+        if (call) {
             out_str(out, " in ");
             text_name(out, call);
         }
         out_str(out, ": ");
     }
     if (h->stack != RECORDING_NONE)
-        put_stack(out, t, h->stack);
+        put_stack(out, t, h->stack, style, used);
     if (h->thread && h->tid) {
         out_str(out, "  (thread ");
         text_name(out, h->thread);
@@ -171,28 +190,35 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
 /* The tree of holders, each two columns further in than the one that waits for it, then the time of
  * which no holder is known, with the reason: both together are the row's whole time. What is less
  * than a twentieth of a percent is not worth a line that says 0.0 %. */
-static void put_holders(struct out *out, const struct locks *t, const struct lock *lock)
+static void put_holders(struct out *out, const struct locks *t, const struct lock *lock,
+                        const struct text_style *style)
 {
+    const double least = 0.0005; /* what would be printed as 0.0 % */
+    size_t shown = 0, worth = 0;
+    for (size_t i = 0; i < lock->holders_len; i++)
+        worth += share_of(lock->holders[i].ns, lock->ns) >= least;
     if (lock->holders_len)
         out_printf(out, "  while %s\n",
                    !strcmp(lock->kind, "join")            ? "the thread"
                    : !strcmp(lock->kind, "child process") ? "the child"
                    : !strcmp(lock->kind, "pipe")          ? "the process at its other end"
                                                           : "who held it");
-    for (size_t i = 0; i < lock->holders_len && i < MOST_HOLDERS; i++) {
+    for (size_t i = 0; i < lock->holders_len && shown < MOST_HOLDERS; i++) {
         const struct lock_holder *h = &lock->holders[i];
+        if (share_of(h->ns, lock->ns) < least)
+            continue;
+        shown++;
         out_spaces(out, INDENT);
         out_printf(out, "%6.1f %%  %9.3f s  ", 100 * share_of(h->ns, lock->ns), seconds(h->ns));
         out_spaces(out, 2 * (h->depth < STACK_NAMES ? h->depth : STACK_NAMES));
         out_str(out, h->depth ? "which " : "");
-        put_doing(out, t, h);
+        put_doing(out, t, h, style);
     }
-    if (lock->holders_len > MOST_HOLDERS) {
+    if (worth > shown) {
         out_spaces(out, INDENT);
-        out_printf(out, "[%zu more, not shown]\n", lock->holders_len - MOST_HOLDERS);
+        out_printf(out, "[%zu more, not shown]\n", worth - shown);
     }
     uint64_t rest = lock->ns - lock->held_ns;
-    double least = 0.0005; /* what would be printed as 0.0 % */
     if (lock->unheld && share_of(rest, lock->ns) >= least) {
         if (lock->held_ns) {
             out_spaces(out, INDENT);
@@ -206,7 +232,8 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
 
 /* A paragraph. What has no name is told by who waits for it, and how many such things there are.
  * The system call stands with the stack where it says more than "futex". */
-static void put_lock(struct out *out, const struct locks *t, const struct lock *lock)
+static void put_lock(struct out *out, const struct locks *t, const struct lock *lock,
+                     const struct text_style *style)
 {
     out_char(out, '\n');
     out_str(out, lock->kind);
@@ -216,7 +243,7 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     } else {
         if (lock->objects > 1)
             out_printf(out, "(%" PRIu32 " of them) ", lock->objects);
-        out_str(out, "waited for in ");
+        out_str(out, !strcmp(lock->kind, "sleep") ? "in " : "waited for in ");
         if (lock->function == NO_FUNCTION)
             out_str(out, "[stack not known]");
         else
@@ -227,21 +254,22 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     out_str(out, "  waiting in\n");
     for (size_t i = 0; i < lock->waiters_len && i < MOST_WAITERS; i++) {
         const struct lock_waiter *w = &lock->waiters[i];
-        const char *call = w->stack == RECORDING_NONE ? NULL : t->stacks[w->stack].call;
         out_spaces(out, INDENT);
         out_printf(out, "%9.3f s  %7" PRIu64 "  ", seconds(w->ns), w->waits);
-        if (call && *call && strcmp(call, "futex")) {
-            text_name(out, call);
+        size_t used = INDENT + 22;
+        if (call_says_more(t, w->stack)) {
+            text_name(out, t->stacks[w->stack].call);
             out_str(out, " < ");
+            used += strlen(t->stacks[w->stack].call) + 3;
         }
-        put_stack(out, t, w->stack);
+        put_stack(out, t, w->stack, style, used);
         out_char(out, '\n');
     }
     if (lock->waiters_len > MOST_WAITERS) {
         out_spaces(out, INDENT);
         out_printf(out, "[%zu more stacks, not shown]\n", lock->waiters_len - MOST_WAITERS);
     }
-    put_holders(out, t, lock);
+    put_holders(out, t, lock, style);
 }
 
 /* Locks come before the rest, and each part has a line that says what it is. The second line of the
@@ -257,7 +285,7 @@ void locks_text(struct out *out, const struct report_input *in)
     out_printf(out, "Waiting  %.3f s of all threads; %.3f s of it below", seconds(t->waited_ns),
                seconds(t->seen_ns));
     if (t->unseen_ns)
-        out_printf(out, "; %.3f s in waits too short to be looked at", seconds(t->unseen_ns));
+        out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
     out_char(out, '\n');
     if (!t->has_waits)
         out_str(out, "\nNo waiting was recorded: record with 'monarc run --off-cpu'.\n");
@@ -267,7 +295,7 @@ void locks_text(struct out *out, const struct report_input *in)
     for (size_t i = 0; i < t->len && (!limit || i < limit); i++) {
         if (!t->is_io && (i == 0 || i == locks))
             out_str(out, i < locks ? "\nLocks\n" : "\nOther waits for threads and processes\n");
-        put_lock(out, t, &t->rows[i]);
+        put_lock(out, t, &t->rows[i], &in->style);
     }
     if (limit && t->len > limit)
         out_printf(out, "\n%zu more rows (--limit 0 shows all)\n", t->len - limit);

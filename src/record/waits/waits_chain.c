@@ -25,7 +25,7 @@
 enum {
     MOST_STEPS = 8, /* of a chain */
     LOOK_AGAIN_NS = 10 * 1000 * 1000,
-    AGAIN_TO_COST = 50,
+    AGAIN_TO_COST = 100,
     MOST_ASKED = 4096,
     ASKED_NS = 50 * 1000 * 1000, /* a sample after that says nothing */
 };
@@ -43,11 +43,22 @@ static struct recording_link chain_step(const struct waits *w, uint32_t parent, 
 
 /* --- looks ----------------------------------------------------------------------------------- */
 
+/* Whether a thread still waits where it was seen: one that was woken may have the lock already, and
+ * would seem to wait for itself. */
+static bool chain_still_waits(pid_t pid, pid_t tid, const struct waits_look *seen)
+{
+    struct waits_look now;
+    waits_look_at(pid, tid, &now);
+    return now.state == WAITS_BLOCKED && now.syscall == seen->syscall && now.sp == seen->sp &&
+           now.arguments[0] == seen->arguments[0];
+}
+
 /* The chain behind `step`, of a thread that waits for `r`: returns its last step. `asked`: that
  * one runs, and its next sample says where. */
-static uint32_t chain_follow(struct waits *w, uint32_t step, pid_t pid, pid_t tid,
+static uint32_t chain_follow(struct waits *w, uint32_t step, const struct waiting_thread *t,
                              struct waits_resource r, uint64_t at_ns, struct waits_asked *asked)
 {
+    pid_t pid = t->pid, tid = t->tid;
     pid_t seen[MOST_STEPS + 1] = {tid};
     for (size_t len = 1; len <= MOST_STEPS && r.holder; len++) {
         struct waits_look look = {.state = WAITS_GONE};
@@ -56,11 +67,20 @@ static uint32_t chain_follow(struct waits *w, uint32_t step, pid_t pid, pid_t ti
         pid_t holder = r.holder, holder_pid = r.holder_pid;
         bool is_recorded = !r.is_gone && collector_has_process(w->collector, holder_pid);
         bool is_circle = false, has_next = false;
+        pid_t of, parent;
+        /* A child that was just forked will be told of; it is not one that is left out. */
+        if (!is_recorded && !r.is_gone && proc_of_thread(holder_pid, &of, &parent) &&
+            collector_has_process(w->collector, parent))
+            return step;
         if (!r.is_gone)
             waits_look_at(holder_pid, holder, &look);
         for (size_t i = 0; i < len; i++)
             is_circle |= seen[i] == holder;
         seen[len] = holder;
+        /* The kernel gives a PI mutex to whom it wakes before that one runs. */
+        bool is_given = r.kind == RECORDING_RESOURCE_PI && seen[len - 1] == holder;
+        if (is_given || (holder == tid && !chain_still_waits(t->pid, tid, &t->chain->look)))
+            return step;
         if (is_recorded && (look.state == WAITS_BLOCKED || look.state == WAITS_STOPPED)) {
             place = waits_look_place(w, holder_pid, holder, &look, NULL, at_ns);
             has_next =
@@ -103,7 +123,7 @@ static void chain_look(struct waits *w, int32_t slot, const struct waits_resourc
     struct waits_chain *chain = t->chain;
     struct waits_asked asked = {0};
     uint64_t now = clock_now();
-    uint32_t last = chain_follow(w, chain->first, t->pid, t->tid, *r, now, &asked);
+    uint32_t last = chain_follow(w, chain->first, t, *r, now, &asked);
     vec_push(&chain->looks, (struct waits_seen){now, last});
     if (asked.tid && w->asked.len < MOST_ASKED) {
         asked.slot = slot;
@@ -157,7 +177,7 @@ void waits_chain_free(struct waiting_thread *t)
 /* The queue is in the order of looks; what was paid for is paid back by pausing. */
 uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
 {
-    uint64_t begin = clock_now(), now = begin;
+    uint64_t begin = clock_own_cpu(), cost = 0, now = clock_now();
     if (now_ns < w->again_ns)
         return w->again_ns - now_ns;
     while (w->held.first != NO_THREAD) {
@@ -173,13 +193,14 @@ uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
         if (waits_resource(w, t->pid, t->tid, &chain->look, &r))
             chain_look(w, slot, &r);
         now = clock_now();
-        if (now - begin > LOOK_AGAIN_NS / AGAIN_TO_COST)
+        cost = clock_own_cpu() - begin;
+        if (cost > LOOK_AGAIN_NS / AGAIN_TO_COST)
             break;
     }
     /* Never in step with the program: the pause varies by a quarter. */
     w->random = w->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     uint64_t pause = LOOK_AGAIN_NS / 8 * 7 + (w->random >> 33) % (LOOK_AGAIN_NS / 4);
-    uint64_t paid = (now - begin) * AGAIN_TO_COST;
+    uint64_t paid = cost * AGAIN_TO_COST;
     w->again_ns = now + (paid > pause ? paid : pause);
     return w->held.first == NO_THREAD ? UINT64_MAX : w->again_ns - now;
 }

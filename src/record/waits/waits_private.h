@@ -202,7 +202,7 @@ struct waits_resource {
     bool is_gone;                /* there is no thread of that number */
 };
 
-/* false: it sleeps, or waits for what has no name. */
+/* false: it waits for what has no name here. */
 bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct waits_look *look,
                     struct waits_resource *out);
 

@@ -16,6 +16,8 @@
  * futexes, have the owner's number in the word, with bit 31 set. musl's plain ones have EBUSY
  * there, and locks of Rust, Go and C++ a state: they name nobody, and nor do condition variables.
  *
+ * Sleeping is waiting for nothing but time, and is told apart so that nothing is left over.
+ *
  * An owner counts only if the process has a thread of that number, so that other memory which looks
  * like a lock is none. All is read from outside; nothing is written, stopped or woken. */
 #include "record/waits/waits_private.h"
@@ -52,7 +54,16 @@ enum {
 enum { WORDS_BEFORE = 3, WORDS_BEHIND = 5, WORDS = WORDS_BEFORE + WORDS_BEHIND };
 
 /* Calls by what their first argument is. */
-enum call_class { CALL_OTHER, CALL_FUTEX, CALL_DESCRIPTOR, CALL_POLL, CALL_CHILD, CALL_LOCK };
+enum call_class {
+    CALL_OTHER,
+    CALL_FUTEX,
+    CALL_DESCRIPTOR,
+    CALL_POLL,
+    CALL_CHILD,
+    CALL_LOCK,
+    CALL_SLEEP,
+    CALL_SELECT
+};
 
 /* By name, since numbers differ from machine to machine. */
 static enum call_class call_class_of(const char *name)
@@ -79,6 +90,8 @@ static enum call_class call_class_of(const char *name)
         {"flock", CALL_LOCK},         {"epoll_wait", CALL_DESCRIPTOR},
         {"poll", CALL_POLL},          {"epoll_pwait", CALL_DESCRIPTOR},
         {"ppoll", CALL_POLL},         {"epoll_pwait2", CALL_DESCRIPTOR},
+        {"nanosleep", CALL_SLEEP},    {"clock_nanosleep", CALL_SLEEP},
+        {"select", CALL_SELECT},      {"pselect6", CALL_SELECT},
         {"wait4", CALL_CHILD},        {"waitid", CALL_CHILD},
     };
     for (size_t i = 0; name && i < sizeof CALLS / sizeof *CALLS; i++)
@@ -295,13 +308,14 @@ static void resource_of_file_lock(struct waits_resource *out, pid_t pid, int fd)
         fclose(file);
 }
 
-/* A thread that waits for one descriptor waits for that; for one of several, nothing is said. */
-static bool resource_of_poll(const struct waits *w, struct waits_resource *out, pid_t pid,
+/* A thread that waits for one descriptor waits for that; for none, it sleeps. */
+static void resource_of_poll(const struct waits *w, struct waits_resource *out, pid_t pid,
                              const struct waits_look *look)
 {
     struct pollfd one;
-    return look->arguments[1] == 1 && resource_read(pid, look->arguments[0], &one, sizeof one) &&
-           resource_of_descriptor(w, out, pid, one.fd);
+    out->kind = look->arguments[1] ? RECORDING_RESOURCE_SEVERAL : RECORDING_RESOURCE_SLEEP;
+    if (look->arguments[1] == 1 && resource_read(pid, look->arguments[0], &one, sizeof one))
+        resource_of_descriptor(w, out, pid, one.fd);
 }
 
 /* The child that is waited for: the one that is named, or the only one. */
@@ -337,7 +351,7 @@ bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct wa
     const char *call = a && look->syscall >= 0 && (uint64_t)look->syscall < a->syscalls_len
                            ? a->syscalls[look->syscall]
                            : NULL;
-    /* Calls that are none of these sleep, or wait for several things at once. */
+    /* Calls that are none of these wait for what has no name here. */
     *out = (struct waits_resource){.kind = RECORDING_RESOURCE_KINDS};
     switch (call_class_of(call)) {
     case CALL_FUTEX: resource_of_futex(out, pid, look); break;
@@ -348,6 +362,10 @@ bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct wa
         if (!strcmp(call, "flock") || look->arguments[1] == F_SETLKW_NUMBER ||
             look->arguments[1] == F_OFD_SETLKW_NUMBER)
             resource_of_file_lock(out, pid, (int)look->arguments[0]);
+        break;
+    case CALL_SLEEP: out->kind = RECORDING_RESOURCE_SLEEP; break;
+    case CALL_SELECT:
+        out->kind = look->arguments[0] ? RECORDING_RESOURCE_SEVERAL : RECORDING_RESOURCE_SLEEP;
         break;
     case CALL_OTHER: break;
     }

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/futex.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,6 +83,8 @@ static void *share_waiter(void *unused)
 static void *chain_inner(void *unused)
 {
     pthread_mutex_lock(&g_cache_lock);
+    pthread_barrier_wait(&turn);
+    pthread_barrier_wait(&turn);
     hold_asleep(0.6);
     pthread_mutex_unlock(&g_cache_lock);
     return unused;
@@ -88,8 +92,9 @@ static void *chain_inner(void *unused)
 
 static void *chain_middle(void *unused)
 {
-    hold_asleep(0.05);
+    pthread_barrier_wait(&turn);
     pthread_mutex_lock(&g_outer);
+    pthread_barrier_wait(&turn);
     cache_get();
     pthread_mutex_unlock(&g_outer);
     return unused;
@@ -97,7 +102,8 @@ static void *chain_middle(void *unused)
 
 static void *chain_outer(void *unused)
 {
-    hold_asleep(0.1);
+    pthread_barrier_wait(&turn);
+    pthread_barrier_wait(&turn);
     pthread_mutex_lock(&g_outer);
     pthread_mutex_unlock(&g_outer);
     return unused;
@@ -107,6 +113,7 @@ static void *chain_outer(void *unused)
 static void *mutex_holder(void *mutex)
 {
     pthread_mutex_lock(mutex);
+    pthread_barrier_wait(&turn);
     hold_asleep(0.4);
     pthread_mutex_unlock(mutex);
     return NULL;
@@ -114,9 +121,8 @@ static void *mutex_holder(void *mutex)
 
 static void *mutex_waiter(void *mutex)
 {
-    hold_asleep(0.05);
-    if (pthread_mutex_lock(mutex) == EOWNERDEAD)
-        pthread_mutex_consistent(mutex);
+    pthread_barrier_wait(&turn);
+    pthread_mutex_lock(mutex);
     pthread_mutex_unlock(mutex);
     return NULL;
 }
@@ -124,6 +130,7 @@ static void *mutex_waiter(void *mutex)
 static void *writer_holder(void *unused)
 {
     pthread_rwlock_wrlock(&g_table);
+    pthread_barrier_wait(&turn);
     hold_asleep(0.4);
     pthread_rwlock_unlock(&g_table);
     return unused;
@@ -131,7 +138,7 @@ static void *writer_holder(void *unused)
 
 static void *reader_waiter(void *unused)
 {
-    hold_asleep(0.05);
+    pthread_barrier_wait(&turn);
     pthread_rwlock_rdlock(&g_table);
     pthread_rwlock_unlock(&g_table);
     return unused;
@@ -140,6 +147,7 @@ static void *reader_waiter(void *unused)
 static void *reader_holder(void *unused)
 {
     pthread_rwlock_rdlock(&g_table);
+    pthread_barrier_wait(&turn);
     hold_asleep(0.4);
     pthread_rwlock_unlock(&g_table);
     return unused;
@@ -147,7 +155,7 @@ static void *reader_holder(void *unused)
 
 static void *writer_waiter(void *unused)
 {
-    hold_asleep(0.05);
+    pthread_barrier_wait(&turn);
     pthread_rwlock_wrlock(&g_table);
     pthread_rwlock_unlock(&g_table);
     return unused;
@@ -210,12 +218,70 @@ static void *deadlocked(void *which)
 static void run(void *(*const routines[3])(void *), void *argument)
 {
     pthread_t threads[3];
+    unsigned len = routines[2] ? 3 : 2;
+    pthread_barrier_destroy(&turn);
+    pthread_barrier_init(&turn, NULL, len);
     for (int i = 0; i < 3 && routines[i]; i++)
         pthread_create(&threads[i], NULL, routines[i], argument);
     for (int i = 0; i < 3 && routines[i]; i++)
         pthread_join(threads[i], NULL);
 }
 #define RUN(argument, ...) run((void *(*const[3])(void *)){__VA_ARGS__}, argument)
+
+/* Waits 0.4 s at a word that is as some library leaves it. `word` is the first of four: of the word
+ * itself, what follows it. */
+static void wait_at(int *word, int operation)
+{
+    struct timespec t = {0, 400 * 1000 * 1000};
+    syscall(SYS_futex, word, operation, *word, &t, NULL, 0);
+}
+
+static int g_musl[4], g_plain[4], g_rust[4];
+
+static void *waits_at_musl(void *tid)
+{
+    g_musl[0] = (int)(0x80000000u | (unsigned)(long)tid); /* recursive: owner and waiters */
+    wait_at(g_musl, FUTEX_WAIT_PRIVATE);
+    return NULL;
+}
+
+static void *waits_at_plain(void *unused)
+{
+    g_plain[0] = (int)(0x80000000u | EBUSY); /* musl's default: locked, by whom is not kept */
+    wait_at(g_plain, FUTEX_WAIT_PRIVATE);
+    return unused;
+}
+
+static void *waits_at_rust(void *unused)
+{
+    g_rust[0] = 2; /* locked and contended */
+    wait_at(g_rust, FUTEX_WAIT_PRIVATE);
+    return unused;
+}
+
+/* Hundreds of threads wait for one mutex, in turn. */
+static void *crowd(void *unused)
+{
+    pthread_mutex_lock(&g_queue);
+    pthread_mutex_unlock(&g_queue);
+    return unused;
+}
+
+static void wait_in_a_crowd(void)
+{
+    enum { THREADS = 300 };
+    static pthread_t threads[THREADS];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    pthread_mutex_lock(&g_queue);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], &small, crowd, NULL);
+    hold_asleep(1);
+    pthread_mutex_unlock(&g_queue);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
 
 /* A child writes late, and another one ends late. */
 static int wait_for_children(void)
@@ -255,21 +321,30 @@ static int wait_for_processes(const char *path)
     pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_mutex_init(mutex, &shared);
     if (!fork()) {
-        struct flock lock = {.l_type = F_WRLCK};
-        int own = open(path, O_RDWR);
-        fcntl(own, F_SETLKW, &lock);
-        mutex_holder(mutex);
+        pthread_mutex_lock(mutex);
+        hold_asleep(0.4);
+        pthread_mutex_unlock(mutex);
         _exit(0);
     }
-    struct flock lock = {.l_type = F_WRLCK};
-    mutex_waiter(mutex);
+    struct flock lock = {.l_type = F_WRLCK}, probe = lock;
+    while (!pthread_mutex_trylock(mutex)) { /* until the child has it */
+        pthread_mutex_unlock(mutex);
+        hold_asleep(0.001);
+    }
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
+    while (wait(NULL) > 0)
+        ;
     if (!fork()) {
         int own = open(path, O_RDWR);
         fcntl(own, F_SETLKW, &lock);
         hold_asleep(0.4);
         _exit(0);
     }
-    hold_asleep(0.05);
+    while (!fcntl(file, F_GETLK, &probe) && probe.l_type == F_UNLCK) {
+        probe.l_type = F_WRLCK;
+        hold_asleep(0.001);
+    }
     fcntl(file, F_SETLKW, &lock);
     while (wait(NULL) > 0)
         ;
@@ -308,6 +383,10 @@ int main(int argc, char **argv)
         return wait_for_children();
     } else if (!strcmp(what, "processes") && argc > 2) {
         return wait_for_processes(argv[2]);
+    } else if (!strcmp(what, "words")) {
+        RUN((void *)(long)getpid(), waits_at_musl, waits_at_plain, waits_at_rust);
+    } else if (!strcmp(what, "crowd")) {
+        wait_in_a_crowd();
     } else if (!strcmp(what, "dead")) {
         RUN(&g_queue, dies_holding, waits_in_vain);
     } else if (!strcmp(what, "circle")) {

@@ -56,6 +56,8 @@ static const struct {
      "no recorded process has the other end open"},
     {"socket", NULL, RECORDING_RESOURCE_SOCKET, false, true, NULL},
     {"file", NULL, RECORDING_RESOURCE_FILE, false, true, NULL},
+    {"several descriptors", NULL, RECORDING_RESOURCE_SEVERAL, false, true, NULL},
+    {"sleep", NULL, RECORDING_RESOURCE_SLEEP, false, false, NULL},
 };
 
 enum { KINDS_LEN = sizeof KINDS / sizeof *KINDS, NO_ROW = UINT32_MAX };
@@ -109,7 +111,8 @@ static const char *locks_call(const struct locks_making *m, uint32_t node)
     return behind && behind[1] == ' ' ? behind + 2 : behind && *name == '[' ? "" : name;
 }
 
-/* Whether a function is the C or C++ library's, or has no name. */
+/* Whether a function is the C or C++ library's, or stands for no code. Code of another library that
+ * has no symbols is its own: its object says whose. */
 static bool locks_is_library(const struct locks_making *m, uint32_t function)
 {
     static const char *const LIBRARIES[] = {"libc.", "libc-",  "libpthread", "libstdc++",
@@ -117,7 +120,10 @@ static bool locks_is_library(const struct locks_making *m, uint32_t function)
     const struct functions *f = &m->in->frames->functions;
     const char *label = function_object_label(f, function);
     const char *name = f->at[function].name;
-    bool is_it = f->at[function].is_made || !strcmp(name, "_start");
+    bool is_code = f->at[function].is_unwind_range ||
+                   (!strncmp(name, "[no symbol] (", strlen("[no symbol] (")) &&
+                    strcmp(name, "[no symbol] (vdso)") != 0);
+    bool is_it = (f->at[function].is_made && !is_code) || !strcmp(name, "_start");
     for (size_t i = 0; label && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++)
         is_it |= !strncmp(label, LIBRARIES[i], strlen(LIBRARIES[i]));
     return is_it || !strncmp(name, "pthread_", strlen("pthread_")) ||
@@ -126,22 +132,27 @@ static bool locks_is_library(const struct locks_making *m, uint32_t function)
 }
 
 /* Leaves of a stack what people call by name: of the library's functions that are innermost the one
- * that was called, and none of those that are outermost; nothing without a name. A stack of which
- * nothing would be left stays as it is. */
+ * that was called, and none of those that are outermost. Of a stack that is all the library's, what
+ * begins with an underscore goes as far as something else is left. */
 static uint32_t locks_trim(const struct locks_making *m, uint32_t *functions, uint32_t len)
 {
     const struct functions *f = &m->in->frames->functions;
     uint32_t first = 0, last = len, kept = 0;
     while (last > 0 && locks_is_library(m, functions[last - 1]))
         last--;
-    if (!last)
-        return len;
-    while (first + 1 < last && locks_is_library(m, functions[first + 1]) &&
+    bool is_all_library = !last;
+    last = is_all_library ? len : last;
+    while (!is_all_library && first + 1 < last && locks_is_library(m, functions[first + 1]) &&
            locks_is_library(m, functions[first]))
         first++;
-    for (uint32_t i = first; i < last; i++)
-        if (!f->at[functions[i]].is_made)
+    for (uint32_t i = 0; is_all_library && !first && i < len; i++)
+        if (f->at[functions[i]].name[0] != '_' && !f->at[functions[i]].is_made)
+            first = i;
+    for (uint32_t i = first; i < last; i++) {
+        bool is_nothing = f->at[functions[i]].is_made && locks_is_library(m, functions[i]);
+        if (!is_nothing)
             functions[kept++] = functions[i];
+    }
     return kept;
 }
 
@@ -202,9 +213,9 @@ static uint32_t locks_kind(const struct locks_making *m, uint32_t kind, uint32_t
             continue;
         if (!KINDS[i].function)
             return i;
-        if (s && s->len && locks_is_library(m, s->functions[0]) &&
-            strstr(m->in->frames->functions.at[s->functions[0]].name, KINDS[i].function))
-            return i;
+        for (uint32_t k = 0; s && k < s->len && locks_is_library(m, s->functions[k]); k++)
+            if (strstr(m->in->frames->functions.at[s->functions[k]].name, KINDS[i].function))
+                return i;
     }
     return 0;
 }
@@ -217,14 +228,19 @@ static const char *locks_demangled(struct locks_making *m, const char *name)
     return kept;
 }
 
+/* Numbers of pipes, sockets and processes are no names. */
+static bool locks_has_name(const struct recording_resource *r)
+{
+    return r->name && r->kind != RECORDING_RESOURCE_PIPE && r->kind != RECORDING_RESOURCE_SOCKET &&
+           r->kind != RECORDING_RESOURCE_CHILD;
+}
+
 /* The row of a resource that is waited for in a stack. */
 static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
 {
     const struct recording_resource *r = &m->in->recording->resources.at[resource];
     uint32_t kind = locks_kind(m, r->kind, stack), function = NO_FUNCTION;
-    bool is_new, is_named = r->name && r->kind != RECORDING_RESOURCE_PIPE &&
-                            r->kind != RECORDING_RESOURCE_SOCKET &&
-                            r->kind != RECORDING_RESOURCE_CHILD;
+    bool is_new, is_named = locks_has_name(r);
     bool is_memory = r->kind <= RECORDING_RESOURCE_JOIN;
     bool is_shared = is_memory && r->process == RECORDING_NONE;
     if (!is_named && stack != RECORDING_NONE)
@@ -251,14 +267,18 @@ static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t st
 
 /* --- steps ----------------------------------------------------------------------------------- */
 
-/* The text for what a holder waits for: name or kind. */
+/* The text for what a holder waits for: name or kind. Of what has no path the call says it all. */
 static const char *locks_awaited(struct locks_making *m, uint32_t resource, uint32_t stack)
 {
-    if (resource == RECORDING_NONE)
+    if (resource == RECORDING_NONE ||
+        m->in->recording->resources.at[resource].kind == RECORDING_RESOURCE_SLEEP)
         return NULL;
     const struct recording_resource *r = &m->in->recording->resources.at[resource];
-    const char *kind = KINDS[locks_kind(m, r->kind, stack)].name;
-    return r->name ? arena_printf(m->arena, "%s %s", kind, locks_demangled(m, r->name)) : kind;
+    const char *kind = KINDS[locks_kind(m, r->kind, stack)].name, *anonymous = "anon_inode:";
+    if (r->name && !strncmp(r->name, anonymous, strlen(anonymous)))
+        return NULL;
+    return locks_has_name(r) ? arena_printf(m->arena, "%s %s", kind, locks_demangled(m, r->name))
+                             : kind;
 }
 
 /* The step below a row, or below another step, for one of a chain. */
@@ -441,14 +461,14 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
         of->row.waiters = waiters + waiter;
         for (; waiter < m.waiters.len && m.waiters.at[waiter].row == i; waiter++) {
             waiters[waiter] = m.waiters.at[waiter].waiter;
-            of->row.waiters_len++;
+            of->row.waiters_len += waiters[waiter].ns || waiters[waiter].waits;
         }
-        rows[i] = of->row;
+        if (of->row.waiters_len) /* others were over before they were looked at */
+            rows[out->len++] = of->row;
     }
-    if (m.rows.len)
-        qsort(rows, m.rows.len, sizeof *rows, locks_by_time);
+    if (out->len)
+        qsort(rows, out->len, sizeof *rows, locks_by_time);
     out->rows = rows;
-    out->len = m.rows.len;
     struct lock_stack *stacks = ARENA_NEW(a, struct lock_stack, m.stacks.len + 1);
     if (m.stacks.len)
         memcpy(stacks, m.stacks.at, m.stacks.len * sizeof *stacks);
