@@ -98,6 +98,57 @@ class Before34(unittest.TestCase):
         (self.dir / "v32/t.da").write_bytes(before_34.number(len(row) // 8 - 2, 8) + row[16:])
         self.assertIn(b"counted arcs in the notes", self.shown("v32", "cover", "t.bbg")[2])
 
+    def drawn(self, name=b"f", blocks=3, arcs=2, lists=((1, 0), (2, 1), ()), end=-1):
+        """A graph of gcc 3.3: a function whose block i has the arcs lists[i], {target, flags} each."""
+        n = before_34.number
+        data = before_34.delimited(name, -1, True) + n(7) + n(blocks) + n(arcs)
+        for block in lists:
+            data += n(len(block) // 2) + b"".join(map(n, block))
+        return data + n(end)
+
+    def told(self, graph):
+        """What is said of a graph beside lines of `f`, of which each block but the entry has one."""
+        n = before_34.number
+        for old in (self.dir / "v33").glob("t.da"):
+            old.unlink()
+        (self.dir / "v33/t.bbg").write_bytes(graph)
+        (self.dir / "v33/t.bb").write_bytes(
+            before_34.delimited(b"f", -2, False) + n(0) + before_34.delimited(b"prog.c", -1, False) + n(3) + n(0) + n(4))
+        status, text, error = self.shown("v33", "info", "t.bbg")
+        return status, (text + error).decode()
+
+    def test_bounds_of_graphs(self):
+        """Each number that a graph may not have, by itself."""
+        status, text = self.told(self.drawn())
+        self.assertEqual(status, 0, text)
+        self.assertIn("1 functions, 3 blocks, 2 arcs (1 with counters)", text)
+        for wrong in ({"lists": ((3, 0), (2, 1), ())},           # leads behind the last block
+                      {"lists": ((1, -1), (2, 1), ())},          # a negative number for flags
+                      {"lists": ((1, 0, 2, 0), (2, 1), ())},     # more arcs than the function has
+                      {"arcs": 3}, {"arcs": 1},                  # more and fewer than its blocks have
+                      {"arcs": 2**31 - 1}, {"blocks": 2**31 - 1},  # more than there are bytes
+                      {"blocks": 0, "arcs": 0, "lists": ()}, {"end": 1}):
+            status, text = self.told(self.drawn(**wrong))
+            self.assertEqual(status, 2, (wrong, text))
+            self.assertIn("incomplete function in a graph of gcc before 3.4", text, wrong)
+        self.assertEqual(self.told(self.drawn(blocks=-3))[0], 2)
+
+    def test_arc_that_closes_the_circle(self):
+        """The one from the exit to the entry is none, unless it is counted: then its function is damaged."""
+        closed = self.told(self.drawn(lists=((1, 0), (2, 1), (0, 1)), arcs=3))[1]
+        self.assertIn("1 functions, 3 blocks, 2 arcs (1 with counters)", closed)
+        counted = self.told(self.drawn(lists=((1, 0), (2, 1), (0, 0)), arcs=3))[1]
+        self.assertNotIn("2 arcs (1 with counters)", counted)
+
+    def test_blocks_of_lines_are_counted(self):
+        """The numbers of both files are told."""
+        status, text = self.told(self.drawn(blocks=4, arcs=3, lists=((1, 0), (2, 1), (3, 1), ())))
+        self.assertEqual(status, 2)
+        self.assertIn("t.bb: has 3 blocks of 'f', the graph beside it has 4", text)
+
+    def test_summaries_have_all_three_numbers(self):
+        self.assertIn(b"summary: 27 counters, sum 115, largest 13\n", self.shown("v33", "info", "t.da")[1])
+
     def test_truncation(self):
         """An error, or all is there: only an end mark, which gcc before 3.3 need not write, is not
         missed."""

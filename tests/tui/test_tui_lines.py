@@ -117,6 +117,7 @@ class Lines(Case):
         _, line = min((n, l) for n, l in self.annotated("new").items()
                       if any(i.get("target_offset") for i in l["instructions"]))
         screen = self.at_line("for .long", "new", "new.gmon")
+        screen.resize(120, 90)  # room for all of the line's instructions
         screen.press("Enter")
         rows = screen.wait("code in left").split("\n")
         shown = {int(m[1], 16): m[2] for m in (re.match(r" *(?:[\d.]+)? +([0-9a-f]{4,})  (.*?) *$", r) for r in rows) if m}
