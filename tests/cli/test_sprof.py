@@ -167,6 +167,9 @@ $""")
 
     def test_merged_calls_are_said(self):
         self.profile()
+        at = symbols(self.dir / "libt.so")
+        if at["two"] // 32 != at["one"] // 32:
+            self.skipTest("this compiler's functions are larger than what glibc merges")
         self.assertIn(b"glibc adds such calls of 'two' to those of 'one'",
                       self.sprof("-c", "libt.so").stderr)
         note = ("calls of two from outside may be counted as those of one: glibc's recorder does "
