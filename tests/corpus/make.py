@@ -431,6 +431,10 @@ def run():
     chain = (0, 1, 1, 1, 0, 3, 0), (1, 2, 4, 2, 0, 0, 900), (2, 0, 0, 0, 5, 0, 70)
     yield "waits", run_file(run_waits(*chain))
     yield "waits-forward", run_file(run_waits((3, 1, 1, 1, 0, 3, 0), *chain))
+    times = (run_list(30, leb(signed(0), signed(0), 9, 5)), run_list(31, leb(signed(0), 2, 9)),
+             run_list(32, leb(signed(0), signed(1), 5, 0)), run_list(33, leb(0, signed(0))))
+    yield "times", run_file(*times)
+    yield "times-of-nobody", run_file(run_list(33, leb(99, signed(-1))))
     yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
 
 

@@ -115,6 +115,36 @@ static void fill_excerpts(struct recording *r)
     assert_int_equal(r->excerpts.len, 3);
 }
 
+/* In their orders, with the largest differences. */
+static void fill_times(struct recording *r)
+{
+    vec_push(&r->turns, (struct recording_turn){0, 1, 9, 5});
+    vec_push(&r->turns, (struct recording_turn){9, 0, UINT64_MAX, UINT64_C(1) << 40});
+    vec_push(&r->parallel, (struct recording_parallel){0, 1, 4});
+    vec_push(&r->parallel, (struct recording_parallel){9, 4096, UINT64_MAX});
+    vec_push(&r->waits, (struct recording_wait){0, 5, 7, 3});
+    vec_push(&r->waits, (struct recording_wait){0, RECORDING_NONE, 90, UINT64_C(1) << 62});
+    vec_push(&r->waits, (struct recording_wait){1, 0, 0, 0});
+    vec_push(&r->creators, (struct recording_creator){0, 1});
+    vec_push(&r->creators, (struct recording_creator){1, 0});
+}
+
+static void assert_same_times(const struct recording *l, const struct recording *r)
+{
+    assert_int_equal(l->turns.len, r->turns.len);
+    assert_int_equal(l->parallel.len, r->parallel.len);
+    assert_int_equal(l->waits.len, r->waits.len);
+    assert_int_equal(l->creators.len, r->creators.len);
+    for (size_t i = 0; i < l->turns.len; i++)
+        assert_memory_equal(&l->turns.at[i], &r->turns.at[i], sizeof l->turns.at[i]);
+    for (size_t i = 0; i < l->parallel.len; i++)
+        assert_memory_equal(&l->parallel.at[i], &r->parallel.at[i], sizeof l->parallel.at[i]);
+    for (size_t i = 0; i < l->waits.len; i++)
+        assert_memory_equal(&l->waits.at[i], &r->waits.at[i], sizeof l->waits.at[i]);
+    for (size_t i = 0; i < l->creators.len; i++)
+        assert_memory_equal(&l->creators.at[i], &r->creators.at[i], sizeof l->creators.at[i]);
+}
+
 static struct recording full_run(void)
 {
     struct recording r = {.machine = 62,
@@ -137,6 +167,7 @@ static struct recording full_run(void)
     fill_calls(&r);
     fill_waits(&r);
     fill_excerpts(&r);
+    fill_times(&r);
     return r;
 }
 
@@ -182,6 +213,7 @@ static void test_round_trip(void **state)
     assert_int_equal(back.samples.len, r.samples.len);
     for (size_t i = 0; i < r.samples.len; i++)
         assert_same_sample(&back.samples.at[i], &r.samples.at[i]);
+    assert_same_times(&back, &r);
     for (size_t i = 1; i < r.nodes.len; i++)
         assert_true(back.nodes.at[i].address == r.nodes.at[i].address &&
                     back.nodes.at[i].object == r.nodes.at[i].object &&

@@ -130,6 +130,33 @@ static void test_lists(void **state)
     recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
+/* When threads ran is known of a sum if it is of all of it; waits and creators are of either. */
+static void test_times_of_threads(void **state)
+{
+    (void)state;
+    struct recording one = example("/lib"), two = example("/lib"), plain = example("/lib");
+    struct recording *both[] = {&one, &two};
+    for (size_t i = 0; i < 2; i++) {
+        vec_push(&both[i]->turns, ((struct recording_turn){0, 1, 10, 5}));
+        vec_push(&both[i]->parallel, ((struct recording_parallel){0, 2, 7}));
+        vec_push(&both[i]->waits, ((struct recording_wait){1, 1, 3, 4}));
+        vec_push(&both[i]->creators, ((struct recording_creator){1, 0}));
+    }
+    struct recording sum = merged(&one, &two), mixed = merged(&plain, &one),
+                     other = merged(&one, &plain);
+    assert_int_equal(sum.turns.len, 2);
+    assert_true(sum.turns.at[1].thread == 3 && sum.turns.at[1].ran_ns == 10 &&
+                sum.turns.at[1].slice == one.length_ns / sum.slice_ns);
+    assert_true(sum.parallel.len == 2 && sum.parallel.at[1].slice == sum.turns.at[1].slice);
+    assert_true(sum.waits.len == 2 && sum.waits.at[1].thread == 3 &&
+                sum.waits.at[1].from_ns == one.length_ns + 3);
+    assert_true(sum.creators.len == 2 && sum.creators.at[1].creator == 2);
+    assert_true(mixed.turns.len == 0 && mixed.parallel.len == 0 && mixed.waits.len == 1);
+    assert_true(other.turns.len == 0 && other.parallel.len == 0 && other.creators.len == 1);
+    recording_deinit(&one), recording_deinit(&two), recording_deinit(&plain);
+    recording_deinit(&sum), recording_deinit(&mixed), recording_deinit(&other);
+}
+
 /* Runs of a series stay apart in their sum; a sum with anything else is no series. */
 static void test_parts(void **state)
 {
@@ -376,12 +403,19 @@ static void test_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_waits),        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_slices),       cmocka_unit_test(test_calls_move),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_calls_alone),
-        cmocka_unit_test(test_same_objects), cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_events),       cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_calls_move),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_calls_alone),
+        cmocka_unit_test(test_same_objects),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_times_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
