@@ -35,7 +35,7 @@
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-enum { JUST_NS = 300 * 1000 };
+enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
 #define JOIN_NS (5 * MS)
 #define NEAR_NS (10 * MS)
 
@@ -131,8 +131,9 @@ static void make_lanes(struct making *m)
     map_deinit(&main_of);
 }
 
-/* Who made a lane: as it was told, or the main thread of the process that it is of. */
-static uint32_t maker_of(const struct making *m, uint32_t lane)
+/* Who made a lane: as it was told, or the main thread of the process that it is of. `main_of` has
+ * the newest lane of each pid that has begun before. */
+static uint32_t maker_of(const struct making *m, uint32_t lane, const struct map *main_of)
 {
     const struct recording *r = m->r;
     uint32_t thread = m->lanes.at[lane].thread;
@@ -140,13 +141,11 @@ static uint32_t maker_of(const struct making *m, uint32_t lane)
     if (at < r->creators.len && r->creators.at[at].thread == thread)
         return m->lane_of[r->creators.at[at].creator];
     const struct recording_process *p = &r->processes.at[r->threads.at[thread].process];
-    uint32_t pid = lane_is_main(m, lane) ? p->parent_pid : p->pid;
+    const uint32_t *found = map_find(main_of, lane_is_main(m, lane) ? p->parent_pid : p->pid, 0);
     uint64_t start = m->lanes.at[lane].start_ns;
-    for (uint32_t i = 0; i < m->lanes.len && pid; i++)
-        if (i != lane && lane_process(m, i)->pid == pid && lane_is_main(m, i) &&
-            m->lanes.at[i].start_ns <= start && m->lanes.at[i].end_ns >= start)
-            return i;
-    return SCHEDULE_NONE;
+    bool is_alive =
+        found && m->lanes.at[*found].start_ns <= start && m->lanes.at[*found].end_ns >= start;
+    return is_alive && *found != lane ? *found : SCHEDULE_NONE;
 }
 
 /* A moment at which a lane made another. */
@@ -166,11 +165,15 @@ static int forks_in_order(const void *left, const void *right)
 static void make_forks(struct making *m)
 {
     m->forks = ARENA_NEW(&m->scratch, struct made_fork, m->lanes.len + 1);
+    struct map main_of = {0};
     for (uint32_t i = 0; i < m->lanes.len; i++) {
-        uint32_t maker = maker_of(m, i);
+        uint32_t maker = maker_of(m, i, &main_of);
+        if (lane_is_main(m, i))
+            map_set(&main_of, lane_process(m, i)->pid, 0, i);
         if (maker != SCHEDULE_NONE)
             m->forks[m->forks_len++] = (struct made_fork){maker, i, m->lanes.at[i].start_ns};
     }
+    map_deinit(&main_of);
     qsort(m->forks, m->forks_len, sizeof *m->forks, forks_in_order);
 }
 
@@ -378,15 +381,17 @@ static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_
     }
 }
 
-/* Who may have woken a thread: of those that run, or have just left. */
+/* Who may have woken a thread: of those that have just left, or run. Of very many, as where waits
+ * are too short to be kept, not all are looked at. */
 static void cause_by_runner(struct making *m, struct made_wait *w, bool is_inside,
                             const uint32_t *left, size_t left_len)
 {
     uint32_t pid = lane_process(m, w->lane)->pid, best = SCHEDULE_NONE, candidates = 0;
     double best_score = -1;
-    for (size_t i = 0; i < m->running.len + left_len; i++) {
-        bool runs = i < m->running.len;
-        uint32_t lane = runs ? m->running.at[i] : left[i - m->running.len];
+    size_t looked = m->running.len < MOST_LOOKED ? m->running.len : MOST_LOOKED;
+    for (size_t i = 0; i < looked + left_len; i++) {
+        bool runs = i < looked;
+        uint32_t lane = runs ? m->running.at[i] : left[i - looked];
         const struct made_lane *l = &m->lanes.at[lane];
         if (lane == w->lane || (lane_process(m, lane)->pid == pid) != is_inside ||
             (!runs &&
