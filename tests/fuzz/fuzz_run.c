@@ -1,10 +1,12 @@
 /* Fuzzes the reader of runs. The checksum is put right first, so that damage gets behind it.
  *
  * Laws: a run that was read passes run_check(); it can be written and read back the same; self
- * times and what is in no function are all of the samples; a run added to itself has twice its
+ * times and what is in no function are all of the samples; waiters of a lock, and its holders, have
+ * its time among them; a run added to itself has twice its
  * weight; objects over excerpts tell their places in order, and the same again once they are
  * written anew. */
 #include "profile/analysis/recording/excerpts.h"
+#include "profile/analysis/recording/locks.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
 #include "profile/model/recording.h"
@@ -46,6 +48,44 @@ static void check_round_trip(const struct recording *r)
     recording_deinit(&back);
 }
 
+static void check_locks(const struct recording *r, const struct space *space,
+                        const struct functions *functions, bool is_io, struct arena *a)
+{
+    struct named_frames frames;
+    struct names names;
+    struct locks t;
+    uint64_t all = 0, seen = 0;
+    named_frames_make(&frames,
+                      &(struct call_frames_input){.recording = r,
+                                                  .functions = functions,
+                                                  .function = space->function,
+                                                  .is_piece = space->is_piece},
+                      a);
+    names_init(&names, &frames.functions, "auto", a);
+    locks_make(&t,
+               &(struct locks_input){.recording = r,
+                                     .choice = &(struct recording_choice){0},
+                                     .frames = &frames,
+                                     .names = &names,
+                                     .demangle = "auto",
+                                     .is_io = is_io},
+               a);
+    for (size_t i = 0; i < r->waits.len; i++)
+        all += r->waits.at[i].ns;
+    for (size_t i = 0; i < t.len; i++) {
+        const struct lock *lock = &t.rows[i];
+        uint64_t waited = 0, held = 0;
+        for (size_t k = 0; k < lock->waiters_len; k++)
+            waited += lock->waiters[k].ns;
+        for (size_t k = 0; k < lock->holders_len; k++)
+            held += lock->holders[k].depth ? 0 : lock->holders[k].ns;
+        expect(waited == lock->ns, "waiters have all of a lock's time");
+        expect(held == lock->held_ns && held <= lock->ns, "holders have the time that was held");
+        seen += lock->ns;
+    }
+    expect(seen == t.seen_ns && seen <= all, "rows have no more time than there is");
+}
+
 /* As a report resolves it, with no object file to be had; and added to itself. */
 static void check_stacks(const struct recording *r)
 {
@@ -63,6 +103,8 @@ static void check_stacks(const struct recording *r)
             expect(stacks.inclusive[i] <= stacks.samples * 1.000001, "inclusive is at most all");
             self += stacks.self[i];
         }
+        check_locks(r, &space, &functions, false, &a);
+        check_locks(r, &space, &functions, true, &a);
         expect(fabs(self + stacks.unplaced - weights.total) <= weights.total * 1e-6,
                "self and unplaced samples are all");
     }

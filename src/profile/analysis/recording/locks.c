@@ -375,6 +375,8 @@ static int locks_waiters_by_time(const void *left, const void *right)
         return l->row < r->row ? -1 : 1;
     if (l->waiter.ns != r->waiter.ns)
         return l->waiter.ns < r->waiter.ns ? 1 : -1;
+    if (l->waiter.waits != r->waiter.waits)
+        return l->waiter.waits < r->waiter.waits ? 1 : -1;
     return (l->waiter.stack > r->waiter.stack) - (l->waiter.stack < r->waiter.stack);
 }
 
