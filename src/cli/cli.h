@@ -112,6 +112,9 @@ typedef bool output_writer(void *context, struct out *out, struct err *e);
 MUST_CHECK bool output_to(const char *path, output_writer *write, void *context,
                           struct out *standard, struct err *e);
 
+/* Makes the folders above a name, as mkdir -p does; another process may be faster. */
+MUST_CHECK bool folders_above(const char *name, struct arena *a, struct err *e);
+
 /* --- reports on source lines ----------------------------------------------------------------- */
 
 /* The same for reports on source lines; see source_run(). */

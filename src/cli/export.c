@@ -18,8 +18,11 @@
 #include "profile/export/exports.h"
 #include "profile/report/report.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* --- export: options ------------------------------------------------------------------------- */
 
@@ -29,6 +32,7 @@ struct export_request {
     struct stack_edits stacks;
     const struct export_format *format;
     const char *output;
+    const char *dataset, *service, *build, *date, *host; /* of a dataset: where it is, what of */
     bool no_inlines, has_code;
 };
 
@@ -48,6 +52,17 @@ static const struct option_row EXPORT_OPTIONS[] = {
      "what is written; must be given", TAKEN_BY(export_take_format)},
     {'o', "output", "FILE", "where it goes (default, and -: standard output)",
      FILLS(struct export_request, output)},
+    {0, "dataset", "DIR",
+     "of parquet: a file in DIR/service=.../build=.../date=..., a row a stack, thread and moment",
+     FILLS(struct export_request, dataset)},
+    {0, "service", "NAME", "with --dataset: the service (default: the program's name)",
+     FILLS(struct export_request, service)},
+    {0, "build", "ID", "with --dataset: the commit or version (default: unknown)",
+     FILLS(struct export_request, build)},
+    {0, "date", "DATE", "with --dataset: as 2026-03-02 (default: when it was recorded, UTC)",
+     FILLS(struct export_request, date)},
+    {0, "host", "NAME", "with --dataset: the machine (default: as recorded, of ranks)",
+     FILLS(struct export_request, host)},
     {0, "asm", NULL, "of callgrind: costs and calls by instruction, not by function",
      FILLS(struct export_request, has_code),
      ALSO_SETS(struct export_request, view.session.wants_code)},
@@ -216,6 +231,74 @@ static bool export_write(void *context, struct out *out, struct err *e)
     return true;
 }
 
+/* --- datasets -------------------------------------------------------------------------------- */
+
+/* Rows tell threads and times, which the file of one profile does not. */
+static const struct export_format DATASET_FORMAT = {"parquet", parquet_export, true,
+                                                    true,      true,           false};
+
+/* A value as part of a path: what Hive's readers decode again. */
+static const char *dataset_escaped(const char *value, struct arena *a)
+{
+    const char *text = "";
+    for (; *value; value++)
+        text = arena_printf(
+            a, isalnum((unsigned char)*value) || strchr("._-", *value) ? "%s%c" : "%s%%%02X", text,
+            (unsigned char)*value);
+    return text;
+}
+
+/* The file's name tells recordings apart, and is the same each time, so that one that is exported
+ * twice is there once: when it began, its first process, and the host. */
+static const char *dataset_path(const struct export_request *r, const struct session *s,
+                                struct arena *a)
+{
+    const struct recording *run = s->summary.run ? s->summary.run->recording : NULL;
+    time_t start = run ? (time_t)(run->start_real_ns / 1000000000) : time(NULL);
+    const char *host = r->host ? r->host : run && run->ranks.len ? run->ranks.at[0].host : "";
+    char date[16] = "unknown";
+    struct tm parts;
+    if (gmtime_r(&start, &parts))
+        strftime(date, sizeof date, "%Y-%m-%d", &parts);
+    return arena_printf(
+        a, "%s/service=%s/build=%s/date=%s/%s%s%" PRIu64 "-%" PRIu32 ".parquet", r->dataset,
+        dataset_escaped(r->service ? r->service : path_base_name(s->summary.program), a),
+        dataset_escaped(r->build ? r->build : "unknown", a),
+        dataset_escaped(r->date ? r->date : date, a), dataset_escaped(host, a), *host ? "-" : "",
+        run ? run->start_real_ns : (uint64_t)start,
+        run && run->processes.len ? run->processes.at[0].pid : 0);
+}
+
+/* An output_writer. */
+struct dataset_written {
+    const struct exchange *exchange;
+    struct dataset_facts facts;
+};
+/* The format's own writer takes no facts besides the exchange. */
+static bool dataset_write(void *context, struct out *out, struct err *e)
+{
+    const struct dataset_written *w = context;
+    (void)e;
+    parquet_dataset_export(out, w->exchange, &w->facts);
+    return true;
+}
+
+/* The name of the file is what standard output says, for whoever copies it to a bucket. The file
+ * takes the place of an older one in one step, as other exports do, so that an engine that reads
+ * the dataset meanwhile sees one or the other. */
+static bool dataset_export(const struct export_request *r, struct session *s,
+                           const struct exchange *x, struct out *out, struct err *e)
+{
+    const char *path = dataset_path(r, s, &s->arena);
+    struct dataset_written written = {x, {r->host}};
+    bool ok = folders_above(path, &s->arena, e) && output_to(path, dataset_write, &written, out, e);
+    if (ok) {
+        text_name(out, path);
+        out_char(out, '\n');
+    }
+    return ok;
+}
+
 /* Refuses what the format cannot hold before anything is written: instructions, calls without
  * samples, a selection in which nothing was measured. */
 static bool export_report(struct session *s, void *request, struct out *out, struct err *e)
@@ -225,6 +308,13 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     struct exchange x;
     if (!r->format)
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
+    /* A partition that is named without a dataset would be lost without a word. */
+    if (!r->dataset && (r->service || r->build || r->date || r->host))
+        return err_set(e, "--service, --build, --date and --host go with --dataset DIR");
+    if (r->dataset && (strcmp(r->format->name, "parquet") || r->output))
+        return err_set(e, "--dataset goes with --format parquet, and names its files itself");
+    if (r->dataset)
+        r->format = &DATASET_FORMAT;
     size_t others = s->summary.others.all ? s->summary.others.len : 0;
     if (others && (!r->format->tells_others || r->has_code || others > MOST_OTHERS))
         return err_set(e,
@@ -248,8 +338,11 @@ static bool export_report(struct session *s, void *request, struct out *out, str
                      "%s has no samples, and %s no place for calls alone; callgrind, dot and "
                      "pprof have",
                      x.summary->program, r->format->name);
-    ok = ok && session_is_read(s, e) &&
-         output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
+    if (ok && r->dataset)
+        ok = session_is_read(s, e) && dataset_export(r, s, &x, out, e);
+    else
+        ok = ok && session_is_read(s, e) &&
+             output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
     if (ok && m.code.why_no_code)
         ok = err_set(e, "some instructions could not be told apart: %s", m.code.why_no_code);
     for (size_t i = 0; i < x.others_len; i++)

@@ -15,10 +15,8 @@
 #include "cli/run.h"
 #include "record/ranks.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The name with its signs replaced. `has_rank`: the rank, else the process; `all`: a `*` for both,
@@ -46,19 +44,6 @@ static const char *rank_name(const char *pattern, const struct rank_told *told, 
     return name;
 }
 
-/* As mkdir -p of what is in front of the last name. Another rank may be faster. */
-static bool rank_make_folders(const char *name, struct arena *a, struct err *e)
-{
-    char *path = arena_copy(a, name, strlen(name));
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0777) && errno != EEXIST)
-            return err_errno(e, path, errno);
-        *slash = '/';
-    }
-    return true;
-}
-
 /* Called before anything is recorded, so that a folder that cannot be made ends the run early. A
  * job of one rank is like no job: it has its report, and its usual name. */
 bool run_take_rank(struct run_request *r, struct err *e)
@@ -81,7 +66,7 @@ bool run_take_rank(struct run_request *r, struct err *e)
     r->ranks = told.rank.size;
     r->all_ranks = rank_name(pattern, NULL, true, &r->arena);
     r->output = rank_name(pattern, has_rank ? &told : NULL, false, &r->arena);
-    return rank_make_folders(r->output, &r->arena, e);
+    return folders_above(r->output, &r->arena, e);
 }
 
 /* Behind rank 0's own recording: those of other ranks may take a moment more. */

@@ -113,11 +113,12 @@ void protobuf_deinit(struct protobuf *p);
  *     for each row: a value for each column in its order, then parquet_row(&p);
  *     parquet_end(&p);
  *
- * Columns are texts or whole numbers below 2^63; there are no missing values. Rows are written in
+ * Columns are texts, lists of texts, or whole numbers below 2^63; there are no missing values, and
+ * no empty lists. Rows are written in
  * groups, so that memory does not grow with the table but by some bytes a group. Nothing is packed.
  * Specification: github.com/apache/parquet-format, version 2.10. */
 
-enum parquet_type { PARQUET_NUMBER, PARQUET_TEXT };
+enum parquet_type { PARQUET_NUMBER, PARQUET_TEXT, PARQUET_TEXTS /* a list of at least one */ };
 
 struct parquet_column {
     const char *name;
@@ -132,17 +133,19 @@ struct parquet_bytes {
 
 /* One column of one group of rows. */
 struct parquet_chunk {
-    uint64_t offset, size;
+    uint64_t offset, size, values;
 };
 
 struct parquet {
     struct out *out;
     const struct parquet_column *columns;
     size_t columns_len;
-    struct parquet_bytes values[PARQUET_MOST_COLUMNS]; /* of the group that is not yet written */
-    uint64_t rows, rows_in_group, at;                  /* at: bytes written */
-    VEC(struct parquet_chunk) chunks;                  /* columns_len for each group */
-    VEC(uint64_t) groups;                              /* their rows */
+    struct parquet_bytes values[PARQUET_MOST_COLUMNS];  /* of the group that is not yet written */
+    struct parquet_bytes repeats[PARQUET_MOST_COLUMNS]; /* of lists: where each begins */
+    uint64_t items[PARQUET_MOST_COLUMNS];               /* of lists: texts in it */
+    uint64_t rows, rows_in_group, at;                   /* at: bytes written */
+    VEC(struct parquet_chunk) chunks;                   /* columns_len for each group */
+    VEC(uint64_t) groups;                               /* their rows */
 };
 
 void parquet_begin(struct parquet *p, struct out *out, const struct parquet_column *columns,
@@ -150,6 +153,9 @@ void parquet_begin(struct parquet *p, struct out *out, const struct parquet_colu
 void parquet_number(struct parquet *p, size_t column, uint64_t value);
 void parquet_text(struct parquet *p, size_t column, const char *text, size_t len);
 void parquet_row(struct parquet *p);
+
+/* Says that the `len` texts that follow for a column of lists, by parquet_text(), are one list. */
+void parquet_list(struct parquet *p, size_t column, uint64_t len);
 
 /* Writes the rest and frees what the table needed. */
 void parquet_end(struct parquet *p);

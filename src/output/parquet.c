@@ -17,7 +17,8 @@ static const char MAGIC[MAGIC_BYTES] = {'P', 'A', 'R', '1'};
 enum { THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8, THRIFT_LIST, THRIFT_STRUCT = 12 };
 
 /* Parquet's own enumerations. */
-enum { TYPE_INT64 = 2, TYPE_BYTE_ARRAY = 6, REQUIRED = 0, CONVERTED_UTF8 = 0, LOGICAL_STRING = 1 };
+enum { TYPE_INT64 = 2, TYPE_BYTE_ARRAY = 6, REQUIRED = 0, REPEATED = 2 };
+enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, LOGICAL_STRING = 1, LOGICAL_LIST = 3 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, CODEC_NONE = 0, PAGE_DATA = 0, FORMAT_VERSION = 1 };
 
 /* --- Thrift ---------------------------------------------------------------------------------- */
@@ -120,6 +121,38 @@ void parquet_text(struct parquet *p, size_t column, const char *text, size_t len
     parquet_put(&p->values[column], text, len);
 }
 
+/* A run of `len` equal levels of one bit: RLE of the hybrid encoding. */
+static void parquet_levels(struct parquet_bytes *to, uint64_t len, uint8_t level)
+{
+    if (!len)
+        return;
+    parquet_thrift_varint(to, len << 1);
+    vec_push(&to->all, level);
+}
+
+/* Repetition levels: 0 begins a list, 1 goes on with it. */
+void parquet_list(struct parquet *p, size_t column, uint64_t len)
+{
+    parquet_levels(&p->repeats[column], 1, 0);
+    parquet_levels(&p->repeats[column], len - 1, 1);
+    p->items[column] += len;
+}
+
+/* Of lists, both kinds of levels stand in front of the values, each with its length: where lists
+ * begin, and that each text is there. */
+static void parquet_put_levels(struct parquet *p, size_t column, struct parquet_bytes *levels)
+{
+    struct parquet_bytes defined = {0};
+    parquet_levels(&defined, p->items[column], 1);
+    parquet_little(levels, p->repeats[column].all.len, 4);
+    parquet_put(levels, p->repeats[column].all.at, p->repeats[column].all.len);
+    parquet_little(levels, defined.all.len, 4);
+    parquet_put(levels, defined.all.at, defined.all.len);
+    vec_free(&defined.all);
+    p->repeats[column].all.len = 0;
+    p->items[column] = 0;
+}
+
 /* Sizes of packed and unpacked values are the same here. */
 static void parquet_page_header(struct parquet_bytes *to, uint64_t size, uint64_t rows)
 {
@@ -140,16 +173,21 @@ static void parquet_page_header(struct parquet_bytes *to, uint64_t size, uint64_
 /* Writes the values of all columns, one after the other, and remembers where each begins. */
 static void parquet_group(struct parquet *p)
 {
-    struct parquet_bytes header = {0};
+    struct parquet_bytes header = {0}, levels = {0};
     for (size_t i = 0; i < p->columns_len; i++) {
-        uint64_t offset = p->at;
-        header.all.len = 0;
-        parquet_page_header(&header, p->values[i].all.len, p->rows_in_group);
+        bool is_list = p->columns[i].type == PARQUET_TEXTS;
+        uint64_t offset = p->at, values = is_list ? p->items[i] : p->rows_in_group;
+        header.all.len = levels.all.len = 0;
+        if (is_list)
+            parquet_put_levels(p, i, &levels);
+        parquet_page_header(&header, levels.all.len + p->values[i].all.len, values);
         parquet_write(p, header.all.at, header.all.len);
+        parquet_write(p, levels.all.at, levels.all.len);
         parquet_write(p, p->values[i].all.at, p->values[i].all.len);
         p->values[i].all.len = 0;
-        vec_push(&p->chunks, (struct parquet_chunk){offset, p->at - offset});
+        vec_push(&p->chunks, (struct parquet_chunk){offset, p->at - offset, values});
     }
+    vec_free(&levels.all);
     vec_push(&p->groups, p->rows_in_group);
     p->rows += p->rows_in_group;
     p->rows_in_group = 0;
@@ -170,26 +208,53 @@ void parquet_row(struct parquet *p)
 
 static int parquet_type_of(const struct parquet_column *c)
 {
-    return c->type == PARQUET_TEXT ? TYPE_BYTE_ARRAY : TYPE_INT64;
+    return c->type == PARQUET_NUMBER ? TYPE_INT64 : TYPE_BYTE_ARRAY;
 }
 
-/* The columns as a tree in depth-first order: a root with as many children as there are columns.
- * That bytes are text is said twice, for readers before and after version 2.4. */
+/* An element that has children in place of a type; `logical` 0: it is no list. */
+static void parquet_schema_above(struct parquet_bytes *to, const char *name, int repetition,
+                                 uint64_t children, bool is_list)
+{
+    struct thrift e = parquet_thrift_begin(to);
+    if (repetition >= 0)
+        parquet_thrift_number(&e, 3, THRIFT_I32, (uint64_t)repetition);
+    parquet_thrift_field(&e, 4, THRIFT_BINARY);
+    parquet_thrift_text(to, name);
+    parquet_thrift_number(&e, 5, THRIFT_I32, children);
+    if (is_list) {
+        parquet_thrift_number(&e, 6, THRIFT_I32, CONVERTED_LIST);
+        parquet_thrift_field(&e, 10, THRIFT_STRUCT);
+        struct thrift logical = parquet_thrift_begin(to);
+        parquet_thrift_field(&logical, LOGICAL_LIST, THRIFT_STRUCT);
+        struct thrift nothing = parquet_thrift_begin(to);
+        parquet_thrift_end(&nothing);
+        parquet_thrift_end(&logical);
+    }
+    parquet_thrift_end(&e);
+}
+
+/* The columns as a tree in depth-first order: a root with as many children as there are columns; a
+ * list has two elements above its texts. That bytes are text is said twice, for readers before and
+ * after version 2.4. */
 static void parquet_schema(struct parquet *p, struct thrift *file)
 {
-    parquet_thrift_list(file, 2, THRIFT_STRUCT, p->columns_len + 1);
-    struct thrift root = parquet_thrift_begin(file->to);
-    parquet_thrift_field(&root, 4, THRIFT_BINARY);
-    parquet_thrift_text(file->to, "schema");
-    parquet_thrift_number(&root, 5, THRIFT_I32, p->columns_len);
-    parquet_thrift_end(&root);
+    size_t lists = 0;
+    for (size_t i = 0; i < p->columns_len; i++)
+        lists += p->columns[i].type == PARQUET_TEXTS;
+    parquet_thrift_list(file, 2, THRIFT_STRUCT, p->columns_len + 2 * lists + 1);
+    parquet_schema_above(file->to, "schema", -1, p->columns_len, false);
     for (size_t i = 0; i < p->columns_len; i++) {
+        bool is_list = p->columns[i].type == PARQUET_TEXTS;
+        if (is_list) {
+            parquet_schema_above(file->to, p->columns[i].name, REQUIRED, 1, true);
+            parquet_schema_above(file->to, "list", REPEATED, 1, false);
+        }
         struct thrift column = parquet_thrift_begin(file->to);
         parquet_thrift_number(&column, 1, THRIFT_I32, (uint64_t)parquet_type_of(&p->columns[i]));
         parquet_thrift_number(&column, 3, THRIFT_I32, REQUIRED);
         parquet_thrift_field(&column, 4, THRIFT_BINARY);
-        parquet_thrift_text(file->to, p->columns[i].name);
-        if (p->columns[i].type == PARQUET_TEXT) {
+        parquet_thrift_text(file->to, is_list ? "element" : p->columns[i].name);
+        if (p->columns[i].type != PARQUET_NUMBER) {
             parquet_thrift_number(&column, 6, THRIFT_I32, CONVERTED_UTF8);
             parquet_thrift_field(&column, 10, THRIFT_STRUCT);
             struct thrift logical = parquet_thrift_begin(file->to);
@@ -213,10 +278,15 @@ static void parquet_chunk(struct parquet *p, struct parquet_bytes *to, size_t gr
     parquet_thrift_number(&data, 1, THRIFT_I32, (uint64_t)parquet_type_of(&p->columns[column]));
     parquet_thrift_list(&data, 2, THRIFT_I32, 1);
     parquet_thrift_varint(to, ENCODING_PLAIN << 1);
-    parquet_thrift_list(&data, 3, THRIFT_BINARY, 1);
+    bool is_list = p->columns[column].type == PARQUET_TEXTS;
+    parquet_thrift_list(&data, 3, THRIFT_BINARY, is_list ? 3 : 1);
     parquet_thrift_text(to, p->columns[column].name);
+    if (is_list) {
+        parquet_thrift_text(to, "list");
+        parquet_thrift_text(to, "element");
+    }
     parquet_thrift_number(&data, 4, THRIFT_I32, CODEC_NONE);
-    parquet_thrift_number(&data, 5, THRIFT_I64, p->groups.at[group]);
+    parquet_thrift_number(&data, 5, THRIFT_I64, c->values);
     parquet_thrift_number(&data, 6, THRIFT_I64, c->size);
     parquet_thrift_number(&data, 7, THRIFT_I64, c->size);
     parquet_thrift_number(&data, 9, THRIFT_I64, c->offset);
@@ -259,8 +329,10 @@ void parquet_end(struct parquet *p)
     parquet_put(&footer, MAGIC, sizeof MAGIC);
     parquet_write(p, footer.all.at, footer.all.len);
     vec_free(&footer.all);
-    for (size_t i = 0; i < p->columns_len; i++)
+    for (size_t i = 0; i < p->columns_len; i++) {
         vec_free(&p->values[i].all);
+        vec_free(&p->repeats[i].all);
+    }
     vec_free(&p->chunks);
     vec_free(&p->groups);
 }

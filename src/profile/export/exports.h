@@ -70,6 +70,15 @@ struct export_format {
     bool tells_others;  /* and for other dimensions beside the first */
 };
 
+/* What a dataset of many recordings says of one besides its samples. */
+struct dataset_facts {
+    const char *host; /* NULL: as the recording has it */
+};
+
+/* A file of a dataset (monarc export --dataset): a row for each stack, thread and slice of time. */
+void parquet_dataset_export(struct out *out, const struct exchange *x,
+                            const struct dataset_facts *facts);
+
 extern const struct export_format export_formats[];
 extern const size_t export_formats_len;
 
