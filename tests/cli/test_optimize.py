@@ -153,6 +153,16 @@ class Samples(Case):
         self.assertTrue(found and found <= listed, (found, listed))
         self.assertEqual(data[:4], b"adcg")
 
+    def test_every_kind_of_debug_information_says_the_same(self):
+        found = set()
+        for flags in "-gdwarf-4", "-gdwarf-5", "-gdwarf-5 -gz", "-gsplit-dwarf", "-gsplit-dwarf -gdwarf-4":
+            self.sampled(flags=flags)
+            found.add(self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-"))
+        self.assertEqual(len(found), 1, found)
+        self.sampled(flags="-flto")
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+        self.assertEqual(read_text(text)["work"], read_text(found.pop())["work"])
+
     def test_counts_of_several_inputs_add_up(self):
         self.sampled()
         shutil.copy(self.folder / "gmon.out", self.folder / "second.out")
@@ -271,7 +281,7 @@ int main(int argc, char **argv)
 
 @unittest.skipUnless(GCC, "needs gcc")
 class Build(Case):
-    def build(self, define="", run="./t 8000000", **more):
+    def build(self, define="", run="./t 40000000", **more):
         (self.folder / "loop.c").write_text(LOOP)
         (self.folder / "t.afdo").write_text("the old one")
         return self.monarc("optimize", "--for", "gcc", "--build", BUILD % define, "--run", run, "--repeat",
@@ -279,7 +289,8 @@ class Build(Case):
 
     def test_a_gain_is_kept(self):
         text = self.build()
-        self.assertRegex(text, r"each the mean of 4 runs\ngain (8|9)\d\.\d %, between ")
+        gain = re.search(r"each the mean of 4 runs\ngain ([0-9.]+) %, between ", text)
+        self.assertGreater(float(gain[1]), 50, text)
         self.assertIn("kept: t.afdo", text)
         self.assertEqual((self.folder / "t.afdo").read_bytes()[:4], b"adcg")
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
@@ -288,7 +299,7 @@ class Build(Case):
 
     def test_a_loss_is_not(self):
         (self.folder / "loop.c").write_text(LOOP)
-        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 8000000",
+        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 40000000",
                       "--repeat", 4, "-o", "t.afdo", "--json", cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertFalse((self.folder / "t.afdo").exists())
@@ -400,6 +411,22 @@ class Files(Case):
             self.call(PROFDATA, "merge", "--sample", "--text", "-o", "theirs", "a.prof", "b.prof")
             self.write("theirs2", (self.folder / "theirs").read_text())
             self.assertEqual(read_text(self.canonical("theirs2")), found)
+
+    def test_diff_says_what_two_share(self):
+        self.write("a.prof", "kept:80:1\n 1: 60\n 2: 20\ngone:20:1\n 1: 20\n")
+        self.write("b.prof", "kept:8:1\n 1: 5\n 3: 3\nfresh:2:1\n 1: 2\n")
+        found = monarc_json("diff", "a.prof", "b.prof", cwd=self.folder)
+        check_schema(self, "diff_source_profiles", found)
+        self.assertAlmostEqual(found["common"], 0.5)
+        self.assertEqual([f["name"] for f in found["functions"]], ["kept", "gone", "fresh"])
+        text = self.monarc("diff", "a.prof", "b.prof")
+        self.assertIn("50.00 % of the counts", text)
+        self.assertRegex(text, r"gone  \(lost\)\n.*fresh  \(new\)")
+        if PROFDATA:
+            theirs = self.call(PROFDATA, "overlap", "--sample", "a.prof", "b.prof")
+            self.assertRegex(theirs, r"(?m)Whole program profile similarity: +50\.|overlap")
+        self.assertIn("0 %", self.monarc("diff", "a.prof", "a.prof"))
+        self.assertIn("text or JSON", self.monarc("diff", "--csv", "a.prof", "b.prof", status=2))
 
     @unittest.skipUnless(PROFDATA, "needs llvm-profdata")
     def test_llvm_reads_our_binary_and_we_read_theirs(self):

@@ -91,8 +91,12 @@ static void check_sums(const struct source_profile *p)
     source_profile_summarize(&twice, &two);
     expect(two.total == add_saturating(one.total, one.total) || one.max_count > UINT64_MAX / 4,
            "a profile added to itself has each count twice");
-    double overlap = source_profile_overlap(p, p);
-    expect(one.total == 0 || (overlap > 0.999 && overlap < 1.001), "all is in common with itself");
+    struct arena scratch = {0};
+    struct source_overlap overlap;
+    source_profile_overlap(p, p, &overlap, &scratch);
+    expect(one.total == 0 || (overlap.common > 0.999 && overlap.common < 1.001),
+           "all is in common with itself");
+    arena_deinit(&scratch);
     source_profile_deinit(&once);
     source_profile_deinit(&twice);
 }

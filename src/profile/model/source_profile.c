@@ -318,26 +318,63 @@ bool source_profile_check(const struct source_profile *p, struct err *e)
     return true;
 }
 
-/* Both are brought into one, in which each knows its own counts. */
-double source_profile_overlap(const struct source_profile *a, const struct source_profile *b)
+static double larger_share(const struct source_shift *c)
+{
+    return c->old_share > c->new_share ? c->old_share : c->new_share;
+}
+
+static int by_larger_share(uint32_t left, uint32_t right, const void *context)
+{
+    const struct source_shift *c = context;
+    double a = larger_share(&c[left]), b = larger_share(&c[right]);
+    return (a < b) - (a > b);
+}
+
+/* Both are brought into one, whose counts are then those of the new one. What is inlined belongs to
+ * the function of its own that it is in, which parents, standing in front, know already. */
+void source_profile_overlap(const struct source_profile *old, const struct source_profile *new,
+                            struct source_overlap *out, struct arena *a)
 {
     struct source_profile both = {0};
     VEC(uint64_t) first = {0};
-    double of_a = 0, of_b = 0, overlap = 0;
-    source_profile_add(&both, a);
+    double of_old = 0, of_new = 0;
+    *out = (struct source_overlap){0};
+    source_profile_add(&both, old);
     for (size_t i = 0; i < both.positions.len; i++) {
         vec_push(&first, both.positions.at[i].count);
-        of_a += (double)both.positions.at[i].count;
+        of_old += (double)both.positions.at[i].count;
         both.positions.at[i].count = 0;
     }
-    source_profile_add(&both, b);
+    source_profile_add(&both, new);
     for (size_t i = 0; i < both.positions.len; i++)
-        of_b += (double)both.positions.at[i].count;
-    for (size_t i = 0; i < first.len && of_a > 0 && of_b > 0; i++) {
-        double in_a = (double)first.at[i] / of_a, in_b = (double)both.positions.at[i].count / of_b;
-        overlap += in_a < in_b ? in_a : in_b;
+        of_new += (double)both.positions.at[i].count;
+    struct source_shift *changes = ARENA_NEW(a, struct source_shift, both.instances.len + 1);
+    uint32_t *function = ARENA_NEW(a, uint32_t, both.instances.len + 1);
+    uint32_t *order = ARENA_NEW(a, uint32_t, both.instances.len + 1);
+    for (uint32_t i = 0; i < both.instances.len; i++) {
+        const struct source_instance *s = &both.instances.at[i];
+        const char *name = both.names.texts.at[s->name];
+        function[i] = s->parent == NO_INSTANCE ? i : function[s->parent];
+        if (function[i] == i)
+            changes[i].name = arena_copy(a, name, both.names.lengths.at[s->name]);
     }
+    for (size_t i = 0; i < both.positions.len; i++) {
+        struct source_shift *c = &changes[function[both.positions.at[i].instance]];
+        double in_old = i < first.len && of_old > 0 ? (double)first.at[i] / of_old : 0;
+        double in_new = of_new > 0 ? (double)both.positions.at[i].count / of_new : 0;
+        double common = in_old < in_new ? in_old : in_new;
+        c->old_share += in_old;
+        c->new_share += in_new;
+        c->common += common;
+        out->common += common;
+    }
+    for (uint32_t i = 0; i < both.instances.len; i++)
+        if (larger_share(&changes[i]) > 0)
+            order[out->len++] = i;
+    sort_u32(order, out->len, by_larger_share, changes);
+    out->functions = ARENA_NEW(a, struct source_shift, out->len + 1);
+    for (size_t i = 0; i < out->len; i++)
+        out->functions[i] = changes[order[i]];
     vec_free(&first);
     source_profile_deinit(&both);
-    return overlap;
 }

@@ -114,7 +114,18 @@ void source_profile_summarize(const struct source_profile *p, struct source_summ
 MUST_CHECK bool source_profile_check(const struct source_profile *p, struct err *e);
 
 /* How much two profiles have in common: the sum, over all positions, of the smaller of its shares
- * in the two. 1: the same distribution; 0: nothing in common. */
-double source_profile_overlap(const struct source_profile *a, const struct source_profile *b);
+ * in the two. 1: the same distribution; 0: nothing in common. By function, of those that either
+ * has: its shares, and what of them is common. */
+struct source_shift {
+    const char *name;
+    double old_share, new_share, common;
+};
+struct source_overlap {
+    double common;
+    struct source_shift *functions; /* largest share in either first */
+    size_t len;
+};
+void source_profile_overlap(const struct source_profile *old, const struct source_profile *new,
+                            struct source_overlap *out, struct arena *a);
 
 #endif

@@ -354,3 +354,49 @@ void source_info_json(struct json *j, const struct source_info *file)
     json_pair_u64(j, "largest_head", sum.max_head);
     json_end(j);
 }
+
+/* Lost: the compiler was told about it, and is no more; that is what an edit does to a function. */
+static const char *source_shift_word(const struct source_shift *c)
+{
+    return c->new_share <= 0 ? "  (lost)" : c->old_share <= 0 ? "  (new)" : "";
+}
+
+void source_compared_text(struct out *out, const struct source_compared *c, uint64_t limit)
+{
+    const struct source_overlap *o = c->overlap;
+    out_str(out, "Old  ");
+    text_name(out, c->old);
+    out_str(out, "\nNew  ");
+    text_name(out, c->new);
+    out_printf(out, "\n%.2f %% of the counts are at the same places\n\n", 100 * o->common);
+    out_str(out, "     old       new    common  function\n");
+    for (size_t i = 0; i < o->len && (!limit || i < limit); i++) {
+        const struct source_shift *f = &o->functions[i];
+        out_printf(out, "%6.2f %%  %6.2f %%  %6.2f %%  ", 100 * f->old_share, 100 * f->new_share,
+                   100 * f->common);
+        text_name(out, f->name);
+        out_printf(out, "%s\n", source_shift_word(f));
+    }
+    if (limit && o->len > limit)
+        out_printf(out, "%30s[%zu more functions: --limit]\n", "", o->len - (size_t)limit);
+}
+
+void source_compared_json(struct json *j, const struct source_compared *c)
+{
+    json_document_begin(j, "diff_source_profiles");
+    json_pair_str(j, "old", c->old);
+    json_pair_str(j, "new", c->new);
+    json_pair_double(j, "common", c->overlap->common);
+    json_key(j, "functions"), json_begin(j, '[');
+    for (size_t i = 0; i < c->overlap->len; i++) {
+        const struct source_shift *f = &c->overlap->functions[i];
+        json_begin(j, '{');
+        json_pair_str(j, "name", f->name);
+        json_pair_double(j, "old_share", f->old_share);
+        json_pair_double(j, "new_share", f->new_share);
+        json_pair_double(j, "common", f->common);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}

@@ -41,4 +41,13 @@ struct source_info {
 void source_info_text(struct out *out, const struct source_info *file, bool is_first);
 void source_info_json(struct json *j, const struct source_info *file);
 
+/* What two of them have in common: `monarc diff` of such files. In text the first `limit` functions
+ * (0: all), in JSON all. */
+struct source_compared {
+    const char *old, *new; /* names of the files */
+    const struct source_overlap *overlap;
+};
+void source_compared_text(struct out *out, const struct source_compared *c, uint64_t limit);
+void source_compared_json(struct json *j, const struct source_compared *c);
+
 #endif
