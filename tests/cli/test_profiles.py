@@ -264,7 +264,8 @@ class Convert(Case):
                      says="cannot be written as bsd: the old BSD format holds exactly one")
         self.refused("convert", "-o", self.dir / "x", says="convert needs -o FILE and one input")
         self.refused("convert", "--to", "gif", "-o", self.dir / "x", CORPUS / "gmon/le64",
-                     says="'--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, da, profraw, profdata, proftext, not 'gif'")
+                     says="'--to' takes one of gmon, gmon0, sprof, bsd44, bsd, gcno, gcda, bbg, da, profraw, profdata, proftext, afdo, llvm-sample, llvm-sample-binary, "
+                          "not 'gif'")
         self.assertFalse((self.dir / "x").exists())
 
 
