@@ -70,8 +70,8 @@ static void check_locks(const struct recording *r, const struct space *space,
                                      .demangle = "auto",
                                      .is_io = is_io},
                a);
-    for (size_t i = 0; i < r->waits.len; i++)
-        all += r->waits.at[i].ns;
+    for (size_t i = 0; i < r->links.len; i++)
+        all += r->links.at[i].ns;
     for (size_t i = 0; i < t.len; i++) {
         const struct lock *lock = &t.rows[i];
         uint64_t waited = 0, held = 0;

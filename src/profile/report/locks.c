@@ -282,8 +282,8 @@ void locks_text(struct out *out, const struct report_input *in)
     text_files(out, t->summary);
     for (size_t i = 0; i < t->len; i++)
         locks += t->rows[i].is_lock;
-    out_printf(out, "Waiting  %.3f s of all threads; %.3f s of it below", seconds(t->waited_ns),
-               seconds(t->seen_ns));
+    out_printf(out, "Waiting  %.3f s of all threads, and %.3f s for a CPU; %.3f s of it below",
+               seconds(t->waited_ns), seconds(t->ready_ns), seconds(t->seen_ns));
     if (t->unseen_ns)
         out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
     out_char(out, '\n');
@@ -390,6 +390,7 @@ void locks_json(struct out *out, const struct report_input *in)
     json_report_begin(&j, t->is_io ? "io" : "locks", t->summary);
     json_key(&j, "has_waits"), json_bool(&j, t->has_waits);
     json_pair_double(&j, "waited_seconds", seconds(t->waited_ns));
+    json_pair_double(&j, "ready_seconds", seconds(t->ready_ns));
     json_pair_double(&j, "seen_seconds", seconds(t->seen_ns));
     json_pair_double(&j, "unseen_seconds", seconds(t->unseen_ns));
     json_key(&j, "rows"), json_begin(&j, '[');

@@ -426,7 +426,9 @@ static void locks_holders(struct locks_making *m, struct lock_making *of)
     vec_free(&list);
 }
 
-/* All waiting of the chosen threads, and what of it nobody looked at. Being ready is no waiting. */
+/* All waiting of the chosen threads, and what of it nobody looked at. Being ready is no waiting,
+ * but the waits of chains last until the thread runs, so what it was ready for after them is in
+ * both. */
 static void locks_sum_waits(struct locks *out, const struct locks_input *in)
 {
     const struct recording *r = in->recording;
@@ -434,8 +436,12 @@ static void locks_sum_waits(struct locks *out, const struct locks_input *in)
         const struct recording_sample *s = &r->samples.at[i];
         uint64_t address = r->nodes.at[s->node].address;
         bool is_chosen = !in->choice->threads || in->choice->threads[s->thread];
-        if (!is_chosen || !recording_is_wait(r, s->node) || address == RECORDING_WAIT_READY)
+        if (!is_chosen || !recording_is_wait(r, s->node))
             continue;
+        if (address == RECORDING_WAIT_READY) {
+            out->ready_ns += s->weight;
+            continue;
+        }
         out->has_waits = true;
         out->waited_ns += s->weight;
         out->unseen_ns += address == RECORDING_WAIT_UNKNOWN ? s->weight : 0;

@@ -55,6 +55,7 @@ struct locks {
     const struct lock *rows; /* locks first, then the rest, each by time */
     size_t len;
     uint64_t waited_ns; /* of all threads chosen, in whatever */
+    uint64_t ready_ns;  /* and for a CPU, of which what came after waits is in the rows as well */
     uint64_t seen_ns;   /* of that, in the rows */
     uint64_t unseen_ns; /* in waits that were too short to be looked at, or may not be */
     bool has_waits;     /* the recording has off-CPU time at all */
