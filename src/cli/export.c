@@ -107,6 +107,8 @@ static bool export_use_stacks(struct exported *m, const struct export_request *r
     if (!stack_edits_apply(&r->stacks, &m->frames, &m->names, s, e))
         return false;
     in->is_left_out = m->frames.frames.is_left_out;
+    /* Nodes of the recording are addresses; of the tree, functions. Many of the former are one of
+     * the latter. */
     m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.recording.nodes.len);
     call_tree_init_merged(&m->tree, &s->recorded.recording, s->recorded.weights.node,
                           &m->frames.frames, m->merged);
@@ -155,6 +157,8 @@ static void export_make_others(struct session *s, struct exchange_input *in, str
     const struct other_measures *others = &s->summary.others;
     struct exchange *made = ARENA_NEW(&s->arena, struct exchange, others->len + 1);
     struct summary *summaries = ARENA_NEW(&s->arena, struct summary, others->len);
+    /* All dimensions get the paths of their sum, so that a number of a function or a path means the
+     * same in each. */
     in->shape = others->all;
     in->shape_samples = others->all_samples;
     in->has_rest = s->summary.unattributed > 0;
@@ -174,6 +178,7 @@ static void export_make_others(struct session *s, struct exchange_input *in, str
             made[i].event = made[i].summary->dimension;
             made[i].unit = "count";
         }
+    /* The first dimension carries the others; export_report() frees all of them. */
     *x = made[0];
     x->others = made + 1;
     x->others_len = others->len;
@@ -241,6 +246,8 @@ static const struct export_format DATASET_FORMAT = {"parquet", parquet_export, t
 static const char *dataset_escaped(const char *value, struct arena *a)
 {
     const char *text = "";
+    /* Quadratic, and short: names of services and builds. A slash becomes %2F, so that a value is
+     * one folder and cannot lead out of the dataset. */
     for (; *value; value++)
         text = arena_printf(
             a, isalnum((unsigned char)*value) || strchr("._-", *value) ? "%s%c" : "%s%%%02X", text,
@@ -254,6 +261,7 @@ static const char *dataset_path(const struct export_request *r, const struct ses
                                 struct arena *a)
 {
     const struct recording *run = s->summary.run ? s->summary.run->recording : NULL;
+    /* Of a profile without a recording the time is now: only recordings say when they were made. */
     time_t start = run ? (time_t)(run->start_real_ns / 1000000000) : time(NULL);
     const char *host = r->host ? r->host : run && run->ranks.len ? run->ranks.at[0].host : "";
     char date[16] = "unknown";
@@ -315,6 +323,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
         return err_set(e, "--dataset goes with --format parquet, and names its files itself");
     if (r->dataset)
         r->format = &DATASET_FORMAT;
+    /* Dimensions beside the first, as pprof's heap profiles have them. Most formats hold one. */
     size_t others = s->summary.others.all ? s->summary.others.len : 0;
     if (others && (!r->format->tells_others || r->has_code || others > MOST_OTHERS))
         return err_set(e,
@@ -345,6 +354,7 @@ static bool export_report(struct session *s, void *request, struct out *out, str
              output_to(r->output, export_write, &(struct export_written){r->format, &x}, out, e);
     if (ok && m.code.why_no_code)
         ok = err_set(e, "some instructions could not be told apart: %s", m.code.why_no_code);
+    /* Whatever failed: what was not made is empty. */
     for (size_t i = 0; i < x.others_len; i++)
         exchange_deinit(&x.others[i]);
     exchange_deinit(&x);
@@ -416,6 +426,8 @@ static bool order_find_object(const struct session *s, const struct order_reques
         rules->file = s->object;
         return true;
     }
+    /* The first that fits: a path is whole or its last part, so that two libraries of one name are
+     * told apart by path. */
     for (uint32_t i = 0; i < space->len; i++) {
         const char *path = space_object_name(space, i);
         if (r->object ? strcmp(path, r->object) && strcmp(path_base_name(path), r->object)
@@ -455,12 +467,14 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
     if (!order_find_object(s, r, &rules, e))
         return false;
     rules.stacks = s->folder ? &s->recorded.stacks : NULL;
+    /* A profile has counted calls of its own; only a recording may lack them. */
     layout_make(&order, &gain, &s->functions, &s->graph, &rules, &s->arena);
     if (!s->folder)
         layout_gain_others(&gain, &order, &s->summary.others, &s->arena);
     if (!order.len)
         return err_set(e, "%s: no function that could be moved was sampled or called",
                        object_path(rules.file));
+    /* JSON is the report itself: without a file it takes the order's place on standard output. */
     bool has_file = r->output && strcmp(r->output, "-");
     struct order_written written = {&order, &gain, r->format};
     if ((has_file || !r->view.print.format) &&

@@ -12,6 +12,7 @@
 #include "profile/analysis/recording/locks.h"
 #include "profile/report/report.h"
 
+/* A screen; the rest is mostly short waits. */
 enum { SHOWN_ROWS = 20 };
 
 /* `limit`: rows of text; 0: all. */
@@ -33,6 +34,7 @@ static bool locks_report(struct session *s, void *request, struct out *out, stru
     const struct recorded *from = &s->recorded;
     struct locks table;
     struct names names;
+    /* gmon.out and the like know no threads, and nothing of time that nobody spent computing. */
     if (!s->folder)
         return err_set(e,
                        "%s: only a recording tells what threads waited for; make one with "
@@ -58,6 +60,7 @@ static bool locks_report(struct session *s, void *request, struct out *out, stru
     return true;
 }
 
+/* Both commands are one, but for the rows that they choose. */
 static int locks_run_as(const struct command *self, int argc, char **argv, bool is_io,
                         struct out *out, struct err *e)
 {

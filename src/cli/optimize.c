@@ -74,6 +74,7 @@ static bool write_source_profile(void *context, struct out *out, struct err *e)
         llvm_binary_write(&bytes, p);
     else
         ok = llvm_text_write(&bytes, p, e);
+    /* Only a whole profile goes out, never a part of one. */
     if (ok)
         out_bytes(out, (const char *)bytes.out.at, bytes.out.len);
     writer_deinit(&bytes);
@@ -84,6 +85,7 @@ static bool write_source_profile(void *context, struct out *out, struct err *e)
 static const uint32_t *number_statics(const struct functions *f, struct arena *a)
 {
     uint32_t *number = ARENA_NEW(a, uint32_t, f->len + 1u);
+    /* Counters by the number of the name, 0 at first. Functions come by address, as BOLT counts. */
     uint32_t *of_name = ARENA_NEW(a, uint32_t, f->len + 1u);
     struct intern names = {0};
     for (uint32_t i = 0; i < f->len; i++)
@@ -110,6 +112,7 @@ static bool write_bolt(void *context, struct out *out, struct err *e)
     const uint32_t *number = number_statics(f, &scratch);
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, m->hits.len + 1);
     (void)e;
+    /* Sorted by address, so that all hits of one place are neighbours and become one line. */
     for (uint32_t i = 0; i < m->hits.len; i++)
         order[i] = (struct keyed){m->hits.at[i].address, i};
     sort_keyed(order, m->hits.len);
@@ -118,6 +121,7 @@ static bool write_bolt(void *context, struct out *out, struct err *e)
         double sum = 0;
         for (end = i; end < m->hits.len && order[end].key == order[i].key; end++)
             sum += m->hits.at[order[end].item].weight;
+        /* Parts of samples, of spread bins, are summed up first and rounded once. */
         uint32_t function = functions_find(f, order[i].key);
         /* Functions that only unwind tables know have names of ours, with a blank. */
         uint64_t samples = (uint64_t)llround(sum);
@@ -126,6 +130,7 @@ static bool write_bolt(void *context, struct out *out, struct err *e)
         out_printf(out, "1 %s", f->at[function].name);
         if (number[function])
             out_printf(out, "/%" PRIu32, number[function]);
+        /* The offset is hexadecimal, the samples are decimal: so BOLT reads them. */
         out_printf(out, " %" PRIx64 " %" PRIu64 "\n", order[i].key - f->at[function].start,
                    samples);
     }
@@ -153,6 +158,7 @@ static void explain_unmapped(const struct source_inputs *s, struct out *out)
     if (s->elsewhere > 0)
         out_printf(out, "  %6.2f %%  in other objects: libraries, the kernel\n",
                    percent(s->elsewhere, all));
+    /* Of coverage: one such line is named, as a start for whoever looks into it. */
     if (s->lines.unplaced)
         out_printf(out,
                    "  %" PRIu64 " of %" PRIu64 " counted lines are in no function, or in one of "
@@ -332,6 +338,7 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
 static bool choose_version(const struct optimize_request *r, const struct source_inputs *s,
                            uint32_t *version, struct err *e)
 {
+    /* What was asked for beats what the program tells; a program of clang tells nothing of gcc. */
     uint32_t release = r->gcc ? (uint32_t)r->gcc : s->is_gcc ? s->release : 0;
     *version = afdo_version_of_gcc(release);
     if (*version)
@@ -353,6 +360,7 @@ static int optimize_link(const struct optimize_request *r, char *const *given, i
     static const char *const FORMATS[] = {
         [TARGET_LLD] = "lld", [TARGET_GOLD] = "gold", [TARGET_LD] = "ld", [TARGET_MOLD] = "mold"};
     struct arena scratch = {0};
+    /* The command's name gives way to two words; the rest gets shorter, never longer. */
     char **argv = ARENA_NEW(&scratch, char *, (size_t)given_len + 3);
     int argc = 0;
     bool has_run = false;
@@ -361,6 +369,7 @@ static int optimize_link(const struct optimize_request *r, char *const *given, i
     argv[argc++] = arena_printf(&scratch, "order");
     argv[argc++] = arena_printf(&scratch, "--format=%s", FORMATS[r->target]);
     for (int i = 1; i < given_len; i++) {
+        /* In two words or in one: `--for lld`, `--for=lld`. */
         if (!strcmp(given[i], "--for"))
             i++;
         else if (strncmp(given[i], "--for=", 6) != 0 && (!has_run || !is_program(given[i])))

@@ -72,6 +72,7 @@ static bool build(struct building *b, const char *flags, const char *copy, struc
     int status;
     if (posix_spawn(&child, "/bin/sh", NULL, NULL, argv, environ))
         return err_set(e, "the build cannot be started");
+    /* A signal may interrupt the wait; the child is ours, so it can fail for no other reason. */
     while (waitpid(child, &status, 0) < 0)
         ; /* a signal that ends us ends the build, too: it is of our group */
     if (!WIFEXITED(status) || WEXITSTATUS(status))
@@ -172,6 +173,7 @@ static bool compare(struct building *b, double *gain, double *margin, struct bui
         return false;
     enum { PERMILLE_BESIDE = 25 }; /* of a 95 % interval, on each side */
     const struct build_times *plain = &times[0], *tuned = &times[1];
+    /* Variances of the means: squares / (n - 1) is the variance of one run, and / n that of n. */
     double c = plain->squares / (plain->runs - 1) / plain->runs;
     double d = tuned->squares / (tuned->runs - 1) / tuned->runs;
     double freedom = (c + d) * (c + d) / (c * c / (plain->runs - 1) + d * d / (tuned->runs - 1));
@@ -229,6 +231,7 @@ static int build_and_compare(struct building *b, struct out *out, struct err *e)
     double gain = 0, margin = 0;
     if (!build(b, plain, b->plain, e) || !measure(b, out, e))
         return EXIT_BAD;
+    /* What the profile is about is on the screen before the second build, which may take long. */
     out_flush(out);
     bool ok = build(b, tuned, b->tuned, e) && compare(b, &gain, &margin, times, e);
     bool is_kept = ok && gain - margin > 0;
@@ -272,6 +275,7 @@ int optimize_build(struct optimize_request *r, struct out *out, struct err *e)
         char *folder = arena_printf(&b.arena, "%s.work-XXXXXX", r->output);
         size_t word = strcspn(r->run, " ");
         out_init(&b.quiet, -1);
+        /* The first blank ends the program's path, which therefore has none. */
         b.program = arena_copy(&b.arena, r->run, word);
         b.arguments = r->run + word;
         char *absolute = mkdtemp(folder) ? realpath(folder, NULL) : NULL;

@@ -43,6 +43,7 @@ static bool path_needs_recording(const struct session *s, struct err *e)
 static size_t frames_of(const struct session *s, uint32_t node, const uint32_t **at)
 {
     const struct call_frames *f = &s->recorded.named.frames;
+    /* Without inlined functions a node is the one function of its address, or none. */
     if (!s->recorded.named.functions.len) {
         *at = &s->recorded.space.function[node];
         return **at != NO_FUNCTION;
@@ -68,6 +69,8 @@ static bool path_report(struct session *s, void *request, struct out *out, struc
     double *self = ARENA_NEW(&s->arena, double, s->functions.len);
     for (uint32_t node = 1; node < recording->nodes.len; node++) {
         const uint32_t *frames;
+        /* A stretch's time is its innermost function's alone, so that none is in the column
+         * twice. */
         size_t len = path.node_ns[node] > 0 ? frames_of(s, node, &frames) : 0;
         if (len)
             self[frames[len - 1]] += path.node_ns[node];
@@ -120,6 +123,7 @@ const struct command command_path = {
 
 /* --- what-if --------------------------------------------------------------------------------- */
 
+/* As many as a word has bits: each function has a bit for each change. */
 enum { MOST_CHANGES = 32 };
 
 /* What is left of the time, 0 to 1000 times; false: no change. "2x" is half, "50%" and "0" say it.
@@ -128,6 +132,7 @@ static bool change_factor(const char *text, double *factor)
 {
     char *end;
     double number = strtod(text, &end);
+    /* Written so that a NaN is refused, too: it fails every comparison. */
     if (end == text || !(number >= 0) || !isfinite(number))
         return false;
     if (!strcmp(end, "x") && number >= 0.001)
@@ -157,6 +162,7 @@ static bool change_mark(struct session *s, char *text, uint32_t bit, uint32_t *b
     /* Clones that the compiler made of it (f.isra.0) are meant as well. */
     bool has_clone = false;
     for (uint32_t i = 0; i < s->functions.len; i++) {
+        /* By linkage names, since only those have the suffix. */
         const char *linkage = s->functions.at[i].name;
         size_t len = strlen(name);
         if (strncmp(linkage, name, len) != 0 || linkage[len] != '.')
@@ -185,9 +191,12 @@ static double *changes_of_nodes(const struct session *s, const uint32_t *bits, b
     for (uint32_t node = 1; node < r->nodes.len; node++) {
         const uint32_t *frames;
         size_t len = frames_of(s, node, &frames);
+        /* Parents stand before their children, so theirs is known. With --self a node has the
+         * changes of its innermost function alone. */
         of_node[node] = is_self ? 0 : of_node[r->nodes.at[node].parent];
         for (size_t i = is_self && len ? len - 1 : 0; i < len; i++)
             of_node[node] |= bits[frames[i]];
+        /* Two changes of one sample multiply: half of a half is a quarter. */
         double left = 1;
         for (size_t k = 0; k < t->len; k++)
             if (of_node[node] >> k & 1) {
@@ -211,6 +220,7 @@ static double changes_error(const struct recording *r, const double *saved, doub
         const struct recording_sample *s = &r->samples.at[i];
         if (s->event || !s->count || recording_is_wait(r, s->node))
             continue;
+        /* A sample of the file may be several with the same stack: each scatters by itself. */
         double one = (double)s->weight / s->count, off = saved[s->node] - mean;
         squares += s->count * one * one * off * off;
     }
@@ -241,6 +251,8 @@ static bool what_if_report(struct session *s, void *request, struct out *out, st
         changes_error(&s->recorded.recording, saved, t.cpu_ns, t.cpu_ns - t.new_cpu_ns);
     t.has_waits = schedule.has_waits;
     t.is_one_thread = schedule.lanes_len == 1;
+    /* One graph, three lengths: as recorded, then with savings at both bounds of what is known of
+     * waits. The error of sampling widens the range at both ends. */
     schedule_save(&schedule, NULL);
     t.wall_ns = schedule_length(&schedule, SCHEDULE_SOONEST, &s->arena);
     schedule_save(&schedule, saved);
@@ -261,6 +273,7 @@ static bool what_if_take(struct path_request *r, int *argc, char **argv, struct 
     for (int i = 0; i < *argc; i++) {
         const char *value = strrchr(argv[i], '=');
         double factor;
+        /* argv[0] is the command. A file that has `=` in its name is no change if it is there. */
         bool is_change = i && argv[i][0] != '-' && value && value > argv[i] &&
                          change_factor(value + 1, &factor) && access(argv[i], F_OK);
         if (is_change)

@@ -45,6 +45,7 @@ static bool ranks_asked(const struct ranks_request *r, uint32_t asked[2], struct
         return true;
     if (!r->has_rank)
         return err_set(e, "--against says with what --rank N is compared: add --rank N");
+    /* The median is the default; to name it is no mistake. */
     if (!strcmp(r->against, "median"))
         return true;
     if (!option_number("against", r->against, RANK_NONE - 1, &other, e))
@@ -69,6 +70,8 @@ static bool ranks_report(struct ranks_request *r, const struct operands *operand
         return false;
     rank_set_init(&set, asked[0], asked[1]);
     r->files.by_total = r->by_total;
+    /* Inlined functions are regions of their own: ranks differ by loops, not by what the compiler
+     * made of them. */
     r->files.recorded.names_inlined = true;
     r->files.recorded.read.progress = progress_start();
     bool ok = rank_files_read(&set, operands->at, operands->len, &r->files, &unread, e);
@@ -86,6 +89,7 @@ static bool ranks_report(struct ranks_request *r, const struct operands *operand
         struct report_input in = {.ranks = &table, .shown_functions = (size_t)r->limit};
         print_report(REPORT_RANKS, &in, &r->print, out);
         rank_table_deinit(&table);
+        /* Behind the report, so that the table stands even where a rank is missing. */
         ok = !unread.line[0];
         if (!ok)
             *e = unread;

@@ -65,6 +65,8 @@ static bool store_take_date(const char *text, int64_t *date, struct err *e)
     static const char *const FORMS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S",
                                         "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"};
     char *end;
+    /* A number to its last character is seconds. A date begins with digits as well, so that what
+     * stands behind them decides. */
     *date = text ? strtoll(text, &end, 10) : time(NULL);
     if (!text || (*text && !*end))
         return true;
@@ -101,6 +103,7 @@ static void store_run_of(const struct run_set *set, struct store_run *run, struc
 {
     /* Of a profile that counts events the unit is an event, and CPU time is not its total. */
     double scale = set->has_time && !strcmp(set->dimension, "seconds") ? 1e9 : 1, runs = set->runs;
+    /* All figures are means of one run, whatever number of runs the set has. */
     const struct run_total *cpu = run_set_total(set, "cpu_time");
     struct store_value *values = ARENA_NEW(a, struct store_value, set->ids.len);
     double all = 0;
@@ -109,6 +112,7 @@ static void store_run_of(const struct run_set *set, struct store_run *run, struc
     run->program = set->facts.len ? set->facts.at[0].program : path_base_name(set->program);
     run->event = set->facts.len ? set->facts.at[0].event : set->dimension ? set->dimension : "";
     run->processor = set->facts.len ? set->facts.at[0].processor : "";
+    /* What one sample stands for, in the unit of the figures: the error follows from it. */
     run->period = set->rate > 0 ? scale / set->rate : 0;
     for (uint32_t i = 0; i < set->ids.len; i++) {
         const struct run_set_function *f = &set->functions[i];
@@ -127,6 +131,7 @@ static void store_run_of(const struct run_set *set, struct store_run *run, struc
     /* CPU time is what the kernel measured; samples would add their error to it. */
     bool is_cpu = cpu && cpu->runs && run->is_time && !strcmp(run->event, "cpu");
     run->total = is_cpu ? cpu->values.sum * scale / cpu->runs : all;
+    /* N samples scatter by the root of N: sqrt(all / period) * period, less with more runs. */
     run->total_error = is_cpu ? 0 : sqrt(all * run->period / runs);
 }
 
@@ -151,6 +156,7 @@ static bool store_add_profile(struct store_request *r, struct store *store, cons
     if (ok) {
         struct store_run run = {.kind = STORE_PROFILE, .commit = r->commit, .date = date};
         store_run_of(&set, &run, &scratch);
+        /* The same run of the same commit is there only once, so that a CI job may be repeated. */
         ok = store_add(store, &run, &is_there, e);
         if (ok)
             store_say(out, &run, name, is_there);
@@ -224,6 +230,7 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
     for (size_t i = 0; ok && i < len; i++) {
         if (operand_is_of_coverage(&mix, names[i]))
             coverage[coverage_len++] = names[i];
+        /* A program holds for the profiles behind it, until the next one. */
         else if (is_program(names[i]))
             program = names[i];
         else
@@ -242,6 +249,7 @@ static bool store_series_of(struct store_request *r, struct store *store, const 
     struct store_query q = {.name = name, .program = r->program, .event = r->event};
     struct err why = {0};
     q.what = !name ? STORE_TOTAL : r->with_callees ? STORE_FUNCTION_TOTAL : STORE_FUNCTION;
+    /* Functions first. If there is neither, the first error says what was looked for. */
     if (store_series_read(store, &q, &r->arena, series, e))
         return true;
     vec_free(&series->points);
@@ -259,6 +267,7 @@ static bool store_run_trend(struct store_request *r, struct store *store, char *
 {
     struct store_series series = {0};
     struct turns turns = {0};
+    /* One name, or --total and none. */
     if (len != !r->is_total)
         return err_set(e, "store trend takes one FUNCTION or FILE, or --total");
     bool ok = store_series_of(r, store, len ? names[0] : NULL, &series, e);
@@ -322,6 +331,7 @@ static bool store_run_diff(struct store_request *r, struct store *store, char **
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+/* Each verb, with what it does to a history that is not there yet. */
 static const struct {
     const char *name;
     bool makes; /* the history, if it is not there */

@@ -26,6 +26,9 @@ struct known_place {
     uint32_t start, len; /* in `regions` */
 };
 
+/* Of all recordings. `seconds` and `stamp` are indexed by region: a stamp is the number of the
+ * stack that counted there last, so that recursion counts once and nothing has to be cleared
+ * between stacks. */
 struct rank_files {
     struct rank_set *set;
     const struct rank_files_options *options;
@@ -60,6 +63,7 @@ static void rank_file_objects(struct rank_files *f, struct rank_file *file)
     file->object = ARENA_NEW(&file->scratch, uint32_t, r->objects.len);
     for (uint32_t i = 0; i < r->objects.len; i++) {
         const struct recording_object *o = &r->objects.at[i];
+        /* A path is not enough: hosts of one job may have different builds in the same place. */
         char id[2 * RECORDING_BUILD_ID_BYTES + 1] = "";
         for (uint32_t k = 0; k < o->build_id_bytes; k++)
             snprintf(id + 2 * k, 3, "%02x", o->build_id[k]);
@@ -79,6 +83,7 @@ static bool rank_file_is_known(struct rank_files *f, struct rank_file *file)
     for (uint32_t i = 1; i < r->nodes.len; i++) {
         const struct recording_node *n = &r->nodes.at[i];
         const uint32_t *found = map_find(&f->place_of, file->object[n->object], n->address);
+        /* One unknown address is enough: rank_file_resolve() then fills in all places. */
         if (!found)
             return false;
         file->place[i] = *found;
@@ -86,6 +91,8 @@ static bool rank_file_is_known(struct rank_files *f, struct rank_file *file)
     return true;
 }
 
+/* A call of MPI is one region in whichever library it was found; functions of the same name in two
+ * objects are two. */
 static uint32_t rank_region_of(struct rank_files *f, struct names *names, uint32_t function,
                                struct arena *scratch)
 {
@@ -115,6 +122,7 @@ static bool rank_file_resolve(struct rank_files *f, struct rank_file *file, stru
         uint32_t at =
             map_index(&f->place_of, file->object[n->object], n->address, f->places.len, &is_new);
         file->place[i] = at;
+        /* Known from this recording or one before, with the same regions. */
         if (!is_new)
             continue;
         struct known_place place = {(uint32_t)f->regions.len, 0};
@@ -140,6 +148,7 @@ static void rank_file_regions(struct rank_files *f, struct rank_file *file)
             if (f->set->regions.at[f->regions.at[k]].kind == RANK_REGION_MPI)
                 mpi = f->regions.at[k];
         file->mpi[i] = mpi;
+        /* Where nothing is known of an address, its caller answers for it. */
         file->region[i] = mpi != RANK_NONE ? mpi
                           : p->len         ? f->regions.at[p->start + p->len - 1]
                                            : file->region[r->nodes.at[i].parent];
@@ -171,6 +180,7 @@ static void rank_file_add_stack(struct rank_files *f, const struct rank_file *fi
     uint32_t stamp = ++f->stamps;
     for (; node; node = r->nodes.at[node].parent) {
         const struct known_place *p = &f->places.at[file->place[node]];
+        /* Within MPI: the call of it, further out on this stack, stands for all of it. */
         if (file->mpi[r->nodes.at[node].parent] != RANK_NONE)
             continue;
         for (uint32_t k = p->start; k < p->start + p->len; k++) {
@@ -185,6 +195,7 @@ static void rank_file_add_stack(struct rank_files *f, const struct rank_file *fi
 static void rank_file_span(const struct recording *r, uint32_t process, struct rank_info *info)
 {
     const struct recording_process *p = &r->processes.at[process];
+    /* By the clock on the wall, since recordings of several hosts have no other in common. */
     uint64_t start = r->start_real_ns + p->start_ns;
     uint64_t end = r->start_real_ns + (p->end_ns ? p->end_ns : r->length_ns);
     info->start_ns = start < info->start_ns ? start : info->start_ns;
@@ -207,6 +218,7 @@ static void rank_file_feed(struct rank_files *f, const struct rank_file *file,
         bool is_mpi = file->mpi[node] != RANK_NONE;
         info->total += seconds;
         info->mpi += is_mpi ? seconds : 0;
+        /* What MPI waits for is MPI's already: the two must not overlap. */
         info->waiting += !is_mpi && recording_is_wait(r, node) ? seconds : 0;
         if (f->options->by_total)
             rank_file_add_stack(f, file, node, seconds);
@@ -214,6 +226,8 @@ static void rank_file_feed(struct rank_files *f, const struct rank_file *file,
             rank_file_add(f, file->region[node], seconds, 0);
     }
     rank_set_open(f->set, info);
+    /* Only what this rank touched is added and cleared, so that a rank costs what it did, not what
+     * all ranks did. */
     for (size_t i = 0; i < f->touched.len; i++) {
         rank_set_add(f->set, f->touched.at[i], f->seconds.at[f->touched.at[i]]);
         f->seconds.at[f->touched.at[i]] = 0;
@@ -290,6 +304,7 @@ static bool rank_file_take(struct rank_files *f, struct rank_file *file, struct 
     for (uint32_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
         uint32_t info = info_of[r->threads.at[s->thread].process];
+        /* The launcher and its shells belong to no rank. */
         if (s->event == file->event && info == RANK_NONE)
             f->set->outside += (double)s->weight / 1e9;
         else if (s->event == file->event)
@@ -311,6 +326,8 @@ static bool rank_file_read(struct rank_files *f, const char *name, struct err *u
     struct err why = {0};
     bool ok = true;
     if (!recorded_read(name, &f->options->recorded.read, &file.recorded.recording, &why)) {
+        /* The first reason is kept and the others are read all the same: their ranks are worth a
+         * look. */
         if (!unread->line[0])
             *unread = why;
     } else if ((ok = rank_file_event(&file, f->options->recorded.filter.event, e))) {
@@ -333,6 +350,7 @@ bool rank_files_read(struct rank_set *s, char *const *folders, size_t len,
     progress_phase(o->recorded.read.progress, "reading recordings", len);
     for (size_t i = 0; ok && i < len; i++, progress_step(o->recorded.read.progress))
         ok = rank_file_read(&f, folders[i], unread, e);
+    /* With nothing read at all, the reason is the error. */
     if (ok && !s->ranks.len && unread->line[0]) {
         *e = *unread;
         ok = false;

@@ -29,10 +29,13 @@ bool is_folder(const char *path)
 /* run-N. */
 static int recorded_is_run_folder(const struct dirent *entry)
 {
+    /* Looked at only behind "run-", so that shorter names do no harm. */
     const char *number = entry->d_name + 4;
     return !strncmp(entry->d_name, "run-", 4) && *number && !number[strspn(number, "0123456789")];
 }
 
+/* A folder with a recording of its own is that one, whatever folders are in it. There is always a
+ * name: without runs the folder's own, whose reader knows what is wrong with it. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len)
 {
     struct dirent **entries = NULL;
@@ -44,6 +47,7 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len)
     *len = 0;
     for (int i = 0; i < found; i++) {
         char *name = arena_printf(a, "%s/%s", folder, entries[i]->d_name);
+        /* A run that is not finished, or was killed, is not one of the series. */
         if (!access(arena_printf(a, "%s/monarc.side", name), F_OK))
             names[(*len)++] = name;
         free(entries[i]);
@@ -54,6 +58,7 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len)
     return names;
 }
 
+/* recorded_runs() gives back the folder itself where it holds no runs. */
 static bool recorded_has_runs(const char *folder)
 {
     struct arena scratch = {0};
@@ -64,6 +69,7 @@ static bool recorded_has_runs(const char *folder)
     return has_some;
 }
 
+/* monarc.live is there while a recorder writes; monarc.side takes its place at the end. */
 static bool recorded_no_sidecar(const char *folder, const char *live, struct err *e)
 {
     if (access(live, F_OK) == 0)
@@ -74,6 +80,7 @@ static bool recorded_no_sidecar(const char *folder, const char *live, struct err
     return err_in(e, folder, "is a folder without a recording: it has no monarc.side");
 }
 
+/* A file that only permissions hide is read, too: that fails with the better reason. */
 static bool read_side(const char *folder, struct file_buffer *b, const char **path, struct arena *a,
                       struct err *e)
 {
@@ -106,6 +113,8 @@ static bool read_process(const char *folder, struct bytes side, const char *path
     struct sidecar_profiles found = {0};
     struct profile_options read = *o;
     bool ok = sidecar_list(side, path, &scratch, &found, e);
+    /* A process has one word size and one byte order. The sidecar knows them; its profiles may
+     * not. */
     read.hint.word = found.hint.word;
     read.hint.order = found.hint.order;
     for (size_t i = 0; ok && i < found.len; i++) {
@@ -140,6 +149,7 @@ static void recorded_note_lost_calls(struct recording *out, const char *name, co
 {
     const char *text =
         arena_printf(&out->arena, "calls of the process in folder %s are missing: %s", name, why);
+    /* A loss is shown by every report, so that sums of calls are not taken for whole. */
     vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_OTHER, 1, 0, text});
 }
 
@@ -157,6 +167,7 @@ static bool recorded_add_calls_of(const char *folder, const char *name,
         recording_add_calls(out, &calls);
     else
         recorded_note_lost_calls(out, name, why.line);
+    /* No memory or no descriptors is another matter: a second try might find these calls. */
     bool ok = !errno_is_trouble(why.system);
     if (!ok)
         *e = why;
@@ -203,6 +214,7 @@ bool recorded_add_calls(const char *folder, const struct profile_options *o, str
     return ok;
 }
 
+/* As it is in its own file, without the calls that folders within hold. */
 bool recorded_read_alone(const char *folder, struct recording *out, struct err *e)
 {
     struct arena scratch = {0};
@@ -226,9 +238,11 @@ static bool recorded_read_one(const char *folder, const struct profile_options *
     struct arena scratch = {0};
     struct file_buffer b = {0};
     const char *path;
+    /* A file is somebody else's recording: perf.data and what else is imported. */
     if (!is_folder(folder) || is_perf_folder(folder))
         return imported_read(folder, out, e);
     bool ok = read_side(folder, &b, &path, &scratch, e);
+    /* Version 2 is of a whole run, whose folders may hold calls; version 1 of one process. */
     if (ok && recording_probe(file_bytes(&b)))
         ok = recording_read(file_bytes(&b), path, out, e);
     if (ok && recording_probe(file_bytes(&b)))
@@ -264,10 +278,12 @@ bool recorded_read_all(char *const *folders, size_t len, const struct profile_op
     for (size_t i = 0; ok && i < runs.len; i++, progress_step(o->progress)) {
         struct recording next = {0};
         struct err why = {0};
+        /* One run is read in place; there is nothing to merge it with. */
         if (runs.len == 1) {
             ok = recorded_read_one(runs.at[i], o, out, e);
             break;
         }
+        /* One at a time, so that memory is that of the sum and one run. */
         ok = recorded_read_one(runs.at[i], o, &next, e) &&
              (recording_merge(out, &next, &why) || err_in(e, runs.at[i], "%s", why.line));
         recording_deinit(&next);

@@ -95,6 +95,8 @@ bool source_merge(const struct source_output *target, char *const *paths, size_t
     *note = NULL;
     for (size_t i = 0; ok && i < len; i++) {
         ok = source_profile_load(paths[i], &sum, &format, &found, e);
+        /* What was not asked for is as in the first input that has it; LLVM's files tell no version
+         * of gcc's, and the default is that of gcc 12. */
         to = to ? to : format;
         version = version ? version : found;
     }
@@ -119,6 +121,7 @@ bool source_merge(const struct source_output *target, char *const *paths, size_t
 static uint32_t release_of(const char *producer)
 {
     for (const char *at = producer; *at; at++)
+        /* Digits within a word are the language's (C17), not the release. */
         if (isdigit((unsigned char)*at) && (at == producer || at[-1] == ' ')) {
             char *end;
             unsigned long release = strtoul(at, &end, 10);
@@ -148,6 +151,7 @@ static void find_producer(struct source_inputs *s)
     if (!s->producer)
         return;
     s->is_gcc = !strncmp(s->producer, "GNU ", 4) || !strncmp(s->producer, "GCC:", 4);
+    /* Whoever is not gcc and was let through above builds on LLVM: clang, rustc and others. */
     s->is_llvm = !s->is_gcc;
     s->release = release_of(s->producer);
 }
@@ -162,6 +166,7 @@ static void add_histogram(struct source_inputs *s, const struct histogram *h)
         uint64_t low = histogram_bin_ceiling(h, i), high = histogram_bin_ceiling(h, i + 1);
         uint64_t bytes = high > low ? high - low : 1;
         uint64_t places = bytes < MOST_PLACES ? bytes : MOST_PLACES;
+        /* Parts of a sample: the places of a bin add up to the bin again. */
         double part = (double)histogram_get(h, i) / (double)places;
         for (uint64_t k = 0; k < places; k++)
             vec_push(&s->measured.hits, (struct code_hit){low + bytes * k / places, part});
@@ -180,6 +185,8 @@ static bool add_profile(struct source_inputs *s, const struct source_request *r,
     if (ok && profile_has_dimensions(&p))
         ok = err_in(e, path, "holds samples of several dimensions; --dimension chooses one");
     if (ok) {
+        /* Such a file has no build-id. Whether its addresses fit the functions is all the
+         * evidence. */
         fit_judge(&fit, &p, s->object, &s->functions);
         ok = fit.kind == FIT_WELL || r->session->is_forced ||
              err_set(e, "%s was not recorded by %s: %s (--force takes it anyway)", path, s->program,
@@ -251,6 +258,7 @@ static void add_recording(struct source_inputs *s, const struct recorded *run,
     for (size_t i = len; i-- > 1;) {
         const struct recording_node *n = &rec->nodes.at[i];
         bool is_ours = n->object != RECORDING_NONE && is_program[n->object];
+        /* A wait is no work, and no compiler makes it shorter. */
         double self = recording_is_wait(rec, (uint32_t)i) ? 0 : w->node[i];
         below[i] += self;
         below[n->parent] += below[i];
@@ -259,6 +267,7 @@ static void add_recording(struct source_inputs *s, const struct recorded *run,
         else
             s->elsewhere += self;
         const struct recording_node *caller = &rec->nodes.at[n->parent];
+        /* Counted calls are exact. Stacks stand in where there are none; both would count twice. */
         if (is_ours && n->parent && below[i] > 0 && !rec->arcs.len &&
             caller->object != RECORDING_NONE && is_program[caller->object])
             vec_push(&s->measured.calls,
@@ -283,6 +292,7 @@ static bool open_program(struct source_inputs *s, const struct source_request *r
                          const struct recording *rec, const char *path, struct err *e)
 {
     s->program = r->program;
+    /* Process 0 is what was started; others may be its children, of any program. */
     if (!s->program && rec && rec->processes.len && rec->processes.at[0].program < rec->objects.len)
         s->program =
             arena_printf(&s->arena, "%s", rec->objects.at[rec->processes.at[0].program].path);
@@ -336,6 +346,7 @@ static bool read_inputs(struct source_inputs *s, const struct source_request *r,
                 return false;
             continue;
         }
+        /* What is nothing of the above must be a profile by address, such as gmon.out. */
         bool is_run = is_recording(path);
         if (!is_run && !s->object && !open_program(s, r, NULL, path, e))
             return false;
@@ -369,6 +380,8 @@ bool source_inputs_read(struct source_inputs *s, const struct source_request *r,
                    : err_in(e, s->program,
                             "has no line numbers, by which compilers know code: compile it with "
                             "-g, or name the folder of its separate debug file with --debug-dir");
+    /* Both compilers number the blocks of a line, each in its own way: the numbers of one would
+     * lead the other to wrong blocks. */
     bool is_foreign = r->target == COMPILER_GCC ? s->is_llvm : s->is_gcc;
     const struct source_mapping_input in = {.object = s->object,
                                             .functions = &s->functions,

@@ -2,7 +2,7 @@
  *
  *     commits    a name, its date; their order in history is that of the dates
  *     runs       a commit, what ran, totals; `digest` keeps one run from being there twice
- *     functions  each function once, by linkage name and object; sources likewise
+ *     names      each function once, by linkage name and object; sources likewise
  *     blocks     values: those of 64 functions, or sources, of one run are one blob
  *
  * A blob has, for each function that the run measured, by ascending number: a byte with the number
@@ -36,6 +36,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The two numbers are in SQLite's own header of 100 bytes, the version at 60 and the application
+ * at 68 (sqlite.org/fileformat2.html), where file(1) finds them, too. Whoever changes SCHEMA or
+ * what a blob looks like counts STORE_VERSION up: there are no migrations, a run can be added
+ * again. */
 enum {
     STORE_VERSION = 1,
     STORE_APPLICATION = 0x4d4e5243, /* "MNRC" */
@@ -43,6 +47,11 @@ enum {
     FIRST_STEP = 1024 /* of amounts, to an octave */
 };
 
+/* A run has its totals as columns, since a trend of the whole program then reads no blob.
+ * Numbers of names are never used again, as nothing is deleted. WITHOUT ROWID makes the key of
+ * blocks the tree itself: the blobs of one block over all runs lie next to each other
+ * (sqlite.org/withoutrowid.html). UNIQUE(commit_id, digest) is what makes adding a run twice
+ * harmless. */
 static const char SCHEMA[] =
     "CREATE TABLE commits(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, date INTEGER NOT "
     "NULL);"
@@ -61,6 +70,9 @@ static const char SCHEMA[] =
 
 /* --- errors and statements -------------------------------------------------------------------- */
 
+/* Turns SQLite's last error into a sentence; always false, to be returned. The low byte of a
+ * code is its class (sqlite.org/rescode.html): SQLITE_IOERR_READ and all of its kind are
+ * SQLITE_IOERR there. */
 static bool store_fails(const struct store *s, struct err *e)
 {
     int code = s->api.errcode(s->db) & 0xff;
@@ -71,13 +83,14 @@ static bool store_fails(const struct store *s, struct err *e)
     return err_in(e, s->path, "%s", s->api.errmsg(s->db));
 }
 
+/* Statements without values or rows: transactions, tables, pragmas. */
 static bool store_do(const struct store *s, const char *sql, struct err *e)
 {
     return s->api.exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || store_fails(s, e);
 }
 
-/* A statement that is prepared, bound and stepped; the caller finalizes it. `types` has a letter
- * for each value: i int64_t, d double, t text. */
+/* A statement that is prepared, bound and stepped; the caller finalizes it. NULL, with *e, if
+ * SQLite refuses it: a misspelled statement, or a file that is damaged. */
 sqlite3_stmt *store_prepare(const struct store *s, const char *sql, struct err *e)
 {
     sqlite3_stmt *q = NULL;
@@ -86,6 +99,8 @@ sqlite3_stmt *store_prepare(const struct store *s, const char *sql, struct err *
     return q;
 }
 
+/* SQLITE_TRANSIENT has SQLite copy the text: callers may free theirs before the step. Places of
+ * values count from 1, columns of rows from 0. */
 void store_bind_text(const struct store *s, sqlite3_stmt *q, int at, const char *text)
 {
     s->api.bind_text(q, at, text, -1, SQLITE_TRANSIENT);
@@ -100,19 +115,22 @@ bool store_next(const struct store *s, sqlite3_stmt *q, struct err *e)
     return code == SQLITE_ROW;
 }
 
-/* A statement without rows. */
+/* A statement without rows. A row is success as well: INSERT ... RETURNING has one. */
 static bool store_run(const struct store *s, sqlite3_stmt *q, struct err *e)
 {
     int code = s->api.step(q);
     return code == SQLITE_DONE || code == SQLITE_ROW || store_fails(s, e);
 }
 
+/* Copied, for SQLite's text lasts until the next step. NULL, which no column of ours may hold,
+ * is read as an empty text. */
 const char *store_text(const struct store *s, sqlite3_stmt *q, int column, struct arena *a)
 {
     const char *text = (const char *)s->api.column_text(q, column);
     return text ? arena_copy(a, text, strlen(text)) : "";
 }
 
+/* No number that is asked for is negative, so -1 can mean an error. */
 int64_t store_number(const struct store *s, const char *sql, struct err *e)
 {
     sqlite3_stmt *q = store_prepare(s, sql, e);
@@ -123,6 +141,8 @@ int64_t store_number(const struct store *s, const char *sql, struct err *e)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* All or nothing: no call has to ask whether its function is there. The statements need SQLite
+ * 3.35, for RETURNING. */
 static bool store_load(struct store *s)
 {
     void *l = late_open("libsqlite3.so.0");
@@ -148,7 +168,10 @@ static bool store_load(struct store *s)
            late_find(l, "sqlite3_last_insert_rowid", &v->last_insert_rowid);
 }
 
-/* Of an empty file the first who has the lock makes the tables. */
+/* Of an empty file the first who has the lock makes the tables. The lock comes before the look:
+ * of two jobs that begin a history at the same time the second one finds the tables of the
+ * first, and makes none. BEGIN IMMEDIATE asks for the lock right away; a plain BEGIN asks at the
+ * first write, when both may have read already and neither can go on. */
 static bool store_make_tables(const struct store *s, struct err *e)
 {
     if (!store_do(s, "BEGIN IMMEDIATE", e))
@@ -168,6 +191,10 @@ static bool store_make_tables(const struct store *s, struct err *e)
     return false;
 }
 
+/* Whether the file is a history that this program can write to. In order of what can be told:
+ * empty, another program's, of another version, torn. A file of 0 bytes is a valid, empty
+ * database to SQLite, so "no tables" is the test. A file that was cut off opens without
+ * complaint, hence the comparison of its length with what its header says. */
 static bool store_check(const struct store *s, bool makes, struct err *e)
 {
     struct stat st;
@@ -201,6 +228,7 @@ bool store_open(struct store **out, const char *path, bool makes, struct err *e)
     if (!s)
         memory_exhausted(sizeof *s);
     *out = s;
+    /* *out is set even where this fails, so that store_close() is due in each case. */
     s->path = arena_copy(&s->arena, path, strlen(path));
     if (!store_load(s))
         return err_set(e, "a history needs SQLite's library: libsqlite3.so.0 " LATE_MISSING);
@@ -224,6 +252,9 @@ void store_close(struct store *s)
 
 /* --- blobs ------------------------------------------------------------------------------------ */
 
+/* The logarithm in steps, plus one, so that 0 is left for nothing. Reaches from 1 to 2^63.99 of
+ * ns or events, and what is below 1 becomes 1. Examples: 1 -> 1, 2 -> 1025, 10^9 (a second) ->
+ * 30616. */
 uint16_t store_pack(double value)
 {
     double step = value > 0 ? round(log2(value) * FIRST_STEP) : -1;
@@ -235,11 +266,14 @@ double store_unpack(uint16_t packed)
     return packed ? exp2((packed - 1.0) / FIRST_STEP) : 0;
 }
 
+/* Steps of 19 % are enough for an error. One of up to 1 ns, or one event, is none. */
 static uint8_t store_pack_error(double error)
 {
     return error > 1 ? (uint8_t)fmin(UINT8_MAX, 1 + round(log2(error) * STORE_ERROR_STEPS)) : 0;
 }
 
+/* ULEB128, as in DWARF: seven bits a byte, the lowest first, the top bit set in all but the
+ * last. 300 is AC 02. Most counts of lines take one or two bytes. */
 static void blob_number(struct writer *w, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -247,6 +281,8 @@ static void blob_number(struct writer *w, uint64_t value)
     writer_u8(w, (uint8_t)value);
 }
 
+/* Totals within 0.05 % of self are not written: the step of two packed numbers is larger than
+ * that, and reading would not tell them apart. */
 static void blob_add(struct writer *w, enum store_kind kind, uint32_t slot,
                      const struct store_value *v)
 {
@@ -269,7 +305,8 @@ static void blob_add(struct writer *w, enum store_kind kind, uint32_t slot,
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* A value and the number of its name, to be sorted by that. */
+/* A value and the number of its name, to be sorted by that. Blobs have their entries by
+ * ascending number, and runs have their functions in no such order. */
 struct store_numbered {
     int64_t name;
     const struct store_value *value;
@@ -281,6 +318,8 @@ static int store_by_name(const void *left, const void *right)
     return l->name < r->name ? -1 : l->name > r->name;
 }
 
+/* The number of a commit, new or known. If two runs give it different dates, as where CI takes
+ * the time of the build, the earlier one stays: it cannot have been later than that. */
 static bool store_commit_id(const struct store *s, const struct store_run *run, int64_t *id,
                             struct err *e)
 {
@@ -299,7 +338,11 @@ static bool store_commit_id(const struct store *s, const struct store_run *run, 
     return ok;
 }
 
-/* What makes a run the same as another: its totals and all its values. */
+/* What makes a run the same as another: its totals and all its values. Texts go in with their
+ * NUL, so that "ab", "c" and "a", "bc" differ. Doubles go in as bytes: the same profile is
+ * computed by the same operations and comes out equal to the last bit. MD5 is there to find
+ * accidents, not attackers. The date and the processor are left out: they describe a run, and do
+ * not tell it from others. */
 static void store_digest(const struct store_run *run, uint8_t digest[16])
 {
     struct writer w = {0};
@@ -320,7 +363,9 @@ static void store_digest(const struct store_run *run, uint8_t digest[16])
     writer_deinit(&w);
 }
 
-/* The run's row, or none if it is there already: *id 0. */
+/* The run's row, or none if it is there already: *id 0. RETURNING gives no row after DO NOTHING,
+ * and that is how a run that is there already shows. What is bound here must stay in the order
+ * of the columns above. */
 static bool store_run_row(const struct store *s, const struct store_run *run, int64_t commit,
                           int64_t *id, struct err *e)
 {
@@ -354,7 +399,10 @@ static bool store_run_row(const struct store *s, const struct store_run *run, in
     return !e->line[0];
 }
 
-/* Numbers of all names; new ones are added. */
+/* Numbers of all names; new ones are added. Two statements are prepared once and reset for each
+ * name: preparing parses and plans, which a step does not. Nobody adds a name between the look
+ * and the insertion, since the transaction has the lock. A statement must be reset before it is
+ * bound again, also after it gave a row. */
 static bool store_number_names(const struct store *s, const struct store_run *run,
                                struct store_numbered *into, struct err *e)
 {
@@ -387,6 +435,9 @@ static bool store_number_names(const struct store *s, const struct store_run *ru
     return ok;
 }
 
+/* After sorting, the entries of a block are next to each other: a blob is collected, and written
+ * when the next entry is of another block. Of two values of one name, as damaged profiles have,
+ * the first is kept: a slot stands in a blob once. */
 static bool store_blocks(const struct store *s, const struct store_run *run, int64_t id,
                          struct err *e)
 {
@@ -423,6 +474,8 @@ bool store_add(struct store *s, const struct store_run *run, bool *is_there, str
     int64_t commit, id = 0;
     if (!store_do(s, "BEGIN IMMEDIATE", e))
         return false;
+    /* All or nothing: of a process that is killed in between, SQLite's journal takes everything
+     * back. A run that is known already costs no more than its digest. */
     bool ok = store_commit_id(s, run, &commit, e) && store_run_row(s, run, commit, &id, e) &&
               (!id || store_blocks(s, run, id, e)) && store_do(s, "COMMIT", e);
     *is_there = ok && !id;

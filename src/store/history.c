@@ -20,12 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An error's octave and a quarter: 2^((packed - 1) / 4), off by 9 % at most, which is better
+ * than an error is known. 0 is kept for none. */
 static double store_unpack_error(uint8_t packed)
 {
     return packed ? exp2((packed - 1.0) / STORE_ERROR_STEPS) : 0;
 }
 
-/* The next entry; false at the end, or where the blob is damaged. */
+/* The next entry; false at the end, or where the blob is damaged. A cursor that has failed stays
+ * so and reads zeros, hence one check behind the reads. A total that is not written is equal to
+ * self, as of all leaf functions. */
 static bool blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot,
                       struct store_value *v)
 {
@@ -49,12 +53,16 @@ static bool blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot,
 
 /* --- series ----------------------------------------------------------------------------------- */
 
+/* Coverage is of sources and of lines; all the rest is of profiles. */
 static enum store_kind kind_of(enum store_what what)
 {
     return what == STORE_SOURCE || what == STORE_LINES ? STORE_COVERAGE : STORE_PROFILE;
 }
 
-/* Fills in program and event of the newest run, where they were not asked for. */
+/* Fills in program and event of the newest run, where they were not asked for. The newest is the
+ * one that was added last, by its number, not the one of the youngest commit: somebody who has
+ * just added a run of an old commit wants to see that one. An empty text means "any" to SQL, as
+ * ?2 = '' shows. Leaves *is_time alone if there is no such run. */
 static bool store_choose(struct store *s, struct store_query *query, struct arena *a, bool *is_time,
                          struct err *e)
 {
@@ -81,7 +89,10 @@ static bool store_choose(struct store *s, struct store_query *query, struct aren
     return ok;
 }
 
-/* The names that are meant: by linkage name, as shown, or a source's by the end of its path. */
+/* The names that are meant: by linkage name, as shown, or a source's by the end of its path. One
+ * function may have several names here: each object that holds a copy of it has its own. The end
+ * of a path is taken from a slash on: `list.c` finds `src/list.c` and not `mylist.c`. Those
+ * beyond `most` are not looked at. */
 static bool store_find_names(struct store *s, const struct store_query *query, int64_t *ids,
                              size_t most, size_t *len, struct err *e)
 {
@@ -103,7 +114,9 @@ static bool store_find_names(struct store *s, const struct store_query *query, i
                   kind_of(query->what) == STORE_COVERAGE ? "source" : "function", query->name);
 }
 
-/* A run's value of one name; absent is none. */
+/* A run's value of one name; absent is none. The blob is SQLite's memory and lasts until the
+ * next step of the statement (sqlite.org/c3ref/column_blob.html), so nothing of it is kept. 64
+ * entries at most are passed, in ascending order, and the first match is the only one. */
 static bool series_value(const struct store *s, sqlite3_stmt *q, int column, enum store_kind kind,
                          uint32_t wanted, struct store_value *v)
 {
@@ -117,7 +130,10 @@ static bool series_value(const struct store *s, sqlite3_stmt *q, int column, enu
     return false;
 }
 
-/* A point of a run joins that of its commit: means, and the error of the mean. */
+/* A point of a run joins that of its commit: means, and the error of the mean. The query sorts
+ * by commit, so a commit's runs are next to each other and only the last point can be the one to
+ * join. A run may itself be a mean of several (a series recorded with --repeat), and weighs as
+ * many. Errors of independent runs add up as squares. */
 static void series_add(struct store_series *out, const char *commit, int64_t date, double value,
                        double error, uint32_t runs)
 {
@@ -133,7 +149,10 @@ static void series_add(struct store_series *out, const char *commit, int64_t dat
 }
 
 /* One column a run: the first name's blob. Of several names of one function (in several objects)
- * values add up, which series_add_names() does. */
+ * values add up, which store_series_read() does. `name` below 0 is for series without a name: no
+ * block has that number, and the outer join gives each run a row with no blob. The outer join is
+ * also what makes a function that was not sampled a zero, and not a gap. `scale` turns what is
+ * stored into the unit of the series. */
 static bool series_read_one(struct store *s, const struct store_query *query, int64_t name,
                             double scale, struct arena *a, struct store_series *out, struct err *e)
 {
@@ -156,6 +175,10 @@ static bool series_read_one(struct store *s, const struct store_query *query, in
         bool is_there = series_value(s, q, 8, kind, (uint32_t)(name % STORE_SLOTS), &v);
         double value = s->api.column_double(q, 2), error = s->api.column_double(q, 3);
         double period = s->api.column_double(q, 4), lines = s->api.column_double(q, 6);
+        /* Coverage is counted, hence no error; a source without any line is covered. Self times
+         * have the error that was stored, or half a sample where there was none to be seen.
+         * Totals have none stored: n samples of one period each differ by sqrt(n) periods
+         * (Poisson), which is sqrt(total * period). */
         if (query->what == STORE_LINES)
             value = lines > 0 ? 100 * s->api.column_double(q, 7) / lines : 100, error = 0;
         else if (query->what == STORE_SOURCE && !is_there)
@@ -185,6 +208,9 @@ bool store_series_read(struct store *s, const struct store_query *query, struct 
     if (!store_choose(s, &out->query, a, &is_time, e) ||
         (has_name && !store_find_names(s, &out->query, ids, MOST_NAMES, &len, e)))
         return false;
+    /* Each name is read as a series and added point by point. That is right since each series of
+     * a function has a point for every commit, in the same order. Those of sources have not, as
+     * commits without the source are skipped: of several that match, the first is taken. */
     double scale = is_time ? 1e-9 : 1;
     out->unit = kind_of(query->what) == STORE_COVERAGE ? "%" : is_time ? "s" : out->query.event;
     if (kind_of(query->what) == STORE_COVERAGE)
@@ -204,7 +230,9 @@ bool store_series_read(struct store *s, const struct store_query *query, struct 
 
 /* --- runs, whole ------------------------------------------------------------------------------ */
 
-/* Sums of all functions over the runs of a commit. */
+/* Sums of all functions over the runs of a commit. Arrays rather than maps: numbers of names
+ * have no gaps, and a run has most of them. Two doubles a name are 80 KB for 5,000 functions.
+ * Amounts are as in the file, in ns or events, and not yet divided by the number of runs. */
 struct store_sums {
     double *self, *variance; /* by number of the name */
     size_t len;
@@ -212,6 +240,9 @@ struct store_sums {
     uint32_t runs;
 };
 
+/* Two statements, as a join of both would repeat the totals for each block. Without an error in
+ * between, no run at all is one: the commit is misspelled, or of another program. SQLite's
+ * finalize takes NULL, so the end is the same after a statement that was refused. */
 static bool store_sum_commit(struct store *s, const struct store_query *query, const char *commit,
                              struct store_sums *sums, struct err *e)
 {
@@ -243,6 +274,8 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
         struct store_value v;
         uint32_t slot;
         while (blob.at && blob_next(&in, STORE_PROFILE, &slot, &v)) {
+            /* Undoes block_of(): blocks of profiles are even. A writer may have added names
+             * since the arrays were made, or the file may be damaged: these are passed over. */
             size_t name = (size_t)s->api.column_int64(blocks, 0) / 2 * STORE_SLOTS + slot;
             if (name >= sums->len)
                 continue;
@@ -256,6 +289,7 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
                                                 query->program, commit));
 }
 
+/* The arena gives zeroed memory. Number 0 is nobody's, but has its place: no index is shifted. */
 static bool store_sums_make(struct store *s, struct store_sums *sums, struct arena *a,
                             struct err *e)
 {
@@ -266,6 +300,8 @@ static bool store_sums_make(struct store *s, struct store_sums *sums, struct are
     return names >= 0;
 }
 
+/* Largest change first, in either direction; equal ones by name, so that output does not depend
+ * on how qsort() moves things. */
 static int store_by_change(const void *left, const void *right)
 {
     const struct store_change *l = left, *r = right;
@@ -276,6 +312,9 @@ static int store_by_change(const void *left, const void *right)
 bool store_diff_read(struct store *s, const struct store_query *query, const char *old,
                      const char *new, struct arena *a, struct store_diff *out, struct err *e)
 {
+    /* Both sides are of one program and event: what was asked for, or those of the newest run. A
+     * function that one side lacks has 0 there, with no error of its own: its change is judged
+     * by the error of the other side. */
     struct store_query chosen = *query;
     struct store_sums by[2];
     bool is_time = false;
@@ -344,6 +383,8 @@ bool store_top_functions(struct store *s, const struct store_query *query, doubl
 }
 
 #else
+/* Built without SQLite: store_open() fails first and says why, so these are never reached with a
+ * store. They are there to keep #ifdef out of the callers. */
 
 bool store_series_read(struct store *s, const struct store_query *q, struct arena *a,
                        struct store_series *out, struct err *e)

@@ -83,7 +83,8 @@ struct store_series {
 MUST_CHECK bool store_series_read(struct store *s, const struct store_query *q, struct arena *a,
                                   struct store_series *out, struct err *e);
 
-/* The functions that took at least that part of the total of some run, largest first. */
+/* The functions that took at least that part of the total of the last commit,
+ * the first, or the one halfway; in no order. */
 struct store_names {
     VEC(const char *) at;
 };

@@ -17,6 +17,9 @@
 #include <string.h>
 #include <time.h>
 
+/* A point of a trend is a commit. The tables of columns are also what the manual and the schemas
+ * are made from, so a meaning is written once, here. A column without a heading is left out of
+ * the text, which shows it in words or not at all. */
 enum {
     TREND_COMMIT,
     TREND_DATE,
@@ -40,6 +43,8 @@ static const struct column trend_columns[TREND_COLUMNS] = {
 const struct column_table store_trend_columns = {"Columns of trend", "trend", "points",
                                                  trend_columns, TREND_COLUMNS};
 
+/* A turn names three commits: the likely one, and between which two it must lie, since noise can
+ * hide where exactly the level changed. Text names the last two only where they differ. */
 enum {
     TURN_WHAT,
     TURN_COMMIT,
@@ -66,6 +71,10 @@ static const struct column turn_columns[TURN_COLUMNS] = {
 const struct column_table store_turn_columns = {"Columns of blame", "blame", "turns", turn_columns,
                                                 TURN_COLUMNS};
 
+/* Text puts the name last, since names have any length, and shows is_real as a star:
+ *
+ *            old         new      change          +-  function
+ *          1.204       1.310      +0.106       0.012 *[total] */
 enum { DIFF_NAME, DIFF_OLD, DIFF_NEW, DIFF_CHANGE, DIFF_ERROR, DIFF_REAL, DIFF_COLUMNS };
 static const struct column diff_columns[DIFF_COLUMNS] = {
     [DIFF_NAME] = {"name", "the function; [total]: all of the program"},
@@ -80,7 +89,9 @@ const struct column_table store_diff_columns = {"Columns of diff", "store_diff",
 
 /* --- what they have in common ----------------------------------------------------------------- */
 
-/* "2026-03-02", or with its time where days are not enough; ISO 8601, UTC. */
+/* "2026-03-02", or with its time where days are not enough; ISO 8601, UTC. Dates are counted in
+ * seconds since 1970. A year that struct tm or 24 bytes cannot hold, as in a damaged file,
+ * becomes "?". */
 static void store_date(int64_t date, bool is_whole, char into[24])
 {
     time_t at = (time_t)date;
@@ -90,6 +101,7 @@ static void store_date(int64_t date, bool is_whole, char into[24])
         strcpy(into, "?");
 }
 
+/* Square brackets mark what is no function, as in all reports: no symbol is called so. */
 static const char *store_what_name(const struct store_series *s)
 {
     bool is_all = s->query.what == STORE_TOTAL || s->query.what == STORE_LINES;
@@ -102,6 +114,9 @@ static int store_decimals(const char *unit)
     return strcmp(unit, "s") && strcmp(unit, "%") ? 0 : 3;
 }
 
+/* "parse of ./compiler, in s: 120 commits from 2026-01-02 to 2026-03-02, 240 runs". The program
+ * is left out where a run does not tell it. Points are in the order of time, so that the first
+ * and the last give the range. */
 static void store_series_head(struct out *out, const struct store_series *s)
 {
     char from[24] = "", to[24] = "";
@@ -122,7 +137,8 @@ static void store_series_head(struct out *out, const struct store_series *s)
                runs);
 }
 
-/* Members of the open object. */
+/* Members of the open object. The event and the unit are both there: seconds may be those of
+ * several clocks. */
 static void store_series_json(struct json *j, const struct store_series *s)
 {
     json_pair_str(j, "name", store_what_name(s));
@@ -133,6 +149,10 @@ static void store_series_json(struct json *j, const struct store_series *s)
 
 /* --- trend ------------------------------------------------------------------------------------ */
 
+/* Fields for the point `i`. `date` is the caller's, because a field keeps a pointer to its text
+ * until the row is printed. After a commit with nothing there is no change in percent: the field
+ * is not known, as it is of the first. The turns are few, so looking through all of them for
+ * each point costs next to nothing. */
 static void trend_fields(struct field *fields, const struct store_series *s,
                          const struct turns *turns, size_t i, char date[24], bool is_whole)
 {
@@ -152,6 +172,9 @@ static void trend_fields(struct field *fields, const struct store_series *s,
     fields[TREND_TURN] = field_bool(is_turn);
 }
 
+/* A table with a bar behind each row. Bars begin at zero, not at the smallest value: a trend
+ * that stays within one percent must look flat. The column of commits is as wide as the longest
+ * name, up to 40, which is a whole SHA-1 in hexadecimal; longer tags only shift their own row. */
 static void trend_text(struct out *out, const struct store_series *s, const struct turns *turns)
 {
     enum { BAR = 24 };
@@ -186,6 +209,9 @@ static void trend_text(struct out *out, const struct store_series *s, const stru
     }
 }
 
+/* JSON and CSV have whole times and every decimal; CSV has no place for what is the same in all
+ * rows, as the unit is. The heading of CSV is spelled out as scripts depend on it: a new column
+ * may only be added behind the others. */
 void store_trend_print(struct out *out, const struct store_series *s, const struct turns *turns,
                        const char *format)
 {
@@ -220,6 +246,8 @@ void store_trend_print(struct out *out, const struct store_series *s, const stru
 
 /* --- blame ------------------------------------------------------------------------------------ */
 
+/* A turn has numbers of points; people want commits. Nothing is divided by a level of zero: the
+ * change from nothing has no percentage. */
 static void turn_fields(struct field *fields, const struct store_series *s, const struct turn *t,
                         char date[24], bool is_whole)
 {
@@ -237,6 +265,13 @@ static void turn_fields(struct field *fields, const struct store_series *s, cons
     fields[TURN_SCORE] = field_double(t->score);
 }
 
+/* The turns of one series. That there is none is an answer, too, and is worth as much as the
+ * noise is small, which is therefore printed in both cases:
+ *
+ *     Runs differ by 0.8 % besides sampling
+ *     commit        date            before       after  change%   score
+ *     5f2c1a        2026-03-02       1.204       1.310     8.80     9.1  (or from 5f2c1a to 77ab01)
+ */
 static void blame_text(struct out *out, const struct store_series *s, const struct turns *turns)
 {
     struct text_style style = {0};
@@ -277,7 +312,10 @@ static void blame_text(struct out *out, const struct store_series *s, const stru
     }
 }
 
-/* Of several series: text leaves out those without a turn, but for the first. */
+/* Of several series: text leaves out those without a turn, but for the first. The first series
+ * is what was asked for, so it is printed anyhow. JSON has each series with its turns, whether
+ * there are any or not. CSV has the turns of all in one table, which is why each row repeats the
+ * name. */
 void store_blame_print(struct out *out, const struct store_blame *b, const char *format)
 {
     bool is_text = !format || !strcmp(format, "text"), is_json = format && !strcmp(format, "json");
@@ -325,6 +363,9 @@ void store_blame_print(struct out *out, const struct store_blame *b, const char 
 
 /* --- diff ------------------------------------------------------------------------------------- */
 
+/* Three standard errors: by chance alone one row in 370 is beyond them. Nothing is corrected for
+ * the number of rows, so of a thousand functions that did not change about three are marked.
+ * Where nothing was sampled, the error is 0 and any change counts. */
 static void diff_fields(struct field *fields, const struct store_change *c)
 {
     fields[DIFF_NAME] = field_text(c->shown);
@@ -335,6 +376,8 @@ static void diff_fields(struct field *fields, const struct store_change *c)
     fields[DIFF_REAL] = field_bool(fabs(c->new - c->old) > 3 * c->error);
 }
 
+/* Row 0 is the total, which is not counted against the limit; the functions follow by the size
+ * of their change, so that a limit cuts what matters least. A limit of 0 is none. */
 static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
 {
     struct text_style style = {0};
@@ -362,6 +405,7 @@ static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
         out_printf(out, "[%zu more; --limit 0 shows all]\n", d->rows.len - limit);
 }
 
+/* The limit is one of text alone: programs that read JSON or CSV can cut for themselves. */
 void store_diff_print(struct out *out, const struct store_diff *d, size_t limit, const char *format)
 {
     if (!format || !strcmp(format, "text")) {

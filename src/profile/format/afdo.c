@@ -21,7 +21,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* No compiler inlines 1000 deep: the bound keeps the stack of a damaged file's instances small. */
 enum { AFDO_MAGIC = 0x67636461, AFDO_VERSIONS = 3, MOST_DEPTH = 1000 };
+/* "407*" from the high byte down: gcc 4.7, in the letters that files of counters have. */
 enum { CREATE_GCOV_DEFAULT = 0x3430372a };
 enum afdo_tag {
     TAG_SUMMARY = 0xa8u << 24,
@@ -30,8 +32,12 @@ enum afdo_tag {
     TAG_MODULES = 0xaeu << 24,
     TAG_WORKING_SET = 0xafu << 24
 };
+/* Kind 7 is a call by pointer; gcc passes over the word, since there is no other. The working set
+ * is one of gcc's old tables: 128 rows of three words. */
 enum { TARGET_KIND = 7, NO_FILE_NUMBER = 0xffffffff, WORKING_SET_WORDS = 3 * 128 };
 
+/* The first release that reads each version, newest first. 0 is for gcc before 5, which has no
+ * -fauto-profile. */
 uint32_t afdo_version_of_gcc(uint32_t release)
 {
     static const struct {
@@ -65,6 +71,7 @@ bool afdo_probe(struct bytes in)
 
 /* ---- reading */
 
+/* Texts point into the input; the profile takes copies. */
 struct afdo_reading {
     struct source_profile *p;
     struct cursor c;
@@ -83,6 +90,7 @@ static uint64_t read_count(struct cursor *c)
 static struct bytes read_text(struct afdo_reading *r)
 {
     uint32_t length = cursor_u32(&r->c);
+    /* Version 1 counts words. Four times a claim may be more than 32 bits hold. */
     uint64_t bytes = r->version == 1 ? (uint64_t)length * 4 : length;
     const uint8_t *at = bytes <= cursor_left(&r->c) ? cursor_take(&r->c, (size_t)bytes) : NULL;
     const uint8_t *end = at ? memchr(at, 0, (size_t)bytes) : NULL;
@@ -106,6 +114,7 @@ static bool read_names(struct afdo_reading *r, struct err *e)
     struct cursor *c = &r->c;
     if (!read_tag(r, TAG_NAMES, true, e))
         return false;
+    /* No room is made for what the file claims: lists grow by what is there, and end with it. */
     uint32_t files = r->version >= 3 ? cursor_u32(c) : 0;
     for (uint32_t i = 0; i < files && !c->failed; i++)
         vec_push(&r->files, read_text(r));
@@ -145,6 +154,7 @@ static bool read_positions(struct afdo_reading *r, uint32_t instance, uint32_t l
             return err_at(e, &r->c, "a function ends early");
         uint32_t position = source_profile_position(r->p, instance, at);
         source_profile_add_count(r->p, position, count);
+        /* Each target begins with its kind, which says nothing (see TARGET_KIND). */
         for (uint32_t k = 0; k < targets; k++) {
             cursor_u32(&r->c);
             const struct bytes *name = name_at(r, read_count(&r->c), e);
@@ -164,6 +174,8 @@ static bool read_function(struct afdo_reading *r, struct err *e)
         uint32_t instance, left;
     } open[MOST_DEPTH];
     size_t depth = 0;
+    /* Only functions have a head and a time of the first call; what is inlined has a place
+     * instead. */
     uint64_t head = read_count(&r->c);
     uint64_t first_ns = r->version >= 3 ? read_count(&r->c) : 0;
     do {
@@ -178,7 +190,9 @@ static bool read_function(struct afdo_reading *r, struct err *e)
         uint32_t instance =
             source_profile_instance(r->p, depth ? open[depth - 1].instance : NO_INSTANCE, at,
                                     (const char *)name->at, name->len);
+        /* Holds until the next instance is made: the list may move then. */
         struct source_instance *into = &r->p->instances.at[instance];
+        /* NO_FILE_NUMBER is beyond any list, so that it needs no test of its own. */
         if (r->version >= 3 && r->file_of.at[number] < r->files.len) {
             const struct bytes *file = &r->files.at[r->file_of.at[number]];
             source_profile_set_file(r->p, into->name, (const char *)file->at, file->len);
@@ -187,6 +201,7 @@ static bool read_function(struct afdo_reading *r, struct err *e)
             open[depth - 1].left--;
         else {
             source_profile_add_head(r->p, instance, head);
+            /* 0 is not known. Of several calls the earliest is the first. */
             if (first_ns && (!into->first_ns || first_ns < into->first_ns))
                 into->first_ns = first_ns;
         }
@@ -194,6 +209,7 @@ static bool read_function(struct afdo_reading *r, struct err *e)
             return false;
         open[depth].instance = instance;
         open[depth++].left = inlined;
+        /* Its last child may end an instance, and that one the instance around it, and so on. */
         while (depth && !open[depth - 1].left)
             depth--;
     } while (depth);
@@ -216,6 +232,8 @@ static bool read_file(struct afdo_reading *r, struct err *e)
                           ? " (create_gcov writes such a file unless it has --gcov_version=2)"
                           : "");
     if (r->version >= 3) {
+        /* Five totals, then a share (4 bytes) with two counts (8 each) for each cutoff. None is
+         * kept: all of it follows from the counts, and is computed again when a file is written. */
         enum { CUTOFF_BYTES = 20 };
         if (!read_tag(r, TAG_SUMMARY, false, e))
             return false;
@@ -269,6 +287,8 @@ static void write_count(struct writer *w, uint64_t value)
 static void write_text(struct writer *w, uint32_t version, const char *text, size_t len)
 {
     static const char ZEROS[4] = "";
+    /* A NUL belongs to the text in each version: len + 1 bytes, in version 1 rounded up to
+     * words. */
     size_t words = (len + 4) / 4, bytes = version == 1 ? words * 4 : len + 1;
     writer_u32(w, (uint32_t)(version == 1 ? words : bytes));
     writer_bytes(w, text, len);
@@ -285,6 +305,7 @@ static size_t section_begin(struct writer *w, uint32_t tag)
 
 static void section_end(struct writer *w, size_t start)
 {
+    /* Rounded up: names of versions 2 and 3 end anywhere within a word. */
     uint32_t words = (uint32_t)((w->out.len - start + 3) / 4);
     memcpy(w->out.at + start - 4, &words, sizeof words);
 }
@@ -313,6 +334,8 @@ static void write_names(struct afdo_writing *s, uint32_t version, uint32_t *inde
     write_text(s->w, version, "", 0);
     if (version >= 3)
         writer_u32(s->w, NO_FILE_NUMBER);
+    /* Numbers begin at 1, behind the empty name. Sorted, so that equal profiles give equal
+     * files. */
     for (uint32_t i = 0; i < len; i++) {
         uint32_t name = sorted[i];
         index[name] = i + 1;
@@ -340,6 +363,8 @@ static void write_offset(struct writer *w, struct source_offset at)
 static void write_instance(struct afdo_writing *s, uint32_t instance)
 {
     const struct source_order *o = &s->order;
+    /* Numbers stand before what they count, so that what does not fit is counted out first. An
+     * instance that does not fit takes along what is inlined in it, and is one place left out. */
     uint32_t positions = 0, inlined = 0;
     for (uint32_t i = o->first_position[instance]; i < o->first_position[instance + 1]; i++)
         positions += offset_fits(s->p->positions.at[o->positions[i]].at);
@@ -436,6 +461,7 @@ bool afdo_write(struct writer *w, const struct source_profile *p, uint32_t versi
         write_summary(w, p);
     write_names(&s, version, index, sorted);
     write_functions(&s, version);
+    /*     0xae000000 0 0 │ 0xaf000000 384 │ 384 zeros */
     const uint32_t tail[] = {TAG_MODULES, 0, 0, TAG_WORKING_SET, WORKING_SET_WORDS};
     for (size_t i = 0; i < sizeof tail / sizeof *tail; i++)
         writer_u32(w, tail[i]);

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <zlib.h>
 
+/* Deeper than any compiler inlines: a file that goes on is damaged, or meant to hurt. */
 enum { MOST_DEPTH = 1000 };
 
 /* ---- text: reading */
@@ -62,6 +63,7 @@ static bool text_number(struct text_line *l, uint64_t *value)
 static bool text_number_behind(struct text_line *l, uint64_t *value)
 {
     const char *colon = l->end;
+    /* From the end, as names of C++ and Rust have colons of their own. */
     while (colon > l->at && colon[-1] != ':')
         colon--;
     struct text_line number = {colon, l->end};
@@ -85,6 +87,7 @@ static bool text_function(struct text_reading *r, struct text_line l, struct err
         return err_in(e, r->name, "line %zu: has contexts of callers, which are not read", r->line);
     if (!text_number_behind(&l, &head) || !text_number_behind(&l, &total) || l.at == l.end)
         return text_error(r, e, "NAME:TOTAL:HEAD");
+    /* The total is not kept: it follows from the counts. */
     r->open[0] = source_profile_instance(r->p, NO_INSTANCE, (struct source_offset){0}, l.at,
                                          (size_t)(l.end - l.at));
     source_profile_add_head(r->p, r->open[0], head);
@@ -95,6 +98,7 @@ static bool text_function(struct text_reading *r, struct text_line l, struct err
 /* `!CFGChecksum: N`, `!Attributes: N`; others are passed over, as LLVM does. */
 static bool text_metadata(struct text_reading *r, struct text_line l, size_t depth)
 {
+    /* By the checksum LLVM sees that a function has changed since it was measured. */
     static const char CHECKSUM[] = "!CFGChecksum: ", ATTRIBUTES[] = "!Attributes: ";
     struct source_instance *s = &r->p->instances.at[r->open[depth - 1]];
     size_t len = (size_t)(l.end - l.at);
@@ -123,6 +127,8 @@ static bool text_body(struct text_reading *r, struct text_line l, size_t depth, 
     l.at += 2;
     struct source_offset at = {(uint32_t)line, (uint32_t)block};
     uint32_t parent = r->open[depth - 1];
+    /* LLVM, too, tells the two forms apart by the first character: a count has a digit, no name
+     * begins with one. */
     if (!isdigit((unsigned char)*l.at)) {
         if (!text_number_behind(&l, &total) || l.at == l.end)
             return text_error(r, e, "NAME:TOTAL of what was inlined");
@@ -136,8 +142,10 @@ static bool text_body(struct text_reading *r, struct text_line l, size_t depth, 
         return text_error(r, e, "a count below 2^64");
     uint32_t position = source_profile_position(r->p, parent, at);
     source_profile_add_count(r->p, position, count);
+    /* Instances further in end here: later lines cannot be in them. */
     r->depth = depth;
     while (l.at < l.end && *l.at == ' ') {
+        /* Targets have no blanks in them, so that the next blank ends one. */
         struct text_line target = {l.at + 1, l.at + 1};
         while (target.end < l.end && *target.end != ' ')
             target.end++;
@@ -171,12 +179,14 @@ bool llvm_text_read(struct bytes in, const char *name, struct source_profile *p,
         size_t depth = (size_t)(l.at - first);
         if (l.at == l.end || *l.at == '#')
             continue;
+        /* Names become texts that end in NUL; one with a NUL within would be another's name. */
         if (memchr(l.at, 0, (size_t)(l.end - l.at)))
             return text_error(&r, e, "text");
         if (depth && *l.at == '!' && depth <= r.depth) {
             text_metadata(&r, l, depth);
             continue;
         }
+        /* One level deeper than what is open at the most: nothing else says what a line is in. */
         if (depth > r.depth)
             return err_in(e, name,
                           "line %zu: is indented by %zu, below nothing that it could be in", r.line,
@@ -201,6 +211,8 @@ bool llvm_text_probe(struct bytes in)
         l.end -= l.end[-1] == '\r';
         bool is_one = *l.at != ' ' && text_number_behind(&l, &number) &&
                       text_number_behind(&l, &number) && l.at < l.end;
+        /* No name has blanks in it. A context has, and is let through: the reader says why it is
+         * refused. */
         for (const char *c = l.at; c < l.end; c++)
             is_one &= (unsigned char)*c > ' ' || *l.at == '[';
         return is_one && (at == end || *at == ' ' || newline);
@@ -215,6 +227,7 @@ struct open_instance {
     uint32_t instance, next_child;
 };
 
+/* `w` is the file where text is written, and the section of functions in the binary form. */
 struct source_writing {
     struct writer *w;
     const struct source_profile *p;
@@ -290,6 +303,7 @@ static bool text_holds_name(const char *name, size_t len)
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)name[i] <= ' ')
             return false;
+    /* A comment, metadata, a context, a count. */
     return len && !strchr("#![0123456789", *name);
 }
 
@@ -314,6 +328,8 @@ bool llvm_text_write(struct writer *w, const struct source_profile *p, struct er
         while (s.open.len) {
             struct open_instance *here = &s.open.at[s.open.len - 1];
             if (here->next_child == o->first_child[here->instance + 1]) {
+                /* Behind all children: LLVM takes nothing but metadata once it has seen some of an
+                 * instance. */
                 text_put_metadata(&s, here->instance, s.open.len);
                 s.open.len--;
                 continue;
@@ -335,6 +351,9 @@ bool llvm_text_write(struct writer *w, const struct source_profile *p, struct er
 
 #define SAMPLE_MAGIC UINT64_C(0x5350524f46343204) /* "SPROF42" and the form: 4 is extensible */
 enum { SAMPLE_VERSION = 103 };
+/* As in llvm/ProfileData/SampleProf.h. Of the flags, the lower 32 bits mean the same in all
+ * sections; the upper ones are of the section's type: bit 33 is something else in names and in the
+ * summary. */
 enum { SECTION_SUMMARY = 1, SECTION_NAMES = 2, SECTION_OFFSETS = 4, SECTION_PROFILE = 32 };
 enum { FLAG_COMPRESSED = 1 };
 #define NAMES_MD5          (UINT64_C(1) << 32)
@@ -403,6 +422,7 @@ static void binary_put_functions(struct source_writing *s, uint64_t *offsets)
 void llvm_binary_write(struct writer *w, const struct source_profile *p)
 {
     struct arena scratch = {0};
+    /* The table says where each section begins, so all four are made before any is written. */
     struct writer parts[4] = {0}; /* summary, names, offsets, functions */
     struct source_summary sum;
     struct source_writing s = {.w = &parts[3], .p = p};
@@ -433,11 +453,14 @@ void llvm_binary_write(struct writer *w, const struct source_profile *p)
     }
     write_uleb(w, SAMPLE_MAGIC);
     write_uleb(w, SAMPLE_VERSION);
+    /* In LLVM's own order; readers go by the table. */
     static const uint64_t TYPES[] = {SECTION_SUMMARY, SECTION_NAMES, SECTION_OFFSETS,
                                      SECTION_PROFILE};
     enum { SECTIONS = 4, ENTRY_BYTES = 32 };
     writer_u64(w, SECTIONS);
+    /* Places count from the start of the file: nothing may be in `w` before it. */
     uint64_t at = w->out.len + SECTIONS * ENTRY_BYTES;
+    /* Flags are 0: names are texts, and nothing is compressed. */
     for (size_t i = 0; i < SECTIONS; i++) {
         const uint64_t entry[] = {TYPES[i], 0, at, parts[i].out.len};
         for (size_t k = 0; k < 4; k++)
@@ -474,6 +497,7 @@ static bool binary_unpack(struct binary_reading *r, struct cursor *c, uint64_t f
     if (!(flags & FLAG_COMPRESSED))
         return true;
     uint64_t size = cursor_uleb(c), packed = cursor_uleb(c);
+    /* Deflate cannot do better than 1032 to 1. A larger claim is refused before it gets memory. */
     if (c->failed || packed > cursor_left(c) || size / MOST_RATIO > packed)
         return err_at(e, c, "a compressed section claims %" PRIu64 " bytes", size);
     uint8_t *bytes = arena_alloc(&r->arena, (size_t)size + 1);
@@ -493,6 +517,8 @@ static bool binary_read_names(struct binary_reading *r, struct cursor *c, uint64
     if (c->failed || len > cursor_left(c))
         return err_at(e, c, "claims %" PRIu64 " names, %zu bytes remain", len, cursor_left(c));
     for (uint64_t i = 0; i < len && !c->failed; i++) {
+        /* A hash stands for the name from here on: digits, as LLVM itself shows them. Fixed length
+         * means eight bytes each instead of ULEB128. */
         if (flags & (NAMES_MD5 | NAMES_FIXED_LENGTH)) {
             uint64_t hash = is_fixed ? cursor_u64(c) : cursor_uleb(c);
             char *text = arena_printf(&r->arena, "%" PRIu64, hash);
@@ -537,6 +563,7 @@ static bool binary_read_instance(struct binary_reading *r, struct cursor *c, uin
     cursor_uleb(c); /* total */
     uint64_t len = cursor_uleb(c);
     for (uint64_t i = 0; i < len; i++) {
+        /*     line │ block │ count │ targets │ each: name, count */
         if (!binary_offset(c, &at, e))
             return false;
         uint64_t count = cursor_uleb(c), targets = cursor_uleb(c);
@@ -565,8 +592,10 @@ static bool binary_read_functions(struct binary_reading *r, struct cursor *c, st
         uint64_t left;
     } open[MOST_DEPTH];
     size_t depth = 0;
+    /* The section has no number of functions: it ends where the last one does. */
     while (cursor_left(c) || depth) {
         struct source_offset at = {0};
+        /* A function has its head before the name, an inlined instance its place. */
         uint64_t head = depth ? 0 : cursor_uleb(c);
         if (depth && !open[depth - 1].left) {
             depth--;
@@ -605,6 +634,8 @@ static bool binary_read_sections(struct binary_reading *r, struct bytes in, stru
     if (sections > cursor_left(&c) / ENTRY_BYTES)
         return err_at(e, &c, "claims %" PRIu64 " sections, %zu bytes remain", sections,
                       cursor_left(&c));
+    /* Functions refer to names by number, and a file may have the sections in any order: so the
+     * table is gone through once for each type. */
     const struct cursor table = c;
     static const uint64_t WANTED[] = {SECTION_SUMMARY, SECTION_NAMES, SECTION_PROFILE};
     for (size_t k = 0; k < sizeof WANTED / sizeof *WANTED; k++) {
@@ -621,6 +652,7 @@ static bool binary_read_sections(struct binary_reading *r, struct bytes in, stru
                               "has contexts of callers or types of objects, which are not "
                               "read");
             struct cursor section = cursor_over((struct bytes){in.at + at, (size_t)size}, r->name);
+            /* Errors then tell the offset in the file, unless the section has to be unpacked. */
             section.base = in.at;
             if (!binary_unpack(r, &section, flags, e) ||
                 (type == SECTION_NAMES && !binary_read_names(r, &section, flags, e)) ||

@@ -29,6 +29,7 @@ struct recording_reader {
     size_t last_len;
 };
 
+/* A number all the same. More than 1 is damage, not another way to say true. */
 static bool read_take_bool(struct recording_reader *from)
 {
     uint64_t value = cursor_leb128(&from->in);
@@ -73,6 +74,7 @@ static void read_string(struct recording_reader *from)
         vec_push(&from->strings, arena_copy(&from->recording->arena, (const char *)at, len));
 }
 
+/* Fields have no names in the file: the order is write_facts()'s, and no field may be missing. */
 static void read_facts(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -94,12 +96,16 @@ static void read_facts(struct recording_reader *from)
     r->whole = cursor_leb128(&from->in);
 }
 
+/*     key │ value
+ *
+ * Keys repeat: each argument of the program is one pair. */
 static void read_text(struct recording_reader *from)
 {
     const char *key = read_take_text(from), *value = read_take_text(from);
     vec_push(&from->recording->texts, (struct recording_text){key, value});
 }
 
+/*     kind │ bits │ path │ process + 1 │ low │ high - low │ n │ n bytes of build-id */
 static void read_object(struct recording_reader *from)
 {
     struct recording_object o = {.kind = cursor_leb128_u32(&from->in)};
@@ -111,9 +117,13 @@ static void read_object(struct recording_reader *from)
     o.path = read_take_text(from);
     o.process = read_take_index(from);
     o.low = cursor_leb128(&from->in);
+    /* An extent, not an end: it is short, and only a sum that wraps around could lie below the
+     * start. */
     uint64_t extent = cursor_leb128(&from->in);
     o.high = o.low + extent;
     o.build_id_bytes = cursor_leb128_u32(&from->in);
+    /* The length of the build-id is checked before that many bytes go into an array of fixed
+     * size. */
     bool is_sane = bits <= RECORDING_OBJECT_BITS && o.high >= o.low &&
                    o.build_id_bytes <= RECORDING_BUILD_ID_BYTES;
     const uint8_t *id = is_sane ? cursor_take(&from->in, o.build_id_bytes) : NULL;
@@ -134,6 +144,7 @@ static void read_symbol(struct recording_reader *from)
         before = r->symbols.at[r->symbols.len - 1];
     uint32_t step = cursor_leb128_u32(&from->in);
     struct recording_symbol s = {.object = before.object + step};
+    /* Objects only grow, so less than before means that the sum wrapped around. */
     from->in.failed |= s.object < before.object;
     s.start = cursor_leb128(&from->in) + (step ? 0 : before.start);
     s.size = cursor_leb128(&from->in);
@@ -156,6 +167,9 @@ static void read_excerpt(struct recording_reader *from)
     vec_push(&from->recording->excerpts, (struct recording_excerpt){object, {copy, (size_t)len}});
 }
 
+/*     pid │ parent │ program + 1 │ start, end, user, system │ bits │ z status │ name │ why unseen
+ *
+ * The program is an object, and objects come later: whether it exists is checked at the end. */
 static void read_process(struct recording_reader *from)
 {
     struct recording_process p = {.pid = cursor_leb128_u32(&from->in)};
@@ -168,6 +182,7 @@ static void read_process(struct recording_reader *from)
     uint64_t bits = cursor_leb128(&from->in);
     p.has_cpu = bits & RECORDING_PROCESS_HAS_CPU;
     p.has_ended = bits & RECORDING_PROCESS_HAS_ENDED;
+    /* Read whole and cut afterwards: what does not survive the cut to 32 bits is refused below. */
     int64_t status = cursor_zigzag(&from->in);
     p.status = (int32_t)status;
     p.name = read_take_text(from);
@@ -177,6 +192,8 @@ static void read_process(struct recording_reader *from)
     vec_push(&from->recording->processes, p);
 }
 
+/* The process stands before it in the file, so its number is checked here, where it is used as an
+ * index. */
 static void read_command(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -209,12 +226,14 @@ static void read_thread(struct recording_reader *from)
     t.cpu_ns = cursor_leb128(&from->in);
     const char *name = read_take_text(from);
     size_t len = name ? strlen(name) : 0;
+    /* The array has one byte more, which is 0 from the start and ends the name. */
     from->in.failed |= !name || len > RECORDING_THREAD_NAME_BYTES;
     if (!from->in.failed)
         memcpy(t.name, name, len);
     vec_push(&from->recording->threads, t);
 }
 
+/* A period of 0 is right: samples of this event differ, and each tells its weight. */
 static void read_event(struct recording_reader *from)
 {
     struct recording_event event = {.name = read_take_text(from)};
@@ -234,6 +253,7 @@ static void read_mark(struct recording_reader *from)
     vec_push(&from->recording->marks, m);
 }
 
+/* In which of the two the amount is follows from the kind; the other is 0. */
 static void read_loss(struct recording_reader *from)
 {
     struct recording_loss l = {.kind = cursor_leb128_u32(&from->in)};
@@ -243,6 +263,7 @@ static void read_loss(struct recording_reader *from)
     vec_push(&from->recording->losses, l);
 }
 
+/*     first process │ number from 1 │ z status │ padding │ seed │ elapsed │ CPU time */
 static void read_part(struct recording_reader *from)
 {
     struct recording_part part = {.process = cursor_leb128_u32(&from->in)};
@@ -275,6 +296,9 @@ static void read_resource(struct recording_reader *from)
     vec_push(&from->recording->resources, one);
 }
 
+/*     parent + 1 │ thread + 1 │ node │ resource + 1 │ doing │ waits │ ns
+ *
+ * The node needs no + 1: the root stands for none. */
 static void read_link(struct recording_reader *from)
 {
     struct recording_link wait = {.parent = read_take_index(from)};
@@ -313,6 +337,7 @@ static void read_block(struct recording_reader *from)
 static void read_turn(struct recording_reader *from)
 {
     struct recording *r = from->recording;
+    /* Sorted by slice and thread, so that the slice is mostly that of the turn before. */
     struct recording_turn t = {0};
     if (r->turns.len)
         t = r->turns.at[r->turns.len - 1];
@@ -351,6 +376,7 @@ static void read_creator(struct recording_reader *from)
     struct recording *r = from->recording;
     uint32_t before = r->creators.len ? r->creators.at[r->creators.len - 1].thread : 0;
     struct recording_creator c = {.thread = before + cursor_leb128_u32(&from->in)};
+    /* Creators are mostly near: a program makes its threads one after the other. */
     c.creator = (uint32_t)read_take_difference(from, c.thread);
     vec_push(&r->creators, c);
 }
@@ -372,6 +398,10 @@ static void read_prepare_nodes(struct recording_reader *from)
 static void read_node(struct recording_reader *from)
 {
     struct recording *r = from->recording;
+    /*     distance back << 1 | object differs │ [object] │ address - last of the object
+     *
+     * A distance of 0 is the node just before. `last` is indexed by object, so the number is
+     * checked before that. */
     uint64_t head = cursor_leb128(&from->in), back = head >> 1;
     if (from->in.failed || back >= r->nodes.len || r->nodes.len >= RECORDING_NONE) {
         from->in.failed = true;
@@ -396,6 +426,7 @@ static void read_sample(struct recording_reader *from)
     struct recording_sample s = {0};
     if (r->samples.len)
         s = r->samples.at[r->samples.len - 1];
+    /*     node's difference << 3 | flags │ [slice, thread, event] │ [count] │ [weight] */
     uint64_t head = cursor_leb128(&from->in), node = head >> RECORDING_SAMPLE_BITS;
     s.node += (uint32_t)(node >> 1 ^ -(node & 1));
     if (head & RECORDING_SAMPLE_MOVED) {
@@ -404,6 +435,7 @@ static void read_sample(struct recording_reader *from)
         s.event = cursor_leb128_u32(&from->in);
     }
     s.count = head & RECORDING_SAMPLE_MANY ? cursor_leb128_u32(&from->in) : 1;
+    /* Two nodes of 32 bits differ by 33 bits at the most, sign included; more is no difference. */
     if (s.event >= r->events.len || node > (UINT64_C(1) << 33)) {
         from->in.failed = true;
         return;
@@ -416,6 +448,7 @@ static void read_sample(struct recording_reader *from)
 
 /* --- records --------------------------------------------------------------------------------- */
 
+/* By tag. A tag without a row is a later monarc's, and its record is passed over. */
 static void (*const READERS[])(struct recording_reader *) = {
     [RECORDING_TAG_STRINGS] = read_string,     [RECORDING_TAG_TEXTS] = read_text,
     [RECORDING_TAG_OBJECTS] = read_object,     [RECORDING_TAG_SYMBOLS] = read_symbol,
@@ -466,6 +499,7 @@ static bool read_is_known(uint32_t tag)
     return tag == RECORDING_TAG_RUN || (tag < sizeof READERS / sizeof *READERS && READERS[tag]);
 }
 
+/* Version 1 has the same magic: it is a recorder's within a process, and sidecar.h's. */
 bool recording_probe(struct bytes in)
 {
     return in.len >= 8 && bytes_u32(in.at, false) == MONARC_SIDE_MAGIC &&
@@ -474,6 +508,7 @@ bool recording_probe(struct bytes in)
 
 static bool read_header(struct cursor *in, struct err *e)
 {
+    /* Errors of the header are about the file's start, not about where reading stopped. */
     struct cursor start = *in;
     uint32_t magic = cursor_u32(in), version = cursor_u32(in), order = cursor_u32(in);
     if (in->failed)
@@ -507,6 +542,8 @@ static bool read_records(struct recording_reader *from, struct cursor in, struct
         struct cursor payload = in;
         if (in.failed || n > cursor_left(&in) || !cursor_take(&in, n))
             return err_at(e, &where, "the file ends within a record");
+        /* A reader sees its own record alone. It can neither run into the next one, nor leave bytes
+         * over without the check below noticing. */
         payload.end = payload.at + n;
         if (tag == RECORDING_TAG_END)
             return read_end(&where, payload, &in, e);
@@ -526,6 +563,7 @@ bool recording_read(struct bytes bytes, const char *name, struct recording *out,
     struct recording_reader from = {.recording = out};
     struct cursor in = cursor_over(bytes, name);
     struct err why = {0};
+    /* Most indices are checked last, once all lists are there: some point forwards in the file. */
     bool ok = read_header(&in, e) && read_records(&from, in, e) &&
               (recording_check(out, &why) || err_in(e, name, "%s", why.line));
     vec_free(&from.strings);

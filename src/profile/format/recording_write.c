@@ -21,6 +21,7 @@ struct recording_writer {
 /* A number in LEB128: seven bits a byte, the lowest first. */
 static void write_put(struct recording_writer *to, uint64_t value)
 {
+    /* 64 bits are ten groups of seven. */
     uint8_t bytes[10];
     size_t len = 0;
     for (; value >= 0x80; value >>= 7)
@@ -35,11 +36,13 @@ static uint64_t write_zigzag(int64_t value)
     return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
+/* Modulo 2^64, as the reader adds it up again: no order of values can overflow. */
 static void write_put_difference(struct recording_writer *to, uint64_t value, uint64_t before)
 {
     write_put(to, write_zigzag((int64_t)(value - before)));
 }
 
+/* Texts count from 1. 0 is no text at all, which is not the same as an empty one. */
 static void write_put_text(struct recording_writer *to, const char *text)
 {
     write_put(to, text ? intern(&to->strings, text, strlen(text)) + UINT64_C(1) : 0);
@@ -61,10 +64,13 @@ static size_t write_begin_record(struct recording_writer *to, uint32_t tag)
 
 static void write_end_record(struct recording_writer *to, size_t start)
 {
+    /* Over the zero in front of the payload, in the machine's order, which is the file's. */
     uint64_t n = to->w->out.len - start;
     memcpy(to->w->out.at + start - sizeof n, &n, sizeof n);
 }
 
+/* These facts and no others: a reader refuses a record with a rest. What comes later gets a record
+ * of its own, as peaks have, which older readers pass over. */
 static void write_facts(struct recording_writer *to)
 {
     const struct recording *r = to->recording;
@@ -84,6 +90,9 @@ static void write_text(struct recording_writer *to, size_t i)
     write_put_text(to, to->recording->texts.at[i].value);
 }
 
+/*     kind │ bits │ path │ process + 1 │ low │ high - low │ n │ n bytes of build-id
+ *
+ * Objects are few and their ranges far apart: differences would gain nothing. */
 static void write_object(struct recording_writer *to, size_t i)
 {
     const struct recording_object *o = &to->recording->objects.at[i];
@@ -112,6 +121,7 @@ static void write_symbol(struct recording_writer *to, size_t i)
     write_put_text(to, s->name);
 }
 
+/* The bytes go as they are: what an excerpt says is of no concern here. */
 static void write_excerpt(struct recording_writer *to, size_t i)
 {
     const struct recording_excerpt *x = &to->recording->excerpts.at[i];
@@ -120,6 +130,8 @@ static void write_excerpt(struct recording_writer *to, size_t i)
     writer_bytes(to->w, x->bytes.at, x->bytes.len);
 }
 
+/* What few processes have (peaks, arguments) is in records of its own, so that it costs the others
+ * no byte. */
 static void write_process(struct recording_writer *to, size_t i)
 {
     const struct recording_process *p = &to->recording->processes.at[i];
@@ -137,6 +149,7 @@ static void write_process(struct recording_writer *to, size_t i)
     write_put_text(to, p->why_unseen);
 }
 
+/* Times are since the run's start, which keeps them shorter than those of a clock. */
 static void write_thread(struct recording_writer *to, size_t i)
 {
     const struct recording_thread *t = &to->recording->threads.at[i];
@@ -158,6 +171,7 @@ static void write_event(struct recording_writer *to, size_t i)
     write_put(to, event->user_only);
 }
 
+/*     at │ kind │ process + 1 │ tid │ name */
 static void write_mark(struct recording_writer *to, size_t i)
 {
     const struct recording_mark *m = &to->recording->marks.at[i];
@@ -168,6 +182,7 @@ static void write_mark(struct recording_writer *to, size_t i)
     write_put_text(to, m->name);
 }
 
+/*     kind │ count │ ns │ text */
 static void write_loss(struct recording_writer *to, size_t i)
 {
     const struct recording_loss *l = &to->recording->losses.at[i];
@@ -177,6 +192,7 @@ static void write_loss(struct recording_writer *to, size_t i)
     write_put_text(to, l->text);
 }
 
+/* A status has a sign, and seeds have all 64 bits: ten bytes in LEB128, once a run. */
 static void write_part(struct recording_writer *to, size_t i)
 {
     const struct recording_part *part = &to->recording->parts.at[i];
@@ -189,6 +205,7 @@ static void write_part(struct recording_writer *to, size_t i)
     write_put(to, part->cpu_ns);
 }
 
+/* The host is "" where it is not known, and the local rank missing: RECORDING_NONE is 0. */
 static void write_rank(struct recording_writer *to, size_t i)
 {
     const struct recording_rank *rank = &to->recording->ranks.at[i];
@@ -200,6 +217,9 @@ static void write_rank(struct recording_writer *to, size_t i)
     write_put_text(to, rank->host);
 }
 
+/*     kind │ process + 1 │ address │ name
+ *
+ * Addresses of mutexes are scattered over a process's memory: they are written whole. */
 static void write_resource(struct recording_writer *to, size_t i)
 {
     const struct recording_resource *one = &to->recording->resources.at[i];
@@ -209,6 +229,7 @@ static void write_resource(struct recording_writer *to, size_t i)
     write_put_text(to, one->name);
 }
 
+/* Links are a tree as nodes are: chains of waiting threads that begin alike share steps. */
 static void write_link(struct recording_writer *to, size_t i)
 {
     const struct recording_link *wait = &to->recording->links.at[i];
@@ -297,12 +318,15 @@ static void write_nodes(struct recording_writer *to)
 {
     const struct recording *r = to->recording;
     struct arena scratch = {0};
+    /* By object: code jumps between libraries, and within each it stays near. */
     uint64_t *last = ARENA_NEW(&scratch, uint64_t, r->objects.len + 1);
     size_t start = write_begin_record(to, RECORDING_TAG_NODES);
+    /* Without the root, which every recording has. */
     write_put(to, r->nodes.len - 1);
     for (uint32_t i = 1; i < r->nodes.len; i++) {
         const struct recording_node *n = &r->nodes.at[i];
         uint32_t expected = n->parent ? r->nodes.at[n->parent].object : 0;
+        /* Parents stand before their children, so the distance is never negative. */
         write_put(to, (uint64_t)(i - 1 - n->parent) << 1 | (n->object != expected));
         if (n->object != expected)
             write_put(to, n->object);
@@ -320,6 +344,7 @@ static void write_sample(struct recording_writer *to, size_t i)
     const struct recording_sample *s = &to->recording->samples.at[i];
     static const struct recording_sample none;
     const struct recording_sample *before = i ? s - 1 : &none;
+    /* What the reader assumes when no weight is told; both must compute it the same way. */
     uint64_t nominal = s->count * to->recording->events.at[s->event].period;
     bool is_moved =
         s->slice != before->slice || s->thread != before->thread || s->event != before->event;
@@ -338,6 +363,7 @@ static void write_sample(struct recording_writer *to, size_t i)
         write_put_difference(to, s->weight, nominal);
 }
 
+/* Sorted by slice and thread, so that the slice's difference is mostly 0. */
 static void write_turn(struct recording_writer *to, size_t i)
 {
     const struct recording_turn *t = &to->recording->turns.at[i];
@@ -349,6 +375,7 @@ static void write_turn(struct recording_writer *to, size_t i)
     write_put(to, t->shared_ns);
 }
 
+/*     z slice │ threads │ ns */
 static void write_parallel(struct recording_writer *to, size_t i)
 {
     const struct recording_parallel *p = &to->recording->parallel.at[i];
@@ -357,6 +384,8 @@ static void write_parallel(struct recording_writer *to, size_t i)
     write_put(to, p->ns);
 }
 
+/* Sorted by thread and time. With the next thread the time jumps back: the difference has a
+ * sign. */
 static void write_wait(struct recording_writer *to, size_t i)
 {
     const struct recording_wait *w = &to->recording->waits.at[i];
@@ -379,6 +408,9 @@ static void write_creator(struct recording_writer *to, size_t i)
 /* All lists but the strings, which are known only then. */
 static void write_lists(struct recording_writer *to)
 {
+    /* The order counts: processes before their peaks and commands, objects before nodes, events
+     * before samples, whose nominal weight needs the period. Lists that most recordings lack are
+     * left out when they are empty. */
     const struct recording *r = to->recording;
     write_facts(to);
     write_list(to, RECORDING_TAG_TEXTS, r->texts.len, write_text);
@@ -430,6 +462,7 @@ void recording_write(struct writer *w, const struct recording *r)
     struct recording_writer to = {.w = &body, .recording = r};
     size_t file_start = w->out.len;
     write_lists(&to);
+    /* From here on into the file. `body` refers to texts by number, and their list is complete. */
     to.w = w;
     w->big_endian = false;
     writer_u32(w, MONARC_SIDE_MAGIC);
@@ -437,6 +470,7 @@ void recording_write(struct writer *w, const struct recording *r)
     writer_u32(w, MONARC_BYTE_ORDER);
     write_list(&to, RECORDING_TAG_STRINGS, to.strings.texts.len, write_string);
     writer_bytes(w, body.out.at, body.out.len);
+    /* Over all that stands before the record of the sum, the magic included. */
     uint64_t sum =
         recording_checksum((struct bytes){w->out.at + file_start, w->out.len - file_start});
     size_t start = write_begin_record(&to, RECORDING_TAG_END);

@@ -31,11 +31,14 @@ void source_profile_deinit(struct source_profile *p)
     map_deinit(&p->target_of);
 }
 
+/* Also the order of places: by line, then by block of the line. */
 static uint64_t offset_key(struct source_offset at)
 {
     return map_two(at.line, at.discriminator);
 }
 
+/* What was inlined is known by where it was: one function that is inlined at two lines, or in two
+ * callers, is two instances. A function of its own has no parent, and its place is 0. */
 uint32_t source_profile_instance(struct source_profile *p, uint32_t parent, struct source_offset at,
                                  const char *name, size_t len)
 {
@@ -49,6 +52,7 @@ uint32_t source_profile_instance(struct source_profile *p, uint32_t parent, stru
     return found;
 }
 
+/* A position may have a count of 0: it is there as soon as a file names it, and stays. */
 uint32_t source_profile_position(struct source_profile *p, uint32_t instance,
                                  struct source_offset at)
 {
@@ -60,6 +64,7 @@ uint32_t source_profile_position(struct source_profile *p, uint32_t instance,
     return found;
 }
 
+/* Sums stop at the largest number: a wrapped one would make the hottest line look cold. */
 void source_profile_add_count(struct source_profile *p, uint32_t position, uint64_t count)
 {
     uint64_t *sum = &p->positions.at[position].count;
@@ -97,6 +102,8 @@ void source_profile_add(struct source_profile *p, const struct source_profile *f
     VEC(uint32_t) instances = {0}, positions = {0};
     for (size_t i = 0; i < from->instances.len; i++) {
         const struct source_instance *s = &from->instances.at[i];
+        /* Numbers in `from` are not those here: `instances` and `positions` take one to the
+         * other. */
         uint32_t parent = s->parent == NO_INSTANCE ? NO_INSTANCE : instances.at[s->parent];
         uint32_t to = source_profile_instance(p, parent, s->at, from->names.texts.at[s->name],
                                               from->names.lengths.at[s->name]);
@@ -106,6 +113,7 @@ void source_profile_add(struct source_profile *p, const struct source_profile *f
             into->first_ns = s->first_ns;
         /* Of two builds, whose checksums differ, neither is right for the sum. */
         into->checksum = into->checksum > s->checksum ? into->checksum : s->checksum;
+        /* Flags of either one hold for the sum. */
         into->attributes |= s->attributes;
         vec_push(&instances, to);
     }
@@ -125,6 +133,7 @@ void source_profile_add(struct source_profile *p, const struct source_profile *f
             continue;
         const char *file = intern_text(&from->file_names, from->files.at[i] - 1);
         uint32_t name = intern(&p->names, from->names.texts.at[i], from->names.lengths.at[i]);
+        /* The file that was there first stays: names of static functions may be in several. */
         if (name >= p->files.len || !p->files.at[name])
             source_profile_set_file(p, name, file, strlen(file));
     }
@@ -146,6 +155,7 @@ static int compare_numbers(uint64_t left, uint64_t right)
     return (left > right) - (left < right);
 }
 
+/* By bytes, not by the locale, so that the same profile gives the same file everywhere. */
 static int by_text(uint32_t left, uint32_t right, const void *context)
 {
     const struct intern *t = context;
@@ -154,6 +164,7 @@ static int by_text(uint32_t left, uint32_t right, const void *context)
     return order ? order : compare_numbers(a, b);
 }
 
+/* Positions of one instance differ in their place, so that there are no equals. */
 static int by_position(uint32_t left, uint32_t right, const void *context)
 {
     const struct source_position *p = ((const struct sorting *)context)->profile->positions.at;
@@ -169,6 +180,7 @@ static int by_place_and_name(uint32_t left, uint32_t right, const void *context)
     return by_place ? by_place : compare_numbers(s->rank[a->name], s->rank[b->name]);
 }
 
+/* The largest first. Between equals the name decides, not the order of the input. */
 static int by_total(uint32_t left, uint32_t right, const void *context)
 {
     const struct sorting *s = context;
@@ -196,6 +208,7 @@ static void sort_owned(struct keyed *items, size_t len, size_t owners, sort_comp
     *sorted = ARENA_NEW(a, uint32_t, len + 1);
     *first = ARENA_NEW(a, uint32_t, owners + 1);
     size_t at = 0;
+    /* One step further than there are owners: first[owners] is where the last one's items end. */
     for (size_t owner = 0; owner <= owners; owner++) {
         (*first)[owner] = (uint32_t)at;
         for (; at < len && items[at].key == owner; at++)
@@ -212,6 +225,7 @@ void source_profile_sort(const struct source_profile *p, struct source_order *or
     uint32_t *rank = ARENA_NEW(&scratch, uint32_t, names + 1);
     for (uint32_t i = 0; i < names; i++)
         by_name[i] = i;
+    /* Texts are compared here and nowhere else: after this their ranks are, as numbers. */
     sort_u32(by_name, names, by_text, &p->names);
     for (uint32_t i = 0; i < names; i++)
         rank[by_name[i]] = i;
@@ -220,6 +234,7 @@ void source_profile_sort(const struct source_profile *p, struct source_order *or
         uint64_t *total = &order->total[p->positions.at[i].instance];
         *total = add_saturating(*total, p->positions.at[i].count);
     }
+    /* From the end: a total is complete when it is added to that of the parent before it. */
     for (size_t i = most; i--;)
         if (p->instances.at[i].parent != NO_INSTANCE) {
             uint64_t *total = &order->total[p->instances.at[i].parent];
@@ -227,6 +242,7 @@ void source_profile_sort(const struct source_profile *p, struct source_order *or
         }
     most = most > p->positions.len ? most : p->positions.len;
     most = most > p->targets.len ? most : p->targets.len;
+    /* One array of keys serves all three sorts, so that the longest list decides on its size. */
     struct sorting s = {p, rank, order->total};
     struct keyed *items = ARENA_NEW(&scratch, struct keyed, most + 1);
     for (uint32_t i = 0; i < p->positions.len; i++)
@@ -271,6 +287,7 @@ void source_profile_summarize(const struct source_profile *p, struct source_summ
         .counts = p->positions.len, .instances = p->instances.len, .targets = p->targets.len};
     for (uint32_t i = 0; i < p->positions.len; i++) {
         uint64_t count = p->positions.at[i].count;
+        /* The complement, so that sorting upwards puts the largest first. */
         counts[i] = (struct keyed){~count, i};
         out->total = add_saturating(out->total, count);
         out->max_count = count > out->max_count ? count : out->max_count;
@@ -285,8 +302,12 @@ void source_profile_summarize(const struct source_profile *p, struct source_summ
     size_t at = 0;
     uint64_t sum = 0, least = 0;
     for (size_t i = 0; i < SOURCE_CUTOFFS; i++) {
+        /* In millionths. Quotient and remainder apart, as the product may need more than 64
+         * bits. */
         uint64_t wanted =
             out->total / 1000000 * CUTOFFS[i] + out->total % 1000000 * CUTOFFS[i] / 1000000;
+        /* Counts of one size go together: a compiler asks for a threshold, and cannot tell them
+         * apart. */
         while (sum < wanted && at < p->positions.len) {
             least = ~counts[at].key;
             for (; at < p->positions.len && ~counts[at].key == least; at++)
@@ -301,6 +322,7 @@ bool source_profile_check(const struct source_profile *p, struct err *e)
 {
     for (size_t i = 0; i < p->instances.len; i++) {
         const struct source_instance *s = &p->instances.at[i];
+        /* What every pass from the end relies on. */
         if (s->parent != NO_INSTANCE && s->parent >= i)
             return err_set(e, "instance %zu stands before what it is inlined in", i);
         if (!p->names.lengths.at[s->name])
@@ -312,6 +334,7 @@ bool source_profile_check(const struct source_profile *p, struct err *e)
     for (size_t i = 0; i < p->targets.len; i++)
         if (p->targets.at[i].position >= p->positions.len)
             return err_set(e, "target %zu is of no position", i);
+    /* Each entry has its own key in a map; two with one key would be one thing listed twice. */
     if (p->instances.len != p->instance_of.len || p->positions.len != p->position_of.len ||
         p->targets.len != p->target_of.len)
         return err_set(e, "something is in the profile twice");
@@ -354,14 +377,19 @@ void source_profile_overlap(const struct source_profile *old, const struct sourc
     for (uint32_t i = 0; i < both.instances.len; i++) {
         const struct source_instance *s = &both.instances.at[i];
         const char *name = both.names.texts.at[s->name];
+        /* The outermost function: a change of inlining between builds must not look like one of
+         * shares. */
         function[i] = s->parent == NO_INSTANCE ? i : function[s->parent];
         if (function[i] == i)
             changes[i].name = arena_copy(a, name, both.names.lengths.at[s->name]);
     }
     for (size_t i = 0; i < both.positions.len; i++) {
         struct source_shift *c = &changes[function[both.positions.at[i].instance]];
+        /* Positions behind `first` are those that only the new profile has. */
         double in_old = i < first.len && of_old > 0 ? (double)first.at[i] / of_old : 0;
         double in_new = of_new > 0 ? (double)both.positions.at[i].count / of_new : 0;
+        /* Shares, not counts, so that runs of different length compare. What both have in common is
+         * the smaller share; the sum of all is 1 for equal profiles. */
         double common = in_old < in_new ? in_old : in_new;
         c->old_share += in_old;
         c->new_share += in_new;

@@ -138,7 +138,10 @@ enum {
     LINE_COLUMNS
 };
 
+/* Times have no unit in their names: profiles may be of seconds, events or bytes. */
 static const char IN_UNITS[] = "the same as time, in the dimension's unit; null: unknown rate";
+/* Wilson's interval (J. Am. Stat. Assoc. 22, 1927) stays within 0 and 1, also for a line that
+ * was hit once. */
 static const char WILSON[] = "95 % confidence interval (Wilson)";
 
 /* The function's fields come first, since JSON and CSV name the function of each line; text has it
@@ -188,6 +191,7 @@ static void self_fields(struct field *fields, const struct summary *s, double se
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+/* In brackets, as it is in the place of a file. Widths are columns of the terminal. */
 static const char NO_LINE[] = "(no line)";
 enum { SHORTEST_PLACE = 12, WIDEST_PLACE = 40, NARROW_PLACE = 24 };
 
@@ -362,6 +366,8 @@ void lines_text(struct out *out, const struct report_input *in)
     struct lines_table *t = in->lines;
     const struct summary *s = t->summary;
     struct arena scratch = {0};
+    /* `running` goes on below the table with what is in no row, so that the last figure of the
+     * column is the total. */
     struct shown_paths shown = {.paths = in->paths, .arena = &scratch};
     double running = t->len ? t->rows[t->len - 1].running : 0;
     lines_gather_paths(&shown, t);

@@ -35,6 +35,8 @@ enum {
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
+/* Of a row. Text has these figures in sentences, so no column has a heading: the tables are for
+ * JSON, its schema and the manual. */
 enum {
     LOCK_KIND,
     LOCK_NAME,
@@ -73,6 +75,8 @@ static const struct column waiter_columns[WAITER_COLUMNS] = {
 const struct column_table locks_waiter_columns = {"Stacks that waited", "locks", "waiters",
                                                   waiter_columns, WAITER_COLUMNS};
 
+/* The levels of the tree are numbers: JSON that is nested as deep as chains of locks are would
+ * be hard to query. */
 enum {
     HOLDER_DEPTH,
     HOLDER_DOING,
@@ -218,6 +222,7 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
         out_spaces(out, INDENT);
         out_printf(out, "[%zu more, not shown]\n", worth - shown);
     }
+    /* Never negative: what was held is counted along with the row's time. */
     uint64_t rest = lock->ns - lock->held_ns;
     if (lock->unheld && share_of(rest, lock->ns) >= least) {
         if (lock->held_ns) {
@@ -280,6 +285,7 @@ void locks_text(struct out *out, const struct report_input *in)
     const struct locks *t = in->locks;
     size_t locks = 0, limit = in->shown_functions;
     text_files(out, t->summary);
+    /* Rows are sorted with locks first, so their number is where the other part begins. */
     for (size_t i = 0; i < t->len; i++)
         locks += t->rows[i].is_lock;
     out_printf(out, "Waiting  %.3f s of all threads, and %.3f s for a CPU; %.3f s of it below",

@@ -4,8 +4,7 @@
  * have, then functions on the path, then, if wanted, each step. JSON has all of it. Slack that
  * nobody can tell, of threads whose end nobody was seen waiting for, is `-` and null.
  *
- *     Path     1.234 s: 1.000 s CPU (81.0 %), 0.034 s ready to run (2.8 %), 0.200 s waiting (16.2
- * %)
+ *     Path     1.234 s: 1.000 s CPU (81.0 %), 0.034 s ready to run (2.8 %), ...
  *
  *      on path      CPU    slack   lasted  process
  *        0.800    0.790    0.000    0.800  cc -c x.c (123)
@@ -37,7 +36,7 @@ static const char *const CAUSES[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "",
                                                     [SCHEDULE_ENDED] = "waited for its end",
                                                     [SCHEDULE_WOKEN] = "woken",
                                                     [SCHEDULE_GUESSED] = "perhaps woken"};
-/* For programs. */
+/* For programs. They are values of the schema: a word may be added, but none changed. */
 static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "none",
                                                          [SCHEDULE_MADE] = "made",
                                                          [SCHEDULE_ENDED] = "ended",
@@ -107,6 +106,9 @@ static void path_command(char *into, size_t size, const char *command, int room)
  * name as well. */
 static void path_thread_text(struct out *out, const struct recording *r, uint32_t thread, int room)
 {
+    /* A number is never cut, and a command not below LEAST columns: a line that is too long is
+     * better than a row that could be anybody's. MOST keeps what a file gets below the size of
+     * `text`. */
     enum { LEAST = 16, MOST = 400 };
     const struct recording_thread *t = &r->threads.at[thread];
     const struct recording_process *p = &r->processes.at[t->process];
@@ -130,6 +132,7 @@ static int path_by_need(const void *left, const void *right, void *context)
     uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
     if (p->on_path_ns[l] != p->on_path_ns[r])
         return p->on_path_ns[l] < p->on_path_ns[r] ? 1 : -1;
+    /* Slack that is not known is sorted as if it were endless. */
     double sl = p->slack_ns[l] < 0 ? INFINITY : p->slack_ns[l];
     double sr = p->slack_ns[r] < 0 ? INFINITY : p->slack_ns[r];
     if (sl != sr)
@@ -185,6 +188,7 @@ static void path_head(struct out *out, const struct path_report *t)
 {
     const struct schedule_path *p = t->path;
     double all = p->cpu_ns + p->ready_ns + p->waits_ns + p->rest_ns;
+    /* The four sums are the whole of the path, as each of its moments is one of them. */
     size_t causes[SCHEDULE_CAUSES] = {0};
     for (size_t i = 0; i < p->len; i++)
         causes[p->steps[i].why]++;
@@ -217,6 +221,8 @@ static void path_head(struct out *out, const struct path_report *t)
  * same moment. */
 static void path_threads(struct out *out, const struct path_report *t, int width)
 {
+    /* BEFORE: columns in front of the name. Threads beyond the limit are counted, but not those
+     * that are next to nothing. */
     enum { BEFORE = 38, USUAL = 20 };
     const struct recording *r = t->schedule->recording;
     const struct schedule_path *p = t->path;
@@ -251,6 +257,8 @@ static void path_threads(struct out *out, const struct path_report *t, int width
 /* The first ten functions that ran on the path. */
 static void path_functions(struct out *out, const struct report_input *in)
 {
+    /* Shares are of the CPU time on the path, so they add up to 100 % and are not those of
+     * 'monarc flat'. */
     enum { SHOWN = 10, BEFORE = 19 };
     const struct path_report *t = in->path;
     uint32_t *order = path_order(t->functions, path_by_self, t->self_ns);
@@ -278,6 +286,8 @@ static void path_steps(struct out *out, const struct path_report *t, int width)
     out_str(out, "\n      at   lasted      CPU    ready    waits  how it got there    process\n");
     for (size_t i = 0; i < t->path->len; i++) {
         const struct schedule_step *step = &t->path->steps[i];
+        /* The call is that of the longest wait of the step; a millisecond of waiting is the
+         * least that is worth a name. */
         const char *call = step->waits_ns > 0 ? step->call : NULL;
         out_printf(out, "%8.3f %8.3f %8.3f %8.3f %8.3f  %-18s  ", (double)step->from_ns / 1e9,
                    (double)(step->to_ns - step->from_ns) / 1e9, step->cpu_ns / 1e9,
@@ -389,6 +399,7 @@ static void what_if_range(struct out *out, const char *what, double was, double 
     out_printf(out, "%s %.3f s -> %s", what, was / 1e9, from);
     if (strcmp(from, to) != 0)
         out_printf(out, " to %s", to);
+    /* Percentages round on their own: they are one figure where a tenth cannot tell them apart. */
     double first = was > 0 ? 100 * (low - was) / was : 0;
     double last = was > 0 ? 100 * (high - was) / was : 0;
     out_printf(out, " s (%+.1f %%", first);
@@ -439,6 +450,8 @@ void what_if_json(struct out *out, const struct report_input *in)
     json_end(&j);
     json_key(&j, "waits_recorded"), json_bool(&j, t->has_waits);
     json_key(&j, "one_thread"), json_bool(&j, t->is_one_thread);
+    /* Three for CPU time, then three for wall time: before, low, high. An error of sampling may
+     * reach below zero, which no time does. */
     const double times[] = {t->cpu_ns,
                             t->new_cpu_ns - t->cpu_error_ns,
                             t->new_cpu_ns + t->cpu_error_ns,

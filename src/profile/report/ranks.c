@@ -209,6 +209,7 @@ static void ranks_text_events(struct out *out, const struct rank_table *t, struc
 /* The answer in three lines: how many, what imbalance costs, how efficient the job was. */
 static void ranks_text_head(struct out *out, const struct rank_table *t, struct arena *a)
 {
+    /* The first row is always the useful time of the whole job, whatever was measured besides. */
     const struct rank_row *useful = &t->rows[0];
     out_printf(out, "Ranks      %" PRIu32 " of %" PRIu32, t->len, t->size);
     if (t->hosts > 1)
@@ -265,6 +266,8 @@ static void ranks_text_rows(struct out *out, const struct rank_table *t, enum ra
         const struct rank_row *row = &t->rows[i];
         if (row->region->kind != kind || row->most < 0.001 * t->total_mean)
             continue;
+        /* The limit is of one table. Rows beyond it are counted, so that nobody takes the table
+         * for whole. */
         if (shown >= limit && limit) {
             rest++;
             continue;
@@ -340,6 +343,9 @@ static void ranks_text_groups(struct out *out, const struct rank_table *t, struc
 static void ranks_text_pairs(struct out *out, const struct rank_table *t, size_t limit,
                              struct arena *a)
 {
+    /* What the user typed: numbers of ranks in the job, not in the table. The head looks like
+     *
+     *         rank 3      median        +- s  where (* beyond what sampling explains) */
     const uint32_t *asked = t->set->asked;
     /* Without another rank, the other side is the median of all ranks, function by function: no
      * rank has to be it. */
@@ -391,6 +397,7 @@ static void ranks_json_row_name(struct json *j, const struct rank_row *row)
         json_pair_str(j, "object", row->region->object);
 }
 
+/* null, not -1: a program that adds figures up must not take "not known" for a number. */
 static void ranks_json_known(struct json *j, const char *key, bool is_known, double value)
 {
     json_key(j, key), is_known ? json_double(j, value) : json_none(j);
@@ -422,6 +429,7 @@ static void ranks_json_ranks(struct json *j, const struct rank_table *t)
 /* Outliers, groups and events, in the order of the table: all of them, where text stops. */
 static void ranks_json_findings(struct json *j, const struct rank_table *t)
 {
+    /* In the order of the enumeration; schema and manual have the same words. */
     static const char *const EVENTS[] = {"failed", "early", "late", "missing"};
     json_key(j, "outliers"), json_begin(j, '[');
     for (size_t i = 0; i < t->outliers_len; i++) {

@@ -24,6 +24,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+/* Of each list. A build has thousands of processes, and a page or two is what people read of
+ * them. */
 enum { MOST_LINES = 100 };
 
 /* The reader has refused files with other kinds, so that the table needs no bound. */
@@ -43,6 +45,7 @@ static const char *recording_mark_name(uint32_t kind)
     return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
+/* For text alone: a double has 53 bits, and loses nanoseconds beyond 104 days. */
 static double recording_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
@@ -116,6 +119,11 @@ static void recording_text_facts(struct out *out, const struct recording *r)
                "program's CPU time, and %.3f s of monarc's\n",
                recording_method_name(r->method), r->rate, recording_seconds(r->cost_ns),
                recording_seconds(r->monitor_ns));
+    /* By RECORDING_UNIT_*. The period is one sample's weight; without one each sample has its
+     * own:
+     *
+     *     event cpu-clock: 994 samples of 1003009 ns, together 996990946
+     *     event alloc: 120 samples, together 73400320 bytes */
     static const char *const units[] = {"ns", "events", "bytes"};
     for (uint32_t i = 0; i < r->events.len; i++) {
         const struct recording_event *event = &r->events.at[i];
@@ -362,6 +370,7 @@ static void recording_json_objects(struct json *j, const struct recording *r)
     json_key(j, "objects"), json_begin(j, '[');
     for (size_t i = 0; i < r->objects.len; i++) {
         const struct recording_object *o = &r->objects.at[i];
+        /* Written by hand: two digits a byte, as readelf -n and debuginfod have it. */
         char id[2 * RECORDING_BUILD_ID_BYTES + 1] = "";
         for (uint32_t k = 0; k < o->build_id_bytes; k++) {
             id[2 * k] = "0123456789abcdef"[o->build_id[k] >> 4];
@@ -401,6 +410,8 @@ static void recording_json_processes(struct json *j, const struct recording *r)
         json_pair_u64(j, "start_ns", p->start_ns);
         json_pair_u64(j, "end_ns", p->end_ns);
         json_key(j, "cpu_ns");
+        /* Zero is a time that was measured, so a flag says whether it was; no process has a peak
+         * of 0 bytes. */
         p->has_cpu ? json_u64(j, p->user_ns + p->system_ns) : json_none(j);
         json_key(j, "peak_bytes"), p->peak_bytes ? json_u64(j, p->peak_bytes) : json_none(j);
         json_key(j, "wait_status"), p->has_ended ? json_i64(j, p->status) : json_none(j);

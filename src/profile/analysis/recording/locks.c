@@ -69,6 +69,8 @@ struct lock_making {
     uint32_t first; /* step; 0: none */
 };
 
+/* Links are numbers, as the vector of steps moves when it grows. Step 0 is no step: its time is
+ * that of all, and is not read. */
 struct lock_step {
     struct lock_holder holder;
     uint32_t row, parent; /* parent 0: none */
@@ -76,11 +78,14 @@ struct lock_step {
     bool is_mixed;        /* several threads */
 };
 
+/* A stack that waited, and for which row. */
 struct lock_waiting {
     struct lock_waiter waiter;
     uint32_t row;
 };
 
+/* Maps lead from what makes things equal to their numbers: a row's kind and name, a step's
+ * parent and stack, a waiter's row and stack. */
 struct locks_making {
     const struct locks_input *in;
     struct arena *arena;
@@ -111,8 +116,11 @@ static const char *locks_call(const struct locks_making *m, uint32_t node)
     return behind && behind[1] == ' ' ? behind + 2 : behind && *name == '[' ? "" : name;
 }
 
-/* Whether a function is the C or C++ library's, or stands for no code. Code of another library that
- * has no symbols is its own: its object says whose. */
+/* Whether a function is the C or C++ library's, or stands for no code. Code of another library
+ * that has no symbols is its own: its object says whose. What people call by name is what they
+ * wrote; a lock of theirs is not in pthread_mutex_lock. Names of files are compared by their
+ * beginnings, for versions stand behind: libc.so.6, libc-2.31.so, ld-linux-x86-64.so.2, and
+ * musl's ld-musl. Statically linked programs have the library inside, hence names as well. */
 static bool locks_is_library(const struct locks_making *m, uint32_t function)
 {
     static const char *const LIBRARIES[] = {"libc.", "libc-",  "libpthread", "libstdc++",
@@ -131,9 +139,12 @@ static bool locks_is_library(const struct locks_making *m, uint32_t function)
            !strncmp(name, "_ZNSt", strlen("_ZNSt"));
 }
 
-/* Leaves of a stack what people call by name: of the library's functions that are innermost the one
- * that was called, and none of those that are outermost. Of a stack that is all the library's, what
- * begins with an underscore goes as far as something else is left. */
+/* Leaves of a stack what people call by name: of the library's functions that are innermost the
+ * one that was called, and none of those that are outermost. Of a stack that is all the
+ * library's, what begins with an underscore goes as far as something else is left.
+ *
+ *     before  __futex_abstimed_wait < pthread_mutex_lock < cache_get < main < __libc_start_main
+ *     after                           pthread_mutex_lock < cache_get < main */
 static uint32_t locks_trim(const struct locks_making *m, uint32_t *functions, uint32_t len)
 {
     const struct functions *f = &m->in->frames->functions;
@@ -191,7 +202,8 @@ static uint32_t locks_stack(struct locks_making *m, uint32_t node)
     return *found = number;
 }
 
-/* Who waits, for people: the innermost function that is none of a library. */
+/* Who waits, for people: the innermost function that is none of a library. Only if there is
+ * none, the innermost at all: a row must be told by something. */
 static uint32_t locks_function(const struct locks_making *m, uint32_t stack)
 {
     const struct lock_stack *s = &m->stacks.at[stack];
@@ -220,6 +232,7 @@ static uint32_t locks_kind(const struct locks_making *m, uint32_t kind, uint32_t
     return 0;
 }
 
+/* Variables of C++ are mangled as functions are: _ZN5cache4lockE is cache::lock. */
 static const char *locks_demangled(struct locks_making *m, const char *name)
 {
     char *plain = m->in->demangle ? demangle(name, m->in->demangle) : NULL;
@@ -245,6 +258,9 @@ static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t st
     bool is_shared = is_memory && r->process == RECORDING_NONE;
     if (!is_named && stack != RECORDING_NONE)
         function = locks_function(m, stack);
+    /* Hashes of 64 bits stand for names: two of one file have the same one with a chance of next
+     * to nothing. In memory that is shared, the name is the mapping's, and the address within it
+     * tells locks apart. */
     uint64_t key =
         is_named ? hash_bytes(r->name, strlen(r->name)) + (is_shared ? r->address : 0) : function;
     uint32_t row = map_index(&m->row_of, map_two(kind, is_named), key, m->rows.len, &is_new);
@@ -281,7 +297,9 @@ static const char *locks_awaited(struct locks_making *m, uint32_t resource, uint
                              : kind;
 }
 
-/* The step below a row, or below another step, for one of a chain. */
+/* The step below a row, or below another step, for one of a chain. Thread and number stay as
+ * long as all that were merged agree; the first that differs clears them, for good. `what * 31`
+ * keeps a step that waits for something apart from one with the same stack that does not. */
 static uint32_t locks_step(struct locks_making *m, uint32_t row, uint32_t parent,
                            const struct recording_link *w)
 {
@@ -311,6 +329,9 @@ static uint32_t locks_step(struct locks_making *m, uint32_t row, uint32_t parent
     return step;
 }
 
+/* A link stands behind its parent in the file, so that one pass is enough: row, waiter and step
+ * of the parent are known. Pipes and file locks are in both reports, since they are files that
+ * threads wait for each other by. What was not chosen has NO_ROW, and so has all below it. */
 static void locks_add_chains(struct locks_making *m)
 {
     const struct recording *r = m->in->recording;
@@ -358,6 +379,7 @@ static void locks_add_chains(struct locks_making *m)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
+/* Locks first, then by time; names make the order of equal ones the same each time. */
 static int locks_by_time(const void *left, const void *right)
 {
     const struct lock *l = left, *r = right;
@@ -368,6 +390,7 @@ static int locks_by_time(const void *left, const void *right)
     return strcmp(l->name ? l->name : "", r->name ? r->name : "");
 }
 
+/* By row first: those of a row become one stretch of the array, to which the row points. */
 static int locks_waiters_by_time(const void *left, const void *right)
 {
     const struct lock_waiting *l = left, *r = right;
@@ -380,6 +403,7 @@ static int locks_waiters_by_time(const void *left, const void *right)
     return (l->waiter.stack > r->waiter.stack) - (l->waiter.stack < r->waiter.stack);
 }
 
+/* Ascending, as they are put in front of their lists one by one: the last one ends up first. */
 static int locks_steps_by_time(const void *left, const void *right, void *context)
 {
     const struct lock_step *steps = context;
@@ -407,7 +431,8 @@ static void locks_link_steps(struct locks_making *m)
     arena_deinit(&scratch);
 }
 
-/* The steps of a row, depth first. */
+/* The steps of a row, depth first. Without recursion: down to the first child, else on to the
+ * next of the nearest step that has one. */
 static void locks_holders(struct locks_making *m, struct lock_making *of)
 {
     VEC(struct lock_holder) list = {0};
@@ -448,6 +473,8 @@ static void locks_sum_waits(struct locks *out, const struct locks_input *in)
     }
 }
 
+/* All that stays is copied into the arena, and the vectors are freed. Rows are sorted last:
+ * `waiters` and `holders` are pointers, and move with them. */
 void locks_make(struct locks *out, const struct locks_input *in, struct arena *a)
 {
     struct locks_making m = {.in = in, .arena = a};

@@ -43,6 +43,7 @@ static const double WEIGHT[POINTS] = {
 static const double PANEL[] = {0, 0.6, 0.9, 1};
 enum { PANELS = 3, NODES = PANELS * POINTS };
 
+/* The n-th of NODES places at which the product is taken: eight in each panel. */
 static double integral_point(int i)
 {
     double from = PANEL[i / POINTS], to = PANEL[i / POINTS + 1];
@@ -56,7 +57,9 @@ static double integral_weight(int i)
 
 /* --- from samples ---------------------------------------------------------------------------- */
 
-/* A turn that is being estimated: where in its slice the thread lived. */
+/* A turn that is being estimated: where in its slice the thread lived. `density` is the part of
+ * its life in the slice for which it ran, 0 to 1. `shared` is the result: ns of CPU time, each
+ * divided by how many ran at that moment. */
 struct estimated_turn {
     uint64_t from_ns, to_ns; /* of the slice */
     double density, shared;
@@ -70,6 +73,7 @@ static uint64_t turn_end_of(const struct recording *r, uint32_t thread)
     return end > t->start_ns ? end : UINT64_MAX;
 }
 
+/* Slice first: the turns of one slice, which share it, must be neighbours. */
 static int turns_by_place(const void *left, const void *right)
 {
     const struct recording_turn *l = left, *r = right;
@@ -78,7 +82,8 @@ static int turns_by_place(const void *left, const void *right)
     return l->thread < r->thread ? -1 : l->thread > r->thread;
 }
 
-/* CPU time by slice and thread, as the samples have it. */
+/* CPU time by slice and thread, as the samples have it. Samples of a thread in a slice mostly
+ * follow each other, so most are summed up before the sort; the rest after it. */
 static struct recording_turn *turns_of_samples(const struct recording *r, uint32_t event,
                                                size_t *len, struct arena *a)
 {
@@ -104,8 +109,10 @@ static struct recording_turn *turns_of_samples(const struct recording *r, uint32
     return turns;
 }
 
-/* Carries what a turn has too much into the slice before: it may get a turn by that. Short of its
- * first turn, what is left over is dropped: it was rounded up there. */
+/* Carries what a turn has too much into the slice before: it may get a turn by that. Short of
+ * its first turn, what is left over is dropped: it was rounded up there. Example: slices of 10
+ * ms and a sample that stands for 25 ms in slice 7. Slice 7 keeps 10, slice 6 gets 10 and slice
+ * 5 gets 5, if the thread has a turn before these. */
 static struct recording_turn *turns_carried(const struct recording *r,
                                             const struct recording_turn *turns, size_t *len,
                                             struct arena *a)
@@ -142,7 +149,10 @@ static struct recording_turn *turns_carried(const struct recording *r,
     return kept;
 }
 
-/* A stretch in which `k` threads live, each with a density, into parts of time and numbers. */
+/* A stretch in which `k` threads live, each with a density, into parts of time and numbers.
+ * `numbers[n]` grows by the time in which n threads ran, and the whole of `ns` is handed out in
+ * each case. With k threads of density 1 each gets ns / k. The chances of n threads are the
+ * usual convolution, one thread after the other, from above so that each is used once. */
 static void stretch_share(struct estimated_turn **alive, size_t k, double ns, uint32_t cpus,
                           double *numbers)
 {
@@ -224,7 +234,8 @@ static void slice_share(const struct recording *r, struct recording_turn *turns,
         turns[i].shared_ns = (uint64_t)(all[i].shared + 0.5);
 }
 
-/* Whether a slice is within the chosen times. */
+/* Whether a slice is within the chosen times. By its middle, as a slice is not divided. No
+ * window at all means all of the time. */
 static bool slice_is_chosen(const struct recording *r, const struct recording_choice *c,
                             uint32_t slice)
 {
@@ -266,7 +277,8 @@ struct recording_turn *parallelism_turns(const struct recording *r, uint32_t eve
     return r->turns.at;
 }
 
-/* The chosen event's place among those of the file: what was added stands behind. */
+/* The chosen event's place among those of the file: what was added stands behind. Copies of that
+ * event have the same samples, so either gives the same answer. */
 static uint32_t parallelism_base(const struct recording *r)
 {
     for (uint32_t i = 0; i < r->events.len; i++)
@@ -275,6 +287,8 @@ static uint32_t parallelism_base(const struct recording *r)
     return 0;
 }
 
+/* Time in which nobody ran is what is left of the chosen time: no slice without a turn tells of
+ * it. More than MOST threads at a time are counted as MOST. */
 void parallelism_measure(struct parallelism *p, const struct recording *r,
                          const struct recording_choice *c, struct arena *a)
 {
@@ -306,7 +320,9 @@ void parallelism_measure(struct parallelism *p, const struct recording *r,
 }
 
 /* Samples of a slice without a turn, as of threads that were told late, get what the thread had
- * last. */
+ * last. Each sample is there twice afterwards, with its CPU time and with its latency: the
+ * original event stays as it is. Samples and turns are both by slice, and are merged in one
+ * pass. */
 static void parallelism_weigh(struct recording *r, uint32_t base, uint32_t cpu, uint32_t latency)
 {
     struct arena scratch = {0};
@@ -335,6 +351,7 @@ static void parallelism_weigh(struct recording *r, uint32_t base, uint32_t cpu, 
     arena_deinit(&scratch);
 }
 
+/* Two events are added at the end, so that numbers of those in the file stay valid. */
 bool parallelism_add_event(struct recording *r, const char *event, struct err *e)
 {
     uint32_t base = 0;

@@ -35,6 +35,10 @@
 #include <string.h>
 
 #define MS UINT64_C(1000000)
+/* Between a thread that wakes another and then sleeps, and the other's first moment on a CPU,
+ * JUST_NS may pass. MOST_LOOKED keeps jobs with thousands of running threads linear. A join
+ * needs the woken thread to get a CPU, hence JOIN_NS; of pipes and signals the other side has to
+ * be read, hence NEAR_NS. */
 enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
 #define JOIN_NS (5 * MS)
 #define NEAR_NS (10 * MS)
@@ -42,6 +46,9 @@ enum { JUST_NS = 300 * 1000, MOST_LOOKED = 512 };
 /* What kind of call a wait is in decides who may have ended it. */
 enum wait_kind { WAIT_ALONE, WAIT_CHILD, WAIT_THREAD, WAIT_PEER, WAIT_ANY, WAIT_NO_CPU };
 
+/* A wait while it is made: of a lane, from one moment to the other. `cause_lane` is
+ * SCHEDULE_NONE as long as nobody is known who ended it. `node` is where on the tree of stacks
+ * the thread waited. */
 struct made_wait {
     uint32_t lane, node;
     uint64_t from_ns, to_ns;
@@ -61,6 +68,10 @@ struct made_mark {
     bool is_fork; /* of a source: ref is the lane that it makes; else a wait */
 };
 
+/* What will be a lane: a thread, and the programs that it executed after one another. `thread`
+ * is the first of them in the file and `last_thread` the last. The fields from `running_at` on
+ * hold only during make_causes(), which goes through time: since when the lane runs, and when it
+ * last stopped. */
 struct made_lane {
     uint32_t thread, last_thread, process;
     uint64_t start_ns, end_ns;
@@ -70,6 +81,8 @@ struct made_lane {
 
 struct made_fork;
 
+/* All that is needed while the graph is made, and dropped behind it: only `s` stays. Lanes,
+ * waits and marks grow, so they are known by number, not by address. */
 struct making {
     struct schedule *s;
     const struct recording *r;
@@ -86,11 +99,13 @@ struct making {
 
 /* --- lanes ----------------------------------------------------------------------------------- */
 
+/* The process of the last program that a lane executed: its pid is that of all of them. */
 static const struct recording_process *lane_process(const struct making *m, uint32_t lane)
 {
     return &m->r->processes.at[m->lanes.at[lane].process];
 }
 
+/* Linux gives the main thread the number of its process (gettid(2)). */
 static bool lane_is_main(const struct making *m, uint32_t lane)
 {
     return m->r->threads.at[m->lanes.at[lane].thread].tid == lane_process(m, lane)->pid;
@@ -179,6 +194,7 @@ static void make_forks(struct making *m)
 
 /* --- waits ----------------------------------------------------------------------------------- */
 
+/* Lists are short, and each node is looked up once a wait: no table is worth it. */
 static bool wait_is_one_of(const char *name, const char *const *names)
 {
     for (; *names; names++)
@@ -190,6 +206,9 @@ static bool wait_is_one_of(const char *name, const char *const *names)
 /* What the call says of who may end the wait. Calls that are in no list take their time alone. */
 static enum wait_kind wait_kind_of(const struct recording *r, uint32_t node)
 {
+    /* Names, not numbers, as numbers differ between machines; some names are of one machine
+     * alone (futex_time64 on 32 bits). A call that does not wait for another thread of the job,
+     * as nanosleep or fsync, is left out on purpose. */
     static const char *const CHILD[] = {"wait4", "waitid", "waitpid", "vfork", NULL};
     static const char *const THREAD[] = {"futex", "futex_time64", "futex_wait", NULL};
     static const char *const PEER[] = {
@@ -364,6 +383,9 @@ static void cause_by_end(struct making *m, struct made_wait *w)
     w->why = SCHEDULE_ENDED;
 }
 
+/* Those that run are a dense list, in no order: a lane that stops gives its place to the last
+ * one. That keeps both changes in constant time, and the list is what cause_by_runner() looks
+ * through. */
 static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_ns)
 {
     struct made_lane *l = &m->lanes.at[lane];
@@ -381,8 +403,12 @@ static void set_running(struct making *m, uint32_t lane, bool runs, uint64_t at_
     }
 }
 
-/* Who may have woken a thread: of those that have just left, or run. Of very many, as where waits
- * are too short to be kept, not all are looked at. */
+/* Who may have woken a thread: of those that have just left, or run. Of very many, as where
+ * waits are too short to be kept, not all are looked at. Scores: 2 for who has stopped just now,
+ * as whoever unlocks and then sleeps has; else the part of the wait for which the other has run,
+ * since who held a lock all that time is likelier than who came a moment ago. One candidate is
+ * taken for certain, several are a guess. `is_inside` chooses threads of the waiter's own
+ * process, or all others. */
 static void cause_by_runner(struct making *m, struct made_wait *w, bool is_inside,
                             const uint32_t *left, size_t left_len)
 {
@@ -429,6 +455,10 @@ static int switches_in_order(const void *left, const void *right)
     return l->what < r->what ? -1 : l->what > r->what;
 }
 
+/* One sweep through time. `left` is a ring of those that stopped last: few others can have
+ * stopped within JUST_NS before a wait ends. Each wait is first tried with the exact reasons,
+ * ends of children and threads, and only then with who ran. Own threads come before other
+ * processes. */
 static void make_causes(struct making *m)
 {
     enum { RECENT = 32 };
@@ -475,6 +505,7 @@ static void make_causes(struct making *m)
 
 /* --- points ---------------------------------------------------------------------------------- */
 
+/* A mark outside of its lane's life, as clocks that differ have it, is moved to the nearer end. */
 static void add_mark(struct making *m, uint32_t lane, uint64_t at_ns, enum mark_rank rank,
                      uint32_t ref, bool is_fork)
 {
@@ -486,6 +517,9 @@ static void add_mark(struct making *m, uint32_t lane, uint64_t at_ns, enum mark_
             .lane = lane, .ref = ref, .at_ns = at_ns, .rank = (uint8_t)rank, .is_fork = is_fork});
 }
 
+/* Of one moment in a lane the rank decides: a wait ends before the next thing is done, and a
+ * source stands before the wait that begins there. So a lane that wakes another and sleeps at
+ * once has its points in the order of cause and effect. */
 static int marks_in_order(const void *left, const void *right)
 {
     const struct made_mark *l = left, *r = right;
@@ -496,6 +530,7 @@ static int marks_in_order(const void *left, const void *right)
     return l->rank < r->rank ? -1 : l->rank > r->rank;
 }
 
+/* Equal times by number, so that two runs of monarc on one file agree. */
 static int points_by_time(const void *left, const void *right, void *context)
 {
     const struct schedule_point *points = context;
@@ -505,9 +540,11 @@ static int points_by_time(const void *left, const void *right, void *context)
     return l < r ? -1 : l > r;
 }
 
-/* By time, and of one moment what causes before what is caused: each point pulls in front of itself
- * what it needs of the same moment. Times that go in circles, as damaged files may have them, are
- * cut somewhere. */
+/* By time, and of one moment what causes before what is caused: each point pulls in front of
+ * itself what it needs of the same moment. Times that go in circles, as damaged files may have
+ * them, are cut somewhere. This is a depth-first search with a stack of its own, since chains of
+ * causes may be as long as the recording, and the call stack is not. A point that is begun is
+ * not pushed again, which is what cuts circles. */
 static void order_points(struct making *m)
 {
     struct schedule *s = m->s;
@@ -542,6 +579,7 @@ static void order_points(struct making *m)
     vec_free(&pending);
 }
 
+/* Who is ready has been woken, and only lacks a CPU: no cause is looked for. */
 static enum schedule_state state_of(const struct made_wait *w)
 {
     return w->kind == WAIT_NO_CPU ? SCHEDULE_READY : SCHEDULE_WAITS;
@@ -572,6 +610,9 @@ static void make_points(struct making *m, struct arena *a)
     s->order = ARENA_NEW(a, uint32_t, m->marks.len);
     uint32_t *source = ARENA_NEW(&m->scratch, uint32_t, m->waits.len + 1);
     uint32_t *maker = ARENA_NEW(&m->scratch, uint32_t, m->lanes.len + 1);
+    /* All bits set is SCHEDULE_NONE. `source` has the point that ended a wait, `maker` the point
+     * at which a lane was made; both are filled in the first pass and read in the second, since
+     * a cause may stand in a later lane. */
     memset(source, 0xff, (m->waits.len + 1) * sizeof *source);
     memset(maker, 0xff, (m->lanes.len + 1) * sizeof *maker);
     const struct made_wait *inside = NULL;
@@ -622,6 +663,7 @@ static void make_points(struct making *m, struct arena *a)
 
 /* --- CPU time -------------------------------------------------------------------------------- */
 
+/* A sample that is CPU time, to be sorted by where it belongs. */
 struct placed_sample {
     uint32_t thread, slice, sample;
 };
@@ -634,6 +676,8 @@ static int samples_by_thread(const void *left, const void *right)
     return l->slice < r->slice ? -1 : l->slice > r->slice;
 }
 
+/* CPU time by thread and slice, and from each sample to its row. Waits are samples too, and have
+ * no row: they are off the CPU. */
 static void make_rows(struct schedule *s, struct arena *a)
 {
     const struct recording *r = s->recording;
@@ -658,6 +702,8 @@ static void make_rows(struct schedule *s, struct arena *a)
     vec_free(&placed);
 }
 
+/* The order of steps matters: gaps need the rows and forks, causes need all waits, and points
+ * need the causes. Several runs merged into one have no common clock, so they have no path. */
 bool schedule_make(struct schedule *s, const struct recording *r, struct arena *a, struct err *e)
 {
     struct making m = {.s = s, .r = r};

@@ -31,6 +31,7 @@ static uint32_t point_next(const struct schedule *s, uint32_t point)
     return point + 1 < l->first + l->len ? point + 1 : SCHEDULE_NONE;
 }
 
+/* Points of a lane are next to each other, in the order of time. */
 static uint32_t point_before(const struct schedule *s, uint32_t point)
 {
     return point > s->lanes[s->points[point].lane].first ? point - 1 : SCHEDULE_NONE;
@@ -46,7 +47,9 @@ static bool point_ends_with_cause(const struct schedule *s, uint32_t point)
 
 /* --- CPU time of stretches ------------------------------------------------------------------- */
 
-/* Calls for each slice that [from, to) touches and in which the thread has CPU time. */
+/* Calls for each slice that [from, to) touches and in which the thread has CPU time. `ns` is how
+ * much of the slice lies in [from, to). Rows are sorted by thread and slice, so the first is
+ * found by bisection and the rest follow. */
 static void rows_each(struct schedule *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
                       void (*each)(struct schedule_row *, double ns, void *), void *context)
 {
@@ -65,6 +68,8 @@ static void rows_each(struct schedule *s, uint32_t thread, uint64_t from_ns, uin
     }
 }
 
+/* Two passes: the first sums up how long a thread ran in each slice, the second gives each
+ * stretch its part of the slice's CPU time. `room_ns` is therefore never 0 in the second. */
 static void row_room(struct schedule_row *row, double ns, void *context)
 {
     (void)context;
@@ -96,6 +101,8 @@ static void points_each(struct schedule *s, void (*each)(struct schedule_row *, 
     }
 }
 
+/* `saved` has for each node the part of its time that would go, 0 to 1; NULL: nothing. It must
+ * be called before lengths or paths are asked for, as it also sets the CPU time of stretches. */
 void schedule_save(struct schedule *s, const double *saved)
 {
     const struct recording *r = s->recording;
@@ -144,6 +151,10 @@ static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const
     return next < last ? next : SCHEDULE_NONE;
 }
 
+/* Both bounds come from one pass in the order of points. The early one takes each cause for
+ * true: what a thread waits for comes sooner. The late one believes only in ends and starts,
+ * which are exact; a lock or a pipe may have been let go by somebody else, so such waits end no
+ * sooner than they did. A thread cannot save more than a stretch lasts. */
 double schedule_length(const struct schedule *s, enum schedule_bound bound, struct arena *a)
 {
     double *at = ARENA_NEW(a, double, s->points_len + 1);
@@ -176,7 +187,8 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     return at[s->end];
 }
 
-/* The latest time at which each point may be. */
+/* The latest time at which each point may be. The same graph backwards, with nothing saved. A
+ * point from which no way leads to the end stays at infinity: its slack is not known. */
 static double *schedule_latest(const struct schedule *s, struct arena *a)
 {
     double *latest = ARENA_NEW(a, double, s->points_len + 1);
@@ -207,8 +219,9 @@ static double *schedule_latest(const struct schedule *s, struct arena *a)
 typedef VEC(struct schedule_step) step_list;
 
 /* Puts a stretch in front of the path so far: into its first step, if that is of the same thread
- * and did not begin with a cause. `point`: where the stretch begins; is_late: woken, not on a CPU
- * yet. */
+ * and did not begin with a cause. `point`: where the stretch begins; is_late: woken, not on a
+ * CPU yet. Steps are gathered backwards, so the last of the list is the earliest so far. Of the
+ * waits of a step the longest one gives it its call. */
 static void path_put(struct schedule *s, step_list *steps, uint32_t point, uint64_t from_ns,
                      uint64_t to_ns, bool is_late)
 {
@@ -252,7 +265,8 @@ static const char *path_call(const struct recording *r, uint32_t node)
     return address >= RECORDING_WAIT_READY ? NULL : arch_syscall_name(r->machine, address);
 }
 
-/* Sums of a path's steps, by thread and by node. */
+/* Sums of a path's steps, by thread and by node. Samples get the part of their slice that is on
+ * the path. This is where functions on the path come from. */
 static void path_sum(const struct schedule *s, struct schedule_path *p)
 {
     for (size_t i = 0; i < p->len; i++) {
@@ -278,6 +292,9 @@ static void path_sum(const struct schedule *s, struct schedule_path *p)
     }
 }
 
+/* Each turn of the loop goes to an earlier point, as `order` has it; the count is a guard
+ * against files whose times go in circles. Steps that last no time, as those of forks in one
+ * moment, are dropped. */
 void schedule_find_path(struct schedule *s, struct schedule_path *p, struct arena *a)
 {
     const struct recording *r = s->recording;
