@@ -92,13 +92,16 @@ void process_unlock(struct process *p, const uint64_t *mask)
 void *process_control(struct process *p, size_t bytes)
 {
     bytes = (bytes + 63) & ~(size_t)63;
+    /* What is as large as a chunk gets pages of its own, so that the rest of the chunk is not lost:
+     * a thread may need it when there are no pages left. */
+    if (bytes >= CONTROL_CHUNK)
+        return wiped_pages(bytes);
     if (p->control_left < bytes) {
-        size_t chunk = bytes > CONTROL_CHUNK ? bytes : CONTROL_CHUNK;
-        char *more = wiped_pages(chunk);
+        char *more = wiped_pages(CONTROL_CHUNK);
         if (!more)
             return NULL;
         p->control_at = more;
-        p->control_left = chunk;
+        p->control_left = CONTROL_CHUNK;
     }
     void *at = p->control_at;
     p->control_at += bytes;

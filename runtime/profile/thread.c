@@ -124,7 +124,8 @@ static struct thread *make_record(struct process *p)
         return NULL;
     t->perf_fd = t->timer_id = -1;
     bool main_thread = p->threads == NULL;
-    many |= !main_thread;
+    if (!main_thread)
+        __atomic_store_n(&many, true, __ATOMIC_RELAXED); /* signal handlers read it unlocked */
     t->arcs.newest =
         segment_new(p, MONARC_EXTENT_ARCS, main_thread ? FIRST_SLOTS_MAIN : FIRST_SLOTS);
     t->next = p->threads;
@@ -284,7 +285,7 @@ void thread_set_stack(uintptr_t low, uintptr_t high)
 
 bool thread_were_many(void)
 {
-    return many;
+    return __atomic_load_n(&many, __ATOMIC_RELAXED);
 }
 
 void thread_share(void)
