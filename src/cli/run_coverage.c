@@ -60,9 +60,9 @@ int run_with_coverage(const struct run_request *r, struct err *e)
     if (ok && has_gcc)
         out_printf(&aside,
                    "monarc run: %" PRIu64
-                   " counter files (.gcda) were written from outside; %" PRIu64
-                   " times libgcov wrote them itself\n",
-                   result.gcc_files, result.gcc_written);
+                   " counter file%s (.gcda) written from outside, %" PRIu64
+                   " by libgcov itself\n",
+                   result.gcc_files, result.gcc_files == 1 ? "" : "s", result.gcc_written);
     if (ok && result.killed + result.replaced)
         out_printf(&aside,
                    "monarc run: %" PRIu64

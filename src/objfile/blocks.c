@@ -188,7 +188,7 @@ bool object_blocks(struct object *o, struct code_blocks *out, const char **why)
         return false;
     }
     if (!object_has_debug_info(o)) {
-        *why = "has no debug information (-g), which says what lines its code is of";
+        *why = "has no debug information; compile it with -g, or install its debug file";
         return false;
     }
     blocks_find_regions(&r, o);

@@ -294,7 +294,7 @@ void locks_text(struct out *out, const struct report_input *in)
         out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
     out_char(out, '\n');
     if (!t->has_waits)
-        out_str(out, "\nNo waiting was recorded: record with 'monarc run --off-cpu'.\n");
+        out_str(out, "\nNo waits were recorded. 'monarc run --off-cpu' records them.\n");
     else if (!t->len)
         out_printf(out, "\nNo thread was seen waiting for a %s.\n",
                    t->is_io ? "file, pipe or socket" : "lock");
