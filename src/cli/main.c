@@ -18,6 +18,7 @@
  *     coverage/...       the same four rooms for notes and counters: which code ran; and import
  *     bridge             where both meet: counts of blocks at addresses
  *     verdict            what a build must fulfil, judged beside its baseline
+ *     store              the history of builds, and where it turned
  *     session            opens what the operands of a command name
  *     gnu                gprof and gcov as GNU prints them
  *     tui                a screen on the terminal: models, drawing, the loop

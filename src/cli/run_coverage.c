@@ -1,7 +1,7 @@
 /* `monarc run` for coverage: the program is not sampled, but it is found out which lines run.
  *
- *     --coverage       a program with counters of clang's or rustc's: they are read from outside
- * and written as its own runtime would have done
+ *     --coverage       a program with counters of gcc, clang or rustc: they are read from outside
+ *                      and written as its own runtime would have done
  *     --cover-blocks   a program that counts nothing: blocks that ran, by breakpoints, become lines
  *                      by the debug information, and those a tracefile
  *
