@@ -59,8 +59,7 @@ int run_with_coverage(const struct run_request *r, struct err *e)
                    result.written > 1 ? " and others" : "");
     if (ok && has_gcc)
         out_printf(&aside,
-                   "monarc run: %" PRIu64
-                   " counter file%s (.gcda) written from outside, %" PRIu64
+                   "monarc run: %" PRIu64 " counter file%s (.gcda) written from outside, %" PRIu64
                    " by libgcov itself\n",
                    result.gcc_files, result.gcc_files == 1 ? "" : "s", result.gcc_written);
     if (ok && result.killed + result.replaced)
