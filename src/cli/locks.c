@@ -94,7 +94,7 @@ static const struct option_group LOCKS_GROUPS[] = {
 const struct command command_locks = {
     .name = "locks",
     .synopsis = "[OPTION...] [RECORDING...]",
-    .summary = "Show what threads waited for, and what whoever held it did meanwhile",
+    .summary = "Show which locks threads waited for, and what the holders did meanwhile",
     OPTIONS_OF(LOCKS_OPTIONS, LOCKS_GROUPS),
     COLUMNS_OF(&locks_columns, &locks_waiter_columns, &locks_holder_columns),
     .run = locks_run,

@@ -112,7 +112,7 @@ class GccCounters(Folder):
                 with self.subTest(options=options, sources=sources, how=how):
                     said = self.run_how(how, status=status)
                     self.assertEqual(self.files(), want)
-                    self.assertIn("1 times libgcov" if how == "exit" else "2 counter files (.gcda) were written", said)
+                    self.assertIn("1 by libgcov" if how == "exit" else "2 counter files (.gcda) written", said)
             # Several runs add up, whoever writes.
             for _ in range(3):
                 self.run_how("exit", by_monarc=False)
