@@ -175,12 +175,13 @@ static double path_lasted(const struct recording *r, uint32_t thread)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* A part of the path's time, unless it is next to nothing. */
-static void path_part(struct out *out, const char *before, double ns, double all, const char *what)
+/* A part of the path's time, unless it is next to nothing. *before stands in front of the first. */
+static void path_part(struct out *out, const char **before, double ns, double all, const char *what)
 {
-    if (ns >= all / 2000)
-        out_printf(out, "%s%.3f s %s (%.1f %%)", before, ns / 1e9, what,
-                   all > 0 ? 100 * ns / all : 0);
+    if (ns < all / 2000)
+        return;
+    out_printf(out, "%s%.3f s %s (%.1f %%)", *before, ns / 1e9, what, all > 0 ? 100 * ns / all : 0);
+    *before = ", ";
 }
 
 /* How much of what, and how sure the way is. */
@@ -193,11 +194,12 @@ static void path_head(struct out *out, const struct path_report *t)
     for (size_t i = 0; i < p->len; i++)
         causes[p->steps[i].why]++;
     text_files(out, t->summary);
-    out_printf(out, "Path     %.3f s from start to end:", all / 1e9);
-    path_part(out, " ", p->cpu_ns, all, "CPU");
-    path_part(out, ", ", p->ready_ns, all, "ready to run");
-    path_part(out, ", ", p->waits_ns, all, "waiting");
-    path_part(out, ", ", p->rest_ns, all,
+    const char *before = ": ";
+    out_printf(out, "Path     %.3f s from start to end", all / 1e9);
+    path_part(out, &before, p->cpu_ns, all, "CPU");
+    path_part(out, &before, p->ready_ns, all, "ready to run");
+    path_part(out, &before, p->waits_ns, all, "waiting");
+    path_part(out, &before, p->rest_ns, all,
               t->schedule->has_waits ? "in short waits or unaccounted" : "off the CPU");
     out_printf(out, "\nCauses   %zu starts and ends of processes and threads, which are exact",
                causes[SCHEDULE_MADE] + causes[SCHEDULE_ENDED]);
@@ -214,8 +216,8 @@ static void path_head(struct out *out, const struct path_report *t)
 /* One row a thread. A child between fork and exec is a thread of its own, and left out.
  *
  *     on path      CPU    slack   lasted  process
- *       1.972    0.298    0.000    1.972  ./spin 300 (30234)
- *       0.000    0.100    0.584    0.955  ./spin 100 (30270)
+ *       1.972    0.298    0.000    1.972  spin 300 (30234)
+ *       0.000    0.100    0.584    0.955  spin 100 (30270)
  *
  * What is on the path has no slack, but not all that has none is on it: two jobs may end in the
  * same moment. */
