@@ -425,11 +425,12 @@ void what_if_text(struct out *out, const struct report_input *in)
     what_if_range(out, "CPU time ", t->cpu_ns, fmax(0, t->new_cpu_ns - t->cpu_error_ns),
                   t->new_cpu_ns + t->cpu_error_ns);
     what_if_range(out, "wall time", t->wall_ns, t->soonest_ns, t->latest_ns);
-    out_str(out, t->is_one_thread
-                     ? "\nOne thread: what is saved is saved. The range is the error of sampling.\n"
-                     : "\nThe lower bound takes it that who seems to have woken a thread has; the "
-                       "upper one, that waits\nfor locks, pipes and sockets end no sooner than "
-                       "they did. Both include the error of sampling.\n");
+    out_str(out,
+            t->is_one_thread
+                ? "\nOne thread: what is saved is saved. The range is the error of sampling.\n"
+                : "\nThe lower bound assumes that threads were woken by those that seem to have "
+                  "done it; the upper\none, that waits for locks, pipes and sockets end no "
+                  "sooner than they did. Both include the\nerror of sampling.\n");
     if (!t->has_waits && !t->is_one_thread)
         out_str(out,
                 "Waits were not recorded: 'monarc run --off-cpu' makes the bounds narrower.\n");
