@@ -43,6 +43,8 @@ static bool locks_report(struct session *s, void *request, struct out *out, stru
     if (from->choice.windows_len)
         return err_set(e, "option '--from', '--to' and '--phase': waits for locks and files are "
                           "summed up over the whole run");
+    if (r->view.session.recorded.has_latency)
+        return err_set(e, "option '--latency': it divides CPU time, and waits have none");
     names_init(&names, &from->named.functions, view_demangler(&r->view.session), &s->arena);
     struct locks_input in = {.summary = &s->summary,
                              .recording = &from->recording,

@@ -17,7 +17,8 @@ from run_file import FILE, PERIOD, UNKNOWN, WAIT, Run
 sys.dont_write_bytecode = True
 
 MAIN, ALPHA, WORK, OPEN = 0x401000, 0x401040, 0x401080, 0x4010e0
-FUTEX, FSYNC, READ = 202, 74, 0
+FUTEX, FSYNC, READ, NANOSLEEP = 202, 74, 0, 230
+READY = 1 << 32
 MUTEX, RWLOCK, FILE_RESOURCE = 1, 2, 6
 WAITS, RUNS, ENDED, CIRCLE = 0, 1, 3, 5
 MS = 10**6
@@ -207,7 +208,7 @@ class Reports(Case):
 
     def test_locks(self):
         self.assertEqual(self.text("locks", self.folder), """\
-Waiting  4.250 s of all threads, and 0.000 s for a CPU; 3.200 s of it below; 0.050 s in waits that were not looked at
+Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits that were not looked at
 
 Locks
 
@@ -226,7 +227,7 @@ mutex (2 of them) waited for in box::open: 0.200 s in 2 waits
 
     def test_files(self):
         self.assertEqual(self.text("io", self.folder), """\
-Waiting  4.250 s of all threads, and 0.000 s for a CPU; 1.000 s of it below; 0.050 s in waits that were not looked at
+Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits that were not looked at
 
 file /data/wal: 1.000 s in 6 waits
   waiting in
@@ -261,17 +262,35 @@ file /data/wal: 1.000 s in 6 waits
         self.assertIn("90 % of waiting for g_cache_lock is while another thread is in fsync",
                       " ".join(found.split()))
 
+    def test_doctor_adds_up_what_the_holder_waits_in(self):
+        """Half of it in two calls, neither of which has half."""
+        run = made_run()
+        run.links = [link if link[-1] != 2700 * MS else (*link[:-1], 1100 * MS) for link in run.links]
+        demo, wait = 0, 1
+        run.wait([(demo, WORK), (wait, NANOSLEEP)], None, 0, thread=1, ns=1000 * MS)
+        found = " ".join(monarc("doctor", run.write(self.dir / "two.monarc")).stdout.decode().split())
+        self.assertIn("88 % of waiting for g_cache_lock is while the thread that has it waits, 46 % in fsync",
+                      found)
+
+    def test_ready_threads(self):
+        run = made_run()
+        run.sample([(0, MAIN), (1, READY)], 1, weight=400 * MS)
+        folder = run.write(self.dir / "ready.monarc")
+        self.assertIn("4.250 s of all threads, and 0.400 s for a CPU; 3.200 s", self.text("locks", folder))
+        self.assertEqual(self.table("locks", folder)["ready_seconds"], 0.4)
+
     def test_no_waiting(self):
         run = Run("./demo", stacks=1, whole=1)
         demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
         run.process(7, 1, demo, "demo")
         run.thread(0, 7, "demo", PERIOD)
         run.sample([(demo, MAIN)])
-        self.assertIn("record with 'monarc run --off-cpu'",
+        self.assertIn("'monarc run --off-cpu' records them",
                       self.text("locks", run.write(self.dir / "cpu.monarc")))
 
     def test_refusals(self):
-        for arguments in ((DEMO,), (self.folder, "--from", "1"), (self.folder, "--limit", "x")):
+        for arguments in ((DEMO,), (self.folder, "--from", "1"), (self.folder, "--limit", "x"),
+                          (self.folder, "--latency")):
             done = monarc("locks", *arguments)
             self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
 

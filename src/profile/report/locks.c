@@ -282,14 +282,17 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
  * at once, or too shortly. */
 void locks_text(struct out *out, const struct report_input *in)
 {
+    static const double LEAST_SHOWN = 0.0005;
     const struct locks *t = in->locks;
     size_t locks = 0, limit = in->shown_functions;
     text_files(out, t->summary);
     /* Rows are sorted with locks first, so their number is where the other part begins. */
     for (size_t i = 0; i < t->len; i++)
         locks += t->rows[i].is_lock;
-    out_printf(out, "Waiting  %.3f s of all threads, and %.3f s for a CPU; %.3f s of it below",
-               seconds(t->waited_ns), seconds(t->ready_ns), seconds(t->seen_ns));
+    out_printf(out, "Waiting  %.3f s of all threads", seconds(t->waited_ns));
+    if (seconds(t->ready_ns) >= LEAST_SHOWN)
+        out_printf(out, ", and %.3f s for a CPU", seconds(t->ready_ns));
+    out_printf(out, "; %.3f s of it below", seconds(t->seen_ns));
     if (t->unseen_ns)
         out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
     out_char(out, '\n');

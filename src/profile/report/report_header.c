@@ -259,12 +259,19 @@ static void head_text_inlined(struct out *out, const struct summary *s)
                    s->inlined, s->inlined == 1 ? " is" : "s are");
 }
 
+/* With --latency, the line on parallelism has the CPU time that stands beside. */
+static void head_text_others(struct out *out, const struct summary *s)
+{
+    if (!s->run || !s->run->parallelism)
+        others_summary(out, &s->others);
+}
+
 /* Everything there is to say, in the order of its weight. */
 void text_summary(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
     head_text_samples(out, s);
-    others_summary(out, &s->others);
+    head_text_others(out, s);
     if (s->run)
         recording_account_text(out, s->run);
     head_text_inlined(out, s);
@@ -276,7 +283,7 @@ void text_summary_brief(struct out *out, const struct summary *s)
 {
     head_text_subject(out, s);
     head_text_samples(out, s);
-    others_summary(out, &s->others);
+    head_text_others(out, s);
     if (s->run)
         recording_caveats_text(out, s->run);
     head_text_inlined(out, s);

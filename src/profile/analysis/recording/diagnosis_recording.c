@@ -305,7 +305,7 @@ static void diagnosis_examine_clocks(struct recording_examination *r)
     if (recording->method != RECORDING_METHOD_PERF &&
         recording->method != RECORDING_METHOD_PERF_USER)
         return;
-    if (!recording->rate || kept < MISLEADS * all || kept * kept > FEW_CLOCKS * squares)
+    if (!recording->rate || !clocks || kept < MISLEADS * all || kept * kept > FEW_CLOCKS * squares)
         return;
     report_symptom(
         &r->x, SEVERITY_NOTE, "kept-periods",
@@ -374,9 +374,10 @@ static void diagnosis_examine_processes(struct recording_examination *r)
 
 /* --- locks ----------------------------------------------------------------------------------- */
 
-/* What holders of a lock mostly waited in, and what part of the lock's time: "in fsync". */
+/* What holders of a lock mostly waited in, and what part of the lock's time: "in fsync". `all` is
+ * the part in which they waited in anything. */
 static double diagnosis_held_in(const struct locks *t, const struct lock *lock, struct arena *a,
-                                const char **what)
+                                const char **what, double *all)
 {
     double best = 0;
     for (size_t i = 0; i < lock->holders_len; i++) {
@@ -385,6 +386,7 @@ static double diagnosis_held_in(const struct locks *t, const struct lock *lock, 
         double part = 0;
         if (h->depth || h->doing != RECORDING_DOING_WAIT || !call || !*call)
             continue;
+        *all += (double)h->ns / (double)lock->ns;
         for (size_t k = 0; k < lock->holders_len; k++) {
             const struct lock_holder *o = &lock->holders[k];
             bool is_same = !o->depth && o->doing == h->doing && o->stack != RECORDING_NONE &&
@@ -453,16 +455,22 @@ static void diagnosis_examine_locks(struct recording_examination *r)
                            arena_printf(r->x.arena, "others waited for %s", name),
                            "unlock before the thread returns or is cancelled, or make the mutex "
                            "robust (pthread_mutexattr_setrobust)");
-        double part = lock->ns ? diagnosis_held_in(&t, lock, r->x.arena, &what) : 0;
-        if (lock->is_lock && part >= MOSTLY && named < MOST_NAMED &&
+        double all = 0, part = lock->ns ? diagnosis_held_in(&t, lock, r->x.arena, &what, &all) : 0;
+        if (lock->is_lock && all >= MOSTLY && named < MOST_NAMED &&
             (double)lock->ns >= MUCH_WAITING * (double)t.waited_ns) {
             named++;
             report_symptom(&r->x, SEVERITY_NOTE, "lock-held-waiting",
                            "a lock is held by threads that wait themselves",
-                           arena_printf(r->x.arena,
-                                        "%.0f %% of waiting for %s is while another thread is %s "
-                                        "(%.3f s in all)",
-                                        100 * part, name, what, (double)lock->ns / 1e9),
+                           part >= MOSTLY
+                               ? arena_printf(r->x.arena,
+                                              "%.0f %% of waiting for %s is while another thread "
+                                              "is %s (%.3f s in all)",
+                                              100 * part, name, what, (double)lock->ns / 1e9)
+                               : arena_printf(r->x.arena,
+                                              "%.0f %% of waiting for %s is while the thread that "
+                                              "has it waits, %.0f %% %s (%.3f s in all)",
+                                              100 * all, name, 100 * part, what,
+                                              (double)lock->ns / 1e9),
                            "let the lock go before that call, or let it guard less; 'monarc locks' "
                            "has the stacks");
         }
