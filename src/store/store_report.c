@@ -288,6 +288,13 @@ static void blame_text(struct out *out, const struct store_series *s, const stru
     text_column(&l, TURN_CHANGE, 7, 2);
     text_column(&l, TURN_SCORE, 6, 1);
     store_series_head(out, s);
+    /* The noise of a few commits is that of the change between them: nothing ever stands out. */
+    enum { FEWEST = 6 };
+    if (!turns->at.len && s->points.len < FEWEST) {
+        out_printf(out, "%zu commit%s too few to tell a turn from noise; it takes %d\n",
+                   s->points.len, s->points.len == 1 ? " is" : "s are", FEWEST);
+        return;
+    }
     if (!turns->at.len) {
         out_printf(out, "No turn; runs differ by %.1f %% besides sampling\n", 100 * turns->noise);
         return;

@@ -167,6 +167,15 @@ class Store(unittest.TestCase):
                     self.store("add", "--commit", "a", self.recording("r", hot=10))
                 self.assertIn(words, self.store(*arguments, status=2))
 
+    def test_blame_of_few_commits(self):
+        for day, ticks in enumerate((100, 146, 146, 145, 147, 146)):
+            if day in (1, 5):
+                self.assertIn(f"{day} commit{' is' if day == 1 else 's are'} too few to tell a turn from noise",
+                              self.store("blame", "--total"))
+            self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY),
+                       self.recording("r", hot=ticks))
+        self.assertNotIn("too few", self.store("blame", "--total"))
+
     def test_a_year_with_three_turns(self):
         """A commit a day; runs differ by half a percent. `hot` turns by 2, 5 and 20 percent; `even`
         does not."""
