@@ -133,8 +133,8 @@ static void store_series_head(struct out *out, const struct store_series *s)
         out_str(out, " of ");
         text_name(out, s->query.program);
     }
-    out_printf(out, ", in %s: %zu commits from %s to %s, %" PRIu64 " runs\n", s->unit, n, from, to,
-               runs);
+    out_printf(out, ", in %s: %zu commit%s from %s to %s, %" PRIu64 " run%s\n", s->unit, n,
+               n == 1 ? "" : "s", from, to, runs, runs == 1 ? "" : "s");
 }
 
 /* Members of the open object. The event and the unit are both there: seconds may be those of

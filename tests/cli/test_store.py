@@ -116,7 +116,7 @@ class Store(unittest.TestCase):
         (self.dir / "u.info").write_text("SF:/src/a.c\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,1\nend_of_record\n")
         self.store("add", "--commit", "a", "--date", "1", "t.info")
         text = self.store("add", "--commit", "b", "--date", "2", "u.info")
-        self.assertEqual(text, "b: u.info, 4 of 4 lines, 1 sources\n")
+        self.assertEqual(text, "b: u.info, 4 of 4 lines, 1 source\n")
         self.assertEqual([p["value"] for p in self.json("trend", "a.c")["points"]], [75, 100])
         self.assertEqual([p["value"] for p in self.json("trend", "--total")["points"]], [60, 100])
         self.assertEqual(self.json("trend", "--total")["unit"], "%")
