@@ -2,7 +2,7 @@
 
 import sys
 
-from harness import DEMO, check_schema, main, monarc, monarc_json
+from harness import DEMO, check_schema, main, monarc, monarc_json, monarc_limited
 from run_file import FILE, WAIT, Run
 from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
@@ -120,6 +120,24 @@ class Latency(Case):
         times, numbers, _ = self.rows("--from", "0.02")
         self.assertEqual({n: round(s, 6) for n, s in times.items()}, {"alpha": 0.005})
         self.assertEqual({n: round(s, 6) for n, s in numbers.items()}, {0: 0.975, 1: 0.005})
+
+    def test_more_slices_than_can_be_walked_over(self):
+        """A length is a claim of the file: 2^62 slices, of which two have a sample."""
+        run = self.job(slice=4, length=2**62)
+        run.sample([(self.demo, WORK)], 1, slice=0, weight=4)
+        run.sample([(self.demo, WORK)], 1, slice=5, weight=4)
+        folder = self.write(run)
+        done = monarc_limited("flat", "--force", "--latency", folder, cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_windows_that_overlap_count_once(self):
+        run = self.job(slice=10 * MS, length=995 * MS)
+        run.sample([(self.demo, WORK)], 10)
+        run.sample([(self.demo, WORK)], 10, slice=99, weight=5 * MS)
+        for at, kind in (0, 1), (40, 1), (60, 2), (980, 1), (1000, 2):   # the first two end at 60
+            run.marks.append((at * MS, kind, 0, 7, "part"))
+        _, numbers, _ = self.rows("--phase", "part")
+        self.assertAlmostEqual(sum(numbers.values()), 0.075)
 
     def test_chosen_threads_ran_beside_all_others(self):
         run = self.job()

@@ -246,6 +246,46 @@ static bool slice_is_chosen(const struct recording *r, const struct recording_ch
     return !c || !c->windows_len;
 }
 
+static int windows_in_order(const void *left, const void *right)
+{
+    const struct recording_window *l = left, *r = right;
+    return l->from_ns < r->from_ns ? -1 : l->from_ns > r->from_ns;
+}
+
+/* The first slice whose middle is not before a moment. */
+static uint64_t slice_from(const struct recording *r, uint64_t at_ns)
+{
+    uint64_t half = r->slice_ns / 2;
+    return at_ns > half ? (at_ns - half - 1) / r->slice_ns + 1 : 0;
+}
+
+/* The length of all chosen slices, each once where windows overlap. Counted, and not walked over:
+ * a file may claim any number of slices. */
+static double slices_chosen_ns(const struct recording *r, const struct recording_choice *c)
+{
+    struct arena scratch = {0};
+    double sum = 0;
+    if (!r->slice_ns || !r->length_ns || !c || !c->windows_len)
+        return r->slice_ns ? (double)r->length_ns : 0;
+    struct recording_window *sorted = ARENA_NEW(&scratch, struct recording_window, c->windows_len);
+    memcpy(sorted, c->windows, c->windows_len * sizeof *sorted);
+    qsort(sorted, c->windows_len, sizeof *sorted, windows_in_order);
+    uint64_t slices = (r->length_ns - 1) / r->slice_ns + 1, next = 0;
+    for (size_t i = 0; i < c->windows_len; i++) {
+        uint64_t first = slice_from(r, sorted[i].from_ns), end = slice_from(r, sorted[i].to_ns);
+        first = first > next ? first : next;
+        end = end < slices ? end : slices;
+        if (end <= first)
+            continue;
+        /* The last slice of all ends with the recording. */
+        sum += (double)(end < slices ? end * r->slice_ns : r->length_ns) -
+               (double)(first * r->slice_ns);
+        next = end;
+    }
+    arena_deinit(&scratch);
+    return sum;
+}
+
 /* `numbers`: NULL, or MOST + 2 sums that get how long so many ran in chosen slices that have a
  * turn. */
 static struct recording_turn *turns_estimate(const struct recording *r, uint32_t event,
@@ -292,7 +332,7 @@ static uint32_t parallelism_base(const struct recording *r)
 void parallelism_measure(struct parallelism *p, const struct recording *r,
                          const struct recording_choice *c, struct arena *a)
 {
-    double *numbers = ARENA_NEW(a, double, MOST + 2), chosen_ns = 0;
+    double *numbers = ARENA_NEW(a, double, MOST + 2);
     *p = (struct parallelism){.ns = numbers, .is_measured = r->turns.len > 0};
     if (!p->is_measured) {
         size_t len;
@@ -305,17 +345,12 @@ void parallelism_measure(struct parallelism *p, const struct recording *r,
         if (slice_is_chosen(r, c, one->slice))
             numbers[one->threads < MOST ? one->threads : MOST] += (double)one->ns;
     }
-    for (uint32_t slice = 0; r->slice_ns && (uint64_t)slice * r->slice_ns < r->length_ns; slice++) {
-        uint64_t left = r->length_ns - slice * r->slice_ns;
-        if (slice_is_chosen(r, c, slice))
-            chosen_ns += (double)(left < r->slice_ns ? left : r->slice_ns);
-    }
     for (uint32_t n = 1; n < MOST + 2; n++) {
         p->busy_ns += numbers[n];
         p->cpu_ns += n * numbers[n];
         p->len = numbers[n] > 0 ? n + 1 : p->len;
     }
-    numbers[0] = fmax(0, chosen_ns - p->busy_ns);
+    numbers[0] = fmax(0, slices_chosen_ns(r, c) - p->busy_ns);
     p->len = p->len ? p->len : 1;
 }
 
