@@ -130,6 +130,16 @@ class Latency(Case):
         done = monarc_limited("flat", "--force", "--latency", folder, cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_claims_of_much_time_between_two_samples(self):
+        """Of each thread a million slices could be filled: 40 GB of turns, from 30 KB."""
+        run = self.job(threads=1000, slice=1, length=2**20)
+        for thread in range(1000):
+            run.sample([(self.demo, WORK)], 1, thread=thread, slice=0, weight=1)
+            run.sample([(self.demo, WORK)], 1, thread=thread, slice=2**20 - 1, weight=2**40)
+        folder = self.write(run)
+        done = monarc_limited("flat", "--force", "--latency", folder, cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_windows_that_overlap_count_once(self):
         run = self.job(slice=10 * MS, length=995 * MS)
         run.sample([(self.demo, WORK)], 10)

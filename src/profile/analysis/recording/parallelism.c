@@ -112,20 +112,23 @@ static struct recording_turn *turns_of_samples(const struct recording *r, uint32
 /* Carries what a turn has too much into the slice before: it may get a turn by that. Short of
  * its first turn, what is left over is dropped: it was rounded up there. Example: slices of 10
  * ms and a sample that stands for 25 ms in slice 7. Slice 7 keeps 10, slice 6 gets 10 and slice
- * 5 gets 5, if the thread has a turn before these. */
+ * 5 gets 5, if the thread has a turn before these. So many slices are filled, and no more: two
+ * samples of a thread may claim a million slices between them. */
 static struct recording_turn *turns_carried(const struct recording *r,
                                             const struct recording_turn *turns, size_t *len,
                                             struct arena *a)
 {
     uint64_t *carry = ARENA_NEW(a, uint64_t, r->threads.len + 1);
     uint32_t *next = ARENA_NEW(a, uint32_t, r->threads.len + 1); /* slice of the later turn + 1 */
+    enum { ALWAYS_FILLED = 1 << 20, FILLED_A_TURN = 16 };
     VEC(struct recording_turn) out = {0};
+    size_t left = ALWAYS_FILLED + FILLED_A_TURN * *len;
     for (size_t i = *len; i-- > 0;) {
         struct recording_turn t = turns[i];
         uint64_t start = r->threads.at[t.thread].start_ns, end = turn_end_of(r, t.thread);
         /* Slices between this turn and the later one, filled from behind. */
         for (uint32_t slice = next[t.thread] ? next[t.thread] - 1 : t.slice;
-             carry[t.thread] && slice-- > t.slice + 1;) {
+             carry[t.thread] && left && slice-- > t.slice + 1; left--) {
             uint64_t ran = carry[t.thread] < r->slice_ns ? carry[t.thread] : r->slice_ns;
             vec_push(&out, (struct recording_turn){slice, t.thread, ran, 0});
             carry[t.thread] -= ran;
