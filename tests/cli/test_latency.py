@@ -1,5 +1,6 @@
 """Samples weighed by how many threads ran: of recordings whose threads run together at known times."""
 
+import json
 import sys
 
 from harness import DEMO, check_schema, main, monarc, monarc_json, monarc_limited
@@ -139,6 +140,19 @@ class Latency(Case):
         folder = self.write(run)
         done = monarc_limited("flat", "--force", "--latency", folder, cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_short_threads_in_great_number(self):
+        """One behind the other in one slice: each was alone. Looking at all of them for each took minutes."""
+        threads = 100000
+        run = self.job(threads=0, slice=10**9)
+        for tid in range(threads):
+            run.thread(0, 7 + tid, "t", start=1 + tid * 10000, end=1 + tid * 10000 + 10000)
+            run.sample([(self.demo, WORK)], 1, thread=tid, weight=5000)
+        folder = self.write(run)
+        done = monarc_limited("flat", "--force", "--latency", "--json", folder, cwd=self.dir)
+        p = json.loads(done.stdout)["summary"]["recording"]["parallelism"]
+        self.assertEqual([bar["threads"] for bar in p["histogram"] if bar["time"] > 1e-6], [0, 1])
+        self.assertAlmostEqual(p["busy_time"], 0.5, places=4)
 
     def test_windows_that_overlap_count_once(self):
         run = self.job(slice=10 * MS, length=995 * MS)

@@ -203,15 +203,27 @@ static int moments_in_order(const void *left, const void *right)
     return l < r ? -1 : l > r;
 }
 
-/* The turns of one slice: its stretches lie between the starts and ends of threads. */
+static int turns_by_start(const void *left, const void *right)
+{
+    const struct estimated_turn *l = *(struct estimated_turn *const *)left;
+    const struct estimated_turn *r = *(struct estimated_turn *const *)right;
+    if (l->from_ns != r->from_ns)
+        return l->from_ns < r->from_ns ? -1 : 1;
+    return l < r ? -1 : l > r;
+}
+
+/* The turns of one slice: its stretches lie between the starts and ends of threads. Only those that
+ * live are looked at in each, as a slice may have thousands of short threads one behind the other.
+ */
 static void slice_share(const struct recording *r, struct recording_turn *turns, size_t len,
                         double *numbers, struct arena *a)
 {
     struct estimated_turn *all = ARENA_NEW(a, struct estimated_turn, len);
     struct estimated_turn **alive = ARENA_NEW(a, struct estimated_turn *, len);
+    struct estimated_turn **sorted = ARENA_NEW(a, struct estimated_turn *, len);
     uint64_t *moments = ARENA_NEW(a, uint64_t, 2 * len + 2);
     uint64_t low = r->slice_ns * turns[0].slice, high = low + r->slice_ns;
-    size_t moments_len = 2;
+    size_t moments_len = 2, next = 0, k = 0;
     moments[0] = low;
     moments[1] = high < r->length_ns || low >= r->length_ns ? high : r->length_ns;
     for (size_t i = 0; i < len; i++) {
@@ -220,17 +232,22 @@ static void slice_share(const struct recording *r, struct recording_turn *turns,
         all[i].from_ns = start > low && start < high ? start : low;
         all[i].to_ns = end > all[i].from_ns && end < high ? end : high;
         all[i].density = fmin(1, (double)turns[i].ran_ns / (double)(all[i].to_ns - all[i].from_ns));
+        sorted[i] = &all[i];
         if (all[i].from_ns > low)
             moments[moments_len++] = all[i].from_ns;
         if (all[i].to_ns < high)
             moments[moments_len++] = all[i].to_ns;
     }
     qsort(moments, moments_len, sizeof *moments, moments_in_order);
+    qsort(sorted, len, sizeof *sorted, turns_by_start);
     for (size_t m = 0; m + 1 < moments_len; m++) {
-        size_t k = 0;
-        for (size_t i = 0; i < len; i++)
-            if (all[i].from_ns <= moments[m] && all[i].to_ns >= moments[m + 1])
-                alive[k++] = &all[i];
+        size_t kept = 0;
+        for (; next < len && sorted[next]->from_ns <= moments[m]; next++)
+            alive[k++] = sorted[next];
+        for (size_t i = 0; i < k; i++)
+            if (alive[i]->to_ns >= moments[m + 1])
+                alive[kept++] = alive[i];
+        k = kept;
         stretch_share(alive, k, (double)(moments[m + 1] - moments[m]), r->cpus, numbers);
     }
     for (size_t i = 0; i < len; i++)
