@@ -265,6 +265,13 @@ class Compare(unittest.TestCase):
         self.assertRegex(text, r"Rank 2 +started 0\.30 s after the others")
         self.assertIn("Missing    1 of 9 ranks are in no recording: 8", text)
 
+    def test_what_is_missing_of_a_large_job(self):
+        """A thousand are listed; the rest is told, not left to be guessed."""
+        text = self.text(self.rank(3, 5000, ("smooth", 100)))
+        self.assertIn("Missing    4999 of 5000 ranks are in no recording: 0-2, 4-1000 and 3999 more\n", text)
+        text = self.text(*(self.rank(r, 5000, ("smooth", 100)) for r in range(0, 40, 2)))
+        self.assertIn("1, 3, 5, 7, 9, 11, 13, 15 and 4972 more\n", text)
+
     def test_without_ranks_recordings_are_numbered(self):
         a = self.rank(0, 0, ("smooth", 100), name="a")
         b = self.rank(1, 0, ("smooth", 200), name="b")

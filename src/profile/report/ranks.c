@@ -139,8 +139,9 @@ static void ranks_text_host(struct out *out, const struct rank_table *t, uint32_
 
 /* Jobs are described by their numbers: neighbours mostly behave alike.
  *
- * Ranks in ascending order as ranges: "0-6, 8-15"; the first few. */
-static void ranks_text_ranges(struct out *out, const uint32_t *ranks, size_t len)
+ * Ranks in ascending order as ranges: "0-6, 8-15"; the first few. `all`: how many there are, of
+ * which the first `len` are known. */
+static void ranks_text_ranges(struct out *out, const uint32_t *ranks, size_t len, size_t all)
 {
     enum { MOST_RANGES = 8 };
     size_t ranges = 0;
@@ -148,12 +149,14 @@ static void ranks_text_ranges(struct out *out, const uint32_t *ranks, size_t len
         for (end = i + 1; end < len && ranks[end] == ranks[end - 1] + 1;)
             end++;
         if (ranges++ == MOST_RANGES) {
-            out_printf(out, " and %zu more", len - i);
+            out_printf(out, " and %zu more", all - i);
             return;
         }
         out_printf(out, end - i > 1 ? "%s%" PRIu32 "-%" PRIu32 : "%s%" PRIu32, i ? ", " : "",
                    ranks[i], ranks[end - 1]);
     }
+    if (all > len)
+        out_printf(out, " and %zu more", all - len);
 }
 
 /* Names in brackets say themselves what they are in. */
@@ -202,7 +205,7 @@ static void ranks_text_events(struct out *out, const struct rank_table *t, struc
         return;
     out_printf(out, "Missing    %" PRIu32 " of %" PRIu32 " ranks are in no recording: ",
                t->size - t->len, t->size);
-    ranks_text_ranges(out, missing, len);
+    ranks_text_ranges(out, missing, len, t->size - t->len);
     out_char(out, '\n');
 }
 
@@ -327,7 +330,7 @@ static void ranks_text_groups(struct out *out, const struct rank_table *t, struc
         for (uint32_t k = 0; k < g->len; k++)
             ranks[k] = ranks_number(t, g->numbers[k]);
         out_printf(out, "%6" PRIu32 "  %8.3f  %8.3f  ", g->len, g->useful, g->mpi);
-        ranks_text_ranges(out, ranks, g->len);
+        ranks_text_ranges(out, ranks, g->len, g->len);
         /* The three that differ most: more would not help to see what the group is. */
         for (size_t k = 0; k < 3 && g->rows[k]; k++) {
             out_printf(out, "%s%.3f s of ", k ? ", " : ": ", g->seconds[k]);
