@@ -272,6 +272,12 @@ class Compare(unittest.TestCase):
         text = self.text(*(self.rank(r, 5000, ("smooth", 100)) for r in range(0, 40, 2)))
         self.assertIn("1, 3, 5, 7, 9, 11, 13, 15 and 4972 more\n", text)
 
+    def test_equal_ranks_have_no_imbalance(self):
+        """Values are kept in four bytes, and sums in eight: the difference is none."""
+        names = [self.rank(r, 2, ("smooth", 10), ("log_it", 7)) for r in range(2)]
+        self.assertTrue(all(row["cost_time"] >= 0 for row in self.ranks(*names)["rows"]))
+        self.assertNotIn("-0.000", self.text(*names))
+
     def test_without_ranks_recordings_are_numbered(self):
         a = self.rank(0, 0, ("smooth", 100), name="a")
         b = self.rank(1, 0, ("smooth", 200), name="b")

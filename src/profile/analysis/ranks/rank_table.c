@@ -97,7 +97,8 @@ static void row_make(struct rank_row *row, const struct rank_table *t,
         .deviation =
             n > 1 ? sqrt(fmax(0, region->squares - region->sum * mean) / (double)(n - 1)) : 0,
         .shared = region->seen ? region->sum / region->seen : 0};
-    row->cost = row->most - mean;
+    /* Single values have fewer digits than their sum: the largest may seem less than the mean. */
+    row->cost = fmax(0, row->most - mean);
     row->is_partial =
         region->kind == RANK_REGION_FUNCTION && region->seen < n && row->shared > SURE * t->period;
     if (region->histogram) {
