@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc, monarc_json
+from harness import check_schema, gmon, main, monarc, monarc_json, monarc_limited
 
 GCC = shutil.which("gcc")
 CLANG = shutil.which("clang")
@@ -446,6 +446,19 @@ class Files(Case):
         [of] = found["files"]
         self.assertEqual((of["format"], of["functions"], of["inlined"], of["positions"]),
                          ("llvm-sample", 2, 2, 7))
+
+    def test_sections_that_lie_over_each_other(self):
+        """Ten thousand times the same list of 300,000 names: 48 GB, if each was read."""
+        self.write("a.prof", self.TEXT)
+        self.monarc("convert", "--to", "llvm-sample-binary", "-o", "a.bin", "a.prof")
+        sections, names = 10000, b"\xe0\xa7\x12" + b"f\0" * 300000
+        head = (self.folder / "a.bin").read_bytes()[:10]
+        at = len(head) + 8 + 32 * sections
+        data = head + struct.pack("<Q", sections) + struct.pack("<4Q", 2, 0, at, len(names)) * sections
+        (self.folder / "b.bin").write_bytes(data + names)
+        done = monarc_limited("convert", "--to", "llvm-sample", "-o", "-", "b.bin", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertRegex(done.stderr, rb"^monarc: b\.bin: .*section 1 lies over another.*\n$")
 
     def test_damage_is_one_line(self):
         for text, says in (("main:1:1\n  4: 5\n", "below nothing"), ("main:1:1\n 4 5\n", "LINE"),

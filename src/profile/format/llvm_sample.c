@@ -637,6 +637,7 @@ static bool binary_read_sections(struct binary_reading *r, struct bytes in, stru
     /* Functions refer to names by number, and a file may have the sections in any order: so the
      * table is gone through once for each type. */
     const struct cursor table = c;
+    uint64_t taken = 0;
     static const uint64_t WANTED[] = {SECTION_SUMMARY, SECTION_NAMES, SECTION_PROFILE};
     for (size_t k = 0; k < sizeof WANTED / sizeof *WANTED; k++) {
         c = table;
@@ -647,6 +648,11 @@ static bool binary_read_sections(struct binary_reading *r, struct bytes in, stru
                 return err_at(e, &c, "section %" PRIu64 " lies beyond the file's end", i);
             if (type != WANTED[k] || !size)
                 continue;
+            /* Sections that overlap would have a small file read, and unpacked, any number of
+             * times. */
+            if (size > in.len - taken)
+                return err_at(e, &c, "section %" PRIu64 " lies over another", i);
+            taken += size;
             if (type == SECTION_SUMMARY && (flags & (SUMMARY_CONTEXTS | SUMMARY_VTABLES)))
                 return err_at(e, &c,
                               "has contexts of callers or types of objects, which are not "
