@@ -294,8 +294,11 @@ static bool store_run_blame(struct store_request *r, struct store *store, char *
     if (ok && len)
         vec_push(&all.at, names[0]);
     else if (ok && !r->is_total) {
-        struct err none = {0}; /* a history of coverage alone has no functions */
-        (void)!store_top_functions(store, &q, 0.01, &r->arena, &all, &none);
+        struct store_series total = {0}; /* of lines: a history of coverage alone, no functions */
+        ok = store_series_of(r, store, NULL, &total, e) &&
+             (total.query.what == STORE_LINES ||
+              store_top_functions(store, &q, 0.01, &r->arena, &all, e));
+        vec_free(&total.points);
     }
     struct store_series *series = ARENA_NEW(&r->arena, struct store_series, all.at.len);
     struct turns *turns = ARENA_NEW(&r->arena, struct turns, all.at.len);

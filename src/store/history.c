@@ -289,15 +289,20 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
                                                 query->program, commit));
 }
 
-/* The arena gives zeroed memory. Number 0 is nobody's, but has its place: no index is shifted. */
+/* The arena gives zeroed memory. Number 0 is nobody's, but has its place: no index is shifted.
+ * Names that were numbered with gaps were numbered by somebody else, and arrays of that length may
+ * be larger than any memory. */
 static bool store_sums_make(struct store *s, struct store_sums *sums, struct arena *a,
                             struct err *e)
 {
-    int64_t names = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
+    int64_t names = store_number(s, "SELECT count(*) FROM names", e);
+    int64_t last = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
     *sums = (struct store_sums){.len = names < 0 ? 0 : (size_t)names + 1};
+    if (names < 0 || last < 0 || last > names)
+        return e->line[0] ? false : err_in(e, s->path, "is damaged: names are numbered with gaps");
     sums->self = ARENA_NEW(a, double, sums->len);
     sums->variance = ARENA_NEW(a, double, sums->len);
-    return names >= 0;
+    return true;
 }
 
 /* Largest change first, in either direction; equal ones by name, so that output does not depend

@@ -1,5 +1,6 @@
 """monarc store: the history of builds, made of recordings whose samples are laid down here."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -157,6 +158,16 @@ class Store(unittest.TestCase):
                 error = self.store(*verb, "--file", file, status=2)
                 self.assertRegex(error, f"^monarc: {file}: .*({words}).*\n$")
             self.assertEqual((self.dir / file).read_bytes(), before, file)
+
+    def test_a_number_of_a_name_is_no_reason_for_memory(self):
+        name = self.recording("r", main=10)
+        for commit in "ab":
+            self.store("add", "--commit", commit, name)
+        with contextlib.closing(sqlite3.connect(self.dir / "monarc-history.db")) as database, database:
+            database.execute("INSERT INTO names VALUES(1000000000000, 0, 'z', '', 'z')")
+        for verb in (["diff", "a", "b"], ["blame"]):
+            error = self.store(*verb, status=2)
+            self.assertEqual(error, "monarc: monarc-history.db: is damaged: names are numbered with gaps\n")
 
     def test_usage(self):
         for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, trend"),
