@@ -91,10 +91,11 @@ static void store_say(struct out *out, const struct store_run *run, const char *
     if (run->kind == STORE_COVERAGE)
         out_printf(out, ", %" PRIu64 " of %" PRIu64 " lines, %zu source%s\n", run->lines_hit,
                    run->lines, run->len, run->len == 1 ? "" : "s");
-    else
-        out_printf(out, ", %.3f %s in %zu function%s\n",
-                   run->is_time ? run->total / 1e9 : run->total, run->is_time ? "s" : run->event,
-                   run->len, run->len == 1 ? "" : "s");
+    else {
+        out_printf(out, ", %.3f ", run->is_time ? run->total / 1e9 : run->total);
+        text_name(out, run->is_time ? "s" : run->event);
+        out_printf(out, " in %zu function%s\n", run->len, run->len == 1 ? "" : "s");
+    }
 }
 
 /* What a set of one run, or of a series, amounts to. Times become ns, so that a number below one is

@@ -133,8 +133,10 @@ static void store_series_head(struct out *out, const struct store_series *s)
         out_str(out, " of ");
         text_name(out, s->query.program);
     }
-    out_printf(out, ", in %s: %zu commit%s from %s to %s, %" PRIu64 " run%s\n", s->unit, n,
-               n == 1 ? "" : "s", from, to, runs, runs == 1 ? "" : "s");
+    out_str(out, ", in ");
+    text_name(out, s->unit);
+    out_printf(out, ": %zu commit%s from %s to %s, %" PRIu64 " run%s\n", n, n == 1 ? "" : "s", from,
+               to, runs, runs == 1 ? "" : "s");
 }
 
 /* Members of the open object. The event and the unit are both there: seconds may be those of
@@ -395,8 +397,9 @@ static void diff_text(struct out *out, const struct store_diff *d, size_t limit)
     text_name(out, d->old);
     out_printf(out, " (%" PRIu32 " run%s) and ", d->old_runs, d->old_runs == 1 ? "" : "s");
     text_name(out, d->new);
-    out_printf(out, " (%" PRIu32 " run%s), means in %s; * beyond three standard errors\n",
-               d->new_runs, d->new_runs == 1 ? "" : "s", d->unit);
+    out_printf(out, " (%" PRIu32 " run%s), means in ", d->new_runs, d->new_runs == 1 ? "" : "s");
+    text_name(out, d->unit);
+    out_str(out, "; * beyond three standard errors\n");
     text_columns_head(out, &l);
     out_str(out, "  function\n");
     for (size_t i = 0; i <= d->rows.len && (!limit || i <= limit); i++) {

@@ -278,6 +278,15 @@ class Compare(unittest.TestCase):
         self.assertTrue(all(row["cost_time"] >= 0 for row in self.ranks(*names)["rows"]))
         self.assertNotIn("-0.000", self.text(*names))
 
+    def test_a_launcher_may_be_called_anything(self):
+        run = Run("job")
+        run.process(100, 1, run.object(FILE, "/bin/job", bits=4), "job")
+        run.thread(0, 100, "job")
+        run.sample([(0, 4096)], 10)
+        run.ranks = [(0, 0, 2, 0, "\x1b[31m\nmpirun", "n0")]
+        done = monarc("flat", "--force", run.write(self.dir / "r").name, cwd=self.dir)
+        self.assertIn("rank 0 of 2 on n0 (?[31m?mpirun)\n", done.stdout.decode())
+
     def test_without_ranks_recordings_are_numbered(self):
         a = self.rank(0, 0, ("smooth", 100), name="a")
         b = self.rank(1, 0, ("smooth", 200), name="b")

@@ -169,6 +169,22 @@ class Store(unittest.TestCase):
             error = self.store(*verb, status=2)
             self.assertEqual(error, "monarc: monarc-history.db: is damaged: names are numbered with gaps\n")
 
+    def test_an_event_may_be_called_anything(self):
+        """Its name is the unit of what is no time, and the recording's author chose it."""
+        run = Run("prog")
+        program = run.object(FILE, "/bin/prog", b"\7" * 20, bits=4)
+        run.process(100, 1, program, "prog")
+        run.thread(0, 100, "prog")
+        run.symbols.append((program, 4096, 4096, "main"))
+        run.events = [("\x1b[31m\nmisses", 1, 1000, 0)]
+        run.sample([(program, 4112)], 10)
+        name = run.write(self.dir / "r").name
+        said = [self.store("add", "--commit", commit, name) for commit in "ab"]
+        said += [self.store("trend", "main"), self.store("blame"), self.store("diff", "a", "b")]
+        for text in said:
+            self.assertIn("?[31m?misses", text)
+            self.assertNotIn("\x1b", text)
+
     def test_usage(self):
         for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, trend"),
                                  (["prune"], "not 'prune'"), (["trend"], "takes one FUNCTION"),

@@ -287,8 +287,9 @@ static void recording_text_ranks(struct out *out, const struct recording *r)
     }
     if (sum.hosts > 1)
         out_printf(out, " and %" PRIu32 " more machines", sum.hosts - 1);
-    out_printf(out, " (%s)", r->ranks.at[0].launcher);
-    out_str(out, sum.ranks > 1 ? "; 'monarc ranks' compares them\n" : "\n");
+    out_str(out, " (");
+    text_name(out, r->ranks.at[0].launcher);
+    out_str(out, sum.ranks > 1 ? "); 'monarc ranks' compares them\n" : ")\n");
 }
 
 /* The whole account, in the order in which a reader checks it: what ran, what of it is explained,
