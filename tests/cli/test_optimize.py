@@ -447,6 +447,19 @@ class Files(Case):
         self.assertEqual((of["format"], of["functions"], of["inlined"], of["positions"]),
                          ("llvm-sample", 2, 2, 7))
 
+    def test_lines_have_16_bits(self):
+        """LLVM takes no others; cut to that, the count of line 70,000 would be line 4,464's."""
+        self.write("a.prof", "foo:5:1\n 65535: 5\n")
+        self.assertIn(" 65535: 5\n", self.canonical("a.prof"))
+        for line in " 70000: 7", " 66000: bar:3\n  1: 3":
+            self.write("a.prof", f"foo:12:3\n 1: 5\n{line}\n")
+            said = self.monarc("convert", "--to", "llvm-sample-binary", "-o", "a.bin", "a.prof", status=2)
+            self.assertIn("a.prof: line 3: expected a line below 65536", said)
+            if PROFDATA:
+                done = subprocess.run([PROFDATA, "merge", "--sample", "a.prof", "-o", "a.bin"],
+                                      cwd=self.folder, capture_output=True)
+                self.assertNotEqual(done.returncode, 0)
+
     def test_sections_that_lie_over_each_other(self):
         """Ten thousand times the same list of 300,000 names: 48 GB, if each was read."""
         self.write("a.prof", self.TEXT)

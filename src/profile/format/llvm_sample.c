@@ -26,7 +26,7 @@
 #include <zlib.h>
 
 /* Deeper than any compiler inlines: a file that goes on is damaged, or meant to hurt. */
-enum { MOST_DEPTH = 1000 };
+enum { MOST_DEPTH = 1000, MOST_LINE = 0xffff };
 
 /* ---- text: reading */
 
@@ -122,8 +122,11 @@ static bool text_body(struct text_reading *r, struct text_line l, size_t depth, 
     uint64_t line, block = 0, count, total;
     if (!text_number(&l, &line) ||
         (l.at < l.end && *l.at == '.' && (l.at++, !text_number(&l, &block))) || l.end - l.at < 3 ||
-        l.at[0] != ':' || l.at[1] != ' ' || line > UINT32_MAX || block > UINT32_MAX)
+        l.at[0] != ':' || l.at[1] != ' ' || block > UINT32_MAX)
         return text_error(r, e, "LINE[.BLOCK]: COUNT or LINE[.BLOCK]: NAME:TOTAL");
+    /* As LLVM does: its binary form has 16 bits for it, and what was cut would be another line. */
+    if (line > MOST_LINE)
+        return text_error(r, e, "a line below 65536");
     l.at += 2;
     struct source_offset at = {(uint32_t)line, (uint32_t)block};
     uint32_t parent = r->open[depth - 1];
@@ -551,7 +554,7 @@ static bool binary_offset(struct cursor *c, struct source_offset *at, struct err
 {
     uint64_t line = cursor_uleb(c), discriminator = cursor_uleb(c);
     *at = (struct source_offset){(uint32_t)line, (uint32_t)discriminator};
-    return (!c->failed && line <= 0xffff && discriminator <= UINT32_MAX) ||
+    return (!c->failed && line <= MOST_LINE && discriminator <= UINT32_MAX) ||
            err_at(e, c, "expected a line below 65536 and a discriminator");
 }
 
