@@ -29,6 +29,7 @@
 #include "base/late.h"
 #include "base/path.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -233,9 +234,13 @@ bool store_open(struct store **out, const char *path, bool makes, struct err *e)
     if (!store_load(s))
         return err_set(e, "a history needs SQLite's library: libsqlite3.so.0 " LATE_MISSING);
     int flags = SQLITE_OPEN_READWRITE | (makes ? SQLITE_OPEN_CREATE : 0);
-    if (s->api.open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
-        return makes ? store_fails(s, e)
-                     : err_in(e, path, "there is no such history; 'monarc store add' begins one");
+    if (s->api.open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
+        /* SQLite has one message for all that keeps it from opening a file. */
+        struct stat st;
+        return makes || !stat(path, &st) || errno != ENOENT
+                   ? store_fails(s, e)
+                   : err_in(e, path, "there is no such history; 'monarc store add' begins one");
+    }
     s->api.busy_timeout(s->db, WAIT_MS);
     return store_check(s, makes, e);
 }

@@ -185,6 +185,12 @@ class Store(unittest.TestCase):
             self.assertIn("?[31m?misses", text)
             self.assertNotIn("\x1b", text)
 
+    def test_what_cannot_be_opened_is_not_said_to_be_missing(self):
+        (self.dir / "folder").mkdir()
+        for file, words in ("none.db", "there is no such history"), ("folder", "unable to open"):
+            error = self.store("trend", "--total", "--file", file, status=2)
+            self.assertRegex(error, f"^monarc: {file}: {words}")
+
     def test_usage(self):
         for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, trend"),
                                  (["prune"], "not 'prune'"), (["trend"], "takes one FUNCTION"),
