@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import DEMO, check_schema, main, monarc, monarc_json
+from harness import DEMO, check_schema, main, monarc, monarc_json, monarc_limited
 from run_file import FILE, WAIT, Run
 from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
@@ -235,6 +235,20 @@ class WhatIf(Job):
 
 
 class Hostile(Job):
+    def test_a_maker_of_many_that_never_waits(self):
+        """Where it may have looked at the end of each was searched for to its own end: minutes."""
+        children = 300000
+        self.job.facts |= dict(slice=10**9, length=children * MS)
+        maker = self.process(7, 1, 0, children)
+        for i in range(1, children):
+            self.process(7 + i, 7, i, i + 1)
+        for slice in range(children // 1000):
+            self.job.sample([(self.demo, WORK)], 1, thread=maker, slice=slice, weight=9 * 10**8)
+        folder = self.write(self.job)
+        done = monarc_limited("path", "--no-pager", folder, cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.decode(), r"(?m)^Path +300\.000 s")
+
     def test_odd_times(self):
         """Waits outside of lives, overlaps, ends before starts, creators in circles: a path all the same."""
         self.samples = []

@@ -130,10 +130,23 @@ static bool *points_needed(const struct schedule *s, struct arena *a)
     return is_needed;
 }
 
+/* The next point of its lane, or itself, at which a thread waits; the lane's last one if none does.
+ */
+static uint32_t *points_next_wait(const struct schedule *s, struct arena *a)
+{
+    uint32_t *next_wait = ARENA_NEW(a, uint32_t, s->points_len + 1);
+    for (uint32_t i = s->points_len; i-- > 0;) {
+        bool is_it = s->points[i].state == SCHEDULE_WAITS || point_next(s, i) == SCHEDULE_NONE;
+        next_wait[i] = is_it ? i : next_wait[i + 1];
+    }
+    return next_wait;
+}
+
 /* Where the maker of a lane may have looked at its end, though it had no need to wait for it: when
  * the wait in which it was then is over, or it waits next, or ends. SCHEDULE_NONE: the point is no
  * such end. */
-static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const bool *is_needed)
+static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const bool *is_needed,
+                                 const uint32_t *next_wait)
 {
     uint32_t maker = s->points[s->lanes[s->points[point].lane].first].cause;
     if (point_next(s, point) != SCHEDULE_NONE || is_needed[point] || point == s->end ||
@@ -146,9 +159,7 @@ static uint32_t point_that_looks(const struct schedule *s, uint32_t point, const
                                           s->points[maker + k].at_ns < s->points[point].at_ns);
     if (next < last && next > maker && s->points[next - 1].state == SCHEDULE_WAITS)
         return next;
-    while (next < last - 1 && s->points[next].state != SCHEDULE_WAITS)
-        next++;
-    return next < last ? next : SCHEDULE_NONE;
+    return next < last ? next_wait[next] : SCHEDULE_NONE;
 }
 
 /* Both bounds come from one pass in the order of points. The early one takes each cause for
@@ -160,6 +171,7 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
     double *at = ARENA_NEW(a, double, s->points_len + 1);
     double *looked_at = ARENA_NEW(a, double, s->points_len + 1);
     const bool *is_needed = points_needed(s, a);
+    const uint32_t *next_wait = points_next_wait(s, a);
     for (uint32_t i = 0; i < s->points_len; i++) {
         uint32_t point = s->order[i], before = point_before(s, point);
         const struct schedule_point *p = &s->points[point];
@@ -179,8 +191,8 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
             time = fmax(time, (double)p->at_ns);
         time = fmax(time, looked_at[point]);
         at[point] = time;
-        uint32_t looks =
-            bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed) : SCHEDULE_NONE;
+        uint32_t looks = bound == SCHEDULE_LATEST ? point_that_looks(s, point, is_needed, next_wait)
+                                                  : SCHEDULE_NONE;
         if (looks != SCHEDULE_NONE)
             looked_at[looks] = fmax(looked_at[looks], time);
     }
@@ -192,14 +204,15 @@ double schedule_length(const struct schedule *s, enum schedule_bound bound, stru
 static double *schedule_latest(const struct schedule *s, struct arena *a)
 {
     double *latest = ARENA_NEW(a, double, s->points_len + 1);
-    bool *is_needed = points_needed(s, a);
+    const bool *is_needed = points_needed(s, a);
+    const uint32_t *next_wait = points_next_wait(s, a);
     for (uint32_t i = 0; i < s->points_len; i++)
         latest[i] = INFINITY;
     latest[s->end] = (double)s->points[s->end].at_ns;
     for (uint32_t i = s->points_len; i-- > 0;) {
         uint32_t point = s->order[i], before = point_before(s, point);
         const struct schedule_point *p = &s->points[point];
-        uint32_t looks = point_that_looks(s, point, is_needed);
+        uint32_t looks = point_that_looks(s, point, is_needed, next_wait);
         if (looks != SCHEDULE_NONE)
             latest[point] = fmin(latest[point], latest[looks]);
         if (p->cause != SCHEDULE_NONE)
