@@ -188,8 +188,8 @@ struct graph_filter selection_graph_filter(const struct selection *s);
  * instruction. The range is halved as an integer, as GNU does before 2.47. */
 static inline double gnu_scale(const struct histogram *h, bool has_half_units)
 {
-    uint64_t bytes = h->high - h->low;
-    double units = has_half_units ? (double)bytes / 2 : (double)(bytes / 2);
+    uint64_t bytes = h->high - h->low, whole = bytes / 2;
+    double units = has_half_units ? (double)bytes / 2 : (double)whole;
     return h->bins ? units / h->bins : 0;
 }
 

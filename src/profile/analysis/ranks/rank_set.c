@@ -75,7 +75,8 @@ uint32_t rank_set_region(struct rank_set *s, enum rank_region_kind kind, const c
 
 static void rank_histogram_add(struct rank_histogram *h, struct rank_value value)
 {
-    double at = log((double)value.seconds / h->base) / log(BUCKET_RATIO) + RANK_BUCKETS / 2;
+    enum { MIDDLE = RANK_BUCKETS / 2 };
+    double at = log((double)value.seconds / h->base) / log(BUCKET_RATIO) + MIDDLE;
     size_t bucket = at < 0 ? 0 : at >= RANK_BUCKETS ? RANK_BUCKETS - 1 : (size_t)at;
     if (!h->ranks[bucket]++ || h->most[bucket].seconds < value.seconds)
         h->most[bucket] = value;
