@@ -154,6 +154,8 @@ function visibleCalls(list) {
 
 /* Without those that have next to no time, unless they are the heaviest that lead to a function. */
 function withoutTrifles(calls, least) {
+    if (least <= 0)
+        return calls; /* all; times that were split may be a rounding error below 0 */
     const heaviest = new Map();
     for (const call of calls)
         if (!heaviest.has(call.to) || heaviest.get(call.to).time < call.time)

@@ -171,13 +171,13 @@ class Bad(RecorderTest):
         side = self.filtered("kill")
         self.assertIn(LOST_SECCOMP, side.lost)
         self.assertEqual(side.process["clock"], 2)
-        self.assertGreater(side.process["samples"], 10)
+        self.assertGreater(side.process["samples"], 2)  # by jiffies, and few if others run
 
     def test_no_perf_access(self):
         side = self.filtered("refuse", CLOCK="perf")
         self.assertIn(LOST_PERF, side.lost)
         self.assertEqual(side.process["clock"], 2)
-        self.assertGreater(side.process["samples"], 10)
+        self.assertGreater(side.process["samples"], 2)  # by jiffies, and few if others run
         self.setUp()
         self.assertEqual(self.filtered("refuse").process["clock"], 2)
 
