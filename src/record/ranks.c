@@ -61,6 +61,8 @@ static const struct launcher {
 static const char *rank_variable(struct bytes environment, const char *name)
 {
     size_t len = name ? strlen(name) : 0;
+    if (!environment.len)
+        return NULL;
     const char *at = (const char *)environment.at, *end = at + environment.len;
     for (const char *nul; len && at < end && (nul = memchr(at, 0, (size_t)(end - at)));
          at = nul + 1)

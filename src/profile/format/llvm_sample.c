@@ -203,6 +203,8 @@ bool llvm_text_read(struct bytes in, const char *name, struct source_profile *p,
 /* The first line that says something ends in two numbers, and the next one is indented. */
 bool llvm_text_probe(struct bytes in)
 {
+    if (!in.len)
+        return false;
     const char *at = (const char *)in.at, *end = at + in.len;
     uint64_t number;
     while (at < end) {
