@@ -305,6 +305,9 @@ class Recorded(unittest.TestCase):
         for t in report["threads"]:
             if t["lasted"] > 0.01:
                 threads.setdefault(t["command"], t)
+        sleeps = len([c for c in threads if c.startswith("sleep ")])
+        if sleeps < (4 if command[0] == "make" else 3):
+            self.skipTest(f"the arguments of {sleeps} processes alone were read before they ended")
         return threads, report
 
     def check_build(self, *options):
