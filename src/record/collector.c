@@ -15,13 +15,13 @@
 
 #include "record/arguments.h"
 #include "record/collector_private.h"
+#include "record/proc_threads.h"
 
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 enum { MOST_THREADS = 50000, MOST_PROCESSES = 200000 };
 
@@ -422,11 +422,7 @@ void collector_map_kernel(struct collector *c, const struct collector_mapping *m
     mappings_put(&c->kernel_code, &(struct mapping){m->start, m->end, 0, image});
 }
 
-/* Puts the executable mappings that a file in /proc lists, one a line:
- *
- *     START-END rwxp OFFSET MAJOR:MINOR INODE PATH
- *
- * Returns whether the process has any. */
+/* Puts the executable mappings that a file in /proc lists. Returns whether the process has any. */
 static bool collector_read_maps_at(struct collector *c, uint32_t process,
                                    const struct mappings *old, const char *path)
 {
@@ -434,19 +430,19 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
     size_t room = 0;
     FILE *file = fopen(path, "re");
     while (file && getline(&line, &room, file) > 0) {
-        struct collector_mapping m = {.pid = (pid_t)c->processes.at[process].pid};
-        char rights[5];
-        unsigned major, minor;
-        int at = 0;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start,
-                   &m.end, rights, &m.offset, &major, &minor, &m.inode, &at) < 7 ||
-            rights[2] != 'x')
+        struct proc_mapping found;
+        if (!proc_parse_mapping(line, &found) || found.rights[2] != 'x')
             continue;
-        line[strcspn(line, "\n")] = '\0';
-        m.device = makedev(major, minor);
-        m.path = line + at;
-        m.is_executable = true;
-        collector_put_mapping(c, process, old, &m);
+        collector_put_mapping(
+            c, process, old,
+            &(struct collector_mapping){.pid = (pid_t)c->processes.at[process].pid,
+                                        .start = found.start,
+                                        .end = found.end,
+                                        .offset = found.offset,
+                                        .device = found.device,
+                                        .inode = found.inode,
+                                        .path = found.path,
+                                        .is_executable = true});
     }
     free(line);
     if (file)

@@ -16,11 +16,11 @@
 #include "record/collector_private.h"
 
 #include "objfile/object.h"
+#include "record/proc_threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 enum {
     MOST_RESOURCES = 20000,
@@ -52,31 +52,25 @@ static bool waits_find_mapping(const struct collector *c, uint32_t process, uint
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", c->processes.at[process].pid);
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file)) {
-        uint64_t start, end, offset, inode;
-        unsigned major, minor;
-        char rights[5];
-        int at = 0;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
-                   &end, rights, &offset, &major, &minor, &inode, &at) < 7)
+        struct proc_mapping m;
+        if (!proc_parse_mapping(line, &m))
             continue;
-        line[strcspn(line, "\n")] = '\0';
-        const char *name = line + at;
-        bool goes_on = start == file_end && (!*name || !strcmp(name, out->path));
+        bool goes_on = m.start == file_end && (!*m.path || !strcmp(m.path, out->path));
         if (!goes_on) {
             out->code.image = RECORDING_NONE;
-            snprintf(out->path, sizeof out->path, "%s", name);
+            snprintf(out->path, sizeof out->path, "%s", m.path);
         }
-        file_end = end;
-        const struct mapping *code = mappings_find(c->inner.at[process].mappings, start);
+        file_end = m.end;
+        const struct mapping *code = mappings_find(c->inner.at[process].mappings, m.start);
         if (code)
             out->code = *code;
-        found = address >= start && address < end;
+        found = address >= m.start && address < m.end;
         if (!found)
             continue;
-        out->is_shared = rights[3] == 's';
-        out->device = makedev(major, minor);
-        out->inode = inode;
-        out->offset = offset + (address - start);
+        out->is_shared = m.rights[3] == 's';
+        out->device = m.device;
+        out->inode = m.inode;
+        out->offset = m.offset + (address - m.start);
     }
     if (file)
         fclose(file);

@@ -27,6 +27,7 @@
 #include "base/bytes.h"
 #include "base/sort.h"
 #include "record/follow.h"
+#include "record/proc_threads.h"
 #include "record/ptrace/ptrace_conflict.h"
 
 #include <errno.h>
@@ -203,26 +204,22 @@ static void process_look(struct covering *c, struct covered_process *p, bool set
     FILE *maps = fopen(path, "re");
     int memory = memory_open(p->pid);
     while (maps && memory >= 0 && fgets(line, sizeof line, maps)) {
-        uint64_t start, end, offset;
-        char flags[5];
-        int name = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, flags,
-                   &offset, &name) < 4 ||
-            flags[2] != 'x' || flags[3] != 'p' || !name || line[name] != '/')
+        struct proc_mapping m;
+        if (!proc_parse_mapping(line, &m) || m.rights[2] != 'x' || m.rights[3] != 'p' ||
+            *m.path != '/')
             continue;
-        struct covered_image image = {covering_object(c, line + name), start, end, 0, 0};
+        struct covered_image image = {covering_object(c, m.path), m.start, m.end, 0, 0};
         struct covered_object *o = &c->out->objects.at[image.object];
         const struct covered_image *old = NULL;
         for (size_t i = 0; i < p->images.len && !old; i++)
-            if (p->images.at[i].object == image.object && p->images.at[i].start == start)
+            if (p->images.at[i].object == image.object && p->images.at[i].start == m.start)
                 old = &p->images.at[i];
-        if (!o->object || !image_bias(o->object, start, offset, &image.bias))
+        if (!o->object || !image_bias(o->object, m.start, m.offset, &image.bias))
             continue;
         image.debug_state = old ? old->debug_state : image_debug_state(o, image.bias);
         if (!old && sets) {
             image_set(c, memory, &image);
-            if (image.debug_state >= start && image.debug_state < end)
+            if (image.debug_state >= m.start && image.debug_state < m.end)
                 (void)memory_write(memory, image.debug_state, c->arch->breakpoint,
                                    c->arch->breakpoint_len);
         }

@@ -19,6 +19,7 @@
 #include "record/follow.h"
 
 #include "base/map.h"
+#include "record/proc_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,18 +40,11 @@ struct following {
 /* The process that a thread is of; 0: it is gone. */
 static pid_t follow_process(struct following *f, pid_t tid)
 {
-    char path[64], line[256];
-    int tgid = 0;
+    pid_t process, parent;
     uint32_t *known = map_at(&f->process_of, (uint64_t)tid, 0, 0, NULL);
-    if (*known)
-        return (pid_t)*known;
-    snprintf(path, sizeof path, "/proc/%d/status", tid);
-    FILE *status = fopen(path, "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "Tgid: %d", &tgid) != 1)
-        ;
-    if (status)
-        fclose(status);
-    return (pid_t)(*known = (uint32_t)tgid);
+    if (!*known && proc_of_thread(tid, &process, &parent))
+        *known = (uint32_t)process;
+    return (pid_t)*known;
 }
 
 /* Whether a SIGTRAP comes from an instruction, and not from kill(2) and its kind. */

@@ -23,6 +23,7 @@
 #include "objfile/object.h"
 #include "record/follow.h"
 #include "record/gcc_counters.h"
+#include "record/proc_threads.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -143,23 +144,18 @@ static void process_find_images(struct process *p)
     snprintf(path, sizeof path, "/proc/%d/maps", p->pid);
     FILE *maps = fopen(path, "re");
     while (maps && fgets(line, sizeof line, maps)) {
-        uint64_t start, end, offset;
-        char flags[5];
-        int name = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, flags,
-                   &offset, &name) < 4 ||
-            flags[2] != 'x' || !name || line[name] != '/')
+        struct proc_mapping m;
+        if (!proc_parse_mapping(line, &m) || m.rights[2] != 'x' || *m.path != '/')
             continue;
         bool is_known = false;
         for (size_t i = 0; i < p->images.len && !is_known; i++)
-            is_known = !strcmp(p->images.at[i].path, line + name);
+            is_known = !strcmp(p->images.at[i].path, m.path);
         struct image image = {0};
-        if (is_known || !bias_of(line + name, start, offset, &image.bias))
+        if (is_known || !bias_of(m.path, m.start, m.offset, &image.bias))
             continue;
-        image.path = strdup(line + name);
+        image.path = strdup(m.path);
         if (!image.path)
-            memory_exhausted(strlen(line));
+            memory_exhausted(strlen(m.path));
         image_look(&image);
         vec_push(&p->images, image);
     }

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -185,6 +187,19 @@ bool proc_of_thread(pid_t tid, pid_t *pid, pid_t *parent)
     *pid = (pid_t)strtol(group, NULL, 10);
     *parent = (pid_t)strtol(above, NULL, 10);
     return *pid > 0;
+}
+
+bool proc_parse_mapping(char *line, struct proc_mapping *out)
+{
+    unsigned major, minor;
+    int path = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &out->start,
+               &out->end, out->rights, &out->offset, &major, &minor, &out->inode, &path) < 7)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    out->device = makedev(major, minor);
+    out->path = line + path;
+    return true;
 }
 
 void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES])

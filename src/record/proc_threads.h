@@ -75,6 +75,18 @@ bool proc_has_filter(pid_t tid);
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);
 
+/* A line of /proc/PID/maps:
+ *
+ *     START-END rwxp OFFSET MAJOR:MINOR INODE PATH */
+struct proc_mapping {
+    uint64_t start, end, offset, device, inode;
+    char rights[5];
+    const char *path; /* in the line; "": none, and some are no path: [heap] */
+};
+
+/* Cuts the newline off; false: it is no such line. */
+bool proc_parse_mapping(char *line, struct proc_mapping *out);
+
 /* Copies a thread's stack from `sp` on as far as it goes, at most `room` bytes (64 KiB); returns
  * how much there is. */
 size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
