@@ -415,16 +415,22 @@ int arcs_profile(const struct arcs_profile_request *request, char *const *paths,
 
 /* ---- calls */
 
-/* With calls alone, a pair that cannot be used means times or counts that are too small: refused
- * without --force. */
+/* Whether all that was found is used. A pair that cannot be means times or counts that are too
+ * small: refused without --force. */
+static bool arcs_is_whole(const struct job *j, const struct arcs_calls_request *r, struct err *e)
+{
+    uint64_t bad = j->problems.of_kind[PROBLEM_LOST] + j->problems.of_kind[PROBLEM_PARTIAL];
+    return !bad || r->is_forced ||
+           err_set(e, "%s%s (--force continues without)", j->problems.at.at[0].text,
+                   bad > 1 ? ", and more like it" : "");
+}
+
 static bool arcs_put_calls(struct job *j, const struct arcs_calls_request *r, struct profile *out,
                            struct err *e)
 {
-    uint64_t bad = j->problems.of_kind[PROBLEM_LOST] + j->problems.of_kind[PROBLEM_PARTIAL];
     problems_sort(&j->problems);
-    if (bad && !r->is_forced)
-        return err_set(e, "%s%s (--force continues without)", j->problems.at.at[0].text,
-                       bad > 1 ? ", and more like it" : "");
+    if (!arcs_is_whole(j, r, e))
+        return false;
     uint64_t unknown = counted_calls_put(&j->counts, r->functions, r->object, out);
     return out->arcs.len ||
            err_in(e, object_path(r->object),
@@ -460,10 +466,7 @@ bool arcs_positions(const struct arcs_calls_request *request, char *const *paths
     bool ok = arcs_find(&j, paths, len, e);
     if (ok) {
         arcs_add_found(&j);
-        uint64_t bad = j.problems.of_kind[PROBLEM_LOST] + j.problems.of_kind[PROBLEM_PARTIAL];
-        if (bad && !request->is_forced)
-            ok = err_set(e, "%s%s (--force continues without)", j.problems.at.at[0].text,
-                         bad > 1 ? ", and more like it" : "");
+        ok = arcs_is_whole(&j, request, e);
     }
     if (ok) {
         line_counts_settle(&j.counts);
@@ -487,10 +490,7 @@ bool arcs_blocks(const struct arcs_calls_request *request, char *const *paths, s
     bool ok = arcs_find(&j, paths, len, e);
     if (ok) {
         arcs_add_found(&j);
-        uint64_t bad = j.problems.of_kind[PROBLEM_LOST] + j.problems.of_kind[PROBLEM_PARTIAL];
-        if (bad && !request->is_forced)
-            ok = err_set(e, "%s%s (--force continues without)", j.problems.at.at[0].text,
-                         bad > 1 ? ", and more like it" : "");
+        ok = arcs_is_whole(&j, request, e);
     }
     if (ok) {
         line_counts_settle(&j.counts);
