@@ -8,6 +8,8 @@
  * The buffer costs an amortized copy for each byte, as vec.h grows by half. */
 #include "base/bytes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void writer_bytes(struct writer *w, const void *bytes, size_t len)
@@ -53,6 +55,41 @@ void writer_word(struct writer *w, uint64_t value)
         writer_u32(w, (uint32_t)value);
     else
         writer_u64(w, value);
+}
+
+void writer_leb128(struct writer *w, uint64_t value)
+{
+    /* 64 bits are ten groups of seven. */
+    uint8_t bytes[10];
+    size_t len = 0;
+    for (; value >= 0x80; value >>= 7)
+        bytes[len++] = (uint8_t)(value | 0x80);
+    bytes[len++] = (uint8_t)value;
+    writer_bytes(w, bytes, len);
+}
+
+void writer_zigzag(struct writer *w, int64_t value)
+{
+    writer_leb128(w, zigzag(value));
+}
+
+/* Most texts fit at once; a longer one is made again in the room that it says it takes. */
+void writer_printf(struct writer *w, const char *format, ...)
+{
+    enum { MOST_TEXTS = 128 };
+    size_t room = MOST_TEXTS;
+    for (int again = 0; again < 2; again++) {
+        va_list args;
+        vec_reserve(&w->out, w->out.len + room);
+        va_start(args, format);
+        int len = vsnprintf((char *)w->out.at + w->out.len, room, format, args);
+        va_end(args);
+        if (len >= 0 && (size_t)len < room) {
+            w->out.len += (size_t)len;
+            return;
+        }
+        room = len < 0 ? room : (size_t)len + 1;
+    }
 }
 
 void writer_deinit(struct writer *w)

@@ -178,7 +178,12 @@ static inline uint32_t cursor_leb128_u32(struct cursor *c)
     return (uint32_t)value;
 }
 
-/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2. */
+/* Zigzag: 0, 1, 2, 3 are 0, -1, 1, -2, so that small differences stay short. */
+static inline uint64_t zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
 static inline int64_t cursor_zigzag(struct cursor *c)
 {
     uint64_t value = cursor_leb128(c);
@@ -198,7 +203,12 @@ void writer_u8(struct writer *w, uint8_t value);
 void writer_u16(struct writer *w, uint16_t value);
 void writer_u32(struct writer *w, uint32_t value);
 void writer_u64(struct writer *w, uint64_t value);
-void writer_word(struct writer *w, uint64_t value); /* truncates to the pointer size */
+void writer_word(struct writer *w, uint64_t value);   /* truncates to the pointer size */
+void writer_leb128(struct writer *w, uint64_t value); /* seven bits a byte, the lowest first */
+void writer_zigzag(struct writer *w, int64_t value);  /* as cursor_zigzag() reads it */
+
+/* Text of any length, without its NUL byte. */
+__attribute__((format(printf, 2, 3))) void writer_printf(struct writer *w, const char *format, ...);
 void writer_deinit(struct writer *w);
 
 /* Sums of counts that stop at the largest number. */

@@ -47,19 +47,6 @@ struct excerpt_writer {
     VEC(struct excerpt_place) places;
 };
 
-/* LEB128. */
-static void excerpt_put(struct writer *w, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        writer_u8(w, (uint8_t)(value | 0x80));
-    writer_u8(w, (uint8_t)value);
-}
-
-static void excerpt_put_signed(struct writer *w, int64_t value)
-{
-    excerpt_put(w, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
-}
-
 /* The number of a text, from 1; 0 for none. Texts of objects stay where they are. */
 static uint32_t excerpt_text(struct excerpt_writer *m, const char *text)
 {
@@ -194,20 +181,21 @@ static void excerpt_put_places(struct excerpt_writer *m)
             m->places.at[kept++] = *p;
     }
     arena_deinit(&scratch);
-    excerpt_put(m->w, kept);
+    writer_leb128(m->w, kept);
     for (size_t i = 0; i < kept; i++) {
         const struct excerpt_place *p = &m->places.at[i];
         bool has_gap = p->start != before.end, has_scope = p->scope != before.scope;
         bool has_file = p->file != before.file;
-        excerpt_put(m->w, (p->end - p->start) << EXCERPT_PLACE_BITS | (has_gap ? EXCERPT_GAP : 0) |
-                              (has_scope ? EXCERPT_SCOPE : 0) | (has_file ? EXCERPT_FILE : 0));
+        writer_leb128(m->w, (p->end - p->start) << EXCERPT_PLACE_BITS |
+                                (has_gap ? EXCERPT_GAP : 0) | (has_scope ? EXCERPT_SCOPE : 0) |
+                                (has_file ? EXCERPT_FILE : 0));
         if (has_gap)
-            excerpt_put(m->w, p->start - before.end);
+            writer_leb128(m->w, p->start - before.end);
         if (has_scope)
-            excerpt_put_signed(m->w, (int64_t)p->scope - before.scope);
+            writer_zigzag(m->w, (int64_t)p->scope - before.scope);
         if (has_file)
-            excerpt_put(m->w, p->file);
-        excerpt_put_signed(m->w, (int64_t)p->line - before.line);
+            writer_leb128(m->w, p->file);
+        writer_zigzag(m->w, (int64_t)p->line - before.line);
         before = *p;
     }
 }
@@ -224,21 +212,21 @@ static void excerpt_put_facts(struct writer *w, struct excerpt_writer *m, size_t
                         (object_call_counter(o) || object_mentions(o, "__cyg_profile_func_enter"));
     object_symbols(o, &len, &source);
     (void)object_debug_refused(o, &refused);
-    excerpt_put(w, EXCERPT_VERSION);
-    excerpt_put(w, object_machine(o));
-    excerpt_put(w, o->self.header.e_flags);
-    excerpt_put(w, object_file_type(o));
-    excerpt_put(w, (object_word(o) == 8 ? EXCERPT_64_BIT : 0) |
-                       (object_is_big_endian(o) ? EXCERPT_BIG_ENDIAN : 0) |
-                       (object_has_debug_info(o) ? EXCERPT_DEBUG_INFO : 0) |
-                       (counts_calls ? EXCERPT_COUNTS_CALLS : 0) |
-                       (facts->is_pie ? EXCERPT_PIE : 0) |
-                       (facts->is_stripped ? EXCERPT_STRIPPED : 0));
-    excerpt_put(w, source);
-    excerpt_put(w, facts->size_bytes);
-    excerpt_put_signed(w, facts->changed);
-    excerpt_put(w, left_out);
-    excerpt_put(w, excerpt_text(m, refused));
+    writer_leb128(w, EXCERPT_VERSION);
+    writer_leb128(w, object_machine(o));
+    writer_leb128(w, o->self.header.e_flags);
+    writer_leb128(w, object_file_type(o));
+    writer_leb128(w, (object_word(o) == 8 ? EXCERPT_64_BIT : 0) |
+                         (object_is_big_endian(o) ? EXCERPT_BIG_ENDIAN : 0) |
+                         (object_has_debug_info(o) ? EXCERPT_DEBUG_INFO : 0) |
+                         (counts_calls ? EXCERPT_COUNTS_CALLS : 0) |
+                         (facts->is_pie ? EXCERPT_PIE : 0) |
+                         (facts->is_stripped ? EXCERPT_STRIPPED : 0));
+    writer_leb128(w, source);
+    writer_leb128(w, facts->size_bytes);
+    writer_zigzag(w, facts->changed);
+    writer_leb128(w, left_out);
+    writer_leb128(w, excerpt_text(m, refused));
 }
 
 /* Gathers places first, since these decide which scopes and texts there are. */
@@ -251,40 +239,40 @@ void excerpt_write(struct writer *w, struct object *o, const struct excerpt_requ
     /* Both ends of a function count from the last one's end; so do symbols. */
     uint64_t end = 0;
     uint32_t symbol = 0;
-    excerpt_put(m.w, r->functions_len);
+    writer_leb128(m.w, r->functions_len);
     for (size_t i = 0; i < r->functions_len; i++) {
         const struct excerpt_function *f = &r->functions[i];
-        excerpt_put(m.w, f->start - end);
-        excerpt_put(m.w, f->last - f->start);
-        excerpt_put(m.w, excerpt_text(&m, f->is_unwind_range ? NULL : f->name));
-        excerpt_put_signed(m.w, (int64_t)f->symbol - symbol);
-        excerpt_put(m.w, (f->is_static ? EXCERPT_STATIC : 0) |
-                             (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
-                             (f->has_namesake ? EXCERPT_NAMESAKE : 0) |
-                             (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0) |
-                             (f->unit ? EXCERPT_UNIT : 0));
+        writer_leb128(m.w, f->start - end);
+        writer_leb128(m.w, f->last - f->start);
+        writer_leb128(m.w, excerpt_text(&m, f->is_unwind_range ? NULL : f->name));
+        writer_zigzag(m.w, (int64_t)f->symbol - symbol);
+        writer_leb128(m.w, (f->is_static ? EXCERPT_STATIC : 0) |
+                               (f->is_compressed ? EXCERPT_COMPRESSED : 0) |
+                               (f->has_namesake ? EXCERPT_NAMESAKE : 0) |
+                               (f->is_unwind_range ? EXCERPT_UNWIND_RANGE : 0) |
+                               (f->unit ? EXCERPT_UNIT : 0));
         if (f->unit)
-            excerpt_put(m.w, f->unit);
+            writer_leb128(m.w, f->unit);
         end = f->last + 1;
         symbol = f->symbol;
     }
     /* Parents are named by how far back they stand. */
-    excerpt_put(m.w, m.scopes.len);
+    writer_leb128(m.w, m.scopes.len);
     for (size_t i = 0; i < m.scopes.len; i++) {
         const struct excerpt_scope *s = &m.scopes.at[i];
-        excerpt_put(m.w, s->name);
-        excerpt_put(m.w, s->parent ? i + 1 - s->parent : 0);
+        writer_leb128(m.w, s->name);
+        writer_leb128(m.w, s->parent ? i + 1 - s->parent : 0);
         if (!s->parent)
             continue;
-        excerpt_put(m.w, s->file);
-        excerpt_put(m.w, s->line);
+        writer_leb128(m.w, s->file);
+        writer_leb128(m.w, s->line);
     }
     excerpt_put_places(&m);
     excerpt_put_facts(&head, &m, left_out);
     writer_bytes(w, head.out.at, head.out.len);
-    excerpt_put(w, m.texts.texts.len);
+    writer_leb128(w, m.texts.texts.len);
     for (size_t i = 0; i < m.texts.texts.len; i++) {
-        excerpt_put(w, m.texts.lengths.at[i]);
+        writer_leb128(w, m.texts.lengths.at[i]);
         writer_bytes(w, m.texts.texts.at[i], m.texts.lengths.at[i]);
     }
     writer_bytes(w, body.out.at, body.out.len);

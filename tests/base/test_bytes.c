@@ -23,6 +23,11 @@ static void test_every_length(void **state)
             for (; rest > 127; rest >>= 7)
                 bytes[len++] = (uint8_t)(rest | 0x80);
             bytes[len++] = (uint8_t)rest;
+            struct writer written = {0};
+            writer_leb128(&written, value);
+            assert_int_equal(written.out.len, len);
+            assert_memory_equal(written.out.at, bytes, len);
+            writer_deinit(&written);
             struct cursor in = cursor_over((struct bytes){bytes, len}, "bytes");
             assert_true(cursor_leb128(&in) == value && !in.failed && !cursor_left(&in));
             in = cursor_over((struct bytes){bytes, len}, "bytes");
@@ -55,6 +60,26 @@ static void test_zigzag(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_true(cursor_zigzag(&in) == expected[i]);
     assert_false(in.failed);
+    struct writer written = {0};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        writer_zigzag(&written, expected[i]);
+    assert_int_equal(written.out.len, 4 + 10);
+    assert_memory_equal(written.out.at, in.base, 14);
+    writer_deinit(&written);
+}
+
+/* What fits at once, what does not by a byte, and what is long. */
+static void test_text(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    for (int len = 0; len < 2000; len = len < 126 || len > 130 ? len * 2 + 1 : len + 1) {
+        size_t before = w.out.len;
+        writer_printf(&w, "%*d", len, 7);
+        assert_int_equal(w.out.len - before, len ? len : 1);
+        assert_int_equal(w.out.at[w.out.len - 1], '7');
+    }
+    writer_deinit(&w);
 }
 
 int main(void)
@@ -63,6 +88,7 @@ int main(void)
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_more_than_64_bits),
         cmocka_unit_test(test_zigzag),
+        cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,7 @@
 #include "base/map.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- counts in text: digits, and what some tools make of them -------------------------------- */
@@ -469,16 +467,6 @@ bool lcov_read(struct bytes in, const char *name, struct tracefile *out, struct 
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-PRINTF_LIKE(2, 3) static void lcov_put(struct writer *w, const char *format, ...)
-{
-    char text[128];
-    va_list list;
-    va_start(list, format);
-    int len = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    writer_bytes(w, text, (size_t)len);
-}
-
 /* Ends the record: a text is always its last field, since it may hold commas. */
 static void lcov_put_text(struct writer *w, const char *text)
 {
@@ -506,16 +494,16 @@ static bool lcov_put_functions(struct writer *w, const struct trace_function *f,
     for (uint32_t i = 0; i < len; i++) {
         if (!lcov_can_hold(f[i].name, true, e))
             return false;
-        lcov_put(w, "FN:%" PRIu32 ",", f[i].start_line);
+        writer_printf(w, "FN:%" PRIu32 ",", f[i].start_line);
         if (f[i].end_line)
-            lcov_put(w, "%" PRIu32 ",", f[i].end_line);
+            writer_printf(w, "%" PRIu32 ",", f[i].end_line);
         lcov_put_text(w, f[i].name);
-        lcov_put(w, "FNDA:%" PRIu64 ",", f[i].count);
+        writer_printf(w, "FNDA:%" PRIu64 ",", f[i].count);
         lcov_put_text(w, f[i].name);
         hit += f[i].count > 0;
     }
     if (len)
-        lcov_put(w, "FNF:%" PRIu32 "\nFNH:%" PRIu32 "\n", len, hit);
+        writer_printf(w, "FNF:%" PRIu32 "\nFNH:%" PRIu32 "\n", len, hit);
     return true;
 }
 
@@ -524,12 +512,12 @@ static void lcov_put_branches(struct writer *w, const struct trace_branch *b, ui
 {
     uint32_t hit = 0;
     for (uint32_t i = 0; i < len; i++) {
-        lcov_put(w, "BRDA:%" PRIu32 ",%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n", b[i].line,
-                 b[i].is_exception ? "e" : "", b[i].block, b[i].branch, b[i].count);
+        writer_printf(w, "BRDA:%" PRIu32 ",%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n", b[i].line,
+                      b[i].is_exception ? "e" : "", b[i].block, b[i].branch, b[i].count);
         hit += b[i].count > 0;
     }
     if (len)
-        lcov_put(w, "BRF:%" PRIu32 "\nBRH:%" PRIu32 "\n", len, hit);
+        writer_printf(w, "BRF:%" PRIu32 "\nBRH:%" PRIu32 "\n", len, hit);
 }
 
 /* The number of the term stands for its text, which is not known. */
@@ -537,12 +525,13 @@ static void lcov_put_conditions(struct writer *w, const struct trace_condition *
 {
     uint32_t hit = 0;
     for (uint32_t i = 0; i < len; i++) {
-        lcov_put(w, "MCDC:%" PRIu32 ",%" PRIu32 ",%c,%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n",
-                 c[i].line, c[i].terms, c[i].sense ? 't' : 'f', c[i].count, c[i].term, c[i].term);
+        writer_printf(w, "MCDC:%" PRIu32 ",%" PRIu32 ",%c,%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n",
+                      c[i].line, c[i].terms, c[i].sense ? 't' : 'f', c[i].count, c[i].term,
+                      c[i].term);
         hit += c[i].count > 0;
     }
     if (len)
-        lcov_put(w, "MCF:%" PRIu32 "\nMCH:%" PRIu32 "\n", len, hit);
+        writer_printf(w, "MCF:%" PRIu32 "\nMCH:%" PRIu32 "\n", len, hit);
 }
 
 /* Sums are computed from what is written, never copied. */
@@ -551,9 +540,9 @@ static bool lcov_put_section(struct writer *w, const struct tracefile *t,
 {
     if ((*s->test && !lcov_can_hold(s->test, false, e)) || !lcov_can_hold(s->source, false, e))
         return false;
-    lcov_put(w, "TN:");
+    writer_printf(w, "TN:");
     lcov_put_text(w, s->test);
-    lcov_put(w, "SF:");
+    writer_printf(w, "SF:");
     lcov_put_text(w, s->source);
     if (!lcov_put_functions(w, vec_from(&t->functions, s->first_function), s->functions, e))
         return false;
@@ -563,10 +552,10 @@ static bool lcov_put_section(struct writer *w, const struct tracefile *t,
     uint32_t len = s->lines;
     uint32_t hit = 0;
     for (uint32_t i = 0; i < len; i++) {
-        lcov_put(w, "DA:%" PRIu32 ",%" PRIu64 "\n", l[i].line, l[i].count);
+        writer_printf(w, "DA:%" PRIu32 ",%" PRIu64 "\n", l[i].line, l[i].count);
         hit += l[i].count > 0;
     }
-    lcov_put(w, "LF:%" PRIu32 "\nLH:%" PRIu32 "\n", len, hit);
+    writer_printf(w, "LF:%" PRIu32 "\nLH:%" PRIu32 "\n", len, hit);
 
     lcov_put_text(w, "end_of_record");
     return true;

@@ -21,8 +21,6 @@
 #include "base/sort.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -133,14 +131,6 @@ static bool put_in_order(const struct llvm_profile *p, struct writing *w,
     return true;
 }
 
-/* LLVM's own LEB128, seven bits a byte, the lowest first. */
-static void put_uleb(struct writer *w, uint64_t value)
-{
-    for (; value > 127; value >>= 7)
-        writer_u8(w, (uint8_t)(value | 128));
-    writer_u8(w, (uint8_t)value);
-}
-
 /* Sections of a raw profile begin at multiples of eight, counted from its header. */
 static void pad_to_8(struct writer *w, size_t from)
 {
@@ -207,13 +197,13 @@ static void put_names(struct writer *w, const struct writing *from)
     uint8_t *packed = malloc(room);
     if (!packed)
         memory_exhausted(room);
-    put_uleb(w, plain.out.len);
+    writer_leb128(w, plain.out.len);
     if (plain.out.len && compress(packed, &room, plain.out.at, plain.out.len) == Z_OK &&
         room < plain.out.len) {
-        put_uleb(w, room);
+        writer_leb128(w, room);
         writer_bytes(w, packed, room);
     } else {
-        put_uleb(w, 0);
+        writer_leb128(w, 0);
         writer_bytes(w, plain.out.at, plain.out.len);
     }
     free(packed);
@@ -584,46 +574,35 @@ static bool write_indexed(struct writer *w, const struct writing *from, uint32_t
 
 /* ---- text */
 
-PRINTF_LIKE(2, 3)
-static void put_text(struct writer *w, const char *format, ...)
-{
-    char text[128];
-    va_list list;
-    va_start(list, format);
-    int len = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    writer_bytes(w, text, len > 0 ? (size_t)len : 0);
-}
-
 /* The comments are llvm-profdata's. */
 static void write_text(struct writer *w, const struct writing *from)
 {
     const struct llvm_profile *p = from->from;
     if (p->variants & LLVM_CONTEXT_SENSITIVE)
-        put_text(w, "# CSIR level Instrumentation Flag\n:csir\n");
+        writer_printf(w, "# CSIR level Instrumentation Flag\n:csir\n");
     else if (p->variants & LLVM_IR_LEVEL)
-        put_text(w, "# IR level Instrumentation Flag\n:ir\n");
+        writer_printf(w, "# IR level Instrumentation Flag\n:ir\n");
     if (p->variants & LLVM_ENTRY_FIRST)
-        put_text(w, "# Always instrument the function entry block\n:entry_first\n");
+        writer_printf(w, "# Always instrument the function entry block\n:entry_first\n");
     if (p->variants & LLVM_SINGLE_BYTE)
-        put_text(w, "# Instrument block coverage\n:single_byte_coverage\n");
+        writer_printf(w, "# Instrument block coverage\n:single_byte_coverage\n");
     if (p->variants & LLVM_LOOP_ENTRIES)
-        put_text(w, "# Always instrument the loop entry blocks\n:instrument_loop_entries\n");
+        writer_printf(w, "# Always instrument the loop entry blocks\n:instrument_loop_entries\n");
     for (size_t i = 0; i < from->order.len; i++) {
         const struct llvm_function *f = &p->functions.at[from->order.at[i]];
         size_t len;
         const char *name = name_of(p, from->order.at[i], &len);
         writer_bytes(w, name, len);
-        put_text(w,
-                 "\n# Func Hash:\n%" PRIu64 "\n# Num Counters:\n%" PRIu32 "\n# Counter Values:\n",
-                 f->hash, f->counts);
+        writer_printf(
+            w, "\n# Func Hash:\n%" PRIu64 "\n# Num Counters:\n%" PRIu32 "\n# Counter Values:\n",
+            f->hash, f->counts);
         for (uint32_t k = 0; k < f->counts; k++)
-            put_text(w, "%" PRIu64 "\n", p->counts.at[f->first_count + k]);
+            writer_printf(w, "%" PRIu64 "\n", p->counts.at[f->first_count + k]);
         if (f->bits)
-            put_text(w, "# Num Bitmap Bytes:\n$%" PRIu32 "\n# Bitmap Byte Values:\n", f->bits);
+            writer_printf(w, "# Num Bitmap Bytes:\n$%" PRIu32 "\n# Bitmap Byte Values:\n", f->bits);
         for (uint32_t k = 0; k < f->bits; k++)
-            put_text(w, "0x%x\n", p->bits.at[f->first_bit + k]);
-        put_text(w, f->bits ? "\n\n" : "\n");
+            writer_printf(w, "0x%x\n", p->bits.at[f->first_bit + k]);
+        writer_printf(w, f->bits ? "\n\n" : "\n");
     }
 }
 

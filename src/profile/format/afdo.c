@@ -266,10 +266,6 @@ bool afdo_read(struct bytes in, const char *name, struct source_profile *p, stru
 
 /* ---- writing */
 
-struct open_instance {
-    uint32_t instance, next_child;
-};
-
 struct afdo_writing {
     struct writer *w;
     const struct source_profile *p;
@@ -397,7 +393,8 @@ static void write_instance(struct afdo_writing *s, uint32_t instance)
 static void write_functions(struct afdo_writing *s, uint32_t version)
 {
     const struct source_order *o = &s->order;
-    VEC(struct open_instance) open = {0};
+    struct source_walk walk = {.order = o};
+    uint32_t at;
     size_t start = section_begin(s->w, TAG_FUNCTIONS);
     writer_u32(s->w, (uint32_t)o->functions_len);
     for (size_t f = 0; f < o->functions_len; f++) {
@@ -406,22 +403,16 @@ static void write_functions(struct afdo_writing *s, uint32_t version)
         if (version >= 3)
             write_count(s->w, function->first_ns);
         write_instance(s, o->functions[f]);
-        vec_push(&open, (struct open_instance){o->functions[f], o->first_child[o->functions[f]]});
-        while (open.len) {
-            struct open_instance *here = &open.at[open.len - 1];
-            if (here->next_child == o->first_child[here->instance + 1]) {
-                open.len--;
+        source_walk_enter(&walk, o->functions[f]);
+        while (walk.open.len) {
+            if (!source_walk_next(&walk, &at) || !offset_fits(s->p->instances.at[at].at))
                 continue;
-            }
-            uint32_t child = o->children[here->next_child++];
-            if (!offset_fits(s->p->instances.at[child].at))
-                continue;
-            write_offset(s->w, s->p->instances.at[child].at);
-            write_instance(s, child);
-            vec_push(&open, (struct open_instance){child, o->first_child[child]});
+            write_offset(s->w, s->p->instances.at[at].at);
+            write_instance(s, at);
+            source_walk_enter(&walk, at);
         }
     }
-    vec_free(&open);
+    vec_free(&walk.open);
     section_end(s->w, start);
 }
 

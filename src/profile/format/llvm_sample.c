@@ -227,31 +227,14 @@ bool llvm_text_probe(struct bytes in)
 
 /* ---- writing, both forms */
 
-/* The walk from a function inwards: the children of each open instance that are still to come. */
-struct open_instance {
-    uint32_t instance, next_child;
-};
-
 /* `w` is the file where text is written, and the section of functions in the binary form. */
 struct source_writing {
     struct writer *w;
     const struct source_profile *p;
     struct source_order order;
-    VEC(struct open_instance) open;
+    struct source_walk walk;
     const uint32_t *index; /* per name: in the binary's table */
 };
-
-static void write_text(struct writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Numbers and what stands around them; names go to write_name(), as they may be long. */
-static void write_text(struct writer *w, const char *format, ...)
-{
-    char number[64];
-    va_list args;
-    va_start(args, format);
-    int len = vsnprintf(number, sizeof number, format, args);
-    va_end(args);
-    writer_bytes(w, number, len > 0 ? (size_t)len : 0);
-}
 
 static void write_name(struct source_writing *s, uint32_t name)
 {
@@ -263,10 +246,10 @@ static void text_put_place(struct source_writing *s, struct source_offset at, si
 {
     for (size_t i = 0; i < depth; i++)
         writer_u8(s->w, ' ');
-    write_text(s->w, "%" PRIu32, at.line);
+    writer_printf(s->w, "%" PRIu32, at.line);
     if (at.discriminator)
-        write_text(s->w, ".%" PRIu32, at.discriminator);
-    write_text(s->w, ": ");
+        writer_printf(s->w, ".%" PRIu32, at.discriminator);
+    writer_printf(s->w, ": ");
 }
 
 /* The positions of an instance, and its metadata last, as LLVM wants it; those of instances in it
@@ -277,12 +260,12 @@ static void text_put_positions(struct source_writing *s, uint32_t instance, size
     for (uint32_t i = o->first_position[instance]; i < o->first_position[instance + 1]; i++) {
         uint32_t position = o->positions[i];
         text_put_place(s, s->p->positions.at[position].at, depth);
-        write_text(s->w, "%" PRIu64, s->p->positions.at[position].count);
+        writer_printf(s->w, "%" PRIu64, s->p->positions.at[position].count);
         for (uint32_t k = o->first_target[position]; k < o->first_target[position + 1]; k++) {
             const struct source_target *t = &s->p->targets.at[o->targets[k]];
             writer_u8(s->w, ' ');
             write_name(s, t->name);
-            write_text(s->w, ":%" PRIu64, t->count);
+            writer_printf(s->w, ":%" PRIu64, t->count);
         }
         writer_u8(s->w, '\n');
     }
@@ -297,8 +280,8 @@ static void text_put_metadata(struct source_writing *s, uint32_t instance, size_
             continue;
         for (size_t k = 0; k < depth; k++)
             writer_u8(s->w, ' ');
-        write_text(s->w, i ? "!Attributes: %" PRIu64 "\n" : "!CFGChecksum: %" PRIu64 "\n",
-                   i ? (uint64_t)at->attributes : at->checksum);
+        writer_printf(s->w, i ? "!Attributes: %" PRIu64 "\n" : "!CFGChecksum: %" PRIu64 "\n",
+                      i ? (uint64_t)at->attributes : at->checksum);
     }
 }
 
@@ -316,7 +299,7 @@ static bool text_holds_name(const char *name, size_t len)
  * of inlining does not matter. */
 bool llvm_text_write(struct writer *w, const struct source_profile *p, struct err *e)
 {
-    struct source_writing s = {.w = w, .p = p};
+    struct source_writing s = {.w = w, .p = p, .walk.order = &s.order};
     for (size_t i = 0; i < p->names.texts.len; i++)
         if (!text_holds_name(p->names.texts.at[i], p->names.lengths.at[i]))
             return err_set(e, "the name '%s' has no place in LLVM's text: write it as binary",
@@ -326,28 +309,26 @@ bool llvm_text_write(struct writer *w, const struct source_profile *p, struct er
     for (size_t f = 0; f < o->functions_len; f++) {
         uint32_t function = o->functions[f];
         write_name(&s, p->instances.at[function].name);
-        write_text(w, ":%" PRIu64, o->total[function]);
-        write_text(w, ":%" PRIu64 "\n", p->instances.at[function].head);
+        writer_printf(w, ":%" PRIu64, o->total[function]);
+        writer_printf(w, ":%" PRIu64 "\n", p->instances.at[function].head);
         text_put_positions(&s, function, 1);
-        vec_push(&s.open, (struct open_instance){function, o->first_child[function]});
-        while (s.open.len) {
-            struct open_instance *here = &s.open.at[s.open.len - 1];
-            if (here->next_child == o->first_child[here->instance + 1]) {
+        source_walk_enter(&s.walk, function);
+        while (s.walk.open.len) {
+            uint32_t at;
+            if (!source_walk_next(&s.walk, &at)) {
                 /* Behind all children: LLVM takes nothing but metadata once it has seen some of an
                  * instance. */
-                text_put_metadata(&s, here->instance, s.open.len);
-                s.open.len--;
+                text_put_metadata(&s, at, s.walk.open.len + 1);
                 continue;
             }
-            uint32_t child = o->children[here->next_child++];
-            text_put_place(&s, p->instances.at[child].at, s.open.len);
-            write_name(&s, p->instances.at[child].name);
-            write_text(w, ":%" PRIu64 "\n", o->total[child]);
-            text_put_positions(&s, child, s.open.len + 1);
-            vec_push(&s.open, (struct open_instance){child, o->first_child[child]});
+            text_put_place(&s, p->instances.at[at].at, s.walk.open.len);
+            write_name(&s, p->instances.at[at].name);
+            writer_printf(w, ":%" PRIu64 "\n", o->total[at]);
+            text_put_positions(&s, at, s.walk.open.len + 1);
+            source_walk_enter(&s.walk, at);
         }
     }
-    vec_free(&s.open);
+    vec_free(&s.walk.open);
     source_order_deinit(&s.order);
     return true;
 }
@@ -366,33 +347,26 @@ enum { FLAG_COMPRESSED = 1 };
 #define SUMMARY_CONTEXTS   (UINT64_C(2) << 32)
 #define SUMMARY_VTABLES    (UINT64_C(32) << 32)
 
-static void write_uleb(struct writer *w, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        writer_u8(w, (uint8_t)(value | 0x80));
-    writer_u8(w, (uint8_t)value);
-}
-
 /* Total, positions with their targets, and how many instances follow. */
 static void binary_put_instance(struct source_writing *s, uint32_t instance)
 {
     const struct source_order *o = &s->order;
-    write_uleb(s->w, o->total[instance]);
-    write_uleb(s->w, o->first_position[instance + 1] - o->first_position[instance]);
+    writer_leb128(s->w, o->total[instance]);
+    writer_leb128(s->w, o->first_position[instance + 1] - o->first_position[instance]);
     for (uint32_t i = o->first_position[instance]; i < o->first_position[instance + 1]; i++) {
         uint32_t position = o->positions[i];
         const struct source_position *at = &s->p->positions.at[position];
-        write_uleb(s->w, at->at.line & 0xffff); /* beyond it LLVM refuses the file */
-        write_uleb(s->w, at->at.discriminator);
-        write_uleb(s->w, at->count);
-        write_uleb(s->w, o->first_target[position + 1] - o->first_target[position]);
+        writer_leb128(s->w, at->at.line & 0xffff); /* beyond it LLVM refuses the file */
+        writer_leb128(s->w, at->at.discriminator);
+        writer_leb128(s->w, at->count);
+        writer_leb128(s->w, o->first_target[position + 1] - o->first_target[position]);
         for (uint32_t k = o->first_target[position]; k < o->first_target[position + 1]; k++) {
             const struct source_target *t = &s->p->targets.at[o->targets[k]];
-            write_uleb(s->w, s->index[t->name]);
-            write_uleb(s->w, t->count);
+            writer_leb128(s->w, s->index[t->name]);
+            writer_leb128(s->w, t->count);
         }
     }
-    write_uleb(s->w, o->first_child[instance + 1] - o->first_child[instance]);
+    writer_leb128(s->w, o->first_child[instance + 1] - o->first_child[instance]);
 }
 
 /* All functions into s->w; in `offsets` where each begins, from the start on. */
@@ -402,23 +376,20 @@ static void binary_put_functions(struct source_writing *s, uint64_t *offsets)
     for (size_t f = 0; f < o->functions_len; f++) {
         uint32_t function = o->functions[f];
         offsets[f] = s->w->out.len;
-        write_uleb(s->w, s->p->instances.at[function].head);
-        write_uleb(s->w, s->index[s->p->instances.at[function].name]);
+        writer_leb128(s->w, s->p->instances.at[function].head);
+        writer_leb128(s->w, s->index[s->p->instances.at[function].name]);
         binary_put_instance(s, function);
-        vec_push(&s->open, (struct open_instance){function, o->first_child[function]});
-        while (s->open.len) {
-            struct open_instance *here = &s->open.at[s->open.len - 1];
-            if (here->next_child == o->first_child[here->instance + 1]) {
-                s->open.len--;
+        source_walk_enter(&s->walk, function);
+        while (s->walk.open.len) {
+            uint32_t child;
+            if (!source_walk_next(&s->walk, &child))
                 continue;
-            }
-            uint32_t child = o->children[here->next_child++];
             const struct source_instance *at = &s->p->instances.at[child];
-            write_uleb(s->w, at->at.line & 0xffff);
-            write_uleb(s->w, at->at.discriminator);
-            write_uleb(s->w, s->index[at->name]);
+            writer_leb128(s->w, at->at.line & 0xffff);
+            writer_leb128(s->w, at->at.discriminator);
+            writer_leb128(s->w, s->index[at->name]);
             binary_put_instance(s, child);
-            vec_push(&s->open, (struct open_instance){child, o->first_child[child]});
+            source_walk_enter(&s->walk, child);
         }
     }
 }
@@ -430,20 +401,20 @@ void llvm_binary_write(struct writer *w, const struct source_profile *p)
     /* The table says where each section begins, so all four are made before any is written. */
     struct writer parts[4] = {0}; /* summary, names, offsets, functions */
     struct source_summary sum;
-    struct source_writing s = {.w = &parts[3], .p = p};
+    struct source_writing s = {.w = &parts[3], .p = p, .walk.order = &s.order};
     uint32_t *index = ARENA_NEW(&scratch, uint32_t, p->names.texts.len + 1);
     source_profile_sort(p, &s.order);
     source_profile_summarize(p, &sum);
     const uint64_t numbers[] = {sum.total,  sum.max_count, sum.max_head,
                                 sum.counts, sum.functions, SOURCE_CUTOFFS};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        write_uleb(&parts[0], numbers[i]);
+        writer_leb128(&parts[0], numbers[i]);
     for (size_t i = 0; i < SOURCE_CUTOFFS; i++) {
-        write_uleb(&parts[0], sum.cutoffs[i].parts);
-        write_uleb(&parts[0], sum.cutoffs[i].least);
-        write_uleb(&parts[0], sum.cutoffs[i].counts);
+        writer_leb128(&parts[0], sum.cutoffs[i].parts);
+        writer_leb128(&parts[0], sum.cutoffs[i].least);
+        writer_leb128(&parts[0], sum.cutoffs[i].counts);
     }
-    write_uleb(&parts[1], p->names.texts.len);
+    writer_leb128(&parts[1], p->names.texts.len);
     for (uint32_t i = 0; i < p->names.texts.len; i++) {
         index[i] = i;
         writer_bytes(&parts[1], p->names.texts.at[i], strlen(p->names.texts.at[i]) + 1);
@@ -451,13 +422,13 @@ void llvm_binary_write(struct writer *w, const struct source_profile *p)
     s.index = index;
     uint64_t *offsets = ARENA_NEW(&scratch, uint64_t, s.order.functions_len + 1);
     binary_put_functions(&s, offsets);
-    write_uleb(&parts[2], s.order.functions_len);
+    writer_leb128(&parts[2], s.order.functions_len);
     for (size_t i = 0; i < s.order.functions_len; i++) {
-        write_uleb(&parts[2], index[p->instances.at[s.order.functions[i]].name]);
-        write_uleb(&parts[2], offsets[i]);
+        writer_leb128(&parts[2], index[p->instances.at[s.order.functions[i]].name]);
+        writer_leb128(&parts[2], offsets[i]);
     }
-    write_uleb(w, SAMPLE_MAGIC);
-    write_uleb(w, SAMPLE_VERSION);
+    writer_leb128(w, SAMPLE_MAGIC);
+    writer_leb128(w, SAMPLE_VERSION);
     /* In LLVM's own order; readers go by the table. */
     static const uint64_t TYPES[] = {SECTION_SUMMARY, SECTION_NAMES, SECTION_OFFSETS,
                                      SECTION_PROFILE};
@@ -476,7 +447,7 @@ void llvm_binary_write(struct writer *w, const struct source_profile *p)
         writer_bytes(w, parts[i].out.at, parts[i].out.len);
         writer_deinit(&parts[i]);
     }
-    vec_free(&s.open);
+    vec_free(&s.walk.open);
     source_order_deinit(&s.order);
     arena_deinit(&scratch);
 }

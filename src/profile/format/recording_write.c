@@ -21,25 +21,13 @@ struct recording_writer {
 /* A number in LEB128: seven bits a byte, the lowest first. */
 static void write_put(struct recording_writer *to, uint64_t value)
 {
-    /* 64 bits are ten groups of seven. */
-    uint8_t bytes[10];
-    size_t len = 0;
-    for (; value >= 0x80; value >>= 7)
-        bytes[len++] = (uint8_t)(value | 0x80);
-    bytes[len++] = (uint8_t)value;
-    writer_bytes(to->w, bytes, len);
-}
-
-/* 0, -1, 1, -2 become 0, 1, 2, 3: small differences stay short. */
-static uint64_t write_zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+    writer_leb128(to->w, value);
 }
 
 /* Modulo 2^64, as the reader adds it up again: no order of values can overflow. */
 static void write_put_difference(struct recording_writer *to, uint64_t value, uint64_t before)
 {
-    write_put(to, write_zigzag((int64_t)(value - before)));
+    write_put(to, zigzag((int64_t)(value - before)));
 }
 
 /* Texts count from 1. 0 is no text at all, which is not the same as an empty one. */
@@ -144,7 +132,7 @@ static void write_process(struct recording_writer *to, size_t i)
     write_put(to, p->system_ns);
     write_put(to, (p->has_cpu ? RECORDING_PROCESS_HAS_CPU : 0) |
                       (p->has_ended ? RECORDING_PROCESS_HAS_ENDED : 0));
-    write_put(to, write_zigzag(p->status));
+    write_put(to, zigzag(p->status));
     write_put_text(to, p->name);
     write_put_text(to, p->why_unseen);
 }
@@ -198,7 +186,7 @@ static void write_part(struct recording_writer *to, size_t i)
     const struct recording_part *part = &to->recording->parts.at[i];
     write_put(to, part->process);
     write_put(to, part->number);
-    write_put(to, write_zigzag(part->status));
+    write_put(to, zigzag(part->status));
     write_put(to, part->padding);
     write_put(to, part->seed);
     write_put(to, part->elapsed_ns);
@@ -348,7 +336,7 @@ static void write_sample(struct recording_writer *to, size_t i)
     uint64_t nominal = s->count * to->recording->events.at[s->event].period;
     bool is_moved =
         s->slice != before->slice || s->thread != before->thread || s->event != before->event;
-    write_put(to, write_zigzag((int64_t)s->node - before->node) << RECORDING_SAMPLE_BITS |
+    write_put(to, zigzag((int64_t)s->node - before->node) << RECORDING_SAMPLE_BITS |
                       (is_moved ? RECORDING_SAMPLE_MOVED : 0) |
                       (s->weight != nominal ? RECORDING_SAMPLE_WEIGHTED : 0) |
                       (s->count != 1 ? RECORDING_SAMPLE_MANY : 0));

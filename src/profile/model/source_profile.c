@@ -271,6 +271,20 @@ void source_order_deinit(struct source_order *order)
     arena_deinit(&order->arena);
 }
 
+void source_walk_enter(struct source_walk *w, uint32_t instance)
+{
+    vec_push(&w->open, (struct source_walk_open){instance, w->order->first_child[instance]});
+}
+
+bool source_walk_next(struct source_walk *w, uint32_t *instance)
+{
+    struct source_walk_open *here = &w->open.at[w->open.len - 1];
+    bool has_more = here->next < w->order->first_child[here->instance + 1];
+    *instance = has_more ? w->order->children[here->next++] : here->instance;
+    w->open.len -= !has_more;
+    return has_more;
+}
+
 /* ---- sums */
 
 /* The shares that both LLVM and gcc write. */

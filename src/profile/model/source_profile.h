@@ -95,6 +95,24 @@ struct source_order {
 void source_profile_sort(const struct source_profile *p, struct source_order *order);
 void source_order_deinit(struct source_order *order);
 
+/* A walk from a function inwards, as files nest instances: from the outside in, each behind the one
+ * that it is in. Who writes enters a function, and then each child that belongs into the file:
+ *
+ *     source_walk_enter(&walk, function);
+ *     while (walk.open.len)
+ *         if (source_walk_next(&walk, &instance)) // a child of the innermost one that is open
+ *             source_walk_enter(&walk, instance);
+ *         else ...                                // which has no more: `instance` was closed */
+struct source_walk_open {
+    uint32_t instance, next; /* next: of the order's children */
+};
+struct source_walk {
+    const struct source_order *order;
+    VEC(struct source_walk_open) open; /* freed by the caller */
+};
+void source_walk_enter(struct source_walk *w, uint32_t instance);
+bool source_walk_next(struct source_walk *w, uint32_t *instance);
+
 /* What a profile is about, in one look; LLVM's summary and gcc's of version 3 are of this. */
 struct source_summary {
     uint64_t total, max_count, max_head; /* of positions; the largest of them; of heads */
