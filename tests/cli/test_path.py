@@ -337,9 +337,10 @@ class Recorded(unittest.TestCase):
         if not report["path"]["waits_recorded"]:
             self.skipTest("waits are not recorded here")
         self.assertGreater(threads["sleep 0.81"]["path_time"], 0.7)
-        # Who woke the reader is told from who ran then: nobody knows where others kept it from running.
-        if "woken" not in [s["cause"] for s in report["steps"]] or threads["sleep 0.5"]["path_time"] < 0.4:
+        # Who woke the reader is told from who ran then, which a busy machine leaves open.
+        if "woken" not in [s["cause"] for s in report["steps"]]:
             self.skipTest("the machine is too busy to tell who woke the reader")
+        self.assertGreater(threads["sleep 0.5"]["path_time"], 0.4)
         self.assertLess(threads["sleep 0.3"]["path_time"], 0.05)
         self.assertGreater(threads["sleep 0.3"]["slack_time"], 0.2)
 
