@@ -6,7 +6,7 @@
  *
  *     prog.afdo: AutoFDO profile, version 2            what was written, and its version
  *     prog was compiled by GNU C17 12.2.0 ...          from which that follows
- *     4 functions and 2 inlined copies, 10 places      how much the compiler is told
+ *     functions: 4, inlined copies: 2, places: 10      how much the compiler is told
  *     98.35 % of all samples, 100.00 % of its own      how much of the time that is about
  *         1.65 %  in other objects                     and the rest, by reason
  *     next: gcc -O2 -g -fauto-profile=prog.afdo
@@ -244,8 +244,8 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
         out_printf(out, "%zu places\n", s->measured.hits.len);
     } else {
         out_printf(out,
-                   "%" PRIu64 " functions and %" PRIu64 " inlined copies, %" PRIu64
-                   " places, %" PRIu64 " targets of calls\n",
+                   "functions: %" PRIu64 ", inlined copies: %" PRIu64 ", places: %" PRIu64
+                   ", targets of calls: %" PRIu64 "\n",
                    sum.functions, sum.instances - sum.functions, sum.counts, sum.targets);
         if (m->samples > 0)
             out_printf(out, "%.2f %% of all samples, %.2f %% of the program's own\n",

@@ -322,9 +322,9 @@ void source_info_text(struct out *out, const struct source_info *file, bool is_f
                    file->version == 1   ? "5 to 11"
                    : file->version == 2 ? "12 to 15"
                                         : "16");
-    out_printf(
-        out, "  functions: %" PRIu64 ", and %" PRIu64 " inlined copies; largest head %" PRIu64 "\n",
-        sum.functions, sum.instances - sum.functions, sum.max_head);
+    out_printf(out,
+               "  functions: %" PRIu64 ", inlined copies: %" PRIu64 "; largest head %" PRIu64 "\n",
+               sum.functions, sum.instances - sum.functions, sum.max_head);
     out_printf(out,
                "  positions: %" PRIu64 "; sum %" PRIu64 ", largest %" PRIu64
                "; 99 %% are in %" PRIu64 "\n",
