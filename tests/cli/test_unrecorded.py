@@ -133,7 +133,7 @@ class Unrecorded(unittest.TestCase):
     def test_folder_that_cannot_be_written(self):
         if os.geteuid() or not shutil.which("setpriv"):
             self.skipTest("only root can become somebody else")
-        if subprocess.run([*NOBODY, monarc_path(), "--version"], capture_output=True).returncode:
+        if subprocess.run([*NOBODY, "env", monarc_path(), "--version"], capture_output=True).returncode:
             self.skipTest("others may not run this monarc")
         closed = self.dir / "closed"
         closed.mkdir(mode=0o755)
