@@ -167,20 +167,35 @@ static pid_t follow_start(char **argv, const struct follow_calls *c, int go[2], 
     _exit(127);
 }
 
+static void follow_close(const int ends[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+}
+
 bool follow_program(char **argv, const struct follow_calls *calls, int *status, struct err *e)
 {
     struct following f = {.calls = calls};
     struct sigaction before[2], ignore = {.sa_handler = SIG_IGN};
-    int go[2], failure[2], error = 0;
+    int go[2] = {-1, -1}, failure[2] = {-1, -1}, error = 0;
     sigset_t child, mask;
-    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
-        return err_errno(e, "pipe", errno);
+    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC)) {
+        err_errno(e, "pipe", errno);
+        follow_close(go);
+        return false;
+    }
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &mask);
     pid_t pid = follow_start(argv, calls, go, failure, &mask);
-    if (pid < 0)
-        return err_errno(e, "fork", errno);
+    if (pid < 0) {
+        err_errno(e, "fork", errno);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        follow_close(go);
+        follow_close(failure);
+        return false;
+    }
     close(go[0]);
     close(failure[1]);
     sigaction(SIGINT, &ignore, &before[0]); /* they are the program's */

@@ -189,8 +189,13 @@ static bool series_read_one(struct store *s, const struct store_query *query, in
             value = v.self, error = is_there && v.self > 0 ? v.error : period / 2;
         else if (query->what == STORE_FUNCTION_TOTAL)
             value = v.total, error = sqrt(fmax(v.total, period / 2) * period);
+        uint32_t runs = (uint32_t)s->api.column_int64(q, 5);
+        if (!isfinite(value) || !isfinite(error) || runs == 0) {
+            err_in(e, s->path, "damaged: a run of '%s' has no total", store_text(s, q, 0, a));
+            break;
+        }
         series_add(out, store_text(s, q, 0, a), s->api.column_int64(q, 1), value * scale,
-                   error * scale, (uint32_t)s->api.column_int64(q, 5));
+                   error * scale, runs);
     }
     s->api.finalize(q);
     return !e->line[0];
@@ -263,8 +268,12 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
         store_bind_text(s, both[i], 3, query->event);
     }
     while (runs && store_next(s, runs, e)) {
-        double error = s->api.column_double(runs, 1);
-        sums->total += s->api.column_double(runs, 0);
+        double total = s->api.column_double(runs, 0), error = s->api.column_double(runs, 1);
+        if (!isfinite(total) || !isfinite(error)) {
+            err_in(e, s->path, "damaged: a run of '%s' has no total", commit);
+            break;
+        }
+        sums->total += total;
         sums->total_variance += error * error;
         sums->runs++;
     }

@@ -169,6 +169,17 @@ class Store(unittest.TestCase):
             error = self.store(*verb, status=2)
             self.assertEqual(error, "monarc: monarc-history.db: is damaged: names are numbered with gaps\n")
 
+    def test_runs_without_a_total_are_damage(self):
+        name = self.recording("r", main=10)
+        for commit in "ab":
+            self.store("add", "--commit", commit, name)
+        for change in "total = 9e999", "total_error = -9e999", "runs = 0, total_error = 9e999":
+            with contextlib.closing(sqlite3.connect(self.dir / "monarc-history.db")) as database, database:
+                database.execute(f"UPDATE runs SET {change}")
+            for verb in (["trend", "--total"], ["diff", "a", "b"]):
+                error = self.store(*verb, status=2)
+                self.assertEqual(error, "monarc: monarc-history.db: damaged: a run of 'a' has no total\n")
+
     def test_an_event_may_be_called_anything(self):
         """Its name is the unit of what is no time, and the recording's author chose it."""
         run = Run("prog")

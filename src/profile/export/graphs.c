@@ -35,11 +35,12 @@ struct callgrind {
     uint64_t *others;  /* room for a line's costs of other dimensions */
 };
 
-/* Without what would end the line. */
+/* Without what would end the line or reach a terminal as an escape code: callgrind_annotate prints
+ * names as they are. */
 static void callgrind_text(struct out *out, const char *text)
 {
     for (; *text; text++)
-        out_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+        out_char(out, (unsigned char)*text < ' ' || *text == 127 ? ' ' : *text);
 }
 
 /* "fn=(3) main" the first time, "fn=(3)" after that. */
