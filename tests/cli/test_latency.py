@@ -231,6 +231,19 @@ class Ready(Case):
         self.assertEqual(self.found(run)["cpu-limit"]["severity"], "note")
         self.assertIn(b"throttled: 1 of 18 periods", monarc("info", "r", cwd=self.dir).stdout)
 
+    def test_threads_that_spin(self):
+        for library, name in ("libgomp.so.1.0.0", "openmp-spins"), ("libopen-pal.so.40.30.2", "mpi-polls"):
+            for part, severity in (10, None), (50, "note"), (200, "warning"):
+                with self.subTest(library, part=part):
+                    run = self.run_of(0)
+                    spins = run.object(FILE, "/usr/lib/" + library, b"\7" * 20, low=0x7f0000, high=0x7f9000)
+                    run.sample([(0, MAIN), (spins, 0x7f1000)], part)
+                    finding = self.found(run).get(name)
+                    self.assertEqual(finding and finding["severity"], severity)
+                    if finding:
+                        share = 100 * part / (1000 + part)
+                        self.assertEqual(finding["evidence"], f"{share:.1f} % of the samples are in /usr/lib/{library} itself")
+
 
 if __name__ == "__main__":
     main()

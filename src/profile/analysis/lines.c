@@ -600,10 +600,12 @@ void lines_make(struct lines_table *t, const struct lines_input *in, const struc
         without[at->object] += self;
         t->without_line += self;
     }
+    /* Waits have no lines, which nobody has to be told. */
     const char **lineless = ARENA_NEW(a, const char *, in->objects_len);
     const struct function_object *known = in->functions->objects;
     for (uint32_t i = 0; i < in->objects_len; i++)
-        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder))
+        if (without[i] > 0 && !has_lines[i] && !(known && known[i].is_recorder) &&
+            strcmp(in->object_names[i], "[waiting]"))
             lineless[t->lineless_len++] = in->object_names[i];
     t->lineless = lineless;
     lines_choose_rows(t, in->functions, rules);

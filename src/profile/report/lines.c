@@ -377,7 +377,7 @@ void lines_text(struct out *out, const struct report_input *in)
         out_str(out, "no line numbers: ");
         text_name(out, t->lineless[i]);
         out_str(out,
-                strcmp(t->lineless[i], "[kernel]")
+                *t->lineless[i] != '[' /* [kernel], [vdso] */
                     ? " (compile it with -g, or name the folder of its debug file: --debug-dir)\n"
                     : "\n");
     }

@@ -22,7 +22,7 @@ enum { MOST_NAMED = 3, FEW_SAMPLES = 400, VERY_FEW_SAMPLES = 30 };
  * of most recordings. All are parts of the recorded samples, but ACCOUNTED, which is of the CPU
  * time that the kernel counted. */
 static const double WORTH_A_NOTE = 0.01, MISLEADS = 0.1, KERNEL_HEAVY = 0.3, WHOLE = 0.99,
-                    HARDLY_WHOLE = 0.9, ACCOUNTED = 0.95, READY_HEAVY = 0.1;
+                    HARDLY_WHOLE = 0.9, ACCOUNTED = 0.95, READY_HEAVY = 0.1, SPINS = 0.03;
 
 /* `by_object` is summed up once, since most checks ask for it. */
 struct recording_examination {
@@ -350,6 +350,55 @@ static void diagnosis_examine_ready(struct recording_examination *r)
             "run say little about the program");
 }
 
+/* Libraries that hardly compute themselves: what they use of a CPU is their threads' waiting for
+ * others, who do not sleep at once but look again and again. So a wait looks like work, and no
+ * recording of waits has it. */
+struct spinner {
+    const char *library, *name, *finding, *remedy;
+};
+
+#define SPINS_OPENMP                                                                              \
+    "openmp-spins", "threads of OpenMP wait for each other by spinning, which looks like work",   \
+        "OMP_WAIT_POLICY=passive in the environment lets them sleep, and 'monarc run --off-cpu' " \
+        "shows the waits; loops that share their work evenly (schedule(dynamic)) and fewer, "     \
+        "larger parallel regions shorten them"
+#define SPINS_MPI                                                                                  \
+    "mpi-polls", "ranks wait for messages by polling, which looks like work",                      \
+        "'monarc ranks' shows which ranks the others wait for; what a message itself costs is in " \
+        "here as well"
+
+static const struct spinner SPINNERS[] = {
+    {"libgomp.so", SPINS_OPENMP},  {"libomp.so", SPINS_OPENMP}, {"libiomp5.so", SPINS_OPENMP},
+    {"libopen-pal.so", SPINS_MPI}, {"libmpi.so", SPINS_MPI},    {"libmpich.so", SPINS_MPI},
+    {"libucp.so", SPINS_MPI},      {"libuct.so", SPINS_MPI},
+};
+
+static const struct spinner *diagnosis_spinner(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof SPINNERS / sizeof *SPINNERS; i++)
+        if (!strncmp(base, SPINNERS[i].library, strlen(SPINNERS[i].library)))
+            return &SPINNERS[i];
+    return NULL;
+}
+
+/* One finding a library: its time alone says how much of the waiting there is. */
+static void diagnosis_examine_spinning(struct recording_examination *r)
+{
+    for (uint32_t i = 0; i < r->p->space->len; i++) {
+        const struct space_object *o = &r->p->space->objects[i];
+        bool is_file = o->recorded->kind == RECORDING_OBJECT_FILE;
+        const struct spinner *s = is_file ? diagnosis_spinner(o->recorded->path) : NULL;
+        double part = diagnosis_share(r, r->by_object[i]);
+        if (s && part >= SPINS)
+            report_symptom(&r->x, part >= MISLEADS ? SEVERITY_WARNING : SEVERITY_NOTE, s->name,
+                           s->finding,
+                           arena_printf(r->x.arena, "%.1f %% of the samples are in %s itself",
+                                        100 * part, o->recorded->path),
+                           s->remedy);
+    }
+}
+
 /* Processes that ran and were not, or not wholly, recorded. */
 static void diagnosis_examine_processes(struct recording_examination *r)
 {
@@ -515,6 +564,7 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     diagnosis_examine_losses(&r);
     diagnosis_examine_clocks(&r);
     diagnosis_examine_ready(&r);
+    diagnosis_examine_spinning(&r);
     diagnosis_examine_processes(&r);
     diagnosis_examine_stacks(&r);
     diagnosis_examine_kernel(&r);
