@@ -246,14 +246,34 @@ static bool short_put_alias(struct shortening *s, size_t start, size_t end)
 
 static void short_put_type(struct shortening *s, size_t at, size_t end, int level);
 
+/* Rust's methods of `impl Trait for Type` have the whole of that in brackets as one component of
+ * their path. Where arguments are dropped, the type stays: `slice::cmp::<[T]>::eq`. */
+static void short_put_impl(struct shortening *s, size_t open, int level)
+{
+    size_t close = s->partner[open], start = open + strlen("<impl ");
+    if (level >= DEEPEST || !short_begins(s, open, close, "<impl ") ||
+        !short_ends_in(s, 0, open, "::"))
+        return;
+    for (size_t at = start; at < close; at = s->partner[at] ? s->partner[at] + 1 : at + 1)
+        if (short_begins(s, at, close, " for ")) {
+            start = at + strlen(" for ");
+            break;
+        }
+    short_put(s, "<", 1);
+    short_put_type(s, start, close, level + 1);
+    short_put(s, ">", 1);
+}
+
 /* The arguments of a template, from the opening bracket to the closing one. The depth of calls is
  * that of templates, and these end at DEEPEST. */
 static void short_put_arguments(struct shortening *s, size_t open, int level)
 {
     static const char more[] = "<...>";
     size_t close = s->partner[open], start = open + 1;
-    if (s->drops_arguments && s->out_len) /* Rust's `<T as Trait>::call` begins with a bracket */
+    if (s->drops_arguments && s->out_len) { /* Rust's `<T as Trait>::call` begins with a bracket */
+        short_put_impl(s, open, level);
         return;
+    }
     size_t end = short_kept_end(s, start, short_trim(s, start, close));
     if (short_put_alias(s, start, end))
         return;
