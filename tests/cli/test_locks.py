@@ -234,6 +234,25 @@ file /data/wal: 1.000 s in 6 waits
           1.000 s        6  fsync < work.isra.0
 """)
 
+    def test_rust(self):
+        """Its own libraries are left out of a wait's stack as C's are, in both manglings."""
+        functions = ("_RNvNtNtCsaB1_3std3sys5futex10futex_wait", "_RNvMs0_NtCsaB1_3std4syncNtB5_5Mutex4lock",
+                     "_ZN5words5count17h0123456789abcdefE", "_ZN4core3ops6FnOnce9call_once17h0123456789abcdefE",
+                     "_RNvNtCs_6words4core6worker", "_RNvNtCsaB1_3std2rt10lang_start")
+        run = Run("./words", stacks=1, whole=1)
+        words, wait = run.object(FILE, "/app/words", b"\7" * 20, low=0x1000, high=0x9000), run.object(WAIT)
+        run.process(7, 1, words, "words")
+        run.thread(0, 7, "words")
+        run.resources.append((MUTEX, 0, 0x5000, None))
+        for i, name in enumerate(functions):
+            run.symbols.append((words, 0x1000 * (i + 1), 0x1000, name))
+        stack = [(words, 0x1008 + 0x1000 * i) for i in reversed(range(len(functions)))] + [(wait, FUTEX)]
+        run.wait(stack, 0, waits=1, ns=100 * MS)
+        run.sample(stack, 1, weight=100 * MS)
+        text = self.text("locks", "--wide", run.write(self.dir / "rust.monarc"))
+        self.assertIn("waited for in words::count: 0.100 s", text)
+        self.assertRegex(text, r" 1  \S*Mutex\S*::lock < words::count < .*call_once < \S*worker\n")
+
     def test_limit_and_thread(self):
         self.assertIn("1 more row", self.text("locks", "--limit", "1", self.folder))
         self.assertIn("No thread was seen waiting for a lock",

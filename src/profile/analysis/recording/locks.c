@@ -116,9 +116,39 @@ static const char *locks_call(const struct locks_making *m, uint32_t node)
     return behind && behind[1] == ' ' ? behind + 2 : behind && *name == '[' ? "" : name;
 }
 
-/* Whether a function is the C or C++ library's, or stands for no code. Code of another library
- * that has no symbols is its own: its object says whose. What people call by name is what they
- * wrote; a lock of theirs is not in pthread_mutex_lock. Names of files are compared by their
+/* Whether a linkage name is of a function in Rust's own libraries. The legacy mangling begins with
+ * the crate's name and its length, or with an implementation's type (`_ZN59_$LT$std..`), of which
+ * the crate is not looked for. Version 0 (RFC 2603) has what the path consists of first, each as a
+ * letter, then the crate: `_RNvNtCs1234_3std4sync4lock`. */
+static bool locks_is_rust_library(const char *name)
+{
+    static const char *const CRATES[] = {"3std", "4core", "5alloc"};
+    const char *at = name;
+    if (!strncmp(at, "_ZN", 3)) {
+        at += 3;
+    } else if (!strncmp(at, "_R", 2)) {
+        for (at += 2; *at && *at != 'C';) {
+            at += at[0] == 'N' && at[1] ? 2 : 1;
+            if (at[0] == 's' && strchr("MX", at[-1])) /* which of several implementations */
+                at += strcspn(at, "_") + (at[strcspn(at, "_")] != 0);
+            else if (!strchr("NMXIC", at[0]))
+                return false;
+        }
+        at += *at == 'C';
+        at += *at == 's' ? strcspn(at, "_") : 0; /* which of several crates of the name */
+        at += *at == '_';
+    } else {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof CRATES / sizeof *CRATES; i++)
+        if (!strncmp(at, CRATES[i], strlen(CRATES[i])))
+            return true;
+    return false;
+}
+
+/* Whether a function is the C, C++ or Rust library's, or stands for no code. Code of another
+ * library that has no symbols is its own: its object says whose. What people call by name is what
+ * they wrote; a lock of theirs is not in pthread_mutex_lock. Names of files are compared by their
  * beginnings, for versions stand behind: libc.so.6, libc-2.31.so, ld-linux-x86-64.so.2, and
  * musl's ld-musl. Statically linked programs have the library inside, hence names as well. */
 static bool locks_is_library(const struct locks_making *m, uint32_t function)
@@ -136,7 +166,7 @@ static bool locks_is_library(const struct locks_making *m, uint32_t function)
         is_it |= !strncmp(label, LIBRARIES[i], strlen(LIBRARIES[i]));
     return is_it || !strncmp(name, "pthread_", strlen("pthread_")) ||
            !strncmp(name, "__pthread_", strlen("__pthread_")) ||
-           !strncmp(name, "_ZNSt", strlen("_ZNSt"));
+           !strncmp(name, "_ZNSt", strlen("_ZNSt")) || locks_is_rust_library(name);
 }
 
 /* Leaves of a stack what people call by name: of the library's functions that are innermost the
