@@ -231,6 +231,19 @@ class Ready(Case):
         self.assertEqual(self.found(run)["cpu-limit"]["severity"], "note")
         self.assertIn(b"throttled: 1 of 18 periods", monarc("info", "r", cwd=self.dir).stdout)
 
+    def test_waits_beside_cpu_time_without_a_place(self):
+        """A wait's length is exact, but its share is of a total of which 0.2 s of 1 s have no sample."""
+        run = self.run_of(0)
+        run.facts["user"] = 10**9
+        run.samples.clear()
+        run.sample([(0, MAIN)], 800)
+        run.sample([(0, MAIN), (1, READY)], 1000)
+        text = monarc("flat", "--force", self.write(run)).stdout.decode()
+        self.assertIn("CPU      0.800 s of 1.000 s CPU time accounted for (80.0 %)", text)
+        row = {f["name"]: f for f in monarc_json("flat", "--force", "r", cwd=self.dir)["functions"]}["[ready to run]"]
+        self.assertAlmostEqual(row["self_share_low"], 0.5)
+        self.assertAlmostEqual(row["self_share_high"], 0.6)
+
     def test_threads_that_spin(self):
         for library, name in ("libgomp.so.1.0.0", "openmp-spins"), ("libopen-pal.so.40.30.2", "mpi-polls"):
             for part, severity in (10, None), (50, "note"), (200, "warning"):

@@ -195,9 +195,8 @@ void recording_summarize(struct recording_summary *s, const struct recording *r,
                                     .chosen = chosen,
                                     .whole = -1};
     /* Samples of CPU time account for what the kernel says was used; those of other events cannot.
-     */
+     * Of a recording with waits, that are the samples that are none. */
     bool is_cpu = s->event && s->event->unit == RECORDING_UNIT_NS &&
-                  strcmp(s->event->name, "wall") != 0 &&
                   strcmp(s->event->name, SUMMARY_LATENCY) != 0;
     s->cpu_ns = recording_used_ns(r);
     s->has_cpu = is_cpu && !chosen && s->cpu_ns;
