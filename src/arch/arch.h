@@ -107,6 +107,11 @@ struct arch_calls {
 /* No number in the code before a system call; there is no system call before this address. */
 enum { SYSCALL_UNKNOWN = -1, SYSCALL_NONE = -2 };
 
+/* A call whose target is known, or stands in the word at `pointer`; both 0: it may be any. */
+struct arch_call {
+    uint64_t target, pointer;
+};
+
 /* One machine, in groups by who asks: symbols and code for objfile, stacks for unwind, the kernel's
  * words for record, names of system calls for reports. */
 struct arch {
@@ -166,10 +171,13 @@ struct arch {
     bool (*is_behind_clone)(const uint8_t before[8]);
     bool (*is_behind_call)(const uint8_t before[8]);
 
-    /* What the call of a fixed address, which ends at `address`, calls; 0: it is none. NULL:
-     * unknown.
-     */
-    uint64_t (*call_target)(const uint8_t before[8], uint64_t address);
+    /* For find_frame.c; NULL, all three: frames are not searched for on this machine. Whether an
+     * address is behind a call, and which; the word that holds what a jump at `address` leads to,
+     * as in entries of a PLT (0: it is another instruction); and how far below its frame pointer a
+     * function's stack pointer is, by its first instructions (false: it keeps none). */
+    bool (*call_before)(const uint8_t before[8], uint64_t address, struct arch_call *out);
+    uint64_t (*jump_pointer)(const uint8_t code[16], uint64_t address);
+    bool (*frame_room)(const uint8_t *code, size_t len, uint64_t *room);
     /* The length of an instruction that does nothing, as assemblers pad with; 0: it is another.
      * NULL: nothing falls through padding. */
     unsigned (*padding_len)(const uint8_t code[16]);

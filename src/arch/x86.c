@@ -414,11 +414,71 @@ static bool is_behind_call(const uint8_t before[8])
            (before[2] == 0xff && before[3] == 0x15);
 }
 
-static uint64_t call_target(const uint8_t before[8], uint64_t address)
+/* The place that an instruction names as a distance from the next one, which is at `next`. */
+static uint64_t relative(const uint8_t *distance, uint64_t next)
 {
-    int32_t distance;
-    memcpy(&distance, before + 4, sizeof distance);
-    return before[3] == 0xe8 ? address + (uint64_t)(int64_t)distance : 0;
+    int32_t signed_distance;
+    memcpy(&signed_distance, distance, sizeof signed_distance);
+    return next + (uint64_t)(int64_t)signed_distance;
+}
+
+/* `ff /2` with a register, and with memory at none, one byte's and four bytes' distance from one
+ * or, with a byte more, from two of them. */
+static bool call_before(const uint8_t before[8], uint64_t address, struct arch_call *out)
+{
+    *out = (struct arch_call){0};
+    if (before[3] == 0xe8)
+        out->target = relative(before + 4, address);
+    else if (before[2] == 0xff && before[3] == 0x15)
+        out->pointer = relative(before + 4, address);
+    else
+        return (before[6] == 0xff && ((before[7] & 0xf8) == 0xd0 || (before[7] & 0xf8) == 0x10)) ||
+               (before[5] == 0xff && ((before[6] & 0xf8) == 0x50 || before[6] == 0x14)) ||
+               (before[4] == 0xff && before[5] == 0x54) ||
+               (before[2] == 0xff && (before[3] & 0xf8) == 0x90) ||
+               (before[1] == 0xff && (before[2] == 0x94 || before[2] == 0x14));
+    return true;
+}
+
+/* jmp *n(%rip), behind endbr64 and with bnd as it may be */
+static uint64_t jump_pointer(const uint8_t code[16], uint64_t address)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    unsigned at = memcmp(code, endbr64, sizeof endbr64) ? 0 : sizeof endbr64;
+    at += code[at] == 0xf2;
+    return code[at] == 0xff && code[at + 1] == 0x25 ? relative(code + at + 2, address + at + 6) : 0;
+}
+
+/* push %rbp; mov %rsp, %rbp; then pushes, moves between registers and `xor %r, %r` in any order,
+ * and sub $N, %rsp or add $-N, %rsp. */
+static bool frame_room(const uint8_t *code, size_t len, uint64_t *room)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa}, begin[] = {0x55, 0x48, 0x89, 0xe5},
+                         begin_too[] = {0x55, 0x48, 0x8b, 0xec};
+    enum { LONGEST = 7 };
+    size_t at = memcmp(code, endbr64, sizeof endbr64) ? 0 : sizeof endbr64;
+    *room = 0;
+    if (memcmp(code + at, begin, sizeof begin) && memcmp(code + at, begin_too, sizeof begin_too))
+        return false;
+    for (at += sizeof begin; at + LONGEST <= len;) {
+        const uint8_t *c = code + at;
+        unsigned has_rex = (c[0] & 0xf0) == 0x40;
+        uint8_t op = c[has_rex], operands = c[has_rex + 1];
+        if ((op & 0xf8) == 0x50) {
+            *room += 8;
+            at += has_rex + 1;
+        } else if ((op == 0x89 || op == 0x8b || op == 0x31) && operands >> 6 == 3)
+            at += has_rex + 2;
+        else if (c[0] == 0x48 && op == 0x83 && operands == 0xec) {
+            *room += c[3];
+            return true;
+        } else if (c[0] == 0x48 && op == 0x81 && operands == 0xec) {
+            *room += relative(c + 3, 0);
+            return true;
+        } else
+            return true;
+    }
+    return true;
 }
 
 /* nop, and the long forms of it, with any number of prefixes: 66, and 2e for cs */
@@ -540,7 +600,9 @@ const struct arch arch_x86_64 = {
     .trampolines_len = 1,
     .is_behind_clone = is_behind_clone,
     .is_behind_call = is_behind_call,
-    .call_target = call_target,
+    .call_before = call_before,
+    .jump_pointer = jump_pointer,
+    .frame_room = frame_room,
     .padding_len = padding_len,
     .perf_registers = 0xff0fff, /* all but the segment registers, which is refused */
     .perf = &PERF,

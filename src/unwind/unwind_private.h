@@ -302,6 +302,10 @@ bool step_from_nowhere(struct walker *w);
  * registers are then those that the kernel saved. */
 bool step_by_trampoline(struct walker *w);
 
+/* find_frame.c: the frame of a function that counts from its frame pointer, which is not known.
+ * Returns whether there is one; w->r has the frame pointer then. */
+bool walk_find_frame(struct walker *w, const struct fde *fde);
+
 static inline uint32_t register_bit(unsigned number)
 {
     return UINT32_C(1) << number;

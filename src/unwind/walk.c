@@ -170,42 +170,6 @@ static bool is_explicit(const struct column *c)
     return c->kind != COLUMN_UNSET && c->kind != COLUMN_SAME;
 }
 
-/* Of a thread that waits, only pc and stack pointer can be had without stopping it. Where a
- * function keeps a frame pointer, its frame is found by the return address, whose call is of this
- * function and of no other: what earlier calls have left in its locals was called by this function,
- * or by others. Returns whether there is one; w->r has the frame pointer then.
- *
- *     sp -> | locals of the function | caller's fp | return address | caller's frame
- *                                 fp -^ */
-static bool walk_find_frame(struct walker *w, const struct fde *fde)
-{
-    enum { MOST_BYTES = 1 << 14, ALIGNMENT = 16 };
-    const struct arch *a = w->arch;
-    const struct unwind_stack *s = w->stack;
-    uint64_t sp = w->r.at[w->sp], first = (sp + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1), code;
-    uint8_t before[sizeof code];
-    if (!w->keeps_registers || !a->call_target || !s->read || !is_known(&w->r, w->sp))
-        return false;
-    for (uint64_t at = first; at - first < MOST_BYTES; at += ALIGNMENT) {
-        uint64_t ra = 0, fp = 0;
-        struct unwind_module module;
-        if (!memory_word(&w->memory, at + 8, &ra))
-            return false;
-        if (!ra || !walk_is_code(w, ra - 1, &module) ||
-            !s->read(s->context, ra - sizeof code, &code))
-            continue;
-        memcpy(before, &code, sizeof code);
-        bool is_called = a->call_target(before, ra) == fde->start + w->module.bias;
-        if (!is_called &&
-            (!memory_word(&w->memory, at, &fp) || fp > 1 || !a->is_behind_call(before)))
-            continue;
-        w->r.at[w->fp] = at;
-        w->r.known |= register_bit(w->fp);
-        return true;
-    }
-    return false;
-}
-
 /* Fills w->r with the caller's. */
 static bool step_to_caller(struct step *s, const struct fde *fde, const struct row *row)
 {

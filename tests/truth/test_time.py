@@ -1,6 +1,7 @@
 """Time that is easily told wrongly: of threads that wait while monarc attaches and ever after, before an
 exec, of children for which no process waited, between the start of a wait and its end; and counts that the
 kernel knows better than samples do."""
+import collections
 import json
 import os
 import shutil
@@ -79,6 +80,23 @@ class Time:
         rows, _ = self.flat()
         self.assertGreater(rows["main"]["total_time"], 0.3)  # and it was ready to run, with no place
         self.assertFalse([name for name in rows if name.startswith("[stack cut: stack and")])
+
+    def test_waits_with_frame_pointers_have_their_callers(self):
+        """Those, too, whose call does not say what it calls; and no others."""
+        for build in "O0", "frames":
+            self.run_it("--off-cpu", os.path.join(Time.workshop.build("lives.c", build), "lives"), "called")
+            seen = collections.Counter()
+            for line in self.monarc("export", "--format", "folded", self.recording).splitlines():
+                path, ns = line.rsplit(" ", 1)
+                frames = path.split(";")
+                at = [i for i, name in enumerate(frames) if name.startswith("waits_") and "main" in path]
+                if at:
+                    caller = "by_entry" if frames[at[0]] == "waits_behind_entry" else "by_pointer"
+                    self.assertEqual(frames[at[0] - 2:at[0]], ["main", caller], path)
+                    seen[frames[at[0]]] += int(ns) / 1e9
+                self.assertFalse("waits_" in path and "main" not in path, path)
+            for name in "waits_called", "waits_with_room", "waits_behind_entry":
+                self.assertGreater(seen[name], 0.15, build)
 
     def see_threads_wait(self, program):
         child = self.start("waits", program)

@@ -185,7 +185,7 @@ struct collector_place waits_look_place(struct waits *w, pid_t pid, pid_t tid,
 void waits_look(struct waits *w, int32_t slot)
 {
     struct waiting_thread *t = &w->threads.at[slot];
-    struct waits_look look;
+    struct waits_look look, after;
     waits_look_at(t->pid, t->tid, &look);
     w->sums.looks++;
     w->sums.refused_looks += look.state == WAITS_REFUSED;
@@ -196,6 +196,14 @@ void waits_look(struct waits *w, int32_t slot)
     bool has_all = t->has_place && t->registers->pc == look.pc && t->registers->at[sp] == look.sp;
     t->look =
         waits_look_place(w, t->pid, t->tid, &look, has_all ? t->registers : NULL, t->counted_ns);
+    /* No switches are told of these: the stack may be that of what the thread did next. */
+    if (t->observed) {
+        waits_look_at(t->pid, t->tid, &after);
+        if (after.state != look.state || after.pc != look.pc || after.sp != look.sp) {
+            w->sums.stale_looks++;
+            return;
+        }
+    }
     t->has_look = true;
     t->looked_ns = clock_now();
     if (!t->observed)

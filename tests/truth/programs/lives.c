@@ -5,6 +5,7 @@
  *   lives children    a child works; nobody waits for it, since SIGCHLD is ignored
  *   lives brief       the same with 60 children, of 5 ms each
  *   lives sleeps      for half a second, in main()
+ *   lives called      waits in functions called by pointers and through an entry of the PLT
  *   lives faults N    touches N pages, half of them in a child
  */
 #include "truth.h"
@@ -32,6 +33,61 @@ APART void waits_in_poll(void)
 {
     poll(NULL, 0, -1);
     __asm__ volatile("");
+}
+
+APART void waits_called(void)
+{
+    poll(NULL, 0, 25);
+    __asm__ volatile("");
+}
+
+APART void waits_with_room(int bytes)
+{
+    volatile char room[bytes];
+    room[0] = 0;
+    poll(NULL, 0, 25);
+    room[bytes - 1] = 0;
+}
+
+static void waits_behind_entry(void)
+{
+    poll(NULL, 0, 25);
+    __asm__ volatile("");
+}
+
+static void (*find_entry(void))(void)
+{
+    return waits_behind_entry;
+}
+
+/* What the linker has to look up is called through its table. */
+void entry(void) __attribute__((ifunc("find_entry")));
+
+static void (*volatile called)(void) = waits_called;
+static void (*volatile called_with_room)(int) = waits_with_room;
+
+APART void by_pointer(void)
+{
+    called();
+    called_with_room(3000);
+    __asm__ volatile("");
+}
+
+APART void by_entry(void)
+{
+    entry();
+    __asm__ volatile("");
+}
+
+/* Leaves return addresses and frame pointers where others are going to have their locals. */
+APART void litter(int depth)
+{
+    volatile uintptr_t words[64];
+    for (int i = 0; i < 64; i++)
+        words[i] = (uintptr_t)litter;
+    if (depth)
+        litter(depth - 1);
+    __asm__ volatile("" : : "r"(words[depth]));
 }
 
 static void *read_thread(void *nothing)
@@ -76,6 +132,11 @@ int main(int argc, char **argv)
     if (!strcmp(what, "sleeps")) {
         const struct timespec t = {.tv_nsec = 500 * 1000 * 1000};
         nanosleep(&t, NULL);
+    }
+    for (int i = 0; !strcmp(what, "called") && i < 12; i++) {
+        litter(8);
+        by_pointer();
+        by_entry();
     }
     if (!strcmp(what, "execs")) {
         puts("ready");
