@@ -1,5 +1,10 @@
 /* intervals.c: programs that know the share of one function, `fa`, of their CPU time.
  *
+ * Reading the clock of a thread is where the kernel sees that the thread's turn is over, so on a
+ * busy machine that is where it leaves the CPU, after the clock was read. What leaving and coming
+ * back takes is in the thread's CPU time, but not in the function that is called next. So a piece
+ * begins at a reading that nothing came between.
+ *
  * intervals KIND SHARE PERIOD_MS SECONDS runs for about so long and prints what share of its CPU
  * time was within fa(), by the clock of the threads that ran it, and the same without the time that
  * it was ready for a CPU. Work is done in pieces of a
@@ -35,6 +40,17 @@ static double clock_s(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Reads it until two readings follow each other at once. */
+static double undisturbed_s(clockid_t clock)
+{
+    double before = clock_s(clock), now = clock_s(clock);
+    for (int i = 0; now - before > 3 * read_s && i < 100; i++) {
+        before = now;
+        now = clock_s(clock);
+    }
+    return now;
 }
 
 /* A chain of multiplications takes as long wherever it stands; an empty loop has two speeds, and an
@@ -137,11 +153,11 @@ static struct known work(void)
     while (at - begin < seconds) {
         double a = share * period_ms, b = (1 - share) * period_ms;
         double ready = is_wait ? ready_s() : 0;
+        at = undisturbed_s(clock);
         fa(is_random ? drawn(a, &state) : a);
-        ready = is_wait ? ready_s() - ready : 0;
         double between = clock_s(clock);
         k.in_fa += between - at - read_s;
-        k.ready_in_fa += ready;
+        k.ready_in_fa += is_wait ? ready_s() - ready : 0;
         fb(is_random ? drawn(b, &state) : b);
         if (is_io)
             usleep(500);
@@ -194,10 +210,13 @@ int main(int argc, char **argv)
         return 2;
     kind = argv[1];
     share = atof(argv[2]), period_ms = atof(argv[3]), seconds = atof(argv[4]);
-    double least = 1, first = clock_s(CLOCK_THREAD_CPUTIME_ID);
-    for (int i = 0; i < 999; i++)
-        clock_s(CLOCK_THREAD_CPUTIME_ID);
-    read_s = (clock_s(CLOCK_THREAD_CPUTIME_ID) - first) / 1000;
+    double least = 1;
+    read_s = 1;
+    for (int i = 0; i < 1000; i++) {
+        double before = clock_s(CLOCK_THREAD_CPUTIME_ID);
+        double took = clock_s(CLOCK_THREAD_CPUTIME_ID) - before;
+        read_s = took < read_s ? took : read_s;
+    }
     for (int i = 0; i < 5; i++) {
         double begin = clock_s(CLOCK_THREAD_CPUTIME_ID);
         turn(500000);
