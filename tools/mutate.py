@@ -2,25 +2,30 @@
 """mutate.py: breaks functions on purpose, one small change at a time, and reports which of the changes
 no test notices.
 
-usage: mutate.py [--build build] [--count 20] [--seed 1] [--wide] [--tests NAME,...] [-v] FILE...
+usage: mutate.py [--build build] [--count 20] [--sample N] [--seed 1] [--wide] [--tests NAME,...]
+                 [--again FILE] [-v] FILE...
 
-FILE is a source below src/. The changes are drawn at random, `count` of each file: a comparison, an
-operator, a constant or a condition becomes another, or a statement goes. Each changed file is compiled
-and linked in front of the library, so that nothing in the tree or the build changes. It is judged by
-the unit tests of the file's room (tests/ROOM/test_*.c) and, with --wide, if they notice nothing, by the
-commands' tests in WIDE; --tests names others, as `meson test` knows them. A change after which the
-compiler makes the same code is none and not counted. The exit status is 0 if every change was
+FILE is a source below src/, or a folder of them. The changes are drawn at random, `count` of each file,
+or with --sample N of all files together: a comparison, an operator, a constant or a condition becomes
+another, two arguments change places, or a statement goes. Each changed file is compiled and linked in
+front of the library, so that nothing in the tree or the build changes. It is judged by the unit tests of
+the file's room (tests/ROOM/test_*.c) and, with --wide, by the commands' tests in WIDE, too; --tests names
+others, as `meson test` knows them. The quick ones and those that noticed most so far come first. A
+change after which the compiler makes the same code is none and not counted. --again judges only what
+FILE, an earlier output, calls survivors. The exit status is 0 if every change was
 noticed, 1 if some were not, 2 if it could not run. It needs a build (meson setup build && ninja -C
 build) and never says that a survivor is a hole: it may be equivalent in ways no compiler sees.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,7 +42,22 @@ WIDE = {
     "profile/analysis/recording": ["cli-recording", "cli-trees"],
     "profile/export": ["cli-export", "cli-flame"],
     "profile": ["cli-views", "profiles", "cli-recording", "cli-trees", "cli-annotate"],
-    "session": ["cli-views", "profiles", "cli-recording", "cli-cover", "cli-doctor"],
+    "session/coverage": ["cli-cover", "cli-cover_llvm", "cli-cover_tests", "cli-cover_imports", "cli-cross"],
+    "session/arcs": ["cli-arcs", "cli-cover", "cli-annotate", "cli-one-system", "cli-gcov_tool"],
+    "session/embedded": ["cli-receive"], "session/llvm_file": ["cli-llvm_files"],
+    "session/rank": ["cli-ranks", "cli-fleet"], "session/source_profiles": ["cli-optimize"],
+    "session/symbol_files": ["cli-symbols", "cli-recording"],
+    "session": ["cli-views", "profiles", "cli-recording", "cli-doctor", "cli-select", "cli-series",
+                "cli-compare", "cli-symbols", "cli-annotate", "cli-trees", "cli-static", "cli-pe", "cli-lines",
+                "cli-run", "cli-import", "cli-export", "cli-hostile"],
+    "record/ranks": ["cli-ranks"], "record/cover_blocks": ["cli-cover_blocks"],
+    "record/follow": ["cli-cover_blocks", "cli-gcc_counters"], "record/gcc_counters": ["cli-gcc_counters"],
+    "record/live_counters": ["cli-cover_llvm"],
+    "record/waits": ["cli-latency", "cli-locks", "cli-path", "cli-run", "cli-recording"],
+    "record/ptrace": ["record-ptrace", "cli-run", "cli-unrecorded"],
+    "record": ["cli-run", "cli-recording", "cli-series", "cli-latency", "cli-locks", "cli-path",
+               "cli-unrecorded", "record-ptrace", "truth-undisturbed"],
+    "verdict": ["cli-compare", "cli-cover_tests", "cli-cover"], "tui": ["tui", "tui-lines"],
     "output": ["cli-views", "cli-export", "cli-html"], "page": ["cli-html"],
     "": ["cli-views", "profiles", "cli-recording"],
 }
@@ -52,7 +72,7 @@ TOKENS = re.compile(r"(?<=[\w)\]] )(?:<=|>=|==|!=|&&|\|\||<<|>>|<|>)(?= )|\+\+|"
                     r"(?<=[\w)\]]) (?:\+|-|\*|/|&|\||\+=|-=) (?=[\w(])|"
                     r"!(?=[\w(])|\b(?:true|false)\b|\b\d+\b(?![.\w])|"
                     r"\bif \((?=.)|^[ ]{4,}[\w>.\[\]-]+(?: [+|-]?= |\().*;$|"
-                    r"\b(?:break|continue);", re.M)
+                    r"\b(?:break|continue);|(?<=\w\()[\w.>-]+, [\w.>-]+(?=[,)])", re.M)
 
 
 def blanked(text):
@@ -93,6 +113,8 @@ def changes_of(text):
                 found += [(m.end(), last, value) for value in ("0", "1")]
             elif word in ("break;", "continue;"):
                 found.append((m.start(), m.end(), ";"))
+            elif re.fullmatch(r"\S+, \S+", word):
+                found.append((m.start(), m.end(), ", ".join(reversed(word.split(", ")))))
             else:  # a whole statement on a line of its own
                 found.append((m.start() + len(word) - len(word.lstrip()), m.end(), ";"))
     return found
@@ -108,6 +130,7 @@ class Build:
         tests = json.loads((folder / "meson-info/intro-tests.json").read_text(encoding="utf-8"))
         self.tests = {t["name"]: t for t in tests}
         (work / "runtime").symlink_to(folder / "runtime")
+        self.objects, self.programs = None, {}
 
     def object_of(self, source, text, name):
         """The object that a text compiles to in the place of a source; None if it does not."""
@@ -131,112 +154,170 @@ class Build:
         subprocess.run(words[:at] + list(map(str, objects)) + words[at:], cwd=self.folder,
                        check=True, capture_output=True)
 
-    def passes(self, name, objects, seconds=TIMEOUT_SECONDS):
+    def judges(self, name, objects, seconds=TIMEOUT_SECONDS):
         """Whether a test passes in time with these objects in front of the library."""
         test = self.tests[name]
         words, environment = list(test["cmd"]), {**os.environ, **test["env"]}
         if words[0].startswith(str(self.folder)):
             target = os.path.relpath(words[0], self.folder)
-            words[0] = str(self.work / name)
-            self.link(target, objects, words[0])
+            words[0] = self.linked(target, objects)
+        else:  # a script: of monarc, or of the program that its environment names
+            for target in ("monarc", "tests/record/ptrace_driver"):
+                real = str(self.folder / target)
+                if real in (*words, *environment.values()):
+                    ours = self.linked(target, objects)
+                    words = [ours if word == real else word for word in words]
+                    environment = {k: ours if v == real else v for k, v in environment.items()}
+        with subprocess.Popen(words, env=environment, cwd=self.work, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as process:
+            try:
+                text, _ = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return False
+        return process.returncode == 0 and b"\nnot ok" not in text
+
+    def linked(self, target, objects):
+        """A program with these objects; each is linked once for a list of objects."""
+        if self.objects != objects:
+            self.objects, self.programs = objects, {}
+        if target not in self.programs:
+            self.programs[target] = str(self.work / pathlib.Path(target).name)
+            if objects:
+                self.link(target, objects, self.programs[target])
+            else:
+                self.programs[target] = str(self.folder / target)
+        return self.programs[target]
+
+
+class Judges:
+    """The tests that judge changes: how long each may take, and what it noticed so far."""
+
+    def __init__(self, build, options):
+        self.build, self.options = build, options
+        self.seconds = {}  # of a test as it is; None: it fails as it is
+        self.noticed = collections.Counter()
+
+    def of(self, source):
+        """Names of tests that pass as it is."""
+        if self.options.tests:
+            names = self.options.tests.split(",")
         else:
-            monarc = str(self.work / "monarc")
-            self.link("monarc", objects, monarc)
-            real = str(self.folder / "monarc")
-            words = [monarc if word == real else word for word in words]
-            environment["MONARC"] = monarc
-        try:
-            done = subprocess.run(words, env=environment, cwd=self.work, capture_output=True,
-                                  stdin=subprocess.DEVNULL, timeout=seconds, check=False)
-        except subprocess.TimeoutExpired:
-            return False
-        return done.returncode == 0 and b"\nnot ok" not in done.stdout
+            room = source.relative_to(ROOT / "src")
+            folder = next(folder for folder in (ROOT / "tests" / room).parents if folder.is_dir())
+            names = [path.stem for path in sorted(folder.glob("test_*.c"))] if folder != ROOT / "tests" else []
+            if self.options.wide or not names:
+                names += next(wide for prefix, wide in WIDE.items() if str(room).startswith(prefix))
+        names = [name for name in dict.fromkeys(names) if name in self.build.tests]
+        for name in names:
+            if name not in self.seconds:
+                begin = time.monotonic()
+                passes = self.build.judges(name, [])
+                self.seconds[name] = time.monotonic() - begin if passes else None
+                if not passes:
+                    print(f"mutate.py: {name} fails as it is and judges nothing", file=sys.stderr)
+        names = [name for name in names if self.seconds[name] is not None]
+        if not names:
+            raise SystemExit(f"mutate.py: no test of {source} passes as it is")
+        return names
+
+    def notices(self, source, changed):
+        """The name of a test that notices the change; None: all pass."""
+        room = source.parent
+        rank = {name: self.seconds[name] / (1 + self.noticed[room, name]) for name in self.of(source)}
+        for name in sorted(rank, key=rank.get):
+            if not self.build.judges(name, [changed], 5 + 10 * self.seconds[name]):
+                self.noticed[room, name] += 1
+                return name
+        return None
 
 
-def patience(build, names, objects):
-    """{name: seconds allowed} of the tests that pass as it is: ten times what they take."""
-    allowed = {}
-    for name in names:
-        begin = time.monotonic()
-        if build.passes(name, objects):
-            allowed[name] = 5 + 10 * (time.monotonic() - begin)
-    return allowed
-
-
-def tests_of(build, source, options):
-    """Names of tests, the quick ones first."""
-    if options.tests:
-        return options.tests.split(",")
-    room = source.relative_to(ROOT / "src").parent
-    mirrored = [path.stem for path in sorted((ROOT / "tests" / room).glob("test_*.c"))]
-    wide = next(names for prefix, names in WIDE.items() if str(room).startswith(prefix))
-    names = mirrored + (wide if options.wide or not mirrored else [])
-    return [name for name in dict.fromkeys(names) if name in build.tests]
-
-
-def line_of(text, change):
+def line_of(source, text, change):
     start, end, replacement = change
     number, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
     before, after = text[start:end].strip(), replacement.strip() or "nothing"
-    return f"{number}:{column}: {text.splitlines()[number - 1].strip()}   [{before} -> {after}]"
+    return (f"{source.relative_to(ROOT)}:{number}:{column}: {text.splitlines()[number - 1].strip()}   "
+            f"[{before} -> {after}]")
 
 
-def mutate(build, source, options):
-    """(noticed, survivors) of one file."""
-    text = source.read_text(encoding="utf-8")
-    same = build.object_of(source, text, "same")
-    if not same:
-        raise SystemExit(f"mutate.py: {source} does not compile")
-    allowed = patience(build, tests_of(build, source, options), [same])
-    if not allowed:
-        raise SystemExit(f"mutate.py: no test of {source} passes as it is")
-    code = same.read_bytes()
-    changes = changes_of(text)
-    options.random.shuffle(changes)
-    noticed, survivors = 0, []
-    for change in changes:
-        if noticed + len(survivors) == options.count:
-            break
-        start, end, replacement = change
-        changed = build.object_of(source, text[:start] + replacement + text[end:], "changed")
-        if not changed or changed.read_bytes() == code:
+def drawn(sources, options):
+    """(source, change) in the order in which they are tried: file by file, or all shuffled."""
+    everything = []
+    for source in sources:
+        changes = changes_of(source.read_text(encoding="utf-8"))
+        random.Random(f"{options.seed} {source.name}").shuffle(changes)
+        everything += [(source, change) for change in changes]
+    if options.sample:
+        random.Random(options.seed).shuffle(everything)
+    if options.again:
+        asked = set(re.findall(r"survived: (.*)", options.again.read_text(encoding="utf-8")))
+        everything = [(source, change) for source, change in everything
+                      if line_of(source, source.read_text(encoding="utf-8"), change) in asked]
+    return everything
+
+
+def mutate(build, sources, options):
+    """{source: [noticed, survivors, changes that are none]}, told while it goes on."""
+    judges, tally = Judges(build, options), {source: [0, 0, 0] for source in sources}
+    same = {}  # {source: (text, code)}
+    for source, change in drawn(sources, options):
+        mine = tally[source]
+        if sum(map(sum, (t[:2] for t in tally.values()))) == options.sample if options.sample else \
+                sum(mine[:2]) == options.count and not options.again:
+            if options.sample:
+                break
             continue
-        if all(build.passes(name, [changed], allowed[name]) for name in allowed):
-            survivors.append(line_of(text, change))
-        else:
-            noticed += 1
-        if options.v:
-            print("  ", line_of(text, change), flush=True)
-    return noticed, survivors, list(allowed)
+        if source not in same:
+            text = source.read_text(encoding="utf-8")
+            out = build.object_of(source, text, "same")
+            if not out:
+                raise SystemExit(f"mutate.py: {source} does not compile")
+            same[source] = text, out.read_bytes()
+        text, code = same[source]
+        start, end, replacement = change
+        name = f"changed{sum(map(sum, tally.values()))}"
+        changed = build.object_of(source, text[:start] + replacement + text[end:], name)
+        if not changed or changed.read_bytes() == code:
+            mine[2] += 1
+            continue
+        by = judges.notices(source, changed)
+        changed.unlink()
+        mine[0 if by else 1] += 1
+        if not by:
+            print(f"    survived: {line_of(source, text, change)}", flush=True)
+        elif options.v:
+            print(f"    {by}: {line_of(source, text, change)}", flush=True)
+    return tally
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--wide", action="store_true")
     parser.add_argument("--tests")
+    parser.add_argument("--again", type=pathlib.Path)
     parser.add_argument("-v", action="store_true")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     if not (options.build / "compile_commands.json").exists():
         raise SystemExit("mutate.py: no build there; run meson setup build && ninja -C build")
-    total, lost = 0, 0
+    sources = [source.resolve() for file in options.files
+               for source in (sorted(file.rglob("*.c")) if file.is_dir() else [file])]
     with tempfile.TemporaryDirectory(prefix="monarc-mutate-") as folder:
-        for number, file in enumerate(options.files):
-            options.random = random.Random(f"{options.seed} {file.name}")
-            work = pathlib.Path(folder) / str(number)
-            work.mkdir()
-            source = file.resolve()
-            build = Build(options.build.resolve(), work)
-            noticed, survivors, names = mutate(build, source, options)
-            total += noticed + len(survivors)
-            lost += len(survivors)
-            print(f"{source.relative_to(ROOT)}: {noticed} of {noticed + len(survivors)} noticed "
-                  f"by {', '.join(names)}")
-            for survivor in survivors:
-                print(f"    survived: {survivor}", flush=True)
+        tally = mutate(Build(options.build.resolve(), pathlib.Path(folder)), sources, options)
+    rooms = collections.defaultdict(lambda: [0, 0, 0])
+    for source, mine in tally.items():
+        room = source.parent if options.sample else source
+        rooms[room] = [a + b for a, b in zip(rooms[room], mine)]
+    for room, (noticed, lost, none) in rooms.items():
+        print(f"{room.relative_to(ROOT)}: {noticed} of {noticed + lost} noticed; "
+              f"{none} do not compile or are no change")
+    total, lost = (sum(mine[i] for mine in tally.values()) for i in (0, 1))
+    total += lost
     print(f"{total - lost} of {total} changes noticed, {100 * (total - lost) / max(total, 1):.0f} %")
     return 1 if lost else 0
 

@@ -21,7 +21,9 @@
 
 /* --- the monitor ----------------------------------------------------------------------------- */
 
-enum { MOST_CPUS = 256, BUFFER_BYTES = 256 << 10, STACK_COPY = 4096 };
+/* With stacks, buffers hold all switches of a test: on a machine that has other work, the monitor
+ * may not get a CPU before the program has ended. */
+enum { MOST_CPUS = 256, BUFFER_BYTES = 256 << 10, STACK_BUFFER_BYTES = 4 << 20, STACK_COPY = 4096 };
 
 struct toy_life {
     pid_t tid;
@@ -37,7 +39,7 @@ struct watching {
     int fds[2 * MOST_CPUS], fds_len;
     long cpus;
     VEC(struct toy_life) lives;
-    uint64_t lost;
+    uint64_t lost, begun_ns;
     uint64_t cpu_ns;    /* of all threads and processes, between their switches */
     bool sees_switches; /* with registers and stack */
 };
@@ -75,7 +77,8 @@ static bool watching_open(struct watching *w, pid_t pid, int cpu, bool is_first)
     if (!is_first && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, w->fds[w->fds_len - 1]))
         return false;
     w->fds[w->fds_len++] = fd;
-    return !is_first || perf_ring_map(&w->rings[cpu], fd, BUFFER_BYTES);
+    return !is_first ||
+           perf_ring_map(&w->rings[cpu], fd, w->sees_switches ? STACK_BUFFER_BYTES : BUFFER_BYTES);
 }
 
 static bool watching_begin(struct watching *w, pid_t pid)
@@ -189,7 +192,7 @@ static bool watching_run(struct watching *w, void (*program)(void *), void *cont
     close(go[0]);
     bool is_watched = watching_begin(w, *child);
     w->waits = waits_new(&w->collector, options);
-    uint64_t start = watching_now();
+    uint64_t start = w->begun_ns = watching_now();
     waits_exec(w->waits, *child, start);
     waits_switch(w->waits, *child, *child, start, true, false); /* it waits to be let go */
     vec_push(&w->lives, (struct toy_life){*child, start, 0});
