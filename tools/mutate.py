@@ -57,7 +57,7 @@ WIDE = {
     "record/ptrace": ["record-ptrace", "cli-run", "cli-unrecorded"],
     "record": ["cli-run", "cli-recording", "cli-series", "cli-latency", "cli-locks", "cli-path",
                "cli-unrecorded", "record-ptrace", "truth-undisturbed"],
-    "verdict": ["cli-compare", "cli-cover_tests", "cli-cover"], "tui": ["tui", "tui-lines"],
+    "verdict": ["cli-compare", "cli-cover_tests", "cli-cover"], "tui": ["tui-screens", "tui", "tui-lines"],
     "output": ["cli-views", "cli-export", "cli-html"], "page": ["cli-html"],
     "": ["cli-views", "profiles", "cli-recording"],
 }
@@ -130,6 +130,9 @@ class Build:
         tests = json.loads((folder / "meson-info/intro-tests.json").read_text(encoding="utf-8"))
         self.tests = {t["name"]: t for t in tests}
         (work / "runtime").symlink_to(folder / "runtime")
+        targets = json.loads((folder / "meson-info/intro-targets.json").read_text(encoding="utf-8"))
+        self.programs_of_build = {name: os.path.relpath(name, folder) for t in targets
+                                  if t["type"] == "executable" for name in t["filename"]}
         self.objects, self.programs = None, {}
 
     def object_of(self, source, text, name):
@@ -161,9 +164,8 @@ class Build:
         if words[0].startswith(str(self.folder)):
             target = os.path.relpath(words[0], self.folder)
             words[0] = self.linked(target, objects)
-        else:  # a script: of monarc, or of the program that its environment names
-            for target in ("monarc", "tests/record/ptrace_driver"):
-                real = str(self.folder / target)
+        else:  # a script, of programs that it or its environment names
+            for real, target in self.programs_of_build.items():
                 if real in (*words, *environment.values()):
                     ours = self.linked(target, objects)
                     words = [ours if word == real else word for word in words]

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""test_screens.py: every view of monarc tui, drawn without a terminal (screens.c) and held against goldens,
+character by character and style by style: which columns there are, their figures, what keys do, what is said.
+
+The program is assembled from what stands here, so that addresses, lines and jumps are known and no compiler's version
+matters; profiles, tracefiles and the recording are made by hand. MONARC_UPDATE=1 writes the goldens anew."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/cli"))
+
+from harness import gmon, is_sanitized  # noqa: E402,F401
+from run_file import CUT, FILE, KERNEL, PERIOD, WAIT, Run  # noqa: E402
+
+SCREENS = os.environ.get("SCREENS") or str(ROOT / "build/tests/tui/screens")
+GOLDENS = ROOT / "tests/golden/tui"
+MADE = 1_700_000_000  # when the sources were written; profiles are an hour younger
+
+SOURCE = """\
+/* A program of three functions. */
+#include "part.h"
+
+int helper(int x)
+{
+\tif (x > 2 && x < 9)
+\t\treturn x + 1;
+\treturn 0;
+}
+
+int never(void)
+{
+    return 7;
+}
+
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += helper(i) + part(i);
+    return sum == 0 ? never() : 0; /* a line that is so long that it does not fit beside the figures */
+}
+"""
+PART = "static inline int part(int x)\n{\n    return x * 3;\n}\n"
+
+# (name, line of the function, ((line, instruction), ...)); lines below 0 are of part.h. Instructions are 4 bytes long.
+NOP = "addq $1, %rax"
+FUNCTIONS = [
+    ("main", 16, [(17, NOP), (18, NOP), (19, NOP), (20, NOP), (-3, NOP), (-3, NOP), (20, "call helper\n.byte 0x90, 0x90, 0x90"),
+                  (19, "jne main\n.byte 0x90, 0x90"), (21, "call *%rax\n.byte 0x90, 0x90"), (21, "jmp *%rax\n.byte 0x90, 0x90")]),
+    ("helper", 4, [(5, NOP), (6, NOP), (6, "je 1f\n.byte 0x90, 0x90"), (7, NOP), (7, NOP), (7, "jmp 2f\n.byte 0x90, 0x90"),
+                   (8, "1: " + NOP), (9, "2: ret\n.byte 0x90, 0x90, 0x90")]),
+    ("never", 11, [(12, NOP), (13, NOP), (14, "ret\n.byte 0x90, 0x90, 0x90")]),
+]
+SAMPLES = {("main", 0): 2, ("main", 3): 10, ("main", 4): 40, ("main", 5): 38, ("main", 7): 110, ("helper", 1): 300,
+           ("helper", 2): 60, ("helper", 3): 21, ("helper", 6): 9}
+
+
+def assembly(folder):
+    """The program's text, with line numbers and the places of its functions."""
+    text = ['.file 0 "%s" "calc.c"' % folder, '.file 1 "calc.c"', '.file 2 "part.h"', ".text", ".globl _start"]
+    entries = []
+    for name, line, code in FUNCTIONS:
+        text += [".p2align 4, 0x90", f".globl {name}", f".type {name}, @function", f"{name}:"]
+        text += ["_start:"] if name == "main" else []
+        for at, (of, instruction) in enumerate(code):
+            text += [f".loc {2 if of < 0 else 1} {abs(of)}", f".L{name}{at}:", *instruction.split("\n")]
+        text += [f".L{name}_end:", f".size {name}, . - {name}"]
+        entries += [".uleb128 2", f'.asciz "{name}"', ".byte 1", f".byte {line}", f".quad {name}", f".quad .L{name}_end - {name}"]
+    abbreviations = [  # code, tag, has children, (attribute, form)...
+        (1, 0x11, 1, (0x03, 8), (0x1b, 8), (0x10, 0x17), (0x13, 0x0b), (0x11, 1), (0x12, 7)),
+        (2, 0x2e, 0, (0x03, 8), (0x3a, 0x0b), (0x3b, 0x0b), (0x11, 1), (0x12, 7))]
+    text += [".Lend:", '.section .debug_abbrev,"",@progbits', ".Labbrev:"]
+    for code, tag, children, *pairs in abbreviations:
+        text += [f".uleb128 {code}", f".uleb128 {tag}", f".byte {children}"]
+        text += [f".uleb128 {a}\n.uleb128 {f}" for a, f in (*pairs, (0, 0))]
+    text += [".byte 0", '.section .debug_line,"",@progbits', ".Llines:", '.section .debug_info,"",@progbits',
+             ".long .Linfo_end - .Linfo", ".Linfo:", ".value 4", ".long .Labbrev", ".byte 8", ".uleb128 1",
+             '.asciz "calc.c"', f'.asciz "{folder}"', ".long .Llines", ".byte 12", ".quad main", ".quad .Lend - main",
+             *entries, ".byte 0", ".Linfo_end:"]
+    return "\n".join(text) + "\n"
+
+
+def addresses(program):
+    names = {}
+    for line in subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout.splitlines():
+        at, kind, name = line.split()
+        if kind in "Tt":
+            names[name] = int(at, 16)
+    return names
+
+
+def profile(names, samples, calls):
+    low = min(names[name] for name, *_ in FUNCTIONS)
+    bins = [0] * 64
+    for (name, at), count in samples.items():
+        bins[(names[name] - low) // 4 + at] += count
+    arcs = [(names[caller] + within if caller else 0, names[callee], count) for caller, within, callee, count in calls]
+    return gmon([(low, low + 256, bins)], arcs)
+
+
+TRACE = """\
+SF:calc.c
+FN:4,9,helper
+FN:11,14,never
+FN:16,22,main
+FNDA:{helper},helper
+FNDA:0,never
+FNDA:1,main
+DA:4,{helper}
+DA:6,{helper}
+BRDA:6,0,0,6
+BRDA:6,0,1,4
+BRDA:6,1,0,{taken}
+BRDA:6,1,1,0
+MCDC:6,2,t,6,0,x > 2
+MCDC:6,2,f,4,0,x > 2
+MCDC:6,2,t,6,1,x < 9
+MCDC:6,2,f,{taken},1,x < 9
+DA:7,{then}
+DA:8,4
+DA:11,0
+DA:13,0
+DA:16,1
+DA:18,1
+DA:19,11
+BRDA:19,2,0,10
+BRDA:19,2,1,1
+DA:20,10
+DA:21,{last}
+end_of_record
+SF:part.h
+FN:1,4,part
+FNDA:123456,part
+DA:1,123456
+DA:3,123456
+end_of_record
+"""
+
+
+@unittest.skipUnless(shutil.which("as") and shutil.which("ld"), "binutils are not installed")
+class Screens(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        kept = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(kept.cleanup)
+        cls.folder = folder = Path(kept.name).resolve()
+        (folder / "calc.c").write_text(SOURCE)
+        (folder / "part.h").write_text(PART)
+        (folder / "calc.s").write_text(assembly(folder))
+        subprocess.run(["as", "--64", "-o", "calc.o", "calc.s"], cwd=folder, check=True)
+        subprocess.run(["ld", "-Ttext=0x401000", "-o", "calc", "calc.o"], cwd=folder, check=True)
+        names = addresses(folder / "calc")
+        calls = [(None, 0, "main", 1), ("main", 24, "helper", 10), ("main", 36, "helper", 3)]
+        (folder / "now.gmon").write_bytes(profile(names, SAMPLES, calls))
+        before = {**SAMPLES, ("helper", 1): 120, ("never", 1): 50, ("main", 7): 111}
+        (folder / "old.gmon").write_bytes(profile(names, before, [*calls, ("main", 40, "never", 2)]))
+        (folder / "calls.gmon").write_bytes(profile(names, {}, calls))
+        (folder / "now.info").write_text(TRACE.format(helper=10, then=6, last=1, taken=6))
+        (folder / "old.info").write_text(TRACE.format(helper=9, then=0, last=0, taken=0).replace("DA:8,4", "DA:8,0")
+                                         .replace("DA:3,123456\n", ""))
+        cls.recording(folder, names)
+        for at in folder.iterdir():
+            os.utime(at, (MADE, MADE))
+        for at in folder.glob("*.gmon"):
+            os.utime(at, (MADE + 3600, MADE + 3600))
+
+    @staticmethod
+    def recording(folder, names):
+        run = Run("./calc", user=900 * PERIOD, system=100 * PERIOD, stacks=1000, whole=990, start=(MADE + 3600) * 10**9)
+        calc = run.object(FILE, str(folder / "calc"), low=0x401000, high=0x402000)
+        kernel, wait, cut = run.object(KERNEL), run.object(WAIT), run.object(CUT)
+        gone = run.object(FILE, "/nonexistent/libgone.so.1", low=0x1000, high=0x3000)
+        run.process(7, 1, calc, "calc", user=700 * PERIOD, system=100 * PERIOD, status=3 << 8)
+        run.process(9, 7, calc, "calc", user=200 * PERIOD, status=0)
+        run.process(11, 7, None, "sh", status=9)
+        for process, tid, name, cpu in (0, 7, "calc", 600), (0, 8, "worker", 200), (1, 9, "calc", 200), (2, 11, "sh", 1):
+            run.thread(process, tid, name, cpu * PERIOD)
+        main, helper = names["main"], names["helper"]
+        run.sample([(calc, main + 28), (calc, helper + 4)], 400)
+        run.sample([(calc, main + 16)], 150)
+        run.sample([(calc, main + 28), (kernel, 0)], 50)
+        run.sample([(calc, main + 28), (calc, helper + 8)], 200, thread=1)
+        run.sample([(calc, main + 12)], 120, thread=2)
+        run.sample([(cut, 0), (gone, 0x1234)], 60, thread=2)
+        run.sample([(calc, main), (wait, 7)], 19, thread=2)
+        run.sample([(gone, 0x1300)], 1, thread=3)
+        run.write(folder / "run.monarc")
+
+    def screens(self, golden, operands, keys, rows=20, columns=100):
+        """Keys typed line by line, and the screen after each, are as in the golden."""
+        done = subprocess.run([SCREENS, str(rows), str(columns), *operands], cwd=self.folder, input="\n".join(keys) + "\n",
+                              capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        text = done.stdout.replace(str(self.folder), "FOLDER")
+        path = GOLDENS / f"{golden}.txt"
+        if os.environ.get("MONARC_UPDATE"):
+            path.write_text(text)
+        self.assertEqual(text.split("\n"), path.read_text().split("\n"))
+
+    def test_functions(self):
+        """Orders there and back, columns that are hidden, chosen and left out, a search and a filter."""
+        self.screens("functions", ["calc", "now.gmon"],
+                     ["", "s", "s", "s", "S", "c", "v v", "c", "=20x50", "=8x40", "=20x100", "/ma", "\\r", "n", "N", "f!he", "\\r",
+                      "f", "~\\r", "f(\\r", "/(\\r", "/zz\\r", "x", "]", "[", "$", "@", "i", "?", "{", "}", "v", "^", "q"])
+
+    def test_calls(self):
+        """Callers above, callees below, and the way there and back."""
+        self.screens("calls", ["calc", "now.gmon"], ["2", "v", "\\r", "^\\r", "<", "<", ">", "^^^\\r", "2", "/main\\r", "a", "<", "1", "5",
+                                                     "z", "n"])
+
+    def test_calls_alone(self):
+        self.screens("calls-alone", ["calc", "calls.gmon"], ["", "s", "2", "a", "4"])
+
+    def test_source(self):
+        """A source with time and calls; jumps to what is hot, and the code and places of lines."""
+        self.screens("source", ["calc", "now.gmon"],
+                     ["a", "m", "m", "M", "p", "P", "u", "t", "d", "]", "[", "[", "6", "vv", "\\r", "<", "$", "4", "s", "s", "\\r", "m",
+                      "\\r", "e", "c", " ", "c", "/sum .=\\r", "6", "vv", "<", "/int i\\r", "6", "<", "/return x\\r", "6", "<", "/return 0\\r", "6",
+                      "<", "/return sum\\r", "6", "=9x48", "$", "@6", "f", "s"])
+
+    def test_source_that_changed(self):
+        os.utime(self.folder / "part.h", (MADE + 7200, MADE + 7200))
+        (self.folder / "calc.c").rename(self.folder / "moved.c")
+        try:
+            self.screens("source-changed", ["calc", "now.gmon"], ["4", "\\r", "<", "v\\r", "e"])
+        finally:
+            (self.folder / "moved.c").rename(self.folder / "calc.c")
+            os.utime(self.folder / "part.h", (MADE, MADE))
+
+    def test_base(self):
+        self.screens("base", ["calc", "now.gmon", "--", "calc", "old.gmon"],
+                     ["", "s", "s", "S", "vvv2", "<", "@a", "d", "d", "D", "6", "4", "i", "=20x60", "1"])
+
+    def test_coverage(self):
+        """Files and sources of coverage alone; what never ran, what was not taken."""
+        self.screens("coverage", ["now.info"],
+                     ["", "s", "s", "S", "\\r", "u", "u", "U", "t", "T", "p", "m", "6", "1", "s", "a", "2", "=20x52", "4", "f^part\\r", "c",
+                      "vv ", "c", "i", "z"])
+
+    def test_coverage_beside_a_base(self):
+        self.screens("coverage-base", ["now.info", "--", "old.info"], ["", "$\\r", "<", "@\\r", "d", "d", "D", "c", "4"])
+
+    def test_both(self):
+        self.screens("both", ["calc", "now.gmon", "now.info", "--", "calc", "old.gmon", "old.info"],
+                     ["", "s", "s", "s", "s", "$", "@", "a", "4", "\\r", "=20x160", "1", "4"])
+
+    def test_parts(self):
+        """Programs, processes, threads and objects of a recording; figures are then of the part alone."""
+        self.screens("parts", ["run.monarc"],
+                     ["", "5", "v\\r", "i", "5vv\\r", "5vvv\\r", "z", "5/worker\\r", "\\r", "s", "2", "5$\\r", "a", "4", "i", "z", "z"],
+                     rows=24)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
