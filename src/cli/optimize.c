@@ -28,7 +28,7 @@ extern const struct command command_order;
 
 /* The release of gcc decides on the version of its file; nobody should have to know the latter. */
 static const struct option_row OPTIMIZE_OPTIONS[] = {
-    {0, "for", "gcc|clang|bolt|lld|gold|ld|mold", "who is to optimise; must be given",
+    {0, "for", "gcc|clang|bolt|gcda|lld|gold|ld|mold", "who is to optimise; must be given",
      CHOOSES(struct optimize_request, target), .first = TARGET_GCC},
     {'o', "output", "FILE", "where the profile goes; - is standard output",
      FILLS(struct optimize_request, output)},
@@ -38,6 +38,8 @@ static const struct option_row OPTIMIZE_OPTIONS[] = {
      FILLS(struct optimize_request, limit)},
     {0, "gcc", "RELEASE", "write the version that this gcc reads: 5 to 16 (default: PROGRAM's)",
      FILLS(struct optimize_request, gcc), .least = 5, .most = 16},
+    {0, "against", "NOTES", "for gcda: notes of the build that is to use it, a file or a folder",
+     FILLS(struct optimize_request, against)},
     {0, "build", "COMMAND", "build by this command; {flags} in it are the compiler's options",
      FILLS(struct optimize_request, build)},
     {0, "run", "COMMAND", "measure and compare the builds by this command, PROGRAM and arguments",
@@ -446,14 +448,18 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
     else if (!r.source.inputs_len)
         err_set(e, "optimize needs what was measured: a recording, gmon.out, counters or coverage; "
                    "see 'monarc optimize --help'");
-    else if (!r.output && !r.explains && r.target < TARGET_LLD)
+    else if (!r.output && !r.explains && !r.print.format && r.target < TARGET_LLD)
         err_set(e, "optimize needs -o FILE, or --explain; see 'monarc optimize --help'");
     else if (r.is_binary && r.target != TARGET_CLANG)
         err_set(e, "--binary is of --for clang");
-    else if (r.gcc && r.target != TARGET_GCC)
+    else if (r.gcc && r.target != TARGET_GCC && r.target != TARGET_GCDA)
         err_set(e, "--gcc is of --for gcc");
     else if (r.target >= TARGET_LLD && r.explains)
         err_set(e, "--explain is of compilers; of an order, standard output says what it brings");
+    else if (r.against && r.target != TARGET_GCDA)
+        err_set(e, "--against is of --for gcda");
+    else if (r.target == TARGET_GCDA)
+        status = optimize_counters(&r, out, e) ? EXIT_FINE : EXIT_BAD;
     else if (r.target >= TARGET_LLD)
         status = optimize_link(&r, given, argc, &operands, out, e);
     else if (optimize_profile(&r, out, e))

@@ -13,6 +13,7 @@ enum optimize_target {
     TARGET_GCC,
     TARGET_CLANG,
     TARGET_BOLT,
+    TARGET_GCDA,
     TARGET_LLD,
     TARGET_GOLD,
     TARGET_LD,
@@ -29,6 +30,7 @@ struct optimize_request {
     uint64_t gcc, limit;
     const char *build, *flags, *run; /* the last step; NULL: the inputs are given */
     uint64_t repeat;
+    const char *against; /* of --for gcda: the new build's notes */
     bool is_binary, explains;
 };
 
@@ -38,5 +40,8 @@ MUST_CHECK bool optimize_profile(struct optimize_request *r, struct out *out, st
 /* --build and --run: builds plain, measures, builds with the profile, runs both in turn, and keeps
  * the profile only if it gained something. An exit status. */
 int optimize_build(struct optimize_request *r, struct out *out, struct err *e);
+
+/* --for gcda: the inputs' counters for gcc's -fprofile-use, and what became of them. */
+MUST_CHECK bool optimize_counters(const struct optimize_request *r, struct out *out, struct err *e);
 
 #endif

@@ -1,0 +1,475 @@
+/* Counters for gcc's -fprofile-use.
+ *
+ *     gcda, da of runs ─► one sum an object: counts, runs, largest counts of single runs
+ *     notes beside     ─► which function each is, what ran in it
+ *     new notes        ─► which of these functions are the same code ──► FOLDER/#dir#x.gcda
+ *                                          │
+ *                                          └► changed, gone: named ───► FOLDER/drifted.afdo
+ *
+ * gcc finds the counters of a function by a number and believes them if the checksum of its graph
+ * agrees. The number of a static function is made of the line that it stands on, so that a comment
+ * above it is enough to lose its counters. Here functions are known by their names and graphs:
+ * what only moved gets the numbers of the new build, also as a target of calls through pointers.
+ *
+ * What changed cannot be counted by arcs any more. Its lines still have counts, which an AutoFDO
+ * profile carries by name and line: it is written for the objects that lost functions, as gcc takes
+ * only one of the two for an object.
+ *
+ * The name in the folder is the object's whole path with '#' for '/', as gcc looks for it. Objects
+ * are read one after the other, the old notes twice. */
+#include "session/use_counters.h"
+
+#include "base/path.h"
+#include "bridge/bridge.h"
+#include "coverage/analysis/coverage_table.h"
+#include "coverage/format/format.h"
+#include "profile/format/source_formats.h"
+#include "session/arcs_file.h"
+#include "session/coverage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NONE ((uint32_t)NO_INDEX)
+
+/* Of one call. Texts of results are in the result's arena. */
+struct use_job {
+    const struct use_request *request;
+    struct use_counters *out;
+    struct coverage_files found, against;
+    struct problems problems;
+    struct map renumbered; /* numbers of moved functions: old -> new */
+    struct line_counts drifted;
+    uint32_t release; /* of the gcc that wrote the notes */
+    bool has_counts;  /* of drifted objects */
+};
+
+void use_counters_deinit(struct use_counters *u)
+{
+    vec_free(&u->functions);
+    arena_deinit(&u->arena);
+}
+
+/* ---- the new build */
+
+/* The new notes of an object: those whose path has the longest end in common with it, of the same
+ * file name. NULL: it has none. */
+static const char *use_new_notes(const struct use_job *j, const char *notes)
+{
+    const char *found = NULL;
+    size_t best = 0;
+    for (size_t i = 0; i < j->against.objects.len; i++) {
+        const char *path = j->against.objects.at[i].notes;
+        size_t a = strlen(path), b = strlen(notes), common = 0;
+        while (common < a && common < b && path[a - common - 1] == notes[b - common - 1])
+            common++;
+        if (strcmp(path_base_name(path), path_base_name(notes)) != 0 || common <= best)
+            continue;
+        best = common;
+        found = path;
+    }
+    /* One file was named for one object: whatever it is called. */
+    bool is_single = j->against.objects.len == 1 && j->found.objects.len == 1;
+    return found || !is_single ? found : j->against.objects.at[0].notes;
+}
+
+/* Functions of the new notes by name; those of one name follow each other in `next`. */
+struct use_names {
+    struct intern names;
+    struct map first;
+    VEC(uint32_t) next;
+    const struct notes *notes;
+};
+
+/* Backwards, so that each list runs forward. */
+static void use_names_make(struct use_names *u, const struct notes *n)
+{
+    u->notes = n;
+    vec_reserve(&u->next, n->functions.len);
+    u->next.len = n->functions.len;
+    for (size_t i = n->functions.len; i-- > 0;) {
+        const char *name = n->functions.at[i].name ? n->functions.at[i].name : "";
+        uint32_t *first = map_at(&u->first, intern(&u->names, name, strlen(name)), 0, NONE, NULL);
+        u->next.at[i] = *first;
+        *first = (uint32_t)i;
+    }
+}
+
+static void use_names_deinit(struct use_names *u)
+{
+    intern_deinit(&u->names);
+    map_deinit(&u->first);
+    vec_free(&u->next);
+}
+
+/* The same function in the new notes: of those with its name and graph the one that is nearest in
+ * its lines. *is_named: one of that name is there. */
+static const struct notes_function *use_find(const struct use_names *u,
+                                             const struct notes_function *f, bool *is_named)
+{
+    const struct notes_function *found = NULL;
+    const char *name = f->name ? f->name : "";
+    uint32_t number = intern_find(&u->names, name, strlen(name)), *first = NULL;
+    if (number != INTERN_NONE)
+        first = map_find(&u->first, number, 0);
+    *is_named = first != NULL;
+    for (uint32_t i = first ? *first : NONE; i != NONE; i = u->next.at[i]) {
+        const struct notes_function *g = &u->notes->functions.at[i];
+        if (g->cfg_checksum != f->cfg_checksum || g->instrumented != f->instrumented ||
+            (!f->cfg_checksum && g->lineno_checksum != f->lineno_checksum))
+            continue;
+        int64_t apart = llabs((int64_t)g->start_line - f->start_line);
+        if (!found || apart < llabs((int64_t)found->start_line - f->start_line))
+            found = g;
+    }
+    return found;
+}
+
+/* ---- one object */
+
+static bool use_load(struct use_job *j, struct object_pair *p, const char *notes, struct err *e)
+{
+    return object_pair_load_notes(p, notes, ARCS_NONE, &j->problems) ||
+           err_set(e, "%s", j->problems.at.at[j->problems.at.len - 1].text);
+}
+
+/* The numbers of functions that moved, of all objects, before any is written: a call through a
+ * pointer in one may have reached a function of another. */
+static bool use_renumber(struct use_job *j, struct object_pair *old, struct object_pair *new,
+                         struct err *e)
+{
+    for (size_t i = 0; i < j->found.objects.len && j->request->against; i++) {
+        const struct coverage_object *object = &j->found.objects.at[i];
+        const char *path = use_new_notes(j, object->notes);
+        if (object->first_counters == NONE || !path)
+            continue;
+        if (!use_load(j, old, object->notes, e) || !use_load(j, new, path, e))
+            return false;
+        struct use_names names = {0};
+        use_names_make(&names, &new->notes.notes);
+        for (size_t k = 0; k < old->notes.notes.functions.len; k++) {
+            const struct notes_function *f = &old->notes.notes.functions.at[k];
+            bool is_named;
+            const struct notes_function *g = use_find(&names, f, &is_named);
+            if (g && g->ident != f->ident)
+                *map_at(&j->renumbered, f->ident, 0, 0, NULL) = g->ident;
+        }
+        use_names_deinit(&names);
+    }
+    return true;
+}
+
+/* All runs of an object, summed; of da the identities are those of the notes. */
+static bool use_sum(struct use_job *j, struct object_pair *p, const struct coverage_object *object,
+                    struct err *e)
+{
+    size_t before = j->problems.at.len;
+    bool is_first = true;
+    for (uint32_t i = object->first_counters; i != NONE; i = j->found.counters.at[i].next) {
+        const char *path = j->found.counters.at[i].path;
+        if (!object_pair_load_counters(p, path, ARCS_NONE, &j->problems) ||
+            j->problems.at.len > before) {
+            if (!j->request->is_forced)
+                return err_set(e, "%s", j->problems.at.at[before].text);
+            before = j->problems.at.len;
+            continue;
+        }
+        if (!object_pair_add_run(p, is_first))
+            return err_in(e, path, "is of another build than the other runs of this object");
+        is_first = false;
+    }
+    object_pair_take_sum(p);
+    const struct arcs_origin *origin = &p->counters.counters.origin;
+    if (origin->is_llvm)
+        return err_in(e, object->notes,
+                      "is of clang, whose -fprofile-use takes no gcda: optimize --for clang");
+    return !is_first || err_in(e, object->notes, "none of its counters can be used");
+}
+
+/* Functions that were called by pointer are known by their numbers: values of the lists
+ * {total, n, n * (number, count)}. Before gcc 10 they had other forms, which stay as they are. */
+static void use_renumber_targets(const struct use_job *j, struct counters *c)
+{
+    for (size_t i = 0; i < c->records.len && dialect_of(&c->origin)->has_lists; i++) {
+        const struct counted_record *r = &c->records.at[i];
+        if (r->what != COUNTED_VALUES || r->kind != KIND_INDIRECT_TOPN || r->is_zero)
+            continue;
+        uint64_t *at = c->values.at + r->first, *end = at + r->len;
+        while (end - at >= 2 && at[1] <= (uint64_t)(end - at - 2) / 2) {
+            uint64_t *next = at + 2 + 2 * at[1];
+            for (at += 2; at < next; at += 2) {
+                const uint32_t *new = *at <= UINT32_MAX ? map_find(&j->renumbered, *at, 0) : NULL;
+                *at = new ? *new : *at;
+            }
+        }
+    }
+}
+
+/* Leaves the functions that are kept, and the summary, which is of whole runs. */
+static void use_drop(struct counters *c, const bool *is_kept)
+{
+    size_t kept = 0;
+    bool keeps = true;
+    for (size_t i = 0; i < c->records.len; i++) {
+        const struct counted_record *r = &c->records.at[i];
+        if (r->what == COUNTED_FUNCTION)
+            keeps = is_kept[r->index];
+        else if (r->what != COUNTED_VALUES && r->what != COUNTED_OTHER)
+            keeps = true;
+        if (keeps)
+            c->records.at[kept++] = *r;
+    }
+    c->records.len = kept;
+}
+
+/* What became of one function of the old notes. */
+static void use_report(struct use_job *j, const struct notes *n, const struct notes_function *f,
+                       const struct notes_function *now, enum use_state state, uint64_t count)
+{
+    struct use_counters *u = j->out;
+    const char *source = f->file < n->files.len ? n->files.at[f->file] : NULL;
+    u->moved += state == USE_MOVED;
+    u->changed += state == USE_CHANGED;
+    u->gone += state == USE_GONE;
+    u->lost += state == USE_MOVED ? 0 : count;
+    vec_push(&u->functions,
+             ((struct use_function){.name = arena_printf(&u->arena, "%s", f->name ? f->name : ""),
+                                    .source = arena_printf(&u->arena, "%s", source ? source : ""),
+                                    .line = f->start_line,
+                                    .new_line = now ? now->start_line : 0,
+                                    .state = state,
+                                    .count = count}));
+}
+
+/* How often its blocks ran, all together. */
+static uint64_t use_count(const struct flow *flow, const struct notes_function *f)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < f->blocks; i++)
+        sum = add_saturating(sum, (uint64_t)flow_known_count(flow->blocks.at[f->first_block + i]));
+    return sum;
+}
+
+/* Compares each function that has counters with the new notes, and gives those that are kept the
+ * new build's numbers. Returns how many lost theirs. */
+static uint64_t use_compare(struct use_job *j, struct object_pair *p, const struct notes *new,
+                            bool *is_kept)
+{
+    const struct notes *n = &p->notes.notes;
+    struct counters *c = &p->counters.counters;
+    struct use_names names = {0};
+    uint64_t lost = 0;
+    use_names_make(&names, new);
+    for (size_t i = 0; i < n->functions.len; i++) {
+        const struct notes_function *f = &n->functions.at[i], *now = NULL;
+        uint32_t counted = p->flow.pairing.counted.at[i];
+        bool is_named = true;
+        if (counted == NONE)
+            continue;
+        struct counted_function *of = &c->functions.at[counted];
+        uint64_t count = use_count(&p->flow, f);
+        j->out->count = add_saturating(j->out->count, count);
+        if (of->cfg_checksum == f->cfg_checksum && !of->defect)
+            now = use_find(&names, f, &is_named);
+        if (!now) {
+            lost++;
+            use_report(j, n, f, NULL, is_named ? USE_CHANGED : USE_GONE, count);
+            continue;
+        }
+        if (now->ident != of->ident || now->lineno_checksum != of->lineno_checksum)
+            use_report(j, n, f, now, USE_MOVED, count);
+        is_kept[counted] = true;
+        j->out->kept++;
+        of->ident = now->ident;
+        of->lineno_checksum = now->lineno_checksum;
+    }
+    use_names_deinit(&names);
+    return lost;
+}
+
+/* Where gcc looks for it: the whole path of the object, without its suffix, with '#' for '/'. */
+static const char *use_output(struct use_job *j, const char *notes)
+{
+    struct arena *a = &j->out->arena;
+    const char *output = j->request->output;
+    if (path_has_suffix(output, ".gcda"))
+        return output;
+    char *whole = realpath(notes, NULL);
+    char *name = arena_printf(a, "%.*s", (int)path_stem_length(whole ? whole : notes),
+                              whole ? whole : notes);
+    free(whole);
+    for (char *at = name; *at; at++)
+        *at = *at == '/' ? '#' : *at;
+    return arena_printf(a, "%s/%s.gcda", output, name);
+}
+
+/* Makes the folder first, once there is something to write. */
+static bool use_save(struct use_job *j, const struct arcs_file *counters, const char *notes,
+                     struct err *e)
+{
+    const char *output = j->request->output;
+    if (!path_has_suffix(output, ".gcda") && mkdir(output, 0777) && errno != EEXIST)
+        return err_errno(e, output, errno);
+    return arcs_file_save(counters, use_output(j, notes), e);
+}
+
+/* The lines of an object that lost functions: of all its functions, as gcc will read no gcda for
+ * it. */
+static void use_add_drifted(struct use_job *j, const struct object_pair *p)
+{
+    const struct notes *n = &p->notes.notes;
+    VEC(uint32_t) files = {0};
+    for (size_t i = 0; i < n->files.len; i++) {
+        const char *name = n->files.at[i] ? n->files.at[i] : "";
+        vec_push(&files, intern(&j->drifted.files, name, strlen(name)));
+    }
+    line_counts_add(&j->drifted, n, &p->flow, files.at);
+    vec_free(&files);
+    j->out->drifted_objects++;
+    j->has_counts = true;
+}
+
+static bool use_object(struct use_job *j, struct object_pair *p, struct object_pair *new,
+                       const struct coverage_object *object, struct err *e)
+{
+    const char *path = j->request->against ? use_new_notes(j, object->notes) : object->notes;
+    struct use_counters *u = j->out;
+    if (!path) {
+        u->unmatched_path =
+            u->unmatched++ ? u->unmatched_path : arena_printf(&u->arena, "%s", object->notes);
+        return true;
+    }
+    if (!use_load(j, p, object->notes, e) || !use_sum(j, p, object, e) ||
+        (j->request->against && !use_load(j, new, path, e)))
+        return false;
+    const struct notes *now = j->request->against ? &new->notes.notes : &p->notes.notes;
+    struct counters *c = &p->counters.counters;
+    if (now->origin.version != c->origin.version)
+        return err_in(e, path, "is of version %s, the counters of %s: another compiler's",
+                      arcs_version_text(&now->origin).text, arcs_version_text(&c->origin).text);
+    u->objects++;
+    j->release = c->origin.number / 100u;
+    for (size_t i = 0; i < c->summaries.len; i++) {
+        const struct counters_summary *s = &c->summaries.at[i];
+        u->runs = s->runs > u->runs ? s->runs : u->runs;
+        u->sum_max = s->sum_max > u->sum_max ? s->sum_max : u->sum_max;
+    }
+    /* Counts that threads damaged are repaired: gcc would pass over the function. */
+    object_pair_solve(p, true);
+    flow_store(&p->notes.notes, &p->flow, c);
+    bool *is_kept = calloc(c->functions.len + 1, sizeof *is_kept);
+    uint64_t lost = use_compare(j, p, now, is_kept);
+    if (lost)
+        use_add_drifted(j, p);
+    use_drop(c, is_kept);
+    free(is_kept);
+    use_renumber_targets(j, c);
+    /* gcov pairs by it; gcc does not ask. */
+    c->origin.stamp = now->origin.stamp;
+    p->counters.kind = ARCS_GCDA;
+    u->written++;
+    return !j->request->output || use_save(j, &p->counters, path, e);
+}
+
+/* ---- all */
+
+/* Counts of lines of what changed, for -fauto-profile. */
+static bool use_write_drifted(struct use_job *j, struct err *e)
+{
+    struct source_profile profile = {.files = {0}};
+    struct line_positions_report ignored;
+    struct writer w = {0};
+    uint64_t left_out;
+    uint32_t version = afdo_version_of_gcc(j->request->gcc ? j->request->gcc : j->release);
+    line_counts_settle(&j->drifted);
+    line_counts_to_positions(&j->drifted, COMPILER_GCC, &profile, &ignored);
+    const char *output = j->request->output;
+    const char *path =
+        path_has_suffix(output, ".gcda")
+            ? arena_printf(&j->out->arena, "%.*s.afdo", (int)path_stem_length(output), output)
+            : arena_printf(&j->out->arena, "%s/drifted.afdo", output);
+    bool ok = true;
+    if (version && profile.positions.len) {
+        ok = afdo_write(&w, &profile, version, &left_out, e) &&
+             file_replace(path, (struct bytes){w.out.at, w.out.len}, e);
+        j->out->drifted = path;
+    }
+    writer_deinit(&w);
+    source_profile_deinit(&profile);
+    return ok;
+}
+
+static int by_lost_count(const void *left, const void *right)
+{
+    const struct use_function *a = left, *b = right;
+    if ((a->state == USE_MOVED) != (b->state == USE_MOVED))
+        return a->state == USE_MOVED ? 1 : -1;
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    int order = strcmp(a->source, b->source);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static bool use_look(struct coverage_files *found, const char *path, struct err *e)
+{
+    const struct find_rules rules = {0};
+    return coverage_files_look(found, path, &rules, e);
+}
+
+/* Finds the files. Mistakes are found before anything is written. */
+static bool use_find_files(struct use_job *j, struct err *e)
+{
+    const struct use_request *r = j->request;
+    const struct find_rules rules = {0};
+    size_t objects = 0;
+    for (size_t i = 0; i < r->inputs_len; i++)
+        if (!use_look(&j->found, r->inputs[i], e))
+            return false;
+    coverage_files_pair(&j->found, &rules);
+    if (r->against && !use_look(&j->against, r->against, e))
+        return false;
+    if (r->against && !j->against.objects.len)
+        return err_in(e, r->against,
+                      "has no notes: compile the new sources with -ftest-coverage beside the "
+                      "options of before");
+    for (size_t i = 0; i < j->found.counters.len; i++)
+        if (!j->found.counters.at[i].is_paired && !r->is_forced)
+            return err_in(e, j->found.counters.at[i].path,
+                          "has no notes (gcno) of that name and stamp");
+    for (size_t i = 0; i < j->found.objects.len; i++)
+        objects += j->found.objects.at[i].first_counters != NONE;
+    if (!objects)
+        return err_set(e, "no counters (gcda, da) were found, which -fprofile-use takes");
+    return !r->output || !path_has_suffix(r->output, ".gcda") || objects == 1 ||
+           err_in(e, r->output, "is one file, but %zu objects have counters: name a folder",
+                  objects);
+}
+
+bool use_counters_write(struct use_counters *u, const struct use_request *r, struct err *e)
+{
+    struct use_job j = {.request = r, .out = u};
+    struct object_pair pair = {.notes_are_whole = false}, new = {.notes_are_whole = false};
+    bool ok = use_find_files(&j, e) && use_renumber(&j, &pair, &new, e);
+    for (size_t i = 0; ok && i < j.found.objects.len; i++)
+        if (j.found.objects.at[i].first_counters != NONE)
+            ok = use_object(&j, &pair, &new, &j.found.objects.at[i], e);
+    if (ok && !u->written)
+        ok = err_in(e, r->against,
+                    "has the notes of none of the objects that have counters, such "
+                    "as %s",
+                    u->unmatched_path);
+    if (ok && j.has_counts && r->output)
+        ok = use_write_drifted(&j, e);
+    if (u->functions.len)
+        qsort(u->functions.at, u->functions.len, sizeof *u->functions.at, by_lost_count);
+    object_pair_deinit(&pair);
+    object_pair_deinit(&new);
+    line_counts_deinit(&j.drifted);
+    map_deinit(&j.renumbered);
+    problems_deinit(&j.problems);
+    coverage_files_deinit(&j.found);
+    coverage_files_deinit(&j.against);
+    return ok;
+}
