@@ -31,6 +31,7 @@ extern const struct command command_tui;
 extern const struct command command_export;
 extern const struct command command_order;
 extern const struct command command_optimize;
+extern const struct command command_overlap;
 extern const struct command command_doctor;
 extern const struct command command_info;
 extern const struct command command_receive;
@@ -67,6 +68,7 @@ const struct command *const commands[] = {
     &command_export,
     &command_order,
     &command_optimize,
+    &command_overlap,
     &command_doctor,
     &command_info,
     &command_receive,

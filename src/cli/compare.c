@@ -220,33 +220,18 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
 }
 
 /* A confidence of 100 % would need infinite evidence: nothing would ever be real. */
-/* Two profiles by source position: what they share, and which functions lost theirs after an edit,
- * or won one. A difference is no failure, as of other profiles. Other options are of no use here,
- * and are not asked for. */
+/* Two profiles by source position: what they share. A difference is no failure, as of other
+ * profiles. Other options are of no use here, and are not asked for. */
 static int diff_source_profiles(const struct diff_request *r, char *const *names, struct out *out,
                                 struct err *e)
 {
-    struct source_profile sides[2] = {{.files = {0}}, {.files = {0}}};
-    struct source_overlap overlap;
-    struct arena scratch = {0};
     const char *format = r->view.print.format;
+    double shared;
     bool ok = !format || !strcmp(format, REPORT_JSON) ||
               err_in(e, names[0], "is a profile for a compiler; such are compared as text or JSON");
-    ok = ok && source_profile_load(names[0], &sides[0], NULL, NULL, e) &&
-         source_profile_load(names[1], &sides[1], NULL, NULL, e);
-    if (ok) {
-        source_profile_overlap(&sides[0], &sides[1], &overlap, &scratch);
-        struct source_compared compared = {names[0], names[1], &overlap};
-        struct json j = {.out = out};
-        if (format)
-            source_compared_json(&j, &compared);
-        else
-            source_compared_text(out, &compared, r->view.rules.limit);
-    }
-    source_profile_deinit(&sides[0]);
-    source_profile_deinit(&sides[1]);
-    arena_deinit(&scratch);
-    return ok ? EXIT_FINE : EXIT_BAD;
+    return ok && source_profiles_compare(names, format, r->view.rules.limit, &shared, out, e)
+               ? EXIT_FINE
+               : EXIT_BAD;
 }
 
 static int diff_run(const struct command *self, int argc, char **argv, struct out *out,

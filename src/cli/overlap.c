@@ -1,0 +1,189 @@
+/* monarc overlap: what two profiles for compilers share, or how much of one a program can still
+ * use.
+ *
+ *     overlap OLD NEW           as `monarc diff` of the two
+ *     overlap PROGRAM PROFILE   94.63 % of the counts in prog.afdo are at code of ./prog
+ *                               2 functions changed, 1 is gone
+ *                                   share     lost  function
+ *                                 36.84 %  100.00 %  other  (gone)
+ *
+ * For the moment between an edit and the next measurement: is the profile that is there still worth
+ * a build? With --fail-below P, that is an exit status for scripts. */
+#include "cli/cli.h"
+#include "profile/analysis/source_fit.h"
+#include "profile/report/info.h"
+#include "session/source_profiles.h"
+
+#include <inttypes.h>
+
+struct overlap_request {
+    struct session_options session;
+    struct print_options print;
+    uint64_t limit, least;
+};
+
+static const struct option_row OVERLAP_OPTIONS[] = {
+    {'n', "limit", "N", "list N functions (default: 20; 0: all)",
+     FILLS(struct overlap_request, limit)},
+    {0, "fail-below", "P", "exit with 1 if less than P % is shared",
+     FILLS(struct overlap_request, least), .most = 100},
+};
+
+/* A part of nothing is none. */
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static uint64_t lost_of(const struct source_fit_function *f)
+{
+    return f->state == SOURCE_GONE ? f->count : f->without + f->at_another;
+}
+
+static const char *const STATES[] = {
+    [SOURCE_FITS] = "fits", [SOURCE_CHANGED] = "changed", [SOURCE_GONE] = "gone"};
+
+static void fit_text(struct out *out, const struct source_fit *fit, const char *program,
+                     const char *profile, uint64_t limit)
+{
+    out_printf(out, "%.2f %% of the counts in ", 100 * (1 - share(fit->lost, fit->count)));
+    text_name(out, profile);
+    out_str(out, " are at code of ");
+    text_name(out, program);
+    out_printf(out, "\nfunctions: %zu, changed: %" PRIu64 ", gone: %" PRIu64 "\n",
+               fit->functions.len, fit->changed, fit->gone);
+    if (fit->functions.len)
+        out_str(out, "\n   share      lost  function\n");
+    for (size_t i = 0; i < fit->functions.len && (!limit || i < limit); i++) {
+        const struct source_fit_function *f = &fit->functions.at[i];
+        out_printf(out, "%6.2f %%  %6.2f %%  ", 100 * share(f->count, fit->count),
+                   100 * share(lost_of(f), f->count));
+        text_name(out, f->name);
+        if (f->state != SOURCE_FITS)
+            out_printf(out, "  (%s)", STATES[f->state]);
+        out_char(out, '\n');
+    }
+    if (limit && fit->functions.len > limit)
+        out_printf(out, "%20s[%zu more functions: --limit]\n", "",
+                   fit->functions.len - (size_t)limit);
+}
+
+/* docs/schema/overlap.schema.json. */
+static void fit_json(struct out *out, const struct source_fit *fit, const char *program,
+                     const char *profile)
+{
+    struct json j = {.out = out};
+    json_document_begin(&j, "overlap");
+    json_pair_str(&j, "program", program);
+    json_pair_str(&j, "profile", profile);
+    json_pair_double(&j, "fits", 1 - share(fit->lost, fit->count));
+    json_pair_u64(&j, "counts", fit->count);
+    json_pair_u64(&j, "counts_lost", fit->lost);
+    json_pair_u64(&j, "functions_changed", fit->changed);
+    json_pair_u64(&j, "functions_gone", fit->gone);
+    json_key(&j, "functions"), json_begin(&j, '[');
+    for (size_t i = 0; i < fit->functions.len; i++) {
+        const struct source_fit_function *f = &fit->functions.at[i];
+        json_begin(&j, '{');
+        json_pair_str(&j, "name", f->name);
+        json_pair_str(&j, "state", STATES[f->state]);
+        json_pair_u64(&j, "count", f->count);
+        json_pair_u64(&j, "without_code", f->without);
+        json_pair_u64(&j, "at_another_line", f->at_another);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+/* How much of a profile a program can use, in *shared, 0 to 1. */
+static bool overlap_fit(const struct overlap_request *r, char *const *names, double *shared,
+                        struct out *out, struct err *e)
+{
+    struct source_profile p = {.files = {0}};
+    struct source_fit fit = {.count = 0};
+    struct functions functions;
+    struct arena arena = {0};
+    const char *why;
+    struct object *object =
+        object_open(names[0], &(struct object_options){.debug_dir = r->session.debug_dir}, NULL, e);
+    bool ok = object && source_profile_load(names[1], &p, NULL, NULL, e);
+    if (ok && !object_has_debug_info(object))
+        ok = err_in(e, names[0], "%s",
+                    object_debug_refused(object, &why)
+                        ? why
+                        : "has no line numbers to look positions up in: compile it with -g, or "
+                          "name the folder of its separate debug file with --debug-dir");
+    if (ok) {
+        functions_native(&functions, object, &arena);
+        functions_keep_pieces(&functions);
+        source_fit_make(&fit, &p, object, &functions);
+        *shared = 1 - share(fit.lost, fit.count);
+        if (r->print.format)
+            fit_json(out, &fit, names[0], names[1]);
+        else
+            fit_text(out, &fit, names[0], names[1], r->limit);
+    }
+    source_fit_deinit(&fit);
+    source_profile_deinit(&p);
+    if (object)
+        object_close(object);
+    arena_deinit(&arena);
+    return ok;
+}
+
+bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit, double *shared,
+                             struct out *out, struct err *e)
+{
+    struct source_profile sides[2] = {{.files = {0}}, {.files = {0}}};
+    struct source_overlap overlap;
+    struct arena scratch = {0};
+    bool ok = source_profile_load(names[0], &sides[0], NULL, NULL, e) &&
+              source_profile_load(names[1], &sides[1], NULL, NULL, e);
+    if (ok) {
+        source_profile_overlap(&sides[0], &sides[1], &overlap, &scratch);
+        struct source_compared compared = {names[0], names[1], &overlap};
+        struct json j = {.out = out};
+        *shared = overlap.common;
+        if (is_json)
+            source_compared_json(&j, &compared);
+        else
+            source_compared_text(out, &compared, limit);
+    }
+    source_profile_deinit(&sides[0]);
+    source_profile_deinit(&sides[1]);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+static int overlap_run(const struct command *self, int argc, char **argv, struct out *out,
+                       struct err *e)
+{
+    enum { DEFAULT_LIMIT = 20 };
+    struct overlap_request r = {.limit = DEFAULT_LIMIT};
+    struct operands operands;
+    enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
+    if (end != OPTIONS_READ)
+        return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
+    double shared = 0;
+    bool ok = operands.len == 2 ||
+              err_set(e, "overlap needs two operands, a program or an old profile, and a profile "
+                         "for a compiler; see 'monarc overlap --help'");
+    if (ok && is_program(operands.at[0]))
+        ok = overlap_fit(&r, operands.at, &shared, out, e);
+    else if (ok)
+        ok = source_profiles_compare(operands.at, r.print.format, r.limit, &shared, out, e);
+    return !ok ? EXIT_BAD : 100 * shared < (double)r.least ? EXIT_DIFFERS : EXIT_FINE;
+}
+
+static const struct option_group OVERLAP_GROUPS[] = {
+    GROUP(json_set, struct overlap_request, print),
+    FILE_GROUPS(struct overlap_request, session),
+};
+const struct command command_overlap = {
+    .name = "overlap",
+    .synopsis = "[OPTION...] PROGRAM PROFILE | OLD NEW",
+    .summary = "How much of a profile for a compiler still fits a program, or another profile",
+    OPTIONS_OF(OVERLAP_OPTIONS, OVERLAP_GROUPS),
+    .run = overlap_run,
+};

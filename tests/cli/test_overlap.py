@@ -1,0 +1,101 @@
+"""monarc overlap: how much of a profile for a compiler still fits a program, against counts and
+edits that are known."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import check_schema, main, monarc
+
+GCC = shutil.which("gcc")
+
+SOURCE = """#include <stdlib.h>
+static inline __attribute__((always_inline)) int clamp(int x)
+{
+    return x > 200 ? x - 200 : x * 3;
+}
+__attribute__((noinline)) int work(int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += clamp((s ^ i) & 0xff);
+    return s / 7;
+}
+__attribute__((noinline)) int spare(int n) { return n * 3; }
+int main(int argc, char **argv) { return work(argc) + spare(atoi(argv[0])); }
+"""
+# By line below the declaration: line 3 of work is the loop, 4 the call of clamp.
+PROFILE = ("work:1000:1\n 2: 10\n 3: 500\n 5: 90\n 4: clamp:400\n  2: 400\n"
+           "spare:100:1\n 0: 100\nmain:0:0\n 0: 0\n")
+
+
+@unittest.skipUnless(GCC, "needs gcc")
+class Overlap(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="monarc-overlap-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "p.prof").write_text(PROFILE)
+
+    def fits(self, source, status=0, options=()):
+        (self.folder / "t.c").write_text(source)
+        subprocess.run(["gcc", "-O2", "-g", "-o", "t", "t.c"], cwd=self.folder, check=True)
+        done = monarc("overlap", *options, "./t", "p.prof", "--json", cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        found = json.loads(done.stdout)
+        check_schema(self, "overlap", found)
+        self.assertEqual(found["counts"], 1100)
+        return found, {f["name"]: f for f in found["functions"]}
+
+    def test_the_sources_that_were_measured(self):
+        found, functions = self.fits(SOURCE)
+        self.assertEqual((found["counts_lost"], found["fits"]), (0, 1))
+        self.assertEqual({f["state"] for f in functions.values()}, {"fits"})
+
+    def test_functions_that_moved_as_a_whole(self):
+        found, _ = self.fits("/* one */\n/* two */\n" + SOURCE.replace("int main", "\n\nint main"))
+        self.assertEqual(found["counts_lost"], 0)
+
+    def test_an_inlined_call_at_another_line(self):
+        """Line 4 of work still has code, but of the loop."""
+        found, functions = self.fits(SOURCE.replace("    int s = 0;\n", "    int s = n;\n    s++;\n"))
+        self.assertEqual((functions["work"]["state"], functions["work"]["at_another_line"]),
+                         ("changed", 400))
+        self.assertEqual(found["functions_changed"], 1)
+
+    def test_lines_without_code_and_functions_that_are_gone(self):
+        found, functions = self.fits(
+            SOURCE.replace("spare", "extra").replace("    return s / 7;", "    return s;"),
+            options=["--fail-below", "95"], status=1)
+        self.assertEqual((functions["spare"]["state"], functions["spare"]["count"]), ("gone", 100))
+        self.assertEqual(found["functions_gone"], 1)
+        self.assertAlmostEqual(found["fits"], 1 - found["counts_lost"] / 1100)
+        self.assertEqual([f["name"] for f in found["functions"]][0], "spare")
+        text = monarc("overlap", "./t", "p.prof", cwd=self.folder).stdout.decode()
+        self.assertRegex(text, r"9\.09 %  100\.00 %  spare  \(gone\)")
+
+    def test_two_profiles_are_compared_as_by_diff(self):
+        (self.folder / "q.prof").write_text("work:1:1\n 3: 1\n")
+        ours = monarc("overlap", "p.prof", "q.prof", cwd=self.folder)
+        theirs = monarc("diff", "p.prof", "q.prof", cwd=self.folder)
+        self.assertEqual(ours.stdout, theirs.stdout)
+        self.assertIn(b"45.45 % of the counts are at the same places", ours.stdout)
+        self.assertEqual(monarc("overlap", "--fail-below", 46, "p.prof", "q.prof",
+                                cwd=self.folder).returncode, 1)
+
+    def test_what_cannot_be_compared(self):
+        self.fits(SOURCE)
+        subprocess.run(["strip", "-o", "bare", "t"], cwd=self.folder, check=True)
+        for words, says in ((["./t"], b"two operands"), (["t.c", "p.prof"], b"is neither an AutoFDO"),
+                            (["./t", "t.c"], b"is neither an AutoFDO"), (["bare", "p.prof"], b"-g"),
+                            (["none", "p.prof"], b"none")):
+            done = monarc("overlap", *words, cwd=self.folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(done.stderr.count(b"\n"), 1)
+
+
+if __name__ == "__main__":
+    main()
