@@ -166,6 +166,9 @@ static void explain_unmapped(const struct source_inputs *s, struct out *out)
                    "  %" PRIu64 " of %" PRIu64 " counted lines are in no function, or in one of "
                    "several of a template, such as %s:%" PRIu32 "\n",
                    s->lines.unplaced, s->lines.lines, s->lines.file, s->lines.line);
+    if (s->passed_over)
+        out_printf(out, "  %s is passed over: %s has no coverage mapping of clang\n",
+                   s->passed_over, s->program);
     if (m->far_lines)
         out_printf(out,
                    "  %" PRIu64 " places are before the function's declaration or 65536 lines "
@@ -285,6 +288,7 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
     json_pair_u64(&j, "total_count", sum.total);
     json_pair_u64(&j, "lines_without_function", s->lines.unplaced);
     json_pair_u64(&j, "lines_modulo_65536", m->far_lines);
+    json_pair_str(&j, "passed_over", s->passed_over);
     json_pair_double(&j, "samples", m->samples);
     json_pair_double(&j, "samples_mapped", m->mapped);
     json_pair_double(&j, "samples_elsewhere", s->elsewhere);

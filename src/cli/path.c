@@ -276,6 +276,9 @@ static bool what_if_take(struct path_request *r, int *argc, char **argv, struct 
         /* argv[0] is the command. A file that has `=` in its name is no change if it is there. */
         bool is_change = i && argv[i][0] != '-' && value && value > argv[i] &&
                          change_factor(value + 1, &factor) && access(argv[i], F_OK);
+        /* What has a `=` and is no file was meant for a change. */
+        if (i && argv[i][0] != '-' && value && !is_change && access(argv[i], F_OK))
+            return err_set(e, "'%s' is no change: NAME=2x, NAME=50%% or NAME=0", argv[i]);
         if (is_change)
             vec_push(&r->changes, argv[i]);
         else

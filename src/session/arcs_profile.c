@@ -43,7 +43,10 @@ struct job {
     struct coverage_files found;
     struct problems problems;
     VEC(struct pair) pairs;
-    uint64_t unrun; /* notes without counters */
+    uint64_t unrun;   /* notes without counters */
+    bool names_llvm;  /* one of the profiles of LLVM's was named, not found in a folder */
+    bool passes_llvm; /* others may be passed over, if they do not fit */
+    const char *passed_over;
     struct line_counts counts;
     const char *program; /* whose mapping LLVM's profiles are read with */
     struct object *object;
@@ -90,9 +93,11 @@ static bool arcs_look(struct job *j, const char *path, struct err *e)
 static bool arcs_find(struct job *j, char *const *paths, size_t len, struct err *e)
 {
     const struct find_rules rules = {0};
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0; i < len; i++) {
         if (!arcs_look(j, paths[i], e))
             return false;
+        j->names_llvm |= !arcs_is_folder(paths[i]) && is_llvm_profile(paths[i]);
+    }
     if (arcs_is_folder(j->request->notes)) {
         size_t own = j->found.objects.len;
         if (!coverage_files_look(&j->found, j->request->notes, &rules, e))
@@ -260,9 +265,17 @@ static void arcs_add_llvm(struct job *j)
     if (!j->found.programs.len)
         vec_push(&j->found.programs, ((struct llvm_program){j->program, true}));
     coverage_read_llvm(&j->found, &all, &rules, &reading);
-    for (size_t i = 0; i < reading.tables.len; i++)
+    size_t lines = 0;
+    for (size_t i = 0; i < reading.tables.len; i++) {
+        lines += reading.tables.at[i].lines.len;
         arcs_add_llvm_table(j, &reading.tables.at[i]);
-    problems_merge(&j->problems, &reading.problems);
+    }
+    /* Where gcc's counters are there, a profile that another program left beside them is none of
+     * this one's. */
+    if (j->passes_llvm && !j->names_llvm && j->pairs.len && !lines)
+        j->passed_over = j->found.profiles.at[0].path;
+    else
+        problems_merge(&j->problems, &reading.problems);
     coverage_reading_deinit(&reading);
 }
 
@@ -462,12 +475,16 @@ bool arcs_positions(const struct arcs_calls_request *request, char *const *paths
                     struct line_positions_report *report, struct err *e)
 {
     const struct arcs_profile_request whole = {0};
-    struct job j = {.request = &whole, .program = object_path(request->object)};
+    struct job j = {.request = &whole,
+                    .program = object_path(request->object),
+                    .passes_llvm = request->passed_over};
     bool ok = arcs_find(&j, paths, len, e);
     if (ok) {
         arcs_add_found(&j);
         ok = arcs_is_whole(&j, request, e);
     }
+    if (ok && j.passed_over)
+        *request->passed_over = arena_printf(request->arena, "%s", j.passed_over);
     if (ok) {
         line_counts_settle(&j.counts);
         line_counts_to_positions(&j.counts, target, out, report);

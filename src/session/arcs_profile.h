@@ -33,6 +33,9 @@ struct arcs_calls_request {
     const struct functions *functions; /* of the object */
     bool is_forced;                    /* what cannot be used is passed over */
     struct arena *arena;               /* of arcs_positions(): for what it reports */
+    /* Profiles of clang in a folder of gcc's counters, of which the program has no mapping: if this
+     * is given, they are passed over, and it is set to the path of the first. */
+    const char **passed_over;
 };
 
 /* Reads counters with their notes, files or folders of them, and makes calls of the functions they

@@ -358,7 +358,8 @@ static bool read_inputs(struct source_inputs *s, const struct source_request *r,
     const struct arcs_calls_request counters = {.object = s->object,
                                                 .functions = &s->functions,
                                                 .is_forced = r->session->is_forced,
-                                                .arena = &s->arena};
+                                                .arena = &s->arena,
+                                                .passed_over = &s->passed_over};
     return !s->coverage_len || arcs_positions(&counters, s->coverage, s->coverage_len, r->target,
                                               &s->profile, &s->lines, e);
 }

@@ -29,10 +29,11 @@ struct source_inputs {
     struct line_positions_report lines; /* of coverage */
     char **coverage;                    /* those of the inputs */
     size_t coverage_len;
-    double elsewhere;     /* samples in other objects: libraries, the kernel */
-    const char *producer; /* of the program's code; NULL: not known */
-    bool is_gcc, is_llvm; /* who that is */
-    uint32_t release;     /* of it; 0: not known */
+    const char *passed_over; /* a profile of clang beside gcc's counters, of another program */
+    double elsewhere;        /* samples in other objects: libraries, the kernel */
+    const char *producer;    /* of the program's code; NULL: not known */
+    bool is_gcc, is_llvm;    /* who that is */
+    uint32_t release;        /* of it; 0: not known */
 };
 
 /* Opens, reads, sums and maps. */

@@ -189,7 +189,7 @@ class Options(unittest.TestCase):
                 self.assertLessEqual({"event", "process", "program", "from", "to", "phase", "force",
                                       "debug-dir", "symbols", "profile-format"}, set(options))
         self.assertEqual([c for c in NATIVE if "thread" not in options_of(c)],
-                         ["run", "cover", "path", "what-if", "ranks", "store", "doctor", "info", "receive", "recover", "symbols", "merge",
+                         ["run", "cover", "path", "what-if", "ranks", "store", "overlap", "doctor", "info", "receive", "recover", "symbols", "merge",
                           "convert"])
 
     def test_next_step(self):

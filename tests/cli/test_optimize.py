@@ -365,6 +365,19 @@ class Counters(Case):
             self.assertTrue(any({90000, 10000} == {round(a, -2), round(b, -2)} for a, b in weights),
                             weights)
 
+    @unittest.skipUnless(CLANG, "needs clang")
+    def test_a_profile_of_another_program_in_the_folder(self):
+        """clang's profile beside gcc's counters is passed over, and named; not if it was named."""
+        self.counted()
+        alone = self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-")
+        self.call("clang", "-fprofile-instr-generate", "-fcoverage-mapping", "-o", "other", "t.c")
+        self.call("env", "LLVM_PROFILE_FILE=x.profraw", "./other", "10")
+        text = self.monarc("optimize", "--for", "clang", "t", ".", "-o", "t.prof")
+        self.assertIn("x.profraw is passed over", text)
+        self.assertEqual((self.folder / "t.prof").read_text(), alone)
+        self.assertIn("no coverage mapping", self.monarc("optimize", "--for", "clang", "t", ".", "x.profraw",
+                                                         "-o", "t.prof", status=2))
+
     def test_counts_are_gcovs(self):
         self.counted()
         text = self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-")
