@@ -117,7 +117,6 @@ struct ptrace_source {
     double cost_ns;              /* of a look */
     uint32_t most_files;         /* threads whose files in /proc may stay open */
     uint64_t asleep_cpu_ns;      /* our own CPU time when the last round ended */
-    double prompt_ns;            /* one look in fifty begins sooner after its time */
     uint64_t next_left_ns;       /* of the next look at what is not traced */
     uint32_t active, quiet;      /* threads of either kind at the last look */
     int64_t ends_ns;             /* CPU time that ended threads have left over: ptrace_sampling.c */
