@@ -370,7 +370,7 @@ static void finish_kernel_time(struct collector *c, struct recording *out)
     if (unplaced >= 1)
         vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_KERNEL, 0, (uint64_t)unplaced,
                                                        finish_text(out, KERNEL_UNSEEN)});
-    tally_sum_up(out);
+    tally_sum_up(out, false);
     vec_free(&probes);
     arena_deinit(&scratch);
 }

@@ -207,7 +207,7 @@ void collector_times_finish(struct collector *c, struct recording *out)
         struct waited_rows rows = times_rows(c, out, &scratch);
         for (size_t i = 0; i < c->delays.len; i++)
             times_delay(c, out, &rows, &c->delays.at[i]);
-        tally_sum_up(out);
+        tally_sum_up(out, false);
         for (size_t i = out->nodes.len; i < c->tally.nodes.len; i++)
             vec_push(&out->nodes, c->tally.nodes.at[i]);
     }

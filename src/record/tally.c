@@ -3,8 +3,10 @@
  * Samples go to the list of the slice of time that runs. When it ends they go to that of closed
  * slices, in the order in which they came; that list is sorted and added up when slices are merged,
  * and at the end. In short slices only what follows each other is added up, so that it shows how
- * often a thread went from one stack to another. In those that are longer than RECORDING_ORDERED_NS
- * each stack is there once, by a hash table of (thread, event, node).
+ * often a thread went from one stack to another. Those that are longer than RECORDING_ORDERED_NS
+ * have a window of this length, at random, in which it is so; what is outside (TALLY_MERGED)
+ * is there once for each stack, by a hash table of (thread, event, node). Where slices are merged,
+ * one of the two windows stays.
  *
  *     slices   0 ... 999, each 2 ms    time goes on    0 ... 499, each 4 ms, and so on
  *
@@ -84,37 +86,51 @@ static size_t tally_join(struct keyed *order, size_t len, struct recording_sampl
     return kept;
 }
 
-/* Sorts by slice, thread and event, and adds up what has one node as well: in short slices what
- * follows each other, in longer ones all. What has the first three in common stays in the order in
- * which it came, which is that of time. Stable sorts, the least significant key first. */
-static size_t tally_add_up(struct recording_sample *at, size_t len, uint64_t slice_ns)
+/* Sorts by slice, thread and event, and adds up: what follows each other, and of what is merged all
+ * that has one node. The former comes first and stays in the order in which it came, which is that
+ * of time. Stable sorts, the least significant key first. */
+static size_t tally_add_up(struct recording_sample *at, size_t len)
 {
     struct arena scratch = {0};
     struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
     uint64_t *event = ARENA_NEW(&scratch, uint64_t, len);
     uint64_t *thread = ARENA_NEW(&scratch, uint64_t, len);
     struct recording_sample *came = ARENA_NEW(&scratch, struct recording_sample, len);
-    size_t kept = len;
     for (size_t i = 0; i < len; i++) {
+        bool is_merged = at[i].event & TALLY_MERGED;
+        uint32_t place = is_merged ? UINT32_C(1) << 31 | at[i].node : (uint32_t)i;
         came[i] = at[i];
         order[i].item = (uint32_t)i;
-        event[i] = map_two(at[i].event, at[i].node);
+        event[i] = map_two(at[i].event & ~TALLY_MERGED, place);
         thread[i] = map_two(at[i].slice, at[i].thread);
     }
-    if (slice_ns > RECORDING_ORDERED_NS) {
-        sort_by(order, len, event);
-        sort_by(order, len, thread);
-        kept = tally_join(order, len, came);
-    }
-    for (size_t i = 0; i < len; i++)
-        event[i] = map_two(came[i].event, (uint32_t)i);
-    sort_by(order, kept, event);
-    sort_by(order, kept, thread);
-    kept = tally_join(order, kept, came);
+    sort_by(order, len, event);
+    sort_by(order, len, thread);
+    size_t kept = tally_join(order, len, came);
     for (size_t i = 0; i < kept; i++)
         at[i] = came[order[i].item];
     arena_deinit(&scratch);
     return kept;
+}
+
+/* A number of a long slice that looks like chance, and is the same whenever it is asked for: where
+ * its window is. Splitmix64, by Vigna. */
+static uint64_t tally_chance(uint64_t slice, uint64_t slice_ns)
+{
+    uint64_t z = slice * UINT64_C(0x9e3779b97f4a7c15) + slice_ns;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* TALLY_MERGED for a time that is outside of its slice's window; else 0. */
+static uint32_t tally_is_merged(const struct tally *t, uint64_t slice, uint64_t at_ns)
+{
+    if (t->slice_ns <= RECORDING_ORDERED_NS)
+        return 0;
+    uint64_t places = t->slice_ns - RECORDING_ORDERED_NS + 1;
+    uint64_t begin = slice * t->slice_ns + tally_chance(slice, t->slice_ns) % places;
+    return at_ns >= begin && at_ns - begin < RECORDING_ORDERED_NS ? 0 : TALLY_MERGED;
 }
 
 /* The map goes with the slice: its keys are places in `open`. */
@@ -131,9 +147,14 @@ static void tally_close_slice(struct tally *t)
 static void tally_halve(struct tally *t)
 {
     t->slice_ns *= 2;
-    for (size_t i = 0; i < t->closed.len; i++)
-        t->closed.at[i].slice /= 2;
-    t->closed.len = tally_add_up(t->closed.at, t->closed.len, t->slice_ns);
+    for (size_t i = 0; i < t->closed.len; i++) {
+        struct recording_sample *s = &t->closed.at[i];
+        uint32_t half = s->slice & 1;
+        s->slice /= 2;
+        if (t->slice_ns > RECORDING_ORDERED_NS && (tally_chance(s->slice, 0) & 1) != half)
+            s->event |= TALLY_MERGED;
+    }
+    t->closed.len = tally_add_up(t->closed.at, t->closed.len);
 }
 
 /* Begins the slice of a time, unless it runs already or is over. */
@@ -151,15 +172,16 @@ static void tally_go_to(struct tally *t, uint64_t at_ns)
     t->slice = (uint32_t)(at_ns / t->slice_ns);
 }
 
-/* Most samples of a long slice find their place in the map and add to it; of a short one they stay
- * in order. */
+/* Most samples of a long slice find their place in the map and add to it; of a short one, or of a
+ * window, they stay in order. */
 void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
                uint64_t weight)
 {
     bool is_new = true;
     tally_go_to(t, at_ns);
+    event |= tally_is_merged(t, t->slice, at_ns);
     uint32_t place = (uint32_t)t->open.len;
-    if (t->slice_ns > RECORDING_ORDERED_NS)
+    if (event & TALLY_MERGED)
         place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
     if (is_new)
         vec_push(&t->open, (struct recording_sample){
@@ -179,12 +201,13 @@ void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t 
     }
     tally_go_to(t, to_ns);
     uint64_t last = to_ns / t->slice_ns, given = 0;
+    uint32_t merged = t->slice_ns > RECORDING_ORDERED_NS ? TALLY_MERGED : 0;
     for (uint64_t slice = from_ns / t->slice_ns; slice < last && from_ns < to_ns; slice++) {
         uint64_t until = (slice + 1) * t->slice_ns - from_ns;
         uint64_t so_far = (uint64_t)((double)weight * (double)until / (double)(to_ns - from_ns));
         vec_push(&t->closed, (struct recording_sample){.slice = (uint32_t)slice,
                                                        .thread = thread,
-                                                       .event = event,
+                                                       .event = event | merged,
                                                        .node = node,
                                                        .weight = so_far - given});
         given = so_far;
@@ -194,7 +217,7 @@ void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t 
     else
         vec_push(&t->closed, (struct recording_sample){.slice = (uint32_t)last,
                                                        .thread = thread,
-                                                       .event = event,
+                                                       .event = event | merged,
                                                        .node = node,
                                                        .weight = weight - given,
                                                        .count = 1});
@@ -210,16 +233,30 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
         const struct recording_sample *s = &t->closed.at[i];
         if (!is_of(s->thread, context))
             t->closed.at[kept++] = *s;
-        else if (!(s->event & ~TALLY_FIRST_PERIOD))
+        else if (!(s->event & ~(TALLY_FIRST_PERIOD | TALLY_MERGED)))
             forgotten += s->weight;
     }
     t->closed.len = kept;
     return forgotten;
 }
 
-void tally_sum_up(struct recording *out)
+/* The bit is of use within this file alone. */
+static void tally_add_up_all(struct recording *out, size_t len)
 {
-    out->samples.len = tally_add_up(out->samples.at, out->samples.len, out->slice_ns);
+    out->samples.len = tally_add_up(out->samples.at, len);
+    for (size_t i = 0; i < out->samples.len; i++)
+        out->samples.at[i].event &= ~TALLY_MERGED;
+}
+
+void tally_sum_up(struct recording *out, bool is_imported)
+{
+    struct arena scratch = {0};
+    bool *is_ordered = recording_find_ordered(out, &scratch);
+    for (size_t i = 0; i < out->samples.len; i++)
+        if (out->slice_ns > RECORDING_ORDERED_NS && (is_imported || !is_ordered[i]))
+            out->samples.at[i].event |= TALLY_MERGED;
+    tally_add_up_all(out, out->samples.len);
+    arena_deinit(&scratch);
 }
 
 /* The tally stays as it is, and may go on. */
@@ -237,7 +274,7 @@ void tally_copy(const struct tally *t, double first_period_factor, struct record
             s->weight = (uint64_t)((double)s->weight * first_period_factor + 0.5);
         s->event &= ~TALLY_FIRST_PERIOD;
     }
-    out->samples.len = tally_add_up(out->samples.at, len, t->slice_ns);
+    tally_add_up_all(out, len);
     out->slice_ns = t->slice_ns;
     vec_reserve(&out->nodes, t->nodes.len);
     memcpy(out->nodes.at, t->nodes.at, t->nodes.len * sizeof *t->nodes.at);

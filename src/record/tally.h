@@ -48,13 +48,17 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 /* With an event's number: a sample whose weight is to be scaled. */
 #define TALLY_FIRST_PERIOD (UINT32_C(1) << 31)
 
-/* Sorts by slice, thread and event; what has these in common stays in the order in which it came.
- * Adds up what has one node as well, in slices up to RECORDING_ORDERED_NS only what follows each
- * other. */
-void tally_sum_up(struct recording *out);
+/* And: of a part of a long slice in which the order of samples is not kept. */
+#define TALLY_MERGED (UINT32_C(1) << 29)
 
-/* All samples, by slice, thread and event, then as they came; first-period ones times the factor.
- */
+/* Sorts by slice, thread and event. In slices up to RECORDING_ORDERED_NS what has these in common
+ * stays in the order in which it came, and what follows each other with the same node is added up;
+ * in longer ones so is what recording_find_ordered() finds, unless it is of other origin
+ * (is_imported), and the rest by nodes. */
+void tally_sum_up(struct recording *out, bool is_imported);
+
+/* All samples, by slice, thread and event, as struct recording_sample wants them; first-period ones
+ * times the factor. */
 void tally_copy(const struct tally *t, double first_period_factor, struct recording *out);
 
 #endif

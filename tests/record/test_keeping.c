@@ -75,37 +75,62 @@ static void equal_stacks_are_one(void **state)
 }
 
 /* What one thread does in a slice of time that is short stays in order, and what follows each other
- * is one entry; in a longer slice each stack has one, in the place of its first sample. */
+ * is one entry. In a longer slice that holds for some of it, as long as a short one: a quarter
+ * here; then each stack has one entry for the rest. */
 static void samples_stay_in_order(void **state)
 {
-    enum { A, B, THREADS = 2 };
-    static const uint32_t came[] = {B, B, A, B, A, A};
-    static const struct {
-        uint32_t node, count;
-    } runs[] = {{B, 2}, {A, 1}, {B, 1}, {A, 2}}, sums[] = {{B, 3}, {A, 3}};
+    enum { THREADS = 2, SAMPLES = 4000, STACKS = 3, SLICES = 5 };
     (void)state;
-    for (uint64_t slice_ns = RECORDING_ORDERED_NS; slice_ns <= 2 * RECORDING_ORDERED_NS;
-         slice_ns *= 2) {
+    for (uint64_t slice_ns = RECORDING_ORDERED_NS; slice_ns <= 4 * RECORDING_ORDERED_NS;
+         slice_ns *= 4) {
         struct tally t;
         struct recording r = {0};
+        struct arena a = {0};
         bool is_short = slice_ns == RECORDING_ORDERED_NS;
-        size_t len = is_short ? 4 : 2;
+        uint32_t node[STACKS], came[SLICES * SAMPLES], merged = 0;
         tally_init(&t, slice_ns);
-        uint32_t node[] = {tally_node(&t, RECORDING_ROOT, 0, 1),
-                           tally_node(&t, RECORDING_ROOT, 0, 2)};
-        for (size_t i = 0; i < THREADS * sizeof came / sizeof *came; i++)
-            tally_add(&t, 2 * slice_ns + i, (i + 1) % THREADS, 0, node[came[i / THREADS]], 10);
-        tally_copy(&t, 1, &r);
-        assert_int_equal(r.samples.len, THREADS * len);
-        for (size_t i = 0; i < r.samples.len; i++) {
-            const struct recording_sample *s = &r.samples.at[i];
-            uint32_t expected = is_short ? runs[i % len].count : sums[i % len].count;
-            assert_int_equal(s->thread, i / len);
-            assert_int_equal(s->node, node[is_short ? runs[i % len].node : sums[i % len].node]);
-            assert_int_equal(s->count, expected);
-            assert_int_equal(s->weight, 10 * expected);
+        for (uint32_t i = 0; i < STACKS; i++)
+            node[i] = tally_node(&t, RECORDING_ROOT, 0, i);
+        for (uint32_t i = 0; i < SLICES * SAMPLES; i++) {
+            came[i] = node[i * i % 7 % STACKS];
+            for (uint32_t thread = 0; thread < THREADS; thread++)
+                tally_add(&t, i * (slice_ns / SAMPLES), thread, 0, came[i], 10);
         }
+        tally_copy(&t, 1, &r);
+        bool *is_ordered = recording_find_ordered(&r, &a);
+        for (size_t i = 0, end; i < r.samples.len; i = end) {
+            const struct recording_sample *s = &r.samples.at[i];
+            uint32_t ordered = 0, all = 0, first = s->slice * SAMPLES, at;
+            for (end = i; end < r.samples.len && r.samples.at[end].slice == s->slice &&
+                          r.samples.at[end].thread == s->thread;
+                 end++) {
+                assert_int_equal(r.samples.at[end].weight, 10 * r.samples.at[end].count);
+                all += r.samples.at[end].count;
+                ordered += is_ordered[end] ? r.samples.at[end].count : 0;
+                merged += !is_ordered[end];
+            }
+            assert_int_equal(all, SAMPLES);
+            assert_in_range(ordered, is_short ? SAMPLES : SAMPLES / 4 - 4,
+                            is_short ? SAMPLES : SAMPLES / 4 + 1);
+            /* Somewhere in what came it stands like this. */
+            for (at = first; at + ordered <= first + SAMPLES; at++) {
+                uint32_t sample = at;
+                size_t k = i;
+                for (; k < end && is_ordered[k]; k++) {
+                    uint32_t left = r.samples.at[k].count;
+                    while (left && came[sample] == r.samples.at[k].node)
+                        left--, sample++;
+                    if (left)
+                        break;
+                }
+                if (k == end || !is_ordered[k])
+                    break;
+            }
+            assert_true(at + ordered <= first + SAMPLES);
+        }
+        assert_int_equal(merged, is_short ? 0 : SLICES * THREADS * STACKS);
         recording_deinit(&r);
+        arena_deinit(&a);
         tally_deinit(&t);
     }
 }

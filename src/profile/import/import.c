@@ -328,7 +328,7 @@ void named_run_finish(struct named_run *n)
             r->objects.at[i].high = FUNCTION_BYTES;
     for (size_t i = 0; i < r->processes.len; i++)
         r->processes.at[i].program = named_program(r, r->processes.at[i].name);
-    tally_sum_up(r);
+    tally_sum_up(r, true);
     intern_deinit(&n->paths);
     map_deinit(&n->symbol_of);
     memory_free(n->node_slots);

@@ -93,12 +93,30 @@ uint64_t recording_weight(const struct recording *r, uint32_t event)
     return sum;
 }
 
+/* In long slices, all but the longest end of rising numbers. An ordered entry that happens to fit
+ * in front of these is taken for one of them: one or two of many. */
+bool *recording_find_ordered(const struct recording *r, struct arena *a)
+{
+    bool *is_ordered = ARENA_NEW(a, bool, r->samples.len), is_rising = false;
+    for (size_t i = r->samples.len; i--;) {
+        const struct recording_sample *s = &r->samples.at[i];
+        const struct recording_sample *next = i + 1 < r->samples.len ? s + 1 : NULL;
+        bool is_last = !next || next->slice != s->slice || next->thread != s->thread ||
+                       next->event != s->event;
+        is_rising = is_last || (is_rising && s->node < next->node);
+        is_ordered[i] = r->slice_ns <= RECORDING_ORDERED_NS || !is_rising;
+    }
+    return is_ordered;
+}
+
+/* Entries of one sample have its weight. Those of several have a mean, which is new as well where
+ * samples of two clocks are added up, so they are asked only if there are hardly any others. */
 bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struct arena *a)
 {
-    enum { KNOWN = 8, LEAST_NEW = 8, PART_NEW = 32 };
+    enum { KNOWN = 8, LEAST_NEW = 8, PART_NEW = 32, ENOUGH = 64 };
     struct arena scratch = {0};
     struct weights {
-        uint64_t known[KNOWN], samples, fresh;
+        uint64_t known[KNOWN], samples, fresh, single, fresh_single;
     } *of = ARENA_NEW(&scratch, struct weights, r->threads.len);
     bool *is_redrawn = ARENA_NEW(a, bool, r->threads.len);
     for (size_t i = 0; i < r->samples.len; i++) {
@@ -108,13 +126,20 @@ bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struc
         if (s->event != event || !s->count || !s->weight || recording_is_wait(r, s->node))
             continue;
         w->samples += s->count;
+        w->single += s->count == 1;
         for (int k = 0; k < KNOWN; k++)
             is_known |= w->known[k] == s->weight / s->count;
+        w->fresh_single += !is_known && s->count == 1;
         if (!is_known)
             w->known[w->fresh++ % KNOWN] = s->weight / s->count;
     }
-    for (size_t i = 0; i < r->threads.len; i++)
-        is_redrawn[i] = of[i].fresh > LEAST_NEW && of[i].fresh > of[i].samples / PART_NEW;
+    for (size_t i = 0; i < r->threads.len; i++) {
+        const struct weights *w = &of[i];
+        bool is_single = w->single >= ENOUGH;
+        uint64_t fresh = is_single ? w->fresh_single : w->fresh;
+        is_redrawn[i] =
+            fresh > LEAST_NEW && fresh > (is_single ? w->single : w->samples) / PART_NEW;
+    }
     arena_deinit(&scratch);
     return is_redrawn;
 }

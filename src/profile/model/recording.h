@@ -126,9 +126,11 @@ struct recording_thread {
     char name[RECORDING_THREAD_NAME_BYTES + 1];
 };
 
-/* Samples of one event with one stack, of one thread, in one slice of the run's time. Those of a
- * thread and event in a slice are in the order of time: in slices up to RECORDING_ORDERED_NS each
- * entry is a run of samples that follow each other, in longer ones a stack's first one counts. */
+/* Samples of one event with one stack, of one thread, in one slice of the run's time. In slices up
+ * to RECORDING_ORDERED_NS, those of a thread and event stand in the order of time, and each entry
+ * is a run of samples that follow each other. Longer slices begin like that, with the samples of a
+ * part of the slice that has this length, at random; then each stack has one entry for all the rest
+ * of the slice, by rising numbers of nodes. recording_find_ordered() tells the two apart. */
 #define RECORDING_ORDERED_NS UINT64_C(32000000)
 struct recording_sample {
     uint32_t slice, thread, event, node;
@@ -368,6 +370,10 @@ uint64_t recording_weight(const struct recording *r, uint32_t event);
  * agree with each other and not with the truth: what they show by their order is not to be trusted.
  */
 bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struct arena *a);
+
+/* Per entry of the samples: whether its place among those of its thread and event in its slice is
+ * known. */
+bool *recording_find_ordered(const struct recording *r, struct arena *a);
 
 /* Whether a node is where a thread was off the CPU: such time has an exact length. */
 bool recording_is_wait(const struct recording *r, uint32_t node);

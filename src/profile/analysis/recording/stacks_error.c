@@ -34,6 +34,10 @@
  *
  *     samples    f f f g g g g f f f f g g     d1 = 2, d2 = 4: 2 E(w^2) (1 - c) = 4 A
  *
+ * Long slices have the order of a part of their samples alone, at random. What d1 and d2 are in
+ * these parts, and how many of the function's samples have a predecessor there, says what they are
+ * of all its samples; by so much more as few changes may be fewer than usual.
+ *
  * By batches. Samples that come at nearly even distances share out a rhythm of a few of them more
  * evenly than their order tells. How evenly shows in the function's part of longer stretches of
  * time, as it scatters (batch means: Law, Simulation Modeling and Analysis, 2015, 9.5.3):
@@ -93,6 +97,7 @@ struct function_order {
     uint64_t end;             /* number of the sample behind those that are told */
     double last, second; /* whether the last one of these was the function's, and that before */
     double variance;
+    double pairs[2], changes[2]; /* of windows, at one and two samples' distance: d1 and d2 */
 };
 
 /* A function's part of some strata that follow each other, and sums over all of these. */
@@ -184,7 +189,10 @@ static double batches_variance(const struct batches *b, struct function_batch *f
 struct order {
     struct slice *slices;
     uint32_t len;
-    double extrapolated; /* c */
+    double extrapolated;    /* c */
+    double square;          /* E(w^2) of all threads */
+    const bool *is_ordered; /* per sample of the recording */
+    bool has_windows;       /* slices are long: those above are parts of them */
 };
 
 /* Of a function's samples in a slice: how many follow one of its own, and how many the one before
@@ -245,6 +253,11 @@ static void order_tell_older(const struct order *o, struct function_order *f)
         double after_two = p.after_two + second * p.head[0] + last * p.head[1] * (slice->len > 1);
         f->variance +=
             slice->square * (hits->count - after_one + o->extrapolated * (after_two - after_one));
+        double first = slice->len > 1 ? p.head[0] + p.head[1] : p.head[0];
+        f->pairs[0] += hits->count - p.head[0];
+        f->pairs[1] += hits->count - first;
+        f->changes[0] += hits->count - p.head[0] - p.after_one;
+        f->changes[1] += hits->count - first - p.after_two;
         f->last = p.tail[0];
         f->second = slice->len > 1 ? p.tail[1] : last;
         f->end = slice->start + slice->len;
@@ -252,6 +265,22 @@ static void order_tell_older(const struct order *o, struct function_order *f)
     }
     f->older = f->newer;
     f->newer = (struct slice_hits){0};
+}
+
+/* Of a function that has that many samples. In windows, twice the scatter of a small number of
+ * changes is added to it: there may be more outside. */
+static double order_variance(const struct order *o, struct function_order *f, double samples)
+{
+    enum { FEWEST = 30 };
+    order_tell_older(o, f);
+    order_tell_older(o, f);
+    if (!o->has_windows)
+        return fmax(f->variance, 0);
+    if (f->pairs[1] < FEWEST)
+        return INFINITY;
+    double one = f->changes[0] / f->pairs[0], two = f->changes[1] / f->pairs[1];
+    double more = (1 + 2 * sqrt(f->changes[0] + 1)) / f->pairs[0];
+    return o->square * samples * fmax(one + more + o->extrapolated * (one - two), 0);
 }
 
 /* `count` samples of a slice, from number `from` of it on, are the function's. */
@@ -272,7 +301,8 @@ static void order_add(const struct order *o, struct function_order *f, uint32_t 
 /* Where a row of a stratum is. */
 struct place {
     uint32_t row, stratum;
-    bool is_drawn; /* the thread's periods are drawn all the time: then */
+    bool is_drawn;  /* the thread's periods are drawn all the time */
+    bool is_placed; /* and there is an order of slices that it is in: then */
     uint32_t slice, from;
 };
 
@@ -292,7 +322,7 @@ static void hits_add(struct hits *h, uint32_t function, const struct row *r, con
     of->squares += r->squares;
     double one = at->is_drawn ? order->slices[at->slice].square : r->squares / r->count;
     h->one[function] = fmax(h->one[function], one);
-    if (at->is_drawn)
+    if (at->is_placed)
         order_add(order, &h->order[function], at->slice, at->from, r->count);
 }
 
@@ -347,10 +377,7 @@ static void hits_finish(struct hits *h, uint32_t functions, const struct batches
     for (uint32_t i = 0; i < functions; i++) {
         double least = h->drawn[i];
         if (least > 0) {
-            struct function_order *f = &h->order[i];
-            order_tell_older(o, f);
-            order_tell_older(o, f);
-            least = fmin(least, fmax(f->variance, 0));
+            least = fmin(least, order_variance(o, &h->order[i], h->weight[i]));
             least = fmin(least, batches_variance(b, &h->batch[i], h->weight[i]));
         }
         h->variance[i] = sqrt(h->variance[i] - h->drawn[i] + more * least + h->one[i]);
@@ -413,14 +440,21 @@ static void row_add(struct row *all, const struct row *r)
     all->cubes += r->cubes;
 }
 
+/* Of windows, the first entries; of short slices, all. */
+static bool strata_is_placed(const struct strata *t, uint32_t i)
+{
+    return !t->order.has_windows || t->order.is_ordered[t->rows[i].item];
+}
+
 /* Lists the slices of the threads whose periods are drawn, one thread apart from the next. */
 static void strata_find_order(struct strata *t, struct arena *scratch)
 {
     enum { APART = 2 };
-    bool are_runs = t->space->recording->slice_ns <= RECORDING_ORDERED_NS;
     struct order *o = &t->order;
     struct row all = {0};
     uint64_t start = APART;
+    o->has_windows = t->space->recording->slice_ns > RECORDING_ORDERED_NS;
+    o->is_ordered = recording_find_ordered(t->space->recording, scratch);
     o->slices = ARENA_NEW(scratch, struct slice, 2 * (size_t)t->len + 1);
     for (uint32_t i = 0, end; i < t->len; i = end) {
         uint64_t thread = t->rows[i].key >> 32;
@@ -433,11 +467,13 @@ static void strata_find_order(struct strata *t, struct arena *scratch)
             for (uint32_t k = end; k < next && is_drawn; k++) {
                 struct row row = strata_row(t, k);
                 row_add(&sum, &row);
+                if (!strata_is_placed(t, k))
+                    continue;
                 slice.len += row.count;
-                slice.is_ordered &= (are_runs || row.count == 1) && slice.len <= MOST_PLACES;
+                slice.is_ordered &= slice.len <= MOST_PLACES;
             }
             slice.is_ordered |= next == end + 1;
-            start += slice.len;
+            start += slice.len + (o->has_windows ? APART : 0);
             if (is_drawn)
                 o->slices[o->len++] = slice;
             end = next;
@@ -451,6 +487,7 @@ static void strata_find_order(struct strata *t, struct arena *scratch)
     }
     if (!(all.weight > 0))
         return;
+    o->square = all.squares / all.count;
     double mean = all.squares / (2 * all.weight);
     double of_change = all.cubes / (3 * all.weight) - mean * mean;
     o->extrapolated = fmax(0, 1 - 2 * of_change * all.count / all.squares);
@@ -491,9 +528,11 @@ static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t 
         for (uint32_t k = i; k < next; k++) {
             struct row row = strata_row(t, k);
             at.row = k;
+            at.is_placed = at.is_drawn && strata_is_placed(t, k) &&
+                           (t->order.slices[*slice].is_ordered || !t->order.has_windows);
             strata_add_row(t, &row, &at);
             row_add(&all, &row);
-            at.from += row.count;
+            at.from += at.is_placed ? row.count : 0;
         }
         *slice += at.is_drawn;
     }
