@@ -7,8 +7,8 @@ usage: mutate.py [--build build] [--count 20] [--sample N] [--seed 1] [--wide] [
 
 FILE is a source below src/, or a folder of them. The changes are drawn at random, `count` of each file,
 or with --sample N of all files together: a comparison, an operator, a constant or a condition becomes
-another, two arguments change places, or a statement goes. Each changed file is compiled and linked in
-front of the library, so that nothing in the tree or the build changes. It is judged by the unit tests of
+another, two arguments change places, or a statement goes. Each changed file is compiled into a library
+that the programs load in front of the real one, so that nothing in the tree or the build changes. It is judged by the unit tests of
 the file's room (tests/ROOM/test_*.c) and, with --wide, by the commands' tests in WIDE, too; --tests names
 others, as `meson test` knows them. The quick ones and those that noticed most so far come first. A
 change after which the compiler makes the same code is none and not counted. --again judges only what
@@ -32,7 +32,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TIMEOUT_SECONDS = 120  # of a test as it is; a change that makes it ten times slower is noticed
+TIMEOUT_SECONDS = 600  # of a test as it is; a change that makes it ten times slower is noticed
 
 # What the commands' tests see of a room, besides its unit tests; the first match counts.
 WIDE = {
@@ -133,7 +133,8 @@ class Build:
         targets = json.loads((folder / "meson-info/intro-targets.json").read_text(encoding="utf-8"))
         self.programs_of_build = {name: os.path.relpath(name, folder) for t in targets
                                   if t["type"] == "executable" for name in t["filename"]}
-        self.objects, self.programs = None, {}
+        self.programs, self.took_seconds = {}, 0
+        self.make_shared()
 
     def object_of(self, source, text, name):
         """The object that a text compiles to in the place of a source; None if it does not."""
@@ -148,28 +149,52 @@ class Build:
                               check=False)
         return out if done.returncode == 0 else None
 
-    def link(self, target, objects, out):
+    def link_words(self, target):
+        """The command that links a program, as words, and where in it the libraries begin."""
         lines = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", target], check=True,
                                capture_output=True, text=True).stdout.splitlines()
         words = shlex.split(lines[-1])
-        words[words.index("-o") + 1] = str(out)
-        at = words.index("-Wl,--start-group")
-        subprocess.run(words[:at] + list(map(str, objects)) + words[at:], cwd=self.folder,
-                       check=True, capture_output=True)
+        return words, words.index("-Wl,--start-group") + 1
 
-    def judges(self, name, objects, seconds=TIMEOUT_SECONDS):
-        """Whether a test passes in time with these objects in front of the library."""
+    def make_shared(self):
+        """The library once more, as one that is loaded, so that programs need not be linked for each change."""
+        words, at = self.link_words("monarc")
+        core = next(word for word in words[at:] if word.endswith("libmonarc_core.a"))
+        others = [word for word in words[at:] if not word.endswith(".a")]
+        subprocess.run(["gcc", "-shared", "-o", self.work / "libwhole.so", "-Wl,-soname,libwhole.so", "-Wl,--whole-archive",
+                        core, "-Wl,--no-whole-archive", "-Wl,--start-group", *others], cwd=self.folder, check=True)
+        self.change(None)
+
+    def change(self, changed):
+        """From now on programs take what this object defines from it; None: nothing."""
+        made = self.work / "made.so"
+        subprocess.run(["gcc", "-shared", "-o", made, "-Wl,-soname,libchanged.so", *([changed] if changed else [])], check=True)
+        made.replace(self.work / "libchanged.so")
+
+    def program(self, target):
+        """A program of the build that loads what is changed, and then the library."""
+        if target not in self.programs:
+            words, at = self.link_words(target)
+            out = self.work / pathlib.Path(target).name
+            words[words.index("-o") + 1] = str(out)
+            words = [word for word in words if word not in ("-Wl,--as-needed", "-Wl,--no-undefined")]
+            at = words.index("-Wl,--start-group") + 1
+            ours = ["-Wl,--no-as-needed", str(self.work / "libchanged.so"), str(self.work / "libwhole.so"), f"-Wl,-rpath,{self.work}"]
+            rest = [word for word in words[at:] if not re.search(r"libmonarc_(core|files)\.a$", word)]
+            subprocess.run(words[:at] + ours + rest, cwd=self.folder, check=True)
+            self.programs[target] = str(out)
+        return self.programs[target]
+
+    def judges(self, name, seconds=TIMEOUT_SECONDS):
+        """Whether a test passes in time with what is changed."""
         test = self.tests[name]
         words, environment = list(test["cmd"]), {**os.environ, **test["env"]}
-        if words[0].startswith(str(self.folder)):
-            target = os.path.relpath(words[0], self.folder)
-            words[0] = self.linked(target, objects)
-        else:  # a script, of programs that it or its environment names
-            for real, target in self.programs_of_build.items():
-                if real in (*words, *environment.values()):
-                    ours = self.linked(target, objects)
-                    words = [ours if word == real else word for word in words]
-                    environment = {k: ours if v == real else v for k, v in environment.items()}
+        for real, target in self.programs_of_build.items():  # that it is, or that it or its environment names
+            if real in (*words, *environment.values()):
+                ours = self.program(target)
+                words = [ours if word == real else word for word in words]
+                environment = {k: ours if v == real else v for k, v in environment.items()}
+        begin = time.monotonic()
         with subprocess.Popen(words, env=environment, cwd=self.work, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               start_new_session=True) as process:
@@ -178,19 +203,8 @@ class Build:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 return False
+        self.took_seconds = time.monotonic() - begin
         return process.returncode == 0 and b"\nnot ok" not in text
-
-    def linked(self, target, objects):
-        """A program with these objects; each is linked once for a list of objects."""
-        if self.objects != objects:
-            self.objects, self.programs = objects, {}
-        if target not in self.programs:
-            self.programs[target] = str(self.work / pathlib.Path(target).name)
-            if objects:
-                self.link(target, objects, self.programs[target])
-            else:
-                self.programs[target] = str(self.folder / target)
-        return self.programs[target]
 
 
 class Judges:
@@ -214,9 +228,9 @@ class Judges:
         names = [name for name in dict.fromkeys(names) if name in self.build.tests]
         for name in names:
             if name not in self.seconds:
-                begin = time.monotonic()
-                passes = self.build.judges(name, [])
-                self.seconds[name] = time.monotonic() - begin if passes else None
+                self.build.change(None)
+                passes = self.build.judges(name)
+                self.seconds[name] = self.build.took_seconds if passes else None
                 if not passes:
                     print(f"mutate.py: {name} fails as it is and judges nothing", file=sys.stderr)
         names = [name for name in names if self.seconds[name] is not None]
@@ -228,8 +242,9 @@ class Judges:
         """The name of a test that notices the change; None: all pass."""
         room = source.parent
         rank = {name: self.seconds[name] / (1 + self.noticed[room, name]) for name in self.of(source)}
+        self.build.change(changed)
         for name in sorted(rank, key=rank.get):
-            if not self.build.judges(name, [changed], 5 + 10 * self.seconds[name]):
+            if not self.build.judges(name, 5 + 10 * self.seconds[name]):
                 self.noticed[room, name] += 1
                 return name
         return None

@@ -312,17 +312,19 @@ class Recorded(unittest.TestCase):
         return threads, report
 
     def check_build(self, *options):
-        (self.dir / "Makefile").write_text("lib: a b c; sleep 0.31\n\na: ; sleep 0.8\n\nb: ; sleep 0.21\n\nc: ; sleep 0.22\n")
+        (self.dir / "Makefile").write_text("lib: a b c; sleep 0.31\n\na: ; sleep 1.8\n\nb: ; sleep 0.21\n\nc: ; sleep 0.22\n")
         threads, report = self.path("make", "-j2", options=options)
         if report["summary"]["recording"]["method"] == "ptrace":
             return
-        self.assertGreater(threads["sleep 0.8"]["path_time"], 0.7)
+        self.assertGreater(threads["sleep 1.8"]["path_time"], 1.5)
         self.assertGreater(threads["sleep 0.31"]["path_time"], 0.3)
         for other in "sleep 0.21", "sleep 0.22":
             self.assertLess(threads[other]["path_time"], 0.02, other)
             self.assertGreater(threads[other]["slack_time"], 0.02)
-        last = [s for s in report["steps"] if s["to"] - s["from"] > 0.1]
-        self.assertEqual(len(last), 2)
+        # What starts and ends them takes tenths of seconds on a machine that is busy.
+        names = {t["tid"]: t["command"] for t in report["threads"]}
+        slept = [names[s["tid"]] for s in report["steps"] if s["to"] - s["from"] > 0.1 and s["tid"] in names]
+        self.assertEqual([name for name in slept if name.startswith("sleep")], ["sleep 1.8", "sleep 0.31"])
 
     @unittest.skipUnless(os.access("/usr/bin/make", os.X_OK), "no make")
     def test_make(self):
@@ -333,11 +335,11 @@ class Recorded(unittest.TestCase):
         self.check_build()
 
     def test_a_pipeline(self):
-        threads, report = self.path("sh", "-c", "(sleep 0.5; echo; sleep 0.3) | { read x; sleep 0.81; }",
+        threads, report = self.path("sh", "-c", "(sleep 0.5; echo; sleep 0.3) | { read x; sleep 1.31; }",
                                     options=["--off-cpu"])
         if not report["path"]["waits_recorded"]:
             self.skipTest("waits are not recorded here")
-        self.assertGreater(threads["sleep 0.81"]["path_time"], 0.7)
+        self.assertGreater(threads["sleep 1.31"]["path_time"], 1.2)
         # Who woke the reader is told from who ran then, which a busy machine leaves open.
         if "woken" not in [s["cause"] for s in report["steps"]]:
             self.skipTest("the machine is too busy to tell who woke the reader")
@@ -358,7 +360,7 @@ class Recorded(unittest.TestCase):
         check_schema(self, "what-if", told)
         middle = (told["cpu"]["low"] + told["cpu"]["high"]) / 2
         self.assertAlmostEqual(middle / told["cpu"]["before"], 2 / 3, delta=0.06)
-        self.assertAlmostEqual(middle / used[1], 1, delta=0.25)   # the speed of CPUs varies
+        self.assertAlmostEqual(middle / used[1], 1, delta=0.4)   # the speed of CPUs varies; as it is, it would be 1.5
         self.assertTrue(told["one_thread"])
 
 

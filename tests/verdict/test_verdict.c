@@ -343,6 +343,12 @@ static void test_totals(void **state)
     expect(&s, "max-cpu-growth 10ms\nconfidence 90",
            "failed      max-cpu-growth: CPU time: 2.040 s, was 2.000 s: slower (limit: 10ms)\n"
            "failed: 1 failed, 0 passed, 0 not judged\n");
+    s.c.totals.at[1].old = 2.25; /* what is just allowed has not failed, however little is asked */
+    s.c.totals.at[1].new = 2.5;
+    s.c.totals.at[1].difference.change = 0.25;
+    expect(&s, "max-cpu-growth 250ms\nconfidence 40",
+           "passed      max-cpu-growth: CPU time: 2.500 s, was 2.250 s: slower (limit: 250ms)\n"
+           "passed: 0 failed, 1 passed, 0 not judged\n");
     s.c.totals.at[1].verdict = TOTAL_UNJUDGED;
     s.c.totals.at[1].text = "too few runs";
     expect(&s, "max-cpu-growth 1\nmax-elapsed-growth 1",
@@ -376,6 +382,18 @@ static void test_times(void **state)
            "failed      max-time-growth: self time of parse grew by 0.61 s +- 0.25, from 5 to 5.61 "
            "(limit: 10%+0.1s) (a.c:10)\n"
            "failed: 1 failed, 0 passed, 0 not judged\n");
+    expect(&s, "max-time-growth 12.25", /* of 5 s 0.6125, where 0.61 is asked for */
+           "passed      max-time-growth: 3 functions judged; 1 not in the baseline\n"
+           "passed: 0 failed, 1 passed, 0 not judged\n");
+    expect(&s, "max-time-growth 12%+0.05%cpu",
+           "failed      max-time-growth: self time of parse grew by 0.61 s +- 0.25, from 5 to 5.61 "
+           "(limit: 12%+0.05%cpu) (a.c:10)\n"
+           "failed: 1 failed, 0 passed, 0 not judged\n");
+    noise_assume(&s.c.times, 0.3, 0.99); /* what was learnt from the runs, not what shares assume */
+    expect(&s, "max-time-growth 0",
+           "passed      max-time-growth: 3 functions judged; 1 not in the baseline\n"
+           "passed: 0 failed, 1 passed, 0 not judged\n");
+    noise_assume(&s.c.times, 0, 0.99);
     s.new.dimension = "cycles";
     expect(&s, "max-time-growth 12",
            "failed      max-time-growth: self time of parse grew by 0.61 cycles +- 0.25, from 5 to "
@@ -405,7 +423,7 @@ static void test_shares(void **state)
         "to 56.00 %; 5.5 are allowed, and chance explains so much with a probability of 0 "
         "(a.c:10)\n"
         "failed: 2 failed, 0 passed, 0 not judged\n");
-    expect(&s, "max-share-growth 7\nmax-total-growth 7",
+    expect(&s, "max-share-growth 6.03\nmax-total-growth 6.03",
            "passed      max-share-growth: 3 functions judged; 1 not in the baseline\n"
            "passed      max-total-growth: 3 functions judged; 1 not in the baseline\n"
            "passed: 0 failed, 2 passed, 0 not judged\n");
