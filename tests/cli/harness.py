@@ -7,6 +7,7 @@ import resource
 import struct
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -40,12 +41,40 @@ def lcov_branches():
     return "lcov_branch_coverage=1" if version and version[0].startswith("1.") else "branch_coverage=1"
 
 
-def monarc_limited(*arguments, cwd, megabytes=1024, **more):
+def monarc_limited(*arguments, cwd, megabytes=1024, seconds=20, **more):
     """A run that may take neither the machine's memory, address space of threads included, nor the
-    night."""
+    night: CPU time is limited, as a busy machine may take ten times as long."""
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-    return monarc(*arguments, cwd=cwd, timeout=20, preexec_fn=None if is_sanitized() else limit, **more)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    return monarc(*arguments, cwd=cwd, timeout=600, preexec_fn=None if is_sanitized() else limit, **more)
+
+
+def wait_for(condition, what):
+    """Until it holds, however busy the machine is; ten minutes are a hang."""
+    end = time.monotonic() + 600
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"waited in vain for {what}")
+        time.sleep(0.01)
+
+
+def cpu_seconds(pid):
+    """Of a process and of its children's children, as far as they live; 0: it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(map(cpu_seconds, children))
+
+
+def is_running(pid, name):
+    """Whether a process has become the program of that name: a child is its parent's copy at first."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == name[:15]
+    except OSError:
+        return False
 
 
 def monarc_json(*arguments, **more):

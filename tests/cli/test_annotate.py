@@ -257,7 +257,7 @@ class Sources(Program):
         (self.folder / "src dir").mkdir()
         os.mkfifo(self.folder / "src dir/prog.c")
         self.addCleanup(lambda: shutil.rmtree(self.folder / "src dir"))
-        self.assertIn("no source", self.annotate("prog", timeout=20))
+        self.assertIn("no source", self.annotate("prog", timeout=600))
 
 
 class Generated(Program):

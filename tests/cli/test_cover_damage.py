@@ -85,7 +85,7 @@ class Damage(unittest.TestCase):
 
     def monarc(self, *words):
         done = subprocess.run([harness.monarc_path(), *words], cwd=self.folder, capture_output=True,
-                              check=False, timeout=30)
+                              check=False, timeout=600)
         self.assertIn(done.returncode, range(7), done.stderr)
         self.assertNotIn(b"Sanitizer", done.stderr)
         return done

@@ -99,6 +99,15 @@ class Formats(unittest.TestCase):
             self.assertEqual(method.get("desc"), method.get("name"))
             self.assertGreater(int(method.get("line")), 0)
 
+    def test_jacoco_tells_overloads_apart(self):
+        """By the linkage name, which stands where Java has a descriptor; names are as people write them."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "a.info").write_text("SF:a.cpp\nFN:1,_Z1fi\nFN:2,_Z1fd\nFNDA:1,_Z1fi\nFNDA:0,_Z1fd\nDA:1,1\nDA:2,0\nend_of_record\n")
+            done = monarc("cover", "--format", "jacoco=-", "a.info", cwd=folder)
+        found = {m.get("desc"): (m.get("name"), m.get("line"), m.find("counter").get("covered"))
+                 for m in ElementTree.fromstring(done.stdout).iter("method")}
+        self.assertEqual(found, {"_Z1fi": ("f(int)", "1", "1"), "_Z1fd": ("f(double)", "2", "0")})
+
     def test_clover(self):
         top = ElementTree.fromstring(self.written("clover"))
         for element in [top.find("project"), *top.iter("package"), *top.iter("file")]:

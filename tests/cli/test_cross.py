@@ -117,7 +117,7 @@ class Cross(unittest.TestCase):
             (self.folder / name).mkdir(exist_ok=True)
             subprocess.run([*command, "-w", "-O0", "-g", *options, "-o", "prog", source], cwd=self.folder / name,
                            check=True, capture_output=True)
-            subprocess.run(["./prog"], cwd=self.folder / name, env={"LLVM_PROFILE_FILE": "p.profraw"}, timeout=20,
+            subprocess.run(["./prog"], cwd=self.folder / name, env={"LLVM_PROFILE_FILE": "p.profraw"}, timeout=600,
                            capture_output=True, check=True)
 
     @unittest.skipUnless(CLANG, "no clang")

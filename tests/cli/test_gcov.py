@@ -168,7 +168,7 @@ class Damaged(Folder):
         whole = target.read_bytes()
         for length in range(0, len(whole), step):
             target.write_bytes(whole[:length])
-            done = gcov(self.folder, "-b", "-t", counters, timeout=20)
+            done = gcov(self.folder, "-b", "-t", counters, timeout=600)
             self.assertIn(done.returncode, range(0, 7), f"{compiler} {name} {length}")
             # notes that end between two functions are whole notes of fewer functions
             if name == "gcda" or done.returncode:
@@ -194,7 +194,7 @@ class Damaged(Folder):
                     changed = bytearray(whole)
                     changed[offset] = value
                     target.write_bytes(changed)
-                    done = gcov(self.folder, "-a", "-b", "-t", counters, timeout=20)
+                    done = gcov(self.folder, "-a", "-b", "-t", counters, timeout=600)
                     self.assertIn(done.returncode, range(0, 7), f"{suffix} {offset} {value}")
             target.write_bytes(whole)
 

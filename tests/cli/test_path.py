@@ -321,10 +321,10 @@ class Recorded(unittest.TestCase):
         for other in "sleep 0.21", "sleep 0.22":
             self.assertLess(threads[other]["path_time"], 0.02, other)
             self.assertGreater(threads[other]["slack_time"], 0.02)
-        # What starts and ends them takes tenths of seconds on a machine that is busy.
-        names = {t["tid"]: t["command"] for t in report["threads"]}
-        slept = [names[s["tid"]] for s in report["steps"] if s["to"] - s["from"] > 0.1 and s["tid"] in names]
-        self.assertEqual([name for name in slept if name.startswith("sleep")], ["sleep 1.8", "sleep 0.31"])
+        # What starts and ends them takes tenths of seconds on a machine that is busy, and may cut a sleep in two.
+        names = {t["tid"]: t["command"] for t in report["threads"] if t["command"].startswith("sleep ")}
+        slept = [names[s["tid"]] for s in report["steps"] if s["to"] - s["from"] > 0.02 and s["tid"] in names]
+        self.assertEqual(list(dict.fromkeys(slept)), ["sleep 1.8", "sleep 0.31"])
 
     @unittest.skipUnless(os.access("/usr/bin/make", os.X_OK), "no make")
     def test_make(self):

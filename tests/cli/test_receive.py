@@ -159,7 +159,7 @@ class Receive(unittest.TestCase):
         time.sleep(0.5)  # the line is raw by then
         sender = threading.Thread(target=send)
         sender.start()
-        said, complaint = job.communicate(timeout=60)
+        said, complaint = job.communicate(timeout=600)
         sender.join()
         self.assertEqual(job.returncode, 0, complaint)
         self.assertIn(b"324 samples", said)

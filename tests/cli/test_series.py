@@ -231,7 +231,7 @@ class Series(unittest.TestCase):
         while not (self.dir / "hangs").exists() and monitor.poll() is None:
             time.sleep(0.02)
         how(monitor.pid)
-        shown, said = monitor.communicate(timeout=60)
+        shown, said = monitor.communicate(timeout=600)
         self.assertEqual(len(self.runs("p.monarc")), 2)
         self.assertIn(b"the finished 2 of 9 runs", said)
         self.assertIn(b"mean of 2 runs", shown)

@@ -65,7 +65,7 @@ class Bench:
     def gprof(self, *arguments, stdout=subprocess.PIPE):
         return subprocess.run([MONARC, "gprof", *arguments], cwd=self.folder, check=False,
                               stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-                              text=True, env={**os.environ, "LC_ALL": "C"}, timeout=120)
+                              text=True, env={**os.environ, "LC_ALL": "C"}, timeout=600)
 
 
 def seconds_of(report):

@@ -102,7 +102,7 @@ class Run:
     def say(self, *argv, cwd=None, allowed=(0,)):
         done = subprocess.run([str(word) for word in argv], cwd=cwd or self.folder,
                               env={**os.environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=600, check=False)
         if done.returncode not in allowed:
             said = (done.stdout + done.stderr).decode("utf-8", "replace")[-1500:]
             raise RuntimeError(f"{argv[0]} ended with {done.returncode}: {said}")

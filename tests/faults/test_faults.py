@@ -67,7 +67,7 @@ class Bench:
 
     def run(self, prefix, environment):
         self.reset()
-        done = subprocess.run([*prefix, MONARC, *self.arguments], cwd=self.folder, timeout=60,
+        done = subprocess.run([*prefix, MONARC, *self.arguments], cwd=self.folder, timeout=600,
                               stdin=subprocess.DEVNULL, capture_output=True,
                               env={**os.environ, "LC_ALL": "C", **environment})
         files = {name: self.content(self.folder / name) for name in self.outputs}

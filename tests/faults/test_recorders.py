@@ -82,7 +82,7 @@ class Recorder(unittest.TestCase):
                 env["FAIL_COUNT"] = str(count)
         elif kind:
             command = [FAIL_CALL, "-n", str(at), "-m", *KINDS[kind], *(["-c", count] if count else []), *command]
-        return subprocess.run(command, cwd=self.dir, env=env, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, cwd=self.dir, env=env, capture_output=True, text=True, timeout=600)
 
     variables = {}
 

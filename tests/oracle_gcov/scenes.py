@@ -32,7 +32,7 @@ class Scene:
 
     def shell(self, *words, check=True):
         subprocess.run(words, cwd=self.folder, check=check, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=30)
+                       stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=600)
 
     def build(self):
         shutil.copytree(HERE / "programs", self.folder)

@@ -77,7 +77,7 @@ class Log:
         return int(self.of("monitor")[0][1]) / 1e9
 
 
-def record(*argv, options=(), wrap=(), timeout=120, **keywords):
+def record(*argv, options=(), wrap=(), timeout=600, **keywords):
     with tempfile.NamedTemporaryFile("r", prefix="monarc-log-") as out:
         os.chmod(out.name, 0o666)
         r = subprocess.run([*wrap, DRIVER, out.name, *options, *(("--",) if argv else ()), *map(str, argv)],

@@ -224,7 +224,8 @@ class Screens(unittest.TestCase):
         self.screens("source", ["calc", "now.gmon"],
                      ["a", "m", "m", "M", "p", "P", "u", "t", "d", "]", "[", "[", "6", "vv", "\\r", "<", "$", "4", "s", "s", "\\r", "m",
                       "\\r", "e", "c", " ", "c", "/sum .=\\r", "6", "vv", "<", "/int i\\r", "6", "<", "/return x\\r", "6", "<", "/return 0\\r", "6",
-                      "<", "/return sum\\r", "6", "=9x48", "$", "@6", "f", "s"])
+                      "<", "/return sum\\r", "6", "=9x48", "$", "@6", "f", "s", "<", "=20x100", "@/int\\r",
+                      "n", "n", "N", "N", "h", "l"])
 
     def test_source_that_changed(self):
         os.utime(self.folder / "part.h", (MADE + 7200, MADE + 7200))

@@ -105,7 +105,7 @@ class CoverTest(unittest.TestCase):
                 os.unlink(self.path(name))
         return self.built[key][1]
 
-    def run_program(self, command, code=0, quiet=True, cwd=None, timeout=120, **env):
+    def run_program(self, command, code=0, quiet=True, cwd=None, timeout=600, **env):
         r = subprocess.run(command, cwd=cwd or self.dir, capture_output=True, text=True,
                            timeout=timeout, env=dict(os.environ, LC_ALL="C", **env))
         self.assertEqual(r.returncode, code, "%s\n%s%s" % (command, r.stdout, r.stderr))

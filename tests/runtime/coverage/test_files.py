@@ -243,7 +243,7 @@ class Files(CoverTest):
                 if not exists:
                     os.unlink(self.file)
                     times = 0
-                self.run_program([program, "plain", "7"], timeout=10)
+                self.run_program([program, "plain", "7"], timeout=600)
                 times += 1
                 self.assertEqual(self.counted(), times * (7 + DESTRUCTOR))
                 self.assertEqual(os.lstat(part).st_mode, kind)
@@ -262,7 +262,7 @@ class Files(CoverTest):
             os.close(out)
             if limit is not None:
                 into = os.open(self.path("log"), os.O_WRONLY | os.O_CREAT)
-            p = subprocess.run([program, "plain", "7"], cwd=self.dir, stderr=into, timeout=10,
+            p = subprocess.run([program, "plain", "7"], cwd=self.dir, stderr=into, timeout=600,
                                env=dict(os.environ, **error_file), preexec_fn=lambda limit=limit: (
                                    signal.signal(signal.SIGPIPE, signal.SIG_DFL),
                                    limit is None or resource.setrlimit(resource.RLIMIT_FSIZE,

@@ -28,7 +28,7 @@ class Monitor:
 
     def run(self, command, cwd, **more):
         return subprocess.run(command, cwd=cwd, env=self.environment(**more), capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=600)
 
     def told(self):
         """(kind, text, pid, thread id, time) of each record since the last time."""

@@ -271,7 +271,7 @@ class RecorderTest(unittest.TestCase):
             cls.built[key] = out
         return cls.built[key]
 
-    def run_program(self, command, check=True, preload=True, wrapper=(), timeout=120, **env):
+    def run_program(self, command, check=True, preload=True, wrapper=(), timeout=600, **env):
         """Runs under the recorder in the test's folder; env keys are MONARC_ options."""
         full = dict(os.environ, LC_ALL="C")
         full.update({k if k.startswith(("GMON_", "LD_", "TSAN_")) else "MONARC_" + k: str(v)

@@ -77,7 +77,7 @@ class Bad(RecorderTest):
                 with open(self.dir + "/precious", "w") as f:
                     f.write("as before")
                 subprocess.run(["sh", "-c", script.replace("mkfifo", first, 1)], cwd=self.dir,
-                               check=True, timeout=20, capture_output=True)
+                               check=True, timeout=600, capture_output=True)
                 names = os.listdir(self.dir)
                 self.assertEqual(len(names), 3, names)
                 Gmon(self.dir + "/gmon.out")
@@ -85,7 +85,7 @@ class Bad(RecorderTest):
                     self.assertEqual(f.read(), "as before")
         self.setUp()
         os.mkfifo(self.dir + "/gmon.out")
-        self.run_program([program], CLASSIC=1, timeout=20)
+        self.run_program([program], CLASSIC=1, timeout=600)
         self.assertEqual(os.listdir(self.dir), ["gmon.out"])
         self.assertTrue(stat.S_ISFIFO(os.stat(self.dir + "/gmon.out").st_mode))
 

@@ -39,7 +39,7 @@ class Sanitizers(RecorderTest):
                             program], check=True)
             with self.subTest(case=case):
                 subprocess.run(["rm", "-rf", program + ".monarc"])
-                r = self.run_program([program, *case.split()[1:]], preload=False, timeout=100,
+                r = self.run_program([program, *case.split()[1:]], preload=False, timeout=600,
                                      RATE=5000)
                 self.assertEqual(r.stderr, "")
                 if name == "busy":
