@@ -6,12 +6,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
-import time
 import unittest
 from pathlib import Path
 
-from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, monarc_path
+from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, monarc_path, wait_for
 
 sys.path.append(str(ROOT / "tests/embedded"))
 import images  # noqa: E402
@@ -156,7 +156,7 @@ class Receive(unittest.TestCase):
         def send():
             for at in range(0, len(data), 100):
                 os.write(ours, data[at:at + 100])
-        time.sleep(0.5)  # the line is raw by then
+        wait_for(lambda: not termios.tcgetattr(theirs)[3] & termios.ICANON, "a raw line")
         sender = threading.Thread(target=send)
         sender.start()
         said, complaint = job.communicate(timeout=600)

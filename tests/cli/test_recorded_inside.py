@@ -8,9 +8,9 @@ import shutil
 import struct
 import subprocess
 import sys
-import time
+from pathlib import Path
 
-from harness import ROOT, check_schema, main, monarc, monarc_json
+from harness import ROOT, check_schema, cpu_seconds, main, monarc, monarc_json, wait_for
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/runtime/profile"))
@@ -408,13 +408,19 @@ class Reports(Case):
         self.assertIn(f"  event cpu: {side.process['samples']} samples of ",
                       monarc("info", folder).stdout.decode())
 
-    def killed(self, program, *arguments, seconds=0.5):
+    def killed(self, program, *arguments, seconds=0.5, state=None):
+        """Which has worked for so long, or is in a state and has written what it was told to."""
         process = subprocess.Popen([program, *arguments], cwd=self.dir, stdout=subprocess.DEVNULL,
                                    env=dict(os.environ, LD_PRELOAD=os.environ["MONARC_RT_SO"],
                                             MONARC_OUT="r"))
-        while not (self.dir / "r/monarc.live").exists():
-            time.sleep(0.01)
-        time.sleep(seconds)
+        def has_worked():
+            if not (self.dir / "r/monarc.live").exists():
+                return False
+            if not state:
+                return cpu_seconds(process.pid) >= seconds
+            stat = Path(f"/proc/{process.pid}/stat").read_text()
+            return bool(list(self.dir.glob("written/gmon.out"))) and stat.rpartition(")")[2].split()[0] == state
+        wait_for(has_worked, "the program's work")
         return process
 
     def test_recover(self):
@@ -473,7 +479,7 @@ class Reports(Case):
                 pause();
             }
         """)
-        process = self.killed(program, seconds=1)
+        process = self.killed(program, state="S")  # in pause()
         process.kill()
         process.wait()
         self.assertEqual(monarc("recover", self.dir / "r").returncode, 0)

@@ -150,7 +150,8 @@ def processes(t, work):
 
 def attaching(t, work, symbols):
     program = subprocess.Popen([work, "threads", "3"], stdout=subprocess.PIPE, text=True)
-    time.sleep(0.1)
+    while len(os.listdir(f"/proc/{program.pid}/task")) < 2:  # it began its threads
+        time.sleep(0.01)
     log = recording_log.record(options=("-p", str(program.pid), "-t", "0.8"))
     output = program.communicate()[0]
     by = log.by_function(symbols)

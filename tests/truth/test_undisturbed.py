@@ -245,7 +245,7 @@ class Undisturbed:
         self.addCleanup(os.close, fd)
         return pid, fd
 
-    def read_until(self, fd, text, seconds=20):
+    def read_until(self, fd, text, seconds=truth.HANGS_S):
         seen, end = "", time.time() + seconds
         while text not in seen and time.time() < end:
             if select.select([fd], [], [], 0.2)[0]:

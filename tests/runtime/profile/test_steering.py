@@ -70,7 +70,7 @@ class Steering(RecorderTest):
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.send_signal(signal.SIGUSR2)
         side = self.dir + "/waiting.monarc/monarc.side"
-        for _ in range(200):
+        for _ in range(30000):  # ten minutes, which are a hang
             if os.path.exists(side):
                 break
             time.sleep(0.02)
