@@ -95,6 +95,12 @@ static void print_screen(struct surface *s, const struct tui *t, const char *key
         printf("edit %s %zu\n", t->edit_path, t->edit_line);
 }
 
+static void announce(void *context, const char *what)
+{
+    (void)context;
+    printf("(%s)\n", what);
+}
+
 static uint32_t key_of(char c)
 {
     static const char NAMES[] = "\r\b^v{}@$~";
@@ -139,6 +145,7 @@ int main(int argc, char **argv)
     now.options.base = end < argc ? &base.options : NULL;
     if (!tui_open(&t, &now.options, &e))
         return fprintf(stderr, "screens: %s\n", e.line), 2;
+    t.announce = announce;
     surface_resize(&s, strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10));
     tui_resize(&t, s.rows, s.columns);
     while (fgets(keys, sizeof keys, stdin)) {

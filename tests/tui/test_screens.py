@@ -61,11 +61,11 @@ SAMPLES = {("main", 0): 2, ("main", 3): 10, ("main", 4): 40, ("main", 5): 38, ("
            ("helper", 2): 60, ("helper", 3): 21, ("helper", 6): 9}
 
 
-def assembly(folder):
+def assembly(folder, functions=FUNCTIONS):
     """The program's text, with line numbers and the places of its functions."""
     text = ['.file 0 "%s" "calc.c"' % folder, '.file 1 "calc.c"', '.file 2 "part.h"', ".text", ".globl _start"]
     entries = []
-    for name, line, code in FUNCTIONS:
+    for name, line, code in functions:
         text += [".p2align 4, 0x90", f".globl {name}", f".type {name}, @function", f"{name}:"]
         text += ["_start:"] if name == "main" else []
         for at, (of, instruction) in enumerate(code):
@@ -140,7 +140,8 @@ FNDA:123456,part
 DA:1,123456
 DA:3,123456
 end_of_record
-"""
+SF:other.c
+""" + "".join(f"DA:{line},5\n" for line in range(1, 41)) + "end_of_record\n"
 
 
 @unittest.skipUnless(shutil.which("as") and shutil.which("ld"), "binutils are not installed")
@@ -154,10 +155,7 @@ class Screens(unittest.TestCase):
         cls.folder = folder = Path(kept.name).resolve()
         (folder / "calc.c").write_text(SOURCE)
         (folder / "part.h").write_text(PART)
-        (folder / "calc.s").write_text(assembly(folder))
-        subprocess.run(["as", "--64", "-o", "calc.o", "calc.s"], cwd=folder, check=True)
-        subprocess.run(["ld", "-Ttext=0x401000", "-o", "calc", "calc.o"], cwd=folder, check=True)
-        names = addresses(folder / "calc")
+        names = cls.build(folder)
         calls = [(None, 0, "main", 1), ("main", 24, "helper", 10), ("main", 36, "helper", 3)]
         (folder / "now.gmon").write_bytes(profile(names, SAMPLES, calls))
         before = {**SAMPLES, ("helper", 1): 120, ("never", 1): 50, ("main", 7): 111}
@@ -166,11 +164,26 @@ class Screens(unittest.TestCase):
         (folder / "now.info").write_text(TRACE.format(helper=10, then=6, last=1, taken=6))
         (folder / "old.info").write_text(TRACE.format(helper=9, then=0, last=0, taken=0).replace("DA:8,4", "DA:8,0")
                                          .replace("DA:3,123456\n", ""))
+        # An older build, whose lines stood two further down; never() had a line more, and main() no second piece of line 19.
+        older = [(name, line + 2, [(of + 2 if of > 0 else of, text) for i, (of, text) in enumerate(code) if (name, i) != ("main", 7)])
+                 for name, line, code in FUNCTIONS]
+        older[2][2].insert(1, (14, NOP))
+        (folder / "older").mkdir()
+        (folder / "older/calc.c").write_text("\n\n" + SOURCE)
+        before = {("main", 3): 30, ("helper", 1): 100, ("helper", 3): 200, ("never", 2): 70}
+        (folder / "older.gmon").write_bytes(profile(cls.build(folder / "older", older), before, calls[:1]))
         cls.recording(folder, names)
         for at in folder.iterdir():
             os.utime(at, (MADE, MADE))
         for at in folder.glob("*.gmon"):
             os.utime(at, (MADE + 3600, MADE + 3600))
+
+    @staticmethod
+    def build(folder, functions=FUNCTIONS):
+        (folder / "calc.s").write_text(assembly(folder, functions))
+        subprocess.run(["as", "--64", "-o", "calc.o", "calc.s"], cwd=folder, check=True)
+        subprocess.run(["ld", "-Ttext=0x401000", "-o", "calc", "calc.o"], cwd=folder, check=True)
+        return addresses(folder / "calc")
 
     @staticmethod
     def recording(folder, names):
@@ -240,6 +253,12 @@ class Screens(unittest.TestCase):
         self.screens("base", ["calc", "now.gmon", "--", "calc", "old.gmon"],
                      ["", "s", "s", "S", "vvv2", "<", "@a", "d", "d", "D", "6", "4", "i", "=20x60", "1"])
 
+    def test_base_of_another_build(self):
+        """Lines of a function that looks as it did are compared wherever it stands; those of others are not."""
+        os.utime(self.folder / "older.gmon", (MADE - 3600, MADE - 3600))
+        self.screens("base-older", ["calc", "now.gmon", "--", "older/calc", "older.gmon"],
+                     ["", "@a", "v" * 12, "d", "d", "D", "4"])
+
     def test_coverage(self):
         """Files and sources of coverage alone; what never ran, what was not taken."""
         self.screens("coverage", ["now.info"],
@@ -251,7 +270,8 @@ class Screens(unittest.TestCase):
 
     def test_both(self):
         self.screens("both", ["calc", "now.gmon", "now.info", "--", "calc", "old.gmon", "old.info"],
-                     ["", "s", "s", "s", "s", "$", "@", "a", "4", "\\r", "=20x160", "1", "4"])
+                     ["", "s", "s", "s", "s", "$", "@", "a", "4", "\\r", "=20x160", "1", "4", "1fhel|part\\r", "f~!part\\r",
+                      "f~^x\\r"])
 
     def test_parts(self):
         """Programs, processes, threads and objects of a recording; figures are then of the part alone."""
