@@ -1,8 +1,8 @@
 /* What readers of code share: names of mapping symbols, and capstone.
  *
  * Of capstone that version is loaded which the headers are of: the number in the library's name is
- * that of its ABI. Without it, programs are read all the same; unusual x86 instructions are passed
- * over and nothing is disassembled. */
+ * that of its ABI. It is linked only into a monarc that is one static file. Without it, programs
+ * are read all the same; unusual x86 instructions are passed over and nothing is disassembled. */
 #include "arch/code.h"
 
 #include "arch/capstone.h"
@@ -30,15 +30,21 @@ struct capstone *capstone_open(cs_arch arch, cs_mode mode, const char **why)
     struct capstone *c = calloc(1, sizeof *c);
     if (!c)
         memory_exhausted(sizeof *c);
+#ifdef MONARC_STANDALONE
+    *c = (struct capstone){NULL,      0,       cs_open,   cs_close,      cs_option,
+                           cs_malloc, cs_free, cs_disasm, cs_disasm_iter};
+    const bool is_here = true;
+#else
     void *l = c->library = late_open(LATE_NAME("libcapstone", CS_API_MAJOR));
-    if (l && late_find(l, "cs_open", &c->open) && late_find(l, "cs_close", &c->close) &&
-        late_find(l, "cs_option", &c->option) && late_find(l, "cs_malloc", &c->malloc) &&
-        late_find(l, "cs_free", &c->free) && late_find(l, "cs_disasm", &c->disasm) &&
-        late_find(l, "cs_disasm_iter", &c->disasm_iter) &&
-        c->open(arch, mode, &c->handle) == CS_ERR_OK)
+    bool is_here = l && late_find(l, "cs_open", &c->open) && late_find(l, "cs_close", &c->close) &&
+                   late_find(l, "cs_option", &c->option) && late_find(l, "cs_malloc", &c->malloc) &&
+                   late_find(l, "cs_free", &c->free) && late_find(l, "cs_disasm", &c->disasm) &&
+                   late_find(l, "cs_disasm_iter", &c->disasm_iter);
+#endif
+    if (is_here && c->open(arch, mode, &c->handle) == CS_ERR_OK)
         return c;
-    *why = l ? "this machine cannot be disassembled"
-             : LATE_NAME("libcapstone", CS_API_MAJOR) " " LATE_MISSING;
+    *why = is_here ? "this machine cannot be disassembled"
+                   : LATE_NAME("libcapstone", CS_API_MAJOR) " " LATE_MISSING;
     capstone_close(c);
     return NULL;
 }

@@ -74,7 +74,7 @@ struct code_finding {
     struct code_range range;
     uint32_t index;            /* of the range */
     struct capstone *capstone; /* x86: opened when it is first needed */
-    bool has_no_capstone;
+    const char *no_capstone;   /* why it could not be opened when it was needed */
 };
 
 void code_finding_deinit(struct code_finding *f);

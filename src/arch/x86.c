@@ -212,11 +212,9 @@ static void x86_take_branch(struct code_finding *f, char kind, uint64_t from, co
 
 static const struct capstone *x86_capstone_of(struct code_finding *f, bool is_64)
 {
-    if (f->capstone || f->has_no_capstone)
+    if (f->capstone || f->no_capstone)
         return f->capstone;
-    const char *why;
-    f->capstone = capstone_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32, &why);
-    f->has_no_capstone = !f->capstone;
+    f->capstone = capstone_open(CS_ARCH_X86, is_64 ? CS_MODE_64 : CS_MODE_32, &f->no_capstone);
     if (f->capstone)
         f->capstone->option(f->capstone->handle, CS_OPT_DETAIL, CS_OPT_ON);
     return f->capstone;

@@ -23,6 +23,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Both ways look into the processes by their files there. */
+static bool proc_is_mounted(struct err *e)
+{
+    return !access("/proc/self/maps", F_OK) ||
+           err_set(e, "coverage is read out of processes through /proc, which is not mounted here");
+}
+
 /* Runs the program without recording, and says on standard error what was read of its counters, as
  * its own output goes to standard output.
  *
@@ -38,6 +45,8 @@ int run_with_coverage(const struct run_request *r, struct err *e)
         .interval_ms = r->coverage_interval ? r->coverage_interval : 200};
     struct out aside;
     struct err ignored;
+    if (!proc_is_mounted(e))
+        return EXIT_BAD;
     bool ok = live_counters_run(&request, &result, e);
     out_init(&aside, STDERR_FILENO);
     bool has_gcc = result.gcc_files + result.gcc_written;
@@ -235,6 +244,8 @@ static void blocks_tell(const struct covered_blocks *b, const char *path)
  * object is the program: why it has no blocks is why there is nothing to show. */
 int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
 {
+    if (!proc_is_mounted(e))
+        return EXIT_BAD;
     struct covered_blocks blocks;
     struct arena a = {0};
     const char *path =

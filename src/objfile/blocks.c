@@ -220,10 +220,13 @@ bool object_blocks(struct object *o, struct code_blocks *out, const char **why)
             region_list(region, out);
         free(region->flags);
     }
+    /* Blocks that end where capstone was to be asked are not all. */
+    *why = r.finding.no_capstone;
+    if (*why)
+        code_blocks_deinit(out);
     code_finding_deinit(&r.finding);
     vec_free(&r.regions);
     vec_free(&r.rows);
     vec_free(&r.leaders);
-    *why = NULL;
-    return true;
+    return !*why;
 }

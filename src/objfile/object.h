@@ -329,8 +329,8 @@ struct code_blocks {
                                    themselves, of which nothing is listed */
 };
 
-/* The blocks of all code that has lines. False, with half a sentence: there are no lines, or the
- * machine's code is not known. */
+/* The blocks of all code that has lines. False, with half a sentence: there are no lines, the
+ * machine's code is not known, or what it takes to read it is not installed. */
 bool object_blocks(struct object *o, struct code_blocks *out, const char **why);
 void code_blocks_deinit(struct code_blocks *b);
 

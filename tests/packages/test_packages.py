@@ -129,31 +129,97 @@ class Packages(unittest.TestCase):
         run(*inside, "apt-get remove -qq -y monarc monarc-runtime libmonarc1; ! command -v monarc")
 
 
+# What the one static file says in a system that has nothing but it: arguments, status, what is printed.
+# `busy` was compiled with -pg, `plain` without; /proc is not mounted.
+ANSWERS = [
+    ("--version", 0, r"monarc \d"),
+    ("flat busy gmon.out", 0, r" work\n"),
+    ("graph busy gmon.out", 0, r"work \[\d+\]"),
+    ("annotate busy gmon.out", 0, r"busy\.c"),
+    ("annotate --asm busy gmon.out", 0, r"<work\+0x"),
+    ("html -o page.html busy gmon.out", 0, r"^"),
+    ("doctor busy gmon.out", 1, r"busy"),
+    ("gprof -b -p busy gmon.out", 0, r" work\n"),
+    ("cover .", 0, r"100\.0 .*busy\.c"),
+    ("graph --dot busy gmon.out", 0, r"digraph"),
+    ("graph --svg busy gmon.out", 2, "Graphviz' library: .*, which is one static file; --dot writes what it would draw"
+                                     "|built without Graphviz"),
+    ("tui busy gmon.out", 2, "standard output is not a terminal"),
+    ("store add --commit a --file h.db busy gmon.out", 2, "a history needs SQLite's library: .*one static file"),
+    ("symbols --debuginfod busy gmon.out", 2, "debuginfod"),
+]
+RECORDING = [
+    ("run --no-report -o rec ./plain", 0, r"^"),
+    ("flat rec", 0, r" work\n"),
+    ("graph --tree rec", 0, r"work"),
+    ("run --no-report --off-cpu -o waits ./plain", 0, r"^"),
+    ("path waits", 0, r"Path "),
+    ("run --cover-blocks ./plain", 2, "through /proc, which is not mounted here"),
+]
+
+
 class Standalone(unittest.TestCase):
-    """One static file: nothing else is in the folder that is its whole system."""
+    """One static file, in an empty folder as in other releases of Debian (those that tests/in_debian.sh
+    has made): a report is there, or what it would take is named."""
+    @classmethod
+    def setUpClass(cls):
+        cls.work = Path(tempfile.mkdtemp(prefix="monarc-standalone-"))
+        cls.addClassCleanup(shutil.rmtree, cls.work)
+        cls.monarc = os.environ.get("MONARC_STANDALONE_FILE")  # one that is built already
+        if not cls.monarc:
+            cls.monarc = cls.work / "build/monarc"
+            run("meson", "setup", cls.monarc.parent, "-Dprefer_static=true", "-Dstandalone=true",
+                "-Dtests=disabled", "-Dbuildtype=plain", "-Doptimization=0", cwd=ROOT)
+            run("ninja", "-C", cls.monarc.parent, "monarc")
+
+    def test_needs_no_library(self):
+        self.assertNotIn("INTERP", run("readelf", "-lW", self.monarc))
+        self.assertNotIn("NEEDED", run("readelf", "-dW", self.monarc))
+
+    def fill(self, system, static="-static"):
+        shutil.copy(self.monarc, system / "monarc")
+        (system / "busy.c").write_text(PROGRAM)
+        for program, words in ("busy", ["-pg", "--coverage"]), ("plain", []):
+            run("gcc", "-g", "-O1", *words, *static.split(), "busy.c", "-o", program, cwd=system)
+        run("./busy", cwd=system)
+
+    def check(self, system, answers):
+        inside = ("chroot", system, "/") if not os.geteuid() else ("", "", f"{system}/")
+        for arguments, status, said in answers:
+            with self.subTest(arguments, system=system.name):
+                done = subprocess.run([*filter(None, inside[:2]), inside[2] + "monarc", *arguments.split()], cwd=system,
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertRegex(done.stderr if status == 2 else done.stdout, said)
+
     def test_in_an_empty_system(self):
-        with tempfile.TemporaryDirectory(prefix="monarc-standalone-") as folder:
-            build, system = Path(folder) / "build", Path(folder) / "system"
-            run("meson", "setup", build, "-Dprefer_static=true", "-Dstandalone=true", "-Dtests=disabled",
-                "-Dbuildtype=plain", "-Doptimization=0", cwd=ROOT)
-            run("ninja", "-C", build, "monarc")
-            self.assertNotIn("INTERP", run("readelf", "-lW", build / "monarc"))
-            self.assertNotIn("NEEDED", run("readelf", "-dW", build / "monarc"))
-            system.mkdir()
-            shutil.copy(build / "monarc", system)
-            (system / "busy.c").write_text(PROGRAM)
-            run("gcc", "-g", "-O1", "-pg", "-static", "busy.c", "-o", "busy", cwd=system)
-            run("./busy", cwd=system)
-            inside, at = ("chroot", system), "/"
-            if os.geteuid():
-                inside, at = (), f"{system}/"
-            told = run(*inside, f"{at}monarc", "flat", "--json", f"{at}busy", f"{at}gmon.out")
-            self.assertEqual(json.loads(told)["functions"][0]["name"], "work")
-            refused = subprocess.run([*inside, f"{at}monarc", "graph", "--svg", f"{at}busy", f"{at}gmon.out"],
-                                     capture_output=True, text=True)
-            self.assertEqual(refused.returncode, 2)
-            self.assertRegex(refused.stderr, r"^monarc: .* cannot be loaded into this monarc, which is one static "
-                                             r"file; --dot writes what it would draw\n$|built without Graphviz")
+        system = self.work / "empty"
+        system.mkdir()
+        self.fill(system)
+        self.check(system, ANSWERS if os.geteuid() else ANSWERS + RECORDING)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_in_other_releases(self):
+        """Also with a program that runs by the C library there."""
+        systems = sorted(p.parent for p in Path(os.environ.get("MONARC_SYSTEMS", ROOT / "build-systems"))
+                         .glob("*/.complete"))
+        if not systems:
+            self.skipTest("tests/in_debian.sh has made no other release")
+        for system in systems:
+            here = system / "monarc-standalone"
+            here.mkdir(exist_ok=True)
+            self.addCleanup(shutil.rmtree, here)
+            self.fill(here)
+            for arguments, status, said in ANSWERS + RECORDING[:-1]:
+                with self.subTest(arguments, system=system.name):
+                    done = subprocess.run(["chroot", system, "sh", "-c", f"cd /monarc-standalone && exec ./monarc {arguments}"],
+                                          capture_output=True, text=True)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertRegex(done.stderr if status == 2 else done.stdout, said)
+            loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+            ran = run("chroot", system, "sh", "-c", "cd /monarc-standalone && ./monarc run --no-report -o of /bin/sh -c "
+                      f"'{loop}' && ./monarc flat --by-object of")
+            self.assertRegex(ran, r"/(da|ba)?sh\n")
 
 
 if __name__ == "__main__":
