@@ -129,13 +129,18 @@ static const char *files_joined(struct arena *a, const char *folder, const char 
     return arena_printf(a, "%s%s%s", folder, slash, name);
 }
 
-/* What CMake compiles to find out about the compiler is nobody's project: folders `CompilerIdCXX`
- * and the like, below CMakeFiles. */
+/* What CMake compiles to find out about the compiler and the system is nobody's project, below
+ * CMakeFiles. */
 static bool files_is_of_cmake(const char *folder, const char *name)
 {
-    return (!strncmp(name, "CompilerId", 10) || !strcmp(name, "CMakeScratch") ||
-            !strcmp(name, "CMakeTmp")) &&
-           strstr(folder, "CMakeFiles");
+    static const char *const begins[] = {"CompilerId",    /* CXX and others: folders */
+                                         "CheckTypeSize", /* these, too */
+                                         "CMakeScratch", "CMakeTmp",
+                                         "CMakeDetermineCompilerABI"}; /* _CXX.bin: programs */
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (!strncmp(name, begins[i], strlen(begins[i])) && strstr(folder, "CMakeFiles"))
+            return true;
+    return false;
 }
 
 /* One entry of a folder. Names decide before stat() is called, as most files of a build are
@@ -185,7 +190,7 @@ static void files_take_program(struct walk *w, int fd, const char *folder,
     struct stat st;
     bool follows = w->rules->follows_links;
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-        !strcmp(entry->d_name, ".git") ||
+        !strcmp(entry->d_name, ".git") || files_is_of_cmake(folder, entry->d_name) ||
         fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW))
         return;
     bool is_program = S_ISREG(st.st_mode) && st.st_size > 64 &&

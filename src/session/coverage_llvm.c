@@ -48,7 +48,8 @@ struct scope {
     struct llvm_profile sum;
     const char *example; /* one of the files */
     bool has_old_bitmap;
-    bool is_taken; /* a program has it */
+    bool is_taken;  /* a program has it */
+    bool is_merged; /* files of llvm-profdata are in it */
 };
 
 /* What was read so far. Two profiles have the same key if they may be added function by function.
@@ -164,6 +165,7 @@ static void sums_add(struct sums *s, const struct llvm_profile *p, const char *p
         len += p->ids.lengths.at[0];
     }
     struct scope *scope = sums_scope(s, key, len, path);
+    scope->is_merged |= p->container != LLVM_RAW;
     llvm_profile_add(&scope->sum, p);
 }
 
@@ -254,6 +256,7 @@ static void read_profiles(struct llvm_reading *r, uint32_t test, struct sums *ou
             struct scope *part = &w->sums.scopes.at[k];
             struct scope *sum = sums_scope(out, intern_text(&w->sums.keys, k),
                                            w->sums.keys.lengths.at[k], part->example);
+            sum->is_merged |= part->is_merged;
             llvm_profile_add(&sum->sum, &part->sum);
         }
         r->out->counters += w->profiles;
@@ -293,6 +296,30 @@ static struct bytes scope_id(const struct sums *s, uint32_t scope)
     return (struct bytes){(const uint8_t *)key + 1, s->keys.lengths.at[scope] - 1};
 }
 
+/* llvm-profdata 15 and 16 keep one build-id of those that they merge: what else is in such a sum is
+ * another program's, and goes to the sum of none.
+ *
+ *     sum of b, merged of a and b ──► functions that b has   stay
+ *                                 └─► others                 sum of none: by name */
+static void part_others(struct sums *s, uint32_t scope, const struct program *owner)
+{
+    struct map own = {0};
+    struct llvm_profile *sum = &s->scopes.at[scope].sum;
+    struct llvm_profile others = {.variants = sum->variants, .has_old_bits = sum->has_old_bits};
+    for (size_t i = 0; i < owner->mapping.functions.len; i++)
+        map_at(&own, owner->mapping.functions.at[i].name_ref, 0, 0, NULL);
+    for (size_t i = 0; i < sum->functions.len; i++)
+        if (!map_find(&own, sum->functions.at[i].name_ref, 0))
+            llvm_profile_add_function(&others, sum, i);
+    const char key = intern_text(&s->keys, scope)[0];
+    if (others.functions.len) {
+        struct scope *none = sums_scope(s, &key, 1, s->scopes.at[scope].example);
+        llvm_profile_add(&none->sum, &others);
+    }
+    llvm_profile_deinit(&others);
+    map_deinit(&own);
+}
+
 /* By build-id. What is left goes to the only program that has nothing.
  * A build-id is that of a program or of none: copies of a program share its sum, as they are asked
  * for by the same id. */
@@ -311,6 +338,11 @@ static void find_scopes(struct llvm_reading *r, struct sums *s)
             s->scopes.at[p->scope].is_taken = true;
         else
             without++, last = i;
+    }
+    for (uint32_t i = 0; i < r->programs.len && without; i++) {
+        const struct program *p = &r->programs.at[i];
+        if (p->scope != NONE && s->scopes.at[p->scope].is_merged)
+            part_others(s, p->scope, p);
     }
     for (uint32_t k = 0; k < s->scopes.len; k++) {
         struct scope *scope = &s->scopes.at[k];
@@ -374,10 +406,12 @@ static void gather(struct llvm_reading *r, struct scope *scope, const struct llv
  * Looked up in this order:
  *
  *     the sum of the program's own build-id     always
- *     sums of no build-id                       by the first program that has the function
+ *     sums of no build-id                       by the first program that has the function, and by
+ *                                               those that map it to other places
  *
  * Inline functions of a header are in several programs under one name: were each of them given the
- * counts of a sum that names none, a line would be counted once for each. */
+ * counts of a sum that names none, a line would be counted once for each. Variants by #if of one
+ * control flow cannot be told apart: counts of all of them are better than none. */
 static struct llvm_counters counters_of(struct llvm_reading *r, struct sums *s,
                                         const struct program *p, const struct llvm_mapped *f)
 {
@@ -386,7 +420,8 @@ static struct llvm_counters counters_of(struct llvm_reading *r, struct sums *s,
     r->counts.len = r->bits.len = 0;
     if (p->scope != NONE)
         gather(r, &s->scopes.at[p->scope], f, &has_other, &out);
-    map_at(&r->shared, f->name_ref, f->hash ^ p->mapping.units.at[f->filenames].ref, 0, &is_first);
+    uint64_t mapping = p->mapping.units.at[f->filenames].ref ^ hash_bytes(f->code.at, f->code.len);
+    map_at(&r->shared, f->name_ref, f->hash ^ mapping, 0, &is_first);
     for (uint32_t k = 0; k < s->scopes.len; k++)
         if (!scope_id(s, k).len) {
             bool ignored = false;

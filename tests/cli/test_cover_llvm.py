@@ -731,7 +731,10 @@ class Live(Folder):
                     lines = got[str(self.folder / "v.c")]["DA"]
                     for line in (4, 5, 7, 8, 9, 13, 16, 18):
                         parts = [truth[n][line] for n in names if line in truth[n]]
-                        self.assertEqual(lines.get(line, 0), sum(parts), (line, lines))
+                        if version > 13:
+                            self.assertEqual(lines.get(line, 0), sum(parts), (line, lines))
+                        else:  # profiles name no program, so f() of `one` and `small` has counts of both
+                            self.assertEqual(lines.get(line, 0) > 0, sum(parts) > 0, (line, lines))
                     done = monarc("cover", "--by-build", "--json", "-", *names, *profiles, cwd=self.folder)
                     value = json.loads(done.stdout)
                     self.assertEqual({t["name"] for t in value["tests"]}, set(names))
@@ -744,7 +747,7 @@ class Live(Folder):
                               *[f"{n}.profraw" for n in runs], cwd=self.folder)
                 self.assertEqual({t["name"] for t in json.loads(done.stdout)["tests"]}, who, done.stderr)
             done = monarc("cover", "--by-build", *runs, *[f"{n}.profraw" for n in runs], cwd=self.folder)
-            self.assertIn(b"Builds   3; 1 add nothing", done.stdout)
+            self.assertIn(b"Builds   3; 1 add nothing" if version > 13 else b"Builds   3\n", done.stdout)
             self.assertEqual(monarc("cover", "--by-build", "--by-test", "one", cwd=self.folder).returncode, 2)
 
     def test_vectors_are_those_that_ran(self):
@@ -782,6 +785,29 @@ class Live(Folder):
                     self.assertEqual(len(more), len(needed))
                     self.assertTrue(is_shown(seen | more, seen | more, name))
                     self.assertEqual(bool(needed), not condition["unique_cause"])
+
+    def test_two_decisions_of_a_line(self):
+        """Of as many conditions: neither hides the other."""
+        self.write("t.c", "int f(int a, int b)\n{\n    return (a && b ? 1 : 2) + (a || b ? 3 : 4);\n}\n"
+                   "int main(void)\n{\n    return f(1, 1) + f(0, 1) > 100;\n}\n")
+        for version in [v for v in VERSIONS if v >= 19]:
+            self.compile(version, "-fcoverage-mcdc", "t.c")
+            self.run_in("./program", env={"LLVM_PROFILE_FILE": "p.profraw"})
+            value = cover_json(self.folder, "program", "p.profraw")
+            line = next(line for line in value["sources"][0]["lines"] if line["line"] == 3)
+            self.assertEqual([c["outcomes"] for c in line["conditions"]], [[[True] * 2, [False] * 2], [[False] * 2] * 2])
+            self.assertEqual(value["totals"]["conditions"], {"all": 8, "hit": 2, "unknown": 0})
+
+    def test_what_cmake_compiles_is_nobodys(self):
+        self.write("t.c", "int main(void)\n{\n    return 0;\n}\n")
+        for name in ("3.25.1/CompilerIdC/a.out", "3.25.1/CMakeDetermineCompilerABI_C.bin", "CheckTypeSize/SIZE.bin"):
+            path = self.folder / "b/CMakeFiles" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.compile(VERSIONS[-1], "t.c", name=path)
+        self.compile(VERSIONS[-1], "t.c", name="b/prog")
+        self.run_in("b/prog", env={"LLVM_PROFILE_FILE": "b/p.profraw"})
+        value = cover_json(self.folder, "b")
+        self.assertEqual((value["inputs"]["objects"], value["problems"]), (1, []))
 
     def test_counters_read_from_outside(self):
         """work(10), then what the argument says; work(1) at the end: counts are exact however a process ends."""
@@ -915,6 +941,30 @@ class Live(Folder):
         self.assertEqual(done.returncode, 0, done.stderr)
         for source in want:
             self.assertEqual(got[source], want[source])
+
+    def test_a_merged_profile_that_names_one_of_its_programs(self):
+        """llvm-profdata 15 and 16 keep one build-id: the functions that its program lacks are others'; main(), which
+        it has, is its own."""
+        version = VERSIONS[-1]
+        self.write("o.c", OTHER_C)
+        self.write("m.c", "int other(int);\nint main(void)\n{\n    return other(2) + other(1) > 99;\n}\n")
+        self.write("unrun.c", "int main(void)\n{\n    return 0;\n}\n")
+        self.run_in(f"clang-{version}", *FLAGS, "-shared", "-fPIC", "-Wl,--build-id=sha1", "-o", "libo.so", "o.c")
+        self.compile(version, "m.c", "./libo.so", "-Wl,--build-id=0x1122")
+        self.compile(version, "unrun.c", "-Wl,--build-id=0x3344", name="unrun")
+        self.profile(version)
+        counts = [(b"main", ref, [1]) for ref in self.hashes("main")] + [
+            (name.encode(), ref, [2] * 4) for name in ("other", "o.c:helper") for ref in self.hashes(name)]
+        self.write("one.profdata", made.indexed([c if c[0] != b"other" else (*c[:2], [2]) for c in counts], 9,
+                                                ids=[b"\x11\x22"]))
+        got, done = cover(self.folder, "program", "libo.so", "unrun", "one.profdata")
+        self.assertEqual(got[str(self.folder / "m.c")]["FN"], {"main": 1})
+        self.assertEqual(got[str(self.folder / "o.c")]["FN"], {"other": 2, "helper": 2})
+        self.assertEqual(got[str(self.folder / "unrun.c")]["FN"], {"main": 0})
+
+    def hashes(self, function):
+        lines = (self.folder / "p.proftext").read_text().splitlines()
+        return [int(lines[i + 2]) for i, line in enumerate(lines) if line == function]
 
     def test_counts_beside_time(self):
         """annotate places them by lines, in the program that was covered or in another build; a raw profile is

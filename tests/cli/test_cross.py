@@ -156,7 +156,7 @@ int main(void)
         for seed in range(1, 200):
             if seen == 20:
                 break
-            subprocess.run(["csmith", "--seed", str(seed), "--max-funcs", "4", "-o", self.folder / "p.c"], check=True)
+            subprocess.run(["csmith", "--seed", str(seed), "--max-funcs", "4", "-o", "p.c"], cwd=self.folder, check=True)
             for name in ("gcc", "clang"):
                 shutil.rmtree(self.folder / name, ignore_errors=True)
             try:

@@ -551,8 +551,9 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     for (size_t i = 0; i < w->same.len; i++) {
         const struct mask_ref *ref = &w->masks.at[w->same.at[i]];
         bool is_known = i && !lines_by_ordinal(w->same.at[i - 1], w->same.at[i], w->masks.at);
-        /* a tracefile's, of the only condition there is */
+        /* a tracefile's, of the only condition there is; two of LLVM's stand side by side */
         is_known |= ref->place == NONE && l->conditions == 1 &&
+                    w->masks.at[w->same.at[0]].place != NONE &&
                     w->b->r->conditions.at[w->conditions - 1].terms == ref->mask->terms;
         struct result_condition *conditions = w->b->r->conditions.at;
         if (!is_known) {

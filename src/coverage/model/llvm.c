@@ -164,6 +164,12 @@ static void profile_add_each(struct llvm_profile *into, const struct llvm_profil
     }
 }
 
+void llvm_profile_add_function(struct llvm_profile *into, const struct llvm_profile *from, size_t i)
+{
+    struct llvm_function copy = profile_copy(into, from, &from->functions.at[i]);
+    vec_push(&into->functions, copy);
+}
+
 void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from)
 {
     if (!into->runs && !into->functions.len) {
@@ -179,10 +185,8 @@ void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from
     for (uint32_t i = 0; i < from->ids.texts.len; i++)
         intern(&into->ids, from->ids.texts.at[i], from->ids.lengths.at[i]);
     if (!into->functions.len) {
-        for (size_t i = 0; i < from->functions.len; i++) {
-            struct llvm_function copy = profile_copy(into, from, &from->functions.at[i]);
-            vec_push(&into->functions, copy);
-        }
+        for (size_t i = 0; i < from->functions.len; i++)
+            llvm_profile_add_function(into, from, i);
     } else if (profile_has_same_layout(into, from)) {
         profile_add_counts(into->counts.at, from->counts.at, from->counts.len);
         profile_unite_bits(into->bits.at, from->bits.at, from->bits.len);

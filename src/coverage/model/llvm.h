@@ -77,6 +77,10 @@ uint64_t llvm_name_ref(const char *name, size_t len);
  * unite. Commutative and associative but for the order of functions. */
 void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from);
 
+/* Appends function number `i`, which `into` does not have. */
+void llvm_profile_add_function(struct llvm_profile *into, const struct llvm_profile *from,
+                               size_t i);
+
 /* Gives functions of `p` that have no name those that `named` has. */
 void llvm_profile_name(struct llvm_profile *p, const struct llvm_profile *named);
 
