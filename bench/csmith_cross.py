@@ -31,14 +31,19 @@ def has_several_parts(text, at, gcc, clang):
     return re.search(r"&&|\|\||\?", text[at]) and gcc > clang
 
 
-def is_return(text, at, gcc, clang):
-    return re.search(r"\breturn\b", text[at]) and gcc > clang
+def is_jump(text, at, gcc, clang):
+    return re.search(r"\b(return|continue|break|goto)\b", text[at]) and gcc > clang
+
+
+def is_brace(text, at, gcc, clang):
+    return re.fullmatch(r"\s*\{\s*(/\*.*\*/)?\s*", text[at])
 
 
 # Tried in this order on the line and both counts; docs/coverage.md has the same list.
 REASONS = (("a label alone on its line: gcc counts the jumps to it", is_label),
            ("several parts (&&, ||, ?:): gcc counts each way in from another line", has_several_parts),
-           ("a return: gcc gives the line of one to the way out that several share", is_return))
+           ("a jump (return, continue, ...): gcc gives the line of one to the way out that several share", is_jump),
+           ("a { alone on its line: gcc counts ways out of the block", is_brace))
 
 
 def limited():
