@@ -109,18 +109,6 @@ static size_t object_block_at(const struct covered_object *o, uint64_t address)
 /* --- memory of a process -----------------------------------------------------------------------
  */
 
-static int memory_open(pid_t pid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
-static bool memory_write(int memory, uint64_t at, const void *bytes, size_t len)
-{
-    return pwrite(memory, bytes, len, (off_t)at) == (ssize_t)len;
-}
-
 /* Sets a breakpoint at each block that has not run, page by page. */
 static void image_set(struct covering *c, int memory, const struct covered_image *image)
 {
@@ -151,20 +139,8 @@ static void image_set(struct covering *c, int memory, const struct covered_image
             is_changed = true;
         }
         if (is_changed)
-            (void)memory_write(memory, base, page, PAGE);
+            (void)follow_memory_write(memory, base, page, PAGE);
     }
-}
-
-/* Where the linker says that it has mapped something: at its first instruction that is more than a
- * mark for jumps. */
-static uint64_t image_debug_state(struct covered_object *o, uint64_t bias)
-{
-    size_t len;
-    const struct object_symbol *symbols = object_symbols(o->object, &len, NULL);
-    for (size_t i = 0; i < len; i++)
-        if (!strcmp(symbols[i].name, "_dl_debug_state"))
-            return symbols[i].address + bias;
-    return 0;
 }
 
 /* How far the object is from where it was linked. */
@@ -202,7 +178,7 @@ static void process_look(struct covering *c, struct covered_process *p, bool set
     struct covered_process now = {.pid = p->pid};
     snprintf(path, sizeof path, "/proc/%d/maps", p->pid);
     FILE *maps = fopen(path, "re");
-    int memory = memory_open(p->pid);
+    int memory = follow_memory_open(p->pid);
     while (maps && memory >= 0 && fgets(line, sizeof line, maps)) {
         struct proc_mapping m;
         if (!proc_parse_mapping(line, &m) || m.rights[2] != 'x' || m.rights[3] != 'p' ||
@@ -216,12 +192,12 @@ static void process_look(struct covering *c, struct covered_process *p, bool set
                 old = &p->images.at[i];
         if (!o->object || !image_bias(o->object, m.start, m.offset, &image.bias))
             continue;
-        image.debug_state = old ? old->debug_state : image_debug_state(o, image.bias);
+        image.debug_state = old ? old->debug_state : follow_linker_place(o->object, image.bias);
         if (!old && sets) {
             image_set(c, memory, &image);
             if (image.debug_state >= m.start && image.debug_state < m.end)
-                (void)memory_write(memory, image.debug_state, c->arch->breakpoint,
-                                   c->arch->breakpoint_len);
+                (void)follow_memory_write(memory, image.debug_state, c->arch->breakpoint,
+                                          c->arch->breakpoint_len);
         }
         vec_push(&now.images, image);
     }
@@ -273,37 +249,6 @@ static bool covering_exec(void *context, pid_t pid, bool *lets_go, struct err *e
     return true;
 }
 
-/* Continues behind the call that the linker made of a function that does nothing: it is a return,
- * perhaps behind a mark for jumps (endbr). Its breakpoint stays. */
-static bool process_return(struct covering *c, struct covered_process *p, pid_t tid, uint64_t at)
-{
-    static const uint8_t MARK[] = {0xf3, 0x0f, 0x1e};
-    const struct covered_image *image = process_image(p, at);
-    struct covered_object *o = &c->out->objects.at[image->object];
-    struct bytes code = object_code(o->object, at - image->bias, 4);
-    uint8_t word = object_word(o->object);
-    long pc = c->arch->calls->pc * (long)sizeof(long), sp = c->arch->calls->sp * (long)sizeof(long);
-    if (code.len == 4 && !memcmp(code.at, MARK, sizeof MARK))
-        return !ptrace(PTRACE_POKEUSER, tid, pc, at + 4);
-    bool is_return = code.len && (code.at[0] == 0xc3 ||
-                                  (code.len > 1 && code.at[0] == 0xf3 && code.at[1] == 0xc3));
-    uint64_t to = 0;
-    errno = 0;
-    uint64_t stack = (uint64_t)ptrace(PTRACE_PEEKUSER, tid, sp, 0);
-    int memory = memory_open(p->pid);
-    bool ok = is_return && !errno && memory >= 0 &&
-              pread(memory, &to, word, (off_t)stack) == (ssize_t)word &&
-              !ptrace(PTRACE_POKEUSER, tid, pc, to) &&
-              !ptrace(PTRACE_POKEUSER, tid, sp, stack + word);
-    if (!ok && memory >= 0) { /* a function that does more: it runs, and is not seen again */
-        ok = memory_write(memory, at, code.at, c->arch->breakpoint_len) &&
-             !ptrace(PTRACE_POKEUSER, tid, pc, at);
-    }
-    if (memory >= 0)
-        close(memory);
-    return ok;
-}
-
 /* A trap of ours is one at which a block begins. Whoever took the breakpoint away, the instruction
  * is run again. */
 static bool covering_trap(void *context, pid_t pid, pid_t tid)
@@ -320,20 +265,21 @@ static bool covering_trap(void *context, pid_t pid, pid_t tid)
     const struct covered_image *image = process_image(p, at);
     if (!image)
         return false;
+    struct covered_object *o = &c->out->objects.at[image->object];
     if (at == image->debug_state) {
-        bool ok = process_return(c, p, tid, at);
+        bool ok = follow_linker_return(pid, tid, at, object_code(o->object, at - image->bias, 4),
+                                       object_word(o->object));
         process_look(c, p, true);
         return ok;
     }
-    struct covered_object *o = &c->out->objects.at[image->object];
     size_t block = object_block_at(o, at - image->bias);
     if (block == SIZE_MAX)
         return false;
     struct bytes own = object_code(o->object, at - image->bias, c->arch->breakpoint_len);
     if (!own.len || !memcmp(own.at, c->arch->breakpoint, own.len))
         return false; /* the program's own */
-    int memory = memory_open(pid);
-    bool ok = memory >= 0 && memory_write(memory, at, own.at, own.len) &&
+    int memory = follow_memory_open(pid);
+    bool ok = memory >= 0 && follow_memory_write(memory, at, own.at, own.len) &&
               !ptrace(PTRACE_POKEUSER, tid, pc, at);
     if (memory >= 0)
         close(memory);

@@ -18,6 +18,7 @@
  * Signals of the terminal are the program's; we ignore them. Should we be killed, so are they. */
 #include "record/follow.h"
 
+#include "arch/arch.h"
 #include "base/map.h"
 #include "record/proc_threads.h"
 
@@ -221,5 +222,57 @@ bool follow_program(char **argv, const struct follow_calls *calls, int *status, 
     sigaction(SIGQUIT, &before[1], NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     map_deinit(&f.process_of);
+    return ok;
+}
+
+/* --- the linker's sign --------------------------------------------------------------------------
+ */
+
+int follow_memory_open(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", pid);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+bool follow_memory_write(int memory, uint64_t at, const void *bytes, size_t len)
+{
+    return pwrite(memory, bytes, len, (off_t)at) == (ssize_t)len;
+}
+
+uint64_t follow_linker_place(struct object *o, uint64_t bias)
+{
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(o, &len, NULL);
+    for (size_t i = 0; i < len; i++)
+        if (!strcmp(symbols[i].name, "_dl_debug_state"))
+            return symbols[i].address + bias;
+    return 0;
+}
+
+/* The function is a return, perhaps behind a mark for jumps (endbr): the caller is gone back to.
+ * One that does more gets its first bytes back, runs, and is not seen again. */
+bool follow_linker_return(pid_t pid, pid_t tid, uint64_t at, struct bytes code, uint8_t word)
+{
+    static const uint8_t MARK[] = {0xf3, 0x0f, 0x1e};
+    const struct arch *arch = arch_own();
+    long pc = arch->calls->pc * (long)sizeof(long), sp = arch->calls->sp * (long)sizeof(long);
+    if (code.len == 4 && !memcmp(code.at, MARK, sizeof MARK))
+        return !ptrace(PTRACE_POKEUSER, tid, pc, at + 4);
+    bool is_return = code.len && (code.at[0] == 0xc3 ||
+                                  (code.len > 1 && code.at[0] == 0xf3 && code.at[1] == 0xc3));
+    uint64_t to = 0;
+    errno = 0;
+    uint64_t stack = (uint64_t)ptrace(PTRACE_PEEKUSER, tid, sp, 0);
+    int memory = follow_memory_open(pid);
+    bool ok = is_return && !errno && memory >= 0 &&
+              pread(memory, &to, word, (off_t)stack) == (ssize_t)word &&
+              !ptrace(PTRACE_POKEUSER, tid, pc, to) &&
+              !ptrace(PTRACE_POKEUSER, tid, sp, stack + word);
+    if (!ok && memory >= 0)
+        ok = follow_memory_write(memory, at, code.at, arch->breakpoint_len) &&
+             !ptrace(PTRACE_POKEUSER, tid, pc, at);
+    if (memory >= 0)
+        close(memory);
     return ok;
 }

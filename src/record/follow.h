@@ -3,7 +3,9 @@
 #ifndef MONARC_RECORD_FOLLOW_H
 #define MONARC_RECORD_FOLLOW_H
 
+#include "base/bytes.h"
 #include "base/err.h"
+#include "objfile/object.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +29,18 @@ struct follow_calls {
     uint64_t interval_ms;         /* 0: no intervals */
     const char *variable, *value; /* set in the program's environment; NULL: none */
 };
+
+/* The memory of a process that is stopped, to be read and written; the caller closes it. */
+int follow_memory_open(pid_t pid);
+bool follow_memory_write(int memory, uint64_t at, const void *bytes, size_t len);
+
+/* Where the dynamic linker says that objects were mapped, or are about to be unmapped: a function
+ * that does nothing, made for debuggers' breakpoints. 0: the object is no linker. */
+uint64_t follow_linker_place(struct object *o, uint64_t bias);
+
+/* Goes on behind it, for a thread that a breakpoint at `at` has stopped; the breakpoint stays.
+ * `code`: the first bytes of the function in its file; `word`: of a pointer. */
+bool follow_linker_return(pid_t pid, pid_t tid, uint64_t at, struct bytes code, uint8_t word);
 
 /* Until the last process that is followed has ended. *status is the program's, as a shell has it.
  * False: it could not be run or followed, or one of the functions above failed. */

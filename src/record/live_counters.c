@@ -10,13 +10,17 @@
  *     exec                               likewise: the kernel has replaced the memory when it stops
  *     fork                               what the parent had counted is taken off the child's
  *     vfork                              the child counts in the parent's memory until it execs
+ *     dlclose                            read when the linker says so, by a breakpoint as debuggers
+ *                                        set it; elsewhere than on x86 as of the last reading
  *
  * All processes are followed (follow.c). The program's own writing goes to /dev/null, or all would
- * be counted twice. Costs a copy of the counters an interval, and one at the end of each thread.
- * Not read: gcc's counters, whose places no section tells; counters of the optimiser; objects that
- * are stripped of the symbol which says their version. */
+ * be counted twice. Costs a copy of the counters an interval, one at the end of each thread, and
+ * two at each dlopen and dlclose. An object that is gone keeps its last reading; loaded again, it
+ * begins at 0, and both add up. Not read: counters of the optimiser; objects that are stripped of
+ * the symbol which says their version. */
 #include "record/live_counters.h"
 
+#include "arch/arch.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "coverage/format/llvm.h"
@@ -25,11 +29,13 @@
 #include "record/gcc_counters.h"
 #include "record/proc_threads.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +48,8 @@ struct range {
 /* An object that a process has mapped. Without counters all lengths are 0. */
 struct image {
     char *path;
-    uint64_t bias;
+    uint64_t start, bias; /* where its code is mapped; how far from where it was linked */
+    bool is_mapped;       /* still */
     struct range data, counters, bitmap, names;
     uint64_t version_at; /* of the word that says the version */
     uint8_t word;
@@ -59,7 +66,9 @@ struct process {
     VEC(struct image) images;
     bool is_in_parent; /* vfork: its memory is the parent's */
     bool is_over;
-    unsigned programs; /* that it ran before, by exec, and that were written */
+    unsigned programs;  /* that it ran before, by exec, and that were written */
+    uint64_t linker_at; /* where the linker's breakpoint is; 0: none */
+    uint8_t linker_code[4], linker_word;
 };
 
 struct watching {
@@ -86,13 +95,33 @@ static bool memory_read(pid_t pid, uint64_t at, void *to, size_t len)
         is_read;                                                              \
     })
 
+/* A breakpoint where the linker says that it maps or unmaps. What the file has there is kept, to go
+ * on from it. */
+static void process_watch_linker(struct process *p, struct object *o, uint64_t bias)
+{
+    const struct arch *arch = arch_own();
+    uint64_t at = follow_linker_place(o, bias);
+    if (!at || !arch || !arch->breakpoint_len || !arch->calls)
+        return;
+    struct bytes code = object_code(o, at - bias, sizeof p->linker_code);
+    int memory = code.len == sizeof p->linker_code ? follow_memory_open(p->pid) : -1;
+    if (memory < 0)
+        return;
+    memcpy(p->linker_code, code.at, code.len);
+    p->linker_word = object_word(o);
+    if (follow_memory_write(memory, at, arch->breakpoint, arch->breakpoint_len))
+        p->linker_at = at;
+    close(memory);
+}
+
 /* What of the object is in memory where. */
-static void image_look(struct image *i)
+static void image_look(struct process *p, struct image *i)
 {
     struct object *o = object_open(i->path, NULL, NULL, NULL);
     size_t len = 0;
     if (!o)
         return;
+    process_watch_linker(p, o, i->bias);
     const struct object_section *sections = object_sections(o, &len);
     struct range *const ranges[] = {&i->data, &i->counters, &i->bitmap, &i->names};
     static const char *const NAMES[] = {"__llvm_prf_data", "__llvm_prf_cnts", "__llvm_prf_bits",
@@ -137,30 +166,100 @@ static bool bias_of(const char *path, uint64_t start, uint64_t offset, uint64_t 
     return is_found;
 }
 
-/* Objects that were mapped since the last look. Names of files may have blanks in them. */
+/* Adds what a mapping of the object that is gone had counted to what another one has, in the bytes
+ * that were read. */
+static void image_add(struct image *into, const struct image *from)
+{
+    bool is_single = into->version >> 60 & 1, is_big = into->is_big_endian;
+    for (size_t k = 0; k < into->counter_bytes.len && is_single; k++)
+        into->counter_bytes.at[k] &= from->counter_bytes.at[k];
+    for (size_t k = 0; k + 8 <= into->counter_bytes.len && !is_single; k += 8) {
+        uint64_t sum = bytes_u64(into->counter_bytes.at + k, is_big) +
+                       bytes_u64(from->counter_bytes.at + k, is_big);
+        sum = is_big ? __builtin_bswap64(sum) : sum;
+        memcpy(into->counter_bytes.at + k, &sum, 8);
+    }
+    for (size_t k = 0; k < into->bitmap_bytes.len; k++)
+        into->bitmap_bytes.at[k] |= from->bitmap_bytes.at[k];
+}
+
+static void image_deinit(struct image *i)
+{
+    free(i->path);
+    vec_free(&i->id);
+    vec_free(&i->data_bytes);
+    vec_free(&i->counter_bytes);
+    vec_free(&i->bitmap_bytes);
+    vec_free(&i->name_bytes);
+    vec_free(&i->before);
+    gcc_counters_deinit(&i->gcc);
+}
+
+/* What is no longer mapped keeps what was read of it. Of an object that comes and goes often one
+ * is kept, with the sum; one that was inherited by fork stays by itself. */
+static void process_part(struct process *p)
+{
+    for (size_t k = p->images.len; k-- > 0;) {
+        struct image *i = &p->images.at[k];
+        for (size_t n = 0; n < k && !i->is_mapped && i->version && !i->gcc.root; n++) {
+            struct image *other = &p->images.at[n];
+            if (other->is_mapped || strcmp(other->path, i->path) || other->before.len ||
+                i->before.len || other->version != i->version ||
+                other->counter_bytes.len != i->counter_bytes.len ||
+                other->bitmap_bytes.len != i->bitmap_bytes.len)
+                continue;
+            image_add(other, i);
+            image_deinit(i);
+            p->images.at[k] = p->images.at[--p->images.len];
+            break;
+        }
+    }
+}
+
+/* Objects that were mapped since the last look, and those that are gone. Names of files may have
+ * blanks in them. */
 static void process_find_images(struct process *p)
 {
     char path[64], line[4400];
     snprintf(path, sizeof path, "/proc/%d/maps", p->pid);
     FILE *maps = fopen(path, "re");
+    size_t before = p->images.len;
+    bool has_any = false, has_gone = false;
+    VEC(bool) seen = {0};
+    for (size_t i = 0; i < before; i++)
+        vec_push(&seen, false);
     while (maps && fgets(line, sizeof line, maps)) {
         struct proc_mapping m;
         if (!proc_parse_mapping(line, &m) || m.rights[2] != 'x' || *m.path != '/')
             continue;
         bool is_known = false;
-        for (size_t i = 0; i < p->images.len && !is_known; i++)
-            is_known = !strcmp(p->images.at[i].path, m.path);
-        struct image image = {0};
+        has_any = true;
+        for (size_t i = 0; i < p->images.len && !is_known; i++) {
+            struct image *old = &p->images.at[i];
+            is_known = old->is_mapped && !strcmp(old->path, m.path);
+            if (is_known && i < before && old->start == m.start)
+                seen.at[i] = true;
+            else if (is_known && i < before && !seen.at[i])
+                is_known = false; /* the same file elsewhere: a second part of it, or anew */
+        }
+        struct image image = {.start = m.start, .is_mapped = true};
         if (is_known || !bias_of(m.path, m.start, m.offset, &image.bias))
             continue;
         image.path = strdup(m.path);
         if (!image.path)
             memory_exhausted(strlen(m.path));
-        image_look(&image);
+        image_look(p, &image);
         vec_push(&p->images, image);
     }
     if (maps)
         fclose(maps);
+    for (size_t i = 0; i < before && has_any; i++) {
+        has_gone |= p->images.at[i].is_mapped && !seen.at[i];
+        p->images.at[i].is_mapped &= seen.at[i];
+    }
+    if (has_gone)
+        process_part(p);
+    vec_free(&seen);
 }
 
 /* Reads all that the process has counted by now. */
@@ -171,6 +270,8 @@ static void process_read(struct process *p)
     process_find_images(p);
     for (size_t k = 0; k < p->images.len; k++) {
         struct image *i = &p->images.at[k];
+        if (!i->is_mapped)
+            continue;
         gcc_counters_read(&i->gcc, p->pid);
         if (!i->counters.len || i->is_stripped)
             continue;
@@ -185,17 +286,8 @@ static void process_read(struct process *p)
 
 static void process_forget_images(struct process *p)
 {
-    for (size_t k = 0; k < p->images.len; k++) {
-        struct image *i = &p->images.at[k];
-        free(i->path);
-        vec_free(&i->id);
-        vec_free(&i->data_bytes);
-        vec_free(&i->counter_bytes);
-        vec_free(&i->bitmap_bytes);
-        vec_free(&i->name_bytes);
-        vec_free(&i->before);
-        gcc_counters_deinit(&i->gcc);
-    }
+    for (size_t k = 0; k < p->images.len; k++)
+        image_deinit(&p->images.at[k]);
     vec_free(&p->images);
 }
 
@@ -310,6 +402,7 @@ static bool watching_exec(void *context, pid_t pid, bool *lets_go, struct err *e
     w->result->replaced += !p->is_in_parent && !is_gcc;
     process_forget_images(p);
     p->is_in_parent = false;
+    p->linker_at = 0;
     process_find_images(p); /* the program itself: it may not live until the next reading */
     return ok;
 }
@@ -319,6 +412,28 @@ static void watching_leave(void *context, pid_t pid)
     struct process *p = watching_process(context, pid);
     if (p)
         process_read(p);
+}
+
+/* The linker's breakpoint: what is about to be unmapped is read, what is new is found. A child may
+ * come here before its beginning is told. */
+static bool watching_trap(void *context, pid_t pid, pid_t tid)
+{
+    struct process *p = watching_process(context, pid);
+    const struct arch *arch = arch_own();
+    if (!p) {
+        watching_begin(context, pid, false, true);
+        p = watching_process(context, pid);
+    }
+    if (!p->linker_at)
+        process_find_images(p);
+    errno = 0;
+    uint64_t at = (uint64_t)ptrace(PTRACE_PEEKUSER, tid, arch->calls->pc * (long)sizeof(long), 0) -
+                  arch->breakpoint_back;
+    if (errno || !p->linker_at || at != p->linker_at)
+        return false;
+    bool ok = follow_linker_return(pid, tid, at, (struct bytes){p->linker_code, 4}, p->linker_word);
+    process_read(p);
+    return ok;
 }
 
 /* The leader's end is the process's: other threads have ended before it. */
@@ -356,6 +471,7 @@ bool live_counters_run(const struct live_counters_request *request,
     const struct follow_calls calls = {.context = &w,
                                        .began = watching_begin,
                                        .executed = watching_exec,
+                                       .trapped = watching_trap,
                                        .leaving = watching_leave,
                                        .ended = watching_end,
                                        .interval = watching_look,
