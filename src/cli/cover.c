@@ -85,8 +85,8 @@ const struct option_set cover_places_set = {"Sources", PLACES, sizeof PLACES / s
  *
  * --instances is about what the compiler makes several functions of. Its default suits the question
  * of whether a line is tested at all, `worst` that of whether a template is tested with all the
- * types that it is used with. Of gcc's notes only lines can be united: its branches have no columns
- * by which those of two instances are the same. */
+ * types that it is used with. gcc's branches have no columns: those of two instances are the same
+ * if there are as many on the line, in as many blocks. */
 static const struct option_row SCOPE[] = {
     {0, "include", "GLOB", "count only sources whose path matches (may be repeated)",
      TAKEN_BY(cover_take_include)},
@@ -97,7 +97,7 @@ static const struct option_row SCOPE[] = {
     {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too",
      FILLS(struct cover_options, session.result.keeps_all_branches)},
     {0, "instances", "union|each|worst",
-     "of templates, generics, inlines: what any ran, each apart, what all ran (clang, rustc)",
+     "of templates, generics, inlines: what any ran, each apart, what all ran",
      CHOOSES(struct cover_options, session.read.instances)},
     {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments",
      FILLS(struct cover_options, session.result.ignores_markers)},
@@ -330,8 +330,6 @@ static void cover_fill_report(struct cover *c)
         .instances = o->session.read.instances,
         .decisions = r->llvm.explained.at,
         .decisions_len = r->llvm.explained.len,
-        .has_llvm = c->session.files.profiles.len || c->session.files.programs.len,
-        .has_others = c->session.files.objects.len > 0,
         .timestamp = epoch && *epoch ? strtoll(epoch, NULL, 10) : (int64_t)time(NULL),
         .root = c->session.root,
         .test = o->test,

@@ -100,6 +100,7 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     progress_phase(o->read.progress, "adding up coverage", 0);
     choose_project(s, o, &project);
     s->root = project.root;
+    rules.instances = (enum instance_rule)o->read.instances;
     rules.root = project.root;
     rules.scope = project.scope;
     /* What lies outside the project is dropped only now, as the project may be found by its
@@ -401,6 +402,7 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
         job.workers[i].found = found;
         job.workers[i].names.filter = filter;
         job.workers[i].names.table = &job.workers[i].table;
+        job.workers[i].table.keeps_shares = rules->instances == INSTANCES_WORST;
     }
     progress_phase(rules->progress, "reading coverage", files);
     parallel_for_workers(files, workers, read_add_file, &job);

@@ -145,7 +145,7 @@ struct read_rules {
     unsigned threads;          /* 0: as many as there are */
     bool leaves_unrun;         /* objects without counters */
     bool repairs;              /* damaged counts */
-    uint8_t instances;         /* enum instance_rule, of clang's and rustc's coverage */
+    uint8_t instances;         /* enum instance_rule */
     bool by_test;              /* lines' counts are kept apart by test, too */
     bool by_build;             /* likewise by build: by program, or folder of notes */
     const char *only;          /* what this test counted alone; NULL: all */

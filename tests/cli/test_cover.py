@@ -3,8 +3,10 @@
 ago, damage, merging, gates, patches; and lcov's and gcovr's opinion where they are installed."""
 
 import collections
+import gzip
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -472,7 +474,9 @@ class Programs(Case):
         by_path = {s["path"]: s for s in value["sources"]}
         lines = {line["line"]: line for line in by_path["t.cc"]["lines"]}
         self.assertEqual(lines[6]["count"], 2)
-        self.assertEqual(len(lines[6]["branches"]), 4)
+        self.assertEqual(len(lines[6]["branches"]), 2)
+        each = {s["path"]: s for s in self.json("--instances", "each")["sources"]}["t.cc"]["lines"]
+        self.assertEqual(len({line["line"]: line for line in each}[6]["branches"]), 4)
         self.assertNotIn("branches", lines[19])
         self.assertGreater(value["left_out"]["exception_branches"], 4)
         everything = self.json("--all-branches", "--system")
@@ -611,6 +615,107 @@ class Project(Case):
     def test_tracefiles_are_whole(self):
         (self.top / "t.info").write_text("SF:/far/away/x.c\nDA:1,1\nend_of_record\n")
         self.assertEqual(len(self.sources("build", "../t.info")[0]), 6)
+
+
+class Instances(Case):
+    """Random templates and inlines: each instance's outcomes are known by evaluating them here."""
+
+    TYPES = {"int": int, "long": int, "double": float, "unsigned char": int}
+
+    def program(self, numbers):
+        """Calls of pick<T>() and of clamp(), which is inlined into the callers; the truth by line, those of
+        clamp() as 13 to 15."""
+        (self.top / "c.h").write_text("static inline __attribute__((always_inline)) int clamp(int x)\n{\n"
+                                      "    if (x < 2)\n        return 2;\n    return x;\n}\n")
+        text = ["template <class T> int pick(T a, T b)", "{", "    if (a < b)", "        return 1;",
+                "    for (T i = 0; i < b && i < 3; i++)", "        a++;", "    if (a > 4)", "        return 2;", "    return 3;", "}",
+                '#include "c.h"', "int one(int x) { return clamp(x); }",
+                "int two(int x) { return clamp(x); }", "int main()", "{"]
+        truth = {}
+
+        def count(name, line, way, n=1):
+            of = truth.setdefault(name, {"lines": {}, "ways": {}})
+            if way is None:
+                of["lines"][line] = of["lines"].get(line, 0) + n
+            else:
+                of["ways"].setdefault(line, {})
+                of["ways"][line][way] = of["ways"][line].get(way, 0) + n
+        for name in self.TYPES:
+            for _ in range(numbers.randrange(1, 4)):
+                a, b = numbers.randrange(6), numbers.randrange(6)
+                text.append(f"    pick<{name}>({a}, {b});")
+                count(name, 3, None)
+                count(name, 3, a < b)
+                if a < b:
+                    count(name, 4, None)
+                    continue
+                turns = min(b, 3)
+                count(name, 6, None, turns)
+                count(name, 7, None)
+                count(name, 7, a + turns > 4)
+                count(name, 8 if a + turns > 4 else 9, None)
+        for name in "one", "two":
+            for _ in range(numbers.randrange(1, 3)):
+                x = numbers.randrange(4)
+                text.append(f"    {name}({x});")
+                count(name, 13, None)
+                count(name, 13, x < 2)
+                count(name, 14 if x < 2 else 15, None)
+        return "\n".join([*text, "}", ""]), truth
+
+    def test_each_rule_counts_what_it_says(self):
+        numbers = random.Random(24)
+        sums = {"union": sum, "worst": min}
+        for turn in range(4):
+            text, truth = self.program(numbers)
+            (self.top / "i.cc").write_text(text)
+            for old in self.top.glob("*.gc*"):
+                old.unlink()
+            run("g++", "--coverage", "-O0", "-o", "prog", "i.cc", cwd=self.top)
+            run("./prog", cwd=self.top)
+            groups = {line: list(self.TYPES) if line < 10 else ["one", "two"]
+                      for line in (3, 4, 6, 7, 8, 9, 13, 14, 15)}
+            for rule in "union", "worst", "each":
+                value = self.json("--instances", rule)
+                self.assertEqual(value["instances"], rule)
+                lines = {line["line"] + (10 if source["path"] == "c.h" else 0): line
+                         for source in reversed(value["sources"]) for line in source["lines"]}
+                for line, names in groups.items():
+                    counts = [truth[name]["lines"].get(line, 0) for name in names]
+                    self.assertEqual(lines[line]["count"], sums.get(rule, sum)(counts), (rule, line, text))
+                    if line not in (3, 7, 13):
+                        continue
+                    ways = [[truth[name]["ways"].get(line, {}).get(way, 0) for way in (True, False)] for name in names]
+                    got = [branch["count"] for branch in lines[line].get("branches", [])]
+                    if rule == "each":
+                        want = [sorted(way) for way in ways]
+                        got = [sorted(got[i:i + 2]) for i in range(0, len(got), 2)]
+                    else:
+                        want, got = [sums[rule](way) for way in zip(*ways)], got
+                    self.assertEqual(sorted(got), sorted(want), (rule, line, text))
+                said = self.cover("--instances", rule)
+                self.assertIn(f"--instances {rule}: ", said)
+
+    def test_gcovs_sections(self):
+        """The sections that gcov has for each instance, put together by each rule."""
+        text, _ = self.program(random.Random(7))
+        (self.top / "i.cc").write_text(text)
+        run("g++", "--coverage", "-O0", "-o", "prog", "i.cc", cwd=self.top)
+        run("./prog", cwd=self.top)
+        run("gcov", "--json-format", "-b", next(self.top.glob("*.gcda")).name, cwd=self.top)
+        with gzip.open(next(self.top.glob("*.gcov.json.gz"))) as file:
+            theirs = next(f for f in json.load(file)["files"] if f["file"] == "i.cc")["lines"]
+        parts = {}
+        for line in theirs:
+            if "pick" in line.get("function_name", ""):
+                parts.setdefault(line["line_number"], []).append(line)
+        for rule, sums in ("union", sum), ("worst", min):
+            ours = {line["line"]: line for line in self.json("--instances", rule)["sources"][-1]["lines"]}
+            for number, lines in parts.items():
+                self.assertEqual(ours[number]["count"], sums(line["count"] for line in lines), (rule, number))
+                theirs = [sums(way) for way in zip(*[[b["count"] for b in line["branches"]] for line in lines])]
+                got = [b["count"] for b in ours[number].get("branches", [])]
+                self.assertEqual(got, theirs, (rule, number))
 
 
 class Peers(Case):

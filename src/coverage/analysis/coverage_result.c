@@ -339,6 +339,11 @@ static void result_put_sources(struct result_building *b, const struct keyed *wo
         vec_free(&w->groups);
         vec_free(&w->masks);
         vec_free(&w->sum);
+        vec_free(&w->shares);
+        vec_free(&w->put);
+        vec_free(&w->open);
+        map_deinit(&w->bodies);
+        map_deinit(&w->shapes);
     }
 }
 
@@ -417,6 +422,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
     vec_reserve(&r->conditions, r->conditions.len + 1);
     sort_keyed(work, b.order.ranks);
 
+    b.bodies = ARENA_NEW(&scratch, struct function_body, out->functions.len + 1);
     b.shown = ARENA_NEW(&scratch, uint32_t, out->functions.len + 1);
     result_put_sources(&b, work, &scratch);
     for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
@@ -429,6 +435,8 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
             sum->functions += part->functions;
             sum->exception_branches += part->exception_branches;
             sum->hidden_branches += part->hidden_branches;
+            sum->united_branches += part->united_branches;
+            sum->united_conditions += part->united_conditions;
         }
         source_marks_deinit(&b.sources[rank].marks);
     }

@@ -15,6 +15,7 @@
 struct result_rules {
     bool keeps_all_branches; /* those of exceptions and of code that the compiler made, too */
     bool ignores_markers;
+    enum instance_rule instances;
     unsigned threads;  /* 0: as many as there are */
     const char *root;  /* names below it are shown without it; or NULL */
     const char *scope; /* sources that are not in it are left out; or NULL */
@@ -87,6 +88,7 @@ struct result_source {
 struct result_left_out {
     uint64_t lines, branches, functions;
     uint64_t exception_branches, hidden_branches;
+    uint64_t united_branches, united_conditions; /* of instances: they count with those of others */
     uint64_t outside_sources;
     const char *outside_example; /* whole path of one of them */
 };

@@ -111,7 +111,14 @@ void source_marks_deinit(struct source_marks *m);
 struct built_source {
     struct source_marks marks;
     struct result_left_out left_out;
+    uint32_t functions;                     /* with those that markers leave out */
     uint32_t first_branch, first_condition; /* where its slices begin */
+};
+
+/* Where a function is, by its place. Instances of one function have one body. */
+struct function_body {
+    uint32_t rank, first, last;
+    uint32_t body; /* place of the first of them */
 };
 
 /* What all threads read; each writes into the slices of its own source. */
@@ -120,6 +127,7 @@ struct result_building {
     struct source_parts order;
     struct coverage_result *r;
     struct built_source *sources; /* by rank */
+    struct function_body *bodies; /* by place of a function */
     uint32_t *shown;              /* by place of a function: in r->functions, or NO_INDEX */
 };
 
@@ -137,7 +145,13 @@ struct group_ref {
 
 struct mask_ref {
     const struct table_mask *mask;
-    uint32_t place;
+    uint32_t place, key; /* key: of what is one condition */
+};
+
+/* Branches of a function on a line, among the result's. */
+struct put_group {
+    uint32_t place, key;
+    uint32_t first, len;
 };
 
 /* One thread's; zeroed but for the first member. */
@@ -154,12 +168,35 @@ struct result_builder {
     VEC(struct group_ref) groups;
     VEC(struct mask_ref) masks;
     VEC(struct table_outcome) sum;
+    VEC(uint64_t) shares;
+    VEC(struct put_group) put;
+    struct map bodies;  /* first line, column or name -> the body's number */
+    struct map shapes;  /* of groups in `put` */
+    VEC(uint32_t) open; /* functions around the line that the walk is at, the innermost last */
+    uint32_t next_body;
     uint32_t branches, conditions; /* where the next goes */
 };
 
 /* Functions come first, of all sources: lines mention those of other sources, too. */
 void result_put_functions(struct result_builder *w, uint32_t rank);
 void result_put_lines(struct result_builder *w, uint32_t rank);
+
+/* ---- one line (result_branches.c) */
+
+/* A line on its way into the result; `block` numbers the blocks that were put. */
+struct result_putting {
+    struct result_builder *w;
+    struct result_left_out *left_out;
+    struct result_line *line;
+    uint32_t rank, number; /* of its source, of the line */
+    uint32_t body;         /* of the innermost function around it, or NO_INDEX */
+    uint32_t block;
+    uint8_t marks;
+};
+
+uint64_t result_shared_count(const struct result_putting *p);
+void result_put_branches(struct result_putting *p);
+void result_put_conditions(struct result_putting *p);
 
 static inline void ratio_count(struct coverage_ratio *ratio, uint8_t state)
 {

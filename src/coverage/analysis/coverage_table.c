@@ -17,6 +17,7 @@
  *     line      source, number -> page of 16 numbers -> index in lines
  *     function  name -> the first of that name, nearly always it; else a map
  *     group     line and function, shape of its outcomes -> index in groups
+ *     share     line and function -> index in shares
  *     mask      line and function, ordinal and terms -> index in masks */
 #include "coverage/analysis/coverage_table.h"
 
@@ -41,11 +42,14 @@ void coverage_table_deinit(struct coverage_table *t)
     vec_free(&t->masks);
     vec_free(&t->hits);
     vec_free(&t->hits_of);
+    vec_free(&t->shares);
+    vec_free(&t->shares_of);
     vec_free(&t->page_keys);
     vec_free(&t->page_lines);
     map_deinit(&t->by_function);
     map_deinit(&t->by_line);
     map_deinit(&t->by_group);
+    map_deinit(&t->by_share);
     map_deinit(&t->by_mask);
     *t = (struct coverage_table){0};
 }
@@ -88,6 +92,8 @@ void table_function_add(struct table_function *sum, const struct table_function 
 {
     sum->count = add_saturating(sum->count, more->count);
     sum->end_line = more->end_line > sum->end_line ? more->end_line : sum->end_line;
+    sum->start_column =
+        more->start_column > sum->start_column ? more->start_column : sum->start_column;
     sum->is_known |= more->is_known;
     sum->is_repaired |= more->is_repaired;
     bool is_first =
@@ -218,13 +224,33 @@ static void table_hit(struct coverage_table *t, uint32_t line, uint64_t count)
 
 /* ---- lines */
 
-void coverage_table_count(struct coverage_table *t, uint32_t line, uint64_t count)
+void coverage_table_ran(struct coverage_table *t, uint32_t line, uint64_t count)
 {
     if (t->test && count)
         table_hit(t, line, count);
+    t->lines.at[line].is_known = true;
+}
+
+void coverage_table_count(struct coverage_table *t, uint32_t line, uint64_t count)
+{
+    coverage_table_ran(t, line, count);
     struct table_line *l = &t->lines.at[line];
     l->count = add_saturating(l->count, count);
-    l->is_known = true;
+}
+
+void coverage_table_share(struct coverage_table *t, uint32_t line, uint32_t function,
+                          uint64_t count)
+{
+    bool is_new;
+    uint32_t number = map_index(&t->by_share, line, function, t->shares.len, &is_new);
+    if (!is_new) {
+        t->shares.at[number].count = add_saturating(t->shares.at[number].count, count);
+        return;
+    }
+    while (t->shares_of.len <= line)
+        vec_push(&t->shares_of, NONE);
+    vec_push(&t->shares, (struct table_share){count, function, t->shares_of.at[line]});
+    t->shares_of.at[line] = number;
 }
 
 void coverage_table_unknown(struct coverage_table *t, uint32_t line)

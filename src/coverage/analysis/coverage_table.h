@@ -7,6 +7,9 @@
  * while an inline function that many objects hold is one. Branches are added up place by place if
  * both sides have the same shape, and stand side by side if not, as after a macro changed them.
  *
+ * Where a line's count is that of the instance which ran it least, what each function counted there
+ * is kept apart (keeps_shares).
+ *
  * Adding is commutative and associative, counts stop at the largest number. Each thread fills a
  * table of its own; coverage_result adds them up and makes something to print of them.
  *
@@ -20,6 +23,11 @@
 #include "base/map.h"
 #include "base/bytes.h"
 #include "coverage/model/coverage.h"
+
+/* What counts of the instances of a function: of a template, generic or inline function. A rule of
+ * reports, by which those of clang and rustc are put together when they come into a table, those of
+ * gcc when the result is made. */
+enum instance_rule { INSTANCES_UNION, INSTANCES_EACH, INSTANCES_WORST };
 
 enum outcome_flags {
     OUTCOME_CALL = 1,        /* a call, not a branch; its count: how often it was made */
@@ -63,6 +71,7 @@ struct table_line {
 struct table_function {
     uint32_t name, source; /* name: in names */
     uint32_t start_line, end_line;
+    uint32_t start_column; /* 0: not said */
     uint64_t count;
     bool is_known, is_unknown;
     uint8_t reason, defect; /* of is_unknown, as in struct flow_function */
@@ -78,6 +87,13 @@ struct table_hit {
     uint64_t count;
     uint32_t test; /* in tests */
     uint32_t next; /* of the line, or NO_INDEX */
+};
+
+/* A function's part of a line's count, which does not contain it. */
+struct table_share {
+    uint64_t count;
+    uint32_t function; /* or NO_INDEX */
+    uint32_t next;     /* of the line, or NO_INDEX */
 };
 
 /* How much a table has of a source. */
@@ -104,12 +120,17 @@ struct coverage_table {
     VEC(uint32_t) hits_of; /* by line: the first, or NO_INDEX */
     size_t most_hits;      /* when hits of one line and test are next put together */
 
+    bool keeps_shares; /* the owner's, before anything is added */
+    VEC(struct table_share) shares;
+    VEC(uint32_t) shares_of; /* by line: the first, or NO_INDEX */
+
     VEC(uint32_t) first_of_name; /* by name: index in functions + 1 */
     struct map by_function;      /* name and source, start line -> functions, of those not first */
     struct map by_line;          /* page's key -> page_keys */
     VEC(uint64_t) page_keys;     /* source, line / PAGE_LINES */
     VEC(uint32_t) page_lines;    /* PAGE_LINES of each page: index in lines + 1, or 0 */
     struct map by_group;         /* line and function, shape -> groups, where many could be meant */
+    struct map by_share;         /* line and function -> shares */
     struct map by_mask;          /* line and function, ordinal and terms -> masks */
 
     /* Objects mention the same headers in the same order: what is asked for next is what came after
@@ -141,6 +162,12 @@ uint32_t coverage_table_line(struct coverage_table *t, uint32_t source, uint32_t
 
 /* Adds to the line's count, and to the test's if one has begun. */
 void coverage_table_count(struct coverage_table *t, uint32_t line, uint64_t count);
+/* Of tables that keep shares: the line is known, and the test ran it; `count` is in no share yet.
+ */
+void coverage_table_ran(struct coverage_table *t, uint32_t line, uint64_t count);
+/* Adds a function's part, which is in no other count of the line. */
+void coverage_table_share(struct coverage_table *t, uint32_t line, uint32_t function,
+                          uint64_t count);
 void coverage_table_unknown(struct coverage_table *t, uint32_t line);
 
 /* Adds what a function has of a line. */

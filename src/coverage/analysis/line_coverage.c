@@ -59,6 +59,8 @@ struct line_builder {
     struct line_slots slots; /* index in found; of sources, then of instances */
     VEC(struct found_line) found;
     VEC(struct attachment) attachments;
+    VEC(struct line_share) named; /* in found: what functions count on lines that they name */
+    struct map counted;           /* lines, functions: what a share has been made of */
     VEC(uint32_t) place;          /* of found lines among the sorted */
     VEC(uint32_t) unit_blocks;    /* blocks of the units before */
     VEC(struct block_mark) marks; /* by block of all units */
@@ -176,6 +178,8 @@ static uint32_t add_to_line(struct line_builder *b, uint32_t instance, uint32_t 
         at->gnu_lines += !(l->flags & LINE_EXISTS);
         at->gnu_executed += !l->count && count;
     }
+    if (b->rules->lists_shares)
+        vec_push(&b->named, (struct line_share){index, instance, count});
     if (l->instance != instance)
         l->block = NONE;
     l->instance = instance;
@@ -399,36 +403,69 @@ static bool line_add_entries(struct line_builder *b, const struct instance_block
     return leads_back;
 }
 
-/* One line's count, by the definition at the top. */
-static void line_count_line(struct line_builder *b, uint32_t index)
+/* What `len` blocks count on their line, by the definition at the top. No block is asked for twice.
+ */
+static int64_t line_count_blocks(struct line_builder *b, uint32_t index,
+                                 const struct instance_block *blocks, uint32_t len)
 {
-    struct line_coverage *out = b->out;
-    struct covered_line *line = &out->lines.at[index];
+    const struct function_instance *at = &b->out->instances.at[blocks->instance];
     uint64_t count = 0;
     bool has_loop = false;
-    if (!line->blocks || b->rules->sums_blocks)
-        return;
-    const struct instance_block *blocks = out->blocks.at + line->first_block;
-    const struct function_instance *at = &out->instances.at[blocks->instance];
-    if (line->blocks == 1 && !(instance_block_kind(b->units, at, blocks->block) & BLOCK_REPEATS)) {
-        line->count = instance_block_count(b->units, at, blocks->block);
-        return;
-    }
-    for (uint32_t i = 0; i < line->blocks; i++) {
+    if (len == 1 && !(instance_block_kind(b->units, at, blocks->block) & BLOCK_REPEATS))
+        return instance_block_count(b->units, at, blocks->block);
+    for (uint32_t i = 0; i < len; i++) {
         struct block_mark *mark = line_mark_of(b, &blocks[i]);
         uint32_t times = mark->line == index + 1 ? mark->times + 1 : 1;
         *mark = (struct block_mark){.line = index + 1, .times = times & INT32_MAX};
     }
-    for (uint32_t i = 0; i < line->blocks; i++) {
+    for (uint32_t i = 0; i < len; i++) {
         struct block_mark *mark = line_mark_of(b, &blocks[i]);
         if (!mark->is_added)
             has_loop |= line_add_entries(b, &blocks[i], index + 1, &count);
         mark->is_added = true;
     }
     if (has_loop)
-        count +=
-            (uint64_t)line_loops_count(b->loops, b->units, out->instances.at, blocks, line->blocks);
+        count += (uint64_t)line_loops_count(b->loops, b->units, b->out->instances.at, blocks, len);
+    return (int64_t)count;
+}
+
+/* One line's count: functions share no block, so that it is the sum of what each counts there. */
+static void line_count_line(struct line_builder *b, uint32_t index)
+{
+    struct line_coverage *out = b->out;
+    struct covered_line *line = &out->lines.at[index];
+    if (!line->blocks || b->rules->sums_blocks)
+        return;
+    const struct instance_block *blocks = out->blocks.at + line->first_block;
+    if (!b->rules->lists_shares) {
+        line->count = line_count_blocks(b, index, blocks, line->blocks);
+        return;
+    }
+    uint64_t count = 0;
+    for (uint32_t i = 0, end; i < line->blocks; i = end) {
+        uint32_t instance = blocks[i].instance;
+        for (end = i + 1; end < line->blocks && blocks[end].instance == instance;)
+            end++;
+        int64_t share = line_count_blocks(b, index, blocks + i, end - i);
+        vec_push(&out->shares, (struct line_share){index, instance, share});
+        map_set(&b->counted, index, instance, 1);
+        count += (uint64_t)share;
+    }
     line->count = (int64_t)count;
+}
+
+/* Of lines that a function only names, without a block that belongs to them, its share is the plain
+ * sum. */
+static void line_add_named_shares(struct line_builder *b)
+{
+    for (size_t i = 0; i < b->named.len; i++) {
+        struct line_share share = b->named.at[i];
+        share.line = b->place.at[share.line];
+        if (!map_find(&b->counted, share.line, share.instance))
+            vec_push(&b->out->shares, share);
+    }
+    vec_free(&b->named);
+    map_deinit(&b->counted);
 }
 
 /* The highest count of a source is of lines with blocks alone: others have none of their own. */
@@ -570,6 +607,7 @@ void line_coverage_build(struct coverage_unit *units, size_t units_len, size_t s
         }
     }
 
+    line_add_named_shares(&b);
     line_sum_instances(&b);
     vec_free(&b.found);
     vec_free(&b.place);
@@ -584,6 +622,7 @@ void line_coverage_deinit(struct line_coverage *t)
     vec_free(&t->instances);
     vec_free(&t->lines);
     vec_free(&t->blocks);
+    vec_free(&t->shares);
 }
 
 void coverage_units_deinit(struct coverage_unit *units, size_t units_len)

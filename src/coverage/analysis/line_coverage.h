@@ -129,6 +129,7 @@ struct line_coverage_rules {
     bool repeats_blocks;   /* and is counted as often as it names the line: llvm-cov gcov */
     bool sums_blocks;      /* a line's count is the plain sum: gcov before gcc 8, without -a */
     bool has_last_lines;   /* a source reaches to the end of its functions, code or none */
+    bool lists_shares;     /* what each function counted on a line is listed */
     bool adds_instances; /* lines of instances count in their source's totals and gnu_lines, too */
 };
 
@@ -162,11 +163,19 @@ struct covered_source {
     struct source_totals totals;
 };
 
+/* What a function counted on a line, as if it had the line alone. A line may have several of one
+ * function, which add up. */
+struct line_share {
+    uint32_t line, instance; /* in lines, in instances */
+    int64_t count;
+};
+
 struct line_coverage {
     VEC(struct covered_source) sources;      /* as the caller numbered them */
     VEC(struct function_instance) instances; /* in the order of units and their notes */
     VEC(struct covered_line) lines;
     VEC(struct instance_block) blocks;
+    VEC(struct line_share) shares; /* if the rules want them */
 };
 
 /* Adds what the arcs of a block say about branches and calls. */
@@ -197,6 +206,7 @@ struct pair_scratch {
     struct notes wanted_notes; /* those of `unit` with fewer functions */
     struct flow wanted_flow;
     VEC(struct table_outcome) group;
+    VEC(uint32_t) line_of; /* by line of this pair: the table's, where shares are kept */
     struct map numbers;
     struct map conditions; /* function and block -> condition of the notes */
 };

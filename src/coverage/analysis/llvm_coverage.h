@@ -27,8 +27,6 @@ struct llvm_place {
 /* Builds that compiled different parts of a function, by #ifdef, are swept one by one: what one of
  * them skipped must not hide what another one ran. */
 
-enum instance_rule { INSTANCES_UNION, INSTANCES_EACH, INSTANCES_WORST };
-
 /* Whose a region, branch or decision is, as far as the rule wants to know; else zeros. */
 struct instance {
     uint32_t apart;  /* 1 + the function's number in the table: stands by itself */

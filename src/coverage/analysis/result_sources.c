@@ -6,14 +6,9 @@
  * its place, the same in all tables (source_part.places); `shown` says where it ended up, or that a
  * marker left it out.
  *
- * What the tables say of one thing meets in sorted order: functions by first line and name, groups
- * of branches by function and length and then by contents, conditions by place and ordinal. So the
- * result does not depend on which thread read which file. Branches of one shape are added up; those
- * of another stand beside them.
- *
- * Branches are left out in this order, and counted as left out: what a marker excludes, throws,
- * what the compiler made (clean-up code, lines without text of a person), and what is then the only
- * way on from its block, which decides nothing. */
+ * What the tables say of one function meets in the order of first line and name, so that the result
+ * does not depend on which thread read which file. Lines are put by result_branches.c; each is told
+ * which function is around it, by which instances are known. */
 #include "coverage/analysis/coverage_result_private.h"
 
 #include "base/sort.h"
@@ -219,6 +214,44 @@ static void put_function(struct result_builder *w, uint32_t rank, const struct t
     ratio_count(&s->sums.functions, state);
 }
 
+/* Functions of different names whose bodies begin at one place are instances of one. Where notes do
+ * not say the column, their names decide: `int larger<int>(int, int)` is `larger` without types. */
+static uint32_t name_without_types(const struct result_builder *w, const char *linkage)
+{
+    char *text = w->b->rules->demangle ? w->b->rules->demangle(linkage, NULL) : NULL;
+    const char *at = text ? text : linkage;
+    at += strncmp(at, "(anonymous namespace)", 21) ? 0 : 21;
+    uint32_t hash = 2166136261u, depth = 0; /* FNV-1a, from the last space before the arguments */
+    for (; *at && (depth || *at != '('); at++) {
+        depth += *at == '<';
+        if (!depth)
+            hash = *at == ' ' ? 2166136261u : (hash ^ (unsigned char)*at) * 16777619u;
+        depth -= depth && *at == '>';
+    }
+    free(text);
+    return hash;
+}
+
+/* `w->functions` are in the order of their places. */
+static void give_bodies(struct result_builder *w, uint32_t rank)
+{
+    uint32_t first = w->b->r->sources.at[rank].first_function;
+    map_deinit(&w->bodies);
+    for (uint32_t i = 0; i < w->functions.len; i++) {
+        const struct table_function *f = &w->functions.at[i];
+        const char *name = name_of(&w->refs.at[w->items.at[i].item]);
+        bool is_alone = (!i || f[-1].start_line != f->start_line) &&
+                        (i + 1 == w->functions.len || f[1].start_line != f->start_line);
+        uint32_t body = first + i;
+        if (!is_alone) /* columns and hashes are apart by the second key's upper half */
+            body =
+                *map_at(&w->bodies, f->start_line,
+                        f->start_column ? f->start_column : map_two(1, name_without_types(w, name)),
+                        body, NULL);
+        w->b->bodies[first + i] = (struct function_body){rank, f->start_line, f->end_line, body};
+    }
+}
+
 /* Sorted by line and name, equal ones added up, places given, then those that no marker leaves out
  * are put into the result. */
 void result_put_functions(struct result_builder *w, uint32_t rank)
@@ -261,6 +294,8 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
         ref->part->places[ref->function] = s->first_function + (uint32_t)kept - 1;
     }
     w->items.len = kept;
+    built->functions = (uint32_t)kept;
+    give_bodies(w, rank);
 
     mark(w, parts, len, s->file, &built->marks);
     for (uint32_t i = 0; i < w->functions.len; i++) {
@@ -276,235 +311,28 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
     }
 }
 
-/* Numbers that all tables share; NONE stays. */
-static uint32_t lines_place_of(const struct source_part *part, uint32_t function)
-{
-    return function == NONE ? NONE : part->places[function];
-}
-
-/* Where the function is in the result; NONE if a marker left it out. */
-static uint32_t lines_shown_at(const struct result_building *b, uint32_t place)
-{
-    return place == NONE ? NONE : b->shown[place];
-}
-
-/* --- branches -------------------------------------------------------------------------------- */
-
-/* Whether the rules keep a branch; if not, its sum says why. Tried in this order, so that each
- * branch is left out for one reason:
- *
- *     marker on the line      all branches, or those of exceptions     branches
- *     OUTCOME_THROW           taken by exceptions                      exception_branches
- *     OUTCOME_HIDDEN, bare    code of the compiler                     hidden_branches */
-static bool lines_keeps(const struct result_building *b, const struct table_outcome *o,
-                        uint8_t marks, struct result_left_out *left_out)
-{
-    if (marks & (MARKER_BRANCHES | (o->flags & OUTCOME_THROW ? MARKER_EXCEPTIONS : 0))) {
-        left_out->branches++;
-        return false;
-    }
-    if (b->rules->keeps_all_branches)
-        return true;
-    if (o->flags & OUTCOME_THROW) {
-        left_out->exception_branches++;
-        return false;
-    }
-    if (o->flags & OUTCOME_HIDDEN || marks & MARK_BARE) {
-        left_out->hidden_branches++;
-        return false;
-    }
-    return true;
-}
-
-/* A line on its way into the result; `block` numbers the blocks that were put. */
-struct putting {
-    struct result_builder *w;
-    struct result_left_out *left_out;
-    struct result_line *line;
-    uint8_t marks;
-    uint32_t block;
-};
-
-/* Branches of one block, as far as they are kept. Where only one way is left, nothing is decided,
- * and it is no branch. A block was reached if any of its ways was taken, the ones that are left out
- * included. */
-static void lines_put_block(struct putting *p, const struct table_outcome *at, uint32_t len,
-                            uint32_t function)
-{
-    struct result_branch *branches = p->w->b->r->branches.at;
-    uint32_t start = p->w->branches, end = start;
-    bool was_reached = false;
-    for (uint32_t i = 0; i < len; i++) {
-        was_reached |= at[i].count > 0;
-        if (lines_keeps(p->w->b, &at[i], p->marks, p->left_out))
-            branches[end++] = (struct result_branch){.count = at[i].count,
-                                                     .block = p->block,
-                                                     .flags = at[i].flags,
-                                                     .function = function};
-    }
-    if (end == start + 1 && len > 1) {
-        end = start;
-        p->left_out->exception_branches++;
-    }
-    if (end == start)
-        return;
-    for (uint32_t i = start; i < end; i++)
-        branches[i].was_reached = was_reached;
-    p->line->branches += end - start;
-    p->w->branches = end;
-    p->block++;
-}
-
-/* Calls are counted, not listed. */
-static void lines_put_group(struct putting *p, const struct group_ref *ref)
-{
-    const struct table_outcome *at = ref->outcomes;
-    uint32_t function = lines_shown_at(p->w->b, ref->place), len = ref->group->len;
-    for (uint32_t i = 0, end; i < len; i = end) {
-        if (at[i].flags & OUTCOME_CALL) {
-            p->line->calls++;
-            p->line->calls_made += at[i].count > 0;
-            end = i + 1;
-            continue;
-        }
-        for (end = i + 1;
-             end < len && at[end].block == at[i].block && !(at[end].flags & OUTCOME_CALL);)
-            end++;
-        lines_put_block(p, at + i, end - i, function);
-    }
-}
-
-/* A tracefile's branches are those that the objects have already, if there are as many, in the same
- * blocks. Which outcome is which is told by the order alone: tracefiles do not say more. */
-static bool lines_joins_known(struct putting *p, const struct group_ref *ref)
-{
-    const struct table_outcome *at = ref->outcomes;
-    uint32_t len = ref->group->len;
-    if (!p->line->branches || len != p->line->branches)
-        return false;
-    struct result_branch *known = p->w->b->r->branches.at + p->line->first_branch;
-    for (uint32_t i = 0; i < len; i++)
-        if (known[i].block != at[i].block)
-            return false;
-    for (uint32_t i = 0; i < len; i++) {
-        known[i].count = add_saturating(known[i].count, at[i].count);
-        for (uint32_t k = 0; at[i].count && k < len; k++)
-            known[k].was_reached |= known[k].block == known[i].block;
-    }
-    return true;
-}
-
-/* Groups in an order that does not depend on that of the files: by function, then contents;
- * tracefiles' at the end. Both are of one length. Equal contents are the same branches. */
-static int lines_by_contents(uint32_t left, uint32_t right, const void *context)
-{
-    const struct group_ref *groups = context, *x = &groups[left], *y = &groups[right];
-    for (uint32_t i = 0; i < x->group->len; i++) {
-        const struct table_outcome *p = &x->outcomes[i], *q = &y->outcomes[i];
-        if (p->block != q->block)
-            return p->block < q->block ? -1 : 1;
-        if (p->flags != q->flags)
-            return p->flags < q->flags ? -1 : 1;
-    }
-    return 0;
-}
-
-/* Adds up the groups same[i] to same[end], which have the same contents. A single group is taken as
- * it is; sums go into w->sum, which the next call overwrites. */
-static struct group_ref lines_sum_groups(struct result_builder *w, size_t i, size_t end)
-{
-    struct group_ref ref = w->groups.at[w->same.at[i]];
-    if (end == i + 1)
-        return ref;
-    w->sum.len = 0;
-    for (uint32_t k = 0; k < ref.group->len; k++)
-        vec_push(&w->sum, ref.outcomes[k]);
-    while (++i < end)
-        for (uint32_t k = 0; k < ref.group->len; k++)
-            w->sum.at[k].count =
-                add_saturating(w->sum.at[k].count, w->groups.at[w->same.at[i]].outcomes[k].count);
-    ref.outcomes = w->sum.at;
-    return ref;
-}
-
-/* The groups of `same`, which are of one function and length. */
-static void lines_put_same(struct putting *p)
-{
-    struct result_builder *w = p->w;
-    sort_u32(w->same.at, w->same.len, lines_by_contents, w->groups.at);
-    for (size_t i = 0, end; i < w->same.len; i = end) {
-        for (end = i + 1;
-             end < w->same.len && !lines_by_contents(w->same.at[i], w->same.at[end], w->groups.at);)
-            end++;
-        struct group_ref ref = lines_sum_groups(w, i, end);
-        if (ref.group->function != NONE || !lines_joins_known(p, &ref))
-            lines_put_group(p, &ref);
-    }
-}
-
-/* Most lines have at most one group, in one table. True: nothing is left to do. */
-static bool lines_put_single(struct putting *p)
-{
-    const struct line_walk *walk = &p->w->walk;
-    uint32_t groups = 0;
-    for (size_t i = 0; i < walk->lines.len; i++)
-        groups += walk->lines.at[i].line->groups;
-    if (groups > 1 || walk->lines.len > 1)
-        return !groups;
-    if (groups) {
-        const struct line_ref *line = &walk->lines.at[0];
-        const struct table_group *g = &line->part->t->groups.at[line->line->group];
-        struct group_ref ref = {g, line->part->t->outcomes.at + g->first,
-                                lines_place_of(line->part, g->function)};
-        lines_put_group(p, &ref);
-    }
-    return true;
-}
-
-/* `place` NONE is the largest key: groups of tracefiles come last, when those of objects are known.
- */
-static void lines_put_branches(struct putting *p)
-{
-    struct result_builder *w = p->w;
-    if (lines_put_single(p))
-        return;
-    /* Into items: those with one key are of one function and length. */
-    w->groups.len = w->items.len = 0;
-    for (size_t i = 0; i < w->walk.lines.len; i++) {
-        const struct source_part *part = w->walk.lines.at[i].part;
-        const struct coverage_table *t = part->t;
-        for (uint32_t g = w->walk.lines.at[i].line->group; g != NONE; g = t->groups.at[g].next) {
-            const struct table_group *group = &t->groups.at[g];
-            uint32_t place = lines_place_of(part, group->function);
-            vec_push(&w->items,
-                     (struct keyed){(uint64_t)place << 32 | group->len, (uint32_t)w->groups.len});
-            vec_push(&w->groups, (struct group_ref){group, t->outcomes.at + group->first, place});
-        }
-    }
-    sort_keyed(w->items.at, w->items.len);
-
-    for (size_t i = 0, end; i < w->items.len; i = end) {
-        w->same.len = 0;
-        for (end = i; end < w->items.len && w->items.at[end].key == w->items.at[i].key; end++)
-            vec_push(&w->same, w->items.at[end].item);
-        lines_put_same(p);
-    }
-}
-
-/* --- conditions ------------------------------------------------------------------------------ */
-
-/* Equal ones are the same condition. */
-static int lines_by_ordinal(uint32_t left, uint32_t right, const void *context)
-{
-    const struct mask_ref *masks = context, *x = &masks[left], *y = &masks[right];
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    if (x->mask->ordinal != y->mask->ordinal)
-        return x->mask->ordinal < y->mask->ordinal ? -1 : 1;
-    return x->mask->terms < y->mask->terms ? -1 : x->mask->terms > y->mask->terms;
-}
-
 /* --- lines ----------------------------------------------------------------------------------- */
+
+/* The innermost function around the line that the walk is at; NONE: none that is known. Lines come
+ * ascending, and so do the places of functions, which are nested or apart: the open ones are a
+ * stack. A function whose end is not known reaches to the next one. */
+static uint32_t result_body_at(struct result_builder *w, uint32_t rank)
+{
+    uint32_t first = w->b->r->sources.at[rank].first_function, line = w->walk.number;
+    const struct function_body *bodies = w->b->bodies + first;
+    while (w->next_body < w->b->sources[rank].functions && bodies[w->next_body].first <= line) {
+        while (w->open.len && bodies[w->open.at[w->open.len - 1]].last < bodies[w->next_body].first)
+            w->open.len--;
+        vec_push(&w->open, w->next_body++);
+    }
+    while (w->open.len > 1 && bodies[w->open.at[w->open.len - 1]].last < line &&
+           bodies[w->open.at[w->open.len - 1]].last)
+        w->open.len--;
+    if (!w->open.len)
+        return NONE;
+    const struct function_body *top = &bodies[w->open.at[w->open.len - 1]];
+    return top->last && top->last < line ? NONE : top->body;
+}
 
 /* Counts, state, branches, conditions, and the sums of the source. */
 static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t marks)
@@ -521,6 +349,13 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
         sum.is_known |= l->is_known;
         sum.is_unknown |= l->is_unknown;
     }
+    struct result_putting p = {.w = w,
+                               .left_out = left_out,
+                               .rank = rank,
+                               .number = walk->number,
+                               .body = result_body_at(w, rank),
+                               .marks = marks};
+    sum.count = add_saturating(sum.count, result_shared_count(&p));
 
     if (marks & MARKER_CODE) {
         left_out->lines++;
@@ -534,37 +369,9 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
                               .state = hit_state(sum.count, sum.is_unknown),
                               .first_branch = w->branches,
                               .first_condition = w->conditions};
-    struct putting p = {w, left_out, l, marks, 0};
-    lines_put_branches(&p);
-    w->masks.len = w->same.len = 0;
-    for (size_t i = 0; i < w->walk.lines.len; i++) {
-        const struct source_part *part = w->walk.lines.at[i].part;
-        for (uint32_t m = w->walk.lines.at[i].line->mask; m != NONE;
-             m = part->t->masks.at[m].next) {
-            const struct table_mask *mask = &part->t->masks.at[m];
-            vec_push(&w->same, (uint32_t)w->masks.len);
-            vec_push(&w->masks, (struct mask_ref){mask, lines_place_of(part, mask->function)});
-        }
-    }
-    sort_u32(w->same.at, w->same.len, lines_by_ordinal, w->masks.at);
-
-    for (size_t i = 0; i < w->same.len; i++) {
-        const struct mask_ref *ref = &w->masks.at[w->same.at[i]];
-        bool is_known = i && !lines_by_ordinal(w->same.at[i - 1], w->same.at[i], w->masks.at);
-        /* a tracefile's, of the only condition there is; two of LLVM's stand side by side */
-        is_known |= ref->place == NONE && l->conditions == 1 &&
-                    w->masks.at[w->same.at[0]].place != NONE &&
-                    w->b->r->conditions.at[w->conditions - 1].terms == ref->mask->terms;
-        struct result_condition *conditions = w->b->r->conditions.at;
-        if (!is_known) {
-            conditions[w->conditions++] = (struct result_condition){
-                lines_shown_at(w->b, ref->place), ref->mask->terms, ref->mask->on, ref->mask->off};
-            l->conditions++;
-            continue;
-        }
-        conditions[w->conditions - 1].on |= ref->mask->on;
-        conditions[w->conditions - 1].off |= ref->mask->off;
-    }
+    p.line = l;
+    result_put_branches(&p);
+    result_put_conditions(&p);
 
     struct coverage_ratios *sums = &s->sums;
     bool is_unknown = l->state == RESULT_UNKNOWN;
@@ -591,6 +398,7 @@ void result_put_lines(struct result_builder *w, uint32_t rank)
     uint32_t first = b->order.first_part[rank], end = b->order.first_part[rank + 1];
     w->branches = b->sources[rank].first_branch;
     w->conditions = b->sources[rank].first_condition;
+    w->open.len = w->next_body = 0;
     line_walk_start(&w->walk, b->order.parts + first, end - first);
     for (size_t i = 0; line_walk_next(&w->walk); i++)
         lines_put_line(w, rank, i < m->lines.len ? m->lines.at[i] : 0);

@@ -26,6 +26,7 @@ void pair_scratch_deinit(struct pair_scratch *g)
     vec_free(&g->wanted_notes.functions); /* the rest is the caller's */
     vec_free(&g->wanted_flow.functions);
     vec_free(&g->group);
+    vec_free(&g->line_of);
     map_deinit(&g->numbers);
     map_deinit(&g->conditions);
 }
@@ -130,7 +131,11 @@ static void add_lines(struct pair_scratch *g, uint32_t source, uint32_t first, u
     for (uint32_t i = first; i < first + len; i++) {
         const struct covered_line *from = &g->lines.lines.at[i];
         uint32_t line = coverage_table_line(t, source, from->number);
-        if (from->flags & LINE_EXISTS)
+        if (t->keeps_shares)
+            g->line_of.at[i] = line;
+        if (from->flags & LINE_EXISTS && t->keeps_shares)
+            coverage_table_ran(t, line, pair_positive(from->count));
+        else if (from->flags & LINE_EXISTS)
             coverage_table_count(t, line, pair_positive(from->count));
         if (from->flags & LINE_UNKNOWN)
             coverage_table_unknown(t, line);
@@ -149,6 +154,7 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
                                         .has_no_sums = true,
                                         .has_no_totals = true,
                                         .has_gnu_exit = !n->origin.is_llvm,
+                                        .lists_shares = t->keeps_shares,
                                         .shares_blocks = n->origin.is_llvm,
                                         .carries_lines = is_old,
                                         .sums_blocks = is_old};
@@ -193,6 +199,7 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
     g->unit.flow = &g->wanted_flow;
     g->unit.sources = g->local.at;
     g->lines.instances.len = g->lines.lines.len = g->lines.blocks.len = g->functions.len = 0;
+    g->lines.shares.len = 0;
     line_coverage_build(&g->unit, 1, g->globals.len, &rules, &g->lines);
     for (size_t i = 0; i < g->lines.instances.len; i++) {
         const struct function_instance *at = &g->lines.instances.at[i];
@@ -203,6 +210,7 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
             struct table_function row = {.name = coverage_table_name(t, f->name),
                                          .source = g->globals.at[at->source],
                                          .start_line = f->start_line,
+                                         .start_column = f->start_column,
                                          .end_line = f->end_line,
                                          .count = pair_positive(at->called),
                                          .is_known = at->is_counted,
@@ -215,6 +223,9 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
         vec_push(&g->functions, number);
     }
 
+    g->line_of.len = 0;
+    for (size_t i = 0; i < g->lines.lines.len && t->keeps_shares; i++)
+        vec_push(&g->line_of, NONE);
     for (size_t i = 0; i < g->lines.instances.len; i++) {
         const struct function_instance *at = &g->lines.instances.at[i];
         if (at->lines && at->source != NONE)
@@ -223,4 +234,11 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
     for (uint32_t i = 0; i < g->globals.len; i++)
         add_lines(g, g->globals.at[i], g->lines.sources.at[i].first_line,
                   g->lines.sources.at[i].lines, t);
+    for (size_t i = 0; i < g->lines.shares.len; i++) {
+        const struct line_share *share = &g->lines.shares.at[i];
+        uint32_t line = g->line_of.at[share->line];
+        if (line != NONE)
+            coverage_table_share(t, line, g->functions.at[share->instance],
+                                 pair_positive(share->count));
+    }
 }

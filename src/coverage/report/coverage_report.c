@@ -102,14 +102,20 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
     static const char *const RULES[] = {
         NULL, "branches and conditions of each instance of a template count by themselves",
         "of the instances of a template what all ran counts"};
-    if (s->instances && s->has_llvm)
-        say(print, context, "--instances %s: %s%s", instance_rule_name(s->instances),
-            RULES[s->instances],
-            s->has_others ? " (clang's and rustc's; gcc's are as always)" : "");
-    if (s->instances && !s->has_llvm)
+    if (s->instances)
+        say(print, context, "--instances %s: %s", instance_rule_name(s->instances),
+            RULES[s->instances]);
+    uint64_t branches = r->left_out.united_branches, outcomes = r->left_out.united_conditions;
+    if (!s->instances && (branches || outcomes)) {
+        char conditions[64] = "";
+        if (outcomes)
+            snprintf(conditions, sizeof conditions, " and %" PRIu64 " outcome%s of conditions",
+                     outcomes, plural(outcomes));
         say(print, context,
-            "--instances %s: is for clang's and rustc's own coverage, of which there is none",
-            instance_rule_name(s->instances));
+            "--instances union: %" PRIu64 " branch%s%s counted with those of another instance of "
+            "the function",
+            branches, branches == 1 ? "" : "es", conditions);
+    }
     if (s->leaves_system)
         say(print, context, "left out: system sources (--system counts them)");
     if (r->left_out.outside_sources)

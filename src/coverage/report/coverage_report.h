@@ -33,8 +33,6 @@ struct coverage_report {
     const struct explained_decision *decisions; /* clang's, by source and line */
     size_t decisions_len;
     uint8_t instances;       /* enum instance_rule */
-    bool has_llvm;           /* some are clang's and rustc's, to which that applies */
-    bool has_others;         /* some are gcc's, to which it does not */
     bool keeps_all_branches; /* those of exceptions, too */
     int64_t timestamp;       /* seconds since 1970, where a form must have one */
     const char *root;

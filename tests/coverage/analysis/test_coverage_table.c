@@ -27,16 +27,22 @@ static uint32_t line(struct coverage_table *t, uint32_t number)
     return coverage_table_line(t, coverage_table_source(t, "/a"), number);
 }
 
-static struct coverage_result result_of_all(const struct coverage_table *tables, size_t len,
-                                            unsigned threads)
+static struct coverage_result result_by(const struct coverage_table *tables, size_t len,
+                                        unsigned threads, enum instance_rule instances)
 {
     struct arena a = {0};
     struct source_search search = {.arena = &a};
-    struct result_rules rules = {.threads = threads, .search = &search};
+    struct result_rules rules = {.threads = threads, .search = &search, .instances = instances};
     struct coverage_result r = {0};
     coverage_result_build(tables, len, &rules, &r);
     arena_deinit(&a);
     return r;
+}
+
+static struct coverage_result result_of_all(const struct coverage_table *tables, size_t len,
+                                            unsigned threads)
+{
+    return result_by(tables, len, threads, INSTANCES_UNION);
 }
 
 static struct coverage_result result_of(const struct coverage_table *t)
@@ -49,7 +55,11 @@ static void add_object(struct coverage_table *t, const char *name, uint64_t left
 {
     struct table_outcome ways[] = {{left, 0, OUTCOME_FALLTHROUGH}, {right, 0, 0}};
     uint32_t f = function(t, name, 1, left + right), at = line(t, 2);
-    coverage_table_count(t, at, left + right);
+    if (t->keeps_shares)
+        coverage_table_share(t, at, f, left + right);
+    coverage_table_ran(t, at, left + right);
+    if (!t->keeps_shares)
+        coverage_table_count(t, at, left + right);
     coverage_table_outcomes(t, at, f, ways, 2);
 }
 
@@ -69,18 +79,63 @@ static void one_function_of_many_objects(void **state)
     coverage_table_deinit(&t);
 }
 
-static void instances_stay_apart_on_a_line(void **state)
+/* Without columns, names say what the instances of one function are: g() is none. A third function
+ * that is not around the line has g() inlined, twice. */
+static void instances_are_one_by_the_rule(void **state)
 {
-    struct coverage_table t = {0};
+    static const struct {
+        uint32_t branches;
+        uint64_t first, second, hit, count;
+    } want[] = {[INSTANCES_UNION] = {4, 1, 4, 4, 13},
+                [INSTANCES_EACH] = {10, 0, 4, 6, 13},
+                [INSTANCES_WORST] = {4, 0, 0, 1, 4}};
+    struct table_outcome inlined[] = {
+        {2, 0, OUTCOME_FALLTHROUGH}, {0, 0, 0}, {1, 1, OUTCOME_FALLTHROUGH}, {7, 1, 0}};
     (void)state;
-    add_object(&t, "f<int>", 1, 0);
-    add_object(&t, "f<double>", 0, 4);
-    struct coverage_result r = result_of(&t);
-    assert_int_equal(r.sources.at[0].functions, 2);
-    assert_int_equal(r.lines.at[0].branches, 4);
-    assert_int_equal(r.sums.branches.hit, 2);
-    coverage_result_deinit(&r);
-    coverage_table_deinit(&t);
+    for (int rule = INSTANCES_UNION; rule <= INSTANCES_WORST; rule++) {
+        struct coverage_table t = {.keeps_shares = rule == INSTANCES_WORST};
+        add_object(&t, "f<int>", 1, 0);
+        add_object(&t, "f<double>", 0, 4);
+        add_object(&t, "g", 0, 5);
+        uint32_t f = function(&t, "h", 9, 1);
+        coverage_table_outcomes(&t, line(&t, 2), f, inlined, 4);
+        if (rule == INSTANCES_WORST)
+            coverage_table_share(&t, line(&t, 2), f, 3);
+        else
+            coverage_table_count(&t, line(&t, 2), 3);
+        struct coverage_result r = result_by(&t, 1, 1, (enum instance_rule)rule);
+        assert_int_equal(r.sources.at[0].functions, 4);
+        assert_int_equal(r.lines.at[0].branches, want[rule].branches);
+        assert_int_equal(r.branches.at[0].count, want[rule].first);
+        assert_int_equal(r.branches.at[1].count, want[rule].second);
+        assert_int_equal(r.sums.branches.hit, want[rule].hit);
+        assert_int_equal(r.lines.at[0].count, want[rule].count);
+        coverage_result_deinit(&r);
+        coverage_table_deinit(&t);
+    }
+}
+
+/* Of `a && b`, one instance shows a, the other b: any, each, all. */
+static void conditions_of_instances_follow_the_rule(void **state)
+{
+    static const uint64_t want[][3] = {{1, 4, 4}, {2, 8, 4}, {1, 4, 0}}; /* conditions, all, hit */
+    (void)state;
+    for (int rule = INSTANCES_UNION; rule <= INSTANCES_WORST; rule++) {
+        struct coverage_table t = {0};
+        for (uint32_t k = 0; k < 2; k++) {
+            const char *name = k ? "f<int>" : "f<double>";
+            uint64_t bit = UINT64_C(1) << k;
+            struct table_mask mask = {function(&t, name, 1, 1), 0, 2, 0, bit, bit};
+            coverage_table_count(&t, line(&t, 2), 1);
+            coverage_table_mask(&t, line(&t, 2), &mask);
+        }
+        struct coverage_result r = result_by(&t, 1, 1, (enum instance_rule)rule);
+        assert_int_equal(r.lines.at[0].conditions, want[rule][0]);
+        assert_int_equal(r.sums.conditions.all, want[rule][1]);
+        assert_int_equal(r.sums.conditions.hit, want[rule][2]);
+        coverage_result_deinit(&r);
+        coverage_table_deinit(&t);
+    }
 }
 
 static void counts_stop_at_the_top(void **state)
@@ -361,7 +416,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_function_of_many_objects),
-        cmocka_unit_test(instances_stay_apart_on_a_line),
+        cmocka_unit_test(instances_are_one_by_the_rule),
+        cmocka_unit_test(conditions_of_instances_follow_the_rule),
         cmocka_unit_test(counts_stop_at_the_top),
         cmocka_unit_test(unknown_is_not_missed),
         cmocka_unit_test(exceptions_leave_no_half_decision),
