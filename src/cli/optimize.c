@@ -125,9 +125,9 @@ static bool write_bolt(void *context, struct out *out, struct err *e)
             sum += m->hits.at[order[end].item].weight;
         /* Parts of samples, of spread bins, are summed up first and rounded once. */
         uint32_t function = functions_find(f, order[i].key);
-        /* Functions that only unwind tables know have names of ours, with a blank. */
+        /* Names of ours, for code without a symbol, mean nothing to BOLT. */
         uint64_t samples = (uint64_t)llround(sum);
-        if (function == NO_FUNCTION || !samples || strchr(f->at[function].name, ' '))
+        if (function == NO_FUNCTION || !samples || f->at[function].name[0] == '[')
             continue;
         out_printf(out, "1 %s", f->at[function].name);
         if (number[function])

@@ -2,6 +2,7 @@
 clang, BOLT and llvm-profdata take the files."""
 
 import json
+import platform
 import re
 import shutil
 import struct
@@ -48,6 +49,19 @@ int main(int argc, char **argv)
     printf("%ld\\n", work(argc > 1 ? atoi(argv[1]) : 100));
     return 0;
 }
+"""
+
+
+# Behind each jump stand nops, as assemblers align labels; the code does not say where it leads.
+PADDED = """__attribute__((noinline)) int work(int n)
+{
+    int s = 0;
+    __asm__ volatile("lea 1f(%%rip), %%rax\\n jmp *%%rax\\n .nops 7, 7\\n1:" ::: "rax");
+    s += n;
+    __asm__ volatile("lea 2f(%%rip), %%rax\\n jmp *%%rax\\n .nops 9, 1\\n2:" ::: "rax");
+    return s * n;
+}
+int main(int argc, char **argv) { return work(argc); }
 """
 
 
@@ -115,6 +129,36 @@ class Samples(Case):
         self.assertEqual(set(counts.values()), {10000})
         inlined = [path for path in counts if len(path) == 2]
         self.assertTrue(all(path[0].split()[1] == "clamp" for path in inlined) and inlined, counts)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "needs x86-64")
+    def test_padding_before_a_label_is_no_part_of_its_block(self):
+        """Exact counts of instructions are exact counts of lines: no block is thinned out by the
+        nops between a jump and it, which never run."""
+        (self.folder / "t.c").write_text(PADDED)
+        self.call("gcc", "-O1", "-g", "-no-pie", "-o", "t", "t.c")
+        code = instructions(self.folder / "t", "work")
+        self.assertGreaterEqual([what.split()[0] for _, what in code].count("nop"), 3)
+        low, high = code[0][0], code[-1][0] + 16
+        bins = [0] * (high - low)
+        for at, what in code:
+            bins[at - low] = 0 if what.startswith("nop") else 10
+        (self.folder / "gmon.out").write_bytes(gmon([(low, high, bins)]))
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+        self.assertEqual(set(read_text(text)["work"][1].values()), {10000})
+
+    def test_code_without_a_symbol_is_no_target(self):
+        """Calls through the PLT of a program have a name of ours, which no compiler knows."""
+        self.call("gcc", "-O1", "-g", "-no-pie", "-o", "t", "t.c")
+        code = self.call("objdump", "-d", "t")
+        [call] = re.findall(r"^ +([0-9a-f]+):.*call.*<printf@plt>", code, re.M)[:1]
+        [plt] = re.findall(r"^([0-9a-f]+) <printf@plt>:", code, re.M)
+        main_code = instructions(self.folder / "t", "main")
+        low, high = main_code[0][0], main_code[-1][0] + 16
+        (self.folder / "gmon.out").write_bytes(gmon([(low, high, [10] * (high - low))],
+                                                    [(int(call, 16) + 5, int(plt, 16), 100)]))
+        text = self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+        self.assertIn("main:", text)
+        self.assertNotIn("[", text)
 
     def test_noise_within_a_block_is_evened_out(self):
         """All samples of a block on its last instruction, as skid has it, are as good as spread."""

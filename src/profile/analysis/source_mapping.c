@@ -149,6 +149,24 @@ static bool ends_block(const struct instruction *i)
     return i->has_target;
 }
 
+/* What stands between a jump and the next, aligned label: it never runs. */
+static bool is_padding(const struct instruction *i)
+{
+    static const char *const PADDING[] = {"nop",  "data16",        "cs nop",
+                                          "int3", "xchg %ax, %ax", "xchg %ax,%ax"};
+    for (size_t k = 0; k < sizeof PADDING / sizeof *PADDING; k++)
+        if (!strncmp(i->text, PADDING[k], strlen(PADDING[k])))
+            return true;
+    return false;
+}
+
+/* Whether control never goes on behind it. */
+static bool is_jump(const struct instruction *i)
+{
+    return !strncmp(i->text, "jmp", 3) || !strncmp(i->text, "ret", 3) ||
+           !strncmp(i->text, "br ", 3);
+}
+
 /* The basic blocks of one function, with the samples in hits[first, end): two passes over the code,
  * one for where blocks begin. */
 static void spans_of_function(struct mapping *m, const struct function *f, size_t first, size_t end)
@@ -164,10 +182,16 @@ static void spans_of_function(struct mapping *m, const struct function *f, size_
                             function_is_compressed(m->in->functions,
                                                    (uint32_t)(f - m->in->functions->at),
                                                    m->in->object));
+    bool is_behind_jump = false;
     for (uint64_t at = f->start; at <= f->last; at += instruction.bytes) {
         if (!disassemble(m->disassembler, at, f->last + 1, &instruction) || !instruction.bytes)
             break;
+        /* Counted as an instruction, padding would make its block look less frequent. */
+        if (is_behind_jump && is_padding(&instruction))
+            continue;
         is_start[at - f->start] = 1;
+        is_leader[at - f->start] |= is_behind_jump;
+        is_behind_jump = is_jump(&instruction);
         if (!ends_block(&instruction))
             continue;
         if (at + instruction.bytes <= f->last)
@@ -355,7 +379,8 @@ static void add_calls(struct mapping *m, uint32_t position, const struct code_ca
     for (size_t i = 0; i < len && all > 0; i++) {
         uint32_t callee = functions_find(f, calls[i].to);
         uint64_t share = (uint64_t)llround((double)count * (calls[i].count / all));
-        if (callee == NO_FUNCTION || !share)
+        /* Names of ours, for code without a symbol, mean nothing to a compiler. */
+        if (callee == NO_FUNCTION || !share || f->at[callee].name[0] == '[')
             continue;
         const char *name = f->at[callee].name;
         source_profile_add_target(&m->fresh, position, name,
