@@ -27,6 +27,14 @@ int monarc_rt_dump(const char *folder);
 /* As monarc_rt_dump, into the folder `name` inside the recording's own. */
 int monarc_rt_snapshot(const char *name);
 
+/* The recording's own folder, which is the same until the process ends; NULL: it has none yet, or a
+ * monitor records. */
+const char *monarc_rt_folder(void);
+
+/* Stops recording for good: nothing is written when the process ends, and monarc.live is removed.
+ * For a program that has taken what monarc_rt_dump wrote elsewhere. */
+int monarc_rt_discard(void);
+
 /* Names what the program does from here on; the sidecar keeps time, CPU time and samples of each
  * change. At most 63 bytes of the name are kept. */
 int monarc_rt_phase(const char *name);

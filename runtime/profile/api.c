@@ -101,6 +101,25 @@ int monarc_rt_snapshot(const char *name)
     return ok ? 0 : -1;
 }
 
+const char *monarc_rt_folder(void)
+{
+    struct process *p = process_if_started();
+    return p && !config.monitored && p->folder[0] ? p->folder : NULL;
+}
+
+int monarc_rt_discard(void)
+{
+    struct process *p = process_if_started();
+    if (!p || config.monitored)
+        return -1;
+    monarc_rt_stop();
+    uint64_t mask;
+    process_lock(p, &mask);
+    live_discard(p);
+    process_unlock(p, &mask);
+    return 0;
+}
+
 static int mark(enum mark_kind kind, const char *name)
 {
     struct process *p = process_get();

@@ -7,6 +7,7 @@
 #include "../common/text.h"
 
 #include <elf.h>
+#include <monarc/launchers.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -99,8 +100,29 @@ static bool is_preloaded(void)
     return list && *list;
 }
 
+/* As the first launcher says that has left a plain number. */
+static void read_rank(void)
+{
+    static const struct launcher {
+        const char *rank, *needs;
+    } launchers[] = {
+#define LAUNCHER_ROW(name, rank, size, other_size, local, other_local, needs) {rank, needs},
+        MONARC_LAUNCHERS(LAUNCHER_ROW)
+#undef LAUNCHER_ROW
+    };
+    config.rank[0] = 0;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers && !config.rank[0]; i++) {
+        const char *value = config_variable(launchers[i].rank);
+        uint64_t number = text_number(value, UINT64_MAX);
+        struct text t = text_in(config.rank, sizeof config.rank);
+        if (number < UINT32_MAX && (!launchers[i].needs || config_variable(launchers[i].needs)))
+            text_add_number(&t, number);
+    }
+}
+
 void config_read(void)
 {
+    read_rank();
     config.off = getauxval(AT_SECURE) != 0 || flag("MONARC_OFF", false);
     config.paused = !flag("MONARC_START", true);
     absolute(config.out, config_variable("MONARC_OUT"));

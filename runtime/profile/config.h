@@ -37,6 +37,7 @@ struct config {
     enum sample_clock clock;
     char out[PATH_MAX];    /* absolute, or empty */
     char prefix[PATH_MAX]; /* GMON_OUT_PREFIX */
+    char rank[16];         /* the number of our rank in a parallel job, or empty */
 };
 
 extern struct config config __attribute__((visibility("hidden")));

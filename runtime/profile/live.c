@@ -256,3 +256,10 @@ void live_remove(struct process *p)
         sys_unlink(p->path);
     p->live_removed = p->live_broken = true; /* what comes later stays in memory */
 }
+
+void live_discard(struct process *p)
+{
+    live_remove(p);
+    p->folder_state = FOLDER_NONE;
+    p->folder[0] = 0;
+}

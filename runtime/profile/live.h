@@ -30,4 +30,7 @@ void live_check(struct process *p);
 /* The final files are complete: the live file is not needed any more. Lock held. */
 void live_remove(struct process *p);
 
+/* The same, and there is no folder from now on: nothing is written any more. */
+void live_discard(struct process *p);
+
 #endif

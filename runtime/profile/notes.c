@@ -5,7 +5,9 @@
 #include "live.h"
 
 #include <monarc/arguments.h>
+#include <monarc/launchers.h>
 #include <monarc/sidecar.h>
+#include <sys/utsname.h>
 
 #define COMMAND_BYTES 8192
 
@@ -13,10 +15,17 @@
 static char command[COMMAND_BYTES];
 static size_t command_used;
 
-/* Variables that say which part of a parallel job this process is. */
+/* Variables that say which part of a parallel job this process is; NULL where a launcher has none.
+ */
 static const char *const environment_of_interest[] = {
-    "OMPI_COMM_WORLD_RANK", "PMI_RANK",    "PMIX_RANK",       "MPI_LOCALRANKID", "SLURM_PROCID",
-    "SLURM_JOB_ID",         "PALS_RANKID", "OMP_NUM_THREADS", "HOSTNAME",        "LD_PRELOAD",
+#define LAUNCHER_ROW(name, rank, size, other_size, local, other_local, needs) \
+    rank, size, other_size, local, other_local, needs,
+    MONARC_LAUNCHERS(LAUNCHER_ROW)
+#undef LAUNCHER_ROW
+        "SLURM_JOB_ID",
+    "OMP_NUM_THREADS",
+    "HOSTNAME",
+    "LD_PRELOAD",
 };
 
 static void command_add(const char *key, const char *value)
@@ -65,10 +74,16 @@ void notes_read_command(void)
     command_used = 0;
     if (!sys_failed(SYS3(SYS_getcwd, directory, sizeof directory, 0)))
         command_add("directory", directory);
+    struct utsname machine;
+    if (config.rank[0] && !sys_failed(SYS3(SYS_uname, &machine, 0, 0)))
+        command_add("host", machine.nodename);
     for (size_t i = 0; i < sizeof environment_of_interest / sizeof *environment_of_interest; i++) {
-        const char *value = config_variable(environment_of_interest[i]);
-        if (value) {
-            command_add("environment", environment_of_interest[i]);
+        const char *name = environment_of_interest[i], *value = name ? config_variable(name) : NULL;
+        bool is_noted = false; /* launchers share some */
+        for (size_t k = 0; value && k < i; k++)
+            is_noted |= environment_of_interest[k] && text_equal(environment_of_interest[k], name);
+        if (value && !is_noted) {
+            command_add("environment", name);
             command_add("value", value);
         }
     }

@@ -364,6 +364,20 @@ static bool recover_run_folder(const char *path, bool is_forced, struct out *out
     return ok;
 }
 
+/* Of the folder of a parallel job, the ranks that are not complete. */
+static bool recover_operand(char *path, bool is_forced, struct out *out, struct err *e)
+{
+    struct arena a = {0};
+    size_t len;
+    char **ranks = recorded_ranks(path, &a, &len);
+    bool ok = true, is_job = strcmp(ranks[len - 1], path) != 0;
+    for (size_t i = 0; ok && i < len; i++)
+        if (!is_job || !access(arena_printf(&a, "%s/monarc.live", ranks[i]), F_OK))
+            ok = recover_run_folder(ranks[i], is_forced, out, e);
+    arena_deinit(&a);
+    return ok;
+}
+
 /* The first recording that cannot be recovered ends the command; those before it are complete. */
 static int recover_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
@@ -376,7 +390,7 @@ static int recover_run(const struct command *self, int argc, char **argv, struct
     if (!operands.len)
         err_set(e, "recover needs the folder of a RECORDING; see 'monarc recover --help'");
     for (size_t i = 0; i < operands.len; i++)
-        if (!recover_run_folder(operands.at[i], r.is_forced, out, e))
+        if (!recover_operand(operands.at[i], r.is_forced, out, e))
             return EXIT_BAD;
     return operands.len ? EXIT_FINE : EXIT_BAD;
 }

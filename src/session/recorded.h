@@ -77,6 +77,11 @@ bool is_folder(const char *path);
  * if it holds but one run. At least one; the texts are in `a`. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len);
 
+/* The recordings of single ranks in the folder of a job, behind what they were reduced to, if they
+ * were; merging knows what is in that already. Folders that are not complete are in the list, so
+ * that reading says what is wrong with them. Of any other folder: itself. The texts are in `a`. */
+char **recorded_ranks(char *folder, struct arena *a, size_t *len);
+
 /* The folders PID and PID.N in it, which recorders inside its processes left; NULL for trouble. */
 char **recorded_processes(const char *folder, struct arena *a, size_t *len, struct err *e);
 

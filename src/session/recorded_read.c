@@ -34,6 +34,38 @@ static int recorded_is_run_folder(const struct dirent *entry)
     return !strncmp(entry->d_name, "run-", 4) && *number && !number[strspn(number, "0123456789")];
 }
 
+/* rank.N or rank.N.K: what the recorder inside a rank of a parallel job left. */
+static int recorded_is_rank_folder(const struct dirent *entry)
+{
+    const char *c = entry->d_name + 5;
+    return !strncmp(entry->d_name, "rank.", 5) && *c && !c[strspn(c, ".0123456789")];
+}
+
+/* In the order of their numbers. */
+char **recorded_ranks(char *folder, struct arena *a, size_t *len)
+{
+    struct dirent **entries = NULL;
+    int found =
+        is_folder(folder) ? scandir(folder, &entries, recorded_is_rank_folder, versionsort) : 0;
+    char **names = ARENA_NEW(a, char *, found > 0 ? (size_t)found + 1 : 1);
+    *len = 0;
+    if (found <= 0 || !access(arena_printf(a, "%s/monarc.side", folder), F_OK))
+        names[(*len)++] = folder;
+    for (int i = 0; i < found; i++) {
+        char *name = arena_printf(a, "%s/%s", folder, entries[i]->d_name);
+        /* Without either file: children alone, or a rank that has just removed what is in the sum.
+         */
+        if (!access(arena_printf(a, "%s/monarc.side", name), F_OK) ||
+            !access(arena_printf(a, "%s/monarc.live", name), F_OK))
+            names[(*len)++] = name;
+        free(entries[i]);
+    }
+    free(entries);
+    if (!*len)
+        names[(*len)++] = folder;
+    return names;
+}
+
 /* A folder with a recording of its own is that one, whatever folders are in it. There is always a
  * name: without runs the folder's own, whose reader knows what is wrong with it. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len)
@@ -65,6 +97,8 @@ static bool recorded_has_runs(const char *folder)
     size_t len;
     char **names = recorded_runs(folder, &scratch, &len);
     bool has_some = len > 1 || strcmp(names[0], folder) != 0;
+    names = recorded_ranks(names[0], &scratch, &len);
+    has_some |= len > 1 || strcmp(names[0], folder) != 0;
     arena_deinit(&scratch);
     return has_some;
 }
@@ -261,6 +295,51 @@ bool recorded_read(const char *folder, const struct profile_options *o, struct r
     return recorded_read_all(folders, 1, o, out, e);
 }
 
+/* Recordings that stand one after the other are added to one sum, one at a time, so that memory is
+ * that of the sum and one recording.
+ *
+ * Of a job of many ranks each would be merged with all before it, whose number is squared in time.
+ * Merging ranks gives the same in any grouping, so sums of equally many are merged, as the bits of
+ * a counter carry: n log n.
+ *
+ *     recordings   1   2   3   4   5
+ *     sums         1   2   2 1 4   4 1      all are merged in the end
+ */
+static bool recorded_sum(char *const *runs, size_t len, const struct profile_options *o,
+                         struct recording *out, struct err *e)
+{
+    enum { MOST_SUMS = 64 };
+    struct recording sums[MOST_SUMS] = {0};
+    size_t counts[MOST_SUMS], held = 0;
+    struct err why = {0};
+    bool ok = true, is_job = true;
+    for (size_t i = 0; ok && i < len; i++, progress_step(o->progress)) {
+        struct recording next = {0};
+        ok = recorded_read_one(runs[i], o, &next, e);
+        is_job &= next.ranks.len > 0;
+        counts[held] = 1;
+        held += !held || is_job;
+        ok = ok &&
+             (recording_merge(&sums[held - 1], &next, &why) || err_in(e, runs[i], "%s", why.line));
+        recording_deinit(&next);
+        for (; ok && held > 1 && (i + 1 == len || !is_job || counts[held - 1] == counts[held - 2]);
+             held--) {
+            ok = recording_merge(&sums[held - 2], &sums[held - 1], &why) ||
+                 err_in(e, runs[i], "%s", why.line);
+            counts[held - 2] += counts[held - 1];
+            recording_deinit(&sums[held - 1]);
+            sums[held - 1] = (struct recording){0};
+        }
+    }
+    if (ok) {
+        *out = sums[0];
+        held = 0;
+    }
+    for (size_t i = 0; i < held; i++)
+        recording_deinit(&sums[i]);
+    return ok;
+}
+
 bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
                        struct recording *out, struct err *e)
 {
@@ -270,24 +349,20 @@ bool recorded_read_all(char *const *folders, size_t len, const struct profile_op
     for (size_t i = 0; i < len; i++) {
         size_t found;
         char **names = recorded_runs(folders[i], &scratch, &found);
-        for (size_t k = 0; k < found; k++)
-            vec_push(&runs, names[k]);
+        for (size_t k = 0; k < found; k++) {
+            size_t ranks;
+            char **of_ranks = recorded_ranks(names[k], &scratch, &ranks);
+            for (size_t n = 0; n < ranks; n++)
+                vec_push(&runs, of_ranks[n]);
+        }
     }
     if (runs.len > 1)
         progress_phase(o->progress, "reading recordings", runs.len);
-    for (size_t i = 0; ok && i < runs.len; i++, progress_step(o->progress)) {
-        struct recording next = {0};
-        struct err why = {0};
-        /* One run is read in place; there is nothing to merge it with. */
-        if (runs.len == 1) {
-            ok = recorded_read_one(runs.at[i], o, out, e);
-            break;
-        }
-        /* One at a time, so that memory is that of the sum and one run. */
-        ok = recorded_read_one(runs.at[i], o, &next, e) &&
-             (recording_merge(out, &next, &why) || err_in(e, runs.at[i], "%s", why.line));
-        recording_deinit(&next);
-    }
+    /* One run is read in place; there is nothing to merge it with. */
+    if (runs.len == 1)
+        ok = recorded_read_one(runs.at[0], o, out, e);
+    else
+        ok = recorded_sum(runs.at, runs.len, o, out, e);
     vec_free(&runs);
     arena_deinit(&scratch);
     return ok;

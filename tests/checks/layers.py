@@ -69,7 +69,7 @@ LIBRARY_HEADERS = ("monarc/coverage.h", "monarc/error.h", "monarc/formats.h", "m
                    "monarc/recording.h", "monarc/report.h")
 WIRE_HEADERS = ("monarc/arguments.h", "monarc/control.h", "monarc/embedded_blob.h", "monarc/gcov_dialects.h",
                 "monarc/gcov_files.h", "monarc/gcov_merge.h", "monarc/gmon_out.h",
-                "monarc/sidecar.h")
+                "monarc/launchers.h", "monarc/sidecar.h")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 

@@ -19,8 +19,10 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "monarc/sidecar.h"
+#include "profile/model/launchers.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 uint64_t sidecar_checksum(struct bytes b)
 {
@@ -559,6 +561,32 @@ static bool read_lists(struct cursor in, const struct process_objects *objects, 
     return ok;
 }
 
+/* Which rank of a job the process is, by the variables that the recorder noted, each a text
+ * "environment" with its name and a text "value". */
+static void add_rank(struct recording *r, struct arena *scratch)
+{
+    struct recording_text *texts = r->texts.at;
+    struct rank_told told;
+    const char *host = "";
+    size_t room = 0, used = 0;
+    for (size_t i = 0; i < r->texts.len; i++)
+        room += strlen(texts[i].value) + 2;
+    char *environment = arena_alloc(scratch, room + 1);
+    for (size_t i = 0; i < r->texts.len; i++) {
+        if (!strcmp(texts[i].key, "host"))
+            host = texts[i].value;
+        if (i + 1 < r->texts.len && !strcmp(texts[i].key, "environment") &&
+            !strcmp(texts[i + 1].key, "value"))
+            used +=
+                (size_t)sprintf(environment + used, "%s=%s", texts[i].value, texts[i + 1].value) +
+                1;
+    }
+    if (!rank_of_environment((struct bytes){(const uint8_t *)environment, used}, &told))
+        return;
+    told.rank.host = host;
+    vec_push(&r->ranks, told.rank);
+}
+
 bool sidecar_read(struct bytes bytes, const char *name, const struct sidecar_profiles *profiles,
                   struct recording *out, struct err *e)
 {
@@ -605,6 +633,7 @@ bool sidecar_read(struct bytes bytes, const char *name, const struct sidecar_pro
             tree_histogram(&tree, &profiles->profiles[i].histograms.at[k],
                            objects.list.at[i].number, shared);
     map_deinit(&tree.index);
+    add_rank(out, &scratch);
     struct err why = {0};
     ok = ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 done:

@@ -430,8 +430,10 @@ bool recording_check(const struct recording *r, struct err *e);
 bool recording_object_same(const struct recording_object *a, const struct recording_object *b);
 
 /* Adds `from` to `into`, which may be zeroed: objects by identity, stacks node by node, events by
- * name, processes and threads side by side. In time the runs stand one after the other. Fails where
- * machines or the units of an event differ. */
+ * name, processes and threads side by side. In time the runs stand one after the other; ranks of
+ * one job stand at the times at which they ran, are in `into` once however often they are added,
+ * and give the same whatever is merged with what first. Fails where machines or the units of an
+ * event differ. */
 MUST_CHECK bool recording_merge(struct recording *into, const struct recording *from,
                                 struct err *e);
 

@@ -4,7 +4,8 @@
  * objects and events that both have are one, and so are stacks of the same frames: a map from each
  * old number to the new one is made list by list, in the order in which lists refer to each other.
  * An object is known by its build-id, else by its path. In time the recordings stand one after the
- * other. Time is linear in both; `into` is changed in place, so a failure is found before it is
+ * other, except for ranks of one job, which ran together: those stand side by side, as below. Time
+ * is linear in both; `into` is changed in place, so a failure is found before it is
  * touched: machines and units are compared first.
  *
  *     list           of `into`   of `from`   becomes
@@ -29,6 +30,8 @@ struct recording_merging {
     struct arena scratch;
     uint32_t *objects, *events, *nodes; /* of `from`: those of `into` */
     uint32_t processes, threads;        /* how many there were */
+    bool is_one_job;                    /* they ran together */
+    uint64_t begin_ns;                  /* of `from`, in the time of `into` */
 };
 
 static const char *merge_text(struct recording_merging *m, const char *text)
@@ -147,6 +150,133 @@ static void merge_nodes(struct recording_merging *m)
     map_deinit(&known);
 }
 
+/* --- ranks of a job -------------------------------------------------------------------------- */
+
+/* Ranks of one job stand at the time at which they ran. That is exact, whatever is merged with what
+ * first, so that ranks may be reduced in a tree and give the bytes of one merge after the other:
+ *
+ *     slices      are powers of two, and lie on a grid that begins in 1970: making them longer
+ *                 rounds down, as often as one likes. A recording whose slices are none is put on
+ *                 the grid by the middle of each when it is added first
+ *     the start   is the earliest one, the end the latest
+ *     lists       are in the order of what is merged
+ *
+ *          1970 |-------|-------|-------|-------|-------|
+ *     into           ^start, slice 0    1       2
+ *     from                  ^start, slice 0     1             begins in slice 1 of `into`
+ */
+
+/* Where in the grid of 1970 a slice of the recording lies. */
+static uint64_t merge_grid_at(const struct recording *r, uint32_t slice, uint64_t grid_ns)
+{
+    uint64_t end_ns = r->start_real_ns + r->length_ns, at_ns;
+    if (r->slice_ns & (r->slice_ns - 1))
+        at_ns = r->start_real_ns + r->slice_ns * slice + r->slice_ns / 2;
+    else
+        at_ns = (r->start_real_ns / r->slice_ns + slice) * r->slice_ns;
+    return (at_ns < end_ns ? at_ns : end_ns) / grid_ns;
+}
+
+/* The shortest slices that a recording of ranks may have; one long slice tells of no times. */
+static uint64_t merge_grid_of(const struct recording *r, uint64_t grid_ns)
+{
+    while (r->length_ns > r->slice_ns && grid_ns < r->slice_ns)
+        grid_ns *= 2;
+    return grid_ns;
+}
+
+/* Whether `at` is among the processes of the recording: by number, start, rank and machine. */
+static bool merge_is_same_process(const struct recording *into, const struct recording_rank *mine,
+                                  const struct recording *from, const struct recording_rank *theirs)
+{
+    const struct recording_process *a = &into->processes.at[mine->process];
+    const struct recording_process *b = &from->processes.at[theirs->process];
+    return a->pid == b->pid &&
+           into->start_real_ns + a->start_ns == from->start_real_ns + b->start_ns &&
+           !strcmp(mine->host, theirs->host);
+}
+
+/* How the two stand to each other. */
+enum merge_relation { MERGE_APART, MERGE_ONE_JOB, MERGE_KNOWN, MERGE_MIXED };
+
+/* Ranks of one job: as many ranks in all, none in both. KNOWN: `from` is part of `into` already.
+ * MIXED: some of it is, which is neither to be added nor to be left out. */
+static enum merge_relation merge_relation_of(const struct recording *into,
+                                             const struct recording *from)
+{
+    const uint64_t latest = UINT64_C(1) << 62;
+    if (!from->ranks.len || !from->start_real_ns || from->start_real_ns >= latest ||
+        from->length_ns >= latest)
+        return MERGE_APART;
+    if (!into->processes.len)
+        return MERGE_ONE_JOB;
+    if (!into->ranks.len || into->ranks.at[0].size != from->ranks.at[0].size)
+        return MERGE_APART;
+    struct map known = {0};
+    size_t same = 0, other = 0;
+    for (uint32_t i = 0; i < into->ranks.len; i++)
+        map_at(&known, into->ranks.at[i].rank, 0, i, NULL);
+    for (size_t i = 0; i < from->ranks.len; i++) {
+        const uint32_t *at = map_find(&known, from->ranks.at[i].rank, 0);
+        bool is_same =
+            at && merge_is_same_process(into, &into->ranks.at[*at], from, &from->ranks.at[i]);
+        same += is_same;
+        other += at && !is_same;
+    }
+    map_deinit(&known);
+    if (same == from->ranks.len)
+        return MERGE_KNOWN;
+    return same ? MERGE_MIXED : other ? MERGE_APART : MERGE_ONE_JOB;
+}
+
+/* All times of `into`, later by that much. */
+static void merge_shift(struct recording *into, uint64_t by_ns)
+{
+    for (size_t i = 0; i < into->processes.len; i++) {
+        struct recording_process *p = &into->processes.at[i];
+        p->start_ns += by_ns;
+        p->end_ns += p->end_ns ? by_ns : 0;
+    }
+    for (size_t i = 0; i < into->threads.len; i++) {
+        struct recording_thread *t = &into->threads.at[i];
+        t->start_ns += by_ns;
+        t->end_ns += t->end_ns ? by_ns : 0;
+    }
+    for (size_t i = 0; i < into->marks.len; i++)
+        into->marks.at[i].at_ns += by_ns;
+    for (size_t i = 0; i < into->waits.len; i++)
+        into->waits.at[i].from_ns += by_ns;
+}
+
+/* Side by side: start, end and slices of both together, and the samples of `into` in those. How
+ * many threads ran at a time is not known of both together. */
+static void merge_together(struct recording_merging *m)
+{
+    struct recording *into = m->into;
+    const struct recording *from = m->from;
+    bool is_first = !into->processes.len;
+    uint64_t start = from->start_real_ns, end = start + from->length_ns, grid;
+    uint64_t into_end = into->start_real_ns + into->length_ns;
+    if (!is_first && into->start_real_ns < start)
+        start = into->start_real_ns;
+    end = !is_first && into_end > end ? into_end : end;
+    for (grid = merge_grid_of(from, is_first ? 1 : into->slice_ns);
+         end / grid - start / grid >= MOST_SLICES;)
+        grid *= 2;
+    for (size_t i = 0;
+         i < into->samples.len && (grid != into->slice_ns || into->start_real_ns != start); i++) {
+        struct recording_sample *s = &into->samples.at[i];
+        s->slice = (uint32_t)(merge_grid_at(into, s->slice, grid) - start / grid);
+    }
+    if (!is_first)
+        merge_shift(into, into->start_real_ns - start);
+    into->turns.len = into->parallel.len = 0;
+    into->start_real_ns = start;
+    into->length_ns = end - start;
+    into->slice_ns = grid;
+    m->begin_ns = from->start_real_ns - start;
+}
+
 /* --- time ------------------------------------------------------------------------------------ */
 
 /* The slice of a moment; the last one takes what is beyond it. */
@@ -161,6 +291,11 @@ static uint32_t merge_slice_at(const struct recording *r, uint64_t at_ns)
 static void merge_slices(struct recording_merging *m)
 {
     struct recording *into = m->into;
+    if (m->is_one_job) {
+        merge_together(m);
+        return;
+    }
+    m->begin_ns = into->length_ns;
     uint64_t was = into->slice_ns, length = into->length_ns + m->from->length_ns;
     into->slice_ns = was > m->from->slice_ns ? was : m->from->slice_ns;
     into->slice_ns = into->slice_ns ? into->slice_ns : 1;
@@ -180,7 +315,7 @@ static void merge_turns(struct recording_merging *m)
 {
     const struct recording *from = m->from;
     struct recording *into = m->into;
-    bool is_known = from->turns.len && (into->turns.len || !m->processes);
+    bool is_known = from->turns.len && !m->is_one_job && (into->turns.len || !m->processes);
     if (!is_known)
         into->turns.len = into->parallel.len = 0;
     for (size_t i = 0; i < from->turns.len && is_known; i++) {
@@ -200,7 +335,7 @@ static void merge_turns(struct recording_merging *m)
         struct recording_wait w = from->waits.at[i];
         w.thread += m->threads;
         w.node = w.node == RECORDING_NONE ? RECORDING_NONE : m->nodes[w.node];
-        w.from_ns += into->length_ns;
+        w.from_ns += m->begin_ns;
         vec_push(&into->waits, w);
     }
     for (size_t i = 0; i < from->creators.len; i++) {
@@ -220,7 +355,9 @@ static void merge_samples(struct recording_merging *m)
     for (size_t i = 0; i < from->samples.len; i++) {
         struct recording_sample s = from->samples.at[i];
         uint64_t at_ns = from->slice_ns * s.slice + from->slice_ns / 2;
-        s.slice = merge_slice_at(into, into->length_ns + at_ns);
+        s.slice = m->is_one_job ? (uint32_t)(merge_grid_at(from, s.slice, into->slice_ns) -
+                                             into->start_real_ns / into->slice_ns)
+                                : merge_slice_at(into, into->length_ns + at_ns);
         s.thread += m->threads;
         s.event = m->events[s.event];
         s.node = m->nodes[s.node];
@@ -231,7 +368,7 @@ static void merge_samples(struct recording_merging *m)
 /* An end of 0 means that it was still running, and stays. */
 static uint64_t merge_moved_end(const struct recording_merging *m, uint64_t end_ns)
 {
-    return end_ns ? end_ns + m->into->length_ns : 0;
+    return end_ns ? end_ns + m->begin_ns : 0;
 }
 
 static void merge_processes(struct recording_merging *m)
@@ -240,7 +377,7 @@ static void merge_processes(struct recording_merging *m)
     for (size_t i = 0; i < m->from->processes.len; i++) {
         struct recording_process p = m->from->processes.at[i];
         p.program = merge_moved_object(m, p.program);
-        p.start_ns += into->length_ns;
+        p.start_ns += m->begin_ns;
         p.end_ns = merge_moved_end(m, p.end_ns);
         p.name = merge_text(m, p.name);
         p.command = merge_text(m, p.command);
@@ -250,7 +387,7 @@ static void merge_processes(struct recording_merging *m)
     for (size_t i = 0; i < m->from->threads.len; i++) {
         struct recording_thread t = m->from->threads.at[i];
         t.process += m->processes;
-        t.start_ns += into->length_ns;
+        t.start_ns += m->begin_ns;
         t.end_ns = merge_moved_end(m, t.end_ns);
         vec_push(&into->threads, t);
     }
@@ -291,7 +428,7 @@ static void merge_notes(struct recording_merging *m)
                                                        merge_text(m, m->from->texts.at[i].value)});
     for (size_t i = 0; i < m->from->marks.len; i++) {
         struct recording_mark mark = m->from->marks.at[i];
-        mark.at_ns += into->length_ns;
+        mark.at_ns += m->begin_ns;
         mark.process =
             mark.process == RECORDING_NONE ? RECORDING_NONE : mark.process + m->processes;
         mark.name = merge_text(m, mark.name);
@@ -372,7 +509,8 @@ static void merge_facts(struct recording_merging *m)
     into->rate = into->rate ? into->rate : from->rate;
     into->cpus = into->cpus > from->cpus ? into->cpus : from->cpus;
     into->start_real_ns = into->start_real_ns ? into->start_real_ns : from->start_real_ns;
-    into->length_ns += from->length_ns;
+    if (!m->is_one_job)
+        into->length_ns += from->length_ns;
     into->user_ns += from->user_ns;
     into->system_ns += from->system_ns;
     into->cpu_ns += from->cpu_ns;
@@ -395,8 +533,8 @@ static struct recording_merging merge_merging_of(struct recording *into,
                                       .threads = (uint32_t)into->threads.len};
 }
 
-/* The order of the calls matters: maps of objects and events are needed by what follows, and
- * into->length_ns is where `from` begins until merge_facts() moves it. */
+/* The order of the calls matters: maps of objects and events are needed by what follows, as is
+ * begin_ns, and into->length_ns is where the next begins until merge_facts() moves it. */
 bool recording_merge(struct recording *into, const struct recording *from, struct err *e)
 {
     struct recording_merging m = merge_merging_of(into, from);
@@ -404,6 +542,12 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
     if (!is_one_machine)
         return err_set(e, "the runs are from different machines (ELF numbers %u and %u)",
                        into->machine, from->machine);
+    enum merge_relation relation = merge_relation_of(into, from);
+    if (relation == MERGE_KNOWN)
+        return true;
+    if (relation == MERGE_MIXED)
+        return err_set(e, "some of the job's ranks, but not all, are added already");
+    m.is_one_job = relation == MERGE_ONE_JOB;
     bool ok = merge_events(&m, e);
     if (ok) {
         m.objects = ARENA_NEW(&m.scratch, uint32_t, m.from->objects.len);
@@ -425,6 +569,8 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
         merge_links(&m);
         merge_calls(&m);
         merge_facts(&m);
+        if (m.is_one_job)
+            recording_sum_calls(into);
     }
     arena_deinit(&m.scratch);
     return ok && recording_check(into, e);

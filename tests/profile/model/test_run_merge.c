@@ -2,6 +2,8 @@
  * stands behind the other. */
 #include "profile/model/recording.h"
 
+#include "profile/format/recording_file.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -400,6 +402,99 @@ static void test_machines(void **state)
     assert_refused(&one, &two, "the runs are from different machines (ELF numbers 62 and 183)");
 }
 
+/* ---- ranks of a job */
+
+/* A rank of four: it begins `at` ns after the job and runs for `length`, in slices of that length,
+ * one sample in each of a stack of its own and of one that all have. */
+static struct recording rank_of_job(uint32_t rank, uint64_t at, uint64_t length, uint64_t slice)
+{
+    const uint64_t job_ns = UINT64_C(1700000000000000123);
+    struct recording r = {
+        .machine = 62, .start_real_ns = job_ns + at, .length_ns = length, .slice_ns = slice};
+    vec_push(&r.objects, file_object("/app", 0x1000, 0x2000 + rank));
+    vec_push(&r.nodes, ((struct recording_node){RECORDING_NONE, RECORDING_NONE, 0}));
+    vec_push(&r.nodes, ((struct recording_node){RECORDING_ROOT, APP, 0x1100 + rank}));
+    vec_push(&r.nodes, ((struct recording_node){RECORDING_ROOT, APP, 0x1000}));
+    vec_push(&r.events, ((struct recording_event){.name = "cpu", .period = 1000000}));
+    vec_push(
+        &r.processes,
+        ((struct recording_process){
+            .pid = 100 + rank, .program = APP, .start_ns = 5, .end_ns = length, .name = "app"}));
+    vec_push(&r.threads, ((struct recording_thread){.tid = 100 + rank, .end_ns = length}));
+    for (uint32_t i = 0; i * slice < length; i++) {
+        vec_push(&r.samples, ((struct recording_sample){i, 0, 0, 1, 1000000, 1}));
+        vec_push(&r.samples, ((struct recording_sample){i, 0, 0, 2, 2000000, 2}));
+    }
+    vec_push(&r.arcs, ((struct recording_arc){APP, APP, 0x1104, 0x1100 + rank % 2, 6 + rank}));
+    vec_push(&r.arcs, ((struct recording_arc){APP, APP, 0x1004, 0x1000, 1}));
+    vec_push(&r.ranks,
+             ((struct recording_rank){
+                 .rank = rank, .size = 4, .local = rank, .launcher = "MPI", .host = "n0"}));
+    return r;
+}
+
+static void assert_same_file(const struct recording *a, const struct recording *b)
+{
+    struct writer x = {0}, y = {0};
+    recording_write(&x, a);
+    recording_write(&y, b);
+    assert_int_equal(x.out.len, y.out.len);
+    assert_memory_equal(x.out.at, y.out.at, x.out.len);
+    writer_deinit(&x);
+    writer_deinit(&y);
+}
+
+/* Whatever is merged with what first: the bytes are the same. The second rank began first, the
+ * third has long slices, the fourth one of all its time. */
+static void test_ranks_group(void **state)
+{
+    (void)state;
+    struct recording r[] = {rank_of_job(0, 3000000, 3000000000, 20000000),
+                            rank_of_job(1, 0, 2999999999, 33333333),
+                            rank_of_job(2, 999999999, 20000000000, 77777777),
+                            rank_of_job(3, 50000000, 2000000001, 2000000001)};
+    struct err e = {0};
+    struct recording left = merged(&r[0], &r[1]), low = merged(&r[0], &r[1]);
+    struct recording high = merged(&r[2], &r[3]), middle = merged(&r[1], &r[2]);
+    assert_true(recording_merge(&left, &r[2], &e) && recording_merge(&left, &r[3], &e));
+    assert_true(recording_merge(&low, &high, &e));
+    struct recording other = merged(&r[0], &middle);
+    assert_true(recording_merge(&other, &r[3], &e));
+    assert_same_file(&left, &low);
+    assert_same_file(&left, &other);
+    /* At the times at which they ran: the job began with rank 1, and ended with rank 2. */
+    assert_int_equal(left.start_real_ns, r[1].start_real_ns);
+    assert_int_equal(left.length_ns, 999999999 + 20000000000);
+    assert_int_equal(left.processes.at[0].start_ns, 3000005);
+    assert_int_equal(left.processes.at[2].end_ns, left.length_ns);
+    assert_int_equal(left.arcs.len, 3);
+    assert_int_equal(left.arcs.at[0].count, 4);
+    /* The start may lie within a slice. */
+    for (size_t i = 0; i < left.samples.len; i++)
+        assert_true(left.samples.at[i].slice * left.slice_ns <= left.length_ns + left.slice_ns);
+
+    /* Twice is once, single ranks and sums; half of it again is refused. */
+    struct recording job = left;
+    size_t samples = left.samples.len;
+    assert_true(recording_merge(&left, &r[2], &e) && recording_merge(&left, &high, &e));
+    assert_int_equal(left.samples.len, samples);
+    assert_int_equal(left.samples.len, job.samples.len);
+    struct recording part = merged(&r[1], &r[2]);
+    assert_false(recording_merge(&part, &high, &e));
+    assert_string_equal(e.line, "some of the job's ranks, but not all, are added already");
+
+    /* The same ranks of another job follow in time. */
+    struct recording later = rank_of_job(2, 100000000000, 1000000000, 20000000);
+    uint64_t length_ns = left.length_ns;
+    assert_true(recording_merge(&left, &later, &e));
+    assert_int_equal(left.length_ns, length_ns + later.length_ns);
+    struct recording *all[] = {&left, &low, &high, &middle, &other, &part, &later};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        recording_deinit(all[i]);
+    for (size_t i = 0; i < sizeof r / sizeof *r; i++)
+        recording_deinit(&r[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_times_of_threads),
+        cmocka_unit_test(test_ranks_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
