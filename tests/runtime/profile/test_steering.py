@@ -86,7 +86,8 @@ class Steering(RecorderTest):
             self.run_program([program, "2"])
         finally:
             del os.environ["PMI_RANK"]
-        side = self.recording(program).side
+        side = Recording(os.path.join(self.dir, "threads.monarc", "rank.7")).side
+        self.assertIn(("host", os.uname().nodename), side.text)
         arguments = [v for k, v in side.text if k == "argument"]
         self.assertEqual(arguments, [program, "2"])
         self.assertIn(("environment", "PMI_RANK"), side.text)
