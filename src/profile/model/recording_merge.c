@@ -185,15 +185,15 @@ static uint64_t merge_grid_of(const struct recording *r, uint64_t grid_ns)
     return grid_ns;
 }
 
-/* Whether `at` is among the processes of the recording: by number, start, rank and machine. */
-static bool merge_is_same_process(const struct recording *into, const struct recording_rank *mine,
-                                  const struct recording *from, const struct recording_rank *theirs)
+/* The start of a rank's process; with its number and its machine it is that one. */
+static uint64_t merge_rank_start(const struct recording *r, const struct recording_rank *rank)
 {
-    const struct recording_process *a = &into->processes.at[mine->process];
-    const struct recording_process *b = &from->processes.at[theirs->process];
-    return a->pid == b->pid &&
-           into->start_real_ns + a->start_ns == from->start_real_ns + b->start_ns &&
-           !strcmp(mine->host, theirs->host);
+    return r->start_real_ns + r->processes.at[rank->process].start_ns;
+}
+
+static uint32_t merge_rank_pid(const struct recording *r, const struct recording_rank *rank)
+{
+    return r->processes.at[rank->process].pid;
 }
 
 /* How the two stand to each other. */
@@ -212,18 +212,23 @@ static enum merge_relation merge_relation_of(const struct recording *into,
         return MERGE_ONE_JOB;
     if (!into->ranks.len || into->ranks.at[0].size != from->ranks.at[0].size)
         return MERGE_APART;
-    struct map known = {0};
+    struct map ranks = {0}, processes = {0};
     size_t same = 0, other = 0;
-    for (uint32_t i = 0; i < into->ranks.len; i++)
-        map_at(&known, into->ranks.at[i].rank, 0, i, NULL);
-    for (size_t i = 0; i < from->ranks.len; i++) {
-        const uint32_t *at = map_find(&known, from->ranks.at[i].rank, 0);
-        bool is_same =
-            at && merge_is_same_process(into, &into->ranks.at[*at], from, &from->ranks.at[i]);
-        same += is_same;
-        other += at && !is_same;
+    for (uint32_t i = 0; i < into->ranks.len; i++) {
+        const struct recording_rank *rank = &into->ranks.at[i];
+        map_at(&ranks, rank->rank, 0, i, NULL);
+        map_at(&processes, merge_rank_start(into, rank), merge_rank_pid(into, rank), i, NULL);
     }
-    map_deinit(&known);
+    for (size_t i = 0; i < from->ranks.len; i++) {
+        const struct recording_rank *rank = &from->ranks.at[i];
+        const uint32_t *at =
+            map_find(&processes, merge_rank_start(from, rank), merge_rank_pid(from, rank));
+        bool is_same = at && !strcmp(into->ranks.at[*at].host, rank->host);
+        same += is_same;
+        other += !is_same && map_find(&ranks, rank->rank, 0);
+    }
+    map_deinit(&ranks);
+    map_deinit(&processes);
     if (same == from->ranks.len)
         return MERGE_KNOWN;
     return same ? MERGE_MIXED : other ? MERGE_APART : MERGE_ONE_JOB;
