@@ -477,8 +477,8 @@ void result_put_conditions(struct result_putting *p)
         }
         struct result_condition *c = w->b->r->conditions.at + w->conditions;
         /* a tracefile's, of the only condition there is; two of LLVM's stand side by side */
-        if (ref->place == NONE && l->conditions == 1 &&
-            w->masks.at[w->same.at[0]].place != NONE && c[-1].terms == ref->mask->terms) {
+        if (ref->place == NONE && l->conditions == 1 && w->masks.at[w->same.at[0]].place != NONE &&
+            c[-1].terms == ref->mask->terms) {
             c[-1].on |= on;
             c[-1].off |= off;
             continue;
