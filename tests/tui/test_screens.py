@@ -141,7 +141,8 @@ DA:1,123456
 DA:3,123456
 end_of_record
 SF:other.c
-""" + "".join(f"DA:{line},5\n" for line in range(1, 41)) + "end_of_record\n"
+""" + "".join(f"DA:{line},5\n" for line in range(1, 41)) + "end_of_record\nSF:zz.c\n" + "".join(
+    f"DA:{line},{line // 6}\n" for line in range(1, 7)) + "end_of_record\n"
 
 
 @unittest.skipUnless(shutil.which("as") and shutil.which("ld"), "binutils are not installed")
