@@ -79,12 +79,14 @@ static void test_first_version(void **state)
     struct cgroup_levels before, after;
     char text[512];
     put("proc/cgroup", "4:memory:/x\n3:cpuset:/x\n2:cpu,cpuacct:/job\n0::/\n");
+    put("sys/cpu/x/cpu.stat", "nr_periods 1\nnr_throttled 1\nthrottled_time 1\n"); /* not ours */
     put("sys/cpu/job/cpu.stat", "nr_periods 1\nnr_throttled 0\nthrottled_time 0\n");
     put("sys/cpu/job/cpu.cfs_quota_us", "20000\n");
     put("sys/cpu/job/cpu.cfs_period_us", "100000\n");
     levels(&before);
     put("sys/cpu/job/cpu.stat", "nr_periods 5\nnr_throttled 3\nthrottled_time 250000000\n");
     levels(&after);
+    assert_int_equal(after.len, 1);
     assert_true(cgroup_throttling(&before, &after, text, sizeof text));
     const char phrase[] =
         "3 of 4 periods, 0.250 s over all CPUs; limit 20000/100000 us of CPU time; ";

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define MS     UINT64_C(1000000)
@@ -289,6 +291,32 @@ static void test_processes_and_threads(void **state)
     finish(c, AT(20), "processes");
 }
 
+/* Beyond 50,000 threads one stands for all others of its process. */
+static void test_more_threads_than_are_told_apart(void **state)
+{
+    enum { THREADS = 1 << 16 };
+    struct collector *c = begin(0);
+    struct recording r = {0};
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        collector_fork(c, PARENT, PARENT + i, PARENT, AT(1));
+    collector_name(c, PARENT, PARENT + THREADS - 1, "one of them", AT(1));
+    uint32_t other = collector_thread_number(c, PARENT, PARENT + THREADS - 1, AT(2));
+    assert_int_equal(collector_thread_number(c, PARENT, PARENT + THREADS - 2, AT(2)), other);
+    assert_int_not_equal(collector_thread_number(c, CHILD, CHILD, AT(2)), other);
+    collector_fork(c, CHILD, CHILD, 1, AT(2));
+    sample(c, CHILD, CHILD, 3, SHALLOW, 1);
+    collector_finish(c, AT(5), &r);
+    assert_true(r.threads.len < THREADS && other == r.threads.len - 2);
+    assert_int_equal(r.threads.at[other].tid, 0);
+    assert_string_equal(r.threads.at[other].name, "");
+    assert_int_equal(r.threads.at[other + 1].tid, 0);
+    assert_int_equal(r.threads.at[other + 1].process, 1);
+    assert_int_equal(r.samples.at[0].thread, other + 1);
+    recording_deinit(&r);
+    collector_free(c);
+}
+
 /* Chains, calls, faults and waits; times in which the program had recording switched off. */
 static void test_samples(void **state)
 {
@@ -496,6 +524,59 @@ static void test_who_waits_for_whom(void **state)
     finish(c, AT(5), "resources");
 }
 
+int test_lock, test_locks[32]; /* visible, so that symbols have them */
+
+/* Memory of this process: variables by name, shared memory by file and offset, wherever it is
+ * mapped. */
+static void test_names_of_what_is_waited_for(void **state)
+{
+    const struct collector_options o = {.start_ns = START, .arch = &arch_x86_64};
+    struct collector *c = collector_new(&o);
+    struct recording r = {0};
+    pid_t self = getpid();
+    (void)state;
+    int fd = memfd_create("shared-locks", 0);
+    assert_true(fd >= 0 && !ftruncate(fd, 3 * 4096));
+    char *one = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    char *two = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);
+    char *own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(one != MAP_FAILED && two != MAP_FAILED && own != MAP_FAILED);
+    collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, false);
+    assert_true(collector_read_maps(c, self, AT(0)));
+    const uint64_t addresses[] = {(uintptr_t)&test_lock,      (uintptr_t)&test_locks[1],
+                                  (uintptr_t)&test_locks[20], (uintptr_t)one + 4096 + 8,
+                                  (uintptr_t)own + 8,         64};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        assert_int_equal(
+            collector_resource(c, self, RECORDING_RESOURCE_MUTEX, addresses[i], NULL, AT(1)), i);
+    assert_int_equal(
+        collector_resource(c, self, RECORDING_RESOURCE_MUTEX, (uintptr_t)two + 8, NULL, AT(1)), 3);
+    assert_int_equal(
+        collector_resource(c, self, RECORDING_RESOURCE_MUTEX, (uintptr_t)two + 8, NULL, AT(1)), 3);
+    collector_finish(c, AT(2), &r);
+    static const char *const NAMES[] = {"test_lock", "test_locks", "test_locks+0x50",
+                                        NULL,        NULL,         NULL};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const struct recording_resource *found = &r.resources.at[i];
+        if (i == 3) {
+            assert_non_null(strstr(found->name, "shared-locks"));
+            assert_true(found->process == RECORDING_NONE && found->address == 4096 + 8);
+            continue;
+        }
+        if (NAMES[i])
+            assert_string_equal(found->name, NAMES[i]);
+        else
+            assert_null(found->name);
+        assert_true(found->process == 0 && found->address == addresses[i]);
+    }
+    recording_deinit(&r);
+    collector_free(c);
+    munmap(one, 3 * 4096);
+    munmap(two, 2 * 4096);
+    munmap(own, 4096);
+    close(fd);
+}
+
 /* --- time in the kernel that was not sampled ---------------------------------------------------
  */
 
@@ -551,9 +632,14 @@ static void test_kernel_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_processes_and_threads), cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_what_was_switched_off), cmocka_unit_test(test_times),
-        cmocka_unit_test(test_who_waits_for_whom),    cmocka_unit_test(test_kernel_time),
+        cmocka_unit_test(test_processes_and_threads),
+        cmocka_unit_test(test_more_threads_than_are_told_apart),
+        cmocka_unit_test(test_names_of_what_is_waited_for),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_what_was_switched_off),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_who_waits_for_whom),
+        cmocka_unit_test(test_kernel_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
