@@ -319,6 +319,20 @@ static bool rank_file_take(struct rank_files *f, struct rank_file *file, struct 
     return true;
 }
 
+/* Keeps the first reason, as names that are missing in one rank look like functions of its own. */
+static void rank_file_is_whole(const struct rank_file *file, struct err *unread)
+{
+    const struct recorded *r = &file->recorded;
+    const char *why;
+    if (!unread->line[0] && r->unread.system)
+        *unread = r->unread;
+    for (size_t i = 0; i < r->space.len && !unread->line[0]; i++) {
+        struct object *object = r->space.objects[i].file;
+        if (object && object_debug_refused(object, &why))
+            err_in(unread, object_path(object), "%s", why);
+    }
+}
+
 static bool rank_file_read(struct rank_files *f, const char *name, struct err *unread,
                            struct err *e)
 {
@@ -336,6 +350,7 @@ static bool rank_file_read(struct rank_files *f, const char *name, struct err *u
         if (ok)
             rank_file_regions(f, &file);
         ok = ok && rank_file_take(f, &file, e);
+        rank_file_is_whole(&file, unread);
     }
     recorded_close(&file.recorded);
     arena_deinit(&file.scratch);

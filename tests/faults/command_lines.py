@@ -1,17 +1,24 @@
 """The command lines that the faults are tried on, and the folder in which they run.
 
-Each is a name, arguments and the files it writes; these exist before, with old bytes. prepare() makes a
+Each is a name, arguments and the files it writes (or the pattern of one); these exist before, with
+old bytes or those that prepare() gives them. prepare() makes a
 program that counts calls (-pg), the same one with coverage, their profiles, and folders of gcda files;
 two recordings of a program that has a library and a separate debug file, as `bare` and `bare2` without
-symbols, so that reports read the files; and files of other profilers.
+symbols, so that reports read the files; recordings with waits and of ranks, a history, a dataset,
+clang's coverage; and files of other profilers.
 """
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+CORPUS = HERE.parent / "corpus"
+sys.path.append(str(CORPUS))
+import make_llvm_seeds as made  # noqa: E402
+
 SOURCE = """#include <stdio.h>
 static int twice(int x) { return x > 2 ? x * 2 : x + x; }
 static int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += twice(i); return s; }
@@ -107,10 +114,81 @@ LINES = [
     ("flame", ["flame", "-o", "out", "prog", "gmon.out"], ["out"]),
     ("export-callgrind", ["export", "--format", "callgrind", "-o", "out", "prog", "gmon.out"], ["out"]),
     ("split-lines", ["lines", "split", "split.out"], []),
+    # Waits, and what they lengthened.
+    ("waits-locks", ["locks", "waits"], []),
+    ("waits-locks-json", ["locks", "--json", "waits"], []),
+    ("waits-io", ["io", "waits"], []),
+    ("waits-path", ["path", "--steps", "waits"], []),
+    ("waits-path-bare", ["path", "bare-waits"], []),
+    ("waits-what-if", ["what-if", "waits", "own=2x"], []),
+    ("waits-what-if-bare", ["what-if", "--json", "bare-waits", "own=2x"], []),
+    ("waits-latency", ["flat", "--latency", "waits"], []),
+    ("waits-latency-bare", ["flat", "--latency", "--csv", "bare-waits"], []),
+    ("waits-doctor", ["doctor", "bare-waits"], []),
+    # Jobs, fleets, histories.
+    ("ranks", ["ranks", "rank0", "rank1", "rank2"], []),
+    ("ranks-csv", ["ranks", "--csv", "--by", "total", "rank0", "rank1", "rank2"], []),
+    ("ranks-bare", ["ranks", "--rank", "1", "rank0", "rank1", "rank2"], []),
+    ("dataset", ["export", "--format", "parquet", "--dataset", "set", "bare"], ["set/*/*/*/*.parquet"]),
+    ("parquet", ["export", "--format", "parquet", "-o", "out", "bare"], ["out"]),
+    ("symbols", ["symbols", "bare", "--from", "debug"], ["bare/monarc.side"]),
+    ("store-new", ["store", "add", "--commit", "a", "--date", "1", "--file", "new.db", "bare"], ["new.db"]),
+    ("store-add", ["store", "add", "--commit", "c", "--date", "3", "--file", "h.db", "bare", "cov.info"], ["h.db"]),
+    ("store-trend", ["store", "trend", "--file", "h.db", "own"], []),
+    ("store-trend-json", ["store", "trend", "--total", "--json", "--file", "h.db"], []),
+    ("store-diff", ["store", "diff", "--file", "h.db", "a", "b"], []),
+    ("store-blame", ["store", "blame", "--file", "h.db"], []),
+    # Profiles for compilers.
+    ("optimize-gcc", ["optimize", "--for", "gcc", "bare", "-o", "out"], ["out"]),
+    ("optimize-clang", ["optimize", "--for", "clang", "--binary", "bare", "-o", "out"], ["out"]),
+    ("optimize-explain", ["optimize", "--for", "clang", "--explain", "prog", "gmon.out", "-o", "out"], ["out"]),
+    ("optimize-bolt", ["optimize", "--for", "bolt", "bare", "-o", "out"], ["out"]),
+    ("optimize-lld", ["optimize", "--for", "lld", "bare", "-o", "out"], ["out"]),
+    ("optimize-gcda", ["optimize", "--for", "gcc", "covered", "cov.gcda", "-o", "out"], ["out"]),
+    ("afdo-info", ["info", "a.afdo"], []),
+    ("afdo-merge", ["merge", "a.afdo", "a.afdo", "-o", "out"], ["out"]),
+    # clang's and rustc's coverage.
+    ("llvm-cover", ["cover", "--system", "mapped", "a.profraw"], []),
+    ("llvm-cover-conditions", ["cover", "--system", "--conditions", "mapped", "a.profraw"], []),
+    ("llvm-cover-lcov", ["cover", "--system", "--lcov", "out", "mapped", "a.profraw"], ["out"]),
+    ("llvm-cover-folder", ["cover", "--system", "llvm"], []),
+    ("llvm-cross", ["cover", "--cross", "cov.info", "cov.gcno"], []),
+    ("llvm-html", ["html", "-o", "out", "mapped", "a.profraw"], ["out"]),
+    ("llvm-info", ["info", "a.profraw"], []),
+    ("llvm-merge", ["merge", "a.profraw", "a.profraw", "-o", "out"], ["out"]),
+    ("llvm-convert", ["convert", "--to", "proftext", "-o", "out", "a.profraw"], ["out"]),
+    ("perf-flat", ["flat", "perf.data"], []),
+    ("perf-info", ["info", "perf.data"], []),
 ]
 
 LIBRARY = """static __attribute__((noinline)) long inner(long n) { volatile long s = 0; while (n--) s += n; return s; }
 long of_library(long n) { return inner(n) & 1; }
+"""
+WITH_WAITS = """#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static __attribute__((noinline)) long own(long n) { volatile long s = 0; while (n--) s += n; return s; }
+static void *hold(void *unused)
+{
+    pthread_mutex_lock(&table);
+    own(20000000);
+    usleep(60000);
+    pthread_mutex_unlock(&table);
+    return unused;
+}
+int main(void)
+{
+    int ends[2];
+    char c;
+    pthread_t thread;
+    if (pipe(ends)) return 1;
+    if (!fork()) { own(20000000); usleep(150000); return write(ends[1], "x", 1) != 1; }
+    pthread_create(&thread, NULL, hold, NULL);
+    usleep(10000);
+    pthread_mutex_lock(&table);
+    pthread_mutex_unlock(&table);
+    return read(ends[0], &c, 1) != 1 || pthread_join(thread, NULL);
+}
 """
 WITH_LIBRARY = """long of_library(long n);
 static __attribute__((noinline)) long own(long n) { volatile long s = 0; while (n--) s += n; return s; }
@@ -169,8 +247,41 @@ def prepare_recordings(folder, monarc, cc):
     run_quiet(monarc, "export", "--format", "pprof", "-o", "bare.pb.gz", "bare", cwd=folder)
     run_quiet(monarc, "export", "--format", "callgrind", "-o", "callgrind.out.x", "bare", cwd=folder)
     (folder / "perf.script").write_text(SCRIPT)
+    prepare_others(folder, monarc, cc)
     run_quiet(*cc, "-g", "-gsplit-dwarf", "-pg", "-no-pie", "prog.c", "-o", "split", cwd=folder)
     (folder / "gmon.out").rename(folder / "gmon.kept")
     run_quiet("./split", cwd=folder)
     (folder / "gmon.out").rename(folder / "split.out")
     (folder / "gmon.kept").rename(folder / "gmon.out")
+
+
+def prepare_others(folder, monarc, cc):
+    """waits, bare-waits, rank0 to rank2, h.db, set, a.afdo, and a program with its profile as clang
+    makes them."""
+    (folder / "waits.c").write_text(WITH_WAITS)
+    run_quiet(*cc, "-g", "-O1", "waits.c", "-o", "waiting", "-pthread", cwd=folder)
+    for name, option in ("waits", []), ("bare-waits", ["--no-symbols"]):
+        run_quiet(monarc, "run", "--no-report", "--off-cpu", *option, "-o", name, "./waiting", cwd=folder)
+    for rank in range(3):
+        subprocess.run([monarc, "run", "--no-report", "--no-symbols", "-o", f"rank{rank}", "./own"], cwd=folder,
+                       check=True, capture_output=True,
+                       env={**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "3"})
+    for number, commit, recording in (1, "a", "bare"), (2, "b", "bare2"):
+        run_quiet(monarc, "store", "add", "--commit", commit, "--date", str(number), "--file", "h.db",
+                  recording, cwd=folder)
+    run_quiet(monarc, "export", "--format", "parquet", "--dataset", "set", "bare", cwd=folder)
+    for written in folder.glob("set/*/*/*/*.parquet"):
+        written.write_bytes(OLD)
+    run_quiet(monarc, "optimize", "--for", "gcc", "bare", "-o", "a.afdo", cwd=folder)
+    shutil.copy(CORPUS / "perf_data/little", folder / "perf.data")
+    (folder / "empty.c").write_text("int main(void) { return 0; }\n")
+    run_quiet(*cc, "empty.c", "-o", "empty", cwd=folder)
+    units, functions, names = made.mapping(*made.sample(7), 7)
+    for section, content in ("covmap", units), ("covfun", functions), ("prf_names", names):
+        (folder / section).write_bytes(content)
+    run_quiet("objcopy", *[f"--add-section=__llvm_{section}={section}" for section in
+                           ("covmap", "covfun", "prf_names")], "empty", "mapped", cwd=folder)
+    (folder / "a.profraw").write_bytes(made.raw(made.COUNTS, 10))
+    (folder / "llvm").mkdir()
+    for name in "mapped", "a.profraw":
+        shutil.copy(folder / name, folder / "llvm")

@@ -10,9 +10,11 @@ one more of them, and all of command lines that are named.
 """
 
 import concurrent.futures
+import contextlib
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -55,15 +57,23 @@ class Bench:
 
     def __init__(self, folder, line):
         self.folder = folder
-        self.name, self.arguments, self.outputs = line
+        self.name, self.arguments, outputs = line
         self.inputs = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        self.outputs = [str(next(folder.glob(name)).relative_to(folder)) if "*" in name else name
+                        for name in outputs]
+        self.reset()
+        self.before = {name: self.content(folder / name) for name in self.outputs}
 
     def reset(self):
         for path in self.folder.rglob("*"):
             if path.is_file() and path not in self.inputs:
                 path.unlink()
         for name in self.outputs:
-            (self.folder / name).write_bytes(self.inputs.get(self.folder / name, command_lines.OLD))
+            path = self.folder / name
+            if path in self.inputs or not name.endswith(".db"):
+                path.write_bytes(self.inputs.get(path, command_lines.OLD))
+            else:
+                path.unlink(missing_ok=True)  # a new history
 
     def run(self, prefix, environment):
         self.reset()
@@ -75,11 +85,15 @@ class Bench:
         others = [str(p.relative_to(self.folder)) for p in self.folder.rglob("*")
                   if p.is_file() and p not in known]
         others += [str(p) for p, was in self.inputs.items()
-                   if p.name not in "".join(self.outputs) and self.content(p) != was]
+                   if p.name not in "".join(self.outputs) and p.read_bytes() != was]
         return Result(done.returncode, CHANGES.sub(b"", done.stdout), files, others, done.stderr)
 
     @staticmethod
     def content(path):
+        """Of a history what it has for the next that opens it: a journal may take the last changes back."""
+        if path.suffix == ".db" and path.exists():
+            with contextlib.closing(sqlite3.connect(path)) as history:
+                return "\n".join(history.iterdump()).encode() if path.stat().st_size else None
         return CHANGES.sub(b"", path.read_bytes()) if path.exists() else None
 
     def count(self, kind):
@@ -113,8 +127,7 @@ class Bench:
             kind == "open EACCES" or (self.name.startswith("gcov") and kind in PARTIAL_KINDS))
         checked = {} if is_partial else got.files
         for name, now in checked.items():
-            was = self.inputs.get(self.folder / name, command_lines.OLD)
-            if now not in (was, good.files[name]):
+            if now not in (self.before[name], good.files[name]):
                 return f"{name} is neither as it was nor as it shall be: {now and now[:80]!r}"
         if got.status == good.status and (got.out, got.files) != (good.out, good.files):
             return f"status {got.status}, but other bytes: {got.err[-200:]!r}"
