@@ -252,6 +252,19 @@ class Blocks(Folder):
         self.write("p.c", source)
         self.run_in(compiler, "-w", "-g", "-o", name, "p.c", *options)
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "capstone reads x86 alone here")
+    def test_without_capstone(self):
+        """Some of the code cannot be read then: no part of it is taken for all."""
+        (self.folder / "none").mkdir()
+        for number in range(4, 8):
+            self.write(f"none/libcapstone.so.{number}", "")
+        (self.folder / "x.info").unlink()
+        done = monarc("run", "--cover-blocks=x.info", "./nothing", cwd=self.folder,
+                      env={**os.environ, "LD_LIBRARY_PATH": str(self.folder / "none")})
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr.decode(), r"^monarc: \./nothing: libcapstone\.so\.\d is not installed\n$")
+        self.assertFalse((self.folder / "x.info").exists())
+
     def covered(self, *command, status=0):
         """Runs the program alone and under monarc; both must behave alike."""
         alone = subprocess.run(list(command), cwd=self.folder, capture_output=True)
