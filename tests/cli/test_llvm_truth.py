@@ -243,7 +243,9 @@ fn main() {
             n!(); collatz(i);
         }
     })).collect();
-    for t in threads { n!(); t.join().unwrap(); }
+    for t in threads {
+        n!(); t.join().unwrap();
+    }
     match arguments[1].as_str() {
         "_exit" => {
             n!(); unsafe { _exit(0) }

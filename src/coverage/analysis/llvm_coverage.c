@@ -33,6 +33,7 @@ void llvm_coverage_deinit(struct llvm_coverage *c)
     map_deinit(&c->groups);
     map_deinit(&c->skipped);
     intern_deinit(&c->instances);
+    vec_free(&c->names);
     map_deinit(&c->variants);
 }
 
@@ -277,7 +278,8 @@ static void add_decision(struct llvm_coverage *c, const struct llvm_regions *r, 
 }
 
 /* rustc compiles a crate several times, for its own tests and for others, and tells the results
- * apart in names (v0): C s HASH _ 6shapes. These are one function; arguments of generics stay. */
+ * apart in names (v0): C s HASH _ 6shapes. These are one function, under the name that came first;
+ * arguments of generics stay. */
 static uint32_t instance_number(struct llvm_coverage *c, const char *name)
 {
     bool is_rust = name[0] == '_' && name[1] == 'R';
@@ -324,7 +326,10 @@ static struct instance add_function(struct llvm_coverage *c, const struct llvm_r
         return of;
     bool is_known = !n->is_unknown && value_of(c, n, r->at.at[i].count, &count) && count >= 0;
     const char *bare = llvm_bare_name(name);
-    struct table_function row = {.name = coverage_table_name(t, bare),
+    uint32_t instance = instance_number(c, bare);
+    if (instance == c->names.len)
+        vec_push(&c->names, coverage_table_name(t, bare));
+    struct table_function row = {.name = c->names.at[instance],
                                  .source = source,
                                  .start_line = r->at.at[i].line,
                                  .end_line = r->at.at[i].end_line,
@@ -336,7 +341,7 @@ static struct instance add_function(struct llvm_coverage *c, const struct llvm_r
     if (c->rule == INSTANCES_EACH)
         of.apart = number + 1;
     if (c->rule == INSTANCES_WORST) {
-        of.number = instance_number(c, bare);
+        of.number = instance;
         of.is_unused = is_unused(r);
         of.group = map_index(&c->groups, map_two(source, r->at.at[i].line), r->at.at[i].column,
                              c->groups_len, &is_new);

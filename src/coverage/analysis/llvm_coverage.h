@@ -106,6 +106,7 @@ struct llvm_coverage {
     struct map groups; /* source and line, column -> groups of instances */
     uint32_t groups_len;
     struct intern instances; /* names, without what tells crates of one name apart */
+    VEC(uint32_t) names;     /* the same, as the table first had them */
     struct map skipped;      /* source and line, column of a function -> a hash of what it skips */
     struct map variants;     /* sources of functions of which two programs skip different parts */
     VEC(struct counted_region) regions;
