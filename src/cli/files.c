@@ -13,6 +13,7 @@
  *
  * An output is replaced only when it is complete, and may be one of the inputs. */
 #include "cli/cli.h"
+#include "cli/share.h"
 #include "coverage/format/format.h"
 #include "coverage/format/llvm.h"
 #include "coverage/report/coverage_report.h"
@@ -425,11 +426,63 @@ static bool merge(const struct merge_request *request, char *const *paths, size_
 
 /* Inputs are read before the output is begun, so that it may be one of them. Profiles of clang and
  * rustc go their own way: reading and summing them is done by several threads. */
+static int merge_files(struct merge_request *r, char *const *paths, size_t len, struct err *e)
+{
+    if (is_source_profile(paths[0])) {
+        r->source.output = r->output;
+        return source_files_run(&r->source, r->to || r->llvm.has_container, paths, len, e);
+    }
+    if (r->source.to) {
+        err_in(e, paths[0], "is no profile by source position, as --to %s wants it",
+               r->source.to->name);
+        return EXIT_BAD;
+    }
+    if (is_llvm_profile(paths[0]) && !r->to) {
+        r->llvm.output = r->output;
+        return llvm_merge(&r->llvm, paths, len, e);
+    }
+    if (r->llvm.has_container || r->llvm.release) {
+        err_in(e, paths[0], "is no profile of LLVM, which --to and --llvm ask for");
+        return EXIT_BAD;
+    }
+    return merge(r, paths, len, e) ? EXIT_FINE : EXIT_BAD;
+}
+
+/* As a rank of a job: our part, those of ranks that died, and, as the lowest rank that lives, the
+ * sum of all parts. What a part says that is no failure, the sum says again. */
+static int merge_shared(struct share *s, const struct merge_request *request, char *const *paths,
+                        struct err *e)
+{
+    struct arena scratch = {0};
+    char **parts = ARENA_NEW(&scratch, char *, share_parts(s));
+    int status = EXIT_FINE, worst = EXIT_FINE;
+    enum share_turn turn;
+    uint32_t part;
+    for (uint32_t i = 0; i < share_parts(s); i++)
+        parts[i] = (char *)share_part(s, i);
+    while ((turn = share_next(s, &part)) != SHARE_DONE) {
+        struct merge_request r = *request;
+        size_t first, len;
+        share_slice(s, part, &first, &len);
+        r.output = turn == SHARE_PART ? parts[part] : request->output;
+        status = turn == SHARE_PART ? merge_files(&r, paths + first, len, e)
+                                    : merge_files(&r, parts, share_parts(s), e);
+        worst = status > worst ? status : worst;
+        if (status == EXIT_BAD || turn == SHARE_FINISH)
+            break;
+    }
+    share_end(s, status != EXIT_BAD);
+    arena_deinit(&scratch);
+    return worst;
+}
+
 static int merge_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
     struct merge_request r = {0};
     struct operands operands;
+    struct share *share = NULL;
+    uint64_t hash = share_hash(argc, argv);
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
     if (end != OPTIONS_READ)
         return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
@@ -437,25 +490,12 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
         err_set(e, "merge needs -o FILE and at least one input; see 'monarc merge --help'");
         return EXIT_BAD;
     }
-    int status;
+    struct share_request shared = {r.output, operands.at, operands.len, hash};
+    int status = EXIT_BAD;
     r.read.progress = r.llvm.progress = progress_start();
-    if (is_source_profile(operands.at[0])) {
-        r.source.output = r.output;
-        status =
-            source_files_run(&r.source, r.to || r.llvm.has_container, operands.at, operands.len, e);
-    } else if (r.source.to) {
-        status = EXIT_BAD;
-        err_in(e, operands.at[0], "is no profile by source position, as --to %s wants it",
-               r.source.to->name);
-    } else if (is_llvm_profile(operands.at[0]) && !r.to) {
-        r.llvm.output = r.output;
-        status = llvm_merge(&r.llvm, operands.at, operands.len, e);
-    } else if (r.llvm.has_container || r.llvm.release) {
-        status = EXIT_BAD;
-        err_in(e, operands.at[0], "is no profile of LLVM, which --to and --llvm ask for");
-    } else {
-        status = merge(&r, operands.at, operands.len, e) ? EXIT_FINE : EXIT_BAD;
-    }
+    if (share_begin(&share, &shared, e))
+        status = share ? merge_shared(share, &r, operands.at, e)
+                       : merge_files(&r, operands.at, operands.len, e);
     progress_end(r.read.progress);
     return status;
 }

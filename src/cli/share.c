@@ -1,0 +1,296 @@
+/* One command shared by the ranks of a job: `mpirun -n N monarc merge`.
+ *
+ * No MPI is needed, and no locks, which shared file systems often lack: ranks work through files
+ * that are renamed into place, in a folder beside the output that is named after the command line.
+ * Each rank merges a slice of the inputs; the lowest rank that lives merges these parts, in their
+ * order. Merging gives the same in any grouping of neighbours, so the output is that of one
+ * process.
+ *
+ *     inputs     a b c | d e f | g h i         OUT.sharing-HASH/part-0 part-1 part-2
+ *     ranks        0   |   1   |   2                            alive-0 alive-1 alive-2
+ *     output     part-0 + part-1 + part-2      OUT, then the folder is removed: all are done
+ *
+ * A rank that lives says so twice a second in its file; whoever waits for one that has said nothing
+ * new for PATIENCE seconds does its part. If that rank was only slow, it makes the same part again,
+ * which changes nothing. Parts of an earlier command, which was killed as a whole, are not taken:
+ * who has made them has not been seen to begin in this one. The output must not be among the
+ * inputs, as a rank that comes late would add it again. */
+#include "cli/share.h"
+
+#include "base/path.h"
+#include "record/ranks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE = 10, GRACE = 60, WORD_BYTES = 64, BEAT_MS = 500, LOOK_MS = 50 };
+static const char ENDED[] = "ended";
+
+/* What is known of another rank. */
+struct share_peer {
+    char word[WORD_BYTES]; /* what it said last */
+    int64_t heard;         /* when that was new, in our own seconds */
+};
+
+struct share {
+    struct arena arena;
+    const char *folder, *alive, *suffix;
+    uint32_t rank, ranks, parts;
+    size_t inputs;
+    int64_t began_real;
+    struct share_peer *peers;
+    bool *is_made; /* parts that we made */
+    pthread_t beat;
+    bool has_beat;
+    bool is_ending; /* set by us, read by the beat */
+};
+
+static int64_t share_seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec;
+}
+
+static void share_sleep(unsigned ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
+}
+
+/* --- being alive ------------------------------------------------------------------------------ */
+
+static void share_say(const struct share *s, const char *word, int flags)
+{
+    int fd = open(s->alive, O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (fd < 0)
+        return; /* the folder is gone: all is done */
+    if (pwrite(fd, word, WORD_BYTES, 0) != WORD_BYTES)
+        errno = 0; /* others will think that we have ended, and do our part */
+    close(fd);
+}
+
+/* A text of fixed length, so that no reader sees the end of an older one. */
+static void share_say_alive(const struct share *s, unsigned beat, int flags)
+{
+    char word[WORD_BYTES] = {0};
+    snprintf(word, sizeof word, "%" PRId64 " %u", s->began_real, beat);
+    share_say(s, word, flags);
+}
+
+static void *share_beat(void *argument)
+{
+    const struct share *s = argument;
+    for (unsigned beat = 1; !__atomic_load_n(&s->is_ending, __ATOMIC_ACQUIRE); beat++) {
+        share_say_alive(s, beat, 0);
+        share_sleep(BEAT_MS);
+    }
+    return NULL;
+}
+
+/* Reads what a rank says now; it lives if that is new, or was not long ago. */
+static bool share_is_alive(struct share *s, uint32_t rank)
+{
+    struct share_peer *p = &s->peers[rank];
+    char word[WORD_BYTES] = {0}, path[4400];
+    snprintf(path, sizeof path, "%s/alive-%" PRIu32, s->folder, rank);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int64_t now = share_seconds(CLOCK_MONOTONIC);
+    if (fd >= 0) {
+        if (pread(fd, word, sizeof word - 1, 0) > 0 && strcmp(word, p->word) != 0) {
+            memcpy(p->word, word, sizeof word);
+            p->heard = now;
+        }
+        close(fd);
+    }
+    return strcmp(p->word, ENDED) != 0 && now - p->heard < PATIENCE;
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+const char *share_part(struct share *s, uint32_t part)
+{
+    return arena_printf(&s->arena, "%s/part-%" PRIu32 "%s", s->folder, part, s->suffix);
+}
+
+void share_slice(const struct share *s, uint32_t part, size_t *first, size_t *len)
+{
+    *first = (size_t)((uint64_t)s->inputs * part / s->parts);
+    *len = (size_t)((uint64_t)s->inputs * (part + 1) / s->parts) - *first;
+}
+
+uint32_t share_parts(const struct share *s)
+{
+    return s->parts;
+}
+
+/* Files and recordings get their names when they are complete. A part of a rank that has not begun
+ * with us is of an earlier command. */
+static bool share_has_part(struct share *s, uint32_t part)
+{
+    struct stat st;
+    char path[4400];
+    snprintf(path, sizeof path, "%s/part-%" PRIu32 "%s", s->folder, part, s->suffix);
+    if (!s->is_made[part] && strtoll(s->peers[part].word, NULL, 10) < s->began_real - GRACE)
+        return false;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        strncat(path, "/monarc.side", sizeof path - strlen(path) - 1);
+    return access(path, F_OK) == 0;
+}
+
+/* Whether a rank below us lives, who will finish. */
+static bool share_is_led(struct share *s)
+{
+    bool is_led = false;
+    for (uint32_t rank = 0; rank < s->rank; rank++)
+        is_led |= share_is_alive(s, rank);
+    return is_led;
+}
+
+enum share_turn share_next(struct share *s, uint32_t *part)
+{
+    *part = s->rank;
+    if (s->rank < s->parts && !s->is_made[s->rank]) {
+        s->is_made[s->rank] = true;
+        return SHARE_PART;
+    }
+    for (;; share_sleep(LOOK_MS)) {
+        bool is_complete = true;
+        if (access(s->folder, F_OK))
+            return SHARE_DONE;
+        if (share_is_led(s))
+            continue;
+        for (uint32_t i = 0; i < s->parts; i++) {
+            bool is_alive = i != s->rank && share_is_alive(s, i);
+            if (share_has_part(s, i))
+                continue;
+            is_complete = false;
+            if (is_alive)
+                continue;
+            *part = i;
+            s->is_made[i] = true;
+            return SHARE_PART;
+        }
+        if (is_complete)
+            return SHARE_FINISH;
+    }
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+/* An output that is also an input, by any name. */
+static bool share_is_input(const char *output, char *const *inputs, size_t len)
+{
+    struct stat out, in;
+    if (stat(output, &out))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!stat(inputs[i], &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return true;
+    return false;
+}
+
+/* Files, and the folders of recordings with the one file that they hold. */
+static void share_remove(const char *folder, bool is_outer)
+{
+    char path[4700];
+    DIR *d = opendir(folder);
+    for (struct dirent *entry; d && (entry = readdir(d));) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (unlink(path) && is_outer)
+            share_remove(path, false);
+    }
+    if (d)
+        closedir(d);
+    rmdir(folder);
+}
+
+/* Rank 0 may be first to come and last to go: who makes the folder does not matter. */
+static bool share_enter(struct share *s, struct err *e)
+{
+    const char *own = s->rank < s->parts ? share_part(s, s->rank) : NULL;
+    if (mkdir(s->folder, 0777) && errno != EEXIST)
+        return err_errno(e, s->folder, errno);
+    if (own && unlink(own) && errno != ENOENT)
+        share_remove(own, false);
+    share_say_alive(s, 0, O_CREAT);
+    s->has_beat = pthread_create(&s->beat, NULL, share_beat, s) == 0;
+    return true;
+}
+
+uint64_t share_hash(int argc, char *const *argv)
+{
+    char *here = getcwd(NULL, 0);
+    uint64_t hash = hash_fnv64((const uint8_t *)(here ? here : ""), here ? strlen(here) : 0);
+    for (int i = 0; i < argc && argv[i]; i++)
+        hash = hash * 31 + hash_fnv64((const uint8_t *)argv[i], strlen(argv[i]));
+    free(here);
+    return hash;
+}
+
+bool share_begin(struct share **out, const struct share_request *request, struct err *e)
+{
+    struct rank_told told;
+    *out = NULL;
+    if (!strcmp(request->output, "-") || request->len < 2 || !rank_of_own(&told) ||
+        told.rank.size < 2)
+        return true;
+    if (share_is_input(request->output, request->inputs, request->len))
+        return err_in(e, request->output,
+                      "is an input, too; ranks that share a command may not replace their inputs");
+    struct share *s = calloc(1, sizeof *s);
+    if (!s)
+        memory_exhausted(sizeof *s);
+    struct arena *a = &s->arena;
+    const char *base = path_base_name(request->output), *dot = strrchr(base, '.');
+    s->suffix = dot && dot != base ? dot : "";
+    s->folder = arena_printf(a, "%s.sharing-%016" PRIx64, request->output, request->hash);
+    s->alive = arena_printf(a, "%s/alive-%" PRIu32, s->folder, told.rank.rank);
+    s->rank = told.rank.rank;
+    s->ranks = told.rank.size;
+    s->inputs = request->len;
+    s->parts = s->ranks < request->len ? s->ranks : (uint32_t)request->len;
+    s->began_real = share_seconds(CLOCK_REALTIME);
+    s->peers = ARENA_NEW(a, struct share_peer, s->ranks);
+    s->is_made = ARENA_NEW(a, bool, s->parts);
+    for (uint32_t i = 0; i < s->ranks; i++)
+        s->peers[i].heard = share_seconds(CLOCK_MONOTONIC);
+    *out = s;
+    if (share_enter(s, e))
+        return true;
+    share_end(s, false);
+    *out = NULL;
+    return false;
+}
+
+/* Whoever has finished removes the folder, after its name, at which the others see that all is
+ * done. After a failure the last one does. */
+void share_end(struct share *s, bool is_finished)
+{
+    const char *gone = arena_printf(&s->arena, "%s.done-%" PRIu32, s->folder, s->rank);
+    bool is_last = true;
+    __atomic_store_n(&s->is_ending, true, __ATOMIC_RELEASE);
+    if (s->has_beat)
+        pthread_join(s->beat, NULL);
+    if (!is_finished) {
+        char word[WORD_BYTES] = {0};
+        memcpy(word, ENDED, sizeof ENDED);
+        share_say(s, word, 0);
+        for (uint32_t i = 0; i < s->ranks; i++)
+            is_last &= i == s->rank || !share_is_alive(s, i);
+    }
+    if (is_last && rename(s->folder, gone) == 0)
+        share_remove(gone, true);
+    arena_deinit(&s->arena);
+    free(s);
+}
