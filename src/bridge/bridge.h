@@ -56,13 +56,19 @@ void line_counts_add(struct line_counts *c, const struct notes *n, const struct 
 
 /* The same counts as a profile by source position, for compilers: lines from the declaration of the
  * function that they stand in, which is not that which they were compiled in where it was inlined
- * before counters were put in. *report: what found no function. Needs no program. */
+ * before counters were put in. *report: what found no function. */
 struct line_positions_report {
     uint64_t lines, unplaced; /* of functions; in none, or in one of several instances */
     const char *file;         /* the first of these */
     uint32_t line;
 };
+/* The program to be optimised, which says what is inlined where; object NULL: nothing does. */
+struct line_positions_program {
+    struct object *object;
+    const struct functions *functions;
+};
 void line_counts_to_positions(const struct line_counts *c, enum source_compiler target,
+                              const struct line_positions_program *program,
                               struct source_profile *out, struct line_positions_report *report);
 
 /* Sorts by file, line, function and ordinal, and sums what agrees in these. */

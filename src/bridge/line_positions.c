@@ -15,11 +15,20 @@
  * Instances of a template share their lines. Such a line goes to the instance that it was compiled
  * in; one that was inlined elsewhere could be of any, and is left out and counted.
  *
+ * Compilers look inlined code up in the function that it is in, not in its own: without that, what
+ * was inlined would count as cold. Where it will be is what the program says, if there is one:
+ *
+ *     program     work, line 7: clamp, line 5         a place: work 7: clamp 2
+ *     counters    line 5, compiled in work: 900       its count, as clamp was inlined there as well
+ *             or  line 5, compiled in clamp: 1200     a part of it: that of the calls of clamp that
+ *                 clamp entered 1600, line 7: 1000    line 7 made, 1200 * 1000 / 1600
+ *
  * Counters have no discriminators, so that all blocks of a line have its count; compilers work the
- * rest out, since a line rarely has several. O(lines log functions). */
+ * rest out, since a line rarely has several. O(lines log functions + rows of the program). */
 #include "bridge/bridge.h"
 
 #include "base/bytes.h"
+#include "base/path.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -58,6 +67,119 @@ static const struct called_function *function_around(const struct called_functio
     return is_one_of_many ? NULL : found;
 }
 
+/* ---- inlined functions */
+
+struct inlining {
+    const struct line_counts *c;
+    enum source_compiler target;
+    struct source_profile fresh; /* largest counts, before they are added */
+    struct map line_of; /* (last component of the file, line), function -> c->at, plus one */
+    struct map entered; /* function -> in c->functions, plus one */
+    struct intern bases;
+    bool *is_placed; /* by c->at: an instance has it */
+};
+
+/* A name as the counters have it, without what clones append; INTERN_NONE: they do not. */
+static uint32_t counted_name(const struct line_counts *c, const char *name)
+{
+    return name ? intern_find(&c->names, name, source_name_length(name, COMPILER_GCC))
+                : INTERN_NONE;
+}
+
+/* How often a line ran in what was compiled as a function. The line's first entry is `*first`. */
+static bool counted_line(struct inlining *n, const struct object_position_frame *at,
+                         const struct object_position_frame *in, uint64_t *count, uint32_t *first)
+{
+    const char *base = at->file ? path_base_name(at->file) : "";
+    uint32_t function = counted_name(n->c, in->function);
+    uint32_t file = intern_find(&n->bases, base, strlen(base));
+    if (function == INTERN_NONE || file == INTERN_NONE)
+        return false;
+    const uint32_t *found = map_find(&n->line_of, map_two(file, at->line), function);
+    *count = 0;
+    *first = found ? *found - 1 : 0;
+    for (size_t i = *first; found && i < n->c->at.len; i++) {
+        const struct line_count *l = &n->c->at.at[i], *head = &n->c->at.at[*first];
+        if (l->file != head->file || l->line != head->line || l->function != head->function)
+            break;
+        *count = l->ran > *count ? l->ran : *count;
+    }
+    return found;
+}
+
+/* A row of the program, from the outside in: the count of each frame's line, of which the next
+ * one's calls are a part. */
+static void visit_inlined(const struct object_position *p, void *context)
+{
+    enum { MOST_FRAMES = 64 };
+    struct inlining *n = context;
+    uint64_t counts[MOST_FRAMES];
+    uint32_t instance = NO_INSTANCE, first = 0;
+    struct source_offset at = {0, 0};
+    bool is_found = false;
+    if (p->len < 2 || p->len > MOST_FRAMES || p->is_cut)
+        return;
+    for (size_t i = p->len; i--;) {
+        const struct object_position_frame *f = &p->frames[i];
+        if (!f->function || !f->declared || !f->line)
+            return;
+        is_found = false;
+        for (size_t k = p->len; k-- > i && !is_found;) {
+            is_found = counted_line(n, f, &p->frames[k], &counts[i], &first);
+            const uint32_t *own =
+                is_found && k + 1 < p->len
+                    ? map_find(&n->entered, counted_name(n->c, p->frames[k].function), 0)
+                    : NULL;
+            uint64_t entered = own ? n->c->functions.at[*own - 1].count : 0;
+            if (own && entered > counts[k + 1])
+                counts[i] =
+                    (uint64_t)((double)counts[i] * ((double)counts[k + 1] / (double)entered));
+        }
+        if (!is_found)
+            return;
+    }
+    n->is_placed[first] = true;
+    for (size_t i = p->len; i--;) {
+        const struct object_position_frame *f = &p->frames[i];
+        uint32_t copies;
+        instance = source_profile_instance(&n->fresh, instance, at, f->function,
+                                           source_name_length(f->function, n->target));
+        at.line = (f->line - f->declared) & 0xffff;
+        at.discriminator = i ? source_discriminator(f->discriminator, n->target, &copies) : 0;
+    }
+    uint32_t position = source_profile_position(&n->fresh, instance, at);
+    uint64_t *most = &n->fresh.positions.at[position].count;
+    *most = counts[0] > *most ? counts[0] : *most;
+}
+
+/* Of all functions that have counts, what is inlined in them in the program. */
+static void add_inlined(struct inlining *n, const struct line_positions_program *program,
+                        struct source_profile *out)
+{
+    VEC(struct object_range) ranges = {0};
+    for (uint32_t i = 0; i < n->c->at.len; i++) {
+        const struct line_count *l = &n->c->at.at[i];
+        const char *base = path_base_name(intern_text(&n->c->files, l->file));
+        uint32_t file = intern(&n->bases, base, strlen(base));
+        map_at(&n->line_of, map_two(file, l->line), l->function, i + 1, NULL);
+    }
+    for (uint32_t i = 0; i < n->c->functions.len; i++)
+        map_at(&n->entered, n->c->functions.at[i].name, 0, i + 1, NULL);
+    const struct functions *f = program->functions;
+    for (uint32_t i = 0; i < f->len; i++)
+        if (counted_name(n->c, f->at[i].name) != INTERN_NONE)
+            vec_push(&ranges, ((struct object_range){f->at[i].start, f->at[i].last + 1}));
+    object_each_position_within(program->object, ranges.at, ranges.len, visit_inlined, n);
+    source_profile_add(out, &n->fresh);
+    source_profile_deinit(&n->fresh);
+    map_deinit(&n->line_of);
+    map_deinit(&n->entered);
+    intern_deinit(&n->bases);
+    vec_free(&ranges);
+}
+
+/* ---- all */
+
 static uint32_t instance_for(const struct line_counts *c, const struct called_function *f,
                              enum source_compiler target, struct source_profile *out)
 {
@@ -69,9 +191,12 @@ static uint32_t instance_for(const struct line_counts *c, const struct called_fu
 }
 
 void line_counts_to_positions(const struct line_counts *c, enum source_compiler target,
+                              const struct line_positions_program *program,
                               struct source_profile *out, struct line_positions_report *report)
 {
     struct arena scratch = {0};
+    struct inlining inlining = {
+        .c = c, .target = target, .is_placed = ARENA_NEW(&scratch, bool, c->at.len + 1)};
     size_t len = c->functions.len;
     struct called_function *f = ARENA_NEW(&scratch, struct called_function, len + 1);
     if (len) {
@@ -79,6 +204,8 @@ void line_counts_to_positions(const struct line_counts *c, enum source_compiler 
         qsort(f, len, sizeof *f, by_place);
     }
     *report = (struct line_positions_report){0};
+    if (program && program->object)
+        add_inlined(&inlining, program, out);
     for (size_t i = 0; i < len; i++)
         if (f[i].count)
             source_profile_add_head(out, instance_for(c, &f[i], target, out), f[i].count);
@@ -94,6 +221,8 @@ void line_counts_to_positions(const struct line_counts *c, enum source_compiler 
             most = c->at.at[end].ran > most ? c->at.at[end].ran : most;
         }
         report->lines++;
+        if (!in && inlining.is_placed[i])
+            continue;
         if (!in) {
             if (!report->unplaced++) {
                 report->file = intern_text(&c->files, line->file);

@@ -487,7 +487,8 @@ bool arcs_positions(const struct arcs_calls_request *request, char *const *paths
         *request->passed_over = arena_printf(request->arena, "%s", j.passed_over);
     if (ok) {
         line_counts_settle(&j.counts);
-        line_counts_to_positions(&j.counts, target, out, report);
+        const struct line_positions_program program = {request->object, request->functions};
+        line_counts_to_positions(&j.counts, target, &program, out, report);
         if (report->file)
             report->file = arena_printf(request->arena, "%s", report->file);
     }

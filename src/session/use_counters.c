@@ -384,7 +384,7 @@ static bool use_write_drifted(struct use_job *j, struct err *e)
     uint64_t left_out;
     uint32_t version = afdo_version_of_gcc(j->request->gcc ? j->request->gcc : j->release);
     line_counts_settle(&j->drifted);
-    line_counts_to_positions(&j->drifted, COMPILER_GCC, &profile, &ignored);
+    line_counts_to_positions(&j->drifted, COMPILER_GCC, NULL, &profile, &ignored);
     const char *output = j->request->output;
     const char *path =
         path_has_suffix(output, ".gcda")

@@ -52,6 +52,27 @@ int main(int argc, char **argv)
 """
 
 
+COPIES = """static int third(int x)
+{
+    return x / 3;
+}
+__attribute__((noinline)) int often(int n) { int s = 0;
+    for (int i = 0; i < n; i++) {
+        s ^= i;
+        s += third(s);
+    }
+    return s;
+}
+__attribute__((noinline)) int rarely(int n) { int s = 0;
+    for (int i = 0; i < n; i++) {
+        s ^= i;
+        s -= third(s);
+    }
+    return s;
+}
+int main(int argc, char **argv) { return argc > 5 ? argv[0][0] : (often(3000) + rarely(1000)) & 1 & argc; }
+"""
+
 # Behind each jump stand nops, as assemblers align labels; the code does not say where it leads.
 PADDED = """__attribute__((noinline)) int work(int n)
 {
@@ -435,6 +456,23 @@ class Counters(Case):
                 self.assertEqual(counts[(str(offset),)], int(count), line)
         self.assertEqual(counts[("5",)], 90000)
         self.assertEqual(read_text(text)["often"][0] + read_text(text)["rarely"][0], 100000)
+
+
+    def test_inlined_functions_have_counts_where_they_are(self):
+        """Compilers look inlined code up in the function that it is in. `clamp` was inlined when it
+        was counted, too; `third` was not, and each of its copies has the calls that its line made."""
+        self.counted()
+        found = read_text(self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-"))
+        self.assertEqual(found["work"][1][("5 clamp", "4")], 90000)
+        for path in self.folder.glob("*t.gc*"):
+            path.unlink()
+        (self.folder / "t.c").write_text(COPIES)
+        self.counted()
+        text = self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-")
+        found = read_text(text)
+        self.assertEqual(found["often"][1][("3 third", "2")], 3000)
+        self.assertEqual(found["rarely"][1][("3 third", "2")], 1000)
+        self.assertNotIn("third", found["main"][1])
 
 
 class Files(Case):
