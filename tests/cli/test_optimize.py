@@ -344,6 +344,89 @@ int main(int argc, char **argv)
 """
 
 
+@unittest.skipUnless(GCC and shutil.which("objdump"), "needs gcc and objdump")
+class Odd(Case):
+    """What programs and profiles have that is not as usual."""
+
+    def counted(self, *functions):
+        """gmon.out with ten samples of each instruction of these functions of ./t."""
+        bins = {at: 10 for f in functions for at, _ in instructions(self.folder / "t", f)}
+        low, high = min(bins), max(bins) + 16
+        (self.folder / "gmon.out").write_bytes(gmon([(low, high, [bins.get(a, 0) for a in range(low, high)])]))
+        return self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "-")
+
+    def test_units_of_several_versions_of_dwarf(self):
+        for version in 2, 3, 4, 5:
+            (self.folder / f"u{version}.c").write_text(
+                f"__attribute__((noinline)) int f{version}(int n)\n{{\n    return n * {version} + 1;\n}}\n")
+            self.call("gcc", "-O1", f"-gdwarf-{version}", "-c", f"u{version}.c")
+        (self.folder / "main.c").write_text(
+            "int f2(int), f3(int), f4(int), f5(int);\nint main(int c, char **v)\n"
+            "{ return f2(c) + f3(c) + f4(c) + f5(c) + !v; }\n")
+        self.call("gcc", "-O1", "-no-pie", "-o", "t", "main.c", *(f"u{v}.o" for v in (2, 3, 4, 5)))
+        found = read_text(self.counted("f2", "f3", "f4", "f5"))
+        self.assertEqual(set(found), {"f2", "f3", "f4", "f5"})
+        for head, counts in found.values():
+            self.assertEqual((head, set(counts.values())), (10000, {10000}))
+
+    def test_one_name_in_several_files(self):
+        """Up to version 2 they are one function; from 3 on each name has a file."""
+        for name in "a", "b":
+            (self.folder / f"{name}.c").write_text(
+                "__attribute__((noinline)) static int same(int n)\n{\n    return n * 3;\n}\n"
+                f"__attribute__((noinline)) int {name}(int n) {{ return same(n) + 1; }}\n")
+        (self.folder / "main.c").write_text("int a(int), b(int);\nint main(int c, char **v)\n"
+                                            "{ return a(c) + b(c) + !v; }\n")
+        self.call("gcc", "-O1", "-g", "-no-pie", "-o", "t", "main.c", "a.c", "b.c")
+        code = re.findall(r"^([0-9a-f]+) <same>:", self.call("objdump", "-d", "t"), re.M)
+        self.assertEqual(len(code), 2)
+        low, high = sorted(int(at, 16) for at in code)
+        (self.folder / "gmon.out").write_bytes(gmon([(low, low + 8, [10] * 8), (high, high + 8, [30] * 8)]))
+        self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "t.afdo")
+        text = self.monarc("convert", "--to", "llvm-sample", "-o", "-", "t.afdo")
+        self.assertEqual(len(re.findall(r"^same:", text, re.M)), 1)
+        self.call("gcc", "-O2", "-fauto-profile=t.afdo", "-c", "a.c")
+
+    def test_lines_before_and_far_behind_the_declaration(self):
+        """Both are looked up modulo 65536, and said."""
+        (self.folder / "t.c").write_text(
+            "#line 500\n__attribute__((noinline)) int work(int n)\n{\n#line 3\n    n = n * 7 / 3;\n"
+            "#line 70000\n    n ^= n / 5;\n    return n;\n}\n"
+            "int main(int c, char **v) { return work(c) + !v; }\n")
+        self.call("gcc", "-O1", "-g", "-no-pie", "-o", "t", "t.c")
+        head, counts = read_text(self.counted("work"))["work"]
+        self.assertEqual(head, 10000)
+        places = {int(place.split(".")[0]) for (place,) in counts}
+        self.assertLessEqual({3 - 500 & 0xFFFF, 70000 - 500 & 0xFFFF}, places)
+        text = self.monarc("optimize", "--for", "clang", "--explain", "t", "gmon.out")
+        self.assertRegex(text, r"\d places are before the function's declaration or 65536 lines")
+        self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "t.afdo")
+        self.call("gcc", "-O2", "-fauto-profile=t.afdo", "-c", "t.c")
+
+    def test_counts_beyond_what_gcc_holds(self):
+        """gcc's counters are signed: 2^63 would be less than nothing. Sums do not wrap."""
+        (self.folder / "a.prof").write_text(f"work:1:{2 ** 64 - 1}\n 1: {2 ** 64 - 1} rarely:{2 ** 63}\n 2: 5\n")
+        self.monarc("merge", "-o", "sum", "a.prof", "a.prof")
+        self.assertEqual(read_text((self.folder / "sum").read_text())["work"],
+                         (2 ** 64 - 1, {("1",): 2 ** 64 - 1, ("2",): 10}))
+        for release in 11, 12, 16:
+            self.monarc("convert", "--to", "afdo", "--gcc", release, "-o", "a.afdo", "a.prof")
+            back = self.monarc("convert", "--to", "llvm-sample", "-o", "-", "a.afdo")
+            self.assertIn(f" 1: {2 ** 63 - 1} rarely:{2 ** 63 - 1}\n", back)
+            self.assertEqual(read_text(back)["work"][0], 2 ** 63 - 1)
+
+    def test_samples_of_another_build(self):
+        self.call("gcc", "-O2", "-g", "-o", "t", "t.c")
+        self.monarc("run", "--no-report", "-o", "r", "./t", "5000000")
+        self.call("gcc", "-O1", "-g", "-DX", "-o", "t", "t.c")
+        self.assertIn("another build of t (its build-id differs)",
+                      self.monarc("optimize", "--for", "gcc", "t", "r", "-o", "x", status=2))
+        self.call("strip", "t")
+        self.assertIn("has no line numbers", self.monarc("optimize", "--for", "gcc", "t", "r", "--force",
+                                                         "-o", "x", status=2))
+        self.assertFalse((self.folder / "x").exists())
+
+
 @unittest.skipUnless(GCC, "needs gcc")
 class Build(Case):
     def build(self, define="", run="./t 40000000", **more):

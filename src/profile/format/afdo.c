@@ -274,8 +274,10 @@ struct afdo_writing {
     uint64_t left_out;
 };
 
+/* gcc's counters are signed: beyond, a count would be less than nothing. */
 static void write_count(struct writer *w, uint64_t value)
 {
+    value = value < INT64_MAX ? value : INT64_MAX;
     writer_u32(w, (uint32_t)value);
     writer_u32(w, (uint32_t)(value >> 32));
 }
