@@ -117,7 +117,7 @@ static bool recorded_open_file(struct recorded *r, struct space_object *object,
     } else if (object->is_other) {
         if (!space_is_recorder(object)) /* an upgrade; its code is the profiler's with any names */
             r->replaced = path;
-    } else {
+    } else if (strchr(path, '/')) { /* linux-vdso.so.1 is no file */
         r->missing = path;
         r->missing_has_names = recorded_has_symbols(r, object);
         r->missing_why = object->why_missing;

@@ -174,8 +174,8 @@ def templates(folder):
     Path(folder, "t.cpp").write_text(TEMPLATE)
     subprocess.run(["c++", "--coverage", "-O0", "-o", "t", "t.cpp"], cwd=folder, check=True)
     subprocess.run(["./t"], cwd=folder, check=True)
-    cover = json.loads(monarc("cover", "--json", "-", cwd=folder).stdout)
-    return entry("t.html", ".", cwd=folder, cover=cover,
+    cover = json.loads(monarc("cover", "--instances", "each", "--json", "-", cwd=folder).stdout)
+    return entry("t.html", "--instances", "each", ".", cwd=folder, cover=cover,
                  branches={"file": "t.cpp", "line": 3, "summed": ["1 time | block 0 | straight on", "1 time | block 0 | away"],
                            "each": ["not reached | not reached | double least<double>(double, double)",
                                     "1 | never | int least<int>(int, int)", "never | 1 | long least<long>(long, long)"]})
