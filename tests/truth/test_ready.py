@@ -1,5 +1,6 @@
 """Time in which a thread could run but had no CPU, told from sleeping: against the kernel's own account, which
 the program reads at its end. How much it is depends on what else the machine does, so others compete for it."""
+import json
 import subprocess
 import sys
 import os
@@ -47,6 +48,30 @@ class Ready(Time, unittest.TestCase):
 
     def test_long_naps(self):
         self.check("0.02")
+
+    def test_comparisons_leave_it_out(self):
+        """It is up to what else the machine did: it has a row, and no part in any other; nor is it judged."""
+        old, new = self.recording + ".old", self.recording + ".new"
+        self.run_it("--off-cpu", self.program, "0.001")
+        os.rename(self.recording, old)
+        self.run_it("--off-cpu", self.program, "0.001")
+        os.rename(self.recording, new)
+        self.run_it(self.program, "0.001")
+        truths = self.truths()
+        if truths["wait", "ready"] < 0.1:
+            self.skipTest("it did not have to wait for a CPU")
+        seen = json.loads(self.monarc("diff", "--json", "--all", old, new))
+        rows = {row["name"]: row for row in seen["functions"]}
+        ran_and_slept = sum(row["self_time"]["new"] for name, row in rows.items() if name != "[ready to run]")
+        self.assertAlmostEqual(rows["main"]["total_time"]["new"], ran_and_slept, delta=0.1 * ran_and_slept)
+        self.assertIsNone(rows["[ready to run]"]["self_time"]["chance"])
+        # Of two sides of which one has no waits, only what ran is compared.
+        seen = json.loads(self.monarc("diff", "--json", "--all", self.recording, new))
+        for row in seen["functions"]:
+            self.assertIsNone(row["total_time"]["chance"], row)
+            self.assertTrue(row["name"][0] != "[" or "kernel" in row["name"] or
+                            row["self_time"]["chance"] is None, row)
+        self.assertIn("one side has waits", "".join(seen["summary"]["notes"]))
 
 
 for name in [name for name in dir(Time) if name.startswith("test_")]:

@@ -225,6 +225,13 @@ static void comparison_notes_times(struct notes_printer *to, const struct compar
                              "the sides measured different things (%s; %s): shares are of each "
                              "side's own samples",
                              c->old->dimension, c->new->dimension));
+    else if (c->one_waits)
+        comparison_note(to, "one side has waits (--off-cpu), the other has not: only self times of "
+                            "what ran are compared");
+    else if (c->by_share && comparison_waits(c->old))
+        comparison_note(to,
+                        "shares are not judged: with waits (--off-cpu) they depend on what else "
+                        "the machine did");
     else if (!c->old->has_time || !c->new->has_time)
         comparison_note(to, "shares are compared: the unit of the samples is unknown");
     if (c->compares_samples && (!c->old->has_stacks || !c->new->has_stacks))

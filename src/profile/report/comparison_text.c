@@ -246,7 +246,7 @@ static void comparison_found_text(struct out *out, const struct comparison_layou
 {
     const struct comparison *c = l->c;
     double all = c->new->time / c->new->runs - c->old->time / c->old->runs;
-    if (c->by_share || !c->self_changed || !c->compares_samples)
+    if (c->by_share || !c->self_changed || !c->compares_samples || c->one_waits)
         return;
     out_printf(out, "[* in self time: %+.*f %s of %+.*f %s]\n", l->scale.digits,
                l->scale.factor * c->found_time, l->scale.unit, l->scale.digits,

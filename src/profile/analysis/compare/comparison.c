@@ -101,14 +101,29 @@ static struct change comparison_row(const struct comparison *c, uint32_t old, ui
 
 /* --- chances --------------------------------------------------------------------------------- */
 
+/* How long threads had no CPU: that is up to what else the machine did. */
+static bool comparison_is_ready(const struct identity *id)
+{
+    return id->is_made && !strcmp(id->name, "[ready to run]");
+}
+
+static bool comparison_is_wait(const struct identity *id)
+{
+    return comparison_is_ready(id) || (id->is_made && !strncmp(id->name, "[waiting", 8));
+}
+
 enum noise_kind comparison_noise_kind(const struct comparison *c, const struct change *row)
 {
     const struct identity *id = change_identity(c, row);
     const char *object = id->object ? id->object : "";
-    bool is_kernel =
-        (id->is_made && (!strncmp(id->name, "[kernel", 7) || !strncmp(id->name, "[waiting", 8))) ||
-        !strncmp(object, "[kernel", 7);
+    bool is_kernel = (id->is_made && !strncmp(id->name, "[kernel", 7)) || comparison_is_wait(id) ||
+                     !strncmp(object, "[kernel", 7);
     return is_kernel ? NOISE_KERNEL : NOISE_CODE;
+}
+
+bool comparison_waits(const struct run_set *s)
+{
+    return s->facts.len && !strcmp(s->facts.at[0].event, "wall");
 }
 
 /* One of the four measured changes of rows. */
@@ -148,7 +163,8 @@ static void comparison_measure(struct comparison *c, struct change *rows, uint32
         struct measured_change *s = comparison_change_member(&rows[i], m);
         struct difference d;
         *s = (struct measured_change){pairs[i].old.mean, pairs[i].new.mean, -1, -1, false};
-        if (!m->is_judged)
+        const struct identity *id = change_identity(c, &rows[i]);
+        if (!m->is_judged || comparison_is_ready(id) || (c->one_waits && comparison_is_wait(id)))
             continue;
         difference_make(&d, &pairs[i].old, &pairs[i].new, noise, pairs[i].kind);
         s->margin = d.margin;
@@ -281,6 +297,8 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
     c->compares_time = c->compares_samples && old->has_time && new->has_time &&is_one_dimension &&
                        !comparison_side_is_part(old) && !comparison_side_is_part(new);
     c->by_share = rules->by_share || !c->compares_time;
+    c->one_waits = c->compares_samples && old->facts.len &&
+                   new->facts.len &&comparison_waits(old) != comparison_waits(new);
     match_identities(&c->match, &old->ids, &new->ids, a);
     c->has_renames = new->is_of_lines || match_similar(&c->match, old, new);
     struct change *rows = ARENA_NEW(&scratch, struct change, (size_t)old->ids.len + new->ids.len);
@@ -293,13 +311,16 @@ void comparison_make(struct comparison *c, const struct run_set *old, const stru
             rows[len++] = comparison_row(c, i, NO_FUNCTION);
     /* Times are judged by what matters of an average old run, shares by their difference. */
     bool has_totals = c->compares_samples && c->old->has_stacks && c->new->has_stacks;
-    bool has_time = c->compares_time, has_total_time = has_totals && has_time;
+    bool has_time = c->compares_time, has_total_time = has_totals && has_time && !c->one_waits;
+    /* Shares of all time, waits for a CPU included, are up to what else the machine did. */
+    bool has_share = c->compares_samples && !comparison_waits(old) && !comparison_waits(new);
     double share = c->rules.least, time = c->old->runs ? share * c->old->time / c->old->runs : 0;
     const struct change_member members[] = {
         {offsetof(struct change, self_time), run_set_time, TIME_SELF, has_time, time},
         {offsetof(struct change, total_time), run_set_time, TIME_TOTAL, has_total_time, time},
-        {offsetof(struct change, self), run_set_share, TIME_SELF, c->compares_samples, share},
-        {offsetof(struct change, total), run_set_share, TIME_TOTAL, has_totals, share}};
+        {offsetof(struct change, self), run_set_share, TIME_SELF, has_share, share},
+        {offsetof(struct change, total), run_set_share, TIME_TOTAL, has_totals && has_share,
+         share}};
     for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
         struct noise noise;
         comparison_measure(c, rows, len, &members[k], &noise, &scratch);

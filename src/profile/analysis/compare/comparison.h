@@ -267,6 +267,7 @@ struct comparison {
     uint32_t by_kind[CHANGE_RENAMED + 1], calls_changed, self_changed, total_changed;
     bool compares_samples, compares_calls;
     bool compares_time; /* both sides' samples stand for times, or events, of one kind */
+    bool one_waits;     /* waits were recorded on one side alone: only self times are compared */
     bool by_share;      /* as the rules say, or because times cannot be compared */
     bool is_assumed;    /* no side has several runs */
     struct noise times; /* of functions */
@@ -290,6 +291,9 @@ static inline const struct measured_change *change_total(const struct comparison
 }
 
 void comparison_deinit(struct comparison *c);
+
+/* Whether the samples of a side hold waits (--off-cpu). */
+bool comparison_waits(const struct run_set *s);
 
 /* Fills `totals`. */
 void comparison_judge_totals(struct comparison *c, struct arena *a);

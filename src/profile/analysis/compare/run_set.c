@@ -113,6 +113,9 @@ static void run_set_add_function(struct run_set *s, const struct analysed_run *r
     const struct graph_node *n = &recording->graph->nodes[from];
     const struct summary *summary = recording->summary;
     double total = summary->stacks ? summary->stacks->inclusive[from] : n->self + n->children;
+    /* Time without a CPU is up to what else the machine did, and has a row of its own. */
+    if (summary->stacks && summary->measured && summary->measured->ready_below)
+        total = fmax(0, total - summary->measured->ready_below[from]);
     uint64_t calls = n->calls + n->self_calls;
     f->least_calls = f->runs && f->least_calls < calls ? f->least_calls : calls;
     f->most_calls = f->most_calls > calls ? f->most_calls : calls;

@@ -552,6 +552,35 @@ static void strata_add(struct strata *t, uint32_t start, uint32_t end, uint32_t 
     hits_end_stratum(t->inclusive, &all, at.is_drawn, b);
 }
 
+/* How long the callers of each function had no CPU: that says what else the machine did. */
+static void stacks_measure_ready(struct stacks *t, const struct space *s, const struct functions *f,
+                                 const struct call_frames *frames, const double *weights,
+                                 struct arena *a)
+{
+    const struct recording *r = s->recording;
+    struct arena scratch = {0};
+    uint32_t *seen = ARENA_NEW(&scratch, uint32_t, f->len); /* recursion counts once */
+    t->ready_below = ARENA_NEW(a, double, f->len);
+    for (uint32_t i = 0; i < r->nodes.len; i++) {
+        if (!(weights[i] > 0) || !recording_is_wait(r, i) ||
+            r->nodes.at[i].address != RECORDING_WAIT_READY)
+            continue;
+        for (uint32_t node = r->nodes.at[i].parent; node != RECORDING_ROOT;
+             node = r->nodes.at[node].parent) {
+            uint32_t place = frames ? frames->place[node] : 0, first = space_function_of(s, node);
+            uint32_t k = frames ? frames->start[place] : 0,
+                     end = frames ? frames->start[place + 1] : 0;
+            for (uint32_t function = first; function != NO_FUNCTION;
+                 function = k < end ? frames->frame[k++] : NO_FUNCTION) {
+                if (seen[function] != i + 1)
+                    t->ready_below[function] += weights[i];
+                seen[function] = i + 1;
+            }
+        }
+    }
+    arena_deinit(&scratch);
+}
+
 /* A wait is below the function that waits; one without a place is in none. */
 static void stacks_measure_waits(struct stacks *t, const struct space *s, const struct functions *f,
                                  const struct call_frames *frames, const double *weights,
@@ -627,6 +656,7 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
     t->self_error = self.variance;
     t->inclusive_error = inclusive.variance;
     stacks_measure_waits(t, s, f, frames, weights, a);
+    stacks_measure_ready(t, s, f, frames, weights, a);
     arena_deinit(&scratch);
 }
 
