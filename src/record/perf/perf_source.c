@@ -33,6 +33,7 @@
 enum {
     IDLE_NS = 64 * 1000 * 1000,
     MOST_CHANCE = 4,
+    MOSTLY_OLD = 8, /* so much more time of old clocks */
     MOST_DRAWS = 100000,
     MOST_REDRAWN = 2000,       /* samples a second; with more, twice as many would cost too much */
     EVENLY = 3,                /* how much less first-period samples vary for that: measured */
@@ -131,8 +132,9 @@ static uint64_t perf_scale_first_periods(struct perf_source *s, uint64_t lost_sa
         all = s->result->user_only ? perf_user_code_ns(s, first + later + lost) : perf_used_ns(s);
     double left = fmax(all - later, 0), chance = 2 * sqrt(s->first_period_square / EVENLY);
     if (is_known && first >= MOST_CHANCE * period * sqrt((double)s->periods.at[0].aged + 1)) {
+        bool is_old = later > MOSTLY_OLD * first;
         double by_chance = fmax(fmin(left, first + lost + chance), first + lost - chance);
-        double factor = by_chance / (first + lost);
+        double factor = (is_old ? by_chance : left) / (first + lost);
         collector_scale_first_periods(s->collector, factor);
         return (uint64_t)(lost * factor);
     }
