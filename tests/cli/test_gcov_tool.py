@@ -226,6 +226,20 @@ class Own(Bench):
         self.assertEqual(self.tool("merge", "-w", "1,0", "a", "b").returncode, 0)
         self.assertIn("12 counts (all zero)", self.dump("merged_profile/z.gcda"))
 
+    def test_zeros_that_are_spelled_out(self):
+        """Sums of them are written as gcc writes what never ran: by a length alone."""
+        data = (FILES / "gcc-12/prog_c-prog.gcda").read_bytes()
+        for size in 8, 16:
+            short, long = struct.pack("<Ii", 0x01a10000, -size), struct.pack("<Ii", 0x01a10000, size) + bytes(size)
+            self.assertIn(short, data)
+            data = data.replace(short, long)
+        for folder in "a", "b":
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "x.gcda").write_bytes(data)
+        self.assertNotIn("all zero", self.dump("a/x.gcda"))
+        self.assertEqual(self.tool("merge", "a", "b").returncode, 0)
+        self.assertEqual(self.dump("merged_profile/x.gcda").count("all zero"), 2)
+
     def test_overlap(self):
         self.copy(FILES / "gcc-12/prog_c-prog.gcda", "a/x.gcda")
         self.copy(FILES / "gcc-12/prog_c-prog.gcda", "b/x.gcda")
