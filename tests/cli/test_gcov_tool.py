@@ -239,6 +239,12 @@ class Own(Bench):
         self.assertNotIn("all zero", self.dump("a/x.gcda"))
         self.assertEqual(self.tool("merge", "a", "b").returncode, 0)
         self.assertEqual(self.dump("merged_profile/x.gcda").count("all zero"), 2)
+        name = b"streamed.gcda\0"
+        (self.folder / "stream").write_bytes((struct.pack("<III", 0x6763666e, 0x4233322a, len(name)) + name + data) * 2)
+        self.assertEqual(self.tool("merge-stream", "stream").returncode, 0)
+        self.assertEqual(self.dump("streamed.gcda").count("all zero"), 2)
+        self.assertEqual(harness.monarc("merge", "-o", "sum.gcda", "a/x.gcda", "b/x.gcda", cwd=self.folder).returncode, 0)
+        self.assertEqual(self.dump("sum.gcda").count("all zero"), 2)
 
     def test_overlap(self):
         self.copy(FILES / "gcc-12/prog_c-prog.gcda", "a/x.gcda")
