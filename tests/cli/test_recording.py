@@ -324,6 +324,22 @@ class Trees(Case):
         shown = {int(pid): end for pid, end in re.findall(r"(?m) (\d+) +1 +(\S+) +cc1$", text)}
         self.assertEqual(shown, {pid: end for pid, (end, _) in ends.items()}, text)
 
+    def test_times_of_processes(self):
+        """Of one that still runs there is no elapsed time, and of one CPU time that nobody knows."""
+        run = Run("x")
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        ends = {20: (3 << 8, 10**9, "3"), 21: (9, 10**9, "SIGKILL"), 22: (None, 10**9, "?"), 23: (None, 0, "runs"),
+                24: (0, 10**9, "0"), 25: (11 | 0x80, 10**9, "SIGSEGV")}
+        for i, (pid, (status, end, _)) in enumerate(ends.items()):
+            run.process(pid, 1, demo, "demo", status=status, end=end, start=10**8)
+            run.thread(i, pid, "demo", None if pid == 24 else 10 * PERIOD)
+            run.sample([(demo, MAIN)], 10 - i, thread=i)
+        text = self.text("flat", "--force", "--by-process", self.write(run))
+        rows = {int(row[5]): row for row in (line.split() for line in text.splitlines()) if len(row) == 9 and row[5].isdigit()}
+        self.assertEqual({pid: row[7] for pid, row in rows.items()}, {pid: shown for pid, (_, _, shown) in ends.items()}, text)
+        self.assertEqual({pid: row[3:5] for pid, row in rows.items()},
+                         {pid: ["?" if pid == 24 else "0.010", "0.000" if pid == 23 else "0.900"] for pid in ends}, text)
+
     def test_threads(self):
         table = monarc_json("flat", "--force", "--by-thread", self.write(self.make()))
         check_schema(self, "shares", table)
