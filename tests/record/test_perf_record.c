@@ -221,10 +221,41 @@ static void tasks_and_losses(void **state)
     writer_deinit(&w);
 }
 
+/* Behind a record stand those of six fields that the event was opened with, in one order: all 64
+ * choices. */
+static void trailers_of_all_fields(void **state)
+{
+    static const uint64_t FIELDS[] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+                                      PERF_SAMPLE_ID,  PERF_SAMPLE_STREAM_ID,
+                                      PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER};
+    (void)state;
+    for (unsigned chosen = 0; chosen < 64; chosen++) {
+        struct perf_layout l = {.arch = &arch_x86_64, .has_trailer = true};
+        struct writer w;
+        struct perf_record r;
+        begin(&w, PERF_RECORD_SWITCH, 0); /* which has nothing of its own */
+        for (unsigned i = 0; i < 6; i++) {
+            if (!(chosen >> i & 1))
+                continue;
+            l.sample_type |= FIELDS[i];
+            writer_u64(&w, i == 0 ? UINT64_C(12) << 32 | 11 : 100 + i);
+        }
+        assert_true(perf_record_read(&l, end(&w), &r));
+        assert_int_equal(r.pid, chosen & 1 ? 11 : 0);
+        assert_int_equal(r.tid, chosen & 1 ? 12 : 0);
+        assert_int_equal(r.time, chosen & 2 ? 101 : 0);
+        assert_int_equal(r.id, chosen & 32 ? 105 : chosen & 4 ? 102 : 0);
+        assert_int_equal(r.stream, chosen & 8 ? 103 : 0);
+        assert_int_equal(r.cpu, chosen & 16 ? 104 : 0);
+        writer_deinit(&w);
+    }
+}
+
 int main(void)
 {
     layout = perf_layout_live(&arch_x86_64, true);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trailers_of_all_fields),
         cmocka_unit_test(samples_have_registers_and_stack),
         cmocka_unit_test(samples_without),
         cmocka_unit_test(mappings_tell_their_file),
