@@ -134,6 +134,20 @@ class Store(unittest.TestCase):
             values = [p["value"] for p in self.json("trend", f"only_{i}")["points"]]
             self.assertAlmostEqual(sum(values) * 4, (10 + i) / 1000, delta=0.001)
 
+    def test_behind_a_link_or_where_nothing_may_be_written(self):
+        name = self.recording("r", hot=100)
+        self.store("add", "--commit", "a", "--file", "h.db", name)
+        (self.dir / "link.db").symlink_to("h.db")
+        self.store("add", "--commit", "b", "--file", "link.db", name)
+        self.assertTrue((self.dir / "link.db").is_symlink())
+        (self.dir / "dangling.db").symlink_to("nowhere/h.db")
+        whole = (self.dir / "h.db").read_bytes()
+        self.store("add", "--commit", "c", "--file", "dangling.db", name, status=2)
+        for option in "--file=/proc/h.db", "--file=/dev/full", f"--file={self.dir}":
+            self.store("add", "--commit", "c", option, name, status=2)
+        self.assertEqual((self.dir / "h.db").read_bytes(), whole)
+        self.assertEqual([p["commit"] for p in self.json("trend", "hot", "--file", "h.db")["points"]], ["a", "b"])
+
     def test_what_is_no_history_stays_as_it_is(self):
         name = self.recording("r", **{f"function_{i}": 10 for i in range(500)})
         self.store("add", "--commit", "a", name)
