@@ -72,6 +72,9 @@ else
     tar -c --exclude='./build*' .
 fi | tar -x --no-same-owner -C "$system/monarc"
 
+# npm asks by https; where a proxy answers, its certificate is the one that Node.js has been told of.
+[ ! -r "${NODE_EXTRA_CA_CERTS:-}" ] || cp "$NODE_EXTRA_CA_CERTS" "$system/etc/ssl/site.pem"
+
 # shellcheck disable=SC2016
 exec unshare --mount sh -euc '
     system=$1
@@ -81,4 +84,5 @@ exec unshare --mount sh -euc '
     done
     exec chroot "$system" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CC:+CC="$CC"} ${MONARC_PART:+MONARC_PART="$MONARC_PART"} \
+        ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/etc/ssl/site.pem} \
         sh -c "cd /monarc && exec \"\$@\"" sh "$@"' sh "$system" "$@"
