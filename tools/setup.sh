@@ -13,7 +13,7 @@ packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkgconf \
         libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev libgraphviz-dev libsqlite3-dev ;;
-    demo) echo g++ gfortran ;;
+    demo) echo g++ gfortran graphviz ;; # newer libraries of Graphviz draw only with its programs beside them
     release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils strace dwz tmux procps musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 openmpi-bin libopenmpi-dev mpich libmpich-dev \

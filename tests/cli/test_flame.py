@@ -272,6 +272,13 @@ class Graph(unittest.TestCase):
                     self.assertNotIn(b"<!DOCTYPE", out.read_bytes())
                     self.assertIn("box::open", [t.text for t in xml.fromstring(out.read_bytes()).iter(SVG + "text")])
 
+    def test_plugins_that_are_not_listed(self):
+        """As where Debian's library of Graphviz is installed without its programs."""
+        with tempfile.TemporaryDirectory() as empty:
+            answer = monarc("graph", "--svg", "demo", "demo.gmon", env={"GVBINDIR": empty})
+        self.assertEqual((answer.returncode, answer.stdout), (2, b""))
+        self.assertRegex(answer.stderr, rb"package graphviz|built without Graphviz|is not installed")
+
     def test_what_does_not_go_together(self):
         for options in ("--tree", "--svg"), ("-o", "x"):
             self.assertEqual(monarc("graph", *options, *self.DEMO).returncode, 2)
