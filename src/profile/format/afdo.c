@@ -34,7 +34,8 @@ enum afdo_tag {
 };
 /* Kind 7 is a call by pointer; gcc passes over the word, since there is no other. The working set
  * is one of gcc's old tables: 128 rows of three words. */
-enum { TARGET_KIND = 7, NO_FILE_NUMBER = 0xffffffff, WORKING_SET_WORDS = 3 * 128 };
+enum { TARGET_KIND = 7, WORKING_SET_WORDS = 3 * 128 };
+enum { NO_FILE_NUMBER = 0xffffffff };
 
 /* The first release that reads each version, newest first. 0 is for gcc before 5, which has no
  * -fauto-profile. */
