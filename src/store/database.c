@@ -169,27 +169,20 @@ static bool store_load(struct store *s)
            late_find(l, "sqlite3_last_insert_rowid", &v->last_insert_rowid);
 }
 
-/* Of an empty file the first who has the lock makes the tables. The lock comes before the look:
- * of two jobs that begin a history at the same time the second one finds the tables of the
- * first, and makes none. BEGIN IMMEDIATE asks for the lock right away; a plain BEGIN asks at the
- * first write, when both may have read already and neither can go on. */
+/* Of an empty file the first who has the lock makes the tables, in the transaction that adds the
+ * first run: an attempt that fails leaves no history. The lock comes before the look: of two jobs
+ * that begin a history at the same time the second one finds the tables of the first, and makes
+ * none. BEGIN IMMEDIATE asks for the lock right away; a plain BEGIN asks at the first write, when
+ * both may have read already and neither can go on. */
 static bool store_make_tables(const struct store *s, struct err *e)
 {
-    if (!store_do(s, "BEGIN IMMEDIATE", e))
-        return false;
     bool is_empty = store_number(s, "SELECT count(*) FROM sqlite_master", e) == 0;
-    bool ok = !e->line[0];
-    if (ok && is_empty) {
-        char pragmas[128];
-        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d",
-                 STORE_APPLICATION, STORE_VERSION);
-        ok = store_do(s, SCHEMA, e) && store_do(s, pragmas, e);
-    }
-    if (ok)
-        return store_do(s, "COMMIT", e);
-    struct err ignored = {0};
-    (void)!store_do(s, "ROLLBACK", &ignored);
-    return false;
+    if (e->line[0] || !is_empty)
+        return !e->line[0];
+    char pragmas[128];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d",
+             STORE_APPLICATION, STORE_VERSION);
+    return store_do(s, SCHEMA, e) && store_do(s, pragmas, e);
 }
 
 /* Whether the file is a history that this program can write to. In order of what can be told:
@@ -203,8 +196,7 @@ static bool store_check(const struct store *s, bool makes, struct err *e)
     if (tables < 0)
         return false;
     if (!tables)
-        return makes ? store_make_tables(s, e)
-                     : err_in(e, s->path, "is an empty file, not a history of monarc store");
+        return makes || err_in(e, s->path, "is an empty file, not a history of monarc store");
     int64_t application = store_number(s, "PRAGMA application_id", e);
     int64_t version = store_number(s, "PRAGMA user_version", e);
     if (application != STORE_APPLICATION)
@@ -223,6 +215,15 @@ static bool store_check(const struct store *s, bool makes, struct err *e)
     return !e->line[0];
 }
 
+static bool store_connect(struct store *s, bool makes, struct err *e)
+{
+    int flags = SQLITE_OPEN_READWRITE | (makes ? SQLITE_OPEN_CREATE : 0);
+    if (s->api.open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
+        return store_fails(s, e); /* one message for all that keeps it from opening a file */
+    s->api.busy_timeout(s->db, WAIT_MS);
+    return store_check(s, makes, e);
+}
+
 bool store_open(struct store **out, const char *path, bool makes, struct err *e)
 {
     struct store *s = calloc(1, sizeof *s);
@@ -233,16 +234,11 @@ bool store_open(struct store **out, const char *path, bool makes, struct err *e)
     s->path = arena_copy(&s->arena, path, strlen(path));
     if (!store_load(s))
         return err_set(e, "a history needs SQLite's library: libsqlite3.so.0 " LATE_MISSING);
-    int flags = SQLITE_OPEN_READWRITE | (makes ? SQLITE_OPEN_CREATE : 0);
-    if (s->api.open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
-        /* SQLite has one message for all that keeps it from opening a file. */
-        struct stat st;
-        return makes || !stat(path, &st) || errno != ENOENT
-                   ? store_fails(s, e)
-                   : err_in(e, path, "there is no such history; 'monarc store add' begins one");
-    }
-    s->api.busy_timeout(s->db, WAIT_MS);
-    return store_check(s, makes, e);
+    struct stat st;
+    if (!stat(path, &st) || errno != ENOENT)
+        return store_connect(s, makes, e);
+    /* SQLite makes the file when it opens it, which is early while there is nothing to add. */
+    return makes || err_in(e, path, "there is no such history; 'monarc store add' begins one");
 }
 
 void store_close(struct store *s)
@@ -477,12 +473,13 @@ static bool store_blocks(const struct store *s, const struct store_run *run, int
 bool store_add(struct store *s, const struct store_run *run, bool *is_there, struct err *e)
 {
     int64_t commit, id = 0;
-    if (!store_do(s, "BEGIN IMMEDIATE", e))
+    if ((!s->db && !store_connect(s, true, e)) || !store_do(s, "BEGIN IMMEDIATE", e))
         return false;
     /* All or nothing: of a process that is killed in between, SQLite's journal takes everything
      * back. A run that is known already costs no more than its digest. */
-    bool ok = store_commit_id(s, run, &commit, e) && store_run_row(s, run, commit, &id, e) &&
-              (!id || store_blocks(s, run, id, e)) && store_do(s, "COMMIT", e);
+    bool ok = store_make_tables(s, e) && store_commit_id(s, run, &commit, e) &&
+              store_run_row(s, run, commit, &id, e) && (!id || store_blocks(s, run, id, e)) &&
+              store_do(s, "COMMIT", e);
     *is_there = ok && !id;
     struct err ignored = {0};
     if (!ok)

@@ -44,8 +44,8 @@ struct store_run {
 
 struct store;
 
-/* Opens a file, which is made if `makes`. Fails, and leaves it as it is, if it is no history, one
- * of another version of the tables, or damaged. */
+/* Opens a file. If `makes`, it may not be there: the first store_add() makes it. Fails, and leaves
+ * it as it is, if it is no history, one of another version of the tables, or damaged. */
 MUST_CHECK bool store_open(struct store **s, const char *path, bool makes, struct err *e);
 void store_close(struct store *s);
 

@@ -148,6 +148,12 @@ class Store(unittest.TestCase):
         self.assertEqual((self.dir / "h.db").read_bytes(), whole)
         self.assertEqual([p["commit"] for p in self.json("trend", "hot", "--file", "h.db")["points"]], ["a", "b"])
 
+    def test_a_failure_begins_no_history(self):
+        self.assertIn("No such file", self.store("add", "--commit", "a", "nothere", status=2))
+        self.assertFalse((self.dir / "monarc-history.db").exists())
+        self.store("add", "--commit", "a", self.recording("r", hot=100))
+        self.assertEqual(self.rows("runs"), 1)
+
     def test_what_is_no_history_stays_as_it_is(self):
         name = self.recording("r", **{f"function_{i}": 10 for i in range(500)})
         self.store("add", "--commit", "a", name)
