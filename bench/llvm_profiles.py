@@ -2,16 +2,18 @@
 """llvm_profiles.py [--files N] [--functions N] [--monarc PATH] [--llvm V] [FOLDER]: CPU time of monarc against
 llvm-profdata merge and llvm-cov export, for many raw profiles of one program.
 
-A program of so many functions of seven lines is compiled by clang and run once; the other profiles are copies of the one it
-left, as tests of one program leave them: what differs between them makes no difference to the time. Peak memory and the
-time of the children are those that the kernel counted for each command. llvm-profdata reads its list of files from a
-file, as no command line holds 100,000 names; monarc is given the folder.
+A program of so many functions of seven lines is compiled by clang and run once; the other profiles are those that it left with
+other counters, of which a third are 0. Both must come to the sum that is known from writing them. Peak memory and CPU time
+are those that the kernel counted for each command. llvm-profdata reads its list of files from a file, as no command line
+holds 100,000 long names; monarc is given the folder, and for merge the short names in it.
 """
 
 import argparse
+import array
 import os
-import resource
-import shutil
+import random
+import re
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -39,12 +41,29 @@ def make_program(folder, functions, llvm):
     return lines
 
 
+def vary(first, folder, files):
+    """Profiles 1 to files - 1 with other counters; the sum of all counters of all files."""
+    bytes_of = bytearray(first.read_bytes())
+    version = struct.unpack_from("<Q", bytes_of, 8)[0]
+    assert version == 10, "the layout is that of LLVM 19 to 22"
+    ids, records, before, counters = struct.unpack_from("<4Q", bytes_of, 16)
+    at = 128 + ids + records * 64 + before
+    total = sum(struct.unpack_from(f"<{counters}Q", bytes_of, at))
+    numbers = random.Random(24)
+    pool = array.array("Q", [numbers.randrange(1, 1 << numbers.randrange(1, 30)) if numbers.random() < 2 / 3 else 0
+                             for _ in range(4 * counters)])
+    for i in range(1, files):
+        own = pool[(k := numbers.randrange(3 * counters)):k + counters]
+        bytes_of[at:at + 8 * counters] = own.tobytes()
+        total += sum(own)
+        (folder / f"{i}").write_bytes(bytes_of)
+    return total
+
+
 def measure(command, **more):
-    """(CPU seconds, elapsed is not told, peak MB) of a child."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """(CPU seconds, peak MB) of a child."""
     pid = os.posix_spawnp(command[0], [str(c) for c in command], os.environ, **more)
     _, status, used = os.wait4(pid, 0)
-    del before
     if status:
         raise SystemExit(f"{command[0]}: status {status}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
@@ -61,12 +80,12 @@ def main():
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
         lines = make_program(folder, arguments.functions, arguments.llvm)
-        first = folder / "runs/0.profraw"
+        runs = folder / "runs"
+        first = runs / "0"
         subprocess.run([folder / "program"], env={"LLVM_PROFILE_FILE": str(first)}, check=True)
-        for i in range(1, arguments.files):
-            shutil.copyfile(first, folder / f"runs/{i}.profraw")
-        (folder / "list").write_text("".join(f"{folder}/runs/{i}.profraw\n" for i in range(arguments.files)))
-        print(f"{arguments.files} files of {first.stat().st_size >> 10} KB, {arguments.functions} functions, {lines} lines")
+        total = vary(first, runs, arguments.files)
+        (folder / "list").write_text("".join(f"{runs}/{i}\n" for i in range(arguments.files)))
+        print(f"{arguments.files} files of {first.stat().st_size / 1024:.1f} KB, {arguments.functions} functions, {lines} lines")
         quiet = {"file_actions": [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]}
         profdata = f"llvm-profdata-{arguments.llvm}"
         rows = {"llvm-profdata merge": measure([profdata, "merge", "-o", folder / "all.profdata", "-f", folder / "list"]),
@@ -74,10 +93,14 @@ def main():
                                             folder / "all.profdata", folder / "program"], **quiet),
                 "monarc cover --lcov": measure([arguments.monarc, "cover", "--quiet", "--lcov", folder / "ours.info",
                                                 folder / "program", folder / "runs"], **quiet),
-                "monarc merge": measure([arguments.monarc, "merge", "-o", folder / "ours.profdata", "--to", "profdata",
-                                         *[f"{folder}/runs/{i}.profraw" for i in range(min(arguments.files, 20000))]])}
+                "monarc merge": measure(["env", "-C", runs, arguments.monarc, "merge", "-o", "../ours.profdata", "--to", "profdata",
+                                         *range(arguments.files)])}
         for what, (seconds, peak) in rows.items():
             print(f"{what:22} {seconds:8.2f} s CPU  {peak:6} MB")
+        for made in "all.profdata", "ours.profdata":
+            shown = subprocess.run([profdata, "show", folder / made], capture_output=True, text=True, check=True).stdout
+            found = int(re.search(r"Total count: (\d+)", shown)[1])
+            print(f"{made}: total count {found}, {'right' if found == total else f'wrong: {total}'}")
         peer = rows["llvm-profdata merge"][0] + rows["llvm-cov export"][0]
         print(f"monarc cover takes 1/{peer / rows['monarc cover --lcov'][0]:.1f} of llvm-profdata and llvm-cov")
 

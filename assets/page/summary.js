@@ -69,15 +69,44 @@ function hottest() {
         first.map(i => [...times(i), ...calls(i), functionLink(i)]), titles.length - 1) : null;
 }
 
-function leastCovered() {
-    const rows = fileNumbers().filter(i => page.files.covered[i])
-        .map(i => [i, ratioOf("lines", i)]).filter(([, ratio]) => missedOf(ratio) > 0)
-        .sort((l, r) => missedOf(r[1]) - missedOf(l[1])).slice(0, FEW)
-        .map(([i, ratio]) => [ratioText(ratio), countText(missedOf(ratio)), fileLink(i)]);
-    if (rows.length)
-        return smallTable("Files with the most lines that never ran", ["lines", "missed", "file"], rows, 2);
-    const { all, unknown } = page.coverage.totals.lines;
-    return all > unknown ? element("p", { class: "remark" }, "All lines of which counts are known ran.") : "";
+/* Of how well a file is covered, in a word and a colour: against the gate of its lines where there is
+ * one, else by the two limits that genhtml and gcovr have, too. */
+const LEVELS = [[90, "high"], [75, "medium"], [0, "low"]];
+
+function gateOf(name) {
+    return page.coverage.gates.find(gate => gate.name === name);
+}
+
+function levelOf(ratio) {
+    const known = ratio.all - ratio.unknown, gate = gateOf("line");
+    if (!known)
+        return "";
+    if (gate) {
+        const passes = 100 * ratio.hit / ratio.all >= gate.limit;
+        return element("span", { class: `level ${passes ? "high" : "low"}` }, passes ? "enough" : "too low");
+    }
+    const [, word] = LEVELS.find(([limit]) => percentOf(ratio) >= limit);
+    return element("span", { class: `level ${word}` }, word);
+}
+
+/* Totals by file, those with most to gain first, and of all below them. */
+function fileTotals() {
+    const MOST = 20, t = page.coverage.totals, hasBranches = t.branches.all > 0, hasFunctions = t.functions.all > 0;
+    const files = fileNumbers().filter(i => page.files.covered[i] && page.files.lines.all[i])
+        .sort((l, r) => missedOf(ratioOf("lines", r)) - missedOf(ratioOf("lines", l)) || l - r);
+    if (!files.length)
+        return "";
+    const row = (of, name) => [name, levelOf(of("lines")), ratioCell(of("lines")), countText(missedOf(of("lines"))),
+        hasFunctions ? ratioText(of("functions")) : null, hasBranches ? ratioText(of("branches")) : null];
+    const shown = files.slice(0, MOST).map(i => row(key => ratioOf(key, i), fileLink(i)));
+    shown.push(row(key => t[key], element("strong", {}, `all of ${counted(files.length, "file")}`)));
+    const titles = ["file", "level", "lines", "missed", hasFunctions ? "functions" : null, hasBranches ? "branches" : null];
+    const kept = titles.map((title, i) => title ? i : -1).filter(i => i >= 0), gate = gateOf("line");
+    return element("div", { class: "totals" },
+        smallTable("Coverage by file", kept.map(i => titles[i]), shown.map(cells => kept.map(i => cells[i])), -2),
+        element("p", { class: "remark" }, gate ? `Enough is ${gate.limit}${NARROW}% of the lines, as asked for. `
+            : `High is ${LEVELS[0][0]}${NARROW}% of the lines or more, low is below ${LEVELS[1][0]}${NARROW}%. `,
+        files.length > MOST ? `The ${countText(files.length - MOST)} files with fewer missed lines: ` : "", link({ view: "coverage" }, "all files")));
 }
 
 function coverageFacts() {
@@ -155,10 +184,13 @@ function comparisonVerdict() {
         link({ view: "comparison" }, "which"));
 }
 
+/* Judged by its gate, if there is one: what is not known counts against it. */
 function patchVerdict() {
-    const { diff } = page.coverage, missed = missedOf(diff.lines);
-    return element("li", { class: missed ? "warning" : "note" }, element("strong", {}, "patch"), " ",
-        diff.lines.all ? `${ratioText(diff.lines)} of the changed lines with code ran` : "no changed line has code",
+    const { diff } = page.coverage, missed = missedOf(diff.lines), gate = gateOf("diff");
+    const judged = gate ? gate.has_failed ? ["error", "patch failed"] : ["note", "patch passed"] : [missed ? "warning" : "note", "patch"];
+    return element("li", { class: judged[0] }, element("strong", {}, judged[1]), " ",
+        diff.lines.all ? `${ratioText(diff.lines)} of the changed lines with code ran (${countText(diff.lines.hit)} of ${countText(diff.lines.all)})` : "no changed line has code",
+        gate ? `, ${gate.limit}${NARROW}% are asked for` : "",
         missed ? `; ${counted(missed, "line")} never ran: ` : ": ", link({ view: "coverage" }, "which"));
 }
 
@@ -179,9 +211,8 @@ function showSummary(main) {
         texts.append(heading("Profile"), profileFacts(), findingList([...page.profile.doctor, ...notes]));
     }
     if (page.coverage) {
-        const place = page.profile ? texts : pictures;
-        place.append(heading("Coverage"), coverageRings(), coverageFacts(), gateList());
-        texts.append(leastCovered(), findingList(page.coverage.problems));
+        texts.append(heading("Coverage"), coverageRings(), coverageFacts(), gateList(), findingList(page.coverage.problems));
+        pictures.append(page.coverage.diff ? diffTable() : "", fileTotals());
     }
     main.append(verdicts(), element("div", { class: "columns" }, pictures, texts));
 }

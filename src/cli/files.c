@@ -143,6 +143,7 @@ static bool info_describe_trace(const struct info_target *d, bool *is_one, struc
 static bool info_describe_llvm(const struct info_target *d, struct err *e)
 {
     struct llvm_reader reader = llvm_reader_over(file_bytes(d->buffer), d->path);
+    reader.wants_names = reader.wants_values = true;
     struct llvm_profile profile = {0}, sum = {0};
     struct llvm_info info = {.name = d->path, .size_bytes = d->buffer->len, .sum = &sum};
     bool is_end = false, ok = true;

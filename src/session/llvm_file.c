@@ -158,10 +158,12 @@ static void add_file(size_t i, unsigned worker, void *context)
     const char *path = job->paths[i];
     bool is_end = false, ok = file_map(path, &file, &e);
     struct llvm_reader reader = llvm_reader_over(file_map_bytes(&file), path);
+    reader.wants_values = true;
     while (ok && !is_end) {
         struct llvm_profile *grown = NULL;
         struct llvm_reader again = reader;
         again.wants_names = true;
+        again.wants_values = false;
         ok = llvm_profile_next(&reader, &w->profile, &is_end, &e);
         if (ok && !is_end)
             ok = groups_add(&w->groups, &w->profile, path, &grown, &e);
@@ -178,11 +180,12 @@ static void add_file(size_t i, unsigned worker, void *context)
     progress_step(job->progress);
 }
 
-/* All files into a zeroed *out; of several that cannot be read the first is the error. */
-static bool add_files(const struct llvm_request *r, char *const *paths, size_t len,
+/* All files into a zeroed *out, in their order if a sum of values depends on it; of several that
+ * cannot be read the first is the error. */
+static bool add_files(const struct llvm_request *r, char *const *paths, size_t len, bool has_values,
                       struct groups *out, struct err *e)
 {
-    unsigned workers = parallel_workers(len, 0);
+    unsigned workers = parallel_workers(len, has_values ? 1 : 0);
     struct arena scratch = {0};
     struct adding_job job = {.paths = paths, .progress = r->progress};
     size_t failed = SIZE_MAX;
@@ -220,6 +223,7 @@ static bool read_first(const char *path, struct llvm_profile *out, struct err *e
     struct file_map file = {0};
     bool is_end, ok = file_map(path, &file, e);
     struct llvm_reader reader = llvm_reader_over(file_map_bytes(&file), path);
+    reader.wants_values = true;
     ok = ok && llvm_profile_next(&reader, out, &is_end, e) &&
          (!is_end || err_in(e, path, "has no profile in it"));
     file_map_deinit(&file);
@@ -267,7 +271,7 @@ int llvm_merge(const struct llvm_request *r, char *const *paths, size_t len, str
     struct llvm_target to = target_of(r, container_of(r, &first), &first);
     if (ok && to.container != LLVM_TEXT && !to.version)
         ok = err_set(e, "option '--llvm' takes a release from 11 to 23, not %" PRIu32, r->release);
-    ok = ok && add_files(r, paths, len, &groups, e) &&
+    ok = ok && add_files(r, paths, len, first.sites.len > 0, &groups, e) &&
          write_groups(&groups, &to, &w, &misfits, e) &&
          file_replace(r->output, (struct bytes){w.out.at, w.out.len}, e);
     for (size_t i = 0; i < groups.at.len; i++)

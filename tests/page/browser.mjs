@@ -435,6 +435,20 @@ async function checkBranches(visit, name, { file, line, summed, each }) {
     same(cells, [summed, each], `${name}: branches of line ${line}`);
 }
 
+/* The summary judges the patch and each file by the gates: in a word, and in a colour that is not the same for both. */
+async function checkVerdicts(visit, name, { diff, files, total, limit }) {
+    const enough = ratio => 100 * ratio.hit / ratio.all >= limit ? "enough" : "too low", percent = ratio => 100 * ratio.hit / (ratio.all - ratio.unknown);
+    await visit.view({ view: "summary" });
+    const verdict = await visit.page.textContent(".verdicts li strong:text-matches('^patch')");
+    same(verdict, 100 * diff.lines.hit / diff.lines.all >= limit ? "patch passed" : "patch failed", `${name}: the patch is judged in the summary`);
+    const rows = await visit.page.$$eval(".totals tbody tr", list => list.map(row => [...row.children].map(cell => cell.textContent)));
+    same(rows.slice(0, -1).map(row => [row[0], row[1]]).sort(), files.filter(f => f.totals.lines.all).map(f => [f.path, enough(f.totals.lines)]).sort(), `${name}: each file is judged in the summary`);
+    const last = rows[rows.length - 1];
+    same([last[1], parseFloat(last[2])], [enough(total.lines), Number(percent(total.lines).toFixed(1))], `${name}: and all of them together`);
+    const colour = await visit.page.$eval(".totals .level", level => getComputedStyle(level).color);
+    ok(colour !== await visit.page.$eval("main", main => getComputedStyle(main).color), `${name}: the level has a colour`, colour);
+}
+
 /* What no column has room for stands in the details. */
 async function checkHistory(visit, name, { file, line, text }) {
     await visit.view({ view: "source", file, line });
@@ -657,6 +671,8 @@ async function checkPage(browser, name, entry) {
         await checkDetails(visit, name, entry.details);
     if (entry.deltas)
         await checkDeltas(visit, name, entry.deltas);
+    if (entry.judged)
+        await checkVerdicts(visit, name, entry.judged);
     if (entry.branches)
         await checkBranches(visit, name, entry.branches);
     if (entry.lines)

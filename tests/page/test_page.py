@@ -243,7 +243,9 @@ def pages(folder):
     changes.mkdir()
     if before_and_after(changes) and commit_both(changes):
         cover = json.loads(monarc("cover", "--json", "-", "--diff", "p.patch", ".", cwd=changes).stdout)
-        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", ".", cwd=changes, task=missed_by_patch(changes, cover),
+        gates = ["--fail-under-diff", "99", "--fail-under-line", "99"]
+        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", *gates, ".", cwd=changes, task=missed_by_patch(changes, cover),
+                                              judged={"diff": cover["diff"], "files": cover["sources"], "total": cover["totals"], "limit": 99},
                                               history={"file": "p.c", "line": 2, "text": "Since the base: lost. Written 2001-01-01 by Ada."})
     odd = folder / "odd"
     arguments = odd_sources(odd, ["cc"])

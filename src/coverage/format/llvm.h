@@ -16,7 +16,8 @@ bool llvm_profile_probe(struct bytes first);
 /* A file, of which raw ones may hold several profiles, one behind the other. */
 struct llvm_reader {
     struct cursor in;
-    bool wants_names; /* of raw profiles, too: unpacked only if asked for */
+    bool wants_names;  /* of raw profiles, too: unpacked only if asked for */
+    bool wants_values; /* which coverage does not need */
 };
 
 struct llvm_reader llvm_reader_over(struct bytes in, const char *name);
@@ -60,6 +61,32 @@ struct llvm_memory {
 
 /* Appends a raw profile of it. The error is without a file's name. */
 MUST_CHECK bool llvm_raw_from_memory(struct writer *w, const struct llvm_memory *m, struct err *e);
+
+/* ---- values (llvm_values.c) */
+
+/* What text has in place of the name of a function that is not in the profile. */
+#define LLVM_EXTERNAL "** External Symbol **"
+
+struct keyed;
+
+/* Reads the values of `f`, to the end of `p`; the cursor has the byte order. */
+MUST_CHECK bool llvm_values_read(struct cursor *in, struct llvm_profile *p,
+                                 struct llvm_function *f);
+
+/* Addresses of called functions, which a raw profile has, become references to their names.
+ * `addresses` are those of functions (the items), and are sorted. */
+void llvm_values_name_targets(struct llvm_profile *p, struct keyed *addresses, size_t len);
+
+/* Appends what a function has of values. For a raw profile `places` has the functions by their
+ * name_ref, and calls get the addresses that are made up for these; else it is NULL. */
+void llvm_values_put(struct writer *w, const struct llvm_profile *p, const struct llvm_function *f,
+                     const struct map *places);
+uint64_t llvm_values_address(size_t place);
+
+/* The same as lines; `names`: name_ref -> names. */
+void llvm_values_text(struct writer *w, const struct llvm_profile *p, const struct llvm_function *f,
+                      const struct map *names);
+const char *llvm_value_kind_name(int kind);
 
 /* ---- mappings (llvm_mapping.c) */
 

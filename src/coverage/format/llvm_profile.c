@@ -21,6 +21,8 @@
  * llvm/include/llvm/ProfileData/InstrProfData.inc, InstrProf.h and compiler-rt. */
 #include "coverage/format/llvm.h"
 
+#include "base/sort.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
@@ -220,7 +222,7 @@ struct raw_record {
 /* Where the fields of a record are: that of the C struct, which is aligned to 8 bytes. The fields
  * before and between them are name and hash, pointers to the function and its values. */
 struct raw_fields {
-    size_t counters_at, bitmap_at, counters, sites, bitmap, size;
+    size_t counters_at, bitmap_at, function_at, counters, sites, bitmap, size;
     uint32_t kinds;
 };
 
@@ -228,6 +230,7 @@ static struct raw_fields raw_fields(uint32_t version, size_t word)
 {
     struct raw_fields f = {.counters_at = 16, .kinds = version >= 10 ? 3 : 2};
     f.bitmap_at = 16 + word * (version >= 11 ? 2 : 1);
+    f.function_at = f.bitmap_at + word * (version >= 9);
     f.counters = 16 + (3 + (version >= 9) + (version >= 11)) * word;
     f.sites = f.counters + 4;
     size_t end = f.sites + 2 * f.kinds + 2 * (version >= 11);
@@ -375,12 +378,31 @@ static bool raw_take_record(struct llvm_profile *out, const struct raw_header *h
         memcpy(out->bits.at + out->bits.len, l->bitmap.at + bits, r.bitmap);
     out->bits.len += r.bitmap;
     vec_push(&out->functions, f);
-    out->value_records += r.sites > 0;
+    out->value_records += r.sites && !out->keeps_values;
     return true;
 }
 
-/* Steps over what a program counted of values: u32 size of all, and so on, a record.
- * What follows them would else be taken for another profile. */
+/* What a program counted of values: of each record with sites, in their order. Where nobody asks
+ * they are stepped over, as what follows would else be taken for another profile. */
+static bool raw_read_values(struct cursor *in, const struct raw_layout *l, struct llvm_profile *out)
+{
+    VEC(struct keyed) addresses = {0};
+    bool ok = true;
+    for (size_t i = 0; i < out->functions.len && ok; i++) {
+        const uint8_t *record = l->records.at + i * l->fields.size;
+        const uint8_t *function = record + l->fields.function_at;
+        uint64_t address = in->word == 4 ? bytes_u32(function, in->big_endian)
+                                         : bytes_u64(function, in->big_endian);
+        if (address)
+            vec_push(&addresses, (struct keyed){address, (uint32_t)i});
+        if (raw_record(record, &l->fields, out->version, in).sites)
+            ok = llvm_values_read(in, out, &out->functions.at[i]);
+    }
+    llvm_values_name_targets(out, addresses.at, addresses.len);
+    vec_free(&addresses);
+    return ok;
+}
+
 static void raw_pass_values(struct cursor *in, const struct raw_layout *l, uint32_t version)
 {
     for (size_t i = 0; i < l->records.len && !in->failed; i += l->fields.size) {
@@ -472,7 +494,7 @@ static bool raw_next(struct llvm_reader *r, struct llvm_profile *out, struct err
         return err_at(e, &start, "the names of the raw profile are damaged");
     if (out->value_records)
         raw_pass_values(in, &l, out->version);
-    if (in->failed)
+    if (in->failed || (out->keeps_values && !raw_read_values(in, &l, out)))
         return err_at(e, in, "the values of the raw profile end early");
     return true;
 }
@@ -520,8 +542,11 @@ static void indexed_function(struct cursor *in, struct llvm_profile *out, uint32
         out->bits.at[out->bits.len++] = (uint8_t)cursor_u64(in);
     uint32_t values = cursor_left(in) >= 8 ? bytes_u32(in->at, false) : 0;
     in->failed |= values < 8;
-    out->value_records += values > 8;
-    (void)cursor_take(in, values);
+    out->value_records += values > 8 && !out->keeps_values;
+    if (!out->keeps_values)
+        (void)cursor_take(in, values);
+    else if (!in->failed)
+        in->failed = !llvm_values_read(in, out, &f);
     if (!in->failed)
         vec_push(&out->functions, f);
 }
@@ -604,23 +629,55 @@ static bool text_next(struct cursor *in, const char *what, uint64_t *value, stru
     return (text_line(in, &line) && text_number(line, value)) || err_at(e, in, "expected %s", what);
 }
 
-/* Kinds, sites of each, values of each: passed over.
- * Every number of them is on a line of its own, so loops end with the file. */
-static bool text_pass_values(struct cursor *in, uint64_t kinds, struct err *e)
+/* A value and how often it was met: `name:count` or `number:count`. */
+static bool text_value(struct cursor *in, uint64_t kind, struct llvm_value *out, struct err *e)
 {
-    for (uint64_t kind = 0; kind < kinds; kind++) {
-        uint64_t number, sites, values;
-        struct bytes line;
-        if (!text_next(in, "a kind of values", &number, e) ||
+    struct bytes line = {0};
+    bool ok = text_line(in, &line);
+    const uint8_t *colon = ok ? memrchr(line.at, ':', line.len) : NULL;
+    size_t len = colon ? (size_t)(colon - line.at) : 0;
+    struct bytes value = {line.at, len}, count = {line.at + len + 1, line.len - len - 1};
+    if (!colon || !text_number(count, &out->count) ||
+        (kind == VALUES_SIZES && !text_number(value, &out->value)))
+        return err_at(e, in, "expected a value");
+    if (kind != VALUES_SIZES)
+        out->value =
+            text_is(value, LLVM_EXTERNAL) ? 0 : llvm_name_ref((const char *)value.at, value.len);
+    return true;
+}
+
+/* Kinds, sites of each, values of each. Every number of them is on a line of its own, so loops end
+ * with the file. */
+static bool text_values(struct cursor *in, uint64_t kinds, struct llvm_profile *out,
+                        struct llvm_function *f, struct err *e)
+{
+    f->first_site = out->sites.len;
+    for (uint64_t k = 0, next = 0; k < kinds; k++) {
+        uint64_t kind, sites, values;
+        struct llvm_value value;
+        if (!text_next(in, "a kind of values", &kind, e) ||
             !text_next(in, "a number of sites", &sites, e))
             return false;
+        if (kind < next || kind >= VALUE_KINDS || sites > cursor_left(in))
+            return err_at(e, in,
+                          "expected kinds of values from 0 to 2, ascending, and their sites");
+        next = kind + 1;
         for (uint64_t site = 0; site < sites; site++) {
             if (!text_next(in, "a number of values", &values, e))
                 return false;
-            for (uint64_t i = 0; i < values; i++)
-                if (!text_line(in, &line))
-                    return err_at(e, in, "expected a value");
+            if (values > cursor_left(in))
+                return err_at(e, in, "expected a value");
+            if (out->keeps_values)
+                llvm_site_push(out, (uint32_t)values);
+            for (uint64_t i = 0; i < values; i++) {
+                if (!text_value(in, kind, &value, e))
+                    return false;
+                if (out->keeps_values)
+                    vec_push(&out->values, value);
+            }
         }
+        if (out->keeps_values)
+            f->sites[kind] = (uint32_t)sites;
     }
     return true;
 }
@@ -674,12 +731,14 @@ static bool text_function(struct cursor *in, struct bytes name, struct llvm_prof
         (void)text_line(&ahead, &line);
     }
     f.bits = (uint32_t)(out->bits.len - f.first_bit);
+    bool ok = true;
+    if (line.len && text_number(line, &value)) {
+        *in = ahead;
+        out->value_records += !out->keeps_values;
+        ok = text_values(in, value, out, &f, e);
+    }
     vec_push(&out->functions, f);
-    if (!line.len || !text_number(line, &value))
-        return true;
-    *in = ahead;
-    out->value_records++;
-    return text_pass_values(in, value, e);
+    return ok;
 }
 
 /* One of the lines in front of the first function. */
@@ -740,6 +799,7 @@ bool llvm_profile_next(struct llvm_reader *r, struct llvm_profile *out, bool *is
     struct bytes rest = {in->at, cursor_left(in)};
     bool is_first = in->at == in->base, ok;
     out->runs = 1;
+    out->keeps_values = r->wants_values;
     if (raw_probe(rest, in))
         ok = raw_next(r, out, e);
     else if (is_first && indexed_probe(rest))

@@ -177,6 +177,7 @@ struct raw_plan {
     uint32_t version;
     size_t record, records, counter_size;
     uint64_t counters, data_at, counters_at, bitmap_at, names_at;
+    uint64_t functions_at; /* of the record that is written; 0: nobody asks */
 };
 
 /* Joined by the byte 1, packed. Names are read back before they are needed, so one blob does. */
@@ -223,11 +224,11 @@ static void put_record(struct writer *w, const struct llvm_function *f, const st
         writer_word(w, 0);
     if (version >= 9)
         writer_word(w, bitmap_at);
-    writer_word(w, 0); /* the function */
-    writer_word(w, 0); /* its values */
+    writer_word(w, plan->functions_at);
+    writer_word(w, 0); /* its values, in the process */
     writer_u32(w, f->counts);
-    for (uint32_t i = version >= 10 ? 3 : 2; i; i--)
-        writer_u16(w, 0);
+    for (uint32_t kind = 0; kind < (version >= 10 ? 3 : 2); kind++)
+        writer_u16(w, (uint16_t)f->sites[kind]);
     if (version >= 11)
         writer_u16(w, 0);
     if (version >= 9) {
@@ -287,13 +288,14 @@ static void put_raw_header(struct writer *w, uint64_t version_and_variants,
     writer_u64(w, version >= 10 ? 2 : 1); /* the last kind of values */
 }
 
-/* Header, ids, records, counters, bits, names; no values. */
+/* Header, ids, records, counters, bits, names, values. */
 static void write_raw(struct writer *w, const struct writing *from, uint32_t version)
 {
     const struct llvm_profile *p = from->from;
     struct raw_plan plan = plan_raw(from, version, w->word);
     struct writer ids = {.big_endian = w->big_endian}, names = {0};
     uint64_t count = 0, bit = 0;
+    struct map places = {0};
     if (version >= 7)
         put_ids(&ids, &p->ids);
     put_names(&names, from);
@@ -306,6 +308,8 @@ static void write_raw(struct writer *w, const struct writing *from, uint32_t ver
     for (size_t i = 0; i < from->order.len; i++) {
         const struct llvm_function *f = &p->functions.at[from->order.at[i]];
         uint64_t own = version >= 8 ? plan.data_at + i * plan.record : 0;
+        map_at(&places, f->name_ref, 0, (uint32_t)i, NULL);
+        plan.functions_at = p->sites.len ? llvm_values_address(i) : 0;
         put_record(w, f, &plan, plan.counters_at + count * plan.counter_size - own,
                    plan.bitmap_at + bit - own);
         count += f->counts;
@@ -331,6 +335,12 @@ static void write_raw(struct writer *w, const struct writing *from, uint32_t ver
     begin = w->out.len;
     writer_bytes(w, names.out.at, names.out.len);
     pad_to_8(w, begin);
+    for (size_t i = 0; i < from->order.len; i++) {
+        const struct llvm_function *f = &p->functions.at[from->order.at[i]];
+        if (llvm_function_sites(f))
+            llvm_values_put(w, p, f, &places);
+    }
+    map_deinit(&places);
     writer_deinit(&ids);
     writer_deinit(&names);
 }
@@ -448,7 +458,7 @@ static void put_summary(struct writer *w, const struct llvm_profile *p, bool has
     vec_free(&counts);
 }
 
-/* One hash of a name: counts, bits (one a word), no values. */
+/* One hash of a name: counts, bits (one a word), values. */
 static void put_indexed_function(struct writer *w, const struct llvm_profile *p,
                                  const struct llvm_function *f, uint32_t version)
 {
@@ -461,8 +471,7 @@ static void put_indexed_function(struct writer *w, const struct llvm_profile *p,
         for (uint32_t k = 0; k < f->bits; k++)
             writer_u64(w, p->bits.at[f->first_bit + k]);
     }
-    writer_u32(w, 8);
-    writer_u32(w, 0);
+    llvm_values_put(w, p, f, NULL);
 }
 
 /* The functions of one name, which begin at `i` in the order; where the next name begins. */
@@ -578,6 +587,11 @@ static bool write_indexed(struct writer *w, const struct writing *from, uint32_t
 static void write_text(struct writer *w, const struct writing *from)
 {
     const struct llvm_profile *p = from->from;
+    struct map names = {0}; /* of called functions */
+    for (size_t i = 0; i < from->order.len && p->sites.len; i++) {
+        const struct llvm_function *f = &p->functions.at[from->order.at[i]];
+        map_at(&names, f->name_ref, 0, f->name, NULL);
+    }
     if (p->variants & LLVM_CONTEXT_SENSITIVE)
         writer_printf(w, "# CSIR level Instrumentation Flag\n:csir\n");
     else if (p->variants & LLVM_IR_LEVEL)
@@ -602,8 +616,12 @@ static void write_text(struct writer *w, const struct writing *from)
             writer_printf(w, "# Num Bitmap Bytes:\n$%" PRIu32 "\n# Bitmap Byte Values:\n", f->bits);
         for (uint32_t k = 0; k < f->bits; k++)
             writer_printf(w, "0x%x\n", p->bits.at[f->first_bit + k]);
-        writer_printf(w, f->bits ? "\n\n" : "\n");
+        writer_printf(w, f->bits ? "\n" : "");
+        if (llvm_function_sites(f))
+            llvm_values_text(w, p, f, &names);
+        writer_printf(w, "\n");
     }
+    map_deinit(&names);
 }
 
 /* ---- all */
@@ -615,11 +633,17 @@ static bool can_hold(const struct llvm_profile *p, const struct llvm_target *to,
     uint32_t first = to->container == LLVM_RAW ? 9 : 11;
     bool is_old_target = to->container != LLVM_TEXT && to->version == first;
     if (p->value_records)
-        return err_set(e,
-                       "%" PRIu64
-                       " functions have profiles of values, which the optimiser uses and "
-                       "which would be lost; llvm-profdata keeps them",
+        return err_set(e, "%" PRIu64 " functions have profiles of values, which would be lost",
                        p->value_records);
+    for (size_t i = 0; i < p->functions.len; i++) {
+        const struct llvm_function *f = &p->functions.at[i];
+        if (f->sites[VALUES_VTABLES])
+            return err_set(e, "it has profiles of vtables, which are not kept; llvm-profdata 19 "
+                              "and later keep them");
+        if (to->container == LLVM_RAW &&
+            (f->sites[VALUES_TARGETS] | f->sites[VALUES_SIZES]) > UINT16_MAX)
+            return err_set(e, "a function has more sites of values than a raw profile can hold");
+    }
     if (!p->bits.len || (to->container == LLVM_TEXT && !is_old))
         return true;
     if (to->container != LLVM_TEXT && to->version < first)

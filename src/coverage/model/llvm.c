@@ -21,7 +21,9 @@ void llvm_profile_clear(struct llvm_profile *p)
     kept.functions = p->functions;
     kept.counts = p->counts;
     kept.bits = p->bits;
-    kept.functions.len = kept.counts.len = kept.bits.len = 0;
+    memcpy(&kept.sites, &p->sites, sizeof kept.sites);
+    memcpy(&kept.values, &p->values, sizeof kept.values);
+    kept.functions.len = kept.counts.len = kept.bits.len = kept.sites.len = kept.values.len = 0;
     intern_deinit(&p->names);
     intern_deinit(&p->ids);
     map_deinit(&p->by_name);
@@ -35,6 +37,8 @@ void llvm_profile_deinit(struct llvm_profile *p)
     vec_free(&p->functions);
     vec_free(&p->counts);
     vec_free(&p->bits);
+    vec_free(&p->sites);
+    vec_free(&p->values);
 }
 
 uint64_t llvm_name_ref(const char *name, size_t len)
@@ -111,6 +115,7 @@ static struct llvm_function profile_copy(struct llvm_profile *into, const struct
         memcpy(into->bits.at + into->bits.len, from->bits.at + f->first_bit, f->bits);
     into->counts.len += f->counts;
     into->bits.len += f->bits;
+    llvm_values_copy(into, &copy, from, f);
     return copy;
 }
 
@@ -122,7 +127,7 @@ static bool functions_fit(struct llvm_function *a, const struct llvm_function *b
     return fits;
 }
 
-static void function_add(struct llvm_profile *into, const struct llvm_function *own,
+static void function_add(struct llvm_profile *into, struct llvm_function *own,
                          const struct llvm_profile *from, const struct llvm_function *f)
 {
     if (f->counts)
@@ -130,6 +135,8 @@ static void function_add(struct llvm_profile *into, const struct llvm_function *
                            f->counts);
     if (f->bits)
         profile_unite_bits(into->bits.at + own->first_bit, from->bits.at + f->first_bit, f->bits);
+    if (llvm_function_sites(f))
+        llvm_values_add(into, own, from, f);
 }
 
 static bool function_is_larger(const struct llvm_function *a, const struct llvm_function *b)
@@ -180,6 +187,7 @@ void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from
         into->variants = from->variants;
     }
     into->variants |= from->variants;
+    into->keeps_values |= from->keeps_values;
     into->has_old_bits |= from->has_old_bits;
     into->version = from->version > into->version ? from->version : into->version;
     for (uint32_t i = 0; i < from->ids.texts.len; i++)
@@ -190,8 +198,11 @@ void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from
     } else if (profile_has_same_layout(into, from)) {
         profile_add_counts(into->counts.at, from->counts.at, from->counts.len);
         profile_unite_bits(into->bits.at, from->bits.at, from->bits.len);
-        for (size_t i = 0; i < from->functions.len; i++)
+        for (size_t i = 0; i < from->functions.len; i++) {
             into->functions.at[i].is_misfit |= from->functions.at[i].is_misfit;
+            if (llvm_function_sites(&from->functions.at[i]))
+                llvm_values_add(into, &into->functions.at[i], from, &from->functions.at[i]);
+        }
     } else {
         profile_add_each(into, from);
     }

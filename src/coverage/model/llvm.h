@@ -33,6 +33,22 @@ enum { LLVM_VARIANT_SHIFT = 55 };
 
 enum llvm_container { LLVM_RAW, LLVM_INDEXED, LLVM_TEXT };
 
+/* Values that an optimiser's profile has of places in a function: what a call through a pointer
+ * called (the name_ref; 0: a function that was not compiled for it), how large a memcpy was, of
+ * which class an object was. A function has so many sites of each kind, in the order of its code.
+ */
+enum llvm_value_kind { VALUES_TARGETS, VALUES_SIZES, VALUES_VTABLES, VALUE_KINDS };
+
+struct llvm_value {
+    uint64_t value, count;
+};
+
+/* A slice of the profile's values, the largest count first. */
+struct llvm_site {
+    uint64_t first;
+    uint32_t len;
+};
+
 /* One function under one control flow: the same name may come again with another hash. */
 struct llvm_function {
     uint64_t name_ref, hash; /* name_ref: the low 8 bytes of the name's MD5 */
@@ -40,6 +56,8 @@ struct llvm_function {
     uint32_t counts, bits; /* bits: bytes of the bitmap */
     uint32_t name;         /* in names, or LLVM_NO_NAME: not read, or not said */
     bool is_misfit;        /* one with fewer counters under this name and hash was left out */
+    uint64_t first_site;
+    uint32_t sites[VALUE_KINDS];
 };
 
 /* Zeroed it is empty. */
@@ -54,11 +72,15 @@ struct llvm_profile {
     VEC(uint64_t) counts; /* single-byte counters: 0 or 1 */
     VEC(uint8_t) bits;
     struct intern names;
-    struct intern ids;      /* binary ids (build-ids) of what left it */
-    struct map by_name;     /* name_ref, hash -> functions; made by the first sum or search */
-    struct map has_name;    /* name_ref -> the first of that name; made with by_name */
-    size_t mapped;          /* functions that are in both */
-    uint64_t value_records; /* functions with profiles of values, which are not kept */
+    struct intern ids;   /* binary ids (build-ids) of what left it */
+    struct map by_name;  /* name_ref, hash -> functions; made by the first sum or search */
+    struct map has_name; /* name_ref -> the first of that name; made with by_name */
+    size_t mapped;       /* functions that are in both */
+    bool keeps_values;   /* as its reader was asked to */
+    VEC(struct llvm_site) sites;
+    VEC(struct llvm_value) values;
+    uint64_t live_values;   /* of these, as sums leave holes */
+    uint64_t value_records; /* functions with values that are not kept */
     uint64_t traces;        /* temporal ones, not kept */
     uint64_t runs;          /* that were added up here */
 };
@@ -80,6 +102,25 @@ void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from
 /* Appends function number `i`, which `into` does not have. */
 void llvm_profile_add_function(struct llvm_profile *into, const struct llvm_profile *from,
                                size_t i);
+
+/* ---- values (llvm_values.c), put together as llvm-profdata does it */
+
+static inline uint64_t llvm_function_sites(const struct llvm_function *f)
+{
+    return (uint64_t)f->sites[VALUES_TARGETS] + f->sites[VALUES_SIZES] + f->sites[VALUES_VTABLES];
+}
+
+/* Appends a site to `p`, for the function that is being read; its values are added behind it. */
+void llvm_site_push(struct llvm_profile *p, uint32_t values);
+
+/* Gives `copy`, a function of `into`, the sites of `f`. */
+void llvm_values_copy(struct llvm_profile *into, struct llvm_function *copy,
+                      const struct llvm_profile *from, const struct llvm_function *f);
+
+/* Adds the values of `f` to those of `own`. Of kinds with another number of sites, those with more
+ * stay. */
+void llvm_values_add(struct llvm_profile *into, struct llvm_function *own,
+                     const struct llvm_profile *from, const struct llvm_function *f);
 
 /* Gives functions of `p` that have no name those that `named` has. */
 void llvm_profile_name(struct llvm_profile *p, const struct llvm_profile *named);
