@@ -15,6 +15,7 @@
  * followed by its place, lines relative to the region before. Only records are listed on reading;
  * regions are decoded one function after the other, into memory that is used again. What a number
  * in the bytes says there is, is compared with the bytes that remain before room is made for it.
+ * Lists are packed by zlib, and so are names, which profiles hold in the same way.
  * Source: llvm/docs/CoverageMappingFormat.rst, llvm/lib/ProfileData/Coverage. */
 #include "coverage/format/llvm.h"
 
@@ -23,11 +24,55 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <zlib.h>
 
 #define NONE ((uint32_t)NO_INDEX)
 
 enum { VERSION_OLDEST = 2, VERSION_NEWEST = 7 };
 enum { RECORD_BYTES = 28, OLD_RECORD_BYTES = 20, UNIT_BYTES = 16 };
+
+/* ---- packed bytes and names */
+
+/* deflate packs at most 1032 bytes into one. */
+enum { DEFLATE_MOST = 1032 };
+
+struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a)
+{
+    if (len / DEFLATE_MOST > packed.len || len > UINT32_MAX)
+        return (struct bytes){0};
+    uLongf room = (uLongf)len;
+    uint8_t *out = arena_alloc(a, (size_t)len + 1);
+    bool ok = uncompress(out, &room, packed.at, packed.len) == Z_OK && room == len;
+    return (struct bytes){ok ? out : NULL, ok ? (size_t)len : 0};
+}
+
+/* { ULEB length, ULEB packed length or 0, bytes }*, with zeros between; names of a blob are joined
+ * by the byte 1. */
+bool llvm_names_read(struct bytes in, llvm_take_name *take, void *context)
+{
+    struct cursor c = cursor_over(in, NULL);
+    struct arena scratch = {0};
+    bool ok = true;
+    while (ok && cursor_left(&c)) {
+        if (!*c.at) {
+            c.at++;
+            continue;
+        }
+        uint64_t len = cursor_uleb(&c), packed = cursor_uleb(&c), stored = packed ? packed : len;
+        const uint8_t *at = stored <= cursor_left(&c) ? cursor_take(&c, (size_t)stored) : NULL;
+        struct bytes blob = {at, (size_t)len};
+        if (at && packed)
+            blob = llvm_unpack((struct bytes){at, (size_t)packed}, len, &scratch);
+        ok = blob.at && !c.failed;
+        for (size_t i = 0, end; ok && i < blob.len; i = end + 1) {
+            const uint8_t *mark = memchr(blob.at + i, 1, blob.len - i);
+            end = mark ? (size_t)(mark - blob.at) : blob.len;
+            take(context, (const char *)blob.at + i, end - i);
+        }
+    }
+    arena_deinit(&scratch);
+    return ok;
+}
 
 /* ---- files */
 

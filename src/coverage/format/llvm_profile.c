@@ -25,7 +25,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <zlib.h>
 
 #define RAW_MAGIC_64  UINT64_C(0xff6c70726f667281)
 #define RAW_MAGIC_32  UINT64_C(0xff6c70726f665281)
@@ -41,49 +40,6 @@ enum {
     INDEXED_OLDEST = 4,
     INDEXED_NEWEST = 13
 };
-
-/* ---- packed bytes and names */
-
-/* deflate packs at most 1032 bytes into one. */
-enum { DEFLATE_MOST = 1032 };
-
-struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a)
-{
-    if (len / DEFLATE_MOST > packed.len || len > UINT32_MAX)
-        return (struct bytes){0};
-    uLongf room = (uLongf)len;
-    uint8_t *out = arena_alloc(a, (size_t)len + 1);
-    bool ok = uncompress(out, &room, packed.at, packed.len) == Z_OK && room == len;
-    return (struct bytes){ok ? out : NULL, ok ? (size_t)len : 0};
-}
-
-/* { ULEB length, ULEB packed length or 0, bytes }*, with zeros between; names of a blob are joined
- * by the byte 1. */
-bool llvm_names_read(struct bytes in, llvm_take_name *take, void *context)
-{
-    struct cursor c = cursor_over(in, NULL);
-    struct arena scratch = {0};
-    bool ok = true;
-    while (ok && cursor_left(&c)) {
-        if (!*c.at) {
-            c.at++;
-            continue;
-        }
-        uint64_t len = cursor_uleb(&c), packed = cursor_uleb(&c), stored = packed ? packed : len;
-        const uint8_t *at = stored <= cursor_left(&c) ? cursor_take(&c, (size_t)stored) : NULL;
-        struct bytes blob = {at, (size_t)len};
-        if (at && packed)
-            blob = llvm_unpack((struct bytes){at, (size_t)packed}, len, &scratch);
-        ok = blob.at && !c.failed;
-        for (size_t i = 0, end; ok && i < blob.len; i = end + 1) {
-            const uint8_t *mark = memchr(blob.at + i, 1, blob.len - i);
-            end = mark ? (size_t)(mark - blob.at) : blob.len;
-            take(context, (const char *)blob.at + i, end - i);
-        }
-    }
-    arena_deinit(&scratch);
-    return ok;
-}
 
 /* ---- what it is */
 
@@ -395,23 +351,17 @@ static bool raw_read_values(struct cursor *in, const struct raw_layout *l, struc
                                          : bytes_u64(function, in->big_endian);
         if (address)
             vec_push(&addresses, (struct keyed){address, (uint32_t)i});
-        if (raw_record(record, &l->fields, out->version, in).sites)
+        if (!raw_record(record, &l->fields, out->version, in).sites)
+            continue;
+        if (out->keeps_values)
             ok = llvm_values_read(in, out, &out->functions.at[i]);
+        else if (cursor_left(in) >= 8)
+            ok = bytes_u32(in->at, in->big_endian) >= 8 &&
+                 cursor_take(in, bytes_u32(in->at, in->big_endian));
     }
     llvm_values_name_targets(out, addresses.at, addresses.len);
     vec_free(&addresses);
     return ok;
-}
-
-static void raw_pass_values(struct cursor *in, const struct raw_layout *l, uint32_t version)
-{
-    for (size_t i = 0; i < l->records.len && !in->failed; i += l->fields.size) {
-        if (!raw_record(l->records.at + i, &l->fields, version, in).sites || cursor_left(in) < 8)
-            continue;
-        uint32_t size = bytes_u32(in->at, in->big_endian);
-        in->failed |= size < 8;
-        (void)cursor_take(in, size);
-    }
 }
 
 /* Names of functions, by their hashes: records of a raw profile have no others. So names are hashed
@@ -492,9 +442,8 @@ static bool raw_next(struct llvm_reader *r, struct llvm_profile *out, struct err
     out->has_old_bits = out->bits.len && version == 9;
     if (r->wants_names && !raw_read_names(out, l.names))
         return err_at(e, &start, "the names of the raw profile are damaged");
-    if (out->value_records)
-        raw_pass_values(in, &l, out->version);
-    if (in->failed || (out->keeps_values && !raw_read_values(in, &l, out)))
+    bool reads = out->keeps_values || out->value_records;
+    if (in->failed || (reads && !raw_read_values(in, &l, out)))
         return err_at(e, in, "the values of the raw profile end early");
     return true;
 }
@@ -629,32 +578,15 @@ static bool text_next(struct cursor *in, const char *what, uint64_t *value, stru
     return (text_line(in, &line) && text_number(line, value)) || err_at(e, in, "expected %s", what);
 }
 
-/* A value and how often it was met: `name:count` or `number:count`. */
-static bool text_value(struct cursor *in, uint64_t kind, struct llvm_value *out, struct err *e)
-{
-    struct bytes line = {0};
-    bool ok = text_line(in, &line);
-    const uint8_t *colon = ok ? memrchr(line.at, ':', line.len) : NULL;
-    size_t len = colon ? (size_t)(colon - line.at) : 0;
-    struct bytes value = {line.at, len}, count = {line.at + len + 1, line.len - len - 1};
-    if (!colon || !text_number(count, &out->count) ||
-        (kind == VALUES_SIZES && !text_number(value, &out->value)))
-        return err_at(e, in, "expected a value");
-    if (kind != VALUES_SIZES)
-        out->value =
-            text_is(value, LLVM_EXTERNAL) ? 0 : llvm_name_ref((const char *)value.at, value.len);
-    return true;
-}
-
-/* Kinds, sites of each, values of each. Every number of them is on a line of its own, so loops end
- * with the file. */
+/* Kinds, sites of each, values of each: `name:count` or `number:count`. Every number of them is on
+ * a line of its own, so loops end with the file. */
 static bool text_values(struct cursor *in, uint64_t kinds, struct llvm_profile *out,
                         struct llvm_function *f, struct err *e)
 {
     f->first_site = out->sites.len;
     for (uint64_t k = 0, next = 0; k < kinds; k++) {
         uint64_t kind, sites, values;
-        struct llvm_value value;
+        struct bytes line = {0};
         if (!text_next(in, "a kind of values", &kind, e) ||
             !text_next(in, "a number of sites", &sites, e))
             return false;
@@ -667,17 +599,24 @@ static bool text_values(struct cursor *in, uint64_t kinds, struct llvm_profile *
                 return false;
             if (values > cursor_left(in))
                 return err_at(e, in, "expected a value");
-            if (out->keeps_values)
-                llvm_site_push(out, (uint32_t)values);
+            llvm_site_push(out, (uint32_t)values);
             for (uint64_t i = 0; i < values; i++) {
-                if (!text_value(in, kind, &value, e))
-                    return false;
-                if (out->keeps_values)
-                    vec_push(&out->values, value);
+                struct llvm_value v = {0};
+                if (!text_line(in, &line))
+                    return err_at(e, in, "expected a value");
+                const uint8_t *colon = memrchr(line.at, ':', line.len);
+                size_t len = colon ? (size_t)(colon - line.at) : 0;
+                struct bytes value = {line.at, len}, count = {line.at + len + 1, line.len - len};
+                count.len -= colon != NULL;
+                if (!colon || !text_number(count, &v.count) ||
+                    (kind == VALUES_SIZES && !text_number(value, &v.value)))
+                    return err_at(e, in, "expected a value");
+                if (kind != VALUES_SIZES && !text_is(value, LLVM_EXTERNAL))
+                    v.value = llvm_name_ref((const char *)value.at, value.len);
+                vec_push(&out->values, v);
             }
         }
-        if (out->keeps_values)
-            f->sites[kind] = (uint32_t)sites;
+        f->sites[kind] = (uint32_t)sites;
     }
     return true;
 }
@@ -734,7 +673,6 @@ static bool text_function(struct cursor *in, struct bytes name, struct llvm_prof
     bool ok = true;
     if (line.len && text_number(line, &value)) {
         *in = ahead;
-        out->value_records += !out->keeps_values;
         ok = text_values(in, value, out, &f, e);
     }
     vec_push(&out->functions, f);
@@ -774,6 +712,7 @@ static bool text_header(struct cursor *in, struct bytes line, struct llvm_profil
  * functions cannot be told from a whole one. */
 static bool text_read(struct cursor *in, struct llvm_profile *out, struct err *e)
 {
+    out->keeps_values = true;
     struct bytes line;
     out->container = LLVM_TEXT;
     while (text_line(in, &line)) {

@@ -14,28 +14,7 @@
 
 #include <inttypes.h>
 
-/* One kind: how many values each site has, then all of them. */
-static bool read_kind(struct cursor *in, struct llvm_profile *p, struct llvm_function *f,
-                      uint32_t kind, uint32_t sites)
-{
-    size_t pad = -(8 + (size_t)sites) & 7;
-    const uint8_t *counts = cursor_take(in, sites);
-    (void)cursor_take(in, pad);
-    if (!counts || in->failed)
-        return false;
-    for (uint32_t i = 0; i < sites; i++) {
-        if (counts[i] > cursor_left(in) / 16)
-            return false;
-        llvm_site_push(p, counts[i]);
-        for (uint8_t k = 0; k < counts[i]; k++) {
-            uint64_t value = cursor_u64(in), count = cursor_u64(in);
-            vec_push(&p->values, (struct llvm_value){value, count});
-        }
-    }
-    f->sites[kind] = sites;
-    return true;
-}
-
+/* Of each kind: how many values each site has, then all of them. Kinds ascend. */
 bool llvm_values_read(struct cursor *in, struct llvm_profile *p, struct llvm_function *f)
 {
     uint32_t size = cursor_left(in) >= 8 ? bytes_u32(in->at, in->big_endian) : 0, next = 0;
@@ -47,9 +26,20 @@ bool llvm_values_read(struct cursor *in, struct llvm_profile *p, struct llvm_fun
     f->first_site = p->sites.len;
     for (uint32_t kinds = cursor_u32(&at); kinds; kinds--) {
         uint32_t kind = cursor_u32(&at), sites = cursor_u32(&at);
-        if (at.failed || kind < next || kind >= VALUE_KINDS || sites > cursor_left(&at) ||
-            !read_kind(&at, p, f, kind, sites))
+        const uint8_t *counts = sites <= cursor_left(&at) ? cursor_take(&at, sites) : NULL;
+        (void)cursor_take(&at, -(8 + (size_t)sites) & 7);
+        if (!counts || at.failed || kind < next || kind >= VALUE_KINDS)
             return false;
+        for (uint32_t i = 0; i < sites; i++) {
+            if (counts[i] > cursor_left(&at) / 16)
+                return false;
+            llvm_site_push(p, counts[i]);
+            for (uint8_t k = 0; k < counts[i]; k++) {
+                uint64_t value = cursor_u64(&at), count = cursor_u64(&at);
+                vec_push(&p->values, (struct llvm_value){value, count});
+            }
+        }
+        f->sites[kind] = sites;
         next = kind + 1;
     }
     return true;

@@ -452,6 +452,52 @@ struct llvm_totals {
     uint64_t functions_with_values, sites[VALUE_KINDS], values[VALUE_KINDS];
 };
 
+/* A walk over all sites of values: function by function, kind by kind. */
+struct site_walk {
+    const struct llvm_function *function;
+    const struct llvm_site *site;
+    uint32_t kind, number; /* of the site among those of its kind in the function */
+
+    size_t next; /* function, and site in it */
+    uint64_t next_site;
+};
+
+/* False at the end. Functions without sites are passed over; sites without values are not, as an
+ * optimiser knows by them that nothing was met there. */
+static bool next_site(const struct llvm_profile *p, struct site_walk *w)
+{
+    while (w->next < p->functions.len &&
+           w->next_site == llvm_function_sites(&p->functions.at[w->next])) {
+        w->next++;
+        w->next_site = 0;
+    }
+    if (w->next == p->functions.len)
+        return false;
+    w->function = &p->functions.at[w->next];
+    w->site = &p->sites.at[w->function->first_site + w->next_site];
+    uint64_t number = w->next_site++;
+    for (w->kind = 0; number >= w->function->sites[w->kind]; w->kind++)
+        number -= w->function->sites[w->kind];
+    w->number = (uint32_t)number;
+    return true;
+}
+
+/* The name of a function; NULL: it has none, or the profile does not have the function. */
+static const char *llvm_name_of(const struct llvm_profile *p, const uint32_t *name)
+{
+    return name && *name != LLVM_NO_NAME ? intern_text(&p->names, *name) : NULL;
+}
+
+/* Names of functions by what values refer to them with: the first of several of one name, as of
+ * static functions under another control flow. Empty where there are no sites. */
+static struct map llvm_called(const struct llvm_profile *p)
+{
+    struct map names = {0};
+    for (size_t i = 0; i < p->functions.len && p->sites.len; i++)
+        map_at(&names, p->functions.at[i].name_ref, 0, p->functions.at[i].name, NULL);
+    return names;
+}
+
 static struct llvm_totals llvm_totals_of(const struct llvm_profile *p)
 {
     struct llvm_totals t = {0};
@@ -467,12 +513,10 @@ static struct llvm_totals llvm_totals_of(const struct llvm_profile *p)
         }
         t.functions_run += has_run;
         t.functions_with_values += llvm_function_sites(f) > 0;
-        uint64_t site = f->first_site;
-        for (int kind = 0; kind < VALUE_KINDS; kind++) {
-            t.sites[kind] += f->sites[kind];
-            for (uint32_t k = 0; k < f->sites[kind]; k++)
-                t.values[kind] += p->sites.at[site++].len;
-        }
+    }
+    for (struct site_walk w = {0}; next_site(p, &w);) {
+        t.sites[w.kind]++;
+        t.values[w.kind] += w.site->len;
     }
     return t;
 }
@@ -495,44 +539,36 @@ static void llvm_values_print(struct out *out, const struct llvm_profile *p,
                               const struct llvm_totals *t)
 {
     enum { MOST_SITES = 20, MOST_SHOWN = 5 };
-    struct map names = {0};
-    uint64_t shown = 0, sites = 0;
-    for (int kind = 0; kind < VALUE_KINDS; kind++)
-        if (t->sites[kind]) {
-            out_printf(out, "  values: %" PRIu64 " ", t->sites[kind]);
-            out_printf(out, VALUE_WORDS[kind].sites, t->sites[kind] == 1 ? "" : "s");
-            out_printf(out, " with %" PRIu64 " %s%s\n", t->values[kind], VALUE_WORDS[kind].values,
-                       t->values[kind] == 1 ? "" : "s");
-        }
-    for (size_t i = 0; i < p->functions.len && t->functions_with_values; i++)
-        map_at(&names, p->functions.at[i].name_ref, 0, p->functions.at[i].name, NULL);
-    for (size_t i = 0; i < p->functions.len; i++) {
-        const struct llvm_function *f = &p->functions.at[i];
-        uint64_t site = f->first_site;
-        for (int kind = 0; kind < VALUE_KINDS; kind++)
-            for (uint32_t k = 0; k < f->sites[kind]; k++, site++) {
-                const struct llvm_site *s = &p->sites.at[site];
-                if (!s->len || ++sites > MOST_SITES)
-                    continue;
-                out_str(out, "    ");
-                text_name(out, f->name == LLVM_NO_NAME ? "?" : intern_text(&p->names, f->name));
-                out_printf(out, ", %s %" PRIu32 ":", kind == VALUES_SIZES ? "size" : "call", k);
-                for (uint32_t v = 0; v < s->len && v < MOST_SHOWN; v++) {
-                    const struct llvm_value *value = &p->values.at[s->first + v];
-                    const uint32_t *name = map_find(&names, value->value, 0);
-                    out_printf(out, "%s%" PRIu64 " x ", v ? ", " : " ", value->count);
-                    if (kind == VALUES_SIZES)
-                        out_printf(out, "%" PRIu64, value->value);
-                    else
-                        text_name(out, name && *name != LLVM_NO_NAME ? intern_text(&p->names, *name)
-                                                                     : "another");
-                }
-                out_str(out, s->len > MOST_SHOWN ? ", ...\n" : "\n");
-                shown++;
-            }
+    struct map names = llvm_called(p);
+    uint64_t sites = 0;
+    for (int kind = 0; kind < VALUE_KINDS; kind++) {
+        if (!t->sites[kind])
+            continue;
+        out_printf(out, "  values: %" PRIu64 " ", t->sites[kind]);
+        out_printf(out, VALUE_WORDS[kind].sites, t->sites[kind] == 1 ? "" : "s");
+        out_printf(out, " with %" PRIu64 " %s%s\n", t->values[kind], VALUE_WORDS[kind].values,
+                   t->values[kind] == 1 ? "" : "s");
     }
-    if (sites > shown)
-        out_printf(out, "    and %" PRIu64 " more sites (--json has all)\n", sites - shown);
+    for (struct site_walk w = {0}; next_site(p, &w);) {
+        if (!w.site->len || ++sites > MOST_SITES)
+            continue; /* nothing was met there; or it is only counted */
+        const char *function = llvm_name_of(p, &w.function->name);
+        out_str(out, "    ");
+        text_name(out, function ? function : "?");
+        out_printf(out, ", %s %" PRIu32 ":", w.kind == VALUES_SIZES ? "size" : "call", w.number);
+        for (uint32_t v = 0; v < w.site->len && v < MOST_SHOWN; v++) {
+            const struct llvm_value *value = &p->values.at[w.site->first + v];
+            const char *name = llvm_name_of(p, map_find(&names, value->value, 0));
+            out_printf(out, "%s%" PRIu64 " x ", v ? ", " : " ", value->count);
+            if (w.kind == VALUES_SIZES)
+                out_printf(out, "%" PRIu64, value->value);
+            else
+                text_name(out, name ? name : "another");
+        }
+        out_str(out, w.site->len > MOST_SHOWN ? ", ...\n" : "\n");
+    }
+    if (sites > MOST_SITES)
+        out_printf(out, "    and %" PRIu64 " more sites (--json has all)\n", sites - MOST_SITES);
     map_deinit(&names);
 }
 
@@ -583,40 +619,28 @@ void llvm_info_text(struct out *out, const struct llvm_info *file, bool is_first
  */
 static void llvm_values_json(struct json *j, const struct llvm_profile *p)
 {
-    struct map names = {0};
-    for (size_t i = 0; i < p->functions.len && p->sites.len; i++)
-        map_at(&names, p->functions.at[i].name_ref, 0, p->functions.at[i].name, NULL);
+    struct map names = llvm_called(p);
     json_key(j, "values"), json_begin(j, '[');
-    for (size_t i = 0; i < p->functions.len; i++) {
-        const struct llvm_function *f = &p->functions.at[i];
-        uint64_t site = f->first_site;
-        for (int kind = 0; kind < VALUE_KINDS; kind++)
-            for (uint32_t k = 0; k < f->sites[kind]; k++, site++) {
-                const struct llvm_site *s = &p->sites.at[site];
-                if (!s->len)
-                    continue;
-                json_begin(j, '{');
-                json_pair_str(j, "function",
-                              f->name == LLVM_NO_NAME ? NULL : intern_text(&p->names, f->name));
-                json_pair_str(j, "kind", VALUE_WORDS[kind].json);
-                json_pair_u64(j, "site", k);
-                json_key(j, "values"), json_begin(j, '[');
-                for (uint32_t v = 0; v < s->len; v++) {
-                    const struct llvm_value *value = &p->values.at[s->first + v];
-                    const uint32_t *name = map_find(&names, value->value, 0);
-                    json_begin(j, '{');
-                    if (kind == VALUES_SIZES)
-                        json_pair_u64(j, "size", value->value);
-                    else
-                        json_pair_str(j, "name",
-                                      name && *name != LLVM_NO_NAME ? intern_text(&p->names, *name)
-                                                                    : NULL);
-                    json_pair_u64(j, "count", value->count);
-                    json_end(j);
-                }
-                json_end(j);
-                json_end(j);
-            }
+    for (struct site_walk w = {0}; next_site(p, &w);) {
+        if (!w.site->len)
+            continue;
+        json_begin(j, '{');
+        json_pair_str(j, "function", llvm_name_of(p, &w.function->name));
+        json_pair_str(j, "kind", VALUE_WORDS[w.kind].json);
+        json_pair_u64(j, "site", w.number);
+        json_key(j, "values"), json_begin(j, '[');
+        for (uint32_t v = 0; v < w.site->len; v++) {
+            const struct llvm_value *value = &p->values.at[w.site->first + v];
+            json_begin(j, '{');
+            if (w.kind == VALUES_SIZES)
+                json_pair_u64(j, "size", value->value);
+            else
+                json_pair_str(j, "name", llvm_name_of(p, map_find(&names, value->value, 0)));
+            json_pair_u64(j, "count", value->count);
+            json_end(j);
+        }
+        json_end(j);
+        json_end(j);
     }
     json_end(j);
     map_deinit(&names);

@@ -105,6 +105,8 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
     if (s->instances)
         say(print, context, "--instances %s: %s", instance_rule_name(s->instances),
             RULES[s->instances]);
+    /* The default is named where it made a difference: who compares with gcov, or with figures of
+     * before, sees why there are fewer branches. */
     uint64_t branches = r->left_out.united_branches, outcomes = r->left_out.united_conditions;
     if (!s->instances && (branches || outcomes)) {
         char conditions[64] = "";
