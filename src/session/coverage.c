@@ -21,6 +21,7 @@
 #include "coverage/analysis/line_coverage.h"
 #include "coverage/import/import.h"
 #include "session/arcs_file.h"
+#include "source/source.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -86,6 +87,39 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+/* Whether what the patch adds stands in the sources that were measured, line by line. Where not,
+ * the patch is of another state of them, as one in the middle of a series is, and its lines are
+ * others than those that were compiled: the first of a file is told. */
+static void check_patch(struct coverage_session *s)
+{
+    struct source_text text = {0};
+    struct err ignored;
+    for (size_t i = 0; i < s->diff.files.len; i++) {
+        const struct patch_file *f = &s->patch.files.at[i];
+        uint32_t source = s->diff.files.at[i].source;
+        const char *file = source == (uint32_t)NO_INDEX ? NULL : s->result.sources.at[source].file;
+        if (!file || !source_text_read(&text, file, &ignored))
+            continue;
+        source_text_index(&text);
+        for (uint32_t k = 0; k < f->ranges; k++) {
+            const struct patch_range *range = &s->patch.ranges.at[f->first_range + k];
+            uint64_t hash = 0;
+            for (uint32_t n = 0; n < range->lines && range->first + n <= text.lines; n++) {
+                struct bytes line = source_line(&text, range->first + n);
+                hash = patch_text_add(hash, line.at, line.len);
+            }
+            if (hash == range->text)
+                continue;
+            problem_add(&s->reading.problems, PROBLEM_NOTE,
+                        "%s: line %" PRIu32 " is not what the patch says: it was made for another "
+                        "state of the source, and its lines are not those that were compiled",
+                        s->diff.files.at[i].path, range->first);
+            break;
+        }
+    }
+    source_text_deinit(&text);
+}
+
 /* The patch is read last: what it says is laid over a result that is there. Time goes into
  * coverage_read(), on all CPUs. */
 bool coverage_session_open(struct coverage_session *s, const struct coverage_options *o,
@@ -114,9 +148,11 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
               patch_read(file_bytes(&buffer), strcmp(o->patch, "-") ? o->patch : "standard input",
                          &s->patch, e);
     file_buffer_deinit(&buffer);
-    if (ok)
-        patch_coverage_build(&s->result, &s->patch, &s->diff);
-    return ok;
+    if (!ok)
+        return false;
+    patch_coverage_build(&s->result, &s->patch, &s->diff);
+    check_patch(s);
+    return true;
 }
 
 void coverage_session_close(struct coverage_session *s)

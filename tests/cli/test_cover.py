@@ -303,6 +303,20 @@ class Programs(Case):
         self.cover("--diff", patch, "--fail-under-diff", 51, status=1)
         self.assertIn("changed lines", self.cover("--diff", patch, "--markdown", "-"))
 
+    def test_a_patch_of_another_state(self):
+        """Its lines are elsewhere, or say something else: no gate passes without that being said."""
+        self.build()
+        lines = (self.top / "prog.c").read_text().splitlines()
+        said = "is not what the patch says"
+        for first, text, is_said in ((11, [lines[10]], False), (11, [lines[10] + "\r"], False), (11, lines[10:13], False),
+                                     (10, [lines[10]], True), (11, [lines[10] + " "], True), (11, lines[10:12] + ["x"], True),
+                                     (len(lines) + 9, ["x"], True)):
+            patch = self.patch("--- a/prog.c", "+++ b/prog.c", f"@@ -{first},0 +{first},{len(text)} @@",
+                               *("+" + line for line in text))
+            problems = [p["text"] for p in self.json("--diff", patch)["problems"]]
+            self.assertEqual([said in text for text in problems], [True] * is_said, (first, text))
+        self.assertIn(f"prog.c: line {len(lines) + 9} {said}", self.cover("--diff", patch, "--fail-under-diff", 100))
+
     def test_patch_of_quilt(self):
         """Sides are folders of any name, which differ; what is below them is the same."""
         self.build()

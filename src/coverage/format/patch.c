@@ -174,19 +174,22 @@ static bool patch_hunk(struct reading *r, struct line l)
 }
 
 /* Lines that follow each other make one range. */
-static void patch_add_line(struct reading *r)
+static void patch_add_line(struct reading *r, struct line l)
 {
     struct patch *p = r->out;
     struct patch_file *f = p->files.len ? &p->files.at[p->files.len - 1] : NULL;
     if (!f || r->is_removed)
         return;
     struct patch_range *last = f->ranges ? &p->ranges.at[p->ranges.len - 1] : NULL;
+    size_t len = (size_t)(l.end - l.at) - 1; /* without the sign */
+    len -= len && l.end[-1] == '\r';
     f->added++;
     if (last && (uint64_t)last->first + last->lines == r->new_line) {
         last->lines++;
+        last->text = patch_text_add(last->text, l.at + 1, len);
         return;
     }
-    vec_push(&p->ranges, (struct patch_range){r->new_line, 1});
+    vec_push(&p->ranges, (struct patch_range){r->new_line, 1, patch_text_add(0, l.at + 1, len)});
     f->ranges++;
 }
 
@@ -218,7 +221,7 @@ static bool patch_body(struct reading *r, struct line l)
     if ((kind != '+' && !r->old_left) || (kind != '-' && !r->new_left))
         return patch_fail(r, "a hunk has more lines than it says");
     if (kind == '+')
-        patch_add_line(r);
+        patch_add_line(r, l);
     if (kind == '+' || kind == '-')
         patch_change_old_line(r, kind == '-');
     r->old_left -= kind != '+';

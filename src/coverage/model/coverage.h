@@ -396,7 +396,14 @@ void tracefile_deinit(struct tracefile *t);
 /* Ascending within a file, without two that touch. */
 struct patch_range {
     uint32_t first, lines; /* of the new file */
+    uint64_t text;         /* what they say: patch_text_add() of each, from 0 */
 };
+
+/* The hash of lines, one after the other, without their ends. */
+static inline uint64_t patch_text_add(uint64_t before, const void *line, size_t len)
+{
+    return before * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(line, len) + 1;
+}
 
 struct patch_file {
     const char *path;       /* the new one, as written, without the folder of its side: `b/` */
