@@ -1090,6 +1090,7 @@ class Workspace(Folder):
         names = [f["name"] for s in value["sources"] for f in s["functions"]]
         self.assertIn("shapes::largest::<i32>", names)
         self.assertIn("shapes::largest::<f64>", names)
+        self.assertNotIn("shapes::largest::<_>", names)  # the crate itself has no instance
         self.assertEqual(names.count("shapes::area"), 1)  # of the crate as it is and as it is tested
 
 

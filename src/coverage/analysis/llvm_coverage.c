@@ -34,6 +34,8 @@ void llvm_coverage_deinit(struct llvm_coverage *c)
     map_deinit(&c->skipped);
     intern_deinit(&c->instances);
     vec_free(&c->names);
+    vec_free(&c->unused);
+    map_deinit(&c->real);
     map_deinit(&c->variants);
 }
 
@@ -311,7 +313,8 @@ static bool is_unused(const struct llvm_regions *r)
 }
 
 /* The function itself: its count is that of its first region. Whose its regions are follows from
- * where that begins. */
+ * where that begins. What no code was made of waits until all are known: rustc lists a generic as
+ * `f::<_>` in a crate that does not call it, beside the instances that others call. */
 static struct instance add_function(struct llvm_coverage *c, const struct llvm_regions *r,
                                     const char *name, const struct llvm_counters *n,
                                     const uint32_t *sources, struct coverage_table *t)
@@ -336,13 +339,18 @@ static struct instance add_function(struct llvm_coverage *c, const struct llvm_r
                                  .count = positive(count),
                                  .is_known = is_known,
                                  .is_unknown = !is_known};
-    uint32_t number = coverage_table_function(t, &row);
     bool is_new = false;
-    if (c->rule == INSTANCES_EACH)
-        of.apart = number + 1;
+    of.is_unused = is_unused(r);
+    if (of.is_unused && c->rule != INSTANCES_EACH) {
+        vec_push(&c->unused, ((struct unused_function){row, r->at.at[i].column}));
+    } else {
+        uint32_t number = coverage_table_function(t, &row);
+        map_at(&c->real, map_two(source, row.start_line), r->at.at[i].column, 0, NULL);
+        of.apart = c->rule == INSTANCES_EACH ? number + 1 : 0;
+    }
+    of.is_unused &= c->rule == INSTANCES_WORST;
     if (c->rule == INSTANCES_WORST) {
         of.number = instance;
-        of.is_unused = is_unused(r);
         of.group = map_index(&c->groups, map_two(source, r->at.at[i].line), r->at.at[i].column,
                              c->groups_len, &is_new);
     }

@@ -99,6 +99,12 @@ struct explained_decision {
     const struct mcdc_need *needs; /* of each condition that is not shown */
 };
 
+/* A function that no code was made of: it is one if nothing else begins at its place. */
+struct unused_function {
+    struct table_function row;
+    uint32_t column;
+};
+
 /* Zeroed at first, but for the rule. */
 struct llvm_coverage {
     enum instance_rule rule;
@@ -107,8 +113,10 @@ struct llvm_coverage {
     uint32_t groups_len;
     struct intern instances; /* names, without what tells crates of one name apart */
     VEC(uint32_t) names;     /* the same, as the table first had them */
-    struct map skipped;      /* source and line, column of a function -> a hash of what it skips */
-    struct map variants;     /* sources of functions of which two programs skip different parts */
+    struct map real;         /* source and line, column where functions with code begin */
+    VEC(struct unused_function) unused;
+    struct map skipped;  /* source and line, column of a function -> a hash of what it skips */
+    struct map variants; /* sources of functions of which two programs skip different parts */
     VEC(struct counted_region) regions;
     VEC(struct counted_branch) branches;
     VEC(struct counted_decision) decisions;

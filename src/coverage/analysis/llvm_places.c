@@ -568,9 +568,15 @@ static void finish_decisions(struct llvm_coverage *c, struct coverage_table *t)
     vec_free(&order);
 }
 
-/* The three are independent of each other. */
+/* These are independent of each other. */
 void llvm_coverage_finish(struct llvm_coverage *c, struct coverage_table *t)
 {
+    for (size_t i = 0; i < c->unused.len; i++) {
+        const struct unused_function *f = &c->unused.at[i];
+        if (!map_find(&c->real, map_two(f->row.source, f->row.start_line), f->column))
+            coverage_table_function(t, &f->row);
+    }
+    c->unused.len = 0;
     finish_lines(c, t);
     finish_branches(c, t);
     finish_decisions(c, t);
