@@ -366,6 +366,15 @@ static struct process *watching_process(struct watching *w, pid_t pid)
     return NULL;
 }
 
+/* Whether anything of it could be lost. */
+static bool process_counts(const struct process *p, bool is_gcc)
+{
+    bool does = false;
+    for (size_t k = 0; k < p->images.len; k++)
+        does |= p->images.at[k].counters.len || (is_gcc && p->images.at[k].gcc.root);
+    return does && !p->is_in_parent;
+}
+
 /* A child begins with what its parent has counted. */
 static void watching_begin(void *context, pid_t pid, bool is_in_parent, bool is_forked)
 {
@@ -399,7 +408,7 @@ static bool watching_exec(void *context, pid_t pid, bool *lets_go, struct err *e
     for (size_t k = 0; k < p->images.len; k++)
         is_gcc |= p->images.at[k].gcc.root != 0;
     w->result->gcc_written += is_gcc && !p->is_in_parent;
-    w->result->replaced += !p->is_in_parent && !is_gcc;
+    w->result->replaced += process_counts(p, false) && !is_gcc;
     process_forget_images(p);
     p->is_in_parent = false;
     p->linker_at = 0;
@@ -443,7 +452,8 @@ static bool watching_end(void *context, pid_t pid, int status, struct err *e)
     struct process *p = watching_process(w, pid);
     if (!p)
         return true;
-    w->result->killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    w->result->killed +=
+        WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && process_counts(p, true);
     bool ok = p->is_in_parent || process_write(w, p, e);
     for (size_t k = 0; k < p->images.len && ok && !p->is_in_parent; k++) {
         struct gcc_counters *g = &p->images.at[k].gcc;

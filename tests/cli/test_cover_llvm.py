@@ -839,6 +839,9 @@ class Live(Folder):
             self.assertEqual([p.name for p in self.folder.glob("*.profraw")], [])  # nor does the program write
         done = monarc("run", "--coverage", "./program", "exec", cwd=self.folder)
         self.assertIn(b"ran another program by exec: what it counted in the last 200 ms may be missing", done.stderr)
+        # Programs without counters that start it, by exec or fork, have lost nothing.
+        done = monarc("run", "--coverage", "sh", "-c", "sh -c 'kill -9 $$'; exec ./program _exit", cwd=self.folder)
+        self.assertNotIn(b"may be missing", done.stderr)
         self.run_in("strip", "program")
         for program, status, said in (("./program", 2, b"is stripped of the symbol that says their version"),
                                       ("/bin/true", 2, b"has no counters that can be read from outside"),
