@@ -41,6 +41,13 @@ int monarc_rt_phase(const char *name);
 int monarc_rt_region_begin(const char *name);
 int monarc_rt_region_end(const char *name);
 
+/* Says what this thread works on, until it says something else of the same key: `value` NULL takes
+ * the label away. At most 63 bytes of each are kept, and 31 keys of a process. `monarc run` records
+ * labels with samples and waits (monarc flat --by-label KEY), and so do other profilers that read
+ * OpenTelemetry's thread context (OTEP 4947), in whose form they are published; regions are, too,
+ * with the key "monarc.region". -1 if something else in the process publishes already. */
+int monarc_rt_label(const char *key, const char *value);
+
 /* Calls that could not be counted. */
 unsigned long long monarc_rt_lost(void);
 

@@ -2,6 +2,7 @@
 #include "api.h"
 #include "../common/sys.h"
 #include "../common/text.h"
+#include "context.h"
 #include "dump.h"
 #include "folder.h"
 #include "live.h"
@@ -125,6 +126,10 @@ static int mark(enum mark_kind kind, const char *name)
     struct process *p = process_get();
     if (!p)
         return -1;
+    if (kind == MARK_REGION_BEGIN)
+        context_region_begin(p, name);
+    else if (kind == MARK_REGION_END)
+        context_region_end(p, name);
     if (config.monitored)
         return monitor_tell(p, MONARC_CONTROL_PHASE + kind, name) ? 0 : -1;
     side_mark(p, kind, name);
@@ -144,6 +149,12 @@ int monarc_rt_region_begin(const char *name)
 int monarc_rt_region_end(const char *name)
 {
     return mark(MARK_REGION_END, name);
+}
+
+int monarc_rt_label(const char *key, const char *value)
+{
+    struct process *p = process_get();
+    return p && context_label(p, key, value) ? 0 : -1;
 }
 
 unsigned long long monarc_rt_lost(void)

@@ -309,9 +309,13 @@ static bool has_recorder(struct object *o)
  * has them among its constants. */
 bool preload_counts_calls(const char *program)
 {
-    static const char *const hooks[] = {"__cyg_profile_func_enter",       "monarc_rt_dump",
-                                        "__sanitizer_cov_trace_pc",       "monarc_rt_phase",
-                                        "__sanitizer_cov_trace_pc_guard", "monarc_rt_region_begin"};
+    static const char *const hooks[] = {"__cyg_profile_func_enter",
+                                        "monarc_rt_dump",
+                                        "__sanitizer_cov_trace_pc",
+                                        "monarc_rt_phase",
+                                        "__sanitizer_cov_trace_pc_guard",
+                                        "monarc_rt_region_begin",
+                                        "monarc_rt_label"};
     struct arena a = {0};
     struct object *o = object_open(preload_in_path(program, &a), NULL, NULL, NULL);
     bool found = o && object_call_counter(o);
