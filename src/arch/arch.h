@@ -188,7 +188,9 @@ struct arch {
     const struct register_map *perf;   /* word n is register n of that */
     const struct register_map *regset; /* NT_PRSTATUS of ptrace(2) */
     uint8_t regset_len;                /* words in all */
-    uint8_t mode_word; /* the word that is `mode` in programs of this machine; 0: no such word */
+    uint8_t thread_word; /* the word that is the thread pointer, at which the program's variables of
+                            threads end, and which points to itself; 0: not known */
+    uint8_t mode_word;   /* the word that is `mode` in programs of this machine; 0: no such word */
     uint64_t mode;
     uint8_t syscall_word; /* the word that holds the number of the system call a thread is in; 0:
                              see below */

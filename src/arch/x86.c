@@ -384,7 +384,7 @@ static const struct register_map PERF = {24,
 /* struct user_regs_struct: r15 r14 r13 r12 bp bx r11-r8 ax cx dx si di orig_ax ip cs flags sp... */
 static const struct register_map REGSET = {
     20, {15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, -1, REGISTER_PC, -1, -1, 7}};
-enum { REGSET_WORDS = 27, ORIG_RAX_WORD = 15, CS_WORD = 17, CS_64 = 0x33 };
+enum { REGSET_WORDS = 27, ORIG_RAX_WORD = 15, CS_WORD = 17, CS_64 = 0x33, FS_BASE_WORD = 21 };
 
 /* PTRACE_GETREGS and PTRACE_SETREGS show a 32-bit program's registers in the same layout. `syscall`
  * takes di si dx r10 r8 r9, `int $0x80` bx cx dx si di bp. */
@@ -606,6 +606,7 @@ const struct arch arch_x86_64 = {
     .perf = &PERF,
     .regset = &REGSET,
     .regset_len = REGSET_WORDS,
+    .thread_word = FS_BASE_WORD,
     .mode_word = CS_WORD,
     .mode = CS_64,
     .syscall_word = ORIG_RAX_WORD,

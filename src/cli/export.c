@@ -92,7 +92,8 @@ struct exported {
 };
 
 /* Frames with inlined functions, their names, and the tree of calls in which nodes of the
- * recording are merged by function. Shares of threads are made only for formats that tell them. */
+ * recording are merged by function. Shares of threads and labels are made only for formats that
+ * tell them. */
 static bool export_use_stacks(struct exported *m, const struct export_request *r,
                               struct exchange_input *in, struct err *e)
 {
@@ -112,12 +113,17 @@ static bool export_use_stacks(struct exported *m, const struct export_request *r
     m->merged = ARENA_NEW(&s->arena, uint32_t, s->recorded.recording.nodes.len);
     call_tree_init_merged(&m->tree, &s->recorded.recording, s->recorded.weights.node,
                           &m->frames.frames, m->merged);
-    if (r->format->tells_threads)
-        exchange_thread_shares(
-            in,
-            &(struct exchange_samples){&s->recorded.recording, &s->recorded.choice,
-                                       s->recorded.weights.node, m->merged, r->format->tells_times},
-            &s->arena);
+    struct exchange_samples samples = {.recording = &s->recorded.recording,
+                                       .choice = &s->recorded.choice,
+                                       .weights = s->recorded.weights.node,
+                                       .merged = m->merged,
+                                       .no_threads = !r->format->tells_threads,
+                                       .tells_times = r->format->tells_times,
+                                       .tells_labels = r->format->tells_labels &&
+                                                       s->recorded.recording.label_sets.len,
+                                       .tells_spans = r->format->tells_spans};
+    if (r->format->tells_threads || samples.tells_labels)
+        exchange_thread_shares(in, &samples, &s->arena);
     in->names = &m->names;
     in->tree = &m->tree;
     in->first_inlined = m->frames.first_inlined;

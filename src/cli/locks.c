@@ -43,6 +43,10 @@ static bool locks_report(struct session *s, void *request, struct out *out, stru
     if (from->choice.windows_len)
         return err_set(e, "option '--from', '--to' and '--phase': waits for locks and files are "
                           "summed up over the whole run");
+    if (r->view.session.recorded.labels_len || r->view.session.recorded.by_label)
+        return err_set(e,
+                       "option '--label' and '--by-label': waits for locks and files are not told "
+                       "apart by labels; 'monarc flat --by-label' tells where each value waits");
     if (r->view.session.recorded.has_latency)
         return err_set(e, "option '--latency': it divides CPU time, and waits have none");
     names_init(&names, &from->named.functions, view_demangler(&r->view.session), &s->arena);

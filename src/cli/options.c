@@ -103,6 +103,19 @@ const struct option_set base_set = SET("Comparison", BASE);
 
 /* --- which part ------------------------------------------------------------------------------ */
 
+/* Keys have no '=' in them, values may. */
+static bool take_label(void *target, const struct option_row *row, const char *value, struct err *e)
+{
+    struct session_options *o = target;
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value)
+        return err_set(e, "option '--%s' takes KEY=VALUE, not '%s'", row->name, value);
+    if (o->recorded.labels_len >= RECORDED_MOST_LABELS)
+        return err_set(e, "option '--%s' may be given %d times", row->name, RECORDED_MOST_LABELS);
+    o->recorded.labels[o->recorded.labels_len++] = value;
+    return true;
+}
+
 /* Times are in seconds from the start of the recording; `has_from` and `has_to` tell 0 from
  * nothing. */
 static const struct option_row PART[] = {
@@ -114,6 +127,10 @@ static const struct option_row PART[] = {
      FILLS(struct session_options, recorded.program)},
     {0, "thread", "TID|NAME", "only threads with that number or name",
      FILLS(struct session_options, recorded.named_thread)},
+    {0, "label", "KEY=VALUE", "only samples with that label (may be repeated)",
+     TAKEN_BY(take_label)},
+    {0, "by-label", "KEY", "tell the values of a label apart, as outermost frames of the stacks",
+     FILLS(struct session_options, recorded.by_label)},
     {0, "from", "T", "only what came later than T seconds after the start",
      FILLS(struct session_options, recorded.from),
      ALSO_SETS(struct session_options, recorded.has_from)},

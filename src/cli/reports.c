@@ -97,14 +97,24 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
                        s->program);
     if (r->wants_inlines && r->view.session.has_hosts)
         return err_set(e, "option '--inlines' does not go with --no-inlines and --model");
-    if (!r->by_object && !r->by_thread && !r->by_process)
+    const char *label = r->view.session.recorded.by_label;
+    if (label && (r->by_object || r->by_thread || r->by_process))
+        return err_set(e, "option '--by-label' does not go with --by-object, --by-thread and "
+                          "--by-process");
+    if (label && r->base.len)
+        return err_set(e, "option '--by-label' does not go with --base; 'monarc diff --by-label' "
+                          "compares");
+    if (!r->by_object && !r->by_thread && !r->by_process && !label)
         return flat_print_functions(s, r, out, e);
     if (!s->folder)
         return err_set(e,
                        "%s: only a recording tells objects, threads and processes apart; make one "
                        "with 'monarc run'",
                        r->view.session.program);
-    if (r->by_process)
+    if (label)
+        shares_by_label(&table, &s->summary, &s->recorded.space, &s->functions, &s->recorded.choice,
+                        label, &s->arena);
+    else if (r->by_process)
         shares_by_process(&table, &s->summary, &s->recorded.choice, &s->arena);
     else if (r->by_thread)
         shares_by_thread(&table, &s->summary, &s->recorded.space, &s->functions,
@@ -121,7 +131,8 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
 static int flat_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
 {
-    struct flat_request r = {.view.session = {.others = OTHERS_SELF, .names_inlined = true}};
+    struct flat_request r = {
+        .view.session = {.others = OTHERS_SELF, .names_inlined = true, .shows_labels = true}};
     struct view_job job = {.request = &r, .options = &r.view, .report = flat_report};
     int status = view_run(self, argc, argv, &job, out, e);
     vec_free(&r.base);

@@ -169,6 +169,20 @@ const struct object_facts *object_facts(struct object *o);
 /* Whether a dynamic or static symbol of that name is referenced or defined. Looks at the file
  * itself only. */
 bool object_mentions(struct object *o, const char *symbol);
+/* Where a variable of threads is, for who reads a running program's memory. Slots are link
+ * addresses of words that the dynamic linker fills in; 0: there is none. */
+struct object_thread_variable {
+    uint64_t offset;                                 /* in the module's block */
+    uint64_t block_address, block_size, block_align; /* PT_TLS */
+    bool is_program; /* no shared object: its block has a fixed place beside the thread pointer */
+    uint64_t offset_slot; /* a word: the variable's offset from the thread pointer */
+    uint64_t descriptor;  /* two words: who finds it, and what that one is given (TLSDESC) */
+    uint64_t module_slot; /* a word: the module's number */
+};
+/* Of an object for this machine's byte order and 64 bits; false: it defines no such variable. Looks
+ * at the file itself only. */
+bool object_thread_variable(struct object *o, const char *name, struct object_thread_variable *out);
+
 /* What a program compiled with -pg calls to count its calls (`mcount`, `__fentry__` ...), or NULL.
  */
 const char *object_call_counter(struct object *o);

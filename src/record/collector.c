@@ -73,6 +73,7 @@ void collector_free(struct collector *c)
     map_deinit(&c->process_of);
     map_deinit(&c->thread_of);
     collector_waits_free(c);
+    collector_labels_free(c);
     tally_deinit(&c->tally);
     images_deinit(&c->images);
     arena_deinit(&c->arena);

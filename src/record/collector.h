@@ -137,6 +137,7 @@ struct collector_sample {
     bool is_first_period; /* the weight is to be scaled: collector_scale_first_periods() */
     bool is_live;         /* just now: what the process has mapped may be asked of it */
     bool is_still;        /* the thread has not run since: its memory may be read for the rest */
+    uint32_t labels;      /* of collector_labels(); 0: none */
 };
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
@@ -189,6 +190,24 @@ uint32_t collector_wait_step(struct collector *c, const struct recording_link *s
 /* Counts time for which a step was the last one of its chain; is_new: of a wait that is counted for
  * the first time. */
 void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns, uint64_t at_ns);
+
+/* What a program says of its work (labels.h): the number of these labels, which are copied, with
+ * the ids of a trace and of a span in it, or NULL. Keys differ from each other. If there are too
+ * many sets already, those with a span lose that, and others become none. */
+uint32_t collector_labels(struct collector *c, const struct recording_label *labels, size_t len,
+                          const uint8_t *trace, const uint8_t *span);
+
+/* What it says of itself as a whole: all its samples have these as well. The last that were told
+ * count. */
+void collector_process_labels(struct collector *c, pid_t pid, const struct recording_label *labels,
+                              size_t len, uint64_t at_ns);
+
+/* Where a variable of the process's threads is (objfile/object.h), in its program or in a library:
+ * slots are addresses of run time. false: no file of it that is mapped defines such. Opens those
+ * files. */
+struct object_thread_variable;
+bool collector_thread_variable(struct collector *c, pid_t pid, const char *name,
+                               struct object_thread_variable *out, uint64_t at_ns);
 
 /* The number of a thread; RECORDING_NONE if its process is not recorded. */
 uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns);

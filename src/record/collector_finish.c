@@ -443,6 +443,7 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
                                                        finish_text(out, c->losses.at[i].text)});
     collector_waits_finish(c, out);
     finish_kernel_time(c, out);
+    collector_labels_finish(c, out);
     out->stacks = c->stacks;
     out->whole = c->whole;
     out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;

@@ -5,6 +5,7 @@
  *   collector_code.c    names of generated code
  *   collector_times.c   when threads ran, waited and were made
  *   collector_waits.c   what threads wait for, and who holds it
+ *   collector_labels.c  what programs say of their work
  *   collector_finish.c  the recording that comes out, and time in the kernel that was not sampled
  */
 #ifndef MONARC_RECORD_COLLECTOR_PRIVATE_H
@@ -51,6 +52,7 @@ struct collected_process {
     struct rank_told rank;  /* if `has_rank` */
     bool has_rank;
     uint8_t rank_tries;  /* how often its environment is still to be asked for one */
+    uint32_t labels;     /* of the process as a whole */
     bool has_stops;      /* there are some in `stops` */
     bool has_samples;    /* or waits */
     bool awaits_program; /* the next file that is mapped is the program */
@@ -105,6 +107,10 @@ struct collector {
     VEC(struct recording_resource) resources; /* what was waited for */
     VEC(struct recording_link) steps;
     struct map resource_of, step_of;
+    struct map lacks_variable; /* image -> whether it does not define that of labels */
+    struct intern label_texts; /* of sets: their bytes, put together; the number is the set's */
+    VEC(struct recording_label) labels;
+    VEC(struct recording_label_set) label_sets; /* [0] is empty */
 };
 
 /* Looks stand in the tally as events of these numbers, up to the end of recording. */
@@ -161,6 +167,10 @@ void collector_code_goes_on(struct collector *c, uint32_t process);
 /* Names what has not ended, or went on after its end, and gives all names to the run. */
 void collector_code_finish(struct collector *c, struct recording *out);
 void collector_code_free(struct collector *c, uint32_t process);
+
+/* Gives the labels to the run, and those of processes to their samples. */
+void collector_labels_finish(struct collector *c, struct recording *out);
+void collector_labels_free(struct collector *c);
 
 /* Gives what was waited for to the run. */
 void collector_waits_finish(struct collector *c, struct recording *out);

@@ -327,13 +327,17 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
 {
     uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns);
     uint32_t process = c->threads.at[thread].process;
+    struct recording_sample row = {.thread = thread,
+                                   .event =
+                                       s->event | (s->is_first_period ? TALLY_FIRST_PERIOD : 0),
+                                   .node = place.node,
+                                   .labels = s->labels,
+                                   .weight = s->weight};
     bool is_counted = false;
     if (!s->lasted_ns) {
         is_counted = collector_counts(c, process, s->at_ns);
         if (is_counted)
-            tally_add(&c->tally, collector_since_start(c, s->at_ns), thread,
-                      s->event | (s->is_first_period ? TALLY_FIRST_PERIOD : 0), place.node,
-                      s->weight);
+            tally_add(&c->tally, collector_since_start(c, s->at_ns), &row);
         else
             sample_lose(c, s->event, s->weight);
     }
@@ -347,8 +351,10 @@ void collector_sample_at(struct collector *c, const struct collector_sample *s,
         double part = (double)(until - from) / (double)lasted_ns;
         uint64_t so_far = until < s->at_ns ? (uint64_t)((double)s->weight * part) : s->weight;
         if (collector_counts(c, process, at)) {
+            row.event = s->event;
+            row.weight = so_far - given;
             tally_add_over(&c->tally, collector_since_start(c, at), collector_since_start(c, until),
-                           thread, s->event, place.node, so_far - given);
+                           &row);
             is_counted = true;
         } else {
             sample_lose(c, s->event, so_far - given);
@@ -376,8 +382,12 @@ void collector_probe(struct collector *c, const struct collector_sample *s,
         place = collector_place(c, s);
     c->stacks += place.has_stack;
     c->whole += place.is_whole;
-    tally_add(&c->tally, collector_since_start(c, s->at_ns), thread, COLLECTOR_PROBE_EVENT + kind,
-              place.node, s->weight);
+    tally_add(&c->tally, collector_since_start(c, s->at_ns),
+              &(struct recording_sample){.thread = thread,
+                                         .event = COLLECTOR_PROBE_EVENT + kind,
+                                         .node = place.node,
+                                         .labels = s->labels,
+                                         .weight = s->weight});
 }
 
 void collector_sample(struct collector *c, const struct collector_sample *s)

@@ -49,16 +49,21 @@ void collector_turn(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns,
     uint64_t from = collector_since_start(c, from_ns), to = collector_since_start(c, to_ns);
     if (to <= from)
         return;
-    tally_add_over(&c->tally, from, to, thread, COLLECTOR_RAN_EVENT, RECORDING_ROOT, to - from);
-    tally_add_over(&c->tally, from, to, thread, COLLECTOR_SHARED_EVENT, RECORDING_ROOT, shared_ns);
+    struct recording_sample ran = {
+        .thread = thread, .event = COLLECTOR_RAN_EVENT, .weight = to - from};
+    struct recording_sample shared = {
+        .thread = thread, .event = COLLECTOR_SHARED_EVENT, .weight = shared_ns};
+    tally_add_over(&c->tally, from, to, &ran);
+    tally_add_over(&c->tally, from, to, &shared);
 }
 
 void collector_parallel(struct collector *c, uint32_t threads, uint64_t at_ns, uint64_t ns)
 {
     threads = threads < MOST_PARALLEL ? threads : MOST_PARALLEL;
     if (ns && threads && c->threads.len)
-        tally_add_over(&c->tally, collector_since_start(c, at_ns), collector_since_start(c, at_ns),
-                       0, COLLECTOR_PARALLEL_EVENT + threads, RECORDING_ROOT, ns);
+        tally_add_over(
+            &c->tally, collector_since_start(c, at_ns), collector_since_start(c, at_ns),
+            &(struct recording_sample){.event = COLLECTOR_PARALLEL_EVENT + threads, .weight = ns});
 }
 
 void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_ns, uint64_t to_ns,

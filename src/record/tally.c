@@ -5,7 +5,7 @@
  * and at the end. In short slices only what follows each other is added up, so that it shows how
  * often a thread went from one stack to another. Those that are longer than RECORDING_ORDERED_NS
  * have a window of this length, at random, in which it is so; what is outside (TALLY_MERGED)
- * is there once for each stack, by a hash table of (thread, event, node). Where slices are merged,
+ * is there once for each stack, by a hash table of (thread, event, node, labels). Where slices are merged,
  * one of the two windows stays.
  *
  *     slices   0 ... 999, each 2 ms    time goes on    0 ... 499, each 4 ms, and so on
@@ -61,11 +61,11 @@ uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t 
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-/* Of two samples, whether they have one place: slice, thread, event and node. */
+/* Of two samples, whether they have one place: slice, thread, event, node and labels. */
 static bool tally_is_same(const struct recording_sample *a, const struct recording_sample *b)
 {
     return a->slice == b->slice && a->thread == b->thread && a->event == b->event &&
-           a->node == b->node;
+           a->node == b->node && a->labels == b->labels;
 }
 
 /* Adds up samples that follow each other and have one place. */
@@ -96,14 +96,20 @@ static size_t tally_add_up(struct recording_sample *at, size_t len)
     uint64_t *event = ARENA_NEW(&scratch, uint64_t, len);
     uint64_t *thread = ARENA_NEW(&scratch, uint64_t, len);
     struct recording_sample *came = ARENA_NEW(&scratch, struct recording_sample, len);
+    uint64_t *labels = ARENA_NEW(&scratch, uint64_t, len);
+    bool has_labels = false;
     for (size_t i = 0; i < len; i++) {
         bool is_merged = at[i].event & TALLY_MERGED;
         uint32_t place = is_merged ? UINT32_C(1) << 31 | at[i].node : (uint32_t)i;
         came[i] = at[i];
+        labels[i] = at[i].labels;
+        has_labels |= at[i].labels != 0;
         order[i].item = (uint32_t)i;
         event[i] = map_two(at[i].event & ~TALLY_MERGED, place);
         thread[i] = map_two(at[i].slice, at[i].thread);
     }
+    if (has_labels)
+        sort_by(order, len, labels);
     sort_by(order, len, event);
     sort_by(order, len, thread);
     size_t kept = tally_join(order, len, came);
@@ -174,24 +180,27 @@ static void tally_go_to(struct tally *t, uint64_t at_ns)
 
 /* Most samples of a long slice find their place in the map and add to it; of a short one, or of a
  * window, they stay in order. */
-void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
-               uint64_t weight)
+void tally_add(struct tally *t, uint64_t at_ns, const struct recording_sample *s)
 {
     bool is_new = true;
     tally_go_to(t, at_ns);
-    event |= tally_is_merged(t, t->slice, at_ns);
+    uint32_t event = s->event | tally_is_merged(t, t->slice, at_ns);
     uint32_t place = (uint32_t)t->open.len;
     if (event & TALLY_MERGED)
-        place = map_index(&t->open_of, map_two(thread, event), node, t->open.len, &is_new);
+        place = map_index(&t->open_of, map_two(s->thread, event), map_two(s->labels, s->node),
+                          t->open.len, &is_new);
     if (is_new)
-        vec_push(&t->open, (struct recording_sample){
-                               .slice = t->slice, .thread = thread, .event = event, .node = node});
-    t->open.at[place].weight += weight;
+        vec_push(&t->open, (struct recording_sample){.slice = t->slice,
+                                                     .thread = s->thread,
+                                                     .event = event,
+                                                     .node = s->node,
+                                                     .labels = s->labels});
+    t->open.at[place].weight += s->weight;
     t->open.at[place].count++;
 }
 
-void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
-                    uint32_t event, uint32_t node, uint64_t weight)
+void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns,
+                    const struct recording_sample *s)
 {
     if (t->closed.len >= t->most) { /* many threads that wait have a row each in every slice */
         tally_close_slice(t);
@@ -200,27 +209,27 @@ void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t 
         t->most = 2 * t->closed.len > MOST_LASTING ? 2 * t->closed.len : MOST_LASTING;
     }
     tally_go_to(t, to_ns);
+    struct recording_sample row = *s;
     uint64_t last = to_ns / t->slice_ns, given = 0;
-    uint32_t merged = t->slice_ns > RECORDING_ORDERED_NS ? TALLY_MERGED : 0;
+    row.count = 0;
+    row.event |= t->slice_ns > RECORDING_ORDERED_NS ? TALLY_MERGED : 0;
     for (uint64_t slice = from_ns / t->slice_ns; slice < last && from_ns < to_ns; slice++) {
         uint64_t until = (slice + 1) * t->slice_ns - from_ns;
-        uint64_t so_far = (uint64_t)((double)weight * (double)until / (double)(to_ns - from_ns));
-        vec_push(&t->closed, (struct recording_sample){.slice = (uint32_t)slice,
-                                                       .thread = thread,
-                                                       .event = event | merged,
-                                                       .node = node,
-                                                       .weight = so_far - given});
+        uint64_t so_far = (uint64_t)((double)s->weight * (double)until / (double)(to_ns - from_ns));
+        row.slice = (uint32_t)slice;
+        row.weight = so_far - given;
+        vec_push(&t->closed, row);
         given = so_far;
     }
-    if (last == t->slice)
-        tally_add(t, to_ns, thread, event, node, weight - given);
-    else
-        vec_push(&t->closed, (struct recording_sample){.slice = (uint32_t)last,
-                                                       .thread = thread,
-                                                       .event = event | merged,
-                                                       .node = node,
-                                                       .weight = weight - given,
-                                                       .count = 1});
+    row.slice = (uint32_t)last;
+    row.weight = s->weight - given;
+    row.count = 1;
+    if (last != t->slice) {
+        vec_push(&t->closed, row);
+        return;
+    }
+    row.event = s->event; /* the time says whether it is merged */
+    tally_add(t, to_ns, &row);
 }
 
 /* Young ones included: their weight is right on average. */

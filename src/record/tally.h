@@ -19,7 +19,7 @@ struct tally {
     struct map node_of;                  /* parent and object, address -> node */
     VEC(struct recording_sample) closed; /* of slices that are over, by slice */
     VEC(struct recording_sample) open;   /* of the slice that runs */
-    struct map open_of; /* of a long slice: thread and event, node -> index of `open` */
+    struct map open_of; /* of a long slice: thread and event, node and labels -> index of `open` */
     uint64_t most_slices;
     size_t most, most_rows; /* of `closed`, until slices get longer: of what lasts, of all */
 };
@@ -32,14 +32,14 @@ void tally_deinit(struct tally *t);
 /* The node of a frame within its caller's; RECORDING_ROOT for none. */
 uint32_t tally_node(struct tally *t, uint32_t parent, uint32_t object, uint64_t address);
 
-/* Counts a sample. Times may be late by some slices: they count in the slice that runs. */
-void tally_add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
-               uint64_t weight);
+/* Counts a sample: thread, event, node, labels and weight of `s`. Times may be late by some slices:
+ * they count in the slice that runs. */
+void tally_add(struct tally *t, uint64_t at_ns, const struct recording_sample *s);
 
 /* Counts what lasted: its weight is spread evenly over the slices from its start to its end, and
  * the last one counts it. Slices get longer if that makes the list too long. */
-void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
-                    uint32_t event, uint32_t node, uint64_t weight);
+void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns,
+                    const struct recording_sample *s);
 
 /* Forgets all samples of the threads for which is_of() holds; returns their weight in event 0. */
 uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context),
@@ -54,7 +54,7 @@ uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *cont
 /* Sorts by slice, thread and event. In slices up to RECORDING_ORDERED_NS what has these in common
  * stays in the order in which it came, and what follows each other with the same node is added up;
  * in longer ones so is what recording_find_ordered() finds, unless it is of other origin
- * (is_imported), and the rest by nodes. */
+ * (is_imported), and the rest by nodes. What has other labels stays apart everywhere. */
 void tally_sum_up(struct recording *out, bool is_imported);
 
 /* All samples, by slice, thread and event, as struct recording_sample wants them; first-period ones

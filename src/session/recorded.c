@@ -218,6 +218,8 @@ static const char *recorded_chosen_text(struct recorded *r, const struct recorde
     if (f->phase)
         text =
             arena_printf(&r->arena, "%s%sphase %s", text ? text : "", text ? ", " : "", f->phase);
+    for (size_t i = 0; i < f->labels_len; i++)
+        text = arena_printf(&r->arena, "%s%s%s", text ? text : "", text ? ", " : "", f->labels[i]);
     if (f->has_from)
         text =
             arena_printf(&r->arena, "%s%sfrom %.9g s", text ? text : "", text ? ", " : "", f->from);
@@ -278,10 +280,61 @@ static void recorded_place_samples(struct recorded *r, const struct functions *f
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-/* Fills r->choice: event, threads and windows of time. An empty choice means all. */
+/* All keys that the recording has, for who asks for another one. */
+static const char *recorded_label_keys(struct recorded *r)
+{
+    const struct recording *recording = &r->recording;
+    struct intern keys = {0};
+    const char *text = NULL;
+    for (size_t i = 0; i < recording->labels.len; i++)
+        intern_kept(&keys, recording->labels.at[i].key, strlen(recording->labels.at[i].key));
+    for (size_t i = 0; i < keys.texts.len; i++)
+        text =
+            arena_printf(&r->arena, "%s%s%s", text ? text : "", text ? ", " : "", keys.texts.at[i]);
+    intern_deinit(&keys);
+    return text;
+}
+
+/* Sets of labels; fails if the recording has none with such a key, or none with all of the values.
+ */
+static bool recorded_choose_labels(struct recorded *r, const struct recorded_filter *f,
+                                   struct err *e)
+{
+    const struct recording *recording = &r->recording;
+    size_t len = f->labels_len;
+    struct recording_label *asked = ARENA_NEW(&r->arena, struct recording_label, len + 1);
+    for (size_t i = 0; i < len; i++) {
+        const char *equals = strchr(f->labels[i], '=');
+        asked[i].key = arena_copy(&r->arena, f->labels[i], (size_t)(equals - f->labels[i]));
+        asked[i].value = equals + 1;
+    }
+    asked[len].key = f->by_label;
+    for (size_t i = 0; i < len + (f->by_label != NULL); i++) {
+        bool has_key = false;
+        for (uint32_t k = 0; k < recording->label_sets.len && !has_key; k++)
+            has_key = recording_label_value(recording, k, asked[i].key) != NULL;
+        if (has_key)
+            continue;
+        const char *keys = recorded_label_keys(r);
+        return keys ? err_set(e, "the recording has no label '%s'; it has %s", asked[i].key, keys)
+                    : err_set(e, "the recording has no labels: its programs published none");
+    }
+    if (!len)
+        return true;
+    bool has_any = false;
+    r->choice.labels = recording_choose_labels(recording, asked, len, &r->arena);
+    for (uint32_t k = 0; k < recording->label_sets.len; k++)
+        has_any |= r->choice.labels[k];
+    return has_any || err_set(e, "no sample of the recording has the label %s; see --by-label %s",
+                              f->labels[len - 1], asked[len - 1].key);
+}
+
+/* Fills r->choice: event, threads, labels and windows of time. An empty choice means all. */
 static bool recorded_choose(struct recorded *r, const struct recorded_filter *f, struct err *e)
 {
     if (!recorded_choose_event(r, f->has_latency ? PARALLELISM_EVENT : f->event, e))
+        return false;
+    if (!recorded_choose_labels(r, f, e))
         return false;
     bool *threads = ARENA_NEW(&r->arena, bool, r->recording.threads.len), has_any = false;
     bool has_thread = !f->named_thread;
@@ -387,6 +440,8 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
             r->recording.events.at[i].period = count && weight > count ? weight / count : 1;
     }
     recorded_take_mean_of_calls(&r->recording);
+    if (o->filter.by_label && !o->shows_labels)
+        recording_add_label_frames(&r->recording, o->filter.by_label);
     if (o->filter.has_latency && !parallelism_add_event(&r->recording, o->filter.event, &why))
         return err_in(e, name, "%s", why.line);
     if (!recorded_choose(r, &o->filter, &why) ||

@@ -9,6 +9,8 @@
 #include "session/profiles.h"
 #include "session/symbol_files.h"
 
+enum { RECORDED_MOST_LABELS = 16 };
+
 /* Which part of a run is wanted. Zeroed: all of its first event. */
 struct recorded_filter {
     const char *event;        /* NULL: the first */
@@ -21,13 +23,16 @@ struct recorded_filter {
     bool has_from, has_to;
     double from, to;  /* seconds since the start */
     bool has_latency; /* samples weigh their part of the time in which anything ran */
+    const char *labels[RECORDED_MOST_LABELS]; /* with all of these, "KEY=VALUE" */
+    size_t labels_len;
+    const char *by_label; /* values of this key are outermost frames; or NULL */
 };
 
 /* Whether it was asked for a part at all. */
 static inline bool recorded_filter_chooses(const struct recorded_filter *f)
 {
     return f->event || f->program || f->named_thread || f->phase || f->pid || f->has_from ||
-           f->has_to;
+           f->has_to || f->labels_len;
 }
 
 /* Everything in one or more folders, and the files it speaks of. */
@@ -67,6 +72,7 @@ struct recorded_options {
     bool keeps_pieces;   /* .cold and .part as functions of their own */
     bool names_inlined;  /* inlined functions have times of their own */
     bool totals_others;  /* the other events with callees, too */
+    bool shows_labels;   /* as a table of its own, not as frames */
     struct recorded_filter filter;
 };
 

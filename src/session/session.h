@@ -42,6 +42,7 @@ struct session_options {
     bool names_inlined;  /* of recordings: inlined functions have times of their own */
     bool has_hosts;      /* asked for: they are part of the functions that they are in */
     bool places_samples; /* of recordings, into the profile: for reports that go by address */
+    bool shows_labels;   /* of recordings: values of a label are rows, not frames */
 
     /* session_operands() fills these. */
     const char *program;

@@ -410,6 +410,13 @@ def run_waits(*steps):
             + run_list(41, *(leb(*step) for step in steps)))
 
 
+def run_labels(sets, *runs):
+    """Sets of (key, value); stretches of samples: passed over, length, set."""
+    return (run_list(42, *(leb(len(one)) + b"".join(words(t) for pair in one for t in pair) + leb(0)
+                           for one in sets))
+            + run_list(43, *(leb(*one) for one in runs)))
+
+
 def run_file(*more):
     data = struct.pack("<III", 0x4453524d, 2, 0x01020304) + b"".join(run_lists()) + run_nodes()
     data += run_samples() + run_record(99, b"unknown") + b"".join(more)
@@ -435,6 +442,10 @@ def run():
              run_list(32, leb(signed(0), signed(1), 5, 0)), run_list(33, leb(0, signed(0))))
     yield "times", run_file(*times)
     yield "times-of-nobody", run_file(run_list(33, leb(99, signed(-1))))
+    sets = [("load", "p")], [("p", "main"), ("main", "")]
+    yield "labels", run_file(run_labels(sets, (0, 1, 2), (1, 1, 1)))
+    yield "labels-of-more-samples", run_file(run_labels(sets, (0, 1, 2), (1, 2**40, 1)))
+    yield "labels-no-such-set", run_file(run_labels(sets, (0, 1, 3)))
     yield "version-3", run_file().replace(b"MRSD\2", b"MRSD\3", 1)
 
 
@@ -445,6 +456,36 @@ def events():
     yield "units", b"msr/tsc/,software/config=2/u,uprobe/retprobe,ref_ctr_offset=0x12/,tsc"
     yield "others", b"sched:sched_switch:k,mem:0x601040/8:rw:u,mem:16:x"
     yield "wrong", b"cycles,,inst_retired.any,cpu/event=1"
+
+
+def labels():
+    """A thread's record, its size in front; then the context of a process, in protobuf."""
+    def field(number, data):
+        return leb(number << 3 | 2, len(data)) + data
+
+    def pair(key, value):
+        return field(1, key) + field(2, value)
+
+    def record(*attributes, valid=1, size=None):
+        data = b"".join(bytes((key, len(value))) + value for key, value in attributes)
+        return bytes(range(1, 25)) + struct.pack("<BBH", valid, 1, len(data) if size is None else size) + data
+
+    keys = field(5, b"".join(field(1, field(1, key)) for key in (b"http.route", b"user", b"http.route")))
+    context = (field(1, field(1, pair(b"service.name", field(1, b"shop")))
+                     + field(1, pair(b"shard", leb(3 << 3, 7))) + field(1, pair(b"ok", leb(2 << 3, 1))))
+               + field(2, pair(b"threadlocal.schema_version", field(1, b"tls_v1")))
+               + field(2, pair(b"threadlocal.attribute_key_map", keys)))
+
+    def both(one, other=context):
+        return struct.pack("<H", len(one)) + one + other
+
+    yield "whole", both(record((0, b"/a"), (1, b"me"), (0, b"/b"), (2, b"/c")))
+    yield "unknown-key", both(record((7, b"x"), (1, b"\0\xff")))
+    yield "cut-entry", both(record((0, b"/a"), (1, b"me"))[:-1])
+    yield "too-long", both(record((0, b"/a"), size=65535))
+    yield "not-valid", both(record((0, b"/a"), valid=2))
+    yield "no-context", both(record((0, b"/a")), b"")
+    yield "endless-context", both(record((0, b"/a")), context[:-3] + b"\xff" * 12)
 
 
 def waits():
@@ -492,7 +533,7 @@ def perf():
 
 
 def main():
-    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, waits, short_names, \
+    for make in gmon, gmon0, bsd, bsd44, sprof, sidecar, live, run, events, labels, waits, short_names, \
             perf, control, jit:
         directory = HERE / make.__name__
         directory.mkdir(exist_ok=True)

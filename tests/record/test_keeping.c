@@ -59,6 +59,21 @@ static void children_have_their_own_copy(void **state)
     mappings_release(child);
 }
 
+/* A sample of no labels, for a tally. */
+static void add(struct tally *t, uint64_t at_ns, uint32_t thread, uint32_t event, uint32_t node,
+                uint64_t weight)
+{
+    struct recording_sample s = {.thread = thread, .event = event, .node = node, .weight = weight};
+    tally_add(t, at_ns, &s);
+}
+
+static void add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t thread,
+                     uint32_t event, uint32_t node, uint64_t weight)
+{
+    struct recording_sample s = {.thread = thread, .event = event, .node = node, .weight = weight};
+    tally_add_over(t, from_ns, to_ns, &s);
+}
+
 /* --- samples --------------------------------------------------------------------------------- */
 
 static void equal_stacks_are_one(void **state)
@@ -94,7 +109,7 @@ static void samples_stay_in_order(void **state)
         for (uint32_t i = 0; i < SLICES * SAMPLES; i++) {
             came[i] = node[i * i % 7 % STACKS];
             for (uint32_t thread = 0; thread < THREADS; thread++)
-                tally_add(&t, i * (slice_ns / SAMPLES), thread, 0, came[i], 10);
+                add(&t, i * (slice_ns / SAMPLES), thread, 0, came[i], 10);
         }
         tally_copy(&t, 1, &r);
         bool *is_ordered = recording_find_ordered(&r, &a);
@@ -147,13 +162,13 @@ static void slices_that_were_asked_for_stay(void **state)
     tally_init(&t, SLICE_NS);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 20000; i++)
-        tally_add(&t, i * SLICE_NS + 7, 0, 0, node, 1);
+        add(&t, i * SLICE_NS + 7, 0, 0, node, 1);
     tally_copy(&t, 1, &recording);
     assert_int_equal(recording.slice_ns, SLICE_NS);
     assert_int_equal(recording.samples.len, 20000);
     for (uint32_t i = 0; i < recording.samples.len; i++)
         assert_int_equal(recording.samples.at[i].slice, i);
-    tally_add(&t, UINT64_C(3) * TALLY_MOST_SLICES * SLICE_NS, 0, 0, node, 1);
+    add(&t, UINT64_C(3) * TALLY_MOST_SLICES * SLICE_NS, 0, 0, node, 1);
     tally_copy(&t, 1, &longer);
     assert_int_equal(longer.slice_ns, 4 * SLICE_NS);
     for (size_t i = 0; i < longer.samples.len; i++)
@@ -174,7 +189,7 @@ static void slices_are_bounded_and_sums_kept(void **state)
     tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 50000; i++) {
-        tally_add(&t, i * i * 1000, (uint32_t)(i % 3), 0, node, i);
+        add(&t, i * i * 1000, (uint32_t)(i % 3), 0, node, i);
         sum += i;
     }
     tally_copy(&t, 1, &recording);
@@ -199,8 +214,8 @@ static void first_period_samples_are_scaled(void **state)
     (void)state;
     tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
-    tally_add(&t, 5, 0, 0, node, 100);
-    tally_add(&t, 5, 0, TALLY_FIRST_PERIOD, node, 100);
+    add(&t, 5, 0, 0, node, 100);
+    add(&t, 5, 0, TALLY_FIRST_PERIOD, node, 100);
     tally_copy(&t, 1.5, &recording);
     assert_int_equal(recording.samples.len, 1);
     assert_int_equal(recording.samples.at[0].weight, 250);
@@ -221,9 +236,9 @@ static void what_lasted_is_where_it_was(void **state)
     (void)state;
     tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
-    tally_add_over(&t, 100 * ms, 1500 * ms, 0, 0, node, 1400 * ms);
-    tally_add_over(&t, 3000 * ms, 9000 * ms, 0, 0, node, 3000 * ms); /* of it, a half */
-    tally_add_over(&t, 1501 * ms, 1502 * ms, 0, 0, node, ms);        /* told late */
+    add_over(&t, 100 * ms, 1500 * ms, 0, 0, node, 1400 * ms);
+    add_over(&t, 3000 * ms, 9000 * ms, 0, 0, node, 3000 * ms); /* of it, a half */
+    add_over(&t, 1501 * ms, 1502 * ms, 0, 0, node, ms);        /* told late */
     tally_copy(&t, 1, &recording);
     for (size_t i = 0; i < recording.samples.len; i++) {
         const struct recording_sample *s = &recording.samples.at[i];
@@ -252,7 +267,7 @@ static void lasting_rows_are_bounded(void **state)
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t piece = 0; piece < 15; piece++)
         for (uint32_t thread = 0; thread < 3000; thread++)
-            tally_add_over(&t, piece * 100 * ms, (piece + 1) * 100 * ms, thread, 0, node, 100 * ms);
+            add_over(&t, piece * 100 * ms, (piece + 1) * 100 * ms, thread, 0, node, 100 * ms);
     assert_in_range(t.closed.len, 1, 5 << 18);
     tally_copy(&t, 1, &recording);
     for (size_t i = 0; i < recording.samples.len; i++)
@@ -276,9 +291,9 @@ static void samples_can_be_forgotten(void **state)
     tally_init(&t, 0);
     uint32_t node = tally_node(&t, RECORDING_ROOT, 0, 1);
     for (uint64_t i = 0; i < 1000; i++)
-        tally_add(&t, i * 1000000, 1 + i % 2, 0, node, 10);
+        add(&t, i * 1000000, 1 + i % 2, 0, node, 10);
     assert_int_equal(tally_forget(&t, is_two, NULL), 5000);
-    tally_add(&t, 2000000000, 2, 0, node, 7);
+    add(&t, 2000000000, 2, 0, node, 7);
     tally_copy(&t, 1, &recording);
     uint64_t weights[3] = {0};
     for (size_t i = 0; i < recording.samples.len; i++)

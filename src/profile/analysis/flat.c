@@ -265,6 +265,65 @@ static void shares_take_functions(struct thread_walk *w, struct share_row *row, 
     row->functions_len = w->shares.len;
 }
 
+/* Adds up the samples of each pair of a group and a stack, and sorts the pairs by group. A sample's
+ * group is its thread, or that of its set of labels. */
+static void shares_collect(struct thread_walk *w, const struct recording_choice *c,
+                           const uint32_t *group_of_labels)
+{
+    const struct recording *r = w->space->recording;
+    struct map known = {0}; /* (group, node) -> place in `all` */
+    for (size_t i = 0; i < r->samples.len; i++) {
+        const struct recording_sample *sample = &r->samples.at[i];
+        bool is_new;
+        if (!recording_choice_admits(c, r, sample))
+            continue;
+        uint32_t group = group_of_labels ? group_of_labels[sample->labels] : sample->thread;
+        uint32_t at = map_index(&known, group, sample->node, w->all.len, &is_new);
+        if (is_new)
+            vec_push(&w->all, (struct thread_node){group, sample->node, 0});
+        w->all.at[at].samples +=
+            (double)sample->weight / (double)r->events.at[sample->event].period;
+    }
+    if (w->all.len)
+        qsort(w->all.at, w->all.len, sizeof *w->all.at, shares_compare_threads);
+    map_deinit(&known);
+}
+
+/* Groups are numbers of values, 0 being none. */
+void shares_by_label(struct shares *t, const struct summary *s, const struct space *space,
+                     const struct functions *f, const struct recording_choice *c, const char *key,
+                     struct arena *a)
+{
+    const struct recording *r = space->recording;
+    struct arena scratch = {0};
+    struct intern values = {0};
+    struct thread_walk w = {.space = space,
+                            .row = ARENA_NEW(&scratch, uint32_t, f->len),
+                            .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
+    uint32_t *group = ARENA_NEW(&scratch, uint32_t, r->label_sets.len + 1);
+    for (uint32_t i = 0; i < r->label_sets.len; i++) {
+        const char *value = recording_label_value(r, i, key);
+        group[i] = value ? 1 + intern_kept(&values, value, strlen(value)) : 0;
+    }
+    shares_collect(&w, c, group);
+    *t = (struct shares){.summary = s,
+                         .kind = SHARES_LABELS,
+                         .key = key,
+                         .rows = ARENA_NEW(a, struct share_row, values.texts.len + 1)};
+    size_t next = 0;
+    for (uint32_t i = 0; i <= values.texts.len; i++) {
+        struct share_row row = {.name = i ? values.texts.at[i - 1] : "(none)", .is_none = !i};
+        shares_take_functions(&w, &row, i, &next, a);
+        if (row.samples > 0)
+            t->rows[t->len++] = row;
+    }
+    shares_finish(t);
+    intern_deinit(&values);
+    vec_free(&w.all);
+    vec_free(&w.shares);
+    arena_deinit(&scratch);
+}
+
 /* Pairs of thread and stack are sorted by thread, and threads come by number, so that one pass
  * takes both. Threads that have ended without a sample are listed, too; a number of 0 stands for
  * several together, which are listed only if they have samples. */
@@ -277,20 +336,7 @@ void shares_by_thread(struct shares *t, const struct summary *s, const struct sp
                             .row = ARENA_NEW(&scratch, uint32_t, f->len),
                             .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
     size_t next = 0;
-    struct map known = {0}; /* (thread, node) -> place in `all` */
-    for (size_t i = 0; i < r->samples.len; i++) {
-        const struct recording_sample *sample = &r->samples.at[i];
-        bool is_new;
-        if (!recording_choice_admits(c, r, sample))
-            continue;
-        uint32_t at = map_index(&known, sample->thread, sample->node, w.all.len, &is_new);
-        if (is_new)
-            vec_push(&w.all, (struct thread_node){sample->thread, sample->node, 0});
-        w.all.at[at].samples += (double)sample->weight / (double)r->events.at[sample->event].period;
-    }
-    if (w.all.len)
-        qsort(w.all.at, w.all.len, sizeof *w.all.at, shares_compare_threads);
-    map_deinit(&known);
+    shares_collect(&w, c, NULL);
     *t = (struct shares){.summary = s,
                          .kind = SHARES_THREADS,
                          .rows = ARENA_NEW(a, struct share_row, r->threads.len)};

@@ -37,7 +37,8 @@ static bool is_within(const struct recording_window *w, const struct recording *
 bool recording_choice_admits(const struct recording_choice *c, const struct recording *r,
                              const struct recording_sample *s)
 {
-    if (s->event != c->event || (c->threads && !c->threads[s->thread]))
+    if (s->event != c->event || (c->threads && !c->threads[s->thread]) ||
+        (c->labels && !c->labels[s->labels]))
         return false;
     for (size_t i = 0; i < c->windows_len; i++)
         if (is_within(&c->windows[i], r, s))

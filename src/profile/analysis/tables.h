@@ -80,43 +80,51 @@ static inline double flat_total_per_call(const struct flat_row *r)
 
 /* --- shares ------------------------------------------------------------------------------------
  *
- * How the samples of a recording are shared among its objects, threads or processes. */
+ * How the samples of a recording are shared among its objects, threads, processes, or the values of
+ * a label. */
 
-/* A function's samples in one thread. */
+/* A function's samples in one thread, or with one value. */
 struct thread_share {
     uint32_t function;
     double self, total;
 };
 
-/* An object, a thread or a process; of which the other fields are 0. */
+/* An object, a thread, a process or a value; of which the other fields are 0. */
 struct share_row {
     const char *name;
     double samples;
     uint64_t calls;                /* objects: of their functions */
     uint32_t thread, pid;          /* threads: the system's numbers; thread 0: several together */
     uint64_t cpu_ns, recording_ns; /* threads: CPU time, and time from start to end or writing */
-    const struct thread_share *functions; /* threads: what they ran, most samples first */
+    const struct thread_share *functions; /* threads, values: what ran, most samples first */
     size_t functions_len;
     const struct recording_process *process; /* processes */
+    bool is_none;                            /* of samples without the label */
 };
 
-enum shares_kind { SHARES_OBJECTS, SHARES_THREADS, SHARES_PROCESSES };
+enum shares_kind { SHARES_OBJECTS, SHARES_THREADS, SHARES_PROCESSES, SHARES_LABELS };
 
 /* Rows by samples, most first; processes as they started. What is in no row is unattributed. */
 struct shares {
     const struct summary *summary;
     enum shares_kind kind;
+    const char *key; /* SHARES_LABELS: of which label */
     struct share_row *rows;
     uint32_t len;
     double rest;
 };
 
-/* By object: self samples and calls of its functions. By thread: its samples, and what it ran. By
+/* By label: the samples with each value of a key, and what ran; one row is of those without it.
+ *
+ * By object: self samples and calls of its functions. By thread: its samples, and what it ran. By
  * process: its samples and CPU time. */
 void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
                       const struct graph *g, struct arena *a);
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
                       const struct functions *f, const struct recording_choice *c, struct arena *a);
+void shares_by_label(struct shares *t, const struct summary *s, const struct space *space,
+                     const struct functions *f, const struct recording_choice *c, const char *key,
+                     struct arena *a);
 void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
                        struct arena *a);
 

@@ -12,19 +12,20 @@
 
 #include <stdlib.h>
 
-/* name, writer, needs_samples, tells_threads, tells_times, tells_code, tells_others. */
+/* name, writer, needs_samples, tells_threads, tells_times, tells_code, tells_others, tells_labels,
+ * tells_spans. */
 const struct export_format export_formats[] = {
-    {"callgrind", callgrind_export, false, false, false, true, true},
-    {"cpuprofile", cpuprofile_export, true, false, false, false, false},
-    {"dot", dot_export, false, false, false, false, true},
-    {"firefox", firefox_export, true, true, true, false, false},
-    {"folded", folded_export, true, false, false, false, false},
-    {"otlp", otlp_export, true, false, false, false, true},
-    {"parquet", parquet_export, true, false, false, false, true},
-    {"parquet-calls", parquet_calls_export, false, false, false, false, true},
-    {"parquet-functions", parquet_functions_export, false, false, false, false, true},
-    {"pprof", pprof_export, false, true, false, false, true},
-    {"speedscope", speedscope_export, true, true, true, false, true},
+    {"callgrind", callgrind_export, false, false, false, true, true, false, false},
+    {"cpuprofile", cpuprofile_export, true, false, false, false, false, false, false},
+    {"dot", dot_export, false, false, false, false, true, false, false},
+    {"firefox", firefox_export, true, true, true, false, false, false, false},
+    {"folded", folded_export, true, false, false, false, false, false, false},
+    {"otlp", otlp_export, true, false, false, false, true, true, true},
+    {"parquet", parquet_export, true, false, false, false, true, false, false},
+    {"parquet-calls", parquet_calls_export, false, false, false, false, true, false, false},
+    {"parquet-functions", parquet_functions_export, false, false, false, false, true, false, false},
+    {"pprof", pprof_export, false, true, false, false, true, true, false},
+    {"speedscope", speedscope_export, true, true, true, false, true, false, false},
 };
 const size_t export_formats_len = sizeof export_formats / sizeof *export_formats;
 

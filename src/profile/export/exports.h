@@ -68,6 +68,8 @@ struct export_format {
     bool tells_times;   /* and when it was */
     bool tells_code;    /* it has a place for instructions, where they are asked for */
     bool tells_others;  /* and for other dimensions beside the first */
+    bool tells_labels;  /* it says what the program published of a path's samples... */
+    bool tells_spans;   /* and in which spans of traces they were */
 };
 
 /* What a dataset of many recordings says of one besides its samples. */

@@ -4,7 +4,8 @@
  *
  * One profile, of the event. Each path with time is a sample with a stack of its own; locations are
  * whole functions, as in pprof.c. Calls have no place: a profile has one type of values. The first
- * entry of each table of the dictionary stands for none.
+ * entry of each table of the dictionary stands for none. Where the program published labels, a path
+ * is a sample for each set of them: they are its attributes, and the span is its link.
  *
  *     ProfilesData
  *       resource profiles -> resource (the program's path)
@@ -12,8 +13,9 @@
  *       dictionary: mappings, locations, functions, links, texts, attributes, stacks
  *
  * Location and function i + 1 are function i of the exchange, mapping i + 1 is its object i;
- * stack n is that of the nth sample. Source: opentelemetry-proto,
- * profiles/v1development/profiles.proto. */
+ * stack n is that of the nth frame with time. Attributes are numbered: 1 estimates, then build-ids,
+ * then the pairs of labels in the order of the recording's sets; links in that order, too. Source:
+ * opentelemetry-proto, profiles/v1development/profiles.proto. */
 #include "base/map.h"
 #include "base/path.h"
 #include "output/formats.h"
@@ -44,7 +46,8 @@ enum {
     PROFILE_ID
 };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
-enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_VALUES = 4 };
+enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_LINK, SAMPLE_VALUES };
+enum { LINK_TRACE = 1, LINK_SPAN };
 enum { MAPPING_START = 1, MAPPING_LIMIT, MAPPING_FILE = 4, MAPPING_ATTRIBUTES };
 enum { LOCATION_MAPPING = 1, LOCATION_ADDRESS, LOCATION_LINES };
 enum { LINE_FUNCTION = 1, LINE_LINE };
@@ -58,7 +61,12 @@ enum { ID_BYTES = 16, ESTIMATED = 1 /* the attribute's number */ };
 struct otlp {
     const struct exchange *x;
     struct protobuf out;
-    struct intern texts; /* number 0 is "" */
+    struct intern texts;              /* number 0 is "" */
+    const struct recording *labelled; /* whose sets of labels are told; NULL: none are */
+    struct arena arena;
+    uint32_t *links;    /* by set; 0: it has no span */
+    uint32_t *pairs;    /* by label of the recording: the number of its attribute */
+    struct intern pair; /* key, NUL, value */
 };
 
 /* The number of a text, which must live until the export ends. */
@@ -84,18 +92,52 @@ static void otlp_type(struct otlp *o, const struct exchange *x, uint32_t field)
     protobuf_end(&o->out, at);
 }
 
-/* A path's time. That the path is estimated is an attribute of the sample. */
-static void otlp_sample(struct otlp *o, const struct exchange_frame *frame, uint64_t stack)
+/* Numbers the pairs and spans of all sets, behind the attributes of objects. A pair that many sets
+ * have is one attribute: routes are few, requests many. Sets that no part of the exchange has keep
+ * their numbers, so that a link is known by its set. */
+static void otlp_number_labels(struct otlp *o)
 {
+    const struct recording *r = o->x->summary->run ? o->x->summary->run->recording : NULL;
+    uint32_t links = 0, first = ESTIMATED + 1;
+    bool has_labels = false;
+    for (size_t i = 0; i < o->x->parts.len; i++)
+        has_labels |= o->x->parts.at[i].labels != 0;
+    if (!r || !has_labels)
+        return;
+    o->labelled = r;
+    o->links = ARENA_NEW(&o->arena, uint32_t, r->label_sets.len);
+    o->pairs = ARENA_NEW(&o->arena, uint32_t, r->labels.len + 1);
+    for (size_t i = 0; i < o->x->objects.len; i++)
+        first += o->x->objects.at[i].build_id_len != 0;
+    for (size_t i = 0; i < r->label_sets.len; i++)
+        o->links[i] = r->label_sets.at[i].has_span ? ++links : 0;
+    for (size_t i = 0; i < r->labels.len; i++) {
+        size_t key = strlen(r->labels.at[i].key), value = strlen(r->labels.at[i].value);
+        char *both = ARENA_NEW(&o->arena, char, key + value + 2);
+        memcpy(both, r->labels.at[i].key, key + 1);
+        memcpy(both + key + 1, r->labels.at[i].value, value + 1);
+        o->pairs[i] = first + intern_kept(&o->pair, both, key + value + 1);
+    }
+}
+
+/* A path's time. That the path is estimated is an attribute of the sample. */
+static void otlp_sample(struct otlp *o, const struct exchange_frame *frame, uint64_t stack,
+                        uint64_t self, uint32_t labels)
+{
+    const struct recording_label_set *set = labels ? &o->labelled->label_sets.at[labels] : NULL;
     size_t at = protobuf_begin(&o->out, PROFILE_SAMPLES);
     protobuf_u64(&o->out, SAMPLE_STACK, stack);
-    if (frame->is_estimate) {
+    if (frame->is_estimate || (set && set->len)) {
         size_t list = protobuf_begin(&o->out, SAMPLE_ATTRIBUTES);
-        protobuf_varint(&o->out, ESTIMATED);
+        if (frame->is_estimate)
+            protobuf_varint(&o->out, ESTIMATED);
+        for (uint32_t i = 0; set && i < set->len; i++)
+            protobuf_varint(&o->out, o->pairs[set->first + i]);
         protobuf_end(&o->out, list);
     }
+    protobuf_u64(&o->out, SAMPLE_LINK, set ? o->links[labels] : 0);
     size_t values = protobuf_begin(&o->out, SAMPLE_VALUES);
-    protobuf_varint(&o->out, frame->self);
+    protobuf_varint(&o->out, self);
     protobuf_end(&o->out, values);
     protobuf_end(&o->out, at);
 }
@@ -106,12 +148,16 @@ static void otlp_profile(struct otlp *o, const struct exchange *x)
     const struct recording_summary *run = x->summary->run;
     uint8_t id[ID_BYTES];
     uint64_t stack = 0;
+    size_t part = 0; /* of a frame: parts stand in the order of frames */
     size_t at = protobuf_begin(&o->out, SCOPE_PROFILES_PROFILES);
     otlp_type(o, x, PROFILE_SAMPLE_TYPE);
     for (uint32_t i = 1; i < x->frames.len; i++) {
+        const struct exchange_frame *frame = &x->frames.at[i];
         stack += exchange_frame_has_any(o->x, i);
-        if (x->frames.at[i].self)
-            otlp_sample(o, &x->frames.at[i], stack);
+        if (frame->self && !x->parts.len)
+            otlp_sample(o, frame, stack, frame->self, 0);
+        for (; part < x->parts.len && x->parts.at[part].frame == i; part++)
+            otlp_sample(o, frame, stack, x->parts.at[part].self, x->parts.at[part].labels);
     }
     protobuf_fixed64(&o->out, PROFILE_TIME, run ? run->recording->start_real_ns : 0);
     protobuf_u64(&o->out, PROFILE_DURATION, run ? run->recording->length_ns : 0);
@@ -176,6 +222,26 @@ static void otlp_attributes(struct otlp *o)
         }
         if (len)
             otlp_attribute(o, "process.executable.build_id.gnu", id, 2 * len);
+    }
+    /* Pairs of labels, in the order in which otlp_number_labels() has numbered them. */
+    for (size_t i = 0; i < o->pair.texts.len; i++) {
+        const char *key = o->pair.texts.at[i], *value = key + strlen(key) + 1;
+        otlp_attribute(o, key, value, strlen(value));
+    }
+}
+
+/* The spans of the traces that samples were in. */
+static void otlp_links(struct otlp *o)
+{
+    otlp_none(o, DICTIONARY_LINKS);
+    for (size_t i = 0; o->labelled && i < o->labelled->label_sets.len; i++) {
+        const struct recording_label_set *set = &o->labelled->label_sets.at[i];
+        if (!set->has_span)
+            continue;
+        size_t at = protobuf_begin(&o->out, DICTIONARY_LINKS);
+        protobuf_bytes(&o->out, LINK_TRACE, set->trace, sizeof set->trace);
+        protobuf_bytes(&o->out, LINK_SPAN, set->span, sizeof set->span);
+        protobuf_end(&o->out, at);
     }
 }
 
@@ -251,7 +317,7 @@ static void otlp_dictionary(struct otlp *o)
         protobuf_u64(&o->out, FUNCTION_LINE, f->line);
         protobuf_end(&o->out, function);
     }
-    otlp_none(o, DICTIONARY_LINKS);
+    otlp_links(o);
     otlp_attributes(o);
     otlp_stacks(o);
     for (size_t i = 0; i < o->texts.texts.len; i++)
@@ -263,9 +329,12 @@ void otlp_export(struct out *out, const struct exchange *x)
 {
     struct otlp o = {.x = x};
     intern(&o.texts, "", 0);
+    otlp_number_labels(&o);
     otlp_profiles(&o);
     otlp_dictionary(&o);
     out_bytes(out, (const char *)o.out.out.at, o.out.out.len);
     protobuf_deinit(&o.out);
     intern_deinit(&o.texts);
+    intern_deinit(&o.pair);
+    arena_deinit(&o.arena);
 }

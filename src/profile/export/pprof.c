@@ -4,8 +4,8 @@
  * One location a function, at the address where it was laid out; inlined ones have none. Each path
  * with time is a sample of the first value. Calls are the second value: a sample for each pair of
  * caller and callee, since who called the caller is not known of them; their time is 0. Where
- * threads are told apart, a path is a sample of each, with labels for its thread. Other dimensions
- * of the profile are values between the two.
+ * threads are told apart, a path is a sample of each, with labels for its thread, and of each set
+ * of labels that the program published. Other dimensions of the profile are values between the two.
  *
  *     string table    built while the rest is written, and put last: readers take any order
  *     ids             the number of a function or object in the exchange, plus 1; 0 is none
@@ -101,6 +101,12 @@ static void pprof_path(struct pprof *p, uint32_t frame, const struct exchange_pa
             pprof_number_label(p, "thread_id", t->tid);
         if (t->process < r->processes.len && r->processes.at[t->process].pid)
             pprof_number_label(p, "process_id", r->processes.at[t->process].pid);
+        /* What the program published: no number, even if it looks like one, since it is a name of
+         * something. Its own keys come last, so that ours are found first. */
+        const struct recording_label_set *set =
+            part->labels ? &r->label_sets.at[part->labels] : NULL;
+        for (uint32_t i = 0; set && i < set->len; i++)
+            pprof_label(p, r->labels.at[set->first + i].key, r->labels.at[set->first + i].value);
     }
     protobuf_end(&p->out, sample);
 }

@@ -58,6 +58,8 @@ void recording_write(struct writer *w, const struct recording *r);
  *     RANKS      {process, rank, size, local rank + 1, launcher, host}
  *     RESOURCES  {kind, process + 1, address, name}
  *     LINKS      {parent + 1, thread + 1, node, resource + 1, doing, waits, ns}
+ *     LABELS     {n, n {key, value}, has a span, [16 bytes of the trace's id, 8 of the span's]}
+ *     LABELLED   {samples to pass over, samples that have the set, set + 1}
  *
  * Tags without a name here are passed over like any other unknown one. */
 enum recording_tag {
@@ -87,6 +89,8 @@ enum recording_tag {
     RECORDING_TAG_RANKS = 50,
     RECORDING_TAG_RESOURCES = 40,
     RECORDING_TAG_LINKS = 41,
+    RECORDING_TAG_LABELS = 42,
+    RECORDING_TAG_LABELLED = 43,
 };
 
 /* Bits of a sample's first number, below its node. */

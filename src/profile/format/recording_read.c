@@ -27,6 +27,7 @@ struct recording_reader {
     VEC(const char *) strings;
     uint64_t *last; /* by object: its last node's address */
     size_t last_len;
+    size_t labelled; /* samples that are known to have a set, or none */
 };
 
 /* A number all the same. More than 1 is damage, not another way to say true. */
@@ -311,6 +312,47 @@ static void read_link(struct recording_reader *from)
     vec_push(&from->recording->links, wait);
 }
 
+/* The empty set, 0, is not in the file. Texts are checked with all else. */
+static void read_label_set(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    struct recording_label_set set = {.first = (uint32_t)r->labels.len};
+    if (!r->label_sets.len)
+        vec_push(&r->label_sets, (struct recording_label_set){0});
+    uint64_t len = cursor_leb128(&from->in);
+    for (; set.len < len && !from->in.failed; set.len++) {
+        struct recording_label label = {.key = read_take_text(from)};
+        label.value = read_take_text(from);
+        vec_push(&r->labels, label);
+    }
+    uint64_t has_span = cursor_leb128(&from->in);
+    set.has_span = has_span == 1;
+    from->in.failed |= has_span > 1;
+    const uint8_t *ids =
+        set.has_span ? cursor_take(&from->in, sizeof set.trace + sizeof set.span) : NULL;
+    if (ids) {
+        memcpy(set.trace, ids, sizeof set.trace);
+        memcpy(set.span, ids + sizeof set.trace, sizeof set.span);
+    }
+    vec_push(&r->label_sets, set);
+}
+
+/* A stretch of samples that have one set. The samples are there. */
+static void read_labelled(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint64_t skipped = cursor_leb128(&from->in), len = cursor_leb128(&from->in);
+    uint32_t set = cursor_leb128_u32(&from->in);
+    size_t left = r->samples.len - from->labelled;
+    if (from->in.failed || skipped > left || len > left - skipped) {
+        from->in.failed = true;
+        return;
+    }
+    from->labelled += skipped;
+    for (; len; len--)
+        r->samples.at[from->labelled++].labels = set;
+}
+
 static void read_arc(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -462,6 +504,7 @@ static void (*const READERS[])(struct recording_reader *) = {
     [RECORDING_TAG_PARALLEL] = read_parallel,  [RECORDING_TAG_WAITS] = read_wait,
     [RECORDING_TAG_CREATORS] = read_creator,   [RECORDING_TAG_RANKS] = read_rank,
     [RECORDING_TAG_RESOURCES] = read_resource, [RECORDING_TAG_LINKS] = read_link,
+    [RECORDING_TAG_LABELS] = read_label_set,   [RECORDING_TAG_LABELLED] = read_labelled,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -230,6 +230,50 @@ static void write_link(struct recording_writer *to, size_t i)
     write_put(to, wait->ns);
 }
 
+/*     n │ {key │ value} │ has a span │ [16 + 8 bytes] */
+static void write_label_set(struct recording_writer *to, size_t i)
+{
+    const struct recording *r = to->recording;
+    const struct recording_label_set *set = &r->label_sets.at[i + 1];
+    write_put(to, set->len);
+    for (uint32_t k = 0; k < set->len; k++) {
+        write_put_text(to, r->labels.at[set->first + k].key);
+        write_put_text(to, r->labels.at[set->first + k].value);
+    }
+    write_put(to, set->has_span);
+    if (set->has_span) {
+        writer_bytes(to->w, set->trace, sizeof set->trace);
+        writer_bytes(to->w, set->span, sizeof set->span);
+    }
+}
+
+/* Which set each sample has, as stretches of samples that follow each other and have one: a request
+ * is mostly longer than the distance of samples.
+ *
+ *     samples without any before it │ length │ set */
+static void write_labelled(struct recording_writer *to)
+{
+    const struct recording *r = to->recording;
+    size_t runs = 0, passed = 0;
+    for (size_t i = 0; i < r->samples.len; i++)
+        runs += r->samples.at[i].labels &&
+                (!i || r->samples.at[i - 1].labels != r->samples.at[i].labels);
+    size_t start = write_begin_record(to, RECORDING_TAG_LABELLED);
+    write_put(to, runs);
+    for (size_t i = 0, end; i < r->samples.len; i = end) {
+        uint32_t set = r->samples.at[i].labels;
+        for (end = i + 1; end < r->samples.len && r->samples.at[end].labels == set;)
+            end++;
+        if (!set)
+            continue;
+        write_put(to, i - passed);
+        write_put(to, end - i);
+        write_put(to, set);
+        passed = end;
+    }
+    write_end_record(to, start);
+}
+
 /* Arcs and blocks mostly come in the order of addresses. */
 static void write_arc(struct recording_writer *to, size_t i)
 {
@@ -427,6 +471,10 @@ static void write_lists(struct recording_writer *to)
     if (r->links.len)
         write_list(to, RECORDING_TAG_LINKS, r->links.len, write_link);
     write_list(to, RECORDING_TAG_SAMPLES, r->samples.len, write_sample);
+    if (r->label_sets.len > 1) {
+        write_list(to, RECORDING_TAG_LABELS, r->label_sets.len - 1, write_label_set);
+        write_labelled(to);
+    }
     if (r->turns.len)
         write_list(to, RECORDING_TAG_TURNS, r->turns.len, write_turn);
     if (r->parallel.len)

@@ -39,6 +39,8 @@ void recording_deinit(struct recording *r)
     vec_free(&r->creators);
     vec_free(&r->resources);
     vec_free(&r->links);
+    vec_free(&r->labels);
+    vec_free(&r->label_sets);
     arena_deinit(&r->arena);
 }
 
@@ -93,6 +95,11 @@ uint64_t recording_weight(const struct recording *r, uint32_t event)
     return sum;
 }
 
+static bool recording_rises(const struct recording_sample *s, const struct recording_sample *next)
+{
+    return s->node < next->node || (s->node == next->node && s->labels < next->labels);
+}
+
 /* In long slices, all but the longest end of rising numbers. An ordered entry that happens to fit
  * in front of these is taken for one of them: one or two of many. */
 bool *recording_find_ordered(const struct recording *r, struct arena *a)
@@ -103,7 +110,7 @@ bool *recording_find_ordered(const struct recording *r, struct arena *a)
         const struct recording_sample *next = i + 1 < r->samples.len ? s + 1 : NULL;
         bool is_last = !next || next->slice != s->slice || next->thread != s->thread ||
                        next->event != s->event;
-        is_rising = is_last || (is_rising && s->node < next->node);
+        is_rising = is_last || (is_rising && recording_rises(s, next));
         is_ordered[i] = r->slice_ns <= RECORDING_ORDERED_NS || !is_rising;
     }
     return is_ordered;
@@ -142,6 +149,16 @@ bool *recording_redrawn_threads(const struct recording *r, uint32_t event, struc
     }
     arena_deinit(&scratch);
     return is_redrawn;
+}
+
+const char *recording_label_value(const struct recording *r, uint32_t set, const char *key)
+{
+    for (uint32_t i = 0; set && i < r->label_sets.at[set].len; i++) {
+        const struct recording_label *label = &r->labels.at[r->label_sets.at[set].first + i];
+        if (!strcmp(label->key, key))
+            return label->value;
+    }
+    return NULL;
 }
 
 const struct recording_rank *recording_rank_of(const struct recording *r, uint32_t process)
@@ -236,7 +253,12 @@ bool recording_check(const struct recording *r, struct err *e)
     EACH(events, recording_event, "event", at->name && at->unit <= RECORDING_UNIT_BYTES)
     EACH(samples, recording_sample, "sample",
          at->slice < MOST_SLICES && at->thread < r->threads.len && at->event < r->events.len &&
-             at->node < r->nodes.len && !__builtin_add_overflow(sum, at->weight, &sum))
+             at->node < r->nodes.len && (!at->labels || at->labels < r->label_sets.len) &&
+             !__builtin_add_overflow(sum, at->weight, &sum))
+    EACH(labels, recording_label, "label", at->key && at->value)
+    EACH(label_sets, recording_label_set, "set of labels",
+         at->first <= r->labels.len && at->len <= r->labels.len - at->first &&
+             (i || (!at->len && !at->has_span)))
     EACH(marks, recording_mark, "mark", at->name && is_index_or_none(at->process, processes))
     EACH(losses, recording_loss, "loss", at->kind < RECORDING_LOSSES && at->text)
     /* Each part has a process of its own, and the first begins with the first. */

@@ -130,12 +130,26 @@ struct recording_thread {
  * to RECORDING_ORDERED_NS, those of a thread and event stand in the order of time, and each entry
  * is a run of samples that follow each other. Longer slices begin like that, with the samples of a
  * part of the slice that has this length, at random; then each stack has one entry for all the rest
- * of the slice, by rising numbers of nodes. recording_find_ordered() tells the two apart. */
+ * of the slice (with labels one for each set), by rising numbers of nodes and of sets.
+ * recording_find_ordered() tells the two apart. */
 #define RECORDING_ORDERED_NS UINT64_C(32000000)
 struct recording_sample {
     uint32_t slice, thread, event, node;
     uint64_t weight; /* in the event's unit */
     uint32_t count;  /* how many samples that are */
+    uint32_t labels; /* a set of label_sets; 0: none */
+};
+
+/* What the program said of its work at the time of samples: keys and values, and the span of a
+ * trace that it was in. Keys of a set differ from each other. */
+enum { RECORDING_TRACE_BYTES = 16, RECORDING_SPAN_BYTES = 8 };
+struct recording_label {
+    const char *key, *value;
+};
+struct recording_label_set {
+    uint32_t first, len; /* of `labels` */
+    bool has_span;
+    uint8_t trace[RECORDING_TRACE_BYTES], span[RECORDING_SPAN_BYTES];
 };
 
 /* Of weights: nanoseconds of clocks, events, or bytes, as of memory that imports tell of. */
@@ -327,6 +341,8 @@ struct recording {
     VEC(struct recording_creator) creators;  /* by thread */
     VEC(struct recording_resource) resources; /* what threads were seen waiting for */
     VEC(struct recording_link) links;         /* parents before their children */
+    VEC(struct recording_label) labels;
+    VEC(struct recording_label_set) label_sets; /* [0] is empty, if there are any */
 
     uint16_t machine; /* EM_... of <elf.h> */
     uint32_t method;  /* enum recording_method */
@@ -401,6 +417,9 @@ static inline uint32_t recording_count(const struct recording *r)
 {
     return r->parts.len ? (uint32_t)r->parts.len : 1;
 }
+
+/* The value of a key in a set; NULL: it has none. */
+const char *recording_label_value(const struct recording *r, uint32_t set, const char *key);
 
 /* The rank of a process, or NULL. */
 const struct recording_rank *recording_rank_of(const struct recording *r, uint32_t process);

@@ -28,10 +28,10 @@ struct recording_merging {
     struct recording *into;
     const struct recording *from;
     struct arena scratch;
-    uint32_t *objects, *events, *nodes; /* of `from`: those of `into` */
-    uint32_t processes, threads;        /* how many there were */
-    bool is_one_job;                    /* they ran together */
-    uint64_t begin_ns;                  /* of `from`, in the time of `into` */
+    uint32_t *objects, *events, *nodes, *labels; /* of `from`: those of `into` */
+    uint32_t processes, threads;                 /* how many there were */
+    bool is_one_job;                             /* they ran together */
+    uint64_t begin_ns;                           /* of `from`, in the time of `into` */
 };
 
 static const char *merge_text(struct recording_merging *m, const char *text)
@@ -351,6 +351,26 @@ static void merge_turns(struct recording_merging *m)
     }
 }
 
+/* Sets of both side by side: what is asked for is a value of a key, not a set. */
+static void merge_labels(struct recording_merging *m)
+{
+    struct recording *into = m->into;
+    m->labels = ARENA_NEW(&m->scratch, uint32_t, m->from->label_sets.len + 1);
+    if (m->from->label_sets.len && !into->label_sets.len)
+        vec_push(&into->label_sets, (struct recording_label_set){0});
+    uint32_t first = (uint32_t)into->labels.len;
+    for (size_t i = 0; i < m->from->labels.len; i++)
+        vec_push(&into->labels,
+                 (struct recording_label){merge_text(m, m->from->labels.at[i].key),
+                                          merge_text(m, m->from->labels.at[i].value)});
+    for (size_t i = 1; i < m->from->label_sets.len; i++) {
+        struct recording_label_set set = m->from->label_sets.at[i];
+        set.first += first;
+        m->labels[i] = (uint32_t)into->label_sets.len;
+        vec_push(&into->label_sets, set);
+    }
+}
+
 /* Times of `from` begin where `into` ends. Equal samples stay apart: threads differ. */
 static void merge_samples(struct recording_merging *m)
 {
@@ -366,6 +386,7 @@ static void merge_samples(struct recording_merging *m)
         s.thread += m->threads;
         s.event = m->events[s.event];
         s.node = m->nodes[s.node];
+        s.labels = m->labels[s.labels];
         vec_push(&into->samples, s);
     }
 }
@@ -565,6 +586,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
                                   m.from->excerpts.at[i].bytes);
         merge_nodes(&m);
         merge_slices(&m);
+        merge_labels(&m);
         merge_samples(&m);
         merge_turns(&m);
         merge_processes(&m);

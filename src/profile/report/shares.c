@@ -1,9 +1,9 @@
-/* Shares of all samples by object, thread or process, as text, JSON
+/* Shares of all samples by object, thread, process or value of a label, as text, JSON
  * (docs/schema/shares.schema.json) and CSV.
  *
- * Three kinds of rows with the same first columns. Below a thread stand the functions that it ran,
- * most samples first; CSV has them as rows of the same thread. A process says how it ended, and why
- * it was not wholly recorded where that is known.
+ * Four kinds of rows with the same first columns. Below a thread or value stand the functions that
+ * ran, most samples first; CSV has them as rows of the same thread or value. A process says how it
+ * ended, and why it was not wholly recorded where that is known.
  *
  *      self%    samples    seconds      cpu s      run s      pid   thread  name
  *      60.00        240      0.240      0.250      1.020      714      714  main
@@ -47,17 +47,18 @@ static void shares_text_functions(struct out *out, const struct shares *t,
                                   const struct text_style *style)
 {
     size_t n = 0;
+    unsigned gap = t->kind == SHARES_THREADS ? 44 : 4;
+    unsigned before = (t->summary->rate > 0 ? 28 : 17) + gap;
     while (n < r->functions_len && r->functions[n].self > 0)
         n++;
     for (size_t i = 0; i < n && i < limit; i++) {
         shares_text_amounts(out, t, r->functions[i].self, style);
-        out_spaces(out, 44);
-        text_function_behind(out, names, r->functions[i].function, style,
-                             t->summary->rate > 0 ? 72 : 61);
+        out_spaces(out, gap);
+        text_function_behind(out, names, r->functions[i].function, style, before);
         out_char(out, '\n');
     }
     if (n > limit) {
-        out_spaces(out, t->summary->rate > 0 ? 72 : 61);
+        out_spaces(out, before);
         out_printf(out, "[%zu more, not shown]\n", n - limit);
     }
 }
@@ -117,7 +118,8 @@ void shares_text(struct out *out, const struct report_input *in)
     static const char *const heads[] = {
         [SHARES_OBJECTS] = "  object\n",
         [SHARES_THREADS] = "      cpu s      run s      pid   thread  name\n",
-        [SHARES_PROCESSES] = "      cpu s      run s      pid   parent   status  program\n"};
+        [SHARES_PROCESSES] = "      cpu s      run s      pid   parent   status  program\n",
+        [SHARES_LABELS] = "  "};
     const struct summary *s = t->summary;
     text_summary_brief(out, s);
     out_printf(out, "\n%6s  %9s", "self%", "samples");
@@ -126,6 +128,10 @@ void shares_text(struct out *out, const struct report_input *in)
     if (t->kind == SHARES_OBJECTS && s->calls)
         out_printf(out, "  %10s", "calls");
     out_str(out, heads[t->kind]);
+    if (t->kind == SHARES_LABELS) {
+        text_name(out, t->key);
+        out_char(out, '\n');
+    }
     for (uint32_t i = 0; i < t->len; i++) {
         const struct share_row *r = &t->rows[i];
         shares_text_amounts(out, t, r->samples, style);
@@ -133,7 +139,7 @@ void shares_text(struct out *out, const struct report_input *in)
             shares_text_thread(out, r);
         else if (t->kind == SHARES_PROCESSES)
             shares_text_process(out, r);
-        else if (s->calls)
+        else if (s->calls && t->kind == SHARES_OBJECTS)
             out_printf(out, "  %10" PRIu64 "  ", r->calls);
         else
             out_str(out, "  ");
@@ -149,9 +155,9 @@ void shares_text(struct out *out, const struct report_input *in)
     if (t->rest > 0) {
         shares_text_amounts(out, t, t->rest, style);
         out_printf(out, "%*s[unattributed]\n",
-                   t->kind != SHARES_OBJECTS ? 42
-                   : s->calls                ? 14
-                                             : 2,
+                   t->kind == SHARES_THREADS || t->kind == SHARES_PROCESSES ? 42
+                   : t->kind == SHARES_OBJECTS && s->calls                  ? 14
+                                                                            : 2,
                    "");
     }
 }
@@ -184,9 +190,11 @@ enum {
 /* One table for three reports; a meaning begins with the kind of row that has the column. Times are
  * those of the kernel, in nanoseconds, and not of samples. */
 static const struct column columns[SHARE_COLUMNS] = {
-    [SHARE_NAME] = {"name", "path of the object, the thread's name, or the program's"},
+    [SHARE_NAME] = {"name", "path of the object, the name of the thread or program, or the "
+                            "value of the label; null: of samples without it"},
     [SHARE_SHARE] = {"self_share", "of all samples, 0 to 1"},
-    [SHARE_SAMPLES] = {"self_samples", "samples in the object, thread or process"},
+    [SHARE_SAMPLES] = {"self_samples",
+                       "samples in the object, thread or process, or with the value"},
     [SHARE_THREAD] = {"thread", "threads: the system's thread id; 0: several short-lived threads "
                                 "together"},
     [SHARE_PID] = {"pid", "threads and processes: the process id"},
@@ -206,20 +214,21 @@ static const struct column columns[SHARE_COLUMNS] = {
                                         "it was"},
     [SHARE_CALLS] = {"calls", "objects: calls of their functions"},
     [SHARE_FUNCTION] = {"function",
-                        "threads, in CSV: a function it ran; empty in the row of the thread "
-                        "itself"},
+                        "threads and labels, in CSV: a function that ran; empty in the row of the "
+                        "thread or value itself"},
     [SHARE_TOTAL_SAMPLES] = {"total_samples", "samples with the function anywhere on the stack"},
 };
 
-const struct column_table shares_columns = {"Columns of --by-thread, --by-process and --by-object",
-                                            "shares", "rows", columns, SHARE_COLUMNS};
+const struct column_table shares_columns = {
+    "Columns of --by-thread, --by-process, --by-object and --by-label", "shares", "rows", columns,
+    SHARE_COLUMNS};
 
 /* What both forms have of a row; `end`: room for the status of a process. A process has CPU times
  * here as they stand; JSON makes null of those that are not known. */
 static void share_fields(struct field *fields, const struct shares *t, const struct share_row *r,
                          char *end, size_t end_bytes)
 {
-    fields[SHARE_NAME] = field_text(r->name);
+    fields[SHARE_NAME] = field_text(r->is_none ? NULL : r->name);
     fields[SHARE_SHARE] = field_double(summary_share(t->summary, r->samples));
     fields[SHARE_SAMPLES] = field_double(r->samples);
     if (t->kind == SHARES_OBJECTS)
@@ -260,10 +269,13 @@ void shares_json(struct out *out, const struct report_input *in)
 {
     static const char *const names_of[] = {[SHARES_OBJECTS] = "objects",
                                            [SHARES_THREADS] = "threads",
-                                           [SHARES_PROCESSES] = "processes"};
+                                           [SHARES_PROCESSES] = "processes",
+                                           [SHARES_LABELS] = "labels"};
     const struct shares *t = in->shares;
     struct json j = {.out = out};
     json_report_begin(&j, names_of[t->kind], t->summary);
+    if (t->kind == SHARES_LABELS)
+        json_pair_str(&j, "label", t->key);
     json_key(&j, "rows"), json_begin(&j, '[');
     for (uint32_t i = 0; i < t->len; i++) {
         const struct share_row *r = &t->rows[i];
@@ -275,7 +287,7 @@ void shares_json(struct out *out, const struct report_input *in)
             process_fields(fields, r->process);
         json_begin(&j, '{');
         columns_json(&j, columns, SHARE_COLUMNS, fields);
-        if (t->kind == SHARES_THREADS) {
+        if (t->kind == SHARES_THREADS || t->kind == SHARES_LABELS) {
             json_key(&j, "functions"), json_begin(&j, '[');
             for (size_t k = 0; k < r->functions_len; k++) {
                 json_begin(&j, '{');
@@ -302,7 +314,8 @@ void shares_csv(struct out *out, const struct report_input *in)
         [SHARES_THREADS] =
             "name,self_share,self_samples,thread,cpu_ns,run_ns,function,total_samples",
         [SHARES_PROCESSES] =
-            "name,self_share,self_samples,pid,parent_pid,user_ns,system_ns,status,why_unseen"};
+            "name,self_share,self_samples,pid,parent_pid,user_ns,system_ns,status,why_unseen",
+        [SHARES_LABELS] = "name,self_share,self_samples,function,total_samples"};
     const struct shares *t = in->shares;
     struct csv_columns c;
     csv_columns_begin(&c, out, columns, SHARE_COLUMNS, heads[t->kind]);

@@ -9,6 +9,9 @@
  * Memory is bounded: when too much waits, samples stay in the buffers and are lost, and counted,
  * there. Records of what tasks do are few, and taken all the same.
  *
+ * Where a program publishes what its threads work on (labels.h), that is read here as well, of each
+ * thread that has just been sampled: what it says changes within milliseconds.
+ *
  * The lock is held while buffers are emptied, and by the monitor while it takes what was read:
  * moving lists, not copying them. `news` is written when there is enough or the time is up, so
  * that the monitor sleeps otherwise. */
@@ -27,7 +30,8 @@
 
 enum {
     WAIT_NS = 10 * 1000 * 1000, /* while there is something to read */
-    SETTLED_NS = 500 * 1000,    /* records so old are in the buffers on all CPUs */
+    LABELS_WAIT_NS = 1000 * 1000,
+    SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
     LONGEST_WAIT_NS = 64 * 1000 * 1000,
     ENOUGH_BYTES = 512 << 10,
     MOST_BYTES = 64 << 20,
@@ -54,6 +58,17 @@ void perf_draw_periods(struct perf_source *s, bool is_first)
     }
 }
 
+/* Once a thread, however many samples of it there are: all are of the time before now. */
+static void reader_read_labels(struct perf_source *s, struct bytes record, struct map *seen)
+{
+    struct perf_record r;
+    bool is_new = false;
+    if (perf_record_read(&s->layout, record, &r) && r.type == PERF_RECORD_SAMPLE)
+        map_at(seen, r.tid, 0, 0, &is_new);
+    if (is_new)
+        labels_observe(s->labels, (pid_t)r.pid, (pid_t)r.tid);
+}
+
 /* One buffer; its room is given back every few records, so that the kernel can go on writing. */
 static void reader_empty(struct perf_source *s, size_t number)
 {
@@ -62,18 +77,22 @@ static void reader_empty(struct perf_source *s, size_t number)
     struct perf_backlog *to = &r->backlogs.at[number];
     bool is_full = r->bytes > MOST_BYTES && number % PERF_RINGS == PERF_RING_SAMPLES;
     struct bytes record;
+    struct map seen = {0};
     if (!ring->pages || is_full)
         return;
     perf_ring_look(ring);
     size_t before = to->bytes.len;
     for (unsigned taken = 1; (record = perf_ring_first(ring)).len; taken++) {
         redrawn_clocks_add(&s->redrawn, to, &s->layout, record);
+        if (number % PERF_RINGS == PERF_RING_SAMPLES && labels_are_read(s->labels))
+            reader_read_labels(s, record, &seen);
         perf_ring_take(ring, record.len);
         if (taken % RECORDS_A_RELEASE == 0)
             perf_ring_release(ring);
     }
     perf_ring_release(ring);
     r->bytes += to->bytes.len - before;
+    map_deinit(&seen);
 }
 
 /* Returns how much waits. */
@@ -110,6 +129,7 @@ static void *reader_run(void *context)
     for (;;) {
         struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
         uint64_t ns = idle_ns > WAIT_NS ? idle_ns : WAIT_NS;
+        ns = labels_are_read(s->labels) ? LABELS_WAIT_NS : ns;
         struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
             return NULL;

@@ -187,6 +187,7 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
     redrawn_clocks_end(s, r->tid);
     if (s->places)
         ptrace_places_end(s->places, (pid_t)r->tid);
+    labels_exit(s->labels, (pid_t)r->pid, (pid_t)r->tid);
     if (s->waits)
         waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
@@ -267,6 +268,8 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     if (!sample.weight || !counts)
         return;
     s->result->samples++;
+    labels_look(s->labels, sample.pid, r->time);
+    sample.labels = labels_at(s->labels, sample.pid, sample.tid, r->time);
     struct collector_place place = collector_place(s->collector, &sample);
     collector_sample_at(s->collector, &sample, place);
     if (s->waits)
@@ -288,6 +291,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     perf_thread(s, r->pid)->cpu_ns = 0; /* of the program before it */
     s->result->foreign += proc_is_foreign((pid_t)r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
+    labels_exec(s->labels, (pid_t)r->pid);
     if (s->places)
         ptrace_places_exec(s->places, (pid_t)r->pid);
 }
@@ -350,6 +354,7 @@ static void perf_take(struct perf_source *s)
 {
     struct perf_backlog *backlog;
     s->until_ns = perf_reader_take(s, &s->backlogs);
+    labels_take(s->labels);
     while ((backlog = perf_oldest(s, s->until_ns))) {
         perf_happened(s, &backlog->first);
         perf_backlog_drop_first(backlog);
@@ -501,6 +506,7 @@ static void perf_finish(struct source *source, uint64_t now_ns)
     perf_take(s);
     if (s->waits)
         waits_finish(s->waits, now_ns);
+    labels_finish(s->labels);
     perf_read_counters(s);
     for (uint32_t i = 0; i < s->asked && !s->options.no_follow; i++)
         collector_event_total(s->collector, i, s->totals[i]);
@@ -530,6 +536,7 @@ static void perf_free(struct source *source)
     vec_free(&s->backlogs);
     perf_close(s);
     waits_free(s->waits);
+    labels_free(s->labels);
     vec_free(&s->choices);
     free(s->totals);
     for (size_t i = 0; i < s->periods.len; i++)
@@ -554,8 +561,9 @@ static void perf_make_waits(struct perf_source *s)
 {
     for (uint32_t i = 0; i < s->choices.len && s->options.wants_waits && !s->waits; i++)
         if (s->choices.at[i].is_wall)
-            s->waits = waits_new(s->collector,
-                                 &(struct waits_options){.event = i, .arch = s->options.arch});
+            s->waits = waits_new(
+                s->collector,
+                &(struct waits_options){.event = i, .arch = s->options.arch, .labels = s->labels});
 }
 
 /* Threads of a process that runs already may wait throughout: nothing else would tell of them. */
@@ -612,6 +620,7 @@ bool perf_source_new(struct source **out, struct collector *c, const struct sour
                               .layout = perf_layout_live(o->arch, !o->no_stacks),
                               .reader = {.end = -1, .news = -1}};
     *result = (struct perf_source_result){0};
+    s->labels = labels_new(c, o->arch);
     for (size_t i = 0; i < events_len; i++)
         vec_push(&s->choices, events[i]);
     source_make_periods(s);

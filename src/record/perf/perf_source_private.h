@@ -4,6 +4,7 @@
 #define MONARC_RECORD_PERF_PERF_SOURCE_PRIVATE_H
 
 #include "base/vec.h"
+#include "record/labels.h"
 #include "record/perf/events.h"
 #include "record/perf/perf_record.h"
 #include "record/perf/perf_source.h"
@@ -75,6 +76,7 @@ struct perf_source {
     size_t buffer_bytes;        /* for samples */
     bool is_crowded;            /* there was no room for the last buffer */
     uint32_t stack_bytes;
+    struct labels *labels;
     struct waits *waits; /* NULL: not wanted */
     uint32_t tasks;      /* the choice that counts CPU time and tells what tasks do */
     uint32_t counts;     /* the choice that tells each thread's CPU time at its end; or RUN_NONE */

@@ -17,6 +17,7 @@
 #include "record/ptrace/ptrace_continue.h"
 #include "record/ptrace/ptrace_registers.h"
 #include "record/source.h"
+#include "record/labels.h"
 #include "record/waits/waits.h"
 
 #include <sched.h>
@@ -103,6 +104,7 @@ struct ptrace_source {
     struct traced_files files;
     VEC(pid_t) running; /* threads that one round found running */
     uint32_t event;
+    struct labels *labels;     /* NULL: looks are another source's */
     struct waits *waits;       /* NULL: not wanted */
     uint64_t next_observed_ns; /* when the threads' clocks are read next */
     bool has_waiting;          /* some had begun another wait then */

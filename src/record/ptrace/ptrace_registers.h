@@ -17,6 +17,7 @@ struct ptrace_registers {
     struct unwind_registers user;
     uint64_t sp;
     int64_t syscall; /* the number; -1: none */
+    uint64_t thread; /* the thread pointer; 0: not known */
 };
 
 /* false: the thread is gone or not stopped, or not of our machine, or that has no stacks in

@@ -345,6 +345,11 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
         sample.registers = &r.user;
         sample.where = r.syscall >= 0 ? COLLECTOR_IN_KERNEL : COLLECTOR_IN_USER;
         sample.syscall = r.syscall >= 0 ? r.syscall : -2;
+        if (s->labels) {
+            labels_look(s->labels, sample.pid, sample.at_ns);
+            sample.labels =
+                labels_stopped(s->labels, sample.pid, sample.tid, r.thread, sample.at_ns);
+        }
         if (!s->no_stacks)
             sample.stack =
                 (struct bytes){s->stack, proc_read_stack(t->tid, r.sp, s->stack, sizeof s->stack)};

@@ -91,6 +91,7 @@ static bool stops_executed(struct ptrace_source *s, pid_t pid)
     t->process->is_watched = false;
     proc_thread_name(pid, pid, t->process->name);
     collector_exec(s->collector, pid, t->process->name, clock_now());
+    labels_exec(s->labels, pid);
     t->process->maps = (struct ptrace_maps){0};
     ptrace_refresh_maps(s, t->process);
     return !ptrace_leave_if_needed(s, t);
@@ -110,6 +111,7 @@ static void stops_ending(struct ptrace_source *s, struct ptrace_thread *t)
         return;
     collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
     collector_exit(s->collector, pid, t->tid, clock_now());
+    labels_exit(s->labels, pid, t->tid);
 }
 
 /* A thread is gone; so are all of the process with its first one. */
@@ -322,6 +324,7 @@ static void source_finish(struct source *base, uint64_t now)
     s->ends_ns = 0;
     if (s->waits)
         waits_finish(s->waits, now);
+    labels_finish(s->labels);
     ptrace_report_left(s);
     s->is_finished = true;
     sched_setaffinity(0, sizeof s->cpus, &s->cpus);
@@ -347,6 +350,7 @@ static void source_free(struct source *base)
     struct ptrace_source *s = (struct ptrace_source *)base;
     ptrace_threads_deinit(&s->threads);
     waits_free(s->waits);
+    labels_free(s->labels);
     vec_free(&s->left);
     traced_files_deinit(&s->files);
     vec_free(&s->running);
@@ -414,6 +418,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     ptrace_init_looks(s, o->rate);
     ptrace_prepare_looks(s);
     ptrace_plan_next(s);
+    s->labels = labels_new(c, o->arch);
     bool ok = source_attach(s, o->program, e);
     struct ptrace_thread *t = ok ? ptrace_threads_find(&s->threads, o->program) : NULL;
     if (!t) {
@@ -431,7 +436,8 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     const char *name = o->wants_waits ? "wall" : "cpu";
     s->event = collector_add_event(c, name, RECORDING_UNIT_NS, s->period_ns, false);
     if (o->wants_waits)
-        s->waits = waits_new(c, &(struct waits_options){.event = s->event, .arch = o->arch});
+        s->waits = waits_new(
+            c, &(struct waits_options){.event = s->event, .arch = o->arch, .labels = s->labels});
     *out = &s->base;
     return true;
 }

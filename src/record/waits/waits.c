@@ -199,6 +199,7 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
     t->preempted_ns += is_ready ? ns : 0;
     if (t->has_place || is_looked) {
         struct collector_sample s = waits_sample(w, t, ns, t->counted_ns - ns);
+        s.labels = is_looked ? t->labels : 0;
         collector_sample_at(w->collector, &s, is_looked ? t->look : t->place);
         if (is_looked)
             waits_chain_count(w, t, t->counted_ns - ns, t->counted_ns);

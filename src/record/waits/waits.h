@@ -28,6 +28,7 @@ struct waits_options {
     const struct arch *arch;
     uint64_t look_after_ns; /* 0: 2 ms */
     bool no_looking;        /* the threads are not to be looked at */
+    struct labels *labels;  /* what threads publish; NULL: nothing */
 };
 
 struct waits *waits_new(struct collector *c, const struct waits_options *o);

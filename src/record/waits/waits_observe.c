@@ -79,6 +79,7 @@ static void observed_count(struct waits *w, struct waiting_thread *t, uint64_t n
     struct collector_sample s = waits_sample(w, t, ns, t->counted_ns);
     s.at_ns = end_ns;
     s.lasted_ns = ns;
+    s.labels = t->labels;
     collector_sample_at(w->collector, &s, t->look);
     waits_chain_count(w, t, end_ns > ns ? end_ns - ns : 0, end_ns);
 }

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "record/labels.h"
 #include "record/waits/waits.h"
 
 #include <stdbool.h>
@@ -65,6 +66,7 @@ struct waiting_thread {
     struct collector_place place;       /* where it left, as the source saw it */
     struct collector_place look;        /* where it was seen from outside ... */
     uint64_t looked_ns;                 /* ... until then */
+    uint32_t labels;                    /* what it published, at the look */
     struct unwind_registers *registers; /* as it left; NULL: never known */
     uint64_t unknown_ns, ready_ns;      /* not yet given to the collector */
     uint64_t first_kept_ns;             /* since when these are kept */

@@ -126,7 +126,8 @@ static double sample_phases(struct toy_stacks *b, const struct rhythm *r,
         now = at;
         uint32_t hit = node[(int)(draw() * PLACES)][in];
         b->weight[hit] += step;
-        tally_add(&tally, (uint64_t)(at * MS), 0, 0, hit, (uint64_t)(step * MS));
+        tally_add(&tally, (uint64_t)(at * MS),
+                  &(struct recording_sample){.node = hit, .weight = (uint64_t)(step * MS)});
     }
     tally_copy(&tally, 1, &counted);
     vec_copy(&b->recording.samples, &counted.samples);

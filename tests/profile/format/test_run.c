@@ -102,6 +102,21 @@ static void fill_waits(struct recording *r)
                                                 RECORDING_DOING_CIRCLE, 0, UINT64_C(1) << 62});
 }
 
+/* The middle samples have labels, some with a span, some with none at all. */
+static void fill_labels(struct recording *r)
+{
+    vec_push(&r->labels, (struct recording_label){"http.route", "/a"});
+    vec_push(&r->labels, (struct recording_label){"user", ""});
+    vec_push(&r->labels, (struct recording_label){"http.route", "/a"});
+    vec_push(&r->label_sets, (struct recording_label_set){0});
+    vec_push(&r->label_sets, ((struct recording_label_set){.first = 0, .len = 2}));
+    vec_push(&r->label_sets,
+             ((struct recording_label_set){
+                 .first = 2, .len = 1, .has_span = true, .trace = {1}, .span = {2}}));
+    for (size_t i = 1; i + 1 < r->samples.len; i++)
+        r->samples.at[i].labels = (uint32_t)(i % 4 == 3 ? 0 : 1 + i / 2 % 2);
+}
+
 /* Whatever their bytes are. Of a file, and one of them once. */
 static void fill_excerpts(struct recording *r)
 {
@@ -166,6 +181,7 @@ static struct recording full_run(void)
     fill_stacks(&r);
     fill_calls(&r);
     fill_waits(&r);
+    fill_labels(&r);
     fill_excerpts(&r);
     fill_times(&r);
     return r;
@@ -257,6 +273,15 @@ static void test_round_trip(void **state)
                 back.links.at[1].resource == RECORDING_NONE &&
                 back.links.at[1].doing == RECORDING_DOING_CIRCLE &&
                 back.links.at[1].ns == UINT64_C(1) << 62);
+    assert_int_equal(back.label_sets.len, 3);
+    assert_string_equal(recording_label_value(&back, 1, "http.route"), "/a");
+    assert_string_equal(recording_label_value(&back, 1, "user"), "");
+    assert_true(!recording_label_value(&back, 2, "user") &&
+                !recording_label_value(&back, 0, "http.route"));
+    assert_true(back.label_sets.at[2].has_span && back.label_sets.at[2].trace[0] == 1 &&
+                back.label_sets.at[2].span[0] == 2 && !back.label_sets.at[1].has_span);
+    for (size_t i = 0; i < r.samples.len; i++)
+        assert_int_equal(back.samples.at[i].labels, r.samples.at[i].labels);
     assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(back.blocks.at[i].object, r.blocks.at[i].object);

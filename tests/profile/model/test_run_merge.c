@@ -182,6 +182,32 @@ static void test_parts(void **state)
         recording_deinit(all[i]);
 }
 
+/* Sets of both, each with the samples that had it; a run without any adds none. */
+static void test_labels(void **state)
+{
+    (void)state;
+    struct recording one = example("/lib"), two = example("/lib"), plain = example("/lib");
+    struct recording *both[] = {&one, &two};
+    for (size_t i = 0; i < 2; i++) {
+        vec_push(&both[i]->labels, ((struct recording_label){"route", i ? "/b" : "/a"}));
+        vec_push(&both[i]->label_sets, (struct recording_label_set){0});
+        vec_push(&both[i]->label_sets, ((struct recording_label_set){.len = 1}));
+        both[i]->samples.at[0].labels = 1;
+    }
+    struct recording sum = merged(&one, &two), more = merged(&plain, &one);
+    assert_int_equal(sum.label_sets.len, 3);
+    size_t first = one.samples.len;
+    assert_string_equal(recording_label_value(&sum, sum.samples.at[0].labels, "route"), "/a");
+    assert_string_equal(recording_label_value(&sum, sum.samples.at[first].labels, "route"), "/b");
+    assert_int_equal(sum.samples.at[first + 1].labels, 0);
+    assert_int_equal(more.samples.at[0].labels, 0);
+    assert_string_equal(
+        recording_label_value(&more, more.samples.at[plain.samples.len].labels, "route"), "/a");
+    struct recording *all[] = {&one, &two, &plain, &sum, &more};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        recording_deinit(all[i]);
+}
+
 /* Chains of both runs stand side by side, each with its own threads, locks and stacks. */
 static void test_waits(void **state)
 {
@@ -501,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_slices),
         cmocka_unit_test(test_calls_move),

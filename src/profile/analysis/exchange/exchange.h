@@ -52,9 +52,11 @@ struct exchange_frame {
     uint64_t self;
 };
 
-/* What one thread spent of a frame's self amount, in all or in one slice of the run's time. */
+/* What one thread spent of a frame's self amount, in all or in one slice of the run's time, or with
+ * one set of labels. */
 struct exchange_part {
     uint32_t frame, thread, slice; /* of the summary's run; slice: 0 unless times are told apart */
+    uint32_t labels;               /* of the run's sets; 0: none, or they are not told apart */
     uint64_t self;
 };
 
@@ -75,10 +77,11 @@ struct exchange {
     uint32_t program; /* of these, or EXCHANGE_NOWHERE */
     VEC(struct exchange_function) functions;
     VEC(struct exchange_frame) frames;
-    VEC(struct exchange_part) parts; /* by frame, thread, slice; none: threads are not told apart */
-    VEC(struct exchange_arc) arcs;   /* by caller, then callee */
-    const uint32_t *function_of;     /* per function and cycle of the input, or EXCHANGE_NOWHERE */
-    const uint32_t *frame_of;        /* per node of the tree, 0: none; NULL unless asked for */
+    VEC(struct exchange_part)
+    parts; /* by frame, thread, slice, labels; none: threads are not told apart */
+    VEC(struct exchange_arc) arcs;    /* by caller, then callee */
+    const uint32_t *function_of;      /* per function and cycle of the input, or EXCHANGE_NOWHERE */
+    const uint32_t *frame_of;         /* per node of the tree, 0: none; NULL unless asked for */
     const struct exchange_code *code; /* NULL unless exchange_code_make() was called, too */
 
     /* Other dimensions of the profile: each with the same objects and frames, and functions and
@@ -89,7 +92,7 @@ struct exchange {
 
 /* Weight of one thread's samples that hit a node of the tree, in one slice if times are wanted. */
 struct exchange_share {
-    uint32_t node, thread, slice;
+    uint32_t node, thread, slice, labels;
     double weight;
 };
 
@@ -121,7 +124,10 @@ struct exchange_samples {
     const struct recording_choice *choice;
     const double *weights; /* per node of the run; what has none is left out */
     const uint32_t *merged;
-    bool tells_times; /* shares of slices are told apart, too */
+    bool no_threads;   /* these are not told apart: all are thread 0 */
+    bool tells_times;  /* shares of slices are told apart, too */
+    bool tells_labels; /* of sets of labels, too... */
+    bool tells_spans;  /* and these by their spans as well */
 };
 void exchange_thread_shares(struct exchange_input *in, const struct exchange_samples *from,
                             struct arena *a);

@@ -186,16 +186,24 @@ void exchange_thread_shares(struct exchange_input *in, const struct exchange_sam
     const struct recording *r = from->recording;
     VEC(struct exchange_share) all = {0};
     struct map place_of = {0};
+    const uint32_t *labels_of = NULL;
+    if (from->tells_labels && !from->tells_spans)
+        labels_of = recording_label_groups(r, a);
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
         if (from->weights[s->node] <= 0 || !recording_choice_admits(from->choice, r, s))
             continue;
         bool is_new;
-        uint32_t node = from->merged[s->node], slice = from->tells_times ? s->slice : 0;
-        uint32_t place = map_index(&place_of, map_two(node, s->thread), slice, all.len, &is_new);
+        struct exchange_share share = {.node = from->merged[s->node],
+                                       .thread = from->no_threads ? 0 : s->thread,
+                                       .slice = from->tells_times ? s->slice : 0,
+                                       .labels = from->tells_labels ? s->labels : 0};
+        if (labels_of)
+            share.labels = labels_of[share.labels];
+        uint32_t place = map_index(&place_of, map_two(share.node, share.thread),
+                                   map_two(share.slice, share.labels), all.len, &is_new);
         if (is_new)
-            vec_push(&all,
-                     (struct exchange_share){.node = node, .thread = s->thread, .slice = slice});
+            vec_push(&all, share);
         all.at[place].weight += (double)s->weight;
     }
     struct exchange_share *shares = ARENA_NEW(a, struct exchange_share, all.len);
@@ -221,14 +229,15 @@ static void threads_split_frame(struct exchange *x, const struct exchange_share 
         uint64_t until = i + 1 == len ? self : (uint64_t)floor((double)self * (sum / whole));
         until = until > self ? self : until;
         if (until > given)
-            vec_push(&x->parts, (struct exchange_part){frame, (uint32_t)order[i].key,
-                                                       shares[order[i].item].slice, until - given});
+            vec_push(&x->parts, (struct exchange_part){
+                                    frame, (uint32_t)order[i].key, shares[order[i].item].slice,
+                                    shares[order[i].item].labels, until - given});
         given = until > given ? until : given;
     }
 }
 
-/* Shares are sorted by slice, then stably by frame and thread, so that those of one frame follow
- * each other. */
+/* Shares are sorted by slice and labels, then stably by frame and thread, so that those of one
+ * frame follow each other. */
 void exchange_split(struct exchange *x, const struct exchange_input *in, const uint32_t *frame_of)
 {
     struct arena scratch = {0};
@@ -237,7 +246,8 @@ void exchange_split(struct exchange *x, const struct exchange_input *in, const u
     for (size_t i = 0; i < in->shares_len; i++) {
         uint32_t frame = frame_of[in->shares[i].node];
         if (frame && x->frames.at[frame].self)
-            order[len++] = (struct keyed){in->shares[i].slice, (uint32_t)i};
+            order[len++] =
+                (struct keyed){map_two(in->shares[i].slice, in->shares[i].labels), (uint32_t)i};
     }
     sort_keyed(order, len);
     for (size_t i = 0; i < len; i++) {

@@ -29,6 +29,7 @@ struct recording_window {
 struct recording_choice {
     uint32_t event;
     const bool *threads; /* per thread of the run; NULL: all */
+    const bool *labels;  /* per set of labels, 0 being none; NULL: all */
     const struct recording_window *windows;
     size_t windows_len; /* 0: all of the time */
 };
@@ -36,6 +37,17 @@ struct recording_choice {
 /* A slice belongs to a window if its middle does: windows are as coarse as slices. */
 bool recording_choice_admits(const struct recording_choice *c, const struct recording *r,
                              const struct recording_sample *s);
+
+/* Which sets of labels have all of these values; `asked` are keys and values. */
+const bool *recording_choose_labels(const struct recording *r, const struct recording_label *asked,
+                                    size_t len, struct arena *a);
+
+/* Of each set of labels the first one with the same keys and values: spans are not told apart. */
+const uint32_t *recording_label_groups(const struct recording *r, struct arena *a);
+
+/* Gives each stack an outermost frame that is named by the value of a label, as "KEY=VALUE", so
+ * that all that works on stacks tells values apart. Samples without one keep theirs. */
+void recording_add_label_frames(struct recording *r, const char *key);
 
 /* Chosen weights in units of the event's period, as if each sample had weighed that. */
 struct recording_weights {
