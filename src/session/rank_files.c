@@ -6,8 +6,10 @@
  * Generated code has addresses of one process alone, and is looked up anew.
  *
  * A sample counts for the outermost call of MPI on its stack, as what the library does inside is
- * nobody's imbalance; if there is none, for the innermost function, inlined ones included; or, by
- * total times, for each function that is on the stack outside of MPI, once.
+ * nobody's imbalance; a sample in one of MPI's libraries of which the call is not known, as the
+ * recorder inside a program often leaves it, for those. If there is none, for the innermost
+ * function, inlined ones included; or, by total times, for each function that is on the stack
+ * outside of MPI, once.
  *
  *     samples -> (rank, node), sorted -> seconds of each region -> rank_set_add()
  *
@@ -15,6 +17,7 @@
  * largest recording, and of all different addresses. */
 #include "session/rank_files.h"
 
+#include "base/path.h"
 #include "base/sort.h"
 #include "profile/analysis/names.h"
 
@@ -105,6 +108,19 @@ static uint32_t rank_region_of(struct rank_files *f, struct names *names, uint32
                            label ? label : "");
 }
 
+/* Files of Open MPI, MPICH and what they bring to talk to networks. */
+static bool rank_is_mpi_library(const struct recording_object *o)
+{
+    static const char *const LIBRARIES[] = {
+        "libmpi",  "libpmpi", "libmonarc_mpi", "libopen-pal", "libopen-rte", "libpmix.", "libucp.",
+        "libuct.", "libucs.", "libucm.",       "libfabric.",  "libpsm2.",    "mca_"};
+    const char *name = o->kind == RECORDING_OBJECT_FILE ? path_base_name(o->path) : "";
+    for (size_t i = 0; i < sizeof LIBRARIES / sizeof *LIBRARIES; i++)
+        if (!strncmp(name, LIBRARIES[i], strlen(LIBRARIES[i])))
+            return true;
+    return false;
+}
+
 /* Finds the functions of all nodes, and keeps those of new places. */
 static bool rank_file_resolve(struct rank_files *f, struct rank_file *file, struct err *e)
 {
@@ -129,6 +145,15 @@ static bool rank_file_resolve(struct rank_files *f, struct rank_file *file, stru
         uint32_t from = frames->start[frames->place[i]], to = frames->start[frames->place[i] + 1];
         for (uint32_t k = from; k < to && !space_is_cut(&recorded->space, i); k++, place.len++)
             vec_push(&f->regions, rank_region_of(f, &names, frames->frame[k], &file->scratch));
+        bool is_call = false;
+        for (uint32_t k = place.start; k < f->regions.len; k++)
+            is_call |= f->set->regions.at[f->regions.at[k]].kind == RANK_REGION_MPI;
+        if (!is_call && rank_is_mpi_library(&r->objects.at[n->object])) {
+            f->regions.len = place.start;
+            vec_push(&f->regions,
+                     rank_set_region(f->set, RANK_REGION_MPI, "[MPI's libraries]", ""));
+            place.len = 1;
+        }
         vec_push(&f->places, place);
     }
     return true;
