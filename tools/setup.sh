@@ -6,6 +6,7 @@
 #
 #     need_packages GROUP...   build, demo, test, release (what .ci/run tests on another release), ci, browser
 #     need_browser             Chromium, Node.js and what drives it, for tests of pages; DuckDB and speedscope, for those of exports
+#     need_clickhouse          ClickHouse, for tests of queries
 #     build_monarc             build/monarc, a release build
 
 # Packages of a group. This is the only list.
@@ -88,6 +89,17 @@ need_browser() {
     fi
     tail -n 15 build/npm/install.log >&2
     echo "setup: npm could not install playwright-core, axe-core, DuckDB and speedscope" >&2
+    return 1
+}
+
+# ClickHouse inside Node.js, 550 MB: for tests of queries alone.
+need_clickhouse() {
+    command -v npm >/dev/null 2>&1 || need_packages node || return 1
+    [ -d build/npm/node_modules/chdb ] && return 0
+    mkdir -p build/npm
+    npm install --prefix build/npm --no-audit --no-fund chdb@3.4.0 >build/npm/clickhouse.log 2>&1 && return 0
+    tail -n 15 build/npm/clickhouse.log >&2
+    echo "setup: npm could not install chdb" >&2
     return 1
 }
 

@@ -46,13 +46,13 @@ def start(a, program, folder, kind):
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
-def ranks_of(job):
-    """Processes of the job: those of our session that run the program."""
-    found = []
+def ranks_of(folder):
+    """Processes of the job: those that run the program with this folder in their environment."""
+    found, mark = [], f"MONARC_OUT={folder / 'out'}".encode()
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and os.getsid(int(entry.name)) == job.pid and \
-                    (entry / "comm").read_text() == "job\n":
+            if entry.name.isdigit() and (entry / "comm").read_text() == "job\n" and \
+                    mark in (entry / "environ").read_bytes():
                 found.append(int(entry.name))
         except (OSError, ProcessLookupError):
             pass
@@ -67,15 +67,15 @@ def signal_all(pids, number):
             pass
 
 
-def disturb(job, kind, draw):
+def disturb(job, folder, kind, draw):
     """Around the end of the calls, which take about a tenth of a second or more."""
     deadline = time.monotonic() + 30
     if kind in ("whole", "dies"):
         return
-    while not ranks_of(job) and job.poll() is None and time.monotonic() < deadline:
+    while not ranks_of(folder) and job.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
-    time.sleep(draw.uniform(0, 1.5))
-    pids = ranks_of(job)
+    time.sleep(draw.uniform(0, 1))
+    pids = ranks_of(folder)
     if kind == "delayed" and pids:
         one = [draw.choice(pids)]
         signal_all(one, signal.SIGSTOP)
@@ -119,13 +119,13 @@ def main():
         folder = built / "run"
         folder.mkdir()
         job = start(a, built / "job", folder, kind)
-        disturb(job, kind, draw)
+        disturb(job, folder, kind, draw)
         try:
             job.wait(timeout=60)
         except subprocess.TimeoutExpired:
             os.killpg(job.pid, signal.SIGKILL)
             job.wait()
-        signal_all(ranks_of(job), signal.SIGKILL)
+        signal_all(ranks_of(folder), signal.SIGKILL)
         found, has_sum = calls(a, folder)
         # A job that was killed early has not made all its calls.
         must_be_whole = has_sum or kind in ("whole", "dies", "delayed")

@@ -15,6 +15,7 @@ from run_file import FILE, Run
 
 sys.dont_write_bytecode = True
 MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
+CHDB = Path(os.environ.get("MONARC_CHDB", MODULES))
 FUNCTIONS = ["main", "parse", "malloc", "a;b", "search"]
 DAY = 86400 * 10**9
 
@@ -53,6 +54,18 @@ class Fleet(unittest.TestCase):
             "const c = await (await DuckDBInstance.create(':memory:')).connect();\n"
             f"for (const q of {json.dumps(queries)})\n"
             "    console.log(JSON.stringify((await c.runAndReadAll(q)).getRowObjectsJson()));\n")
+        done = subprocess.run(["node", script], cwd=self.dir, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def ask_clickhouse(self, *queries):
+        script = self.dir / "ask_clickhouse.mjs"
+        script.write_text(
+            "import { createRequire } from 'node:module';\n"
+            f"const {{ query }} = createRequire('{CHDB.resolve()}/')('chdb');\n"
+            f"for (const q of {json.dumps(queries)})\n"
+            "    console.log(JSON.stringify(query(q.replace(/;\\s*$/, ''), 'JSONEachRow').trim()"
+            ".split('\\n').map(l => JSON.parse(l))));\n")
         done = subprocess.run(["node", script], cwd=self.dir, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -97,13 +110,33 @@ class Fleet(unittest.TestCase):
                          ("cpu", "nanoseconds", "malloc", "/bin/search", "ab" * 20))
         self.assertEqual((row["service"], row["build"], str(row["date"])), ("search", "unknown", "2026-03-02"))
 
-    @unittest.skipUnless((MODULES / "@duckdb").is_dir() and shutil.which("node"),
-                         "no DuckDB among the modules of Node.js")
-    def test_queries_of_the_page(self):
+    def fleet(self):
         for day, (build, malloc) in enumerate((("v1", 100), ("v1", 100), ("v2", 300))):
             name = self.recording(f"r{day}", day, {("main", "search"): 600, ("main", "parse"): 100,
                                                    ("main", "parse", "malloc"): malloc}, rank=day)
             self.export("--service", "search", "--build", build, name)
+
+    @unittest.skipUnless((CHDB / "chdb").is_dir() and shutil.which("node"),
+                         "no ClickHouse among the modules of Node.js")
+    def test_queries_for_clickhouse(self):
+        self.fleet()
+        queries = re.findall(r"```clickhouse\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
+        top, worse, malloc, callers, hosts, folded = self.ask_clickhouse(*queries)
+        self.assertEqual([(r["function"], round(r["seconds"], 6), int(r["builds"])) for r in top],
+                         [("search", 1.8, 2), ("malloc", 0.5, 2), ("parse", 0.3, 2)])
+        self.assertEqual([(r["function"], round(r["before"], 6), round(r["after"], 6)) for r in worse],
+                         [("malloc", 0.125, 0.3)])
+        self.assertEqual([round(r["share"], 6) for r in malloc], [0.125, 0.125, 0.3])
+        self.assertEqual([(r["caller"], round(r["seconds"], 6)) for r in callers], [("parse", 0.5)])
+        self.assertEqual((hosts[0]["host"], int(hosts[0]["recordings"])), ("node2", 1))
+        self.assertEqual([(r["line"], int(r["value"])) for r in folded],
+                         [("main;parse", 3 * 10**8), ("main;parse;malloc", 5 * 10**8),
+                          ("main;search", 18 * 10**8)])
+
+    @unittest.skipUnless((MODULES / "@duckdb").is_dir() and shutil.which("node"),
+                         "no DuckDB among the modules of Node.js")
+    def test_queries_of_the_page(self):
+        self.fleet()
         queries = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
         top, worse, malloc, callers, hosts = self.ask(*queries)
         self.assertEqual([(r["function"], round(r["seconds"], 6), int(r["builds"])) for r in top],
