@@ -60,7 +60,9 @@ def make(a, folder):
         done = subprocess.run([a.build / "monarc", "export", "--format", "parquet", "--dataset", folder / "fleet", "--service",
                                "search", "--build", f"v{build}", "--date", date, "--host", f"h{host}-{made}", recording],
                               check=True, capture_output=True, text=True)
-        rows += a.rows_of.setdefault(recording, count(a, done.stdout.strip()))
+        if recording not in a.rows_of:
+            a.rows_of[recording] = count(a, folder / done.stdout.strip())
+        rows += a.rows_of[recording]
         made += 1
     return made, rows
 

@@ -452,7 +452,8 @@ static int symbols_complete(const char *folder, struct symbol_files *files, stru
     return !ok ? EXIT_BAD : s.without ? EXIT_DIFFERS : EXIT_FINE;
 }
 
-/* The worst status of all recordings is the command's; an error ends it. */
+/* The worst status of all recordings is the command's, and the first error is the one that is told:
+ * one damaged recording of a fleet does not keep the others without names. */
 static int symbols_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {
@@ -472,9 +473,12 @@ static int symbols_run(const struct command *self, int argc, char **argv, struct
     struct arena scratch = {0};
     for (size_t i = 0; i < operands.len; i++) {
         size_t len;
-        char **runs = recorded_runs(operands.at[i], &scratch, &len); /* of a series several */
-        for (size_t k = 0; k < len && status != EXIT_BAD; k++) {
-            int own = symbols_complete(runs[k], files, out, e);
+        char **runs = recorded_below(operands.at[i], &scratch, &len);
+        for (size_t k = 0; k < len; k++) {
+            struct err why = {0};
+            int own = symbols_complete(runs[k], files, out, &why);
+            if (own == EXIT_BAD && status != EXIT_BAD)
+                *e = why;
             status = own > status ? own : status;
         }
     }
@@ -488,7 +492,7 @@ static const struct option_group SYMBOLS_GROUPS[] = {
 };
 const struct command command_symbols = {
     .name = "symbols",
-    .synopsis = "[OPTION...] RECORDING...",
+    .synopsis = "[OPTION...] RECORDING|DIR...",
     .summary = "Put names and lines of functions into recordings that lack them",
     OPTIONS_OF(SYMBOLS_OPTIONS, SYMBOLS_GROUPS),
     .run = symbols_run,

@@ -83,6 +83,10 @@ bool is_folder(const char *path);
  * if it holds but one run. At least one; the texts are in `a`. */
 char **recorded_runs(const char *folder, struct arena *a, size_t *len);
 
+/* All recordings in a folder and the folders in it, if it is none itself; else recorded_runs(). At
+ * least one: the folder, whose reader says what is wrong with it. */
+char **recorded_below(const char *folder, struct arena *a, size_t *len);
+
 /* The recordings of single ranks in the folder of a job, behind what they were reduced to, if they
  * were; merging knows what is in that already. Folders that are not complete are in the list, so
  * that reading says what is wrong with them. Of any other folder: itself. The texts are in `a`. */

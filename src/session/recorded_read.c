@@ -90,6 +90,44 @@ char **recorded_runs(const char *folder, struct arena *a, size_t *len)
     return names;
 }
 
+static int recorded_is_entry(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* A list of folders still to look into, instead of recursion; links are not followed, so that there
+ * are no circles. What a recording holds is part of it. */
+char **recorded_below(const char *folder, struct arena *a, size_t *len)
+{
+    VEC(char *) found = {0}, waiting = {0};
+    vec_push(&waiting, arena_copy(a, folder, strlen(folder)));
+    for (size_t next = 0; next < waiting.len; next++) {
+        struct dirent **entries = NULL;
+        size_t runs;
+        char *at = waiting.at[next], **names = recorded_runs(at, a, &runs);
+        bool is_one = !is_folder(at) || !access(arena_printf(a, "%s/monarc.side", names[0]), F_OK);
+        for (size_t i = 0; is_one && i < runs; i++)
+            vec_push(&found, names[i]);
+        int n = is_one ? 0 : scandir(at, &entries, recorded_is_entry, versionsort);
+        for (int i = 0; i < n; i++) {
+            struct stat st;
+            char *path = arena_printf(a, "%s/%s", at, entries[i]->d_name);
+            if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+                vec_push(&waiting, path);
+            free(entries[i]);
+        }
+        free(entries);
+    }
+    if (!found.len)
+        vec_push(&found, arena_copy(a, folder, strlen(folder)));
+    char **names = ARENA_NEW(a, char *, found.len);
+    memcpy(names, found.at, found.len * sizeof *names);
+    *len = found.len;
+    vec_free(&found);
+    vec_free(&waiting);
+    return names;
+}
+
 /* recorded_runs() gives back the folder itself where it holds no runs. */
 static bool recorded_has_runs(const char *folder)
 {

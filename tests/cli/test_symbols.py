@@ -268,6 +268,26 @@ class Remedies(Case):
         self.assertIn("nothing was added", self.complete("--from", "keep"))
         self.assertEqual(self.reports(), before)
 
+    def test_a_fleet(self):
+        """All recordings below a folder; a damaged one keeps none of the others without names."""
+        self.build()
+        (self.dir / "keep").mkdir()
+        for name in ("fleet/b/2", "fleet/a", "fleet/b/1", "fleet/c"):
+            (self.dir / name).parent.mkdir(parents=True, exist_ok=True)
+            self.recording(name)
+        (self.dir / "fleet/c/monarc.side").write_bytes(b"no recording")
+        (self.dir / "fleet/b/loop").symlink_to("..")
+        self.program.rename(self.dir / "keep/prog")
+        names = ("fleet/a", "fleet/b/1", "fleet/b/2")
+        self.assertTrue(all("alpha" not in self.names(name=name) for name in names))
+        done = monarc("symbols", "--from", "keep", "fleet", cwd=self.dir)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"fleet/c", done.stderr)
+        told = [line.split(b": ")[0].decode() for line in done.stdout.splitlines()]
+        self.assertEqual(told, list(names))
+        for name in names:
+            self.assertEqual(self.names(name=name)["helper"], 100)
+
     def test_debug_file_by_build_id(self):
         self.build()
         self.recording()
