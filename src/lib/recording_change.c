@@ -488,23 +488,30 @@ static struct event_sums recording_sums_of(const struct recording *r, const char
     return s;
 }
 
-/* The sum in one order; false: they do not fit together. */
+/* The sum in one order; false: they do not fit together. Ranks that were in the sum already are not
+ * added again. */
 static bool recording_add_up(struct recording *sum, const struct recording *const *with,
-                             const uint8_t *order)
+                             const uint8_t *order, bool *is_added)
 {
     struct err why;
-    for (size_t i = 0; i < 3; i++)
-        if (!recording_merge(sum, with[order[i]], &why))
+    for (size_t i = 0; i < 3; i++) {
+        const struct recording *one = with[order[i]];
+        size_t processes = sum->processes.len;
+        if (!recording_merge(sum, one, &why))
             return false;
+        is_added[order[i]] = !one->ranks.len || sum->processes.len > processes;
+    }
     return true;
 }
 
 /* Whether the sum has what the three have together. */
 static bool recording_check_event_sums(const struct adding_up *a, const struct recording *sum,
-                                       const char *event)
+                                       const bool *is_added, const char *event)
 {
     struct event_sums is = recording_sums_of(sum, event), was = {0};
     for (size_t i = 0; i < 3; i++) {
+        if (!is_added[i])
+            continue;
         struct event_sums one = recording_sums_of(a->with[i], event);
         was.samples += one.samples;
         was.weight += one.weight;
@@ -521,11 +528,12 @@ static bool recording_check_sums(void *context)
     bool can[3];
     for (size_t i = 0; i < 3; i++) {
         struct recording sum = {0};
-        can[i] = recording_add_up(&sum, a->with, ORDERS[i]);
+        bool is_added[3];
+        can[i] = recording_add_up(&sum, a->with, ORDERS[i], is_added);
         if (can[i] != can[0])
             return err_set(&a->why, "the three merge in one order and not in the other");
         for (size_t k = 0; can[i] && k < sum.events.len; k++)
-            if (!recording_check_event_sums(a, &sum, sum.events.at[k].name))
+            if (!recording_check_event_sums(a, &sum, is_added, sum.events.at[k].name))
                 return err_set(&a->why, "merging changes the sums of event %s",
                                sum.events.at[k].name);
         recording_deinit(&sum);

@@ -174,7 +174,8 @@ static uint64_t merge_grid_at(const struct recording *r, uint32_t slice, uint64_
         at_ns = r->start_real_ns + r->slice_ns * slice + r->slice_ns / 2;
     else
         at_ns = (r->start_real_ns / r->slice_ns + slice) * r->slice_ns;
-    return (at_ns < end_ns ? at_ns : end_ns) / grid_ns;
+    at_ns = at_ns < end_ns ? at_ns : end_ns;
+    return (at_ns > r->start_real_ns ? at_ns : r->start_real_ns) / grid_ns;
 }
 
 /* The shortest slices that a recording of ranks may have; one long slice tells of no times. */
@@ -265,7 +266,7 @@ static void merge_together(struct recording_merging *m)
     if (!is_first && into->start_real_ns < start)
         start = into->start_real_ns;
     end = !is_first && into_end > end ? into_end : end;
-    for (grid = merge_grid_of(from, is_first ? 1 : into->slice_ns);
+    for (grid = merge_grid_of(from, is_first || !into->slice_ns ? 1 : into->slice_ns);
          end / grid - start / grid >= MOST_SLICES;)
         grid *= 2;
     for (size_t i = 0;
