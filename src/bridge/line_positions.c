@@ -23,6 +23,10 @@
  *             or  line 5, compiled in clamp: 1200     a part of it: that of the calls of clamp that
  *                 clamp entered 1600, line 7: 1000    line 7 made, 1200 * 1000 / 1600
  *
+ * gcc leaves the linkage names of C++ functions in anonymous namespaces, which compilers know them
+ * by, out of debug information where they are inlined everywhere. The counters have them: such a
+ * function is known by where it is declared.
+ *
  * Counters have no discriminators, so that all blocks of a line have its count; compilers work the
  * rest out, since a line rarely has several. O(lines log functions + rows of the program). */
 #include "bridge/bridge.h"
@@ -69,15 +73,31 @@ static const struct called_function *function_around(const struct called_functio
 
 /* ---- inlined functions */
 
+#define SEVERAL UINT32_MAX
+
 struct inlining {
     const struct line_counts *c;
     enum source_compiler target;
     struct source_profile fresh; /* largest counts, before they are added */
-    struct map line_of; /* (last component of the file, line), function -> c->at, plus one */
-    struct map entered; /* function -> in c->functions, plus one */
+    struct map line_of;  /* (last component of the file, line), function -> c->at, plus one */
+    struct map entered;  /* function -> in c->functions, plus one */
+    struct map declared; /* (last component of the file, line) -> in c->functions, plus one */
     struct intern bases;
     bool *is_placed; /* by c->at: an instance has it */
 };
+
+/* The name that compilers know an inlined function by. A line that declares several, such as the
+ * instances of a template, tells nothing. */
+static const char *linkage_name(const struct inlining *n, const struct object_position_frame *f)
+{
+    const char *base = f->file ? path_base_name(f->file) : "";
+    uint32_t file = intern_find(&n->bases, base, strlen(base));
+    const uint32_t *found =
+        file == INTERN_NONE ? NULL : map_find(&n->declared, map_two(file, f->declared), 0);
+    if (!strncmp(f->function, "_Z", 2) || !found || *found == SEVERAL)
+        return f->function;
+    return intern_text(&n->c->names, n->c->functions.at[*found - 1].name);
+}
 
 /* A name as the counters have it, without what clones append; INTERN_NONE: they do not. */
 static uint32_t counted_name(const struct line_counts *c, const char *name)
@@ -87,11 +107,11 @@ static uint32_t counted_name(const struct line_counts *c, const char *name)
 }
 
 /* How often a line ran in what was compiled as a function. The line's first entry is `*first`. */
-static bool counted_line(struct inlining *n, const struct object_position_frame *at,
-                         const struct object_position_frame *in, uint64_t *count, uint32_t *first)
+static bool counted_line(struct inlining *n, const struct object_position_frame *at, const char *in,
+                         uint64_t *count, uint32_t *first)
 {
     const char *base = at->file ? path_base_name(at->file) : "";
-    uint32_t function = counted_name(n->c, in->function);
+    uint32_t function = counted_name(n->c, in);
     uint32_t file = intern_find(&n->bases, base, strlen(base));
     if (function == INTERN_NONE || file == INTERN_NONE)
         return false;
@@ -114,6 +134,7 @@ static void visit_inlined(const struct object_position *p, void *context)
     enum { MOST_FRAMES = 64 };
     struct inlining *n = context;
     uint64_t counts[MOST_FRAMES];
+    const char *names[MOST_FRAMES];
     uint32_t instance = NO_INSTANCE, first = 0;
     struct source_offset at = {0, 0};
     bool is_found = false;
@@ -123,13 +144,13 @@ static void visit_inlined(const struct object_position *p, void *context)
         const struct object_position_frame *f = &p->frames[i];
         if (!f->function || !f->declared || !f->line)
             return;
+        names[i] = linkage_name(n, f);
         is_found = false;
         for (size_t k = p->len; k-- > i && !is_found;) {
-            is_found = counted_line(n, f, &p->frames[k], &counts[i], &first);
-            const uint32_t *own =
-                is_found && k + 1 < p->len
-                    ? map_find(&n->entered, counted_name(n->c, p->frames[k].function), 0)
-                    : NULL;
+            is_found = counted_line(n, f, names[k], &counts[i], &first);
+            const uint32_t *own = is_found && k + 1 < p->len
+                                      ? map_find(&n->entered, counted_name(n->c, names[k]), 0)
+                                      : NULL;
             uint64_t entered = own ? n->c->functions.at[*own - 1].count : 0;
             if (own && entered > counts[k + 1])
                 counts[i] =
@@ -142,8 +163,8 @@ static void visit_inlined(const struct object_position *p, void *context)
     for (size_t i = p->len; i--;) {
         const struct object_position_frame *f = &p->frames[i];
         uint32_t copies;
-        instance = source_profile_instance(&n->fresh, instance, at, f->function,
-                                           source_name_length(f->function, n->target));
+        instance = source_profile_instance(&n->fresh, instance, at, names[i],
+                                           source_name_length(names[i], n->target));
         at.line = (f->line - f->declared) & 0xffff;
         at.discriminator = i ? source_discriminator(f->discriminator, n->target, &copies) : 0;
     }
@@ -163,8 +184,15 @@ static void add_inlined(struct inlining *n, const struct line_positions_program 
         uint32_t file = intern(&n->bases, base, strlen(base));
         map_at(&n->line_of, map_two(file, l->line), l->function, i + 1, NULL);
     }
-    for (uint32_t i = 0; i < n->c->functions.len; i++)
-        map_at(&n->entered, n->c->functions.at[i].name, 0, i + 1, NULL);
+    for (uint32_t i = 0; i < n->c->functions.len; i++) {
+        const struct called_function *f = &n->c->functions.at[i];
+        const char *base = path_base_name(intern_text(&n->c->files, f->file));
+        uint32_t file = intern(&n->bases, base, strlen(base));
+        uint32_t *at = map_at(&n->declared, map_two(file, f->start), 0, i + 1, NULL);
+        map_at(&n->entered, f->name, 0, i + 1, NULL);
+        if (n->c->functions.at[*at == SEVERAL ? i : *at - 1].name != f->name)
+            *at = SEVERAL;
+    }
     const struct functions *f = program->functions;
     for (uint32_t i = 0; i < f->len; i++)
         if (counted_name(n->c, f->at[i].name) != INTERN_NONE)
@@ -174,6 +202,7 @@ static void add_inlined(struct inlining *n, const struct line_positions_program 
     source_profile_deinit(&n->fresh);
     map_deinit(&n->line_of);
     map_deinit(&n->entered);
+    map_deinit(&n->declared);
     intern_deinit(&n->bases);
     vec_free(&ranges);
 }

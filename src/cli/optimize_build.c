@@ -112,6 +112,7 @@ static bool measure(struct building *b, struct out *out, struct err *e)
     const char *const words[] = {
         "run",
         "--no-report",
+        "--rate=10000", /* samples are few for so many blocks; the comparison does without */
         "-o",
         recording,
         "sh",

@@ -73,6 +73,22 @@ __attribute__((noinline)) int rarely(int n) { int s = 0;
 int main(int argc, char **argv) { return argc > 5 ? argv[0][0] : (often(3000) + rarely(1000)) & 1 & argc; }
 """
 
+ANONYMOUS = """namespace {
+struct walker {
+    int sum;
+    int step(int i) { return (sum + i) * 7 % 31; }
+};
+}
+__attribute__((noinline)) int run(int n)
+{
+    walker w = {n};
+    for (int i = 0; i < n; i++)
+        w.sum ^= w.step(i);
+    return w.sum;
+}
+int main() { return run(5000) < -1; }
+"""
+
 # Behind each jump stand nops, as assemblers align labels; the code does not say where it leads.
 PADDED = """__attribute__((noinline)) int work(int n)
 {
@@ -555,7 +571,21 @@ class Counters(Case):
         found = read_text(text)
         self.assertEqual(found["often"][1][("3 third", "2")], 3000)
         self.assertEqual(found["rarely"][1][("3 third", "2")], 1000)
-        self.assertNotIn("third", found["main"][1])
+
+    def test_inlined_functions_without_a_linkage_name(self):
+        """In anonymous namespaces, debug information has `step` alone; compilers know the mangled name,
+        which the counters have."""
+        (self.folder / "t.cpp").write_text(ANONYMOUS)
+        self.call("g++", "--coverage", "-g", "-c", "t.cpp", "-o", "counted.o")
+        self.call("g++", "--coverage", "-o", "counted", "counted.o")
+        self.call("./counted")
+        self.call("g++", "-O2", "-g", "-o", "t", "t.cpp")
+        self.assertNotRegex(self.call("nm", "t"), "walker4step")
+        found = read_text(self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-"))
+        [counts] = [of for name, (_, of) in found.items() if "run" in name]
+        [path] = [p for p in counts if len(p) == 2]
+        self.assertRegex(path[0], r" _ZN\w*walker4stepEi$")
+        self.assertEqual(counts[path], 5000)
 
 
 class Files(Case):

@@ -98,7 +98,7 @@ static int by_lost(const void *left, const void *right)
 void source_fit_make(struct source_fit *fit, const struct source_profile *p, struct object *object,
                      const struct functions *f)
 {
-    struct fit_program program = {.names = {{0}}};
+    struct fit_program program = {.has_code = {0}};
     VEC(struct object_range) ranges = {0};
     struct arena scratch = {0};
     size_t len = p->instances.len;
