@@ -203,6 +203,13 @@ class Gain(unittest.TestCase):
         self.assertEqual(before["distance_bytes"], 64 * 4096)  # from the middle of the caller
         self.assertEqual(after["distance_bytes"], 64)  # 32 there, 96 back
         self.assertEqual(before["itlb_misses_per_call"], 0)  # two pages fit
+        self.assertEqual((before["faults"], after["faults"]), (2, 1))
+
+    def test_faults_are_of_64_KiB(self):
+        """Functions 0 to 15 lie on 16 pages and in one stretch; 14 and 17 in two."""
+        before, after = self.gain([(i, i + 1, 5) for i in range(15)])
+        self.assertEqual((before["pages_100"], before["faults"], after["faults"]), (16, 1, 1))
+        self.assertEqual(self.gain([(14, 17, 5)])[0]["faults"], 2)
 
     def test_large_pages(self):
         before, after = self.gain([(3, 150, 7)])
@@ -272,6 +279,36 @@ class Linking(Case):
         self.order("--format", form, "-o", f"{form}.order")
         self.call(*CC, "-fno-sanitize=all", "-no-pie", "-o", f"with-{form}", *objects, *flags)
         self.check(f"with-{form}")
+
+    @unittest.skipUnless(shutil.which("ld.lld"), "needs lld")
+    def test_faults_of_a_start_up(self):
+        """40 functions of 1,600, one in every 48 KiB: what the kernel counts is what is estimated."""
+        folder = Path(tempfile.mkdtemp(prefix="monarc-faults-"))
+        self.addCleanup(shutil.rmtree, folder)
+        functions = "".join(f'__attribute__((noinline)) int f{i}(int x) {{ __asm__ volatile(".nops 1200, 9"); '
+                            f'return x + {i}; }}\n' for i in range(1600))
+        calls = "".join(f"s += f{i}(s);\n" for i in range(0, 1600, 40))
+        (folder / "s.c").write_text(
+            "#include <stdio.h>\n#include <sys/resource.h>\nstatic volatile int sink;\n" + functions +
+            "int main(void)\n{\nstruct rusage a, b;\nint s = 0;\ngetrusage(RUSAGE_SELF, &a);\n" + calls +
+            "getrusage(RUSAGE_SELF, &b);\nsink = s;\n"
+            'printf("%ld\\n", b.ru_minflt - a.ru_minflt);\nreturn 0;\n}\n')
+        plain = ["gcc", "-O1", "-ffunction-sections", "-no-pie", "s.c", "-o"]
+
+        def run(*words):
+            return subprocess.run(list(map(str, words)), cwd=folder, check=True, capture_output=True,
+                                  text=True).stdout
+
+        run(*plain, "counted", "-pg")
+        run("./counted")
+        run(*plain, "before")
+        gain = monarc_json("order", "-o", "s.order", "counted", "gmon.out", cwd=folder)
+        run(*plain, "after", "-fuse-ld=lld", "-Wl,--symbol-ordering-file=s.order")
+        before, after = (min(int(run(f"./{name}")) for _ in range(3)) for name in ("before", "after"))
+        estimated = gain["before"]["faults"] - gain["after"]["faults"]
+        self.assertGreater(estimated, 20)
+        self.assertGreater(before - after, estimated // 2, (before, after))
+        self.assertLess(before - after, 2 * estimated, (before, after))
 
     def test_lld(self):
         self.needs("ld.lld")

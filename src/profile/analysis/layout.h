@@ -66,6 +66,7 @@ struct layout {
 struct locality {
     uint64_t pages[4];     /* of 4 KiB, that hold 50, 90, 99 and 100 % of the heat */
     uint64_t large_pages;  /* of 2 MiB, that hold all of it */
+    uint64_t faults;       /* until all of it is mapped: stretches of 64 KiB */
     double leaving;        /* share of the calls that leave their page of 4 KiB */
     double distance_bytes; /* from caller to callee, mean over the calls */
     double misses;         /* a call and return, in a TLB of 64 entries for 4 KiB */

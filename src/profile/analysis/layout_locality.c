@@ -3,6 +3,10 @@
  * Heat is spread evenly over a function's bytes, so a page has what its bytes have. A call enters
  * the page of the callee's entry, and its return a page of the caller, unless both are one page.
  *
+ * A fault maps more than its page: Linux maps what is in memory of the aligned 64 KiB around it
+ * (fault_around_bytes). So faults are counted by stretches of that size, and a program whose code
+ * is no larger has one, whatever the order.
+ *
  * Misses in a TLB of C entries that forgets what was used longest ago are Che's approximation (Che,
  * Tung, Wang, "Hierarchical Web caching systems", 2002): a page that is entered with the share p of
  * all entries is still there with the probability 1 - exp(-p T), where T solves sum(1 - exp(-p T))
@@ -15,7 +19,7 @@
 
 #include <math.h>
 
-enum { PAGE_SHIFT = 12, LARGE_SHIFT = 21, ENTRIES = 64, LARGE_ENTRIES = 8 };
+enum { PAGE_SHIFT = 12, FAULT_SHIFT = 16, LARGE_SHIFT = 21, ENTRIES = 64, LARGE_ENTRIES = 8 };
 
 const unsigned locality_shares[4] = {50, 90, 99, 100};
 
@@ -77,7 +81,7 @@ static struct pages heat_of_pages(const struct layout *t, bool is_after, unsigne
     return pages;
 }
 
-/* Counts the pages that hold most of the heat, hottest first, and the large pages. */
+/* Counts the pages that hold most of the heat, hottest first, the large pages, and faults. */
 static void count_pages(const struct layout *t, bool is_after, struct locality *l)
 {
     struct pages pages = heat_of_pages(t, is_after, PAGE_SHIFT);
@@ -99,6 +103,9 @@ static void count_pages(const struct layout *t, bool is_after, struct locality *
     pages_deinit(&pages);
     pages = heat_of_pages(t, is_after, LARGE_SHIFT);
     l->large_pages = pages.amount.len;
+    pages_deinit(&pages);
+    pages = heat_of_pages(t, is_after, FAULT_SHIFT);
+    l->faults = pages.amount.len;
     pages_deinit(&pages);
 }
 

@@ -52,6 +52,8 @@ static void layout_page_rows(struct out *out, const struct locality *before,
         snprintf(label, sizeof label, "pages of 4 KiB with %u %% of %s", locality_shares[i], of);
         row(out, prefix, label, (double)before->pages[i], (double)after->pages[i], 0, "");
     }
+    row(out, prefix, "page faults, of 64 KiB each", (double)before->faults, (double)after->faults,
+        0, "");
     row(out, prefix, "pages of 2 MiB with all of it", (double)before->large_pages,
         (double)after->large_pages, 0, "");
 }
@@ -139,6 +141,7 @@ static void json_locality(struct json *j, const char *key, const struct layout *
         json_pair_u64(j, name, l->pages[i]);
     }
     json_pair_u64(j, "large_pages", l->large_pages);
+    json_pair_u64(j, "faults", l->faults);
     if (t->calls_len) {
         json_pair_double(j, "leaving_share", l->leaving);
         json_pair_double(j, "distance_bytes", l->distance_bytes);
