@@ -15,8 +15,7 @@
  * profile carries by name and line: it is written for the objects that lost functions, as gcc takes
  * only one of the two for an object.
  *
- * The name in the folder is the object's whole path with '#' for '/', as gcc looks for it. Objects
- * are read one after the other, the old notes twice. */
+ * Objects are read one after the other, the old notes twice. */
 #include "session/use_counters.h"
 
 #include "base/path.h"
@@ -289,30 +288,38 @@ static uint64_t use_compare(struct use_job *j, struct object_pair *p, const stru
     return lost;
 }
 
-/* Where gcc looks for it: the whole path of the object, without its suffix, with '#' for '/'. */
-static const char *use_output(struct use_job *j, const char *notes)
+/* Makes the folders above a file, which may be there already. */
+static bool use_make_folders(const char *path, struct arena *a, struct err *e)
+{
+    char *folder = arena_copy(a, path, strlen(path));
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) && errno != EEXIST)
+            return err_errno(e, folder, errno);
+        *slash = '/';
+    }
+    return true;
+}
+
+/* Where gcc looks for it depends on how the object is named when it is compiled, which notes do not
+ * tell: a relative name becomes the whole path with '#' for '/', an absolute one a path below the
+ * folder. So both are written. */
+static bool use_save(struct use_job *j, const struct arcs_file *counters, const char *notes,
+                     struct err *e)
 {
     struct arena *a = &j->out->arena;
     const char *output = j->request->output;
     if (path_has_suffix(output, ".gcda"))
-        return output;
+        return arcs_file_save(counters, output, e);
     char *whole = realpath(notes, NULL);
-    char *name = arena_printf(a, "%.*s", (int)path_stem_length(whole ? whole : notes),
+    char *stem = arena_printf(a, "%.*s", (int)path_stem_length(whole ? whole : notes),
                               whole ? whole : notes);
     free(whole);
-    for (char *at = name; *at; at++)
+    const char *below = arena_printf(a, "%s/%s.gcda", output, *stem == '/' ? stem + 1 : stem);
+    for (char *at = stem; *at; at++)
         *at = *at == '/' ? '#' : *at;
-    return arena_printf(a, "%s/%s.gcda", output, name);
-}
-
-/* Makes the folder first, once there is something to write. */
-static bool use_save(struct use_job *j, const struct arcs_file *counters, const char *notes,
-                     struct err *e)
-{
-    const char *output = j->request->output;
-    if (!path_has_suffix(output, ".gcda") && mkdir(output, 0777) && errno != EEXIST)
-        return err_errno(e, output, errno);
-    return arcs_file_save(counters, use_output(j, notes), e);
+    return use_make_folders(below, a, e) && arcs_file_save(counters, below, e) &&
+           arcs_file_save(counters, arena_printf(a, "%s/%s.gcda", output, stem), e);
 }
 
 /* The lines of an object that lost functions: of all its functions, as gcc will read no gcda for
