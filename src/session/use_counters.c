@@ -3,13 +3,14 @@
  *     gcda, da of runs ─► one sum an object: counts, runs, largest counts of single runs
  *     notes beside     ─► which function each is, what ran in it
  *     new notes        ─► which of these functions are the same code ──► FOLDER/#dir#x.gcda
- *                                          │
+ *                                          │                             FOLDER/dir/x.gcda
  *                                          └► changed, gone: named ───► FOLDER/drifted.afdo
  *
  * gcc finds the counters of a function by a number and believes them if the checksum of its graph
- * agrees. The number of a static function is made of the line that it stands on, so that a comment
- * above it is enough to lose its counters. Here functions are known by their names and graphs:
- * what only moved gets the numbers of the new build, also as a target of calls through pointers.
+ * agrees. The number of a static function is made of its line and of the object's name, so that a
+ * comment above it is enough to lose its counters. Here functions are known by their names and
+ * graphs: what only moved gets the numbers of the new build, also as a target of calls through
+ * pointers.
  *
  * What changed cannot be counted by arcs any more. Its lines still have counts, which an AutoFDO
  * profile carries by name and line: it is written for the objects that lost functions, as gcc takes
