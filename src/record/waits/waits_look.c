@@ -205,8 +205,10 @@ void waits_look(struct waits *w, int32_t slot)
         }
     }
     t->has_look = true;
-    if (w->options.labels)
+    if (w->options.labels) {
+        labels_look(w->options.labels, t->pid, t->counted_ns);
         t->labels = labels_waiting(w->options.labels, t->pid, t->tid, t->counted_ns);
+    }
     t->looked_ns = clock_now();
     if (!t->observed)
         waits_read_delay(w, t, t->state == WAITS_THREAD_WAITS);
