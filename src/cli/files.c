@@ -301,6 +301,7 @@ static int info_run(const struct command *self, int argc, char **argv, struct ou
     return status;
 }
 
+/* All options are those of reading: what to print is not chosen, as each kind has one report. */
 static const struct option_group INFO_GROUPS[] = {
     GROUP(json_set, struct info_request, print),
     GROUP(read_set, struct info_request, read),

@@ -57,6 +57,7 @@ static void counters_table(const struct use_counters *u, const struct optimize_r
     }
 }
 
+/* What there is comes first, then what is missing of it, and what to do last. */
 static void counters_text(const struct use_counters *u, const struct optimize_request *r,
                           struct out *out)
 {
@@ -124,6 +125,7 @@ static void counters_json(const struct use_counters *u, const struct optimize_re
     json_end(&j);
 }
 
+/* Writes the counters, and reports; without an output it only reports what would be written. */
 bool optimize_counters(const struct optimize_request *r, struct out *out, struct err *e)
 {
     struct use_counters u = {.objects = 0};

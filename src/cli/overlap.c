@@ -35,6 +35,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
+/* Counts of lines that have no code any more, or have moved within their function. */
 static uint64_t lost_of(const struct source_fit_function *f)
 {
     return f->state == SOURCE_GONE ? f->count : f->without + f->at_another;
@@ -43,6 +44,7 @@ static uint64_t lost_of(const struct source_fit_function *f)
 static const char *const STATES[] = {
     [SOURCE_FITS] = "fits", [SOURCE_CHANGED] = "changed", [SOURCE_GONE] = "gone"};
 
+/* Two lines for the whole, then functions by what they lost. */
 static void fit_text(struct out *out, const struct source_fit *fit, const char *program,
                      const char *profile, uint64_t limit)
 {
@@ -132,6 +134,7 @@ static bool overlap_fit(const struct overlap_request *r, char *const *names, dou
     return ok;
 }
 
+/* Two profiles; *shared is the part of the counts that both have at the same places, 0 to 1. */
 bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit, double *shared,
                              struct out *out, struct err *e)
 {
@@ -156,6 +159,7 @@ bool source_profiles_compare(char *const *names, bool is_json, uint64_t limit, d
     return ok;
 }
 
+/* The first operand decides: a program is looked up in, anything else is an older profile. */
 static int overlap_run(const struct command *self, int argc, char **argv, struct out *out,
                        struct err *e)
 {

@@ -32,6 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Seconds: PATIENCE without news of a rank, which then counts as gone; GRACE by which the clocks of
+ * two machines may differ, and ranks may be started one after the other. */
 enum { PATIENCE = 10, GRACE = 60, WORD_BYTES = 64, BEAT_MS = 500, LOOK_MS = 50 };
 static const char ENDED[] = "ended";
 
@@ -41,6 +43,7 @@ struct share_peer {
     int64_t heard;         /* when that was new, in our own seconds */
 };
 
+/* This rank's view of the shared command. Of other ranks it knows files alone. */
 struct share {
     struct arena arena;
     const char *folder, *alive, *suffix;
@@ -68,6 +71,8 @@ static void share_sleep(unsigned ms)
 
 /* --- being alive ------------------------------------------------------------------------------ */
 
+/* Errors are no reason to stop: a rank that cannot say that it lives loses its turn, not its work.
+ */
 static void share_say(const struct share *s, const char *word, int flags)
 {
     int fd = open(s->alive, O_WRONLY | O_CLOEXEC | flags, 0666);
@@ -86,6 +91,7 @@ static void share_say_alive(const struct share *s, unsigned beat, int flags)
     share_say(s, word, flags);
 }
 
+/* A thread of its own, since merging a large input may take longer than the others' patience. */
 static void *share_beat(void *argument)
 {
     const struct share *s = argument;
@@ -121,6 +127,7 @@ const char *share_part(struct share *s, uint32_t part)
     return arena_printf(&s->arena, "%s/part-%" PRIu32 "%s", s->folder, part, s->suffix);
 }
 
+/* Neighbours stay together, in order: the sum of the parts is that of one process, to the byte. */
 void share_slice(const struct share *s, uint32_t part, size_t *first, size_t *len)
 {
     *first = (size_t)((uint64_t)s->inputs * part / s->parts);
@@ -155,6 +162,8 @@ static bool share_is_led(struct share *s)
     return is_led;
 }
 
+/* The own part first. Then nothing is to be done while a lower rank lives; if none does, we are
+ * the one to make what is missing and, once nothing is, to add up. */
 enum share_turn share_next(struct share *s, uint32_t *part)
 {
     *part = s->rank;
@@ -228,6 +237,7 @@ static bool share_enter(struct share *s, struct err *e)
     return true;
 }
 
+/* Of the folder and the command line, which are the same for all ranks of one command. */
 uint64_t share_hash(int argc, char *const *argv)
 {
     char *here = getcwd(NULL, 0);
@@ -238,6 +248,8 @@ uint64_t share_hash(int argc, char *const *argv)
     return hash;
 }
 
+/* Not shared (*out stays NULL) are a single rank, one input, and standard output, which has no
+ * folder beside it. */
 bool share_begin(struct share **out, const struct share_request *request, struct err *e)
 {
     struct rank_told told;
