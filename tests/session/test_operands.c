@@ -245,6 +245,29 @@ static void test_mixed_operands(void **state)
                 !is_program("objects"));
 }
 
+/* Stacks of another profiler as one recording; what nobody knows is refused by its name. */
+static void test_imported(void **state)
+{
+    struct recording r = {0}, none = {0};
+    struct err e = {0};
+    (void)state;
+    put("a.folded", "main;parse 3\nmain;parse;read 4\nmain 1\n", 0);
+    put("text", "nothing of the kind\n", 0);
+    assert_true(is_recording("a.folded") && !is_recording("text") && !is_recording("missing"));
+    if (!imported_read("a.folded", &r, &e))
+        fail_msg("%s", e.line);
+    uint64_t count = 0;
+    for (size_t i = 0; i < r.samples.len; i++)
+        count += r.samples.at[i].count;
+    assert_int_equal(count, 8);
+    assert_false(imported_read("text", &none, &e));
+    assert_string_equal(e.line, "text: is neither a recording nor a file of another profiler");
+    assert_false(imported_read("missing", &none, &e));
+    assert_non_null(strstr(e.line, "No such file"));
+    recording_deinit(&r);
+    recording_deinit(&none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_counters_and_counts, begin, end),
         cmocka_unit_test_setup_teardown(test_newest, begin, end),
         cmocka_unit_test_setup_teardown(test_mixed_operands, begin, end),
+        cmocka_unit_test_setup_teardown(test_imported, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
