@@ -2,13 +2,14 @@
 functions is asked of addr2line; figures are made here."""
 
 import collections
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from harness import main, monarc, monarc_json
+from harness import gmon, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
 from run_file import FILE, PERIOD, Run  # noqa: E402
@@ -152,6 +153,23 @@ class Inlined(unittest.TestCase):
         names = [r["name"] for r in
                  monarc_json("diff", "--all", "--no-inlines", self.recording, self.recording)["functions"]]
         self.assertNotIn("inner", names)
+
+
+@unittest.skipUnless(shutil.which("as") and shutil.which("ld"), "binutils are not installed")
+class PiecesOfAProfile(unittest.TestCase):
+    def test_cold_pieces(self):
+        """In a profile by address, too: 16, 32 and 48 samples in three stretches of code."""
+        code = [".text", ".globl _start"]
+        for name in "_start", "work", "work.cold":
+            code += [f".type {name}, @function", f"{name}: .skip 64, 0x90", f".size {name}, 64"]
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "p.s").write_text("\n".join(code) + "\n")
+            subprocess.run(["as", "--64", "-o", "p.o", "p.s"], cwd=folder, check=True)
+            subprocess.run(["ld", "-Ttext=0x401000", "-o", "p", "p.o"], cwd=folder, check=True)
+            Path(folder, "gmon.out").write_bytes(gmon([(0x401000, 0x4010c0, [1] * 16 + [2] * 16 + [3] * 16)]))
+            for options, wanted in ([], {"work": 80, "_start": 16}), (["--pieces"], {"work.cold": 48, "work": 32, "_start": 16}):
+                table = monarc_json("flat", *options, "p", "gmon.out", cwd=folder)
+                self.assertEqual({f["name"]: f["self_samples"] for f in table["functions"]}, wanted)
 
 
 if __name__ == "__main__":
