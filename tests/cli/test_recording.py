@@ -329,7 +329,7 @@ class Trees(Case):
         run = Run("x")
         demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
         ends = {20: (3 << 8, 10**9, "3"), 21: (9, 10**9, "SIGKILL"), 22: (None, 10**9, "?"), 23: (None, 0, "runs"),
-                24: (0, 10**9, "0"), 25: (11 | 0x80, 10**9, "SIGSEGV")}
+                24: (0, 10**9, "0"), 25: (11 | 0x80, 10**9, "SIGSEGV"), 26: (40, 10**9, "SIG?")}
         for i, (pid, (status, end, _)) in enumerate(ends.items()):
             run.process(pid, 1, demo, "demo", status=status, end=end, start=10**8)
             run.thread(i, pid, "demo", None if pid == 24 else 10 * PERIOD)
