@@ -429,6 +429,8 @@ static void symbols_tell(const char *folder, const struct recorded_symbols *s,
                               : "all that is to be known is inside");
     if (s->without)
         out_printf(out, "; %zu still without, as %s", s->without, path_base_name(s->first_without));
+    if (s->unread.line[0])
+        out_printf(out, "; not all was read: %s", s->unread.line);
     if (trouble)
         out_printf(out, "; the server's last refusal: %s", trouble);
     out_char(out, '\n');
@@ -442,14 +444,18 @@ static int symbols_complete(const char *folder, struct symbol_files *files, stru
     struct recording r = {0};
     struct recorded_symbols s = {0};
     bool ok = recorded_read_alone(folder, &r, e);
-    if (ok) {
-        ok = recorded_complete(&r, folder, &read, files, 0, &s, e) &&
-             (!s.added || recorded_write(folder, &r, e));
+    ok = ok && recorded_complete(&r, folder, &read, files, 0, &s, e);
+    /* Half of the names would pass for all of them. What may not be read will not be the next time.
+     */
+    if (ok && errno_is_trouble(s.unread.system)) {
+        *e = s.unread;
+        ok = false;
     }
+    ok = ok && (!s.added || recorded_write(folder, &r, e));
     if (ok)
         symbols_tell(folder, &s, files, out);
     recording_deinit(&r);
-    return !ok ? EXIT_BAD : s.without ? EXIT_DIFFERS : EXIT_FINE;
+    return !ok ? EXIT_BAD : s.without || s.unread.system ? EXIT_DIFFERS : EXIT_FINE;
 }
 
 /* The worst status of all recordings is the command's, and the first error is the one that is told:

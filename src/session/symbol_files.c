@@ -57,6 +57,7 @@ struct symbol_files {
     VEC(struct symbol_file) found;
     struct debuginfod server;
     const char *trouble;
+    struct err unread;
 };
 
 static struct bytes symbol_recorded_id(const struct recording_object *o)
@@ -80,6 +81,13 @@ static bool symbol_same_id(struct bytes a, struct bytes b)
 
 /* --- folders --------------------------------------------------------------------------------- */
 
+/* The first of the files that may be there and may know more. */
+static void symbol_note_unread(struct symbol_files *f, const struct err *why)
+{
+    if (!f->unread.system && errno_hides_file(why->system))
+        f->unread = *why;
+}
+
 /* Notes the build-id of every ELF file below `from`. Only headers are read. */
 static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
 {
@@ -91,9 +99,12 @@ static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
     if (!walk)
         return err_errno(e, from, errno);
     for (FTSENT *at; (at = fts_read(walk));) {
+        struct err why = {0};
+        if (at->fts_info == FTS_DNR || at->fts_info == FTS_ERR || at->fts_info == FTS_NS)
+            err_errno(&why, at->fts_path, at->fts_errno);
         bool is_link = at->fts_info == FTS_SL && !stat(at->fts_path, &st) && S_ISREG(st.st_mode);
         if (at->fts_info == FTS_F || is_link) {
-            struct object *o = object_open(at->fts_path, NULL, NULL, NULL);
+            struct object *o = object_open(at->fts_path, NULL, NULL, &why);
             if (o) {
                 struct bytes id = symbol_own_id(o);
                 if (id.len)
@@ -104,6 +115,7 @@ static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
                 object_close(o);
             }
         }
+        symbol_note_unread(f, &why);
     }
     fts_close(walk);
     return true;
@@ -207,8 +219,10 @@ static unsigned symbol_richness_of(struct object *o)
 static void symbol_try(struct symbol_files *f, const char *path, const struct recording_object *o,
                        struct object **best)
 {
+    struct err why = {0};
     struct object *next =
-        object_open(path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, NULL);
+        object_open(path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, &why);
+    symbol_note_unread(f, &why);
     bool is_it = next && symbol_same_id(symbol_own_id(next), symbol_recorded_id(o)) &&
                  (!*best || symbol_richness_of(next) > symbol_richness_of(*best));
     if (!is_it) {
@@ -260,6 +274,11 @@ const char *symbol_files_trouble(const struct symbol_files *f)
     return f->trouble;
 }
 
+const struct err *symbol_files_unread(const struct symbol_files *f)
+{
+    return &f->unread;
+}
+
 /* Excerpts of all objects of a recording.
  *
  * Objects are taken in the order of their samples, so that what matters most gets its lines if
@@ -301,16 +320,24 @@ static void symbols_add(struct recording *r, const struct excerpt_needs *needs, 
     struct excerpt_facts facts = {0};
     struct object *known = excerpts_open(r, object, &facts, NULL), *file = NULL;
     bool is_other, is_whole = known && facts.has_debug_info && !facts.ranges_left_out;
-    struct err why;
+    struct err why = {0};
     if (!is_whole)
         file = symbol_files_open(files, &r->objects.at[object], &is_other, &why);
     out->objects++;
+    if (errno_hides_file(why.system) && !out->unread.system)
+        out->unread = why;
     if (file && symbols_are_more(file, known, &facts)) {
         struct writer w = {0};
         excerpt_make(&w, needs, object, file, most_ns);
         symbols_replace(r, object, &w);
         writer_deinit(&w);
         out->added++;
+        /* Debug information is read as it is needed. */
+        const char *refused;
+        if (!out->unread.system && object_debug_refused(file, &refused)) {
+            err_in(&out->unread, object_path(file), "%s", refused);
+            out->unread.system = object_unread_errno(file);
+        }
         object_close(known);
         known = excerpts_open(r, object, &facts, NULL);
     }
@@ -348,6 +375,8 @@ void recorded_add_symbols(struct recording *r, struct symbol_files *files, uint6
             excerpt_is_needed(needs, order[i].item))
             symbols_add(r, needs, order[i].item, files, most_ns ? left_ns : 0, out);
     }
+    if (!out->unread.system)
+        out->unread = *symbol_files_unread(files);
     for (size_t i = 0; i < r->excerpts.len; i++)
         out->bytes += r->excerpts.at[i].bytes.len;
     excerpt_needs_free(needs);

@@ -32,6 +32,9 @@ unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info)
 /* Why the last question to a debuginfod server had no answer; NULL: none was asked, or it had. */
 const char *symbol_files_trouble(const struct symbol_files *f);
 
+/* Why one of the files that were looked at could not be read; .system is 0: all could. */
+const struct err *symbol_files_unread(const struct symbol_files *f);
+
 /* Putting what files say of their functions into recordings, so that these stand alone. */
 
 /* What became of it. */
@@ -42,6 +45,7 @@ struct recorded_symbols {
     size_t left_out;           /* pieces of code whose lines there was no time for */
     size_t bytes;              /* of all excerpts */
     const char *first_without; /* the path of one; lives as long as the run */
+    struct err unread; /* the system's trouble with a file that may know more: .system; 0: none */
 };
 
 /* Adds excerpts to a run with its calls: of objects that have none, and of those of which a file

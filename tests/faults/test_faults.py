@@ -82,6 +82,7 @@ class Bench:
                               env={**os.environ, "LC_ALL": "C", **environment})
         files = {name: self.content(self.folder / name) for name in self.outputs}
         known = set(self.inputs) | {self.folder / name for name in self.outputs}
+        known |= {self.folder / f"{name}-journal" for name in self.outputs if name.endswith(".db")}  # SQLite's
         others = [str(p.relative_to(self.folder)) for p in self.folder.rglob("*")
                   if p.is_file() and p not in known]
         others += [str(p) for p, was in self.inputs.items()
