@@ -323,6 +323,10 @@ static bool read_recording(struct source_inputs *s, const struct source_request 
     bool *is_program = ARENA_NEW(&s->arena, bool, ok ? rec->objects.len + 1 : 1);
     ok = ok && (s->object || open_program(s, r, rec, path, e)) &&
          find_program(s, r, path, rec, is_program, e);
+    if (ok && run.unread.system) {
+        *e = run.unread;
+        ok = false;
+    }
     if (ok)
         add_recording(s, &run, is_program);
     recorded_close(&run);
@@ -393,6 +397,9 @@ bool source_inputs_read(struct source_inputs *s, const struct source_request *r,
         source_mapping_make(&s->mapping, &in, &s->profile);
     if (has_code && object_debug_refused(s->object, &why))
         return err_in(e, s->program, "%s", why);
+    if (has_code && s->mapping.no_code)
+        return err_set(e, "what samples say of blocks takes their instructions: %s",
+                       s->mapping.no_code);
     return s->profile.positions.len || s->profile.instances.len ||
            err_set(e,
                    has_code ? "nothing that was measured of %s has a place in its sources; "

@@ -681,6 +681,22 @@ class Files(Case):
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertRegex(done.stderr, rb"^monarc: b\.bin: .*section 1 lies over another.*\n$")
 
+    def test_without_capstone(self):
+        """Blocks that are guessed have other counts: nothing is written."""
+        (self.folder / "none").mkdir()
+        for number in range(4, 8):
+            (self.folder / f"none/libcapstone.so.{number}").touch()
+        (self.folder / "p.c").write_text("static __attribute__((noinline)) long own(long n)\n{\n"
+                                      "    volatile long s = 0;\n    while (n--)\n        s += n;\n"
+                                      "    return s;\n}\nint main(void) { return own(50000000) == 1; }\n")
+        subprocess.run(["gcc", "-g", "-O1", "p.c", "-o", "p"], cwd=self.folder, check=True)
+        self.assertEqual(monarc("run", "--no-report", "-o", "rec", "./p", cwd=self.folder).returncode, 0)
+        (self.folder / "out").write_text("old")
+        done = monarc("optimize", "--for", "gcc", "rec", "-o", "out", cwd=self.folder,
+                      env={"LD_LIBRARY_PATH": str(self.folder / "none")})
+        self.assertRegex(done.stderr.decode(), r"take.* instructions: libcapstone\.so\.\d is not installed\n$")
+        self.assertEqual((done.returncode, (self.folder / "out").read_text()), (2, "old"))
+
     def test_damage_is_one_line(self):
         for text, says in (("main:1:1\n  4: 5\n", "below nothing"), ("main:1:1\n 4 5\n", "LINE"),
                            ("main:1:1\n 1: 99999999999999999999\n", "2^64"),

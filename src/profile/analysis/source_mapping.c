@@ -19,6 +19,7 @@
  * with lines before the declaration as well. */
 #include "profile/analysis/source_mapping.h"
 
+#include "base/late.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -489,6 +490,9 @@ void source_mapping_make(struct source_mapping *out, const struct source_mapping
     *out = (struct source_mapping){0};
     m.has_samples = c->hits.len;
     m.disassembler = disassembler_open(in->object, false, &why);
+    /* Of a machine that capstone does not know, rows are all there is. */
+    if (!m.disassembler && m.has_samples && strstr(why, LATE_MISSING))
+        out->no_code = why;
     if (c->hits.len)
         qsort(c->hits.at, c->hits.len, sizeof *c->hits.at, by_hit_address);
     if (c->calls.len)

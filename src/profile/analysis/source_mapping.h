@@ -70,7 +70,8 @@ struct mapped_line {
 struct source_mapping {
     double samples, mapped;
     double why[UNMAPPED_REASONS];
-    uint64_t far_lines; /* positions beyond 65535 lines from the declaration, or before it */
+    const char *no_code; /* the library that reads code cannot be loaded: why; blocks are guessed */
+    uint64_t far_lines;  /* positions beyond 65535 lines from the declaration, or before it */
     VEC(struct mapped_function) functions; /* most samples first */
     VEC(struct mapped_line) lines;         /* likewise */
     struct arena arena;
