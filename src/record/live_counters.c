@@ -429,6 +429,8 @@ static bool watching_trap(void *context, pid_t pid, pid_t tid)
 {
     struct process *p = watching_process(context, pid);
     const struct arch *arch = arch_own();
+    if (!arch || !arch->breakpoint_len || !arch->calls)
+        return false;
     if (!p) {
         watching_begin(context, pid, false, true);
         p = watching_process(context, pid);
