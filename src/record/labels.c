@@ -530,6 +530,7 @@ uint32_t labels_stopped(struct labels *l, pid_t pid, pid_t tid, uint64_t thread_
 
 uint32_t labels_waiting(struct labels *l, pid_t pid, pid_t tid, uint64_t now_ns)
 {
+    labels_look(l, pid, now_ns); /* it may wait all the time, and never be sampled */
     return labels_of_still(l, pid, tid, 0, now_ns);
 }
 

@@ -31,7 +31,7 @@ bool labels_are_read(const struct labels *l);
 uint32_t labels_stopped(struct labels *l, pid_t pid, pid_t tid, uint64_t thread_pointer,
                         uint64_t now_ns);
 
-/* Of a thread that waits and goes on to do so. */
+/* Of a thread that waits and goes on to do so; looks at the process as labels_look() does. */
 uint32_t labels_waiting(struct labels *l, pid_t pid, pid_t tid, uint64_t now_ns);
 
 /* Reads what a thread has that runs, for its samples of about this time. */

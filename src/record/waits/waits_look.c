@@ -205,10 +205,8 @@ void waits_look(struct waits *w, int32_t slot)
         }
     }
     t->has_look = true;
-    if (w->options.labels) {
-        labels_look(w->options.labels, t->pid, t->counted_ns);
-        t->labels = labels_waiting(w->options.labels, t->pid, t->tid, t->counted_ns);
-    }
+    if (w->options.labels)
+        t->labels = labels_waiting(w->options.labels, t->pid, t->tid, clock_now());
     t->looked_ns = clock_now();
     if (!t->observed)
         waits_read_delay(w, t, t->state == WAITS_THREAD_WAITS);

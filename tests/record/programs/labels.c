@@ -163,7 +163,7 @@ static volatile int has_grown;
     {                                                           \
         uint64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID), at;    \
         do {                                                    \
-            for (volatile int i = 0; i < 20000; i++)             \
+            for (volatile int i = 0; i < 20000; i++)            \
                 ;                                               \
             at = now_ns(CLOCK_THREAD_CPUTIME_ID);               \
         } while (at - from < ns);                               \

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         int fd = memfd_create("OTEL_CTX", 0);
         if (ftruncate(fd, 4096) || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
             return 1;
-        printf("%s %d\n", argv[1], monarc_rt_label && monarc_rt_label("a", "b"));
+        printf("%s %d\n", argv[1], monarc_rt_label ? monarc_rt_label("a", "b") : 1);
         return 0;
     }
     if (!monarc_rt_label)
