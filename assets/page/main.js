@@ -12,6 +12,7 @@ const VIEWS = [
         isThere: () => page.profile && page.profile.arcs.all },
     { id: "heatmap", title: "Heat map", show: showHeatMap, hasStrip: true, isThere: canFilter },
     { id: "timeline", title: "Timeline", show: showTimeline, isThere: hasTimeline },
+    { id: "locks", title: "Waits", show: showLocks, isThere: () => page.profile && page.profile.locks },
     { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
     { id: "comparison", title: "Comparison", show: showComparison, isThere: () => baseOf() },
     { id: "coverage", title: "Coverage", show: showCoverage, isThere: () => page.coverage },

@@ -1,6 +1,7 @@
 /* timeline.js: threads over time: what each was seen doing, and when, by process and its children, the
  * busiest first; what did little is one lane a program. Dragging over it chooses a window that all
- * other views show. */
+ * other views show. Where the critical path is known, it is a lane above all others, and a line below the
+ * thread that it is in. */
 
 const STATES = ["in user code", "in the kernel", "waiting"];
 const LANE_HEIGHT = 26, AXIS_HEIGHT = 24, MOST_LANES = 400;
@@ -41,12 +42,15 @@ class Timeline {
 
     /* A lane is a thread, or several of one program that did little. */
     setLanes(lanes) {
-        this.lanes = lanes;
-        this.names.replaceChildren(element("div", { class: "axis" }), ...lanes.map(lane => this.nameOf(lane)));
+        const path = { threads: [], name: "critical path", depth: 0, isPath: true };
+        this.lanes = page.profile.path && !lanes.some(lane => lane.isPath) ? [path, ...lanes] : lanes;
+        this.names.replaceChildren(element("div", { class: "axis" }), ...this.lanes.map(lane => this.nameOf(lane)));
         this.draw();
     }
 
     nameOf(lane) {
+        if (lane.isPath)
+            return element("div", { class: "name", title: "what the end of the run was waiting for at each moment" }, lane.name);
         const { threads, name, depth, process } = lane, isOne = threads.length < 2, isChosen = Boolean(page.window && page.window.thread === threads[0]);
         const button = element("button", { type: "button", title: isOne ? `${processTip(process)}\nclick: show this thread alone` : lane.isOpen ? "show them as one" : "show them one by one",
             ...(isOne ? { "aria-pressed": String(isChosen) } : { "aria-expanded": String(Boolean(lane.isOpen)) }),
@@ -102,6 +106,7 @@ class Timeline {
         this.width = width;
         this.drawLives(width);
         this.drawLanes(this.columns(width), width);
+        this.drawPath(width);
         this.drawAxis(width, height);
         this.drawWindow(width, height);
     }
@@ -147,6 +152,53 @@ class Timeline {
             }
     }
 
+    /* Each step of the path in its lane, with the shares of what the thread did as heights, a line where
+     * another thread takes over, and the thread's name where there is room; and under the thread's own lane. */
+    drawPath(width) {
+        const path = page.profile.path, c = this.context;
+        if (!path)
+            return;
+        const colour = name => this.style.getPropertyValue(name), x = ns => Number(ns) / 1e9 / this.length * width;
+        const laneOf = new Map(this.lanes.flatMap(({ threads, before, isOpen }, i) => isOpen ? [] : [...threads, ...before || []].map(thread => [thread, i])));
+        const top = AXIS_HEIGHT + 2, high = LANE_HEIGHT - 4;
+        c.font = `${isLarge() ? 16 : 12}px ${this.style.fontFamily}`;
+        for (let i = 0; i < path.thread.length; i++) {
+            const from = x(path.from[i]), wide = Math.max(x(path.to[i]) - from, 1), lasted = Math.max(1, path.to[i] - path.from[i]);
+            let y = top + high;
+            for (const [part, name] of [[path.cpu[i], "--user"], [path.ready[i], "--ready"], [path.waits[i], "--waiting"]]) {
+                const tall = Math.min(high, part / lasted * high);
+                c.fillStyle = colour(name);
+                c.fillRect(from, y - tall, wide, tall);
+                y = Math.max(top, y - tall);
+            }
+            c.fillStyle = colour("--line");
+            c.fillRect(from, top, wide, 1);
+            if (i && path.thread[i] !== path.thread[i - 1]) {
+                c.fillStyle = colour("--accent");
+                c.fillRect(from, top, 1, high);
+            }
+            const lane = laneOf.get(path.thread[i]);
+            c.fillStyle = colour("--accent");
+            if (lane !== undefined)
+                c.fillRect(from, AXIS_HEIGHT + (lane + 1) * LANE_HEIGHT - 2, wide, 2);
+            const name = shortened(laneName(path.thread[i]));
+            if (wide > 30 && c.measureText(name).width < wide - 6) {
+                c.fillStyle = this.style.color;
+                c.fillText(name, from + 3, top + high - 6);
+            }
+        }
+    }
+
+    /* What the path was in at a time. */
+    pathTip(time) {
+        const path = page.profile.path, ns = time * 1e9, i = path.thread.findIndex((_, at) => path.from[at] <= ns && ns <= path.to[at]);
+        const seconds = value => (Number(value) / 1e9).toFixed(3);
+        if (i < 0)
+            return "";
+        return [`${laneName(path.thread[i])}: ${seconds(path.from[i])} s to ${seconds(path.to[i])} s`,
+            `${seconds(path.cpu[i])} s CPU, ${seconds(path.ready[i])} s ready to run, ${seconds(path.waits[i])} s waiting${path.call[i] ? `, most of it in ${plain(path.call[i])}` : ""}`].join("\n");
+    }
+
     drawAxis(width, height) {
         const c = this.context, step = niceStep(this.length / Math.max(1, width / 100));
         c.fillStyle = c.strokeStyle = this.style.color;
@@ -179,7 +231,8 @@ class Timeline {
 
     move(event) {
         const lane = this.lanes[Math.floor((event.offsetY - AXIS_HEIGHT) / LANE_HEIGHT)];
-        this.canvas.title = lane && lane.process !== undefined ? processTip(lane.process) : "";
+        this.canvas.title = lane && lane.isPath ? this.pathTip(this.timeAt(event))
+            : lane && lane.process !== undefined ? processTip(lane.process) : "";
         if (this.anchor === undefined)
             return;
         const at = this.timeAt(event);
@@ -231,7 +284,8 @@ function windowFields(choose) {
 }
 
 function legend() {
-    return element("span", { class: "legend" }, ...STATES.map((text, i) =>
+    const states = page.profile.path ? [...STATES, "ready to run (of the path)"] : STATES;
+    return element("span", { class: "legend" }, ...states.map((text, i) =>
         element("span", {}, element("span", { class: `swatch state${i}`, "aria-hidden": "true" }), text)));
 }
 
@@ -386,6 +440,19 @@ function threadTable() {
     return smallTable("Threads", ["thread", ...(hasOneProcess() ? [] : ["process"]), ...STATES], rows, -1);
 }
 
+/* Those that the path is in, most first, and those that had the least slack. */
+function pathTable() {
+    const path = page.profile.path, t = page.profile.timeline;
+    if (!path)
+        return null;
+    const { on_path: on, slack, cpu } = path.threads, seconds = ns => (Number(ns) / 1e9).toFixed(3);
+    const end = i => Number(t.threads.end[i]) || t.length_ns;
+    const rows = [...on.keys()].filter(i => on[i] > 0 || cpu[i] > 0)
+        .sort((l, r) => on[r] - on[l] || (slack[l] < 0 ? Infinity : slack[l]) - (slack[r] < 0 ? Infinity : slack[r]) || l - r).slice(0, 20)
+        .map(i => [seconds(on[i]), seconds(cpu[i]), slack[i] < 0 ? "-" : seconds(slack[i]), seconds(end(i) - Number(t.threads.start[i])), laneName(i)]);
+    return smallTable("Critical path, in seconds", ["on path", "CPU", "slack", "lasted", "thread"], rows, 4);
+}
+
 function showTimeline(main) {
     const choose = part => {
         const set = { from: part.from > 0 ? part.from.toFixed(6) : undefined,
@@ -398,5 +465,5 @@ function showTimeline(main) {
         element("button", { type: "button", onclick: () => choose({ from: 0, to: Infinity, thread: -1 }) }, "whole run"), legend()),
     element("p", { class: "remark" }, canFilter() ? "Drag over a stretch of time, or click a thread: all views show that part then."
         : "The recording has no call stacks: a part of it cannot be shown by itself."),
-    timeline.element, threadTable());
+    timeline.element, ...[pathTable()].filter(table => table), threadTable());
 }

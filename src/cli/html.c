@@ -56,6 +56,10 @@ struct html_data {
     struct source_lines lines;
     struct annotated code;
     struct lines_table inlines;
+    struct names waits_names; /* of what follows */
+    struct locks locks, io;
+    struct schedule schedule;
+    struct schedule_path path;
     struct coverage_session covered;
     struct coverage_gate gates[GATES];
     struct coverage_change change;
@@ -213,6 +217,35 @@ static void html_find_lines(struct html_data *d, const struct html_options *o)
         html_find_inlines(d, o);
 }
 
+/* What threads waited for, if that was recorded, and the critical path, if the whole run is shown:
+ * a path through a part would end nowhere. */
+static void html_find_waits(struct html_data *d, const struct html_options *o)
+{
+    struct recorded *from = &d->session.recorded;
+    struct err why = {0};
+    bool is_part = recorded_filter_chooses(&o->view.session.recorded);
+    if (from->recording.links.len && !from->choice.windows_len && !from->choice.labels) {
+        struct locks_input in = {.summary = &d->session.summary,
+                                 .recording = &from->recording,
+                                 .choice = &from->choice,
+                                 .frames = &from->named,
+                                 .names = &d->waits_names,
+                                 .demangle = view_demangler(&o->view.session)};
+        names_init(&d->waits_names, &from->named.functions, in.demangle, &d->arena);
+        locks_make(&d->locks, &in, &d->arena);
+        in.is_io = true;
+        locks_make(&d->io, &in, &d->arena);
+        names_shorten(&d->waits_names, NULL);
+        d->profile.locks = &d->locks;
+        d->profile.io = &d->io;
+    }
+    if (!is_part && from->recording.parts.len < 2 && !o->view.session.recorded.by_label &&
+        schedule_make(&d->schedule, &from->recording, &d->arena, &why)) {
+        schedule_find_path(&d->schedule, &d->path, &d->arena);
+        d->profile.path = &d->path;
+    }
+}
+
 /* The session, its diagnosis, and the description of both for the page. Times of the graph are
  * measured where stacks were recorded, and samples have places, as lines need them. */
 static bool html_open_profile(struct html_data *d, struct html_options *o, struct err *e)
@@ -247,6 +280,8 @@ static bool html_open_profile(struct html_data *d, struct html_options *o, struc
         d->profile.weights = s->recorded.weights.node;
         d->profile.measured_at = (int64_t)(s->recorded.recording.start_real_ns / 1000000000);
     }
+    if (s->folder)
+        html_find_waits(d, o);
     if (session_has_debug_info(s))
         html_find_lines(d, o);
     d->page.profile = &d->profile;

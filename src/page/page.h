@@ -17,6 +17,8 @@
 #include "coverage/analysis/coverage_result.h"
 #include "profile/analysis/diagnosis.h"
 #include "profile/analysis/recording/call_tree.h"
+#include "profile/analysis/recording/locks.h"
+#include "profile/analysis/recording/schedule.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/analysis/source_lines.h"
 #include "profile/analysis/tables.h"
@@ -39,8 +41,10 @@ struct page_profile {
     const double *weights;                 /* likewise, samples per node of the run */
     const struct annotated *code;          /* machine code of its lines; NULL: not wanted */
     const struct lines_table *inlines;     /* with chains of inlined code; NULL: not wanted */
-    const char *method;                    /* how it was measured, in words */
-    int64_t measured_at;                   /* seconds since 1970; 0: unknown */
+    const struct locks *locks, *io;   /* of a recording with waits: what they were for; else NULL */
+    const struct schedule_path *path; /* of a recording; NULL: there is none */
+    const char *method;               /* how it was measured, in words */
+    int64_t measured_at;              /* seconds since 1970; 0: unknown */
 };
 
 /* A limit that the user set on coverage (--fail-under and the like), both figures in percent. */

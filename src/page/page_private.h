@@ -105,8 +105,14 @@ void page_rows_make(struct page_rows *r, const struct page_profile *p);
 void page_rows_deinit(struct page_rows *r);
 
 /* Members of the main block's "profile": summary, doctor, functions, arcs (how many), paths,
- * timeline, base. */
+ * timeline, locks, path, base. */
 void profile_data(struct json *j, const struct page_rows *r, struct measured_sources *files);
+
+/* --- waits and the critical path (waits_data.c) ---------------------------------------------- */
+
+/* The members "locks" and "path" of a profile; null where they are not known. */
+void waits_data(struct json *j, const struct page_profile *p);
+void path_data(struct json *j, const struct page_profile *p);
 
 /* The block of all calls. One row an arc of the graph; a caller or callee that has no row is -1.
  * `self` and `children` are the samples that the arc propagates. */

@@ -526,5 +526,7 @@ void profile_data(struct json *j, const struct page_rows *r, struct measured_sou
     }
     json_end(j);
     timeline_data(j, r);
+    waits_data(j, r->profile);
+    path_data(j, r->profile);
     base_data(j, r);
 }

@@ -26,11 +26,14 @@ class Person {
 /* The program that took longest is the first row below make's, and the thread's call tree is open where its time went. */
 async function whyWasMakeSlow(person, task) {
     await person.click("nav a[data-view=timeline]");
+    same(await person.see(".lanes .name"), ["critical path"], "make: the critical path is the first lane");
+    const table = await person.see("main table.small"), onPath = table.find(text => text.startsWith("Critical path"));
+    ok(onPath && onPath.split("\n").slice(2, 4).some(line => /slow/.test(line)), "make: the slow program is on the critical path", onPath);
     const lanes = await person.see(".lanes button"), below = lanes.findIndex(lane => lane.startsWith("make")) + 1;
     ok(lanes[below] && lanes.slice(below).find(lane => /slow|quick/.test(lane)).startsWith("slow"),
         "make: the slow program stands before the quick ones", lanes.join("; "));
     await foldsShortOnes(person);
-    await person.click(`.lanes button:nth-child(${lanes.findIndex(lane => lane.startsWith("slow")) + 2})`);
+    await person.click(`.lanes button >> nth=${lanes.findIndex(lane => lane.startsWith("slow"))}`);
     await person.click("nav a[data-view=tree]");
     const open = await person.see("div.tree tbody td.name");
     ok(open.some(text => text.includes(task.answer)), `make: ${task.answer} is on the path that is open`, open.join("; "));
@@ -38,7 +41,7 @@ async function whyWasMakeSlow(person, task) {
 
 /* Short processes of one kind are one row, which a click opens, and another one closes. */
 async function foldsShortOnes(person) {
-    const lanes = await person.see(".lanes button"), at = lanes.findIndex(lane => /^▸ \d+ × quick, /.test(lane)), row = `.lanes button:nth-child(${at + 2})`;
+    const lanes = await person.see(".lanes button"), at = lanes.findIndex(lane => /^▸ \d+ × quick, /.test(lane)), row = `.lanes button >> nth=${at}`;
     ok(at >= 0 && lanes.filter(lane => lane.startsWith("quick")).length === 0, "make: short processes of one kind are one row", lanes.join("; "));
     await person.visit.page.click(row);
     const count = Number(/\d+/.exec(lanes[at])[0]), open = await person.see(".lanes button");
@@ -57,6 +60,24 @@ async function whatDidItWaitFor(person, task) {
     ok(rows.slice(at + 2).some(text => /\[waiting\] \w+/.test(text)), "a wait: and the call that waits", rows.join("; "));
     await person.click("nav a[data-view=chart]");
     ok((await person.see("p.frame")).length === 1, "a wait: the stack chart shows when");
+}
+
+/* What the holder of the lock did is in sight as soon as the waits are; another row is an arrow away. */
+async function whoHeldTheLock(person, task) {
+    await person.click("nav a[data-view=locks]");
+    const rows = await person.see("table.rows tbody tr:not(.spacer)"), panel = (await person.see("section.waits")).join(" ");
+    ok(rows[0] && rows[0].includes(task.lock), `a lock: ${task.lock} is the first row`, rows.join("; "));
+    ok(panel.includes(task.answer) && panel.includes(task.waiter), `a lock: ${task.answer} held it, ${task.waiter} waited`, panel);
+    const shares = await person.see("section.waits > ul.holders > li > .heat");
+    const sum = shares.reduce((all, text) => all + Number.parseFloat(text), 0);
+    ok(Math.abs(sum - 100) < 1, "a lock: what the holder did adds up to all of the time", shares.join("; "));
+    await person.visit.page.focus("div.rows");
+    await person.visit.press("ArrowDown");
+    const next = (await person.see("section.waits h2"))[0];
+    ok(rows.length < 2 || (next && !next.includes(task.lock)), "a lock: an arrow shows the next row", next);
+    await person.visit.page.selectOption("main select", "files");
+    await person.visit.settled();
+    same(person.visit.address().of, "files", "a lock: files are a choice away");
 }
 
 async function whichBecameSlower(person, task) {
@@ -103,7 +124,7 @@ async function keysAlone(visit) {
     ok(visit.address().to === undefined, "keys: Escape shows the whole run");
 }
 
-const TASKS = { make: whyWasMakeSlow, wait: whatDidItWaitFor, slower: whichBecameSlower, patch: whichLinesDidNotRun };
+const TASKS = { make: whyWasMakeSlow, wait: whatDidItWaitFor, lock: whoHeldTheLock, slower: whichBecameSlower, patch: whichLinesDidNotRun };
 
 export async function checkTasks(browser, name, entry) {
     const visit = await new Visit(browser, entry).open();

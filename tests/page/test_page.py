@@ -154,6 +154,16 @@ def waiting_requests(folder):
                  task={"kind": "wait", "of": "handle_request", "answer": "ask_database"})
 
 
+def held_lock(folder):
+    """The program of known truth: the holder sleeps three quarters of the time that it has the lock."""
+    folder.mkdir()
+    subprocess.run(["cc", "-g", "-O1", "-pthread", ROOT / "tests/record/programs/locks.c", "-o", "locks"], cwd=folder, check=True)
+    if monarc("run", "--no-report", "--off-cpu", "-o", "l.monarc", "./locks", "share", cwd=folder).returncode:
+        return None
+    return entry("l.html", "l.monarc", cwd=folder, flat=monarc_json("flat", "--all", "l.monarc", cwd=folder),
+                 task={"kind": "lock", "lock": "g_cache_lock", "answer": "hold_asleep", "waiter": "cache_get"})
+
+
 def slower(folder):
     """Of three functions with 400 samples each, one has 900 now."""
     folder.mkdir()
@@ -230,7 +240,7 @@ def pages(folder):
         found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
     found["details"] = details(folder / "details")
     found["lines that moved"] = moved(folder / "moved")
-    for name, made in ("a slow build", slow_build), ("requests that wait", waiting_requests):
+    for name, made in ("a slow build", slow_build), ("requests that wait", waiting_requests), ("a held lock", held_lock):
         page = made(folder / name.replace(" ", "-")) if shutil.which("make") else None
         if page:
             found[name] = page
