@@ -11,6 +11,7 @@ const VIEWS = [
     { id: "graph", title: "Graph", show: showGraph, hasStrip: true, needsCalls: true,
         isThere: () => page.profile && page.profile.arcs.all },
     { id: "heatmap", title: "Heat map", show: showHeatMap, hasStrip: true, isThere: canFilter },
+    { id: "ranks", title: "Ranks", show: showRanks, isThere: hasRanks },
     { id: "timeline", title: "Timeline", show: showTimeline, isThere: hasTimeline },
     { id: "locks", title: "Waits", show: showLocks, isThere: () => page.profile && page.profile.locks },
     { id: "source", title: "Source", show: showSource, isThere: () => page.files.name.length },
@@ -37,7 +38,7 @@ const KEYS = [
     ["c, C", "in a source: the next, the previous line whose time or coverage differs from the base's"],
     ["d", "in a source: show or hide the details of the chosen line"],
     ["← →, with Shift", "in the timeline: move the window, its end"],
-    ["arrows, Enter", "in the heat map: to another cell, show its stretch of time"],
+    ["arrows, Enter", "in the heat map: to another cell, show its stretch of time; in the ranks: show the function"],
     ["arrows, + - 0", "in the graph: move, zoom, show all of it"],
     ["Backspace", "back"],
 ];

@@ -429,10 +429,10 @@ static void gather(struct timeline *t)
     }
 }
 
-/* The lanes: processes with their parents' numbers, arguments (null: not known) and wait statuses;
- * threads with the process that each belongs to by row, and marks (phases, regions,
- * pauses of the recording) with their kinds as in struct recording_mark. Times are in nanoseconds
- * from the start of the recording. */
+/* The lanes: processes with their parents' numbers, arguments (null: not known), ranks in a
+ * parallel job (null: none) and wait statuses; threads with the process that each belongs to by
+ * row, and marks (phases, regions, pauses of the recording) with their kinds as in struct
+ * recording_mark. Times are in nanoseconds from the start of the recording. */
 static void threads_data(struct json *j, const struct recording *r)
 {
     json_key(j, "processes"), json_begin(j, '{');
@@ -443,6 +443,10 @@ static void threads_data(struct json *j, const struct recording *r)
     COLUMN(j, "parent", r->processes.len, json_u64(j, r->processes.at[i].parent_pid));
     COLUMN(j, "start", r->processes.len, json_u64(j, r->processes.at[i].start_ns));
     COLUMN(j, "end", r->processes.len, json_u64(j, r->processes.at[i].end_ns));
+    COLUMN(j, "rank", r->processes.len,
+           column_index(j, recording_rank_of(r, (uint32_t)i)
+                               ? recording_rank_of(r, (uint32_t)i)->rank
+                               : UINT32_MAX));
     COLUMN(j, "status", r->processes.len,
            r->processes.at[i].has_ended ? json_i64(j, r->processes.at[i].status) : json_none(j));
     json_end(j);

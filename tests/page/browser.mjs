@@ -123,6 +123,22 @@ async function checkHeatMap(visit, name, flat) {
             `${name}: its time is what the cell says`, `${await visit.page.textContent(".part")} ${cell}`);
 }
 
+/* The heat map of ranks says what 'monarc ranks' does: the row that costs most, its rank and its seconds. */
+async function checkRanks(visit, name, ranks) {
+    await visit.view({ view: "ranks" });
+    const dearest = ranks.rows.filter(row => row.name !== "[outside of MPI]").reduce((l, r) => r.cost_time > l.cost_time ? r : l);
+    const told = /^(\S+) on rank (\d+): ([\d.]+) s; at most ([\d.]+) s, on rank (\d+); imbalance costs ([\d.]+) s/
+        .exec(await visit.page.textContent("p.frame"));
+    same(told && [told[1], Number(told[2]), Number(told[5])], [dearest.name, dearest.max_rank, dearest.max_rank], `${name}: the dearest row of ranks`);
+    ok(told && Math.abs(told[4] - dearest.max_time) < 0.0006 && Math.abs(told[6] - dearest.cost_time) < 0.0006, `${name}: its seconds`, String(told));
+    await visit.page.focus("div.heatmap canvas");
+    await visit.press("ArrowRight");
+    ok((await visit.page.textContent("p.frame")).startsWith(`${dearest.name} on rank ${dearest.max_rank + 1}: `), `${name}: an arrow goes to the next rank`);
+    await visit.press("Enter");
+    await visit.settled();
+    same(visit.address().view, "callers", `${name}: Enter shows the function`);
+}
+
 /* Every call among the functions that are shown is an edge of the picture, though few are drawn at once. */
 async function checkGraph(visit, name, graph) {
     await visit.view({ view: "graph", least: "0" });
@@ -566,6 +582,19 @@ function checkHeatCells() {
     same(Array.from(cells), [2, 2, 1, 1, 0, 0, 4, 4], "samples are shared out among the cells of their slice");
 }
 
+/* Rows of the ranks: calls of MPI are one whatever is in them, others are functions; processes without rank are none's. */
+function checkRankRows() {
+    const read = file => fs.readFileSync(new URL(`../../assets/page/${file}`, import.meta.url), "utf8");
+    const { rankRows, mpiCall } = new Function(`"use strict"; ${read("ranks.js").split("class RankMap")[0]} return { rankRows, mpiCall };`)();
+    same(["MPI_Send", "PMPI_Allreduce", "mpi_allreduce_", "pmpi_send__", "MPI_ALLREDUCE", "mpich", "MPI_my", "MPIR_Wait", "my_MPI_Send"].map(mpiCall),
+        ["MPI_Send", "MPI_Allreduce", "MPI_Allreduce", "MPI_Send", "MPI_Allreduce", undefined, undefined, undefined, undefined], "calls of MPI by their names");
+    const found = rankRows({ processes: { rank: [null, 7, 3] }, threads: { process: [0, 1, 2, 2] },
+        samples: { slice: [0, 0, 0, 1, 1, 2], thread: [0, 1, 2, 3, 1, 2], path: [1, 1, 1, 1, 3, 2], samples: [50, 4, 8, 2, 9, 1] } },
+    { parent: [0, 0, 0, 2], function: [null, 0, 1, 2] }, ["work", "MPI_Recv", "poll"]);
+    same([found.ranks, found.rows.map(row => [row.name, row.function, Array.from(row.times), row.cost, row.mostRank])],
+        [[3, 7], [["MPI_Recv", undefined, [1, 9], 4, 7], ["work", 0, [10, 4], 3, 3]]], "rows of ranks, the dearest first");
+}
+
 /* Which process was whose, and what it worked on: of a build, say. */
 function checkLanes() {
     const read = file => fs.readFileSync(new URL(`../../assets/page/${file}`, import.meta.url), "utf8");
@@ -657,6 +686,9 @@ async function checkPage(browser, name, entry) {
         await checkFirstGraph(visit, name, entry.flat);
     if (views.includes("heatmap"))
         await checkHeatMap(visit, name, entry.flat);
+    same(views.includes("ranks"), Boolean(entry.ranks), `${name}: ranks are there if there are any`);
+    if (entry.ranks)
+        await checkRanks(visit, name, entry.ranks);
     if (entry.flat && entry.flat.summary.samples > 0) {
         await checkFlame(visit, name, entry.flat);
         await checkCallTree(visit, name);
@@ -713,6 +745,7 @@ checkTree();
 checkStacks();
 checkLanes();
 checkHeatCells();
+checkRankRows();
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 for (const [name, entry] of Object.entries(specification))
     await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));

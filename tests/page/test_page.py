@@ -18,6 +18,7 @@ sys.path.append(str(ROOT / "tests/cli"))
 
 from harness import gmon, monarc, monarc_json  # noqa: E402
 from odd_pages import odd_profiles, odd_sources  # noqa: E402
+from run_file import FILE, Run  # noqa: E402
 from test_html import DETAILED, TEMPLATE, before_and_after, commit_both, hostile_program, moved_program  # noqa: E402
 
 MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
@@ -96,6 +97,27 @@ def crowded(folder):
     arcs = [(at[a] + 4, at[b], 1 + i) for i, a in enumerate(names) for b in names[i + 1:]]
     Path(folder, "c.gmon").write_bytes(gmon([(low, low + 2 * len(bins), bins)], arcs))
     return entry("c.html", "--force", "c", "c.gmon", cwd=folder, **profile_json("--force", "c", "c.gmon", cwd=folder))
+
+
+def parallel_job(folder):
+    """Eight ranks, of which the fifth works three times as long and the others wait for it."""
+    folder.mkdir()
+    names = ["main", "spin", "PMPI_Allreduce", "poll", "log_it"]
+    for rank in range(8):
+        run = Run("job", start=1790000000 * 10**9 + rank * 10**6)
+        program = run.object(FILE, "/bin/job", b"\7" * 20, bits=4)
+        run.symbols = [(program, 4096 * (i + 1), 4096, name) for i, name in enumerate(names)]
+        run.process(100 + rank, 1, program, "job")
+        run.thread(0, 100 + rank, "job")
+        for stack, samples in ((("main", "spin"), 900 if rank == 5 else 300), (("main", "log_it"), 20),
+                               (("main", "PMPI_Allreduce", "poll"), 0 if rank == 5 else 600)):
+            if samples:
+                run.sample([(program, 4096 * (names.index(f) + 1) + 16) for f in stack], samples)
+        run.ranks = [(0, rank, 8, rank % 4, "Open MPI", "n0")]
+        run.write(folder / str(rank))
+    recordings = [str(rank) for rank in range(8)]
+    return entry("job.html", *recordings, cwd=folder, ranks=monarc_json("ranks", *recordings, cwd=folder),
+                 flat=monarc_json("flat", "--all", *recordings, cwd=folder))
 
 
 def long_source(folder):
@@ -246,6 +268,7 @@ def pages(folder):
             found[name] = page
     found["a slower function"] = slower(folder / "slower")
     found["crowded"] = crowded(folder / "crowded")
+    found["a parallel job"] = parallel_job(folder / "job")
     found["a long source"] = long_source(folder / "long")
     if shutil.which("c++"):
         found["templates"] = templates(folder / "templates")
