@@ -13,6 +13,7 @@ import array
 import os
 import random
 import re
+import resource
 import struct
 import subprocess
 import tempfile
@@ -56,7 +57,7 @@ def vary(first, folder, files):
         own = pool[(k := numbers.randrange(3 * counters)):k + counters]
         bytes_of[at:at + 8 * counters] = own.tobytes()
         total += sum(own)
-        (folder / f"{i}").write_bytes(bytes_of)
+        (folder / f"{i}.profraw").write_bytes(bytes_of)
     return total
 
 
@@ -77,14 +78,16 @@ def main():
     parser.add_argument("--llvm", default="22")
     parser.add_argument("folder", nargs="?")
     arguments = parser.parse_args()
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)  # a quarter of it is room for the names
+    resource.setrlimit(resource.RLIMIT_STACK, (64 << 20, hard))
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
         lines = make_program(folder, arguments.functions, arguments.llvm)
         runs = folder / "runs"
-        first = runs / "0"
+        first = runs / "0.profraw"
         subprocess.run([folder / "program"], env={"LLVM_PROFILE_FILE": str(first)}, check=True)
         total = vary(first, runs, arguments.files)
-        (folder / "list").write_text("".join(f"{runs}/{i}\n" for i in range(arguments.files)))
+        (folder / "list").write_text("".join(f"{runs}/{i}.profraw\n" for i in range(arguments.files)))
         print(f"{arguments.files} files of {first.stat().st_size / 1024:.1f} KB, {arguments.functions} functions, {lines} lines")
         quiet = {"file_actions": [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]}
         profdata = f"llvm-profdata-{arguments.llvm}"
@@ -94,7 +97,7 @@ def main():
                 "monarc cover --lcov": measure([arguments.monarc, "cover", "--quiet", "--lcov", folder / "ours.info",
                                                 folder / "program", folder / "runs"], **quiet),
                 "monarc merge": measure(["env", "-C", runs, arguments.monarc, "merge", "-o", "../ours.profdata", "--to", "profdata",
-                                         *range(arguments.files)])}
+                                         *[f"{i}.profraw" for i in range(arguments.files)]])}
         for what, (seconds, peak) in rows.items():
             print(f"{what:22} {seconds:8.2f} s CPU  {peak:6} MB")
         for made in "all.profdata", "ours.profdata":
