@@ -33,7 +33,6 @@
 enum {
     IDLE_NS = 64 * 1000 * 1000,
     MOST_CHANCE = 4,
-    MOSTLY_OLD = 8, /* so much more time of old clocks */
     MOST_DRAWS = 100000,
     MOST_REDRAWN = 2000,       /* samples a second; with more, twice as many would cost too much */
     EVENLY = 3,                /* how much less first-period samples vary for that: measured */
@@ -114,11 +113,9 @@ static double perf_user_code_ns(const struct perf_source *s, double sampled)
 
 /* First-period samples are right on average only; the time of all clocks together is known, and
  * what old samples say of it. Each old clock that ends leaves some part of its last period out, or
- * has some too much: what first-period samples weigh must be well above that. They are not scaled
- * by more than their chance explains: what is missing may be no sample's, as the time that 100,000
- * switches take is, and stays unaccounted. Samples that were lost are taken to have been as the
- * others are, and scaled with these. Returns what they stand for, which is never more than what
- * nothing else accounts for. */
+ * has some too much: what first-period samples weigh must be well above that. Samples that were
+ * lost are taken to have been as the others are, and scaled with these. Returns what they stand
+ * for, which is never more than what nothing else accounts for. */
 static uint64_t perf_scale_first_periods(struct perf_source *s, uint64_t lost_samples)
 {
     double first = (double)s->first_period_weight, later = (double)s->later_weight;
@@ -130,11 +127,9 @@ static uint64_t perf_scale_first_periods(struct perf_source *s, uint64_t lost_sa
         return 0;
     if (is_known)
         all = s->result->user_only ? perf_user_code_ns(s, first + later + lost) : perf_used_ns(s);
-    double left = fmax(all - later, 0), chance = 2 * sqrt(s->first_period_square / EVENLY);
+    double left = fmax(all - later, 0);
     if (is_known && first >= MOST_CHANCE * period * sqrt((double)s->periods.at[0].aged + 1)) {
-        bool is_old = later > MOSTLY_OLD * first;
-        double by_chance = fmax(fmin(left, first + lost + chance), first + lost - chance);
-        double factor = (is_old ? by_chance : left) / (first + lost);
+        double factor = left / (first + lost);
         collector_scale_first_periods(s->collector, factor);
         return (uint64_t)(lost * factor);
     }
