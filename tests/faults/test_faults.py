@@ -94,7 +94,8 @@ class Bench:
         """Of a history what it has for the next that opens it: a journal may take the last changes back."""
         if path.suffix == ".db" and path.exists():
             with contextlib.closing(sqlite3.connect(path)) as history:
-                return "\n".join(history.iterdump()).encode() if path.stat().st_size else None
+                dump = "\n".join(history.iterdump()).encode()
+            return dump if b"CREATE" in dump else None
         return CHANGES.sub(b"", path.read_bytes()) if path.exists() else None
 
     def count(self, kind):
