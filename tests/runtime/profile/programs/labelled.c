@@ -28,7 +28,7 @@ __attribute__((noinline)) static double work(double seconds)
 {
     double from = now(CLOCK_THREAD_CPUTIME_ID), at;
     do {
-        for (volatile int i = 0; i < 2000; i++)
+        for (volatile int i = 0; i < 20000; i++)
             ;
         at = now(CLOCK_THREAD_CPUTIME_ID);
     } while (at - from < seconds);
