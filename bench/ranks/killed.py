@@ -2,7 +2,7 @@
 """killed.py: jobs whose ranks are killed or delayed, under libmonarc_mpi: is anything lost, or there
 twice?
 
-usage: killed.py --build BUILD [--library openmpi|mpich] [--runs N] [--ranks N]
+usage: killed.py --build BUILD [--library openmpi|mpich] [--runs N] [--ranks N] [--seconds N]
 
 Each run is a job of tests/runtime/mpi/job.c, whose ranks make a known number of calls. In turn nothing
 happens to it, one rank kills itself between its calls and MPI_Finalize, one rank is stopped for a
@@ -106,6 +106,7 @@ def main():
     parser.add_argument("--library", default="mpich")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--seconds", type=int, default=3600, help="begin no run after that time")
     parser.add_argument("--seed", type=int, default=random.randrange(2**31))
     a = parser.parse_args()
     a.build = a.build.resolve()
@@ -114,7 +115,10 @@ def main():
     subprocess.run([f"mpicc.{a.library}", "-g", "-O1", "-pg", ROOT / "tests/runtime/mpi/job.c", "-o", built / "job"],
                    check=True)
     wanted, tally, bad = expected(a.ranks), {}, 0
+    end = time.monotonic() + a.seconds
     for run in range(a.runs):
+        if time.monotonic() > end:
+            break
         kind = KINDS[run % len(KINDS)]
         folder = built / "run"
         folder.mkdir()
@@ -139,7 +143,7 @@ def main():
             print(f"run {run}, {kind}: {found}, expected {wanted}", file=sys.stderr)
         shutil.rmtree(folder)
     shutil.rmtree(built)
-    print(f"{a.runs} runs of {a.ranks} ranks under {a.library}, seed {a.seed}: {bad} wrong")
+    print(f"{sum(tally.values())} runs of {a.ranks} ranks under {a.library}, seed {a.seed}: {bad} wrong")
     for (kind, what, left), n in sorted(tally.items()):
         print(f"{n:6}  {kind:22} {left:9} {what}")
     return bad > 0
