@@ -2,10 +2,10 @@
 """llvm_profiles.py [--files N] [--functions N] [--monarc PATH] [--llvm V] [FOLDER]: CPU time of monarc against
 llvm-profdata merge and llvm-cov export, for many raw profiles of one program.
 
-A program of so many functions of seven lines is compiled by clang and run once; the other profiles are those that it left with
-other counters, of which a third are 0. Both must come to the sum that is known from writing them. Peak memory and CPU time
-are those that the kernel counted for each command. llvm-profdata reads its list of files from a file, as no command line
-holds 100,000 long names; monarc is given the folder, and for merge the short names in it.
+A program of so many functions of seven lines is compiled by clang and run once; the other profiles are those that it left
+with the counters of each function multiplied, a third of them by 0, in 500 ways. Both must come to the sum that is known
+from writing them. Peak memory and CPU time are those that the kernel counted for each command. llvm-profdata reads its list
+of files from a file, as no command line holds 100,000 long names; monarc is given the folder, and for merge the short names.
 """
 
 import argparse
@@ -49,14 +49,20 @@ def vary(first, folder, files):
     assert version == 10, "the layout is that of LLVM 19 to 22"
     ids, records, before, counters = struct.unpack_from("<4Q", bytes_of, 16)
     at = 128 + ids + records * 64 + before
-    total = sum(struct.unpack_from(f"<{counters}Q", bytes_of, at))
-    numbers = random.Random(24)
-    pool = array.array("Q", [numbers.randrange(1, 1 << numbers.randrange(1, 30)) if numbers.random() < 2 / 3 else 0
-                             for _ in range(4 * counters)])
+    own = struct.unpack_from(f"<{counters}Q", bytes_of, at)
+    total, numbers, variants = sum(own), random.Random(24), []
+    for _ in range(min(files, 500)):
+        counts, next_counter = array.array("Q"), 0
+        for record in range(records):  # what a function counted fits together: all of it is multiplied
+            number = struct.unpack_from("<I", bytes_of, 128 + ids + 64 * record + 48)[0]
+            times = numbers.randrange(1 << numbers.randrange(1, 20)) if numbers.random() < 2 / 3 else 0
+            counts.extend(times * count for count in own[next_counter:next_counter + number])
+            next_counter += number
+        variants.append((counts.tobytes(), sum(counts)))
     for i in range(1, files):
-        own = pool[(k := numbers.randrange(3 * counters)):k + counters]
-        bytes_of[at:at + 8 * counters] = own.tobytes()
-        total += sum(own)
+        data, added = variants[numbers.randrange(len(variants))]
+        bytes_of[at:at + 8 * counters] = data
+        total += added
         (folder / f"{i}.profraw").write_bytes(bytes_of)
     return total
 
