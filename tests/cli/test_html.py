@@ -414,7 +414,7 @@ class Page(unittest.TestCase):
             subprocess.run(["c++", "--coverage", "-O0", "-o", "t", "t.cpp"], cwd=folder, check=True)
             if subprocess.run(["./t"], cwd=folder).returncode or not list(Path(folder).glob("*.gcda")):
                 self.skipTest("the compiler's coverage runtime does not work here")
-            found = blocks(page(".", cwd=folder))
+            found = blocks(page("--instances", "each", ".", cwd=folder))
             said = json.loads(monarc("cover", "--json", "-", cwd=folder).stdout)
         coverage, functions = found["s0"]["coverage"], found["s0"]["coverage"]["functions"]
         branches = coverage["branches"][coverage["line"].index(3)]
