@@ -178,6 +178,18 @@ class Flat(Case):
                          self.text("graph", "--tree", "--force", folder))
         self.assertIn("index", self.text("graph", "--entries", "--force", folder))
 
+    def test_nothing_is_left_of_samples_of_the_profiler_alone(self):
+        """Their weights are added up in two orders, which differ in the last bit."""
+        run = Run("./p")
+        program = run.object(FILE, "/app/p", b"\7" * 20, low=0x1000, high=0x9000)
+        run.symbols.append((program, 0x1000, 0x1000, "mcount"))
+        run.process(7, 1, program, "p")
+        run.thread(0, 7, "p")
+        for weight, address in ((503555, 4104), (779859, 4120), (434440, 4104), (384958, 4112), (90668, 4120),
+                                (696001, 4096), (816257, 4104)):
+            run.sample([(program, address)], 1, weight=weight)
+        self.assertEqual(monarc_json("flat", self.write(run))["summary"]["samples"], 0)
+
     def test_head_is_said_once(self):
         folder = self.write(whole_run(cost=20 * PERIOD))
         self.assertIn("\nCost ", self.text("flat", "--force", folder))

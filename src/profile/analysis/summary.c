@@ -271,7 +271,8 @@ void summary_set_profiler_aside(struct recording_weights *w, const struct space 
             w->node[i] = 0;
         }
     }
-    w->total -= w->aside;
+    w->total -= w->aside; /* these were added up in another order */
+    w->total = w->total < 1e-9 * w->aside ? 0 : w->total;
     arena_deinit(&scratch);
 }
 
