@@ -65,7 +65,7 @@ class Timeline {
         lane.isOpen = !lane.isOpen;
         this.setLanes(!lane.isOpen ? others
             : others.flatMap(one => one === lane ? [lane, ...lane.threads.map(thread => ({ ...oneLane(thread), depth: lane.depth + 1, of: lane }))] : [one]));
-        this.names.querySelectorAll("button")[this.lanes.indexOf(lane)].focus();
+        this.names.children[1 + this.lanes.indexOf(lane)].focus(); /* behind the axis */
     }
 
     toggle(thread) {
@@ -449,8 +449,8 @@ function pathTable() {
     const end = i => Number(t.threads.end[i]) || t.length_ns;
     const rows = [...on.keys()].filter(i => on[i] > 0 || cpu[i] > 0)
         .sort((l, r) => on[r] - on[l] || (slack[l] < 0 ? Infinity : slack[l]) - (slack[r] < 0 ? Infinity : slack[r]) || l - r).slice(0, 20)
-        .map(i => [seconds(on[i]), seconds(cpu[i]), slack[i] < 0 ? "-" : seconds(slack[i]), seconds(end(i) - Number(t.threads.start[i])), laneName(i)]);
-    return smallTable("Critical path, in seconds", ["on path", "CPU", "slack", "lasted", "thread"], rows, 4);
+        .map(i => [laneName(i), seconds(on[i]), seconds(cpu[i]), slack[i] < 0 ? "-" : seconds(slack[i]), seconds(end(i) - Number(t.threads.start[i]))]);
+    return smallTable("Critical path, in seconds", ["thread", "on path", "CPU", "slack", "lasted"], rows, -1);
 }
 
 function showTimeline(main) {

@@ -418,7 +418,10 @@ static bool html_find_folders(struct html_data *d, const struct html_options *o,
 {
     struct source_folders *f = &d->folders;
     const char *program = d->session.folder ? d->session.summary.program : d->session.program;
-    const char *folders[] = {".", d->session.folder && !access(program, X_OK) ? program : NULL};
+    bool is_there = d->session.folder && !access(program, X_OK);
+    if (d->session.folder && !is_there && errno_is_trouble(errno))
+        return err_errno(e, program, errno);
+    const char *folders[] = {".", is_there ? program : NULL};
     f->arena = &d->arena;
     for (size_t i = 0; i < 2 + o->profile.len + o->coverage.len; i++) {
         const char *operand = i < 2                    ? folders[i]

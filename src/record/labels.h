@@ -21,7 +21,8 @@ struct labels;
 struct labels *labels_new(struct collector *c, const struct arch *arch);
 void labels_free(struct labels *l); /* NULL is none */
 
-/* A thread of the process was sampled, or seen waiting: now and then it is looked whether it publishes anything. */
+/* A thread of the process was sampled, or seen waiting: now and then it is looked whether it
+ * publishes anything. */
 void labels_look(struct labels *l, pid_t pid, uint64_t now_ns);
 
 /* Whether any process does. May be called by any thread. */

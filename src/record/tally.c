@@ -5,8 +5,8 @@
  * and at the end. In short slices only what follows each other is added up, so that it shows how
  * often a thread went from one stack to another. Those that are longer than RECORDING_ORDERED_NS
  * have a window of this length, at random, in which it is so; what is outside (TALLY_MERGED)
- * is there once for each stack, by a hash table of (thread, event, node, labels). Where slices are merged,
- * one of the two windows stays.
+ * is there once for each stack, by a hash table of (thread, event, node, labels). Where slices are
+ * merged, one of the two windows stays.
  *
  *     slices   0 ... 999, each 2 ms    time goes on    0 ... 499, each 4 ms, and so on
  *

@@ -524,20 +524,13 @@ static void test_ranks_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_calls_move),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_calls_alone),
-        cmocka_unit_test(test_same_objects),
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_machines),
-        cmocka_unit_test(test_times_of_threads),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_waits),       cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_time),        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_calls_move),  cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_calls_alone), cmocka_unit_test(test_same_objects),
+        cmocka_unit_test(test_symbols),     cmocka_unit_test(test_events),
+        cmocka_unit_test(test_machines),    cmocka_unit_test(test_times_of_threads),
         cmocka_unit_test(test_ranks_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
