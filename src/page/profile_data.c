@@ -444,9 +444,8 @@ static void threads_data(struct json *j, const struct recording *r)
     COLUMN(j, "start", r->processes.len, json_u64(j, r->processes.at[i].start_ns));
     COLUMN(j, "end", r->processes.len, json_u64(j, r->processes.at[i].end_ns));
     COLUMN(j, "rank", r->processes.len,
-           recording_rank_of(r, (uint32_t)i)
-               ? json_u64(j, recording_rank_of(r, (uint32_t)i)->rank)
-               : json_none(j));
+           recording_rank_of(r, (uint32_t)i) ? json_u64(j, recording_rank_of(r, (uint32_t)i)->rank)
+                                             : json_none(j));
     COLUMN(j, "status", r->processes.len,
            r->processes.at[i].has_ended ? json_i64(j, r->processes.at[i].status) : json_none(j));
     json_end(j);

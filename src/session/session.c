@@ -25,6 +25,7 @@
 #include "session/imported.h"
 #include "session/recorded.h"
 
+#include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -559,7 +560,8 @@ static bool has_recording(const char *folder)
     struct arena scratch = {0};
     size_t len;
     char **runs = recorded_runs(folder, &scratch, &len);
-    bool has_one = !access(arena_printf(&scratch, "%s/monarc.side", runs[0]), F_OK);
+    bool has_one = !access(arena_printf(&scratch, "%s/monarc.side", runs[0]), F_OK) ||
+                   errno_hides_file(errno); /* whoever opens it says what is wrong */
     arena_deinit(&scratch);
     return has_one;
 }

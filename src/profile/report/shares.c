@@ -219,9 +219,8 @@ static const struct column columns[SHARE_COLUMNS] = {
     [SHARE_TOTAL_SAMPLES] = {"total_samples", "samples with the function anywhere on the stack"},
 };
 
-const struct column_table shares_columns = {
-    "Columns of --by-thread, --by-process, --by-object and --by-label", "shares", "rows", columns,
-    SHARE_COLUMNS};
+const struct column_table shares_columns = {"Columns of --by-thread, -process, -object and -label",
+                                            "shares", "rows", columns, SHARE_COLUMNS};
 
 /* What both forms have of a row; `end`: room for the status of a process. A process has CPU times
  * here as they stand; JSON makes null of those that are not known. */
