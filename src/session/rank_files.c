@@ -222,7 +222,8 @@ static void rank_file_span(const struct recording *r, uint32_t process, struct r
     const struct recording_process *p = &r->processes.at[process];
     /* By the clock on the wall, since recordings of several hosts have no other in common. */
     uint64_t start = r->start_real_ns + p->start_ns;
-    uint64_t end = r->start_real_ns + (p->end_ns ? p->end_ns : r->length_ns);
+    uint64_t after = p->end_ns ? p->end_ns : r->length_ns; /* 0: killed, and recovered */
+    uint64_t end = after ? r->start_real_ns + after : 0;
     info->start_ns = start < info->start_ns ? start : info->start_ns;
     info->end_ns = end > info->end_ns ? end : info->end_ns;
 }

@@ -256,6 +256,18 @@ class Compare(unittest.TestCase):
         self.assertEqual(rows, {"MPI_Barrier": ("mpi", 0.01), "[MPI's libraries]": ("mpi", 0.025),
                                 "decode": ("function", 0.007)})
 
+    def test_ends_that_are_not_known(self):
+        """A killed rank that was recovered: of the job no runtime is known, and no efficiency."""
+        self.rank(0, 2, ("smooth", 300))
+        run = Run("job", start=1790000000 * 10**9, length=0)
+        run.process(101, 1, run.object(FILE, "/bin/job", b"\7" * 20, bits=4), "job", end=0)
+        run.thread(0, 101, "job")
+        run.sample([(0, 4096)], 200)
+        run.ranks = [(0, 1, 2, 1, "Open MPI", "n0")]
+        run.write(self.dir / "1")
+        self.assertIsNone(self.ranks("0", "1")["efficiency"]["parallel"])
+        self.assertNotIn("POP", self.text("0", "1"))
+
     def test_one_rank_against_another(self):
         names = self.job()
         for other, smooth in (("median", 0.3), ("3", 0.3)):

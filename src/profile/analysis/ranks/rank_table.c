@@ -171,6 +171,7 @@ static void table_facts(struct rank_table *t)
 {
     struct intern hosts = {0};
     uint64_t first = UINT64_MAX, last = 0;
+    bool have_ended = true;
     for (size_t i = 0; i < t->len; i++) {
         const struct rank_info *r = &t->set->ranks.at[i];
         intern(&hosts, r->host, strlen(r->host));
@@ -181,10 +182,11 @@ static void table_facts(struct rank_table *t)
         t->total_mean += r->total / t->len;
         first = r->start_ns < first ? r->start_ns : first;
         last = r->end_ns > last ? r->end_ns : last;
+        have_ended &= r->end_ns != 0;
     }
     t->size = t->size > t->len ? t->size : t->len;
     t->hosts = (uint32_t)hosts.texts.len;
-    t->runtime = last > first ? (double)(last - first) / 1e9 : 0;
+    t->runtime = have_ended && last > first ? (double)(last - first) / 1e9 : 0;
     t->balance = t->useful_most > 0 ? t->useful_mean / t->useful_most : -1;
     t->communication = t->runtime > 0 ? fmin(1, t->useful_most / t->runtime) : -1;
     t->parallel = t->balance >= 0 && t->communication >= 0 ? t->balance * t->communication : -1;
