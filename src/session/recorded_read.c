@@ -149,7 +149,11 @@ static bool recorded_no_sidecar(const char *folder, const char *live, struct err
                       "holds an unfinished recording: the program still runs, or was killed; then "
                       "'monarc recover %s' completes it",
                       folder);
-    return err_in(e, folder, "is a folder without a recording: it has no monarc.side");
+    if (access(folder, F_OK) != 0)
+        return err_in(e, folder, "%s", strerror(errno));
+    return err_in(e, folder,
+                  is_folder(folder) ? "is a folder without a recording: it has no monarc.side"
+                                    : "is no recording, which is a folder with monarc.side in it");
 }
 
 /* A file that only permissions hide is read, too: that fails with the better reason. */

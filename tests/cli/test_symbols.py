@@ -316,9 +316,12 @@ class Remedies(Case):
 
     def test_refusals(self):
         self.build()
+        (self.dir / "src" / "file").write_text("x")
         self.recording()
         for arguments, words in (([], b"needs a RECORDING"), (["--from", "nowhere", "r"], b"No such file"),
                                  (["src"], b"without a recording"),
+                                 (["nowhere"], b"nowhere: No such file"),
+                                 (["src/file"], b"src/file: is no recording"),
                                  (["--debuginfod", "r"], b"DEBUGINFOD_URLS")):
             done = monarc("symbols", *arguments, cwd=self.dir, env={"DEBUGINFOD_URLS": ""})
             self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), arguments)
