@@ -455,13 +455,14 @@ static int optimize_run(const struct command *self, int argc, char **argv, struc
     else if (!r.output && !r.explains && !r.print.format && r.target < TARGET_LLD)
         err_set(e, "optimize needs -o FILE, or --explain; see 'monarc optimize --help'");
     else if (r.is_binary && r.target != TARGET_CLANG)
-        err_set(e, "--binary is of --for clang");
+        err_set(e, "--binary works only with --for clang");
     else if (r.gcc && r.target != TARGET_GCC && r.target != TARGET_GCDA)
-        err_set(e, "--gcc is of --for gcc");
+        err_set(e, "--gcc works only with --for gcc and --for gcda");
     else if (r.target >= TARGET_LLD && r.explains)
-        err_set(e, "--explain is of compilers; of an order, standard output says what it brings");
+        err_set(
+            e, "--explain is for profiles of compilers; what an order gains is on standard output");
     else if (r.against && r.target != TARGET_GCDA)
-        err_set(e, "--against is of --for gcda");
+        err_set(e, "--against works only with --for gcda");
     else if (r.target == TARGET_GCDA)
         status = optimize_counters(&r, out, e) ? EXIT_FINE : EXIT_BAD;
     else if (r.target >= TARGET_LLD)

@@ -271,7 +271,7 @@ int optimize_build(struct optimize_request *r, struct out *out, struct err *e)
     else if (!r->output || !strcmp(r->output, "-"))
         err_set(e, "--build needs -o FILE for the profile");
     else if (r->target != TARGET_GCC && r->target != TARGET_CLANG)
-        err_set(e, "--build is of --for gcc and --for clang");
+        err_set(e, "--build works only with --for gcc and --for clang");
     else {
         char *folder = arena_printf(&b.arena, "%s.work-XXXXXX", r->output);
         size_t word = strcspn(r->run, " ");

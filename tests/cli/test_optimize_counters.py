@@ -200,7 +200,7 @@ class Counters(unittest.TestCase):
                                                                   "x.gcda", status=2))
         self.assertFalse((self.folder / "use").exists())
         done = monarc("optimize", "--for", "gcc", "--against", "x", "y", "-o", "z", cwd=self.folder)
-        self.assertIn(b"--against is of --for gcda", done.stderr)
+        self.assertIn(b"--against works only with --for gcda", done.stderr)
 
     @unittest.skipUnless(shutil.which("clang"), "needs clang")
     def test_clang_takes_no_gcda(self):
