@@ -140,7 +140,7 @@ class Flat(Case):
         self.assertEqual((summary["samples"], summary["profiler_samples"]), (1000, 150))
         self.assertEqual(rows["main"]["total_samples"], 890)
         self.assertNotIn("mcount", rows)
-        self.assertIn("150 more in mcount, which the program calls as it was compiled with -pg, not included",
+        self.assertIn("150 more in the recorder inside the program (-pg or libmonarc_rt), not included",
                       self.text("flat", "--force", folder))
 
     def test_rows_fit(self):

@@ -157,11 +157,11 @@ void summary_set_profiler_aside(struct recording_weights *w, const struct space 
                                 const struct functions *f);
 
 /* What a recording's `profiler` did, "N more ...". A program that was compiled with -pg calls
- * mcount also where no calls were counted. */
+ * mcount also where no calls were counted, and one that publishes labels has libmonarc_rt. */
 static inline const char *summary_profiler_text(const struct summary *s)
 {
     return s->arcs ? "while the recorder counted calls"
-                   : "in mcount, which the program calls as it was compiled with -pg";
+                   : "in the recorder inside the program (-pg or libmonarc_rt)";
 }
 
 /* Samples in the unit of the dimension; 0 if the rate is not known. */

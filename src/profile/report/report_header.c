@@ -165,10 +165,10 @@ static void head_text_samples(struct out *out, const struct summary *s)
     if (s->stacks && !s->run)
         out_printf(out, "         with call stacks: totals are measured, not modelled\n");
     bool is_aside = s->run && s->run->weights->aside > 0;
-    if (s->profiler > 0 && is_aside)
-        out_printf(out, "         %.6g more %s, not included\n", s->profiler,
+    if (s->profiler >= 0.5 && is_aside)
+        out_printf(out, "         %.0f more %s, not included\n", s->profiler,
                    summary_profiler_text(s));
-    else if (s->profiler > 0)
+    else if (s->profiler > 0 && !is_aside)
         out_printf(out, "         %.6g of them (%.2f %%) in the profiler itself\n", s->profiler,
                    100 * summary_share(s, s->profiler));
 }

@@ -352,10 +352,10 @@ static void add_profile(struct page_text *p, const struct measurement *m, size_t
         add(p, arena_printf(a, "Samples    %.9g", s->samples), width);
     else
         add(p, "Samples    none were taken", width);
-    if (s->run && s->profiler > 0)
+    if (s->run && s->profiler >= 0.5)
         add(p,
             arena_printf(a,
-                         "           %.9g more %s, not included; those of programs, processes and "
+                         "           %.0f more %s, not included; those of programs, processes and "
                          "threads have it",
                          s->profiler, summary_profiler_text(s)),
             width);
