@@ -38,7 +38,7 @@ static double share(uint64_t part, uint64_t whole)
 /* Counts of lines that have no code any more, or have moved within their function. */
 static uint64_t lost_of(const struct source_fit_function *f)
 {
-    return f->state == SOURCE_GONE ? f->count : f->without + f->at_another;
+    return f->state == SOURCE_GONE ? f->count : add_saturating(f->without, f->at_another);
 }
 
 static const char *const STATES[] = {
@@ -164,6 +164,7 @@ static int overlap_run(const struct command *self, int argc, char **argv, struct
                        struct err *e)
 {
     enum { DEFAULT_LIMIT = 20 };
+    const double ROUNDED = 1e-9; /* in percent: what sums of many shares may lack of 100 */
     struct overlap_request r = {.limit = DEFAULT_LIMIT};
     struct operands operands;
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
@@ -177,7 +178,7 @@ static int overlap_run(const struct command *self, int argc, char **argv, struct
         ok = overlap_fit(&r, operands.at, &shared, out, e);
     else if (ok)
         ok = source_profiles_compare(operands.at, r.print.format, r.limit, &shared, out, e);
-    return !ok ? EXIT_BAD : 100 * shared < (double)r.least ? EXIT_DIFFERS : EXIT_FINE;
+    return !ok ? EXIT_BAD : 100 * shared + ROUNDED < (double)r.least ? EXIT_DIFFERS : EXIT_FINE;
 }
 
 static const struct option_group OVERLAP_GROUPS[] = {

@@ -85,6 +85,12 @@ class Overlap(unittest.TestCase):
         self.assertEqual(monarc("overlap", "--fail-below", 46, "p.prof", "q.prof",
                                 cwd=self.folder).returncode, 1)
 
+    def test_equal_profiles_share_all(self):
+        """Ten tenths, which as doubles do not add up to 1."""
+        (self.folder / "q.prof").write_text("work:1000:1\n" + "".join(f" {i}: 100\n" for i in range(1, 11)))
+        done = monarc("overlap", "--fail-below", 100, "q.prof", "q.prof", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_what_cannot_be_compared(self):
         self.fits(SOURCE)
         subprocess.run(["strip", "-o", "bare", "t"], cwd=self.folder, check=True)

@@ -138,7 +138,7 @@ void source_fit_make(struct source_fit *fit, const struct source_profile *p, str
     }
     for (size_t i = 0; i < fit->functions.len; i++) {
         struct source_fit_function *of = &fit->functions.at[i];
-        if (of->state == SOURCE_FITS && of->without + of->at_another)
+        if (of->state == SOURCE_FITS && (of->without || of->at_another))
             of->state = SOURCE_CHANGED;
         fit->changed += of->state == SOURCE_CHANGED;
         fit->gone += of->state == SOURCE_GONE;
