@@ -39,6 +39,7 @@ struct use_job {
     const struct use_request *request;
     struct use_counters *out;
     struct coverage_files found, against;
+    VEC(const char *) matched; /* by object of `found`: its new notes, or NULL */
     struct problems problems;
     struct map renumbered; /* numbers of moved functions: old -> new */
     struct line_counts drifted;
@@ -54,28 +55,64 @@ void use_counters_deinit(struct use_counters *u)
 
 /* ---- the new build */
 
-/* The new notes of an object: those whose path has the longest end in common with it, of the same
- * file name. NULL: it has none. */
-static const char *use_new_notes(const struct use_job *j, const char *notes)
+/* How long an end two paths have in common. */
+static size_t use_common_end(const char *x, const char *y)
 {
-    const char *found = NULL;
-    size_t best = 0;
-    for (size_t i = 0; i < j->against.objects.len; i++) {
-        const char *path = j->against.objects.at[i].notes;
-        size_t a = strlen(path), b = strlen(notes), common = 0;
-        while (common < a && common < b && path[a - common - 1] == notes[b - common - 1])
-            common++;
-        if (strcmp(path_base_name(path), path_base_name(notes)) != 0 || common <= best)
-            continue;
-        best = common;
-        found = path;
-    }
-    /* One file was named for one object: whatever it is called. */
-    bool is_single = j->against.objects.len == 1 && j->found.objects.len == 1;
-    return found || !is_single ? found : j->against.objects.at[0].notes;
+    size_t a = strlen(x), b = strlen(y), common = 0;
+    while (common < a && common < b && x[a - common - 1] == y[b - common - 1])
+        common++;
+    return common;
 }
 
-/* Functions of the new notes by name; those of one name follow each other in `next`. */
+/* The new notes of each object: those of the same file name whose path has the longest end in
+ * common with it. Of several objects that would take the same notes, as those of a file that was
+ * removed would take another folder's, the one with the longest end gets them. */
+static void use_match(struct use_job *j)
+{
+    struct intern names = {0};
+    VEC(uint32_t) last = {0}, before = {0}; /* new notes by file name */
+    struct taker {
+        uint32_t object;
+        size_t common;
+    } *takers = calloc(j->against.objects.len + 1, sizeof *takers);
+    if (!takers)
+        memory_exhausted(sizeof *takers);
+    for (uint32_t i = 0; i < j->against.objects.len; i++) {
+        const char *name = path_base_name(j->against.objects.at[i].notes);
+        uint32_t number = intern(&names, name, strlen(name));
+        if (number == last.len)
+            vec_push(&last, NONE);
+        vec_push(&before, last.at[number]);
+        last.at[number] = i;
+    }
+    for (uint32_t i = 0; i < j->found.objects.len; i++) {
+        const char *path = j->found.objects.at[i].notes, *name = path_base_name(path);
+        uint32_t number = intern_find(&names, name, strlen(name)), found = NONE;
+        size_t best = 0;
+        for (uint32_t k = number == INTERN_NONE ? NONE : last.at[number]; k != NONE;
+             k = before.at[k]) {
+            size_t common = use_common_end(j->against.objects.at[k].notes, path);
+            found = common >= best ? k : found; /* the first of equal ones: they come backwards */
+            best = common >= best ? common : best;
+        }
+        vec_push(&j->matched, NULL);
+        if (found != NONE && best > takers[found].common)
+            takers[found] = (struct taker){i, best};
+    }
+    for (uint32_t k = 0; k < j->against.objects.len; k++)
+        if (takers[k].common)
+            j->matched.at[takers[k].object] = j->against.objects.at[k].notes;
+    /* One file was named for one object: whatever it is called. */
+    if (j->against.objects.len == 1 && j->found.objects.len == 1)
+        j->matched.at[0] = j->against.objects.at[0].notes;
+    intern_deinit(&names);
+    vec_free(&last);
+    vec_free(&before);
+    free(takers);
+}
+
+/* Functions of the new notes by name and graph; those with equal ones follow each other in
+ * `next`. */
 struct use_names {
     struct intern names;
     struct map first;
@@ -91,7 +128,8 @@ static void use_names_make(struct use_names *u, const struct notes *n)
     u->next.len = n->functions.len;
     for (size_t i = n->functions.len; i-- > 0;) {
         const char *name = n->functions.at[i].name ? n->functions.at[i].name : "";
-        uint32_t *first = map_at(&u->first, intern(&u->names, name, strlen(name)), 0, NONE, NULL);
+        uint32_t number = intern(&u->names, name, strlen(name));
+        uint32_t *first = map_at(&u->first, number, n->functions.at[i].cfg_checksum, NONE, NULL);
         u->next.at[i] = *first;
         *first = (uint32_t)i;
     }
@@ -113,11 +151,11 @@ static const struct notes_function *use_find(const struct use_names *u,
     const char *name = f->name ? f->name : "";
     uint32_t number = intern_find(&u->names, name, strlen(name)), *first = NULL;
     if (number != INTERN_NONE)
-        first = map_find(&u->first, number, 0);
-    *is_named = first != NULL;
+        first = map_find(&u->first, number, f->cfg_checksum);
+    *is_named = number != INTERN_NONE;
     for (uint32_t i = first ? *first : NONE; i != NONE; i = u->next.at[i]) {
         const struct notes_function *g = &u->notes->functions.at[i];
-        if (g->cfg_checksum != f->cfg_checksum || g->instrumented != f->instrumented ||
+        if (g->instrumented != f->instrumented ||
             (!f->cfg_checksum && g->lineno_checksum != f->lineno_checksum))
             continue;
         int64_t apart = llabs((int64_t)g->start_line - f->start_line);
@@ -142,7 +180,7 @@ static bool use_renumber(struct use_job *j, struct object_pair *old, struct obje
 {
     for (size_t i = 0; i < j->found.objects.len && j->request->against; i++) {
         const struct coverage_object *object = &j->found.objects.at[i];
-        const char *path = use_new_notes(j, object->notes);
+        const char *path = j->matched.at[i];
         if (object->first_counters == NONE || !path)
             continue;
         if (!use_load(j, old, object->notes, e) || !use_load(j, new, path, e))
@@ -194,7 +232,7 @@ static void use_renumber_targets(const struct use_job *j, struct counters *c)
 {
     for (size_t i = 0; i < c->records.len && dialect_of(&c->origin)->has_lists; i++) {
         const struct counted_record *r = &c->records.at[i];
-        if (r->what != COUNTED_VALUES || r->kind != KIND_INDIRECT_TOPN || r->is_zero)
+        if (r->what != COUNTED_VALUES || r->kind != KIND_INDIRECT_TOPN || r->is_zero || !r->len)
             continue;
         uint64_t *at = c->values.at + r->first, *end = at + r->len;
         while (end - at >= 2 && at[1] <= (uint64_t)(end - at - 2) / 2) {
@@ -342,7 +380,8 @@ static void use_add_drifted(struct use_job *j, const struct object_pair *p)
 static bool use_object(struct use_job *j, struct object_pair *p, struct object_pair *new,
                        const struct coverage_object *object, struct err *e)
 {
-    const char *path = j->request->against ? use_new_notes(j, object->notes) : object->notes;
+    const char *path =
+        j->request->against ? j->matched.at[object - j->found.objects.at] : object->notes;
     struct use_counters *u = j->out;
     if (!path) {
         u->unmatched_path =
@@ -368,6 +407,8 @@ static bool use_object(struct use_job *j, struct object_pair *p, struct object_p
     object_pair_solve(p, true);
     flow_store(&p->notes.notes, &p->flow, c);
     bool *is_kept = calloc(c->functions.len + 1, sizeof *is_kept);
+    if (!is_kept)
+        memory_exhausted(c->functions.len + 1);
     uint64_t lost = use_compare(j, p, now, is_kept);
     if (lost)
         use_add_drifted(j, p);
@@ -438,6 +479,8 @@ static bool use_find_files(struct use_job *j, struct err *e)
     coverage_files_pair(&j->found, &rules);
     if (r->against && !use_look(&j->against, r->against, e))
         return false;
+    if (r->against)
+        use_match(j);
     if (r->against && !j->against.objects.len)
         return err_in(e, r->against,
                       "has no notes: compile the new sources with -ftest-coverage beside the "
@@ -476,6 +519,7 @@ bool use_counters_write(struct use_counters *u, const struct use_request *r, str
     object_pair_deinit(&new);
     line_counts_deinit(&j.drifted);
     map_deinit(&j.renumbered);
+    vec_free(&j.matched);
     problems_deinit(&j.problems);
     coverage_files_deinit(&j.found);
     coverage_files_deinit(&j.against);

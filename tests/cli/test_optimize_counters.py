@@ -181,6 +181,27 @@ class Counters(unittest.TestCase):
         self.assertEqual(total, found["counts"])
         self.assertLess(found["counts_lost"], found["counts"])
 
+    def test_a_removed_file_does_not_take_anothers_notes(self):
+        """b/u.c is gone, a/u.c is not: its counters stay, whichever is found first."""
+        for gone, kept in ("b", "a"), ("a", "b"):
+            old, new, use = (self.folder / f"{name}{gone}" for name in ("old", "new", "use"))
+            for name in "ab":
+                (old / name).mkdir(parents=True)
+                (old / name / "u.c").write_text(f"int f{name}(int n) {{ return n > 9 ? n : 2 * n; }}\n")
+                self.call("gcc", "-fprofile-generate", "-ftest-coverage", "-c", "u.c", cwd=old / name)
+            (old / "m.c").write_text("int fa(int), fb(int);\nint main(void) { return fa(1) + fb(2) != 6; }\n")
+            self.call("gcc", "-fprofile-generate", "-o", "m", "m.c", "a/u.o", "b/u.o", cwd=old)
+            self.call("./m", cwd=old)
+            (old / "m-m.gcda").unlink(missing_ok=True)
+            (new / kept).mkdir(parents=True)
+            shutil.copy(old / kept / "u.gcno", new / kept)
+            text = self.optimize(old, "--against", new, "-o", use)
+            self.assertIn("counters of 1 object, 1 function,", text)
+            self.assertRegex(text, rf"1 object is left out: .* has no notes of .*{gone}/u\.gcno")
+            self.assertNotIn("lost", text)
+            for made in use.rglob("*u.gcda"):
+                self.assertIn("FUNCTION", self.call("gcov-dump", made))
+
     def test_what_cannot_be_used(self):
         old = self.counted()
         (old / "u.gcno").rename(old / "kept")
