@@ -341,8 +341,10 @@ static void find_scopes(struct llvm_reading *r, struct sums *s)
     }
     for (uint32_t i = 0; i < r->programs.len && without; i++) {
         const struct program *p = &r->programs.at[i];
-        if (p->scope != NONE && s->scopes.at[p->scope].is_merged)
-            part_others(s, p->scope, p);
+        if (p->scope == NONE || !s->scopes.at[p->scope].is_merged)
+            continue;
+        part_others(s, p->scope, p);
+        s->scopes.at[p->scope].is_merged = false; /* not again for a copy of the program */
     }
     for (uint32_t k = 0; k < s->scopes.len; k++) {
         struct scope *scope = &s->scopes.at[k];

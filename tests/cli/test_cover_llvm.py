@@ -960,10 +960,12 @@ class Live(Folder):
             (name.encode(), ref, [2] * 4) for name in ("other", "o.c:helper") for ref in self.hashes(name)]
         self.write("one.profdata", made.indexed([c if c[0] != b"other" else (*c[:2], [2]) for c in counts], 9,
                                                 ids=[b"\x11\x22"]))
-        got, done = cover(self.folder, "program", "libo.so", "unrun", "one.profdata")
-        self.assertEqual(got[str(self.folder / "m.c")]["FN"], {"main": 1})
-        self.assertEqual(got[str(self.folder / "o.c")]["FN"], {"other": 2, "helper": 2})
-        self.assertEqual(got[str(self.folder / "unrun.c")]["FN"], {"main": 0})
+        shutil.copy(self.folder / "program", self.folder / "copy")
+        for copies in [], ["copy"]:  # what is others' is parted once
+            got, done = cover(self.folder, "program", *copies, "libo.so", "unrun", "one.profdata")
+            self.assertEqual(got[str(self.folder / "m.c")]["FN"], {"main": 1 + len(copies)})
+            self.assertEqual(got[str(self.folder / "o.c")]["FN"], {"other": 2, "helper": 2})
+            self.assertEqual(got[str(self.folder / "unrun.c")]["FN"], {"main": 0})
 
     def hashes(self, function):
         lines = (self.folder / "p.proftext").read_text().splitlines()
