@@ -87,9 +87,9 @@ void llvm_values_put(struct writer *w, const struct llvm_profile *p, const struc
     writer_u32(w, kinds);
     first = f->first_site;
     for (uint32_t kind = 0; kind < VALUE_KINDS; first += f->sites[kind++]) {
-        const struct llvm_site *sites = p->sites.at + first;
         if (!f->sites[kind])
             continue;
+        const struct llvm_site *sites = p->sites.at + first;
         writer_u32(w, kind);
         writer_u32(w, f->sites[kind]);
         for (uint32_t i = 0; i < f->sites[kind]; i++)

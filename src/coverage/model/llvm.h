@@ -80,6 +80,7 @@ struct llvm_profile {
     VEC(struct llvm_site) sites;
     VEC(struct llvm_value) values;
     uint64_t live_values;   /* of these, as sums leave holes */
+    uint64_t lost_sites;    /* that no function owns any more */
     uint64_t value_records; /* functions with values that are not kept */
     uint64_t traces;        /* temporal ones, not kept */
     uint64_t runs;          /* that were added up here */

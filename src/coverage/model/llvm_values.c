@@ -137,6 +137,20 @@ static void pack(struct llvm_profile *p)
     memcpy(&p->sites, &packed.sites, sizeof p->sites);
     memcpy(&p->values, &packed.values, sizeof p->values);
     p->live_values = packed.live_values;
+    p->lost_sites = 0;
+}
+
+/* Packing costs a walk over all that is left, so it waits until as much again, and some more, is
+ * lost: then each value and site is moved a bounded number of times, whatever files say.
+ *
+ *     values    5 3 . . . 7 2      holes where a sum became longer than there was room
+ *     sites     0 1 - - 4          those of a function that took the sites of another build
+ */
+static void pack_if_half_is_lost(struct llvm_profile *p)
+{
+    if (p->values.len > 2 * p->live_values + FEW_HOLES ||
+        p->lost_sites > p->sites.len / 2 + FEW_HOLES)
+        pack(p);
 }
 
 void llvm_values_copy(struct llvm_profile *into, struct llvm_function *copy,
@@ -163,8 +177,13 @@ void llvm_values_add(struct llvm_profile *into, struct llvm_function *own,
             /* As with counters: whichever came first would depend on the order. */
             struct llvm_function larger = *own;
             memcpy(larger.sites, f->sites, sizeof larger.sites);
+            /* What it had belongs to nobody now. */
+            for (uint64_t i = llvm_function_sites(own); i-- > 0; into->lost_sites++)
+                into->live_values -= into->sites.at[own->first_site + i].len;
             llvm_values_copy(into, &larger, from, f);
             *own = larger;
+            if (into != from)
+                pack_if_half_is_lost(into);
             return;
         }
     for (int kind = 0; kind < VALUE_KINDS; kind++) {
@@ -183,6 +202,6 @@ void llvm_values_add(struct llvm_profile *into, struct llvm_function *own,
     }
     list_deinit(&sum);
     list_deinit(&more);
-    if (into->values.len > 2 * into->live_values + FEW_HOLES && into != from)
-        pack(into);
+    if (into != from)
+        pack_if_half_is_lost(into);
 }

@@ -1,0 +1,52 @@
+/* Sums of values in LLVM's profiles: memory is that of the sum.
+ *
+ * Two builds of a function may have sites of different kinds. Each sum then takes the other's, and
+ * what was there before belongs to nobody: it must not stay. */
+#include "coverage/model/llvm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+/* One function with so many sites of a kind, of two values each. */
+static struct llvm_profile profile_of(int kind, uint32_t sites)
+{
+    struct llvm_profile p = {.keeps_values = true, .runs = 1};
+    struct llvm_function f = {.name_ref = 1, .hash = 2, .name = LLVM_NO_NAME};
+    for (uint32_t i = 0; i < sites; i++) {
+        llvm_site_push(&p, 2);
+        vec_push(&p.values, ((struct llvm_value){1, 5}));
+        vec_push(&p.values, ((struct llvm_value){2, 3}));
+    }
+    f.sites[kind] = sites;
+    vec_push(&p.functions, f);
+    return p;
+}
+
+static void test_sites_that_were_replaced_do_not_stay(void **state)
+{
+    enum { SITES = 500, ROUNDS = 400 };
+    (void)state;
+    struct llvm_profile sum = {0}, targets = profile_of(VALUES_TARGETS, SITES),
+                        sizes = profile_of(VALUES_SIZES, SITES);
+    for (int i = 0; i < ROUNDS; i++) {
+        llvm_profile_add(&sum, &targets);
+        llvm_profile_add(&sum, &sizes);
+    }
+    assert_int_equal(sum.functions.at[0].sites[VALUES_SIZES], SITES);
+    assert_int_equal(sum.live_values, 2 * SITES);
+    assert_in_range(sum.sites.len, SITES, 32 * SITES);
+    assert_in_range(sum.values.len, 2 * SITES, 32 * SITES);
+    llvm_profile_deinit(&sum);
+    llvm_profile_deinit(&targets);
+    llvm_profile_deinit(&sizes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sites_that_were_replaced_do_not_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
