@@ -89,7 +89,8 @@ class RankMap {
             const cost = amountText(row.cost), room = this.side - c.measureText(cost).width - 20;
             c.fillStyle = style.color;
             c.textAlign = "left";
-            let name = plain(row.name);
+            const whole = plain(row.name), most = Math.max(1, Math.ceil(room / 3)); /* letters are wider than that */
+            let name = whole.length > most ? `${whole.slice(0, most)}…` : whole;
             while (name.length > 1 && c.measureText(name).width > room)
                 name = `${name.replace(/…$/, "").slice(0, -1)}…`;
             c.fillText(name, 0, y * RANKS.high + 13);
