@@ -75,6 +75,7 @@ class Packages(unittest.TestCase):
                 "libmonarc-dev": ("/libmonarc.a", "/monarc.pc", "/monarc/recording.h",
                                   "/man3/libmonarc.3.gz"),
                 "monarc-runtime": ("/libmonarc_rt.so.1.0.0", "/libmonarc_cover.so.1.0.0",
+                                   "/libmonarc_mpi_mpich.so.1.0.0", "/libmonarc_mpi_openmpi.so.1.0.0",
                                    "/monarc/runtime.h")}.items():
             for name in names:
                 self.assertTrue(any(path.endswith(name) for path in self.files(package)), name)
