@@ -2,8 +2,11 @@
 recording; reports and exports by label.
 
 The program publishes by the specification's own layouts, with no code of monarc's, and prints the CPU
-time that it spent with each label. Shares are compared with tolerances that hold on a busy machine: the
-program's clock and its samples are of the same time.
+time that it spent with each label: by the same clock as samples, so that a busy machine changes nothing
+but the number of samples by ptrace. What is compared may differ by four standard errors. Samples by ptrace
+come at exponential distances and weigh what their thread has run since the last one, so that the variance
+of a share is twice that of as many equal ones. perf's labels are those of the nearest reading: a sample at
+the end of a request may have those of the next.
 """
 
 import gzip
@@ -93,10 +96,14 @@ class Case(unittest.TestCase):
         return folder, truth
 
     def needs_samples(self, folder, least=60):
-        """On a machine with no CPU to spare, ptrace may see hardly anything."""
+        """How many there are. On a machine with no CPU to spare, ptrace may see hardly anything."""
         taken = monarc_json("flat", folder)["summary"]["recording"]["samples_taken"]
         if taken < least:
             self.skipTest(f"only {taken} samples were taken: this machine is too busy for ptrace")
+        return taken
+
+    def slack(self, method, share, taken):
+        return max(0.06, 4 * (share * (1 - share) * 2 / taken) ** 0.5) if method == "ptrace" else 0.06
 
     def table(self, folder, key, *arguments):
         table = monarc_json("flat", "--by-label", key, *arguments, folder)
@@ -151,17 +158,16 @@ class Truth(Case):
         the requests are."""
         for mode in "swap", "inplace":
             folder, truth = self.record(mode, "2", "400", "400", options=["--method", "ptrace"])
-            self.needs_samples(folder)
-            # On a machine with no CPU to spare, ptrace itself sees too much of some code: labels must agree with it.
-            self.check(folder, truth, pure=0.97, slack=0.3)
+            taken = self.needs_samples(folder)
+            self.check(folder, truth, pure=0.97, slack=self.slack("ptrace", 3 / 4, taken))
 
     def test_torn_records_do_not_count(self):
         """Half of each request the record is being changed."""
         folder, truth = self.record("torn", "1", "20000", "600", options=["--method", "ptrace"])
-        self.needs_samples(folder)
+        taken = self.needs_samples(folder)
         rows, whole = self.shares(folder, "http.route")
         total = sum(row["self_samples"] for row in rows.values())
-        self.assertAlmostEqual(whole / total, 2 / 3, delta=0.2)  # (1) of (0.5 + 1)
+        self.assertAlmostEqual(whole / total, 2 / 3, delta=self.slack("ptrace", 2 / 3, taken))  # (1) of (0.5 + 1)
         self.assertGreater(self.of(rows["/a"], "serve_a"), 20 * self.of(rows["/a"], "serve_b"))
         self.assertGreater(rows[None]["self_samples"], 0)
 
@@ -211,8 +217,8 @@ class Damage(Case):
                   if re.search("label|context", loss["text"])]
         self.assertLessEqual(len(losses), 1, losses)
         run = sum(truth.values())
-        rows = {row["name"]: row["self_samples"] for row in table["functions"]}
-        served = sum(n for name, n in rows.items() if name.startswith("serve"))
+        rows = {row["name"]: row["total_samples"] for row in table["functions"]}
+        served = sum(n for name, n in rows.items() if re.match(r"serve_[ab]$", name))
         self.assertGreater(served / table["summary"]["samples"], 0.8, (run, rows))
         return losses, monarc("flat", "--by-label", "http.route", folder)
 
@@ -253,13 +259,16 @@ class OwnCalls(Case):
     def test_labels_and_regions(self):
         for method in "perf", "ptrace":
             folder, truth = self.record(options=["--method", method])
-            self.needs_samples(folder)
+            taken = self.needs_samples(folder)
             rows, whole = self.shares(folder, "http.route")
-            slack = 0.06 if method == "perf" else 0.3  # ptrace's own share of code is not the matter here
-            self.assertAlmostEqual(rows["/a"]["share"], truth["-", "/a"] / sum(truth.values()), delta=slack)
+            self.assertAlmostEqual(rows["/a"]["share"], truth["-", "/a"] / sum(truth.values()),
+                                   delta=self.slack(method, 3 / 5, taken))
             regions = {row["name"]: row for row in self.table(folder, "monarc.region")["rows"]}
-            self.assertEqual(set(regions), {"parse", None})  # outer has no time of its own
-            self.assertAlmostEqual(regions["parse"]["self_samples"] / whole, 0.4, delta=slack + 0.03)  # 10 of 25 ms
+            self.assertEqual(set(regions) - {"outer"}, {"parse", None})
+            if "outer" in regions:  # it has hardly any time of its own
+                self.assertLess(regions["outer"]["self_samples"] / whole, 0.05)
+            self.assertAlmostEqual(regions["parse"]["self_samples"] / whole, 2 / 5,  # 10 of 25 ms
+                                   delta=self.slack(method, 2 / 5, taken) + 0.03)
             total = sum(f["total_samples"] for f in regions["parse"]["functions"] if f["name"] == "parse")
             self.assertGreater(total / regions["parse"]["self_samples"], 0.85)
 
@@ -288,7 +297,8 @@ class Reports(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
         tree = monarc("graph", "--tree", "--label", "http.route=/a", self.folder).stdout
         self.assertIn(b"serve_a", tree)
-        self.assertNotIn(b"serve_b", tree)
+        served = {row["name"]: row["self_samples"] for row in part["functions"]}
+        self.assertLess(served.get("serve_b", 0), 0.1 * served["serve_a"])
 
     def test_values_as_frames(self):
         tree = monarc("graph", "--tree", "--by-label", "http.route", self.folder).stdout.decode()
@@ -296,13 +306,13 @@ class Reports(Case):
         folded = self.dir / "f.folded"
         done = monarc("export", "--format", "folded", "--by-label", "http.route", "-o", folded, self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        outer = {}
+        outer, wrong = {}, 0
         for line in folded.read_text().splitlines():
             stack, number = line.rsplit(" ", 1)
             outer[stack.split(";")[0]] = outer.get(stack.split(";")[0], 0) + int(number)
-            if stack.startswith("http.route=/a;"):
-                self.assertNotIn(";serve_b", stack)
+            wrong += int(number) if stack.startswith("http.route=/a;") and ";serve_b" in stack else 0
         rows = {row["name"]: row["self_share"] for row in self.table(self.folder, "http.route")["rows"]}
+        self.assertLess(wrong, 0.1 * outer["http.route=/a"])
         self.assertAlmostEqual(outer["http.route=/a"] / sum(outer.values()), rows["/a"], delta=0.01)
         done = monarc("diff", "--by-label", "http.route", self.folder, self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
