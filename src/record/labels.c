@@ -79,7 +79,7 @@ struct labels_process {
     enum labels_place place;
     uint64_t offset; /* from the thread pointer, or in the module's block */
     uint64_t module;
-    struct labels_context context;
+    struct labels_context *context; /* NULL: none was read; most processes have none */
 };
 
 /* A record as it was read. */
@@ -126,12 +126,20 @@ struct labels *labels_new(struct collector *c, const struct arch *arch)
     return l;
 }
 
+static void labels_forget_context(struct labels_process *p)
+{
+    if (p->context)
+        vec_free(&p->context->attributes);
+    free(p->context);
+    p->context = NULL;
+}
+
 void labels_free(struct labels *l)
 {
     if (!l)
         return;
     for (size_t i = 0; i < l->processes.len; i++)
-        vec_free(&l->processes.at[i].context.attributes);
+        labels_forget_context(&l->processes.at[i]);
     for (size_t i = 0; i < l->threads.len; i++)
         vec_free(&l->threads.at[i].seen);
     vec_free(&l->processes);
@@ -330,19 +338,22 @@ static void labels_read_context(struct labels *l, pid_t pid, struct labels_proce
     struct arena scratch = {0};
     bool is_whole = labels_read_payload(pid, p->header, &h, &payload, &scratch);
     if (is_whole && h.stamp != p->stamp) {
-        vec_free(&p->context.attributes);
-        p->context = (struct labels_context){0};
-        is_whole = labels_context_read(payload, &p->context, &l->arena);
+        labels_forget_context(p);
+        p->context = calloc(1, sizeof *p->context);
+        if (!p->context)
+            memory_exhausted(sizeof *p->context);
+        is_whole = labels_context_read(payload, p->context, &l->arena);
         p->stamp = h.stamp;
-        collector_process_labels(l->collector, pid, p->context.attributes.at,
-                                 p->context.attributes.len, now_ns);
-        bool has_threads = p->context.schema && (!strcmp(p->context.schema, "tlsdesc_v1_dev") ||
-                                                 !strcmp(p->context.schema, "tls_v1"));
-        if (has_threads && p->place == PLACE_NONE)
-            labels_find_variable(l, pid, p, now_ns);
-        if (p->place != PLACE_NONE)
-            l->is_active = true;
+        collector_process_labels(l->collector, pid, p->context->attributes.at,
+                                 p->context->attributes.len, now_ns);
     }
+    /* The library with the variable may be loaded, or be told of, later than this is published. */
+    const char *schema = p->context ? p->context->schema : NULL;
+    bool has_threads = schema && (!strcmp(schema, "tlsdesc_v1_dev") || !strcmp(schema, "tls_v1"));
+    if (has_threads && p->place == PLACE_NONE)
+        labels_find_variable(l, pid, p, now_ns);
+    if (p->place != PLACE_NONE)
+        l->is_active = true;
     if (!is_whole && !p->is_bad && h.stamp) {
         l->bad_contexts++;
         p->is_bad = true;
@@ -376,7 +387,7 @@ void labels_exec(struct labels *l, pid_t pid)
         return;
     pthread_mutex_lock(&l->lock);
     if ((at = map_find(&l->process_of, (uint64_t)pid, 0))) {
-        vec_free(&l->processes.at[*at].context.attributes);
+        labels_forget_context(&l->processes.at[*at]);
         l->processes.at[*at] = (struct labels_process){.wait_ns = FIRST_LOOK_NS};
     }
     if ((at = map_find(&l->thread_of, (uint64_t)pid, 0)))
@@ -466,12 +477,12 @@ static uint32_t labels_number(struct labels *l, pid_t pid, struct labels_process
     const uint8_t *ids = NULL;
     size_t len = 0;
     bool is_cut = false, has_unknown = false;
-    bool is_valid = labels_record_read(record, &p->context, labels, &len, &ids, &is_cut,
-                                       &has_unknown, &scratch);
+    bool is_valid =
+        labels_record_read(record, p->context, labels, &len, &ids, &is_cut, &has_unknown, &scratch);
     if (is_valid && has_unknown) {
         labels_read_context(l, pid, p, now_ns);
-        is_valid = labels_record_read(record, &p->context, labels, &len, &ids, &is_cut,
-                                      &has_unknown, &scratch);
+        is_valid = labels_record_read(record, p->context, labels, &len, &ids, &is_cut, &has_unknown,
+                                      &scratch);
     }
     l->bad_records += is_cut;
     uint32_t number = is_valid ? collector_labels(l->collector, labels, len, ids,
@@ -488,21 +499,19 @@ static struct labels_process *labels_publishing(struct labels *l, pid_t pid)
     return at && l->processes.at[*at].place != PLACE_NONE ? &l->processes.at[*at] : NULL;
 }
 
-/* Called with the lock; 1: it is not to be found. */
+/* Called with the lock; 1: it is not to be found, yet: new threads run before they have a list. */
 static uint64_t labels_pointer_of(struct labels *l, pid_t pid, pid_t tid)
 {
     bool is_new;
     uint32_t at = map_index(&l->thread_of, (uint64_t)tid, 0, l->pointers.len, &is_new);
     if (is_new)
         vec_push(&l->pointers, 0);
-    if (!l->pointers.at[at])
+    if (l->pointers.at[at] <= 1)
         l->pointers.at[at] = labels_thread_pointer(pid, tid);
     return l->pointers.at[at];
 }
 
-/* Of one that does not run. */
-static uint32_t labels_of_still(struct labels *l, pid_t pid, pid_t tid, uint64_t thread,
-                                uint64_t now_ns)
+uint32_t labels_stopped(struct labels *l, pid_t pid, pid_t tid, uint64_t thread, uint64_t now_ns)
 {
     uint8_t record[LABELS_MOST_RECORD];
     struct labels_seen seen = {.pid = pid, .tid = tid};
@@ -511,27 +520,20 @@ static uint32_t labels_of_still(struct labels *l, pid_t pid, pid_t tid, uint64_t
     struct labels_process *p = labels_publishing(l, pid);
     if (p && !thread)
         thread = labels_pointer_of(l, pid, tid);
+    l->no_pointers += p && thread == 1;
     if (p && thread > 1 && labels_read_thread(pid, thread, p, true, &seen, record)) {
         l->bad_records += seen.is_bad;
         if (seen.len)
             number = labels_number(l, pid, p, (struct bytes){record, seen.len}, now_ns);
-    } else if (p && thread == 1) {
-        l->no_pointers++;
     }
     pthread_mutex_unlock(&l->lock);
     return number;
 }
 
-uint32_t labels_stopped(struct labels *l, pid_t pid, pid_t tid, uint64_t thread_pointer,
-                        uint64_t now_ns)
-{
-    return labels_of_still(l, pid, tid, thread_pointer, now_ns);
-}
-
 uint32_t labels_waiting(struct labels *l, pid_t pid, pid_t tid, uint64_t now_ns)
 {
     labels_look(l, pid, now_ns); /* it may wait all the time, and never be sampled */
-    return labels_of_still(l, pid, tid, 0, now_ns);
+    return labels_stopped(l, pid, tid, 0, now_ns);
 }
 
 /* --- threads that run ------------------------------------------------------------------------ */
@@ -550,9 +552,8 @@ void labels_observe(struct labels *l, pid_t pid, pid_t tid)
         memcpy(seen.bytes, record, kept);
         seen.len = (uint16_t)kept;
         vec_push(&l->news, seen);
-    } else if (p && thread == 1) {
-        l->no_pointers++;
     }
+    l->no_pointers += thread == 1;
     pthread_mutex_unlock(&l->lock);
 }
 

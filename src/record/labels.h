@@ -28,7 +28,7 @@ void labels_look(struct labels *l, pid_t pid, uint64_t now_ns);
 /* Whether any process does. May be called by any thread. */
 bool labels_are_read(const struct labels *l);
 
-/* Of a thread that is stopped, and whose thread pointer is known. */
+/* Of a thread that does not run; 0: its thread pointer is not known. */
 uint32_t labels_stopped(struct labels *l, pid_t pid, pid_t tid, uint64_t thread_pointer,
                         uint64_t now_ns);
 

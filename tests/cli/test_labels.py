@@ -179,6 +179,14 @@ class Truth(Case):
             folder, truth = self.record("swap", "2", "20000", "300", program=program)
             self.check(folder, truth)
 
+    def test_what_comes_late(self):
+        """A library that is loaded, or a thread that is ready, after the context was published."""
+        library = build("libctx.so", "-fPIC", "-shared", "-DIN_LIBRARY")
+        program = build("labels_lib", f'-DLIBRARY="{library}"')
+        for of in program, self.program:
+            folder, truth = self.record("late", "1", "20000", "700", program=of)
+            self.check(folder, truth, labelled=0.5, pure=0.8)  # before, they have none
+
     def test_several_processes(self):
         folder, truth = self.record("children", "2", "20000", "200")
         rows, _ = self.shares(folder, "service.name")

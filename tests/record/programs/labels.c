@@ -9,7 +9,9 @@
  *     children  two processes, each with a context of its own
  *     grows     a key is added to the context when half of the time is over
  *     torn      as inplace, but half of each request is spent with `valid` 0
- *     bad KIND  what is damaged: pointer, length, entry, version, payload, endless, stamp
+ *     late      as swap; what tells where the variable is comes 0.3 s after the context: its
+ * library, or the thread's list of robust mutexes bad KIND  what is damaged: pointer, length,
+ * entry, version, payload, endless, stamp
  *
  * Requests of route /a take three times as long as those of /b; each calls a function of its own.
  * Compiled with -DLIBRARY="FILE", the variable is in a library that is loaded at run time
@@ -23,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,7 +245,8 @@ static void *worker(void *context)
 static void run(const char *service, uint32_t threads)
 {
     pthread_t all[MOST_THREADS];
-    publish(service, 2);
+    if (strcmp(mode, "late") != 0)
+        publish(service, 2);
     for (uint32_t i = 1; i < threads; i++)
         pthread_create(&all[i], NULL, worker, (void *)(uintptr_t)i);
     if (!strcmp(mode, "grows")) {
@@ -267,6 +271,17 @@ static void run(const char *service, uint32_t threads)
     fflush(stdout);
 }
 
+/* While monarc cannot find it, the thread has a label already. */
+static void set_late_context(void)
+{
+#ifndef LIBRARY
+    static struct record record;
+    fill(&record, 0, 0, 1);
+    record.valid = 1;
+    set_context(&record);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     mode = argc > 1 ? argv[1] : "swap";
@@ -279,6 +294,16 @@ int main(int argc, char **argv)
         request_ns = (uint64_t)atoi(argv[3]) * 1000;
     if (argc > 4)
         run_ns = (uint64_t)atoi(argv[4]) * 1000000;
+    if (!strcmp(mode, "late")) {
+        void *list;
+        size_t len;
+        syscall(SYS_get_robust_list, 0, &list, &len);
+        syscall(SYS_set_robust_list, NULL, len);
+        publish("shop", 2);
+        set_late_context();
+        serve_a(300000000);
+        syscall(SYS_set_robust_list, list, len);
+    }
 #ifdef LIBRARY
     void *library = dlopen(LIBRARY, RTLD_NOW);
     set_context = library ? (void (*)(void *))dlsym(library, "set_context") : NULL;
