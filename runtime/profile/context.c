@@ -188,11 +188,12 @@ static void copy_name(char to[NAME_BYTES], const char *from)
     to[len] = 0;
 }
 
-/* With the process's lock. A record whose thread is gone is as good as a new one. */
+/* With the process's lock. A record whose thread is gone is as good as a new one; of those of a
+ * parent, one is that of the thread that forked, which is not known. */
 static struct context *take_record(struct process *p)
 {
     struct context *c = published.all_len >= SOME_RECORDS ? published.all : NULL;
-    while (c && (c->pid == p->pid && SYS3(SYS_tgkill, p->pid, c->tid, 0) != -ESRCH))
+    while (c && (c->pid != p->pid || SYS3(SYS_tgkill, p->pid, c->tid, 0) != -ESRCH))
         c = c->next;
     if (c) {
         c->depth = 0;

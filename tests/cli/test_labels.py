@@ -280,6 +280,10 @@ class OwnCalls(Case):
             total = sum(f["total_samples"] for f in regions["parse"]["functions"] if f["name"] == "parse")
             self.assertGreater(total / regions["parse"]["self_samples"], 0.85)
 
+    def test_forked_threads_have_records_of_their_own(self):
+        done = monarc("run", "--no-report", "-o", self.dir / "r.monarc", self.program, "fork")
+        self.assertEqual((done.returncode, done.stdout), (0, b"has 0\n"), done.stderr)
+
     def test_another_publisher_is_left_alone(self):
         done = monarc("run", "--no-report", "-o", self.dir / "r.monarc", self.program, "other")
         self.assertEqual((done.returncode, done.stdout), (0, b"other -1\n"), done.stderr)

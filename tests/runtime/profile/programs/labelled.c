@@ -1,13 +1,16 @@
 /* Says what it works on with monarc's own calls, in two threads, and prints the CPU time that it
  * spent with each route by its own clock; with an argument, publishes by itself before: then
- * monarc's calls must leave that alone. */
+ * monarc's calls must leave that alone. With "fork", many threads have labels in a child before the
+ * thread that forked: prints whether that has a record, and how many others share it. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <monarc/runtime.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,9 +60,47 @@ static void *worker(void *context)
     return NULL;
 }
 
+enum { MANY = 80, MORE = 100 };
+static pthread_barrier_t all_there;
+
+/* Sets a label; returns where this thread's record is. */
+static void *record_of(void *barrier)
+{
+    void **variable = dlsym(RTLD_DEFAULT, "otel_thread_ctx_v1");
+    monarc_rt_label("k", "v");
+    if (barrier)
+        pthread_barrier_wait(barrier);
+    return variable ? *variable : NULL;
+}
+
+static int sharing(const void *record, int threads_len)
+{
+    pthread_t threads[MORE];
+    void *theirs;
+    int shared = 0;
+    pthread_barrier_init(&all_there, NULL, (unsigned)threads_len);
+    for (int i = 0; i < threads_len; i++)
+        pthread_create(&threads[i], NULL, record_of, &all_there);
+    for (int i = 0; i < threads_len; i++) {
+        pthread_join(threads[i], &theirs);
+        shared += theirs == record;
+    }
+    return shared;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t other;
+    if (argc > 1 && monarc_rt_label && !strcmp(argv[1], "fork")) {
+        void *mine = record_of(NULL);
+        sharing(mine, MANY);
+        if (!fork()) {
+            printf("%s %d\n", mine ? "has" : "lacks", sharing(mine, MORE));
+            return 0;
+        }
+        wait(NULL);
+        return 0;
+    }
     if (argc > 1) {
         int fd = memfd_create("OTEL_CTX", 0);
         if (ftruncate(fd, 4096) || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
