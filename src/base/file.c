@@ -67,7 +67,9 @@ static bool await_writer(int fd, struct file_buffer *b)
     buffer_room(b, FIRST_BYTES);
     ssize_t n = read(fd, b->at, FIRST_BYTES);
     struct pollfd pipe = {.fd = fd, .events = POLLIN};
-    if (n == 0 && poll(&pipe, 1, WRITER_MILLISECONDS) == 0) {
+    if (n == 0 && poll(&pipe, 1, WRITER_MILLISECONDS) == 0)
+        n = read(fd, b->at, FIRST_BYTES); /* EAGAIN: there is a writer, who has not begun */
+    if (n == 0 && !pipe.revents) {
         errno = ETIMEDOUT;
         return false;
     }

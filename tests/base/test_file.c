@@ -229,6 +229,36 @@ static void test_endless_files_are_refused(void **state)
     rmdir(folder);
 }
 
+/* Opens the pipe when its reader has been there for a while, and takes its time to begin. */
+static void *write_late(void *path)
+{
+    usleep(200 * 1000);
+    int fd = open(path, O_WRONLY);
+    usleep(1300 * 1000);
+    assert_int_equal(write(fd, "late", 4), 4);
+    close(fd);
+    return NULL;
+}
+
+/* The moment that a writer gets is for opening the pipe; how slow it is then is its own affair. */
+static void test_slow_writers_are_waited_for(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
+    struct file_buffer b = {0};
+    pthread_t writer;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(pthread_create(&writer, NULL, write_late, path), 0);
+    read_ok(path, &b);
+    assert_int_equal(b.len, 4);
+    pthread_join(writer, NULL);
+    file_buffer_deinit(&b);
+    unlink(path);
+    rmdir(folder);
+}
+
 /* Large files are mapped, small ones and streams are read; the bytes are the same. */
 static void test_mapped_files(void **state)
 {
@@ -267,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_written_files),
         cmocka_unit_test(test_failed_replacing_keeps_the_old),
         cmocka_unit_test(test_endless_files_are_refused),
+        cmocka_unit_test(test_slow_writers_are_waited_for),
         cmocka_unit_test(test_mapped_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
