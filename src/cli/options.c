@@ -129,7 +129,7 @@ static const struct option_row PART[] = {
      FILLS(struct session_options, recorded.named_thread)},
     {0, "label", "KEY=VALUE", "only samples with that label (may be repeated)",
      TAKEN_BY(take_label)},
-    {0, "by-label", "KEY", "tell the values of a label apart, as outermost frames of the stacks",
+    {0, "by-label", "KEY", "the values of a label apart: a table in flat, else outermost frames",
      FILLS(struct session_options, recorded.by_label)},
     {0, "from", "T", "only what came later than T seconds after the start",
      FILLS(struct session_options, recorded.from),
