@@ -712,7 +712,7 @@ class Files(Case):
         for words, says in (([], "--for NAME"), (["--for", "gcc"], "what was measured"),
                             (["--for", "gcc", "x"], "-o FILE"),
                             (["--for", "gcc", "--binary", "x", "-o", "y"], "--binary"),
-                            (["--for", "clang", "--gcc", "12", "x", "-o", "y"], "--gcc is of")):
+                            (["--for", "clang", "--gcc", "12", "x", "-o", "y"], "--gcc works only with")):
             self.assertIn(says, self.monarc("optimize", *words, status=2))
 
 
