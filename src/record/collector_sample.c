@@ -20,11 +20,11 @@
  * A sample costs one walk over its frames and a look-up in a map for each. Memory is bounded: from
  * NODES_FOR_ALL nodes on, only the FEW_FRAMES innermost frames are kept. */
 #include "record/collector_private.h"
+#include "record/proc_threads.h"
 
 #include "objfile/object.h"
 
 #include <string.h>
-#include <sys/uio.h>
 
 enum {
     MOST_FRAMES = 2048,
@@ -78,8 +78,7 @@ static bool sample_module(void *context, uint64_t pc, struct unwind_module *out)
 /* All of it or nothing. */
 static bool sample_read_memory(pid_t pid, uint64_t address, void *into, size_t len)
 {
-    struct iovec ours = {into, len}, theirs = {(void *)(uintptr_t)address, len}; // NOLINT
-    return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
+    return proc_read_memory(pid, address, into, len) == len;
 }
 
 /* The stack pointer, from which on the stack was copied. */

@@ -17,6 +17,7 @@
  * conditions are read; profiles of values are left out. gcc 9 and later, of 32 and 64 bits. A
  * stripped program has no symbol that leads to its list. */
 #include "record/gcc_counters.h"
+#include "record/proc_threads.h"
 
 #include "coverage/format/format.h"
 
@@ -38,8 +39,7 @@ enum {
 
 static bool remote_read(pid_t pid, uint64_t at, void *to, size_t len)
 {
-    struct iovec local = {to, len}, remote = {(void *)(uintptr_t)at, len};
-    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+    return proc_read_memory(pid, at, to, len) == len;
 }
 
 /* A pointer, or a number of that size. */

@@ -37,7 +37,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -159,17 +158,9 @@ bool labels_are_read(const struct labels *l)
     return l && l->is_active;
 }
 
-/* As much as there is. */
-static size_t labels_read(pid_t pid, uint64_t from, void *to, size_t len)
-{
-    struct iovec ours = {to, len}, theirs = {(void *)(uintptr_t)from, len}; // NOLINT
-    ssize_t n = process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
-    return n > 0 ? (size_t)n : 0;
-}
-
 static bool labels_read_word(pid_t pid, uint64_t from, uint64_t *out)
 {
-    return labels_read(pid, from, out, sizeof *out) == sizeof *out;
+    return proc_read_memory(pid, from, out, sizeof *out) == sizeof *out;
 }
 
 /* --- contexts of processes ------------------------------------------------------------------- */
@@ -199,7 +190,7 @@ static uint64_t labels_find_header(pid_t pid)
             continue;
         for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES && !found; i++)
             if (!strncmp(m.path, NAMES[i], strlen(NAMES[i])) &&
-                labels_read(pid, m.start, &h, sizeof h) == sizeof h &&
+                proc_read_memory(pid, m.start, &h, sizeof h) == sizeof h &&
                 !memcmp(h.signature, "OTEL_CTX", sizeof h.signature) && h.version == VERSION)
                 found = m.start;
     }
@@ -215,16 +206,16 @@ static bool labels_read_payload(pid_t pid, uint64_t header, struct labels_header
 {
     for (int i = 0; i < TRIES; i++) {
         struct labels_header after;
-        if (labels_read(pid, header, out, sizeof *out) != sizeof *out || out->version != VERSION ||
-            out->size > MOST_PAYLOAD)
+        if (proc_read_memory(pid, header, out, sizeof *out) != sizeof *out ||
+            out->version != VERSION || out->size > MOST_PAYLOAD)
             return false;
         if (!out->stamp)
             continue;
         uint8_t *bytes = ARENA_NEW(a, uint8_t, out->size + 1);
-        if (labels_read(pid, out->payload, bytes, out->size) != out->size)
+        if (proc_read_memory(pid, out->payload, bytes, out->size) != out->size)
             return false;
         *payload = (struct bytes){bytes, out->size};
-        if (labels_read(pid, header, &after, sizeof after) == sizeof after &&
+        if (proc_read_memory(pid, header, &after, sizeof after) == sizeof after &&
             !memcmp(&after, out, sizeof after))
             return true;
     }
@@ -244,7 +235,7 @@ static void labels_by_descriptor(pid_t pid, const struct object_thread_variable 
     if ((int64_t)argument < 0) {
         p->place = PLACE_OFFSET;
         p->offset = argument;
-    } else if (labels_read(pid, argument, words, sizeof words) == sizeof words && words[0]) {
+    } else if (proc_read_memory(pid, argument, words, sizeof words) == sizeof words && words[0]) {
         p->place = PLACE_MODULE;
         p->module = words[0];
         p->offset = words[1];
@@ -303,7 +294,7 @@ static uint64_t labels_thread_pointer(pid_t pid, pid_t tid)
         return 1;
     uint64_t end = (uintptr_t)head & ~UINT64_C(7), start = end - sizeof words;
     /* The struct may be the first thing on its page, and the page before not be there. */
-    while (labels_read(pid, start, words, end - start) != end - start) {
+    while (proc_read_memory(pid, start, words, end - start) != end - start) {
         start = (start & -UINT64_C(4096)) + 4096;
         if (start >= end)
             return 1;
@@ -418,16 +409,16 @@ static bool labels_read_record(pid_t pid, uint64_t from, uint8_t record[LABELS_M
 {
     uint16_t size;
     enum { USUAL = 640 };
-    size_t got = labels_read(pid, from, record, USUAL);
+    size_t got = proc_read_memory(pid, from, record, USUAL);
     if (got < LABELS_HEAD)
-        got = labels_read(pid, from, record, LABELS_HEAD);
+        got = proc_read_memory(pid, from, record, LABELS_HEAD);
     if (got < LABELS_HEAD)
         return false;
     memcpy(&size, record + 26, sizeof size);
     *len = LABELS_HEAD + (size_t)size;
     if (*len > LABELS_MOST_RECORD)
         return false;
-    return got >= *len || labels_read(pid, from, record, *len) == *len;
+    return got >= *len || proc_read_memory(pid, from, record, *len) == *len;
 }
 
 /* What a thread publishes now, into *out and, all of it, `record`; is_still: the thread does not

@@ -36,7 +36,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,8 +80,7 @@ struct watching {
 
 static bool memory_read(pid_t pid, uint64_t at, void *to, size_t len)
 {
-    struct iovec local = {to, len}, remote = {(void *)(uintptr_t)at, len};
-    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+    return proc_read_memory(pid, at, to, len) == len;
 }
 
 /* Into bytes that are kept if it fails: a process that is gone leaves its last reading. */

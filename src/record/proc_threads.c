@@ -268,6 +268,13 @@ size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
+size_t proc_read_memory(pid_t pid, uint64_t from, void *to, size_t len)
+{
+    struct iovec ours = {to, len}, theirs = {(void *)(uintptr_t)from, len}; // NOLINT
+    ssize_t n = process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
+    return n > 0 ? (size_t)n : 0;
+}
+
 /* sched_setattr(2), which the C library has no name for. */
 void request_short_slice(void)
 {

@@ -91,6 +91,9 @@ bool proc_parse_mapping(char *line, struct proc_mapping *out);
  * how much there is. */
 size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
 
+/* Copies memory of a process, or a thread of it; returns how much could be read of `len` bytes. */
+size_t proc_read_memory(pid_t pid, uint64_t from, void *to, size_t len);
+
 /* Asks the scheduler, from Linux 6.12 on, for short turns of the calling thread, which begin the
  * sooner. For where being late makes figures worse on a busy machine: threads that are to be looked
  * at now, and periods of threads that begin. It costs who runs in our place; older kernels ignore

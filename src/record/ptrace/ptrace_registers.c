@@ -8,6 +8,7 @@
  * sizes. aarch64 and riscv64 have put the result over the first argument by then and do not say
  * whether the thread has left the call. */
 #include "record/ptrace/ptrace_registers.h"
+#include "record/proc_threads.h"
 
 #include <elf.h>
 #include <string.h>
@@ -65,8 +66,7 @@ bool ptrace_registers_read(pid_t tid, struct ptrace_registers *out)
 
 bool ptrace_memory_read(pid_t tid, uint64_t from, void *to, size_t size)
 {
-    struct iovec here = {to, size}, there = {(void *)(uintptr_t)from, size};
-    return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
+    return proc_read_memory(tid, from, to, size) == size;
 }
 
 bool ptrace_memory_write(pid_t tid, uint64_t to, const void *from, size_t size)
