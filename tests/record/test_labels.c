@@ -63,6 +63,18 @@ static void contexts_may_be_cut(void **state)
     assert_int_equal(whole, 3); /* nothing, one message, two */
 }
 
+/* A length of ten bytes, whose last bits no number has room for. */
+static void numbers_of_more_than_64_bits_are_damage(void **state)
+{
+    static const char long_length[] = "\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02";
+    struct arena a = {0};
+    struct labels_context c = {0};
+    (void)state;
+    assert_false(labels_context_read(
+        (struct bytes){(const uint8_t *)long_length, sizeof long_length - 1}, &c, &a));
+    arena_deinit(&a);
+}
+
 struct read {
     bool is_valid, is_cut, has_unknown;
     size_t len;
@@ -124,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_context_is_read), cmocka_unit_test(contexts_may_be_cut),
+        cmocka_unit_test(numbers_of_more_than_64_bits_are_damage),
         cmocka_unit_test(the_last_value_counts), cmocka_unit_test(odd_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
  * times their size and 64 MiB. Time is linear in samples times frames. */
 #include "profile/import/named_recording.h"
 
+#include "base/protobuf_read.h"
 #include "profile/model/pprof_fields.h"
 
 #include <inttypes.h>
