@@ -85,7 +85,8 @@ static bool send_bytes(const struct reduction *r, int to, const char *bytes, uin
     return ok;
 }
 
-/* The caller frees the bytes; without memory for them they are received and dropped. */
+/* The caller frees the bytes. Without memory for them they are received and dropped: a piece that
+ * is larger than its buffer is cut off with an error, and the sender goes on. */
 static char *receive_bytes(const struct reduction *r, int from, uint64_t *len)
 {
     static char dropped[1 << 16];
@@ -96,10 +97,10 @@ static char *receive_bytes(const struct reduction *r, int from, uint64_t *len)
     char *bytes = malloc(n ? n : 1);
     for (uint64_t at = 0; at < n; at += MOST_BYTES) {
         int piece = (int)(n - at < MOST_BYTES ? n - at : MOST_BYTES);
-        if (!bytes && piece > (int)sizeof dropped)
-            return NULL; /* the sender's MPI says so to it */
-        if (PMPI_Recv(bytes ? bytes + at : dropped, piece, MPI_BYTE, from, TAG, r->comm,
-                      MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+        int room = bytes || piece < (int)sizeof dropped ? piece : (int)sizeof dropped;
+        if (PMPI_Recv(bytes ? bytes + at : dropped, room, MPI_BYTE, from, TAG, r->comm,
+                      MPI_STATUS_IGNORE) != MPI_SUCCESS &&
+            bytes) {
             free(bytes);
             return NULL;
         }
