@@ -28,11 +28,6 @@ static double share_of(uint64_t part, uint64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* Functions that are not as they were: those that lost counters and, if asked for, those that
  * moved, which are the last ones of the list. */
 static void counters_table(const struct use_counters *u, const struct optimize_request *r,
@@ -69,23 +64,23 @@ static void counters_text(const struct use_counters *u, const struct optimize_re
     out_printf(out,
                " of %" PRIu64 " object%s, %" PRIu64 " function%s, %" PRIu32 " run%s with %" PRIu64
                " as the sum of their largest counts\n",
-               u->written, plural(u->written), u->kept, plural(u->kept), u->runs, plural(u->runs),
-               u->sum_max);
+               u->written, text_plural(u->written), u->kept, text_plural(u->kept), u->runs,
+               text_plural(u->runs), u->sum_max);
     if (u->unmatched)
         out_printf(out, "%" PRIu64 " object%s left out: %s has no notes of %s\n", u->unmatched,
                    u->unmatched == 1 ? " is" : "s are", r->against, u->unmatched_path);
     if (u->moved)
         out_printf(out, "%" PRIu64 " function%s moved, and kept %s counters\n", u->moved,
-                   plural(u->moved), u->moved == 1 ? "its" : "their");
+                   text_plural(u->moved), u->moved == 1 ? "its" : "their");
     if (lost)
         out_printf(out, "%" PRIu64 " function%s lost %s counters, %.2f %% of all counts\n", lost,
-                   plural(lost), lost == 1 ? "its" : "their", share_of(u->lost, u->count));
+                   text_plural(lost), lost == 1 ? "its" : "their", share_of(u->lost, u->count));
     counters_table(u, r, out);
     if (u->drifted)
         out_printf(out,
                    "also: %s, by function and line; for the %" PRIu64
                    " object%s with such functions: -fauto-profile=FILE instead of -fprofile-use\n",
-                   u->drifted, u->drifted_objects, plural(u->drifted_objects));
+                   u->drifted, u->drifted_objects, text_plural(u->drifted_objects));
     if (r->output && path_has_suffix(r->output, ".gcda"))
         out_str(out, "next: gcc -O2 -fprofile-use, with the file beside the object\n");
     else if (r->output)

@@ -248,6 +248,12 @@ struct text_style {
  * writing (U+202A to U+202E, U+2066 to U+2069) as `\u202e`: symbols may hold any byte, terminals
  * obey them, and a name with the latter reads as another. */
 void text_name(struct out *out, const char *name);
+
+/* The ending of a noun behind a number: "1 run", "2 runs". */
+static inline const char *text_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
 void text_name_n(struct out *out, const char *name, size_t len);
 
 /* " [libx.so]", behind what is in it; names that have brackets of their own get no others. */

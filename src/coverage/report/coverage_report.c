@@ -82,11 +82,6 @@ static void say(void (*print)(void *, const char *), void *context, const char *
 
 /* English alone, and only for nouns that take a plain s: branches are spelled out where they come.
  */
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* As the option spells it: reports and JSON name what was asked for by the same word. */
 const char *instance_rule_name(uint8_t rule)
 {
@@ -112,7 +107,7 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
         char conditions[64] = "";
         if (outcomes)
             snprintf(conditions, sizeof conditions, " and %" PRIu64 " outcome%s of conditions",
-                     outcomes, plural(outcomes));
+                     outcomes, text_plural(outcomes));
         say(print, context,
             "--instances union: %" PRIu64 " branch%s%s counted with those of another instance of "
             "the function",
@@ -124,7 +119,7 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
         say(print, context,
             "left out: %" PRIu64 " source%s outside of %.200s, such as %.200s (--root names "
             "another folder, --system counts them)",
-            r->left_out.outside_sources, plural(r->left_out.outside_sources), s->root,
+            r->left_out.outside_sources, text_plural(r->left_out.outside_sources), s->root,
             r->left_out.outside_example);
     if (s->leaves_unwanted)
         say(print, context, "left out: sources by --include and --exclude");
@@ -138,14 +133,14 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
         say(print, context,
             "left out by markers in the sources: %" PRIu64 " line%s, %" PRIu64 " function%s, "
             "%" PRIu64 " branch%s (--no-markers counts them)",
-            r->left_out.lines, plural(r->left_out.lines), r->left_out.functions,
-            plural(r->left_out.functions), r->left_out.branches,
+            r->left_out.lines, text_plural(r->left_out.lines), r->left_out.functions,
+            text_plural(r->left_out.functions), r->left_out.branches,
             r->left_out.branches == 1 ? "" : "es");
     if (s->unrun)
         say(print, context,
             "%" PRIu64 " of %" PRIu64 " object%s left no counters: counted as not covered (it did "
             "not run, or ended by _exit or a signal)",
-            s->unrun, s->objects, plural(s->objects));
+            s->unrun, s->objects, text_plural(s->objects));
     if (s->unknown_functions)
         say(print, context,
             "%" PRIu64 " function%s unknown in some object: neither covered nor missed unless "
@@ -153,7 +148,7 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
             s->unknown_functions, s->unknown_functions == 1 ? " is" : "s are");
     if (s->repaired_functions)
         say(print, context, "repaired: the counts of %" PRIu64 " function%s", s->repaired_functions,
-            plural(s->repaired_functions));
+            text_plural(s->repaired_functions));
     for (size_t i = 0; i < r->notes.len; i++)
         print(context, r->notes.at[i]);
 }
