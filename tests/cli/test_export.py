@@ -16,6 +16,7 @@ from pathlib import Path
 
 from harness import ROOT, gmon, main, monarc, monarc_json
 import parquet_file
+from protobuf_file import fields, packed
 from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, WORK, Run, whole_run
 from run_file import FILE, PERIOD, WAIT
 
@@ -23,51 +24,6 @@ FORMATS = ("callgrind", "cpuprofile", "dot", "firefox", "folded", "otlp", "parqu
            "pprof", "speedscope")
 MODULES = Path(os.environ.get("MONARC_NODE_MODULES", ROOT / "build/npm/node_modules"))
 TICK = 10**7  # nanoseconds of a sample of demo.gmon
-
-
-def fields(data):
-    """Fields of one protobuf message: numbers and bytes, by number."""
-    found, at = defaultdict(list), 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            found[tag >> 3].append(varint())
-        elif tag & 7 == 1:
-            found[tag >> 3].append(int.from_bytes(data[at:at + 8], "little"))
-            at += 8
-        else:
-            assert tag & 7 == 2, tag
-            size = varint()
-            found[tag >> 3].append(data[at:at + size])
-            at += size
-    assert at == len(data)
-    return found
-
-
-def packed(data):
-    values = []
-    while data:
-        value = shift = 0
-        while True:
-            byte, data = data[0], data[1:]
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
-        values.append(value)
-    return values
 
 
 class Pprof:

@@ -116,18 +116,22 @@ class Fleet(unittest.TestCase):
                                                    ("main", "parse", "malloc"): malloc}, rank=day)
             self.export("--service", "search", "--build", build, name)
 
-    @unittest.skipUnless((CHDB / "chdb").is_dir() and shutil.which("node"),
-                         "no ClickHouse among the modules of Node.js")
-    def test_queries_for_clickhouse(self):
-        self.fleet()
-        queries = re.findall(r"```clickhouse\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
-        top, worse, malloc, callers, hosts, folded = self.ask_clickhouse(*queries)
+    def check_fleet(self, top, worse, malloc, callers):
+        """The answers about fleet(), by either engine."""
         self.assertEqual([(r["function"], round(r["seconds"], 6), int(r["builds"])) for r in top],
                          [("search", 1.8, 2), ("malloc", 0.5, 2), ("parse", 0.3, 2)])
         self.assertEqual([(r["function"], round(r["before"], 6), round(r["after"], 6)) for r in worse],
                          [("malloc", 0.125, 0.3)])
         self.assertEqual([round(r["share"], 6) for r in malloc], [0.125, 0.125, 0.3])
         self.assertEqual([(r["caller"], round(r["seconds"], 6)) for r in callers], [("parse", 0.5)])
+
+    @unittest.skipUnless((CHDB / "chdb").is_dir() and shutil.which("node"),
+                         "no ClickHouse among the modules of Node.js")
+    def test_queries_for_clickhouse(self):
+        self.fleet()
+        queries = re.findall(r"```clickhouse\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
+        top, worse, malloc, callers, hosts, folded = self.ask_clickhouse(*queries)
+        self.check_fleet(top, worse, malloc, callers)
         self.assertEqual((hosts[0]["host"], int(hosts[0]["recordings"])), ("node2", 1))
         self.assertEqual([(r["line"], int(r["value"])) for r in folded],
                          [("main;parse", 3 * 10**8), ("main;parse;malloc", 5 * 10**8),
@@ -139,12 +143,7 @@ class Fleet(unittest.TestCase):
         self.fleet()
         queries = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
         top, worse, malloc, callers, hosts = self.ask(*queries)
-        self.assertEqual([(r["function"], round(r["seconds"], 6), int(r["builds"])) for r in top],
-                         [("search", 1.8, 2), ("malloc", 0.5, 2), ("parse", 0.3, 2)])
-        self.assertEqual([(r["function"], round(r["before"], 6), round(r["after"], 6)) for r in worse],
-                         [("malloc", 0.125, 0.3)])
-        self.assertEqual([round(r["share"], 6) for r in malloc], [0.125, 0.125, 0.3])
-        self.assertEqual([(r["caller"], round(r["seconds"], 6)) for r in callers], [("parse", 0.5)])
+        self.check_fleet(top, worse, malloc, callers)
         self.assertEqual(hosts[0]["host"], "node2")
 
 

@@ -20,6 +20,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, is_sanitized, main, monarc, monarc_json
+from protobuf_file import packed, pairs
 
 sys.dont_write_bytecode = True
 SCRATCH = tempfile.TemporaryDirectory()
@@ -35,47 +36,6 @@ def build(name, *flags, compiler=COMPILER):
 
 def setUpModule():
     Case.program = build("labels", "-rdynamic")
-
-
-def protobuf(data):
-    """Fields of a message: (number, value or bytes)."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            yield tag >> 3, varint()
-        elif tag & 7 == 1:
-            yield tag >> 3, int.from_bytes(data[at:at + 8], "little")
-            at += 8
-        else:
-            size = varint()
-            yield tag >> 3, data[at:at + size]
-            at += size
-
-
-def packed(data):
-    at = 0
-    while at < len(data):
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
-        yield value
 
 
 class Case(unittest.TestCase):
@@ -352,18 +312,18 @@ class Reports(Case):
     def test_pprof(self):
         path = self.dir / "p.pb.gz"
         self.assertEqual(monarc("export", "--format", "pprof", "-o", path, self.folder).returncode, 0)
-        fields = list(protobuf(gzip.decompress(path.read_bytes())))
+        fields = list(pairs(gzip.decompress(path.read_bytes())))
         texts = [value.decode() for number, value in fields if number == 6]
         sums, whole = {}, 0
         for number, sample in fields:
             if number != 2:
                 continue
             value, labels = 0, {}
-            for n, v in protobuf(sample):
+            for n, v in pairs(sample):
                 if n == 2:
-                    value = next(packed(v))
+                    value = packed(v)[0]
                 elif n == 3:
-                    pair = dict(protobuf(v))
+                    pair = dict(pairs(v))
                     labels[texts[pair[1]]] = texts[pair[2]]
             whole += value
             sums[labels.get("http.route")] = sums.get(labels.get("http.route"), 0) + value
@@ -378,29 +338,29 @@ class Reports(Case):
         and of that of the request."""
         path = self.dir / "p.otlp"
         self.assertEqual(monarc("export", "--format", "otlp", "-o", path, self.folder).returncode, 0)
-        top = list(protobuf(path.read_bytes()))
-        dictionary = list(protobuf(next(value for number, value in top if number == 2)))
+        top = list(pairs(path.read_bytes()))
+        dictionary = list(pairs(next(value for number, value in top if number == 2)))
         texts = [value.decode() for number, value in dictionary if number == 5]
-        links = [dict(protobuf(value)) for number, value in dictionary if number == 4]
-        attributes = [dict(protobuf(value)) for number, value in dictionary if number == 6]
+        links = [dict(pairs(value)) for number, value in dictionary if number == 4]
+        attributes = [dict(pairs(value)) for number, value in dictionary if number == 6]
         stacks = [value for number, value in dictionary if number == 7]
         self.assertEqual(links[0], {})
         for link in links[1:]:
             self.assertIn(link[1], (b"\1" * 16, b"\2" * 16))
             self.assertEqual((len(link[2]), link[2][7]), (8, 1))
-        resource = dict(protobuf(next(value for number, value in top if number == 1)))
-        profile = [v for n, v in protobuf(resource[2]) if n == 2][0]
+        resource = dict(pairs(next(value for number, value in top if number == 1)))
+        profile = [v for n, v in pairs(resource[2]) if n == 2][0]
         sums, linked, whole = {}, 0, 0
-        for number, sample in protobuf(profile):
+        for number, sample in pairs(profile):
             if number != 2:
                 continue
-            fields = dict(protobuf(sample))
-            value = next(packed(fields[4]))
+            fields = dict(pairs(sample))
+            value = packed(fields[4])[0]
             whole += value
             self.assertLess(fields[1], len(stacks))
             labels = {}
             for i in packed(fields.get(2, b"")):
-                labels[texts[attributes[i][1]]] = dict(protobuf(attributes[i][2]))[1].decode()
+                labels[texts[attributes[i][1]]] = dict(pairs(attributes[i][2]))[1].decode()
             if fields.get(3):
                 self.assertLess(fields[3], len(links))
                 linked += value

@@ -18,8 +18,8 @@ import urllib.parse
 from pathlib import Path
 
 from harness import ROOT, main, monarc, monarc_path
+from protobuf_file import fields, packed
 from run_file import FILE, Run
-from test_export import fields, packed
 
 sys.dont_write_bytecode = True
 PORTS = {"4040": "pyroscope", "4318": "otlp", "7070": "parca"}
