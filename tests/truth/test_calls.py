@@ -45,7 +45,7 @@ class Calls(unittest.TestCase):
         if not bare:
             recording = tempfile.mkdtemp(prefix="rec-", dir=self.dir) + "/rec"
             os.chmod(os.path.dirname(recording), 0o777)
-            argv = [truth.MONARC, "run", "--no-report", "--rate", "10000", "-o", recording, "--", *argv]
+            argv = [truth.MONARC_FOR_ALL, "run", "--no-report", "--rate", "10000", "-o", recording, "--", *argv]
         r = subprocess.run([*self.before, *argv], cwd=self.dir, stdin=subprocess.DEVNULL, text=True,
                            capture_output=True, timeout=truth.HANGS_S)
         self.assertEqual(r.returncode, 0, r.stderr)
@@ -83,7 +83,7 @@ class Calls(unittest.TestCase):
             self.workshop.compile("calls_32.c", program, FREESTANDING_32)
         except truth.Unavailable as why:
             self.skipTest(str(why))
-        argv = [truth.MONARC, "run", "--no-report", "--rate", "10000", "-o",
+        argv = [truth.MONARC_FOR_ALL, "run", "--no-report", "--rate", "10000", "-o",
                 os.path.join(self.dir, "rec"), "--", program]
         for words in argv[-1:], argv, argv:
             r = subprocess.run([*self.before, *words], cwd=self.dir, timeout=truth.HANGS_S, text=True,

@@ -183,7 +183,7 @@ class Time:
         os.chmod(other, 0o4755)
         nobody = ["setpriv", f"--reuid={truth.NOBODY}", f"--regid={truth.NOBODY}", "--clear-groups"]
         script = f"{other} executed; {self.program} executed"
-        subprocess.run([*nobody, truth.MONARC, "run", "--no-report", "--method", self.method, "-o",
+        subprocess.run([*nobody, truth.MONARC_FOR_ALL, "run", "--no-report", "--method", self.method, "-o",
                         self.recording, "--", "sh", "-c", script], check=True,
                        timeout=truth.HANGS_S,
                        env=dict(self.environment, TRUTH="/dev/null"), stderr=subprocess.DEVNULL)

@@ -55,7 +55,7 @@ class Undisturbed:
         return os.path.join(self.folder, "state")
 
     def recorded(self, argv):
-        return [truth.MONARC, "run", "--no-report", "-o", os.path.join(self.dir, "rec"), "--", *argv]
+        return [truth.MONARC_FOR_ALL, "run", "--no-report", "-o", os.path.join(self.dir, "rec"), "--", *argv]
 
     def run_one(self, argv, **more):
         more.setdefault("stdin", subprocess.DEVNULL)

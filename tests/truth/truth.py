@@ -26,9 +26,13 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.append(os.path.join(ROOT, "tests"))  # parts.py
 
 
+MONARC = os.path.abspath(os.environ.get("MONARC") or os.path.join(ROOT, "build", "monarc"))
+
+
 def monarc_for_all():
-    """monarc, or a copy where a folder above it is closed to the other users that some tests become."""
-    path = pathlib.Path(os.environ.get("MONARC") or os.path.join(ROOT, "build", "monarc")).resolve()
+    """monarc, or a copy where a folder above it is closed to the other users that some tests become. The copy
+    has no library beside it that counts calls."""
+    path = pathlib.Path(MONARC).resolve()
     if os.geteuid() or all(folder.stat().st_mode & 0o1 for folder in path.parents) or not path.exists():
         return str(path)
     folder = tempfile.mkdtemp(prefix="monarc-truth-program-")
@@ -37,7 +41,7 @@ def monarc_for_all():
     return shutil.copy(path, folder)
 
 
-MONARC = monarc_for_all()
+MONARC_FOR_ALL = monarc_for_all()
 NOBODY = 65534
 ERRORS = 3            # standard errors that a share may be off
 HUNDREDTH = 0.01      # of a total
@@ -435,7 +439,8 @@ def record(case_folder, program, arguments, recorder, workshop, options=()):
     said = os.path.join(folder, "truth")
     recording = os.path.join(folder, "rec")
     rate = ["--rate=%d" % recorder.rate] if recorder.rate else []
-    command = [*become(recorder, workshop), MONARC, "run", "--no-report", "-o", recording, *rate,
+    monarc = MONARC if recorder.is_root else MONARC_FOR_ALL
+    command = [*become(recorder, workshop), monarc, "run", "--no-report", "-o", recording, *rate,
                *options, "--", program, *arguments]
     environment = dict(os.environ, TRUTH=said, LC_ALL="C")
     environment.pop("LD_PRELOAD", None)
