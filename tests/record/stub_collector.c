@@ -2,6 +2,7 @@
  * name of the call first. */
 #include "stub_collector.h"
 
+#include "silent_collector.h"
 #include "base/vec.h"
 #include "record/collector.h"
 
@@ -166,32 +167,6 @@ uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint
 {
     (void)c, (void)pid, (void)tid, (void)at_ns;
     return RECORDING_NONE;
-}
-
-uint32_t collector_labels(struct collector *c, const struct recording_label *labels, size_t len,
-                          const uint8_t *trace, const uint8_t *span)
-{
-    (void)c, (void)labels, (void)len, (void)trace, (void)span;
-    return 0;
-}
-
-void collector_process_labels(struct collector *c, pid_t pid, const struct recording_label *labels,
-                              size_t len, uint64_t at_ns)
-{
-    (void)c, (void)pid, (void)labels, (void)len, (void)at_ns;
-}
-
-bool collector_thread_variable(struct collector *c, pid_t pid, const char *name,
-                               struct object_thread_variable *out, uint64_t at_ns)
-{
-    (void)c, (void)pid, (void)name, (void)out, (void)at_ns;
-    return false;
-}
-
-size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
-{
-    (void)c, (void)pids, (void)most;
-    return 0;
 }
 
 /* It keeps none: all is written down as it is told. */

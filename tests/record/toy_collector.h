@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 #include "record/collector.h"
+#include "silent_collector.h"
 
 enum { NOWHERE = -1 };
 
@@ -141,32 +142,6 @@ void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns
     (void)at_ns;
     c->steps.at[step].ns += ns;
     c->steps.at[step].waits += is_new;
-}
-
-uint32_t collector_labels(struct collector *c, const struct recording_label *labels, size_t len,
-                          const uint8_t *trace, const uint8_t *span)
-{
-    (void)c, (void)labels, (void)len, (void)trace, (void)span;
-    return 0;
-}
-
-void collector_process_labels(struct collector *c, pid_t pid, const struct recording_label *labels,
-                              size_t len, uint64_t at_ns)
-{
-    (void)c, (void)pid, (void)labels, (void)len, (void)at_ns;
-}
-
-bool collector_thread_variable(struct collector *c, pid_t pid, const char *name,
-                               struct object_thread_variable *out, uint64_t at_ns)
-{
-    (void)c, (void)pid, (void)name, (void)out, (void)at_ns;
-    return false;
-}
-
-size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
-{
-    (void)c, (void)pids, (void)most;
-    return 0;
 }
 
 static inline void toy_free(struct collector *c)
