@@ -276,9 +276,15 @@ struct afdo_writing {
 };
 
 /* gcc's counters are signed: beyond, a count would be less than nothing. */
+static uint64_t limited(uint64_t count)
+{
+    return count < INT64_MAX ? count : INT64_MAX;
+}
+
+/* limit_counts has limited what the profile holds; what is left are its sums. */
 static void write_count(struct writer *w, uint64_t value)
 {
-    value = value < INT64_MAX ? value : INT64_MAX;
+    value = limited(value);
     writer_u32(w, (uint32_t)value);
     writer_u32(w, (uint32_t)(value >> 32));
 }
@@ -436,13 +442,30 @@ static void write_summary(struct writer *w, const struct source_profile *p)
     }
 }
 
+/* Each number of the profile as gcc can hold it, so that order and summary are those of the numbers
+ * that are written, and come again when the file is read and written once more. */
+static void limit_counts(struct source_profile *p)
+{
+    for (size_t i = 0; i < p->instances.len; i++) {
+        p->instances.at[i].head = limited(p->instances.at[i].head);
+        p->instances.at[i].first_ns = limited(p->instances.at[i].first_ns);
+    }
+    for (size_t i = 0; i < p->positions.len; i++)
+        p->positions.at[i].count = limited(p->positions.at[i].count);
+    for (size_t i = 0; i < p->targets.len; i++)
+        p->targets.at[i].count = limited(p->targets.at[i].count);
+}
+
 /* Sections in gcc's order; the last two are empty, but gcc before 13 wants to see them. */
-bool afdo_write(struct writer *w, const struct source_profile *p, uint32_t version,
+bool afdo_write(struct writer *w, const struct source_profile *whole, uint32_t version,
                 uint64_t *left_out, struct err *e)
 {
     if (!version || version > AFDO_VERSIONS)
         return err_set(e, "there is no version %" PRIu32 " of gcc's AutoFDO profile to write",
                        version);
+    struct source_profile copy = {0}, *p = &copy;
+    source_profile_add(p, whole);
+    limit_counts(p);
     struct arena scratch = {0};
     uint32_t *index = ARENA_NEW(&scratch, uint32_t, p->names.texts.len + 1);
     uint32_t *sorted = ARENA_NEW(&scratch, uint32_t, p->names.texts.len + 1);
@@ -464,6 +487,7 @@ bool afdo_write(struct writer *w, const struct source_profile *p, uint32_t versi
     *left_out = s.left_out;
     source_order_deinit(&s.order);
     arena_deinit(&scratch);
+    source_profile_deinit(p);
     return true;
 }
 
