@@ -121,15 +121,11 @@ static void a_thread_that_lives_gets_a_clock(void **state)
     perf_thread(&b.source, b.record.tid)->refused_ticks = 1000; /* that one stays as it is */
     b.record.cpu++;
     assert_true(admits(&b, OTHER, OTHER, clock->from_ns) && !b.is_own);
-    assert_false(admits(&b, clock->id, clock->id, clock->from_ns + 1));
     b.record.cpu--;
     assert_true(admits(&b, clock->id, clock->id, clock->from_ns + 1) && b.is_own);
-    /* A child takes turns with it, and all that they have goes to and fro. */
-    assert_false(admits(&b, OTHER, OTHER, clock->from_ns + 1));
-    assert_true(admits(&b, clock->id, OTHER + 1, clock->from_ns + 1) && b.is_own);
+    /* Copies of it in a child. */
     b.record.tid++;
     perf_thread(&b.source, b.record.tid)->refused_ticks = 1000;
-    assert_false(admits(&b, clock->id, clock->id, clock->from_ns + 1));
     assert_false(admits(&b, clock->id, OTHER + 1, clock->from_ns + 1));
     assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 1) && !b.is_own);
     b.record.tid--;
@@ -168,6 +164,56 @@ static void one_that_leaves_the_cpu_all_the_time_loses_it(void **state)
     for (int i = 0; i < 100; i++) /* nor does it get another at once */
         assert_true(admits(&b, INHERITED, INHERITED, clock->from_ns + 1));
     assert_int_equal(b.source.redrawn.clocks.len, 1);
+    end(&b);
+}
+
+/* Its own clock's samples at `time`, until one of them counts; false: none does. */
+static bool is_believed_after(struct bench *b, const struct redrawn_clock *clock, uint32_t samples,
+                              uint64_t time)
+{
+    for (uint32_t i = 0; i < samples; i++) {
+        if (admits(b, clock->id, clock->id, time))
+            return true;
+        assert_true(admits(b, INHERITED, INHERITED, time) && !b->is_own);
+    }
+    return false;
+}
+
+static void clocks_that_may_have_been_taken_along_count_no_more(void **state)
+{
+    enum { UNSURE = 256 };
+    struct bench b;
+    (void)state;
+    if (!begin(&b)) {
+        end(&b);
+        skip();
+    }
+    struct redrawn_clock *clock = get_clock(&b);
+    assert_non_null(clock);
+    uint64_t now = clock->from_ns + 1;
+    redrawn_clocks_forked(&b.source, b.record.tid + 1); /* somebody else's matter */
+    assert_true(admits(&b, clock->id, clock->id, now) && b.is_own);
+    assert_false(admits(&b, INHERITED, INHERITED, now));
+    redrawn_clocks_forked(&b.source, b.record.tid);
+    assert_false(is_believed_after(&b, clock, UNSURE, now));
+    assert_false(admits(&b, clock->id, clock->id, now + 5)); /* what begins here counts */
+    assert_true(admits(&b, INHERITED, INHERITED, now + 4));
+    assert_false(admits(&b, INHERITED, INHERITED, now + 5));
+    assert_true(admits(&b, clock->id, clock->id, now + 6) && b.is_own);
+    /* A copy of it in this thread: the clock is with another. */
+    assert_false(admits(&b, clock->id, OTHER + 1, now + 7));
+    assert_false(is_believed_after(&b, clock, UNSURE, now + 7));
+    assert_false(admits(&b, clock->id, clock->id, now + 7));
+    assert_true(is_believed_after(&b, clock, 1, now + 8));
+    /* The clock in another thread. */
+    b.record.tid++;
+    assert_false(admits(&b, clock->id, OTHER + 1, now + 9)); /* a copy belongs there */
+    b.record.tid--;
+    assert_true(admits(&b, clock->id, clock->id, now + 9));
+    b.record.tid++;
+    assert_false(admits(&b, clock->id, clock->id, now + 9));
+    b.record.tid--;
+    assert_false(is_believed_after(&b, clock, UNSURE, now + 9));
     end(&b);
 }
 
@@ -218,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_lives_gets_a_clock),
         cmocka_unit_test(one_that_leaves_the_cpu_all_the_time_loses_it),
+        cmocka_unit_test(clocks_that_may_have_been_taken_along_count_no_more),
         cmocka_unit_test(threads_of_several_get_none),
         cmocka_unit_test(a_switch_has_a_price),
     };

@@ -22,6 +22,7 @@ class Case:
     flat: tuple = ()                 # options of `monarc flat`
     status: int = 0
     is_cut: object = False           # stacks need not be whole, if the report says so; or: by whom
+    weight: float = 1                # of a sample, in periods: about two where clocks are young
     note: str = ""                   # a loss has to say it; without it, none may of names
     rename: tuple = ()               # (function, name of its row), ...; @f: the address of f
 
@@ -54,7 +55,8 @@ CASES = [
     Case("unequal", "threads.c", ("unequal",), builds=("O2", "static")),
     # clone3 of the C library has no unwind table at its system call.
     Case("many", "threads.c", ("many",), is_cut=True),
-    Case("short", "threads.c", ("short",), is_cut=True),
+    Case("short", "threads.c", ("short",), is_cut=True, weight=2),
+    Case("short-processes", "threads.c", ("processes",), is_cut=True, weight=2, recorders=("perf",)),
     Case("in-step", "rhythm.c", recorders=PERF),
     Case("moments", "rhythm.c", ("moments",), is_cut=True, recorders=PERF),
     Case("library", "libraries.c", ("once",), libraries=LIBRARIES, builds=("O2", "O0")),

@@ -338,10 +338,11 @@ def compare_waits(truth, report, method):
     return found
 
 
-def compare(truth, report, asks, rename=(), method="", is_cut=False):
+def compare(truth, report, asks, rename=(), method="", is_cut=False, weight=1):
     """All findings. `asks` are the kinds of lines to compare; `rename` says under which other name
-    rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so."""
-    n, cpu, seen_cpu = report.samples(), truth.cpu_s, report.sampled_s
+    rows stand; `is_cut`: that stacks are allowed to be cut, if the report says so; `weight`: how many
+    periods a sample stands for, so that so many fewer would say as much."""
+    n, cpu, seen_cpu = report.samples() / weight, truth.cpu_s, report.sampled_s
     if "wait" in asks:
         return compare_waits(truth, report, method)
     clock = max(truth.error_s / cpu, min(report.clock_s() / seen_cpu, MOST_CLOCK) if seen_cpu else 0)

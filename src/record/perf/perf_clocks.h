@@ -77,7 +77,7 @@ struct redrawn_clock {
     int fd;       /* -1: not open */
     bool is_over; /* the thread is, or its program */
     uint32_t pid, tid, cpu;
-    uint64_t id, from_ns;     /* since when it counts */
+    uint64_t id, from_ns;     /* since when it counts; UINT64_MAX: not for now */
     struct proc_thread files; /* of the thread; and what they said */
     struct proc_times times;
     /* the reader's: */

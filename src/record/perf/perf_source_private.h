@@ -32,6 +32,7 @@ struct perf_thread {
     uint64_t cpu_ns;
     uint32_t ticks;         /* samples of its inherited clocks, of the first choice */
     uint32_t refused_ticks; /* as many: until then it gets no other clock */
+    uint32_t unsure_ticks;  /* as many: until then the one that it has is not believed */
 };
 
 typedef VEC(struct perf_backlog) perf_backlogs;
@@ -134,6 +135,9 @@ void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns);
 
 /* The thread has ended. */
 void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
+
+/* The thread has made another, or a process, which may take its clocks along. */
+void redrawn_clocks_forked(struct perf_source *s, uint32_t tid);
 
 /* --- perf_reader.c -------------------------------------------------------------------------- */
 

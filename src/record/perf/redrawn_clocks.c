@@ -30,6 +30,13 @@
  * process that has several get none, and one is closed only where nothing has inherited it: when a
  * process with one thread begins to leave the CPU many times in each period.
  *
+ * So what a thread makes, another thread or a process, may take its clocks along when the two take
+ * turns. When it ends, they are gone, and the thread goes on with copies that are a moment old and
+ * that nobody redraws. (One that made threads of 0.5 ms one after the other, and worked as long in
+ * between, had a third of its time, or less.) A clock is unsure, therefore, from the moment at
+ * which its thread makes another, or at which it is met elsewhere: what the inherited clocks say
+ * counts again. After UNSURE_SAMPLES of them it counts from its next sample on, if it has one.
+ *
  * Cost: one more sample each period, an interrupt of the program's CPU each WAKE_SAMPLES samples
  * (or more, as the reader is to be woken at most 1,000 times a second). So they are not used above
  * 2,000 samples a second. Processes of other rights, whose events the kernel does not open, keep
@@ -58,6 +65,8 @@ enum {
     FILES_PART = 4,   /* of all descriptors */
     PROMPT_PART = 4,  /* of the nominal period: so soon after a sample */
 };
+
+#define NEVER UINT64_MAX /* a time */
 
 /* What a clock leaves over after its last sample, in periods: half the mean square of the
  * distances between samples. */
@@ -171,6 +180,7 @@ enum {
     MOST_CLOCKS = 100000, /* in a recording */
     MOST_TURNS = 4,       /* of a thread on the CPU, for each period that it ran */
     AGAIN_SAMPLES = 256,  /* until it is tried again */
+    UNSURE_SAMPLES = 256, /* until a clock is believed again */
     CHECK_NS = 20 * 1000 * 1000,
     MOST_CHECKS = 16, /* of clocks, then */
 };
@@ -222,10 +232,49 @@ static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
     return true;
 }
 
+/* On all CPUs. */
+static void redrawn_doubt(struct perf_source *s, uint32_t tid)
+{
+    struct redrawn_clocks *c = &s->redrawn;
+    struct perf_thread *t = perf_thread(s, tid);
+    t->unsure_ticks = t->ticks + UNSURE_SAMPLES;
+    for (uint32_t cpu = 0; c->clocks.len && cpu < s->rings.len / PERF_RINGS; cpu++) {
+        const uint32_t *at = map_find(&c->of_thread, tid, cpu);
+        if (at)
+            c->clocks.at[*at].from_ns = NEVER;
+    }
+}
+
+void redrawn_clocks_forked(struct perf_source *s, uint32_t tid)
+{
+    redrawn_doubt(s, tid);
+}
+
+/* The kernel's numbers of clocks do not tell whose they are: when a child and its parent take turns
+ * and exchange all that they have, the parent's clock ticks in the child and a copy of it, which
+ * has the same number and another stream, in the parent. Both show that it is not where it was. */
+static bool redrawn_admit_own(struct perf_source *s, const struct perf_record *r,
+                              struct redrawn_clock *clock)
+{
+    bool is_at_home = clock->tid == r->tid && clock->cpu == r->cpu;
+    if (clock->is_over)
+        return false;
+    if (!is_at_home || r->id != r->stream) {
+        /* Copies in others say nothing of the clock. */
+        if (is_at_home || r->id == r->stream)
+            redrawn_doubt(s, clock->tid);
+        return false;
+    }
+    const struct perf_thread *t = perf_thread(s, r->tid);
+    if (clock->from_ns != NEVER)
+        return true;
+    if (t->ticks >= t->unsure_ticks)
+        clock->from_ns = r->time;
+    return false;
+}
+
 /* A thread's redrawn clock counts and, from its beginning on, no other one of that thread on that
- * CPU. The kernel's numbers of clocks do not tell whose they are: a child that has not got a clock
- * yet may exchange all that it has with its parent when they take turns. Its parent's clock ticks
- * in it then, and a copy of that in the parent. */
+ * CPU. */
 bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, struct perf_thread *t,
                           bool *is_own)
 {
@@ -233,8 +282,7 @@ bool redrawn_clocks_admit(struct perf_source *s, const struct perf_record *r, st
     const uint32_t *at = map_find(&c->of_id, r->id, 0);
     *is_own = at != NULL;
     if (at)
-        return c->clocks.at[*at].tid == r->tid && c->clocks.at[*at].cpu == r->cpu &&
-               !c->clocks.at[*at].is_over;
+        return redrawn_admit_own(s, r, &c->clocks.at[*at]);
     t->ticks++;
     at = map_find(&c->of_thread, r->tid, r->cpu);
     if (at && !c->clocks.at[*at].is_over)

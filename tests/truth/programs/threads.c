@@ -1,7 +1,10 @@
-/* Threads: two of unequal work, more than a thousand, and many that live shorter than a sample. */
+/* Threads: two of unequal work, more than a thousand, and many that live shorter than a sample, or
+ * processes that do. */
 #include "truth.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
 TRUTH_WORK(little)
 TRUTH_WORK(much)
@@ -79,6 +82,26 @@ static void short_ones(unsigned n)
     truth_say("self", "of_main", own);
 }
 
+/* What a process has used before and after its work is nobody's here. */
+static void short_processes(unsigned n)
+{
+    double own = 0, s = 0;
+    double *one =
+        mmap(NULL, sizeof *one, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (unsigned i = 0; i < n; i++) {
+        pid_t child = fork();
+        if (!child) {
+            *one = truth_spend(of_short, 0.0005);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        s += *one;
+        own += truth_spend(of_main, 0.0005);
+    }
+    truth_say("self", "of_short", s);
+    truth_say("self", "of_main", own);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "unequal";
@@ -86,6 +109,8 @@ int main(int argc, char **argv)
         one_to_nine();
     else if (!strcmp(how, "many"))
         many(1200);
+    else if (!strcmp(how, "processes"))
+        short_processes(500);
     else
         short_ones(500);
     truth_end();
