@@ -46,7 +46,7 @@ system=$systems/$release
 if [ ! -e "$system/.complete" ]; then
     rm -rf --one-file-system "$system"
     status=0
-    unshare --mount timeout -k 10 "$patience" debootstrap --variant=minbase \
+    DPKG_FORCE=unsafe-io unshare --mount timeout -k 10 "$patience" debootstrap --variant=minbase \
         --include=ca-certificates,git "$release" "$system" >"$system.log" 2>&1 || status=$?
     case $status in
     0) ;;
@@ -72,8 +72,19 @@ else
     tar -c --exclude='./build*' .
 fi | tar -x --no-same-owner -C "$system/monarc"
 
-# npm asks by https; where a proxy answers, its certificate is the one that Node.js has been told of.
-[ ! -r "${NODE_EXTRA_CA_CERTS:-}" ] || cp "$NODE_EXTRA_CA_CERTS" "$system/etc/ssl/site.pem"
+# apt and npm ask as they do here: by which proxy and registry, and whom npm trusts. The certificates
+# are the system's own and those that Node.js, OpenSSL and npm have been told of here.
+npm=$(npm config get cafile https-proxy registry 2>/dev/null) || npm=
+npm_says() {
+    printf '%s\n' "$npm" | sed -n "s/^$1=//p" | grep -vx null || true
+}
+for file in "$system/etc/ssl/certs/ca-certificates.crt" "${NODE_EXTRA_CA_CERTS:-}" "${SSL_CERT_FILE:-}" \
+    "$(npm_says cafile)"; do
+    [ ! -r "$file" ] || cat "$file"
+done >"$system/etc/ssl/site.pem"
+https_proxy=${https_proxy:-$(npm_says https-proxy)}
+registry=$(npm_says registry)
+export http_proxy="${http_proxy:-}" https_proxy no_proxy="${no_proxy:-}" registry
 
 # shellcheck disable=SC2016
 exec unshare --mount sh -euc '
@@ -84,5 +95,7 @@ exec unshare --mount sh -euc '
     done
     exec chroot "$system" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CC:+CC="$CC"} ${MONARC_PART:+MONARC_PART="$MONARC_PART"} \
-        ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/etc/ssl/site.pem} \
+        ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+        ${no_proxy:+no_proxy="$no_proxy"} ${registry:+npm_config_registry="$registry"} \
+        NODE_EXTRA_CA_CERTS=/etc/ssl/site.pem npm_config_cafile=/etc/ssl/site.pem \
         sh -c "cd /monarc && exec \"\$@\"" sh "$@"' sh "$system" "$@"

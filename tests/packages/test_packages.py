@@ -8,6 +8,7 @@ It refuses to install anything on this system.
 
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -159,6 +160,25 @@ RECORDING = [
 ]
 
 
+def on_terminal(*command, cwd):
+    """What appears on a terminal, and the exit status."""
+    pid, screen = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.execvp(command[0], [str(word) for word in command])
+    shown = b""
+    while True:
+        try:
+            piece = os.read(screen, 65536)
+        except OSError:  # its last process has ended
+            piece = b""
+        if not piece:
+            break
+        shown += piece
+    os.close(screen)
+    return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 class Standalone(unittest.TestCase):
     """One static file, in an empty folder as in other releases of Debian (those that tests/in_debian.sh
     has made): a report is there, or what it would take is named."""
@@ -192,6 +212,10 @@ class Standalone(unittest.TestCase):
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertRegex(done.stderr if status == 2 else done.stdout, said)
+        self.assertIn("<body", (system / "page.html").read_text())
+        shown, status = on_terminal(*filter(None, inside[:2]), inside[2] + "monarc", "tui", "busy", "gmon.out", cwd=system)
+        self.assertRegex(shown, "ncursesw.*, which is one static file|built without ncurses")
+        self.assertEqual(status, 2, shown)
 
     def test_in_an_empty_system(self):
         system = self.work / "empty"
@@ -217,6 +241,11 @@ class Standalone(unittest.TestCase):
                                           capture_output=True, text=True)
                     self.assertEqual(done.returncode, status, done.stderr)
                     self.assertRegex(done.stderr if status == 2 else done.stdout, said)
+            shown, status = on_terminal("chroot", system, "sh", "-c", "cd /monarc-standalone && exec ./monarc tui busy gmon.out",
+                                        cwd=here)
+            self.assertIn("ncursesw", shown)
+            self.assertEqual(status, 2, shown)
+            self.assertIn("<body", (here / "page.html").read_text())
             loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
             ran = run("chroot", system, "sh", "-c", "cd /monarc-standalone && ./monarc run --no-report -o of /bin/sh -c "
                       f"'{loop}' && ./monarc flat --by-object of")
