@@ -36,6 +36,7 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* linux/futex.h */
 enum {
