@@ -404,6 +404,10 @@ static void test_first_file(void **state)
     write_text("p.cc", CPLUSPLUS);
     assert_true(run("g++ -gdwarf-5 -O1 -o p p.cc && "
                     "readelf --debug-dump=decodedline p | grep -c stl_ >log"));
+    if (!run("readelf --debug-dump=rawline p | grep -q 'Version: *5'")) {
+        printf("# skipped: g++ -gdwarf-5 makes line tables of an older version\n");
+        skip();
+    }
     struct object *o = opened("p", NULL);
     struct object *as_bfd =
         opened("p", &(struct object_options){.has_symtab_only = true, .bfd_version = 240});
@@ -429,6 +433,10 @@ static void test_beyond_addr2line(void **state)
                                         "-gz=zlib-gnu -gdwarf-4", "-gz=zlib-gnu -gdwarf-5",
                                         "-gdwarf64"};
     for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+        if (!run("gcc %s -E -xc /dev/null >log 2>&1", FLAGS[i])) { /* -gdwarf64 is of gcc 11 */
+            printf("# gcc does not know %s\n", FLAGS[i]);
+            continue;
+        }
         write_sources();
         assert_true(run("gcc -g -O0 %s -o p first.c sub/second.c", FLAGS[i]));
         struct object *o = opened("p", NULL);
