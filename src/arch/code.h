@@ -29,8 +29,11 @@ struct code_call {
     bool is_jump;   /* unconditional: a call only if it leads to the entry of a function */
 };
 
+/* `unread` is why unusual instructions were passed over, among which may be calls; NULL: none
+ * were. */
 struct code_calls {
     VEC(struct code_call) all;
+    const char *unread;
 };
 
 /* Where code goes on behind an instruction. */

@@ -83,9 +83,10 @@ void line_counts_deinit(struct line_counts *c);
  * from nowhere. The calls of a function add up to what was counted. */
 
 /* Appends arcs to *out. Returns how many functions with counts the program does not have; it may be
- * another build of the same sources. Functions of one name are taken for the first of them. */
+ * another build of the same sources. Functions of one name are taken for the first of them.
+ * *unread is why not all code could be read for calls, or NULL. */
 uint64_t counted_calls_put(const struct line_counts *counts, const struct functions *f,
-                           struct object *o, struct profile *out);
+                           struct object *o, struct profile *out, const char **unread);
 
 /* ---- Counts of lines given addresses in a program: block records for gmon.out.
  *

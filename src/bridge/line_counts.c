@@ -391,7 +391,7 @@ static void put_callee(struct calls *c, uint32_t callee, const struct keyed *cal
 
 /* Two lists by callee: the direct calls, each pair once, and the counts; one walk splits them. */
 uint64_t counted_calls_put(const struct line_counts *counts, const struct functions *f,
-                           struct object *o, struct profile *out)
+                           struct object *o, struct profile *out, const char **unread)
 {
     struct calls c = {.functions = f};
     size_t len, at = 0;
@@ -403,6 +403,7 @@ uint64_t counted_calls_put(const struct line_counts *counts, const struct functi
     len = 0;
     if (!static_calls_native(&found, c.functions, o, &c.scratch))
         found.len = 0;
+    *unread = found.unread;
     struct keyed *callers = ARENA_NEW(&c.scratch, struct keyed, found.len);
     for (size_t i = 0; i < found.len; i++) {
         const struct static_call *call = &found.at[i];

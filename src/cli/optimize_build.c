@@ -207,9 +207,15 @@ static void tell(const struct building *b, double gain, double margin,
     }
     out_printf(out,
                "\nplain %.3f s, with the profile %.3f s of CPU time, each the mean of %" PRIu32
-               " runs\ngain %.1f %%, between %.1f and %.1f with 95 %% confidence\n",
-               times[0].mean, times[1].mean, times[0].runs, 100 * gain, 100 * (gain - margin),
-               100 * (gain + margin));
+               " runs\n",
+               times[0].mean, times[1].mean, times[0].runs);
+    /* A build that is surely slower has no gain: what it takes beyond the plain one is said. */
+    bool is_slower = gain + margin < 0;
+    double sign = is_slower ? -100 : 100;
+    out_printf(out, "%s %.1f %%, between %.1f and %.1f with 95 %% confidence\n",
+               is_slower ? "slower by" : "gain", sign * gain,
+               is_slower ? sign * (gain + margin) : sign * (gain - margin),
+               is_slower ? sign * (gain - margin) : sign * (gain + margin));
     if (is_kept)
         out_printf(out, "kept: %s, and %s is the build with it\n", output, b->program);
     else

@@ -342,10 +342,14 @@ static bool series_open(struct series *s, struct err *e)
     for (size_t i = 0; r->compares && i < 2; i++)
         if (!(s->sides[i].argv = series_command(r->compared[i], &r->arena, e)))
             return false;
+    /* A name with the suffix of recordings is meant as one without. */
+    static const char SUFFIX[] = ".monarc";
+    const char *both = r->output ? r->output : "compare";
+    size_t both_len = strlen(both) - (path_has_suffix(both, SUFFIX) ? sizeof SUFFIX - 1 : 0);
     for (size_t i = 0; i < s->sides_len; i++) {
         const char *name = r->output ? r->output : path_base_name(s->sides[i].argv[0]);
-        name = r->compares ? arena_printf(&r->arena, "%s-%s.monarc",
-                                          r->output ? r->output : "compare", SIDES[i])
+        name = r->compares
+                   ? arena_printf(&r->arena, "%.*s-%s.monarc", (int)both_len, both, SIDES[i])
                : r->output ? name
                            : arena_printf(&r->arena, "%s.monarc", name);
         if (!run_make_folder(&s->sides[i].folder, name, &r->arena, e))

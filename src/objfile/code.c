@@ -203,6 +203,7 @@ void code_find_calls(const struct code *c, const struct code_range *ranges, size
             decode_part(c, s, low, high, &f);
         }
     }
+    found->unread = found->unread ? found->unread : f.no_capstone;
     code_finding_deinit(&f);
     for (size_t i = first; i < found->all.len && c->inner_entries_len; i++) {
         struct code_call *call = &found->all.at[i];

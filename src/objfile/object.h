@@ -300,7 +300,8 @@ struct code *code_open(struct object *o);
 void code_close(struct code *c);
 
 /* Appends calls, and jumps out of their own range or to its start, in the order of the ranges and
- * of addresses. Each range begins at an instruction; what of it is not code is passed over. */
+ * of addresses. Each range begins at an instruction; what of it is not code is passed over, and so
+ * is what takes capstone where that is not there: found->unread. */
 void code_find_calls(const struct code *c, const struct code_range *ranges, size_t len,
                      struct code_calls *found);
 

@@ -42,7 +42,8 @@ static void waits_add(struct waits_rows *rows, const struct locks *t)
         if (waits_is_shown(t, row))
             vec_push(&rows->all, ((struct waits_row){t, row}));
         for (size_t k = 0; k < row->waiters_len; k++)
-            stacks = row->waiters[k].stack >= stacks ? row->waiters[k].stack + 1 : stacks;
+            if (row->waiters[k].stack != RECORDING_NONE && row->waiters[k].stack >= stacks)
+                stacks = row->waiters[k].stack + 1;
         for (size_t k = 0; k < row->holders_len; k++)
             if (row->holders[k].stack != RECORDING_NONE && row->holders[k].stack >= stacks)
                 stacks = row->holders[k].stack + 1;
@@ -66,9 +67,9 @@ static void waits_stacks_data(struct json *j, struct waits_rows *rows)
     column_begin(j, "functions");
     for (size_t i = 0; i < rows->stacks.len; i++) {
         json_begin(j, '[');
-        for (uint32_t k = 0; k < rows->stacks.at[i].len; k++) {
-            const char *name =
-                names_text(rows->tables.at[i]->names, rows->stacks.at[i].functions[k]);
+        const struct locks *t = rows->tables.at[i];
+        for (uint32_t at = rows->stacks.at[i].frame; at; at = t->frames[at].caller) {
+            const char *name = names_text(t->names, t->frames[at].function);
             json_u64(j, intern(&rows->names, name, strlen(name)));
         }
         json_end(j);

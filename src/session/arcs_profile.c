@@ -444,7 +444,14 @@ static bool arcs_put_calls(struct job *j, const struct arcs_calls_request *r, st
     problems_sort(&j->problems);
     if (!arcs_is_whole(j, r, e))
         return false;
-    uint64_t unknown = counted_calls_put(&j->counts, r->functions, r->object, out);
+    /* Callers are found by their code: what of it cannot be read would leave calls without any, and
+     * all others with too many. */
+    const char *unread;
+    uint64_t unknown = counted_calls_put(&j->counts, r->functions, r->object, out, &unread);
+    if (unread && !r->is_forced)
+        return err_in(
+            e, object_path(r->object),
+            "who calls whom takes all of its instructions: %s (--force continues without)", unread);
     return out->arcs.len ||
            err_in(e, object_path(r->object),
                   unknown ? "has none of the functions that ran" : "none of its functions ran");

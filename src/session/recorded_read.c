@@ -382,6 +382,25 @@ static bool recorded_sum(char *const *runs, size_t len, const struct profile_opt
     return ok;
 }
 
+/* Whether all ranks that lie in a job's folder are finished. Otherwise one command completes all of
+ * them, and is named once. */
+static bool recorded_ranks_are_finished(const char *folder, char *const *ranks, size_t len,
+                                        struct arena *a, struct err *e)
+{
+    size_t unfinished = 0;
+    /* The job's own recording, if it has one, is complete: it is written at the job's end. */
+    for (size_t i = 0; i < len; i++)
+        unfinished += strcmp(ranks[i], folder) != 0 &&
+                      access(arena_printf(a, "%s/monarc.side", ranks[i]), F_OK) != 0 &&
+                      !access(arena_printf(a, "%s/monarc.live", ranks[i]), F_OK);
+    return !unfinished ||
+           err_in(e, folder,
+                  "holds %zu unfinished rank%s of %zu: the program still runs, or was killed; then "
+                  "'monarc recover %s' completes %s",
+                  unfinished, unfinished == 1 ? "" : "s", len, folder,
+                  unfinished == 1 ? "it" : "them");
+}
+
 bool recorded_read_all(char *const *folders, size_t len, const struct profile_options *o,
                        struct recording *out, struct err *e)
 {
@@ -396,14 +415,15 @@ bool recorded_read_all(char *const *folders, size_t len, const struct profile_op
             char **of_ranks = recorded_ranks(names[k], &scratch, &ranks);
             for (size_t n = 0; n < ranks; n++)
                 vec_push(&runs, of_ranks[n]);
+            ok = ok && recorded_ranks_are_finished(names[k], of_ranks, ranks, &scratch, e);
         }
     }
     if (runs.len > 1)
         progress_phase(o->progress, "reading recordings", runs.len);
     /* One run is read in place; there is nothing to merge it with. */
-    if (runs.len == 1)
+    if (ok && runs.len == 1)
         ok = recorded_read_one(runs.at[0], o, out, e);
-    else
+    else if (ok)
         ok = recorded_sum(runs.at, runs.len, o, out, e);
     vec_free(&runs);
     arena_deinit(&scratch);

@@ -507,6 +507,11 @@ bool session_debug_is_whole(const struct session *s, struct err *e)
         *e = s->recorded.unread;
         return false;
     }
+    /* Rare instructions were passed over (--static): what stands in the graph is true, but not
+     * all. */
+    if (s->calls.unread)
+        return err_set(e, "some instructions could not be told apart, and calls may be missing: %s",
+                       s->calls.unread);
     for (uint32_t i = 0; i < session_objects_len(s); i++) {
         struct object *object = session_object(s, i);
         if (object && object_debug_refused(object, &why)) {

@@ -61,7 +61,13 @@ bool source_profile_load(const char *path, struct source_profile *p,
                          const struct source_format **format, uint32_t *version, struct err *e)
 {
     struct file_buffer b = {0};
-    bool ok = file_read(path, &b, e);
+    /* What was measured is what such a profile is made of: the next step is named. */
+    bool ok = !recorded_is_run(path)
+                  ? file_read(path, &b, e)
+                  : err_in(e, path,
+                           "is a recording, not a profile for a compiler; 'monarc optimize --for "
+                           "gcc|clang -o FILE %s' makes one of it",
+                           path);
     const struct source_format *f = ok ? source_format_probe(file_bytes(&b)) : NULL;
     if (ok && !f)
         ok = err_in(e, path, "is neither an AutoFDO profile of gcc nor a sample profile of LLVM");

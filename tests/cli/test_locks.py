@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json
+from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json, monarc_limited
 from run_file import FILE, PERIOD, UNKNOWN, WAIT, Run
 
 sys.dont_write_bytecode = True
@@ -306,6 +306,28 @@ file /data/wal: 1.000 s in 6 waits
         run.sample([(demo, MAIN)])
         self.assertIn("'monarc run --off-cpu' records them",
                       self.text("locks", run.write(self.dir / "cpu.monarc")))
+
+    def test_deep_stacks_share_their_callers(self):
+        """8,000 stacks of 4,000 functions and more: as lists they would take 500 MB."""
+        deep, long = 4000, 12000
+        run = Run("./p", stacks=1, whole=1)
+        code, wait = run.object(FILE, "/nowhere/p"), run.object(WAIT)
+        run.process(7, 1, code, "p")
+        run.thread(0, 7, "p")
+        run.resources = [(1, 0, 16, "lock")]
+        parent = 0
+        for i in range(long):
+            run.nodes.append((parent, code, 4096 + i))
+            parent = len(run.nodes)
+            if i >= deep:
+                run.nodes.append((parent, wait, UNKNOWN))
+                run.links.append((None, 0, len(run.nodes), 0, 0, 1, 5))
+        folder = run.write(self.dir / "deep.monarc")
+        for command in "locks", "io":
+            done = monarc_limited(command, "--json", folder, cwd=self.dir, megabytes=400, seconds=600)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+        done = monarc_limited("locks", folder, cwd=self.dir, megabytes=400, seconds=600)
+        self.assertIn(b"mutex lock: 0.000 s in 8000 waits", done.stdout)
 
     def test_refusals(self):
         for arguments in ((DEMO,), (self.folder, "--from", "1"), (self.folder, "--limit", "x"),

@@ -205,6 +205,11 @@ class Gain(unittest.TestCase):
         self.assertEqual(before["itlb_misses_per_call"], 0)  # two pages fit
         self.assertEqual((before["faults"], after["faults"]), (2, 1))
 
+    def test_one_function(self):
+        self.gain([(0, 0, 10)])
+        done = monarc("order", "--force", "-o", "one", "p", "gmon.out", cwd=self.folder)
+        self.assertIn(b"\n1 function in 1 cluster of up to ", done.stdout)
+
     def test_faults_are_of_64_KiB(self):
         """Functions 0 to 15 lie on 16 pages and in one stretch; 14 and 17 in two."""
         before, after = self.gain([(i, i + 1, 5) for i in range(15)])

@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 from harness import check_schema, main, monarc
+from run_file import FILE, PERIOD, Run
 
 GCC = shutil.which("gcc")
 
@@ -101,6 +102,19 @@ class Overlap(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stderr.count(b"\n"), 1)
+
+    def test_a_recording_is_none(self):
+        """What was measured is what such a profile is made of: the command that makes it is named."""
+        self.fits(SOURCE)
+        run = Run("./t", stacks=1, whole=1)
+        run.thread(run.process(7, 1, run.object(FILE, "./t"), "t"), 7, "t", PERIOD)
+        run.sample([(0, 4096)])
+        run.write(self.folder / "r.monarc")
+        for words in ["./t", "r.monarc"], ["r.monarc", "p.prof"], ["p.prof", "r.monarc"]:
+            done = monarc("overlap", *words, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, b"monarc: r.monarc: is a recording, not a profile for a compiler; 'monarc "
+                                 b"optimize --for gcc|clang -o FILE r.monarc' makes one of it\n"))
 
 
 if __name__ == "__main__":

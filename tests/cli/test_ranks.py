@@ -268,6 +268,19 @@ class Compare(unittest.TestCase):
         self.assertIsNone(self.ranks("0", "1")["efficiency"]["parallel"])
         self.assertNotIn("POP", self.text("0", "1"))
 
+    def test_ranks_that_are_not_finished(self):
+        """One command completes all of a job, so one is named, whatever reads the job."""
+        (self.dir / "job").mkdir()
+        self.rank(0, 3, ("smooth", 300), name="job/rank.0")
+        for number, left in (1, "rank of 2"), (2, "ranks of 3"):
+            (self.dir / f"job/rank.{number}").mkdir()
+            (self.dir / f"job/rank.{number}/monarc.live").touch()
+            for command in "ranks", "flat":
+                done = monarc(command, "job", cwd=self.dir)
+                self.assertEqual((done.returncode, done.stdout), (2, b""))
+                self.assertRegex(done.stderr.decode(), rf"^monarc: job: holds {number} unfinished {left}: .*; then "
+                                                       r"'monarc recover job' completes (it|them)\n$")
+
     def test_one_rank_against_another(self):
         names = self.job()
         for other, smooth in (("median", 0.3), ("3", 0.3)):

@@ -98,7 +98,7 @@ class Series(unittest.TestCase):
         self.assertEqual(len(self.log()), 5)
         self.assertEqual(sorted(os.listdir(self.dir / "p.monarc")), ["run-1", "run-2", "run-3"])
         self.assertIn("mean of 3 runs", said)
-        self.assertRegex(said, r"\nRuns +elapsed +[0-9.]+ ms \+- [0-9.]+")
+        self.assertRegex(said, r"\nRuns +elapsed +[0-9.]+ m?s \+- [0-9.]+")
         self.assertNotIn("a result", said)
         runs = self.runs("p.monarc")
         self.assertEqual([r["number"] for r in runs], [1, 2, 3])
@@ -300,6 +300,9 @@ class Series(unittest.TestCase):
         for o, n in zip(old, new):
             self.assertLess(o["cpu_time"], n["cpu_time"])
         self.assertIn(b"both-old.monarc", done.stdout)
+        # The suffix of recordings belongs to none of the two names.
+        self.run_it("--compare", "true", "true", "--repeat", "1", "--no-report", "-o", "named.monarc")
+        self.assertEqual(sorted(p.name for p in self.dir.glob("named*")), ["named-new.monarc", "named-old.monarc"])
         # A shell only where there is work for one.
         self.run_it("--compare", f"{self.built}/p $((0)) >seen", "true", "--repeat", "1",
                     "--no-report")

@@ -149,5 +149,36 @@ class Static(unittest.TestCase):
         found = {(r["caller"], r["callee"]) for r in table if r["static"] == "1"}
         self.assertLessEqual({("main", "leaf"), ("pong", "ping"), ("ping", "leaf")}, found)
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "capstone measures rare instructions of x86 alone")
+    def test_without_a_disassembler(self):
+        """Rare instructions take capstone; without it calls may be missing, which is said. Here files
+        that are none hide it."""
+        hidden = self.folder / "hidden"
+        hidden.mkdir()
+        for version in range(3, 10):
+            (hidden / f"libcapstone.so.{version}").write_bytes(b"")
+        (self.folder / "rare.c").write_text(
+            "int leaf(int x) { return x * 3; }\n"
+            "int never(int x) { __asm__ volatile(\"popq (%%rax)\" ::: \"memory\"); return leaf(x); }\n"
+            "int main(int argc, char **argv) { (void)argv; return argc > 5 ? never(1) : leaf(0); }\n")
+        for words in (["-no-pie", "-o", "rare"], ["--coverage", "-o", "counted"]):
+            subprocess.run(["gcc", *words, "rare.c"], cwd=self.folder, check=True)
+        subprocess.run(["./counted"], cwd=self.folder, check=True)
+        listing = subprocess.run(["nm", "rare"], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        at = {words[2]: int(words[0], 16) for words in map(str.split, listing.splitlines()) if len(words) == 3}
+        (self.folder / "one.gmon").write_bytes(gmon([(at["leaf"], at["main"] + 8, [0] * ((at["main"] + 8 - at["leaf"]) // 4))],
+                                                    [(at["main"] + 4, at["leaf"], 1)]))
+        hide = {"cwd": self.folder, "env": {**os.environ, "LD_LIBRARY_PATH": str(hidden)}}
+        why = r"libcapstone\.so\.\d is not installed"
+        for arguments, said, status in (
+                (("graph", "--static", "rare", "one.gmon"), "calls may be missing: " + why, 2),
+                (("gprof", "-c", "-q", "rare", "one.gmon"), "-c passes over unusual instructions: " + why, 0),
+                (("order", "-o", "out", "counted", "counted-rare.gcda"), "takes all of its instructions: " + why, 2)):
+            with self.subTest(arguments):
+                whole, part = monarc(*arguments, cwd=self.folder), monarc(*arguments, **hide)
+                self.assertEqual((whole.returncode, whole.stderr), (0, b""))
+                self.assertEqual(part.returncode, status)
+                self.assertRegex(part.stderr.decode(), said)
+
 
 main()

@@ -370,6 +370,9 @@ static bool gprof_analyse(struct gprof *g, struct out *out, struct err *e)
         else
             lookalike_say("%s: -c not supported on architecture %s\n", g->options.whoami,
                           gprof_machine_name(g->image));
+        if (g->calls.unread)
+            lookalike_say("%s: -c passes over unusual instructions: %s\n", g->options.whoami,
+                          g->calls.unread);
     }
     gprof_connect(g);
     if (!gprof_write_sum_file(g, e))

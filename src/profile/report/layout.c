@@ -108,10 +108,10 @@ void layout_text(struct out *out, const struct report_input *in)
     text_summary(out, s);
     text_notes(out, s);
     out_printf(out,
-               "%" PRIu32 " functions in %" PRIu32
-               " clusters of up to %.0f KiB, %.1f of %.1f KiB of code: ",
-               t->len, t->clusters, kib((double)t->cluster_bytes), kib((double)t->size),
-               kib((double)t->code_size));
+               "%" PRIu32 " function%s in %" PRIu32
+               " cluster%s of up to %.0f KiB, %.1f of %.1f KiB of code: ",
+               t->len, text_plural(t->len), t->clusters, text_plural(t->clusters),
+               kib((double)t->cluster_bytes), kib((double)t->size), kib((double)t->code_size));
     text_name(out, path);
     out_char(out, '\n');
     if (t->calls_are_samples)

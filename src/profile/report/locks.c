@@ -122,7 +122,7 @@ static bool call_says_more(const struct locks *t, uint32_t number)
 {
     const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
     return s && s->call && *s->call && strcmp(s->call, "futex") &&
-           (!s->len || strcmp(s->call, names_text(t->names, s->functions[0])) != 0);
+           (!s->len || strcmp(s->call, names_text(t->names, t->frames[s->frame].function)) != 0);
 }
 
 /* A path on one line, from column `used` on: as many names as there is room for, and at least two.
@@ -132,9 +132,9 @@ static void put_stack(struct out *out, const struct locks *t, uint32_t number,
 {
     const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
     enum { LEAST_NAMES = 2, REST = 6 }; /* " < ..." */
-    uint32_t len = s ? s->len : 0, i = 0;
-    for (; i < len; i++) {
-        const char *name = names_text(t->names, s->functions[i]);
+    uint32_t len = s ? s->len : 0, i = 0, frame = s ? s->frame : 0;
+    for (; i < len; i++, frame = t->frames[frame].caller) {
+        const char *name = names_text(t->names, t->frames[frame].function);
         used += strlen(name) + 3;
         bool has_room = !style->width || used + (i + 1 < len ? REST : 0) <= (size_t)style->width;
         if (i >= LEAST_NAMES && (!has_room || (style->width && i >= STACK_NAMES)))
@@ -317,8 +317,8 @@ static void json_stack(struct json *j, const struct locks *t, uint32_t number)
 {
     const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
     json_key(j, "stack"), json_begin(j, '[');
-    for (uint32_t i = 0; s && i < s->len; i++)
-        json_str(j, names_get(t->names, s->functions[i]));
+    for (uint32_t at = s ? s->frame : 0; at; at = t->frames[at].caller)
+        json_str(j, names_get(t->names, t->frames[at].function));
     json_end(j);
 }
 

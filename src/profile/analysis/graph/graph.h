@@ -21,10 +21,12 @@ struct static_call {
     uint32_t caller, callee;
 };
 
-/* By caller in address order, then by call site; the same pair may occur again. */
+/* By caller in address order, then by call site; the same pair may occur again. `unread` is why
+ * unusual instructions were passed over, so that calls may be missing; NULL: none were. */
 struct static_calls {
     struct static_call *at;
     size_t len;
+    const char *unread;
 };
 
 /* False, with no calls, where the machine's code cannot be read. */

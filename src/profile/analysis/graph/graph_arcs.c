@@ -25,6 +25,7 @@ struct search {
     const struct static_call_rules *rules;
     struct piece {
         VEC(struct static_call) all;
+        const char *unread;
     } * pieces;
 };
 
@@ -56,6 +57,7 @@ static void search_piece(size_t number, void *context)
             continue;
         vec_push(&s->pieces[number].all, (struct static_call){caller, callee});
     }
+    s->pieces[number].unread = found.unread;
     vec_free(&found.all);
 }
 
@@ -79,6 +81,7 @@ bool static_calls_find(struct static_calls *calls, const struct functions *f, st
         if (p->all.len)
             memcpy(calls->at + calls->len, p->all.at, p->all.len * sizeof *p->all.at);
         calls->len += p->all.len;
+        calls->unread = calls->unread ? calls->unread : p->unread;
         vec_free(&p->all);
     }
     arena_deinit(&scratch);

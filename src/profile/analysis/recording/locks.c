@@ -93,8 +93,10 @@ struct locks_making {
     VEC(struct lock_making) rows;
     VEC(struct lock_step) steps; /* [0] is none */
     VEC(struct lock_waiting) waiters;
-    struct intern texts; /* of stacks */
-    struct map stack_of; /* node -> stack */
+    VEC(struct lock_frame) frames; /* [0] is none */
+    struct map frame_of;           /* caller and function -> frame */
+    struct map same_stack;         /* innermost frame and call -> stack */
+    struct map stack_of;           /* node -> stack */
     struct map row_of, step_of, waiter_of;
 };
 
@@ -215,32 +217,32 @@ static uint32_t locks_stack(struct locks_making *m, uint32_t node)
         for (uint32_t i = f->start[place + 1]; i-- > f->start[place];)
             vec_push(&functions, f->frame[i]);
     }
-    uint32_t len = locks_trim(m, functions.at, (uint32_t)functions.len);
-    functions.len = len;
-    /* The call is part of what tells stacks apart; its name's address is the function's. */
-    uint64_t key = call ? hash_bytes(call, strlen(call)) : 0;
-    vec_push(&functions, (uint32_t)key);
-    vec_push(&functions, (uint32_t)(key >> 32));
-    uint32_t number =
-        intern(&m->texts, (const char *)functions.at, functions.len * sizeof *functions.at);
-    if (number == m->stacks.len) {
-        uint32_t *kept = ARENA_NEW(m->arena, uint32_t, len + 1);
-        memcpy(kept, functions.at, len * sizeof *kept);
-        vec_push(&m->stacks, (struct lock_stack){kept, len, call});
+    uint32_t len = locks_trim(m, functions.at, (uint32_t)functions.len), frame = 0;
+    for (uint32_t i = len; i-- > 0;) {
+        uint32_t caller = frame;
+        frame = map_index(&m->frame_of, caller, functions.at[i], m->frames.len, &is_new);
+        if (is_new)
+            vec_push(&m->frames, (struct lock_frame){functions.at[i], caller});
     }
     vec_free(&functions);
-    return *found = number;
+    /* The call is part of what tells stacks apart; its name's address is the function's. */
+    uint64_t key = call ? hash_bytes(call, strlen(call)) : 0;
+    *found = map_index(&m->same_stack, frame, key, m->stacks.len, &is_new);
+    if (is_new)
+        vec_push(&m->stacks, (struct lock_stack){frame, len, call});
+    return *found;
 }
 
 /* Who waits, for people: the innermost function that is none of a library. Only if there is
  * none, the innermost at all: a row must be told by something. */
 static uint32_t locks_function(const struct locks_making *m, uint32_t stack)
 {
+    const struct lock_frame *frames = m->frames.at;
     const struct lock_stack *s = &m->stacks.at[stack];
-    for (uint32_t i = 0; i < s->len; i++)
-        if (!locks_is_library(m, s->functions[i]))
-            return s->functions[i];
-    return s->len ? s->functions[0] : NO_FUNCTION;
+    for (uint32_t at = s->frame; at; at = frames[at].caller)
+        if (!locks_is_library(m, frames[at].function))
+            return frames[at].function;
+    return s->len ? frames[s->frame].function : NO_FUNCTION;
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -249,14 +251,16 @@ static uint32_t locks_function(const struct locks_making *m, uint32_t stack)
  * which are innermost, say what a word is for. */
 static uint32_t locks_kind(const struct locks_making *m, uint32_t kind, uint32_t stack)
 {
-    const struct lock_stack *s = stack == RECORDING_NONE ? NULL : &m->stacks.at[stack];
+    const struct lock_frame *frames = m->frames.at;
+    uint32_t innermost = stack == RECORDING_NONE ? 0 : m->stacks.at[stack].frame;
     for (uint32_t i = 0; i < KINDS_LEN; i++) {
         if (KINDS[i].kind != kind)
             continue;
         if (!KINDS[i].function)
             return i;
-        for (uint32_t k = 0; s && k < s->len && locks_is_library(m, s->functions[k]); k++)
-            if (strstr(m->in->frames->functions.at[s->functions[k]].name, KINDS[i].function))
+        for (uint32_t k = innermost; k && locks_is_library(m, frames[k].function);
+             k = frames[k].caller)
+            if (strstr(m->in->frames->functions.at[frames[k].function].name, KINDS[i].function))
                 return i;
     }
     return 0;
@@ -510,6 +514,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     struct locks_making m = {.in = in, .arena = a};
     *out = (struct locks){.summary = in->summary, .names = in->names, .is_io = in->is_io};
     vec_push(&m.steps, ((struct lock_step){0}));
+    vec_push(&m.frames, ((struct lock_frame){NO_FUNCTION, 0}));
     locks_sum_waits(out, in);
     locks_add_chains(&m);
     locks_link_steps(&m);
@@ -538,11 +543,16 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     if (m.stacks.len)
         memcpy(stacks, m.stacks.at, m.stacks.len * sizeof *stacks);
     out->stacks = stacks;
+    struct lock_frame *frames = ARENA_NEW(a, struct lock_frame, m.frames.len);
+    memcpy(frames, m.frames.at, m.frames.len * sizeof *frames);
+    out->frames = frames;
     vec_free(&m.stacks);
+    vec_free(&m.frames);
     vec_free(&m.rows);
     vec_free(&m.steps);
     vec_free(&m.waiters);
-    intern_deinit(&m.texts);
+    map_deinit(&m.frame_of);
+    map_deinit(&m.same_stack);
     map_deinit(&m.stack_of);
     map_deinit(&m.row_of);
     map_deinit(&m.step_of);

@@ -8,9 +8,15 @@
 #include "profile/analysis/recording/call_tree.h"
 #include "profile/analysis/recording/stacks.h"
 
+/* A function on stacks. Those of one caller share it and all that is further out, so that a file of
+ * deep stacks needs no more memory than it has frames. */
+struct lock_frame {
+    uint32_t function, caller; /* caller 0: none */
+};
+
 /* The functions of a stack, and the system call that it ended in. */
 struct lock_stack {
-    const uint32_t *functions; /* innermost first */
+    uint32_t frame; /* the innermost; 0: no functions */
     uint32_t len;
     const char *call; /* "fsync"; "page fault" ...; NULL: it ran, or is not known */
 };
@@ -52,7 +58,8 @@ struct locks {
     const struct summary *summary;
     struct names *names; /* of the functions of stacks */
     const struct lock_stack *stacks;
-    const struct lock *rows; /* locks first, then the rest, each by time */
+    const struct lock_frame *frames; /* [0] is none */
+    const struct lock *rows;         /* locks first, then the rest, each by time */
     size_t len;
     uint64_t waited_ns; /* of all threads chosen, in whatever */
     uint64_t ready_ns;  /* and for a CPU, of which what came after waits is in the rows as well */
