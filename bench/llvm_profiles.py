@@ -5,7 +5,8 @@ llvm-profdata merge and llvm-cov export, for many raw profiles of one program.
 A program of so many functions of seven lines is compiled by clang and run once; the other profiles are those that it left
 with the counters of each function multiplied, a third of them by 0, in 500 ways. Both must come to the sum that is known
 from writing them. Peak memory and CPU time are those that the kernel counted for each command. llvm-profdata reads its list
-of files from a file, as no command line holds 100,000 long names; monarc is given the folder, and for merge the short names.
+of files from a file, as no command line holds 100,000 long names; monarc is given the folder. The row "the files alone" is a
+program that opens, reads and closes each of them and does nothing else: what no reader can do without.
 """
 
 import argparse
@@ -18,6 +19,26 @@ import struct
 import subprocess
 import tempfile
 from pathlib import Path
+
+
+FILES_ALONE = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+static char room[1 << 26];
+int main(int argc, char **argv)
+{
+    char name[64];
+    for (int i = 0; i < %d; i++) {
+        snprintf(name, sizeof name, "%%d.profraw", i);
+        int fd = open(name, O_RDONLY);
+        if (fd < 0 || read(fd, room, sizeof room) <= 0)
+            return 1;
+        close(fd);
+    }
+    return 0;
+}
+"""
 
 
 def make_program(folder, functions, llvm):
@@ -97,13 +118,15 @@ def main():
         print(f"{arguments.files} files of {first.stat().st_size / 1024:.1f} KB, {arguments.functions} functions, {lines} lines")
         quiet = {"file_actions": [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]}
         profdata = f"llvm-profdata-{arguments.llvm}"
-        rows = {"llvm-profdata merge": measure([profdata, "merge", "-o", folder / "all.profdata", "-f", folder / "list"]),
+        (folder / "alone.c").write_text(FILES_ALONE % arguments.files)
+        subprocess.run([f"clang-{arguments.llvm}", "-O2", folder / "alone.c", "-o", folder / "alone"], check=True)
+        rows = {"the files alone": measure(["env", "-C", runs, folder / "alone"]),
+                "llvm-profdata merge": measure([profdata, "merge", "-o", folder / "all.profdata", "-f", folder / "list"]),
                 "llvm-cov export": measure([f"llvm-cov-{arguments.llvm}", "export", "-format=lcov", "-instr-profile",
                                             folder / "all.profdata", folder / "program"], **quiet),
                 "monarc cover --lcov": measure([arguments.monarc, "cover", "--quiet", "--lcov", folder / "ours.info",
                                                 folder / "program", folder / "runs"], **quiet),
-                "monarc merge": measure(["env", "-C", runs, arguments.monarc, "merge", "-o", "../ours.profdata", "--to", "profdata",
-                                         *[f"{i}.profraw" for i in range(arguments.files)]])}
+                "monarc merge": measure([arguments.monarc, "merge", "-o", folder / "ours.profdata", "--to", "profdata", runs])}
         for what, (seconds, peak) in rows.items():
             print(f"{what:22} {seconds:8.2f} s CPU  {peak:6} MB")
         for made in "all.profdata", "ours.profdata":

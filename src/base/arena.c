@@ -6,7 +6,8 @@
  *
  * Small requests are cut from the newest chunk; one of a quarter of a chunk or more gets a chunk
  * alone, so that the rest of the current one is not wasted. Chunks come zeroed and are never used
- * twice: large ones are fresh pages of the system, which cost nothing until they are touched.
+ * twice, but for the one that arena_clear() keeps: large ones are fresh pages of the system, which
+ * cost nothing until they are touched.
  * Requests cost an addition; freeing costs the number of chunks. Only texts are unaligned. */
 #include "base/arena.h"
 
@@ -116,6 +117,25 @@ void arena_join(struct arena *a, struct arena *from)
         a->chunks = from->chunks;
     }
     *from = (struct arena){0};
+}
+
+/* The newest chunk that requests are cut from stays; only what was in use is zeroed. */
+void arena_clear(struct arena *a)
+{
+    struct arena_chunk *kept = NULL;
+    for (struct arena_chunk *next, *chunk = a->chunks; chunk; chunk = next) {
+        next = chunk->next;
+        if (a->at && chunk->bytes + CHUNK == a->end)
+            kept = chunk;
+        else
+            memory_free(chunk);
+    }
+    if (kept) {
+        memset(kept->bytes, 0, (size_t)(a->at - kept->bytes));
+        kept->next = NULL;
+        a->at = kept->bytes;
+    }
+    a->chunks = kept;
 }
 
 void arena_deinit(struct arena *a)

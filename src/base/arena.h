@@ -54,6 +54,9 @@ char *arena_copy(struct arena *a, const char *text, size_t len); /* adds a NUL *
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_deinit(struct arena *a);
 
+/* Frees everything but a chunk, for those who fill an arena once for each of many small files. */
+void arena_clear(struct arena *a);
+
 /* What is in `from` lives as long as `a` from now on; `from` is empty then. */
 void arena_join(struct arena *a, struct arena *from);
 

@@ -77,8 +77,10 @@ static bool await_writer(int fd, struct file_buffer *b)
     return (n >= 0 || errno == EAGAIN || errno == EINTR) && !fcntl(fd, F_SETFL, O_RDONLY);
 }
 
-/* Up to FIRST_BYTES of them; *is_end: these are all. */
-static bool read_first(int fd, struct file_buffer *b, bool *is_end)
+/* Up to FIRST_BYTES of them; *is_end: these are all. A regular file of which as many came as it
+ * said to have is not asked whether there are more: of small files that would be a fourth call
+ * beside opening, reading and closing them. */
+static bool read_first(int fd, const struct stat *st, struct file_buffer *b, bool *is_end)
 {
     *is_end = false;
     buffer_room(b, FIRST_BYTES + 1);
@@ -87,7 +89,7 @@ static bool read_first(int fd, struct file_buffer *b, bool *is_end)
         if (n < 0 && errno != EINTR)
             return false;
         b->len += n > 0 ? (size_t)n : 0;
-        *is_end = n == 0;
+        *is_end = n == 0 || (n > 0 && S_ISREG(st->st_mode) && (uint64_t)st->st_size == b->len);
     }
     return true;
 }
@@ -109,7 +111,7 @@ static bool read_opened(int fd, const char *path, const struct stat *st, file_ma
     if (S_ISFIFO(st->st_mode) && fd != STDIN_FILENO && !await_writer(fd, b))
         return errno == ETIMEDOUT ? err_in(e, path, "is a pipe without a writer")
                                   : err_errno(e, path, errno);
-    if (!read_first(fd, b, &is_end))
+    if (!read_first(fd, st, b, &is_end))
         return err_errno(e, path, errno);
     if (is_end || (may_be && !may_be(file_bytes(b))))
         return true;
@@ -120,8 +122,11 @@ static bool read_opened(int fd, const char *path, const struct stat *st, file_ma
     return read_to_end(fd, b) || err_errno(e, path, errno);
 }
 
+static bool map_opened(int fd, const struct stat *st, struct file_map *m);
+
+/* `map`: where the file is mapped instead if it is large; or NULL. */
 static bool read_checked(const char *path, bool is_regular_only, file_may_be *may_be,
-                         struct file_buffer *b, struct err *e)
+                         struct file_buffer *b, struct file_map *map, struct err *e)
 {
     b->len = 0;
     bool is_stdin = !is_regular_only && !strcmp(path, "-");
@@ -132,8 +137,13 @@ static bool read_checked(const char *path, bool is_regular_only, file_may_be *ma
         return err_errno(e, path, errno);
     const char *name = is_stdin ? "(standard input)" : path;
     bool ok = fstat(fd, &st) ? err_errno(e, name, errno)
-                             : refuse_kind(name, &st, is_regular_only, e) &&
-                                   read_opened(fd, name, &st, may_be, b, e);
+                             : (map && !is_stdin && map_opened(fd, &st, map)) ||
+                                   (refuse_kind(name, &st, is_regular_only, e) &&
+                                    read_opened(fd, name, &st, may_be, b, e));
+    if (map) {
+        map->device = ok && S_ISREG(st.st_mode) ? st.st_dev : 0;
+        map->inode = ok && S_ISREG(st.st_mode) ? st.st_ino : 0;
+    }
     if (!is_stdin)
         close(fd);
     return ok;
@@ -141,17 +151,17 @@ static bool read_checked(const char *path, bool is_regular_only, file_may_be *ma
 
 bool file_read(const char *path, struct file_buffer *b, struct err *e)
 {
-    return read_checked(path, false, NULL, b, e);
+    return read_checked(path, false, NULL, b, NULL, e);
 }
 
 bool file_read_if(const char *path, file_may_be *may_be, struct file_buffer *b, struct err *e)
 {
-    return read_checked(path, false, may_be, b, e);
+    return read_checked(path, false, may_be, b, NULL, e);
 }
 
 bool file_read_regular(const char *path, struct file_buffer *b, struct err *e)
 {
-    return read_checked(path, true, NULL, b, e);
+    return read_checked(path, true, NULL, b, NULL, e);
 }
 
 void file_buffer_deinit(struct file_buffer *b)
@@ -416,34 +426,33 @@ enum { LEAST_BYTES = 1 << 20 }; /* copying less is cheaper than the faults of a 
 
 /* --- mapping --------------------------------------------------------------------------------- */
 
-static bool map_opened(int fd, struct file_map *m)
+static bool map_opened(int fd, const struct stat *st, struct file_map *m)
 {
-    struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < LEAST_BYTES)
+    if (!S_ISREG(st->st_mode) || st->st_size < LEAST_BYTES)
         return false;
-    void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *at = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (at == MAP_FAILED)
         return false;
     m->mapping = at;
-    m->len = (size_t)st.st_size;
+    m->len = (size_t)st->st_size;
     return true;
 }
 
-/* A FIFO or a terminal is not opened for good here: file_read() opens it again, with its refusals.
- */
 bool file_map(const char *path, struct file_map *m, struct err *e)
 {
-    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-    bool is_mapped = fd >= 0 && map_opened(fd, m);
-    if (fd >= 0)
-        close(fd);
-    return is_mapped || file_read(path, &m->buffer, e);
+    return read_checked(path, false, NULL, &m->buffer, m, e);
+}
+
+void file_map_close(struct file_map *m)
+{
+    if (m->mapping)
+        munmap(m->mapping, m->len);
+    m->mapping = NULL;
+    m->len = m->buffer.len = 0;
 }
 
 void file_map_deinit(struct file_map *m)
 {
-    if (m->mapping)
-        munmap(m->mapping, m->len);
+    file_map_close(m);
     file_buffer_deinit(&m->buffer);
-    *m = (struct file_map){0};
 }

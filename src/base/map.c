@@ -73,6 +73,17 @@ uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fresh, bool *is
     return &slot->value;
 }
 
+/* A small table is emptied; a large one would cost more than it is worth. */
+void map_clear(struct map *m)
+{
+    if (m->mask >= 64) {
+        map_deinit(m);
+    } else if (m->len) {
+        memset(m->slots, 0, (m->mask + 1) * sizeof *m->slots);
+        m->len = 0;
+    }
+}
+
 void map_deinit(struct map *m)
 {
     memory_free(m->slots);
@@ -122,6 +133,13 @@ uint32_t intern_find(const struct intern *t, const char *text, size_t len)
         if (!number || is_text(t, *number, text, len))
             return number ? *number : INTERN_NONE;
     }
+}
+
+void intern_clear(struct intern *t)
+{
+    arena_clear(&t->arena);
+    map_clear(&t->map);
+    t->texts.len = t->lengths.len = 0;
 }
 
 void intern_deinit(struct intern *t)

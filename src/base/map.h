@@ -65,6 +65,9 @@ static inline void map_set(struct map *m, uint64_t a, uint64_t b, size_t index)
 void map_reserve(struct map *m, size_t entries);
 void map_deinit(struct map *m);
 
+/* Empties it; memory of a small one is kept. */
+void map_clear(struct map *m);
+
 /* Texts kept once: the same bytes give the same small number.
  *
  * The copies are NUL-terminated and live as long as the struct. Texts may hold NUL bytes; their
@@ -94,6 +97,7 @@ static inline const char *intern_text(const struct intern *t, uint32_t number)
 }
 
 void intern_deinit(struct intern *t);
+void intern_clear(struct intern *t); /* keeps some memory, for one use after the other */
 
 /* Numbers for paths that are equal as texts. Debug information repeats a file's name in every unit,
  * so most are known by their pointer already. */

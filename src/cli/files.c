@@ -492,13 +492,16 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
         err_set(e, "merge needs -o FILE and at least one input; see 'monarc merge --help'");
         return EXIT_BAD;
     }
-    struct share_request shared = {r.output, operands.at, operands.len, hash};
+    struct llvm_inputs inputs = {0};
     int status = EXIT_BAD;
+    bool ok = llvm_inputs_find(operands.at, operands.len, r.output, &inputs, e);
+    struct share_request shared = {r.output, inputs.at.at, inputs.at.len, hash};
     r.read.progress = r.llvm.progress = progress_start();
-    if (share_begin(&share, &shared, e))
-        status = share ? merge_shared(share, &r, operands.at, e)
-                       : merge_files(&r, operands.at, operands.len, e);
+    if (ok && share_begin(&share, &shared, e))
+        status = share ? merge_shared(share, &r, inputs.at.at, e)
+                       : merge_files(&r, inputs.at.at, inputs.at.len, e);
     progress_end(r.read.progress);
+    llvm_inputs_deinit(&inputs);
     return status;
 }
 

@@ -144,7 +144,8 @@ static bool files_is_of_cmake(const char *folder, const char *name)
 }
 
 /* One entry of a folder. Names decide before stat() is called, as most files of a build are
- * neither notes nor counters, and a build has a hundred thousand of them. */
+ * neither notes nor counters, and a build has a hundred thousand of them. Nor is it called for
+ * LLVM's profiles, of which there may be as many: who reads them knows a file by then. */
 static void files_take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
 {
     struct coverage_files *f = w->found;
@@ -159,6 +160,10 @@ static void files_take_entry(struct walk *w, int fd, const char *folder, const s
         return;
     const char *path = NULL;
     struct stat st;
+    if (role.is_profile && entry->d_type == DT_REG) {
+        files_add_profile(f, files_joined(&f->arena, folder, entry->d_name));
+        return;
+    }
     bool follows = is_file || w->rules->follows_links;
     if (fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW)) {
         if (is_file || errno_is_trouble(errno))
@@ -182,14 +187,18 @@ static void files_take_entry(struct walk *w, int fd, const char *folder, const s
 }
 
 /* Programs are known by their mode, shared objects by their names, too. Whether it is one is seen
- * when it is opened. */
+ * when it is opened. Of files that are called a profile, notes or counters the mode is not asked
+ * for: there may be a hundred thousand of them. */
 static void files_take_program(struct walk *w, int fd, const char *folder,
                                const struct dirent *entry)
 {
     struct coverage_files *f = w->found;
+    struct file_role role = files_role_of(entry->d_name);
     struct stat st;
     bool follows = w->rules->follows_links;
-    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+    bool is_other =
+        entry->d_type == DT_REG && (role.is_profile || role.is_notes || role.is_counters);
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || is_other ||
         !strcmp(entry->d_name, ".git") || files_is_of_cmake(folder, entry->d_name) ||
         fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW))
         return;

@@ -24,6 +24,7 @@
 #include "objfile/object.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,12 @@ struct sums {
     VEC(struct scope) scopes;
 };
 
+/* Files that were read, by inode and device. */
+struct met_files {
+    pthread_mutex_t lock;
+    struct map at;
+};
+
 /* All that is kept while reading. */
 struct llvm_reading {
     const struct coverage_files *found;
@@ -71,6 +78,7 @@ struct llvm_reading {
     struct map shared; /* functions that have taken the counts of the sum without build-id */
     VEC(uint64_t) counts;
     VEC(uint8_t) bits;
+    struct met_files met;
     struct problems *problems;
     struct coverage_reading *out;
     struct arena arena;
@@ -190,12 +198,26 @@ struct summing {
     bool has_begun;
 };
 
-/* What the threads share; it does not change while they run. */
+/* What the threads share; but for the files that were met it does not change while they run. */
 struct summing_job {
     const struct llvm_profile_file *const *files;
     struct summing *workers;
     struct progress *progress;
+    struct met_files *met;
 };
+
+/* Whether the file is met for the first time, whatever names and links lead to it. What is no
+ * regular file cannot be read twice. */
+static bool is_first_of_file(struct met_files *met, const struct file_map *file)
+{
+    bool is_new = true;
+    if (!file->inode)
+        return true;
+    pthread_mutex_lock(&met->lock);
+    map_at(&met->at, file->inode, file->device, 0, &is_new);
+    pthread_mutex_unlock(&met->lock);
+    return is_new;
+}
 
 /* What was whole of a file that breaks off is kept: profiles in it are complete or not there.
  * An item of the parallel loop: one file, which may hold several profiles.
@@ -212,7 +234,8 @@ static void read_profile(size_t i, unsigned worker, void *context)
     if (!w->has_begun)
         memory_keep_of_thread();
     w->has_begun = true;
-    bool ok = file_map(path, &w->file, &e), is_end = false;
+    bool ok = file_map(path, &w->file, &e);
+    bool is_end = ok && !is_first_of_file(job->met, &w->file);
     struct llvm_reader reader = llvm_reader_over(file_map_bytes(&w->file), path);
     uint64_t whole = 0;
     while (ok && !is_end) {
@@ -230,8 +253,7 @@ static void read_profile(size_t i, unsigned worker, void *context)
     w->profiles += whole;
     if (!ok)
         problem_add(&w->problems, whole ? PROBLEM_PARTIAL : PROBLEM_LOST, "%s", e.line);
-    file_map_deinit(&w->file);
-    w->file = (struct file_map){0};
+    file_map_close(&w->file);
     progress_step(job->progress);
 }
 
@@ -247,7 +269,7 @@ static void read_profiles(struct llvm_reading *r, uint32_t test, struct sums *ou
             vec_push(&files, f);
     }
     unsigned workers = parallel_workers(files.len, r->rules->threads);
-    struct summing_job job = {.files = files.at, .progress = r->rules->progress};
+    struct summing_job job = {.files = files.at, .progress = r->rules->progress, .met = &r->met};
     job.workers = ARENA_NEW(&r->arena, struct summing, workers + 1);
     parallel_for_workers(files.len, workers, read_profile, &job);
     for (unsigned i = 0; i < workers; i++) {
@@ -263,6 +285,7 @@ static void read_profiles(struct llvm_reading *r, uint32_t test, struct sums *ou
         problems_merge(r->problems, &w->problems);
         problems_deinit(&w->problems);
         llvm_profile_deinit(&w->profile);
+        file_map_deinit(&w->file);
         sums_deinit(&w->sums);
     }
     vec_free(&files);
@@ -571,8 +594,11 @@ static void say_losses(struct llvm_reading *r)
 void coverage_read_llvm(const struct coverage_files *found, const struct source_filter *filter,
                         const struct read_rules *rules, struct coverage_reading *out)
 {
-    struct llvm_reading r = {
-        .found = found, .rules = rules, .problems = &out->problems, .out = out};
+    struct llvm_reading r = {.found = found,
+                             .rules = rules,
+                             .met.lock = PTHREAD_MUTEX_INITIALIZER,
+                             .problems = &out->problems,
+                             .out = out};
     if (!found->profiles.len && !found->programs.len)
         return;
     r.names.filter = filter;
@@ -608,5 +634,6 @@ void coverage_read_llvm(const struct coverage_files *found, const struct source_
     llvm_regions_deinit(&r.regions);
     vec_free(&r.counts);
     vec_free(&r.bits);
+    map_deinit(&r.met.at);
     arena_deinit(&r.arena);
 }

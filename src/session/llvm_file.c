@@ -1,5 +1,8 @@
 /* monarc merge and convert of clang's and rustc's profiles.
  *
+ * A folder stands for the profiles below it. Without folders, inputs are as they were named: one
+ * that is named twice counts twice, as with llvm-profdata.
+ *
  * Files are read on several threads, each with its own sums, which are added up at the end: adding
  * is commutative, and what is written is sorted, so the bytes do not depend on threads or order.
  *
@@ -21,9 +24,15 @@
 #include "command/command.h"
 #include "base/sort.h"
 #include "profile/format/format.h"
+#include "session/coverage.h"
+#include "session/recorded.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* --- what is written -------------------------------------------------------------------------- */
 
@@ -67,6 +76,73 @@ static struct llvm_target target_of(const struct llvm_request *r, enum llvm_cont
     return to;
 }
 
+/* --- inputs ------------------------------------------------------------------------------------
+ */
+
+void llvm_inputs_deinit(struct llvm_inputs *f)
+{
+    arena_deinit(&f->arena);
+    vec_free(&f->at);
+}
+
+static int by_path(const void *left, const void *right)
+{
+    const struct llvm_profile_file *a = left, *b = right;
+    return strcmp(a->path, b->path);
+}
+
+/* The profiles in a folder; *has_any: there are some, if only such as were met before. */
+static bool take_folder(struct llvm_inputs *out, const char *folder, const struct stat *output,
+                        struct map *met, bool *has_any, struct err *e)
+{
+    struct coverage_files f = {0};
+    const struct find_rules rules = {0};
+    bool ok = coverage_files_look(&f, folder, &rules, e);
+    if (ok && f.unreadable.len)
+        ok = err_set(e, "%s", f.unreadable.at[0]);
+    if (ok && f.profiles.len)
+        qsort(f.profiles.at, f.profiles.len, sizeof *f.profiles.at, by_path);
+    for (size_t i = 0; ok && i < f.profiles.len; i++) {
+        const char *path = f.profiles.at[i].path;
+        struct stat st;
+        bool is_new;
+        if (stat(path, &st)) {
+            ok = err_errno(e, path, errno);
+            break;
+        }
+        map_at(met, st.st_ino, st.st_dev, 0, &is_new);
+        if (is_new && (st.st_ino != output->st_ino || st.st_dev != output->st_dev))
+            vec_push(&out->at, (char *)path);
+    }
+    *has_any = f.profiles.len > 0;
+    arena_join(&out->arena, &f.arena);
+    coverage_files_deinit(&f);
+    return ok;
+}
+
+/* A folder that has none stays what it is called: who reads it says what is wrong with it. */
+bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
+                      struct llvm_inputs *out, struct err *e)
+{
+    struct stat old = {0};
+    struct map met = {0};
+    bool ok = true;
+    if (stat(output, &old))
+        old = (struct stat){0};
+    for (size_t i = 0; ok && i < len; i++) {
+        bool has_any = false;
+        if (is_folder(operands[i]) &&
+            access(arena_printf(&out->arena, "%s/monarc.side", operands[i]), F_OK))
+            ok = take_folder(out, operands[i], &old, &met, &has_any, e);
+        if (!has_any)
+            vec_push(&out->at, operands[i]);
+    }
+    if (ok && !out->at.len)
+        ok = err_set(e, "%s: is the only profile in what was named", output);
+    map_deinit(&met);
+    return ok;
+}
+
 /* --- sums --------------------------------------------------------------------------------------
  */
 
@@ -91,7 +167,7 @@ static void groups_deinit(struct groups *g)
 }
 
 /* What must be equal for counters to add up. */
-enum { KINDS = LLVM_SINGLE_BYTE | LLVM_IR_LEVEL | LLVM_CONTEXT_SENSITIVE };
+enum { ADDABLE = LLVM_SINGLE_BYTE | LLVM_IR_LEVEL | LLVM_CONTEXT_SENSITIVE };
 
 static const char *kind_of(uint32_t variants)
 {
@@ -108,7 +184,7 @@ static bool groups_add(struct groups *g, const struct llvm_profile *p, const cha
 {
     const struct llvm_profile *first = g->at.len ? &g->at.at[0].sum : p;
     VEC(char) key = {0};
-    if ((first->variants ^ p->variants) & KINDS)
+    if ((first->variants ^ p->variants) & ADDABLE)
         return err_set(e, "%s: its counters are %s, those of %s are %s: they do not add up", path,
                        kind_of(p->variants), g->at.at[0].first, kind_of(first->variants));
     for (size_t i = 0; i < g->at.len; i++)
@@ -137,6 +213,7 @@ static bool groups_add(struct groups *g, const struct llvm_profile *p, const cha
 struct adding {
     struct groups groups;
     struct llvm_profile profile;
+    struct file_map file;
     struct err error;
     size_t failed; /* the number of the file that could not be read, or SIZE_MAX */
 };
@@ -153,11 +230,10 @@ static void add_file(size_t i, unsigned worker, void *context)
 {
     struct adding_job *job = context;
     struct adding *w = &job->workers[worker];
-    struct file_map file = {0};
     struct err e = {0};
     const char *path = job->paths[i];
-    bool is_end = false, ok = file_map(path, &file, &e);
-    struct llvm_reader reader = llvm_reader_over(file_map_bytes(&file), path);
+    bool is_end = false, ok = file_map(path, &w->file, &e);
+    struct llvm_reader reader = llvm_reader_over(file_map_bytes(&w->file), path);
     reader.wants_values = true;
     while (ok && !is_end) {
         struct llvm_profile *grown = NULL;
@@ -172,7 +248,7 @@ static void add_file(size_t i, unsigned worker, void *context)
             llvm_profile_name(grown, &w->profile);
         }
     }
-    file_map_deinit(&file);
+    file_map_close(&w->file);
     if (!ok && i < w->failed) {
         w->failed = i;
         w->error = e;
@@ -208,6 +284,7 @@ static bool add_files(const struct llvm_request *r, char *const *paths, size_t l
             ok = groups_add(out, &g->sum, g->first, &grown, e);
         }
         groups_deinit(&w->groups);
+        file_map_deinit(&w->file);
         llvm_profile_deinit(&w->profile);
     }
     arena_deinit(&scratch);

@@ -18,6 +18,20 @@ struct llvm_request {
     struct progress *progress;
 };
 
+/* Inputs of a sum: operands, and in place of each folder the profiles below it. */
+struct llvm_inputs {
+    struct arena arena;
+    VEC(char *) at;
+};
+
+/* Into a zeroed *out, which is to be freed after failure, too. Profiles in a folder are known by
+ * their names, come sorted by them, and are taken once, whatever links lead to them; `output` is
+ * what an earlier sum left there, and is not taken. Folders without profiles, as recordings are,
+ * stay. */
+MUST_CHECK bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
+                                 struct llvm_inputs *out, struct err *e);
+void llvm_inputs_deinit(struct llvm_inputs *f);
+
 /* "profraw", "profdata" or "proftext"; false for any other name. */
 bool llvm_container_named(const char *name, enum llvm_container *out);
 

@@ -272,11 +272,22 @@ static void test_mapped_files(void **state)
     assert_true(file_map(path, &m, &e));
     assert_null(m.mapping);
     assert_memory_equal(file_map_bytes(&m).at, "small", 5);
-    file_map_deinit(&m);
+    struct stat st;
+    assert_false(fstat(fd, &st));
+    assert_true(m.inode == st.st_ino && m.device == st.st_dev);
+    file_map_close(&m); /* the next one gets its memory, and nothing of its bytes */
+    assert_false(ftruncate(fd, 3));
+    assert_true(file_map(path, &m, &e));
+    assert_int_equal(file_map_bytes(&m).len, 3);
+    file_map_close(&m);
+    assert_int_equal(pwrite(fd, "small", 5, 0), 5);
     assert_int_equal(pwrite(fd, "end", 3, LARGE - 3), 3);
     close(fd);
     assert_true(file_map(path, &m, &e));
     assert_non_null(m.mapping);
+    file_map_close(&m);
+    assert_int_equal(file_map_bytes(&m).len, 0);
+    assert_true(file_map(path, &m, &e));
     assert_int_equal(file_map_bytes(&m).len, LARGE);
     assert_memory_equal(file_map_bytes(&m).at, "small", 5);
     assert_memory_equal(file_map_bytes(&m).at + LARGE - 3, "end", 3);

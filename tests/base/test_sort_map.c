@@ -90,6 +90,42 @@ static void test_arena(void **state)
     arena_deinit(&a);
 }
 
+/* Cleared, all of it is as new: memory is zeroed, keys and texts are not there. */
+static void test_clear(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct map m = {0};
+    struct intern t = {0};
+    for (uint32_t round = 0; round < 4; round++) {
+        for (size_t n = 1; n < 100000; n *= 7) {
+            uint8_t *p = arena_alloc(&a, n);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(p[i], 0);
+            memset(p, 0xff, n);
+        }
+        uint32_t keys = round % 2 ? 10 : 1000;
+        for (uint32_t i = 0; i < keys; i++) {
+            bool is_new;
+            map_at(&m, i, round, i, &is_new);
+            assert_true(is_new);
+            assert_int_equal(intern(&t, (char[]){(char)('a' + i % 10), (char)('a' + round), 0}, 2),
+                             i % 10);
+        }
+        assert_int_equal(m.len, keys);
+        assert_string_equal(intern_text(&t, 3), ((char[]){'d', (char)('a' + round), 0}));
+        arena_clear(&a);
+        map_clear(&m);
+        intern_clear(&t);
+        assert_null(map_find(&m, 1, round));
+        assert_int_equal(intern_find(&t, (char[]){'a', (char)('a' + round), 0}, 2), INTERN_NONE);
+    }
+    arena_clear(&a);
+    arena_deinit(&a);
+    map_deinit(&m);
+    intern_deinit(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +133,7 @@ int main(void)
         cmocka_unit_test(test_sort_of_equals),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -919,6 +919,21 @@ class Live(Folder):
             self.assertEqual(got[str(self.folder / "a.c")]["DA"], want["DA"])
             self.assertEqual(got[str(self.folder / "a.c")]["FN"], want["FN"])
 
+    def test_a_file_of_several_names_counts_once(self):
+        version = VERSIONS[-1]
+        self.write("a.c", "int main(void)\n{\n    return 0;\n}\n")
+        self.compile(version, "a.c")
+        for name in "one", "two":
+            self.run_in("./program", env={"LLVM_PROFILE_FILE": f"runs/{name}.profraw"})
+        (self.folder / "runs/link.profraw").symlink_to("one.profraw")
+        (self.folder / "more").mkdir()
+        (self.folder / "more/hard.profraw").hardlink_to(self.folder / "runs/one.profraw")
+        for operands in ["runs"], ["more", "runs"], ["runs", "more", "runs"], ["runs/one.profraw", "runs"]:
+            for threads in "1", "3":
+                got, done = cover(self.folder, "program", "--threads", threads, *operands)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(got[str(self.folder / "a.c")]["DA"], {2: 2, 3: 2, 4: 2}, operands)
+
     def test_functions_of_one_name_in_two_programs(self):
         """main() has the same control flow in both: merged profiles cannot tell them apart."""
         version = VERSIONS[-1]

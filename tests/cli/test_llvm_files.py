@@ -192,6 +192,27 @@ class EveryVersion(Files):
         self.assertEqual(len(raws), 1)
         self.assertEqual(raws.pop().count(b"\x81rforpl\xff"), 3 + 1)  # by build-id, and what names none
 
+    def test_a_folder_is_the_profiles_in_it(self):
+        """Each file once, whatever links lead to it, and not the sum of the last time."""
+        self.write("a", made.raw([(b"f", 1, [1])], 8))  # no name that says what it is: only if it is named
+        for i, name in enumerate(("runs/a.profraw", "runs/deeper/b.profraw", "runs/deeper/c.proftext", "runs/d.profdata")):
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            functions = [(b"f", 1, [10 ** i])]
+            self.write(name, made.text(functions) if i == 2 else made.raw(functions, 8) if i < 2 else made.indexed(functions, 7))
+        self.write("runs/other.txt", "none")
+        (self.folder / "runs/again.profraw").symlink_to("a.profraw")
+        (self.folder / "runs/deeper/again.profraw").hardlink_to(self.folder / "runs/a.profraw")
+        want = text_of([(b"f", 1, [1111])])
+        self.assertEqual(self.merge("x.proftext", "runs"), want)
+        self.assertEqual(self.merge("x.proftext", "runs", "runs/deeper"), want)
+        self.assertEqual(self.merge("x.proftext", "runs", "a"), text_of([(b"f", 1, [1112])]))
+        for _ in range(2):
+            self.assertEqual(self.merge("runs/sum.proftext", "runs"), want)
+        (self.folder / "none").mkdir()
+        self.assertIn("none: ", self.merge("x.proftext", "none", status=2))
+        self.assertIn("is the only profile", self.merge("one/sum.proftext", "one", status=2)
+                      if (self.folder / "one").mkdir() or self.write("one/sum.proftext", want) else "")
+
     def test_saturation(self):
         for name, data in (("a", made.text([(b"f", 1, [2**64 - 5, 1])])), ("b.proftext", made.text([(b"f", 1, [9, 2])]))):
             self.write(name, data)

@@ -284,33 +284,46 @@ static bool ids_read(struct bytes in, bool is_big_endian, struct intern *ids)
     return !c.failed;
 }
 
-/* Copies the counters of a record: the first of temporal ones is a time. */
-static void raw_take_counts(struct llvm_profile *out, struct cursor at, uint32_t number,
-                            size_t size)
+/* Counters of several records that lie behind each other in the file, as they do but for odd ones:
+ * they are copied at once. */
+struct raw_run {
+    uint64_t first; /* offset of the next counter behind those that wait */
+    size_t waiting;
+};
+
+/* Copies the counters that wait: the first of temporal ones is a time. */
+static void raw_take_counts(struct llvm_profile *out, const struct raw_layout *l,
+                            struct raw_run *run, struct cursor at)
 {
+    size_t number = run->waiting, size = l->counter_size;
     vec_reserve(&out->counts, out->counts.len + number + 1);
     uint64_t *to = out->counts.at + out->counts.len;
+    at.at = l->counters.at + run->first - number * size;
+    at.end = l->counters.at + l->counters.len;
     if (size == 8 && !at.big_endian && number)
         memcpy(to, at.at, number * size);
     else if (size == 8)
-        for (uint32_t i = 0; i < number; i++)
+        for (size_t i = 0; i < number; i++)
             to[i] = cursor_u64(&at);
     else
-        for (uint32_t i = 0; i < number; i++)
+        for (size_t i = 0; i < number; i++)
             to[i] = !cursor_u8(&at);
-    uint32_t skipped = number && out->variants & LLVM_TEMPORAL;
+    bool skipped = number && out->variants & LLVM_TEMPORAL;
     if (skipped)
         memmove(to, to + 1, (number - 1) * sizeof *to);
     out->counts.len += number - skipped;
+    run->waiting = 0;
 }
 
 /* Appends one function. Its counters must lie in those of the file; two functions may share them.
  */
 static bool raw_take_record(struct llvm_profile *out, const struct raw_header *h,
-                            const struct raw_layout *l, size_t i, struct cursor in, struct err *e)
+                            const struct raw_layout *l, size_t i, struct raw_run *run,
+                            struct cursor in, struct err *e)
 {
     struct cursor at = in;
     size_t place = i * l->fields.size;
+    bool is_temporal = out->variants & LLVM_TEMPORAL;
     at.at = l->records.at + place;
     at.end = l->records.at + l->records.len;
     struct raw_record r = raw_record(at.at, &l->fields, out->version, &in);
@@ -323,16 +336,19 @@ static bool raw_take_record(struct llvm_profile *out, const struct raw_header *h
     if (r.bitmap && (bits > l->bitmap.len || l->bitmap.len - bits < r.bitmap))
         return err_at(e, &at, "function %zu claims a bitmap outside of the %zu bytes", i,
                       l->bitmap.len);
-    struct llvm_function f = {r.name_ref, r.hash,   out->counts.len, out->bits.len,
-                              r.counters, r.bitmap, LLVM_NO_NAME};
-    at.at = l->counters.at + first;
-    at.end = l->counters.at + l->counters.len;
-    raw_take_counts(out, at, r.counters, l->counter_size);
-    f.counts = (uint32_t)(out->counts.len - f.first_count);
-    vec_reserve(&out->bits, out->bits.len + r.bitmap + 1);
-    if (r.bitmap)
+    if (run->waiting && (is_temporal || first != run->first))
+        raw_take_counts(out, l, run, in);
+    uint32_t counts = r.counters - (r.counters && is_temporal);
+    struct llvm_function f = {r.name_ref,    r.hash, out->counts.len + run->waiting,
+                              out->bits.len, counts, r.bitmap,
+                              LLVM_NO_NAME};
+    run->first = first + r.counters * l->counter_size;
+    run->waiting += r.counters;
+    if (r.bitmap) {
+        vec_reserve(&out->bits, out->bits.len + r.bitmap + 1);
         memcpy(out->bits.at + out->bits.len, l->bitmap.at + bits, r.bitmap);
-    out->bits.len += r.bitmap;
+        out->bits.len += r.bitmap;
+    }
     vec_push(&out->functions, f);
     out->value_records += r.sites && !out->keeps_values;
     return true;
@@ -436,9 +452,12 @@ static bool raw_next(struct llvm_reader *r, struct llvm_profile *out, struct err
         return err_at(e, &start, "the binary ids of the raw profile are damaged");
     vec_reserve(&out->functions, (size_t)h.records + 1);
     vec_reserve(&out->counts, (size_t)h.counters + 1);
+    vec_reserve(&out->bits, 1);
+    struct raw_run run = {0};
     for (size_t i = 0; i < h.records; i++)
-        if (!raw_take_record(out, &h, &l, i, *in, e))
+        if (!raw_take_record(out, &h, &l, i, &run, *in, e))
             return false;
+    raw_take_counts(out, &l, &run, *in);
     out->has_old_bits = out->bits.len && version == 9;
     if (r->wants_names && !raw_read_names(out, l.names))
         return err_at(e, &start, "the names of the raw profile are damaged");

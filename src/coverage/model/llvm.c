@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Maps, names and ids go, as the next file has others; arrays keep their memory. */
+/* Maps and names go, as the next file has others; arrays and ids keep their memory. */
 void llvm_profile_clear(struct llvm_profile *p)
 {
     struct llvm_profile kept = {0};
@@ -25,7 +25,8 @@ void llvm_profile_clear(struct llvm_profile *p)
     memcpy(&kept.values, &p->values, sizeof kept.values);
     kept.functions.len = kept.counts.len = kept.bits.len = kept.sites.len = kept.values.len = 0;
     intern_deinit(&p->names);
-    intern_deinit(&p->ids);
+    intern_clear(&p->ids);
+    kept.ids = p->ids;
     map_deinit(&p->by_name);
     map_deinit(&p->has_name);
     *p = kept;
@@ -34,6 +35,7 @@ void llvm_profile_clear(struct llvm_profile *p)
 void llvm_profile_deinit(struct llvm_profile *p)
 {
     llvm_profile_clear(p);
+    intern_deinit(&p->ids);
     vec_free(&p->functions);
     vec_free(&p->counts);
     vec_free(&p->bits);
