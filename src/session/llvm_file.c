@@ -307,9 +307,21 @@ static bool read_first(const char *path, struct llvm_profile *out, struct err *e
     return ok;
 }
 
+/* What did not add up, in functions: their counters, or their values. */
+struct lost {
+    uint64_t misfits, unlike_sites;
+};
+
+static void join(struct llvm_profile *p, struct lost *lost)
+{
+    lost->misfits += llvm_profile_join(p);
+    for (size_t i = 0; i < p->functions.len; i++)
+        lost->unlike_sites += p->functions.at[i].has_unlike_sites;
+}
+
 /* In a raw file one profile behind the other, by their ids; else all of them as one. */
 static bool write_groups(struct groups *g, const struct llvm_target *to, struct writer *w,
-                         uint64_t *misfits, struct err *e)
+                         struct lost *lost, struct err *e)
 {
     struct llvm_profile sum = {0};
     struct err why = {0};
@@ -318,7 +330,7 @@ static bool write_groups(struct groups *g, const struct llvm_target *to, struct 
     for (uint32_t i = 0; i < g->at.len; i++) {
         uint64_t hash = hash_bytes(intern_text(&g->keys, i), g->keys.lengths.at[i]);
         vec_push(&order, (struct keyed){hash, i});
-        *misfits += llvm_profile_join(&g->at.at[i].sum);
+        join(&g->at.at[i].sum, lost);
     }
     sort_keyed(order.at, order.len);
     for (size_t i = 0; ok && i < order.len; i++) {
@@ -330,12 +342,22 @@ static bool write_groups(struct groups *g, const struct llvm_target *to, struct 
                 llvm_profile_write(w, &one->sum, to, &why) || err_in(e, one->first, "%s", why.line);
     }
     vec_free(&order);
-    if (to->container != LLVM_RAW)
-        *misfits = llvm_profile_join(&sum);
+    if (to->container != LLVM_RAW) {
+        *lost = (struct lost){0};
+        join(&sum, lost);
+    }
     if (ok && to->container != LLVM_RAW)
         ok = llvm_profile_write(w, &sum, to, &why) || err_in(e, g->at.at[0].first, "%s", why.line);
     llvm_profile_deinit(&sum);
     return ok;
+}
+
+static bool has_values(const struct groups *g)
+{
+    for (size_t i = 0; i < g->at.len; i++)
+        if (g->at.at[i].sum.sites.len)
+            return true;
+    return false;
 }
 
 int llvm_merge(const struct llvm_request *r, char *const *paths, size_t len, struct err *e)
@@ -343,25 +365,36 @@ int llvm_merge(const struct llvm_request *r, char *const *paths, size_t len, str
     struct llvm_profile first = {0};
     struct groups groups = {0};
     struct writer w = {0};
-    uint64_t misfits = 0, traces = 0;
+    struct lost lost = {0};
+    uint64_t traces = 0;
     bool ok = read_first(paths[0], &first, e);
     struct llvm_target to = target_of(r, container_of(r, &first), &first);
     if (ok && to.container != LLVM_TEXT && !to.version)
         ok = err_set(e, "option '--llvm' takes a release from 11 to 23, not %" PRIu32, r->release);
-    ok = ok && add_files(r, paths, len, first.sites.len > 0, &groups, e) &&
-         write_groups(&groups, &to, &w, &misfits, e) &&
+    ok = ok && add_files(r, paths, len, first.sites.len > 0, &groups, e);
+    if (ok && !first.sites.len && has_values(&groups)) { /* only later files have some */
+        groups_deinit(&groups);
+        groups = (struct groups){0};
+        ok = add_files(r, paths, len, true, &groups, e);
+    }
+    ok = ok && write_groups(&groups, &to, &w, &lost, e) &&
          file_replace(r->output, (struct bytes){w.out.at, w.out.len}, e);
     for (size_t i = 0; i < groups.at.len; i++)
         traces += (groups.at.at[i].sum.variants & LLVM_TEMPORAL) != 0;
-    if (ok && misfits)
+    if (ok && lost.misfits)
         err_set(e,
                 "left out: counters of %" PRIu64
                 " functions that other files have with another number of counters",
-                misfits);
+                lost.misfits);
+    else if (ok && lost.unlike_sites)
+        err_set(e,
+                "left out: values of %" PRIu64
+                " functions that other files have with another number of places for them",
+                lost.unlike_sites);
     else if (ok && traces)
         err_set(e, "left out: the order in which functions were first called");
     writer_deinit(&w);
     groups_deinit(&groups);
     llvm_profile_deinit(&first);
-    return !ok ? EXIT_BAD : misfits ? EXIT_DIFFERS : EXIT_FINE;
+    return !ok ? EXIT_BAD : lost.misfits || lost.unlike_sites ? EXIT_DIFFERS : EXIT_FINE;
 }

@@ -259,6 +259,40 @@ class EveryVersion(Files):
         self.assertEqual(next(v for v in value["values"] if v["function"] == "call"), {"function": "call", "kind": "indirect_calls", "site": 0, "values": [
             {"name": "a:b", "count": 9}, {"name": "call", "count": 8}, {"name": None, "count": 2}]})
 
+    def test_builds_with_other_places_for_values(self):
+        """Kinds of both stay; of one with another number of places the larger one, and that is said."""
+        def text(*kinds):
+            return ":ir\nf\n1\n1\n5\n" + (f"{len(kinds)}\n" if kinds else "") + "".join(
+                f"{kind}\n{len(sites)}\n" + "".join(f"1\n{value}:{count}\n" for value, count in sites)
+                for kind, sites in kinds)
+        sizes, calls = (1, [(64, 3), (8, 1)]), (0, [("f", 7)])
+        self.write("none.proftext", text())
+        self.write("sizes.proftext", text(sizes))
+        self.write("calls.proftext", text(calls))
+        self.write("both.proftext", text(calls, sizes))
+        self.write("more.proftext", text((1, [(64, 3), (8, 1), (4, 9)])))
+        want = self.merge("want.proftext", "none.proftext", "both.proftext")
+        for names in itertools.permutations(("sizes.proftext", "calls.proftext")):
+            self.assertEqual(self.merge("x.proftext", *names), want)
+        for names in itertools.permutations(("sizes.proftext", "more.proftext", "calls.proftext")):
+            self.merge("x.proftext", *names, status=1)
+            done = monarc("merge", "-o", "x.proftext", *names, cwd=self.folder)
+            self.assertIn(b"left out: values of 1 functions", done.stderr)
+            found = harness.monarc_json("info", "x.proftext", cwd=self.folder)["files"][0]["values"]
+            self.assertEqual([v["count"] for site in found for v in site["values"]], [7, 3, 1, 9])
+
+    def test_values_that_only_later_files_have(self):
+        """Sums of values depend on the order of files; with several threads it is theirs all the same."""
+        numbers, names = random.Random(5), ["0.proftext"]
+        self.write("0.proftext", ":ir\nf\n1\n1\n5\n")
+        for i in range(1, 6):
+            values = "".join(f"{v}:{numbers.randrange(1, 9)}\n" for v in numbers.sample(range(1000), 255))
+            self.write(f"{i}.proftext", f":ir\nf\n1\n1\n5\n1\n1\n1\n255\n{values}")
+            names.append(f"{i}.proftext")
+        want = self.merge("first.proftext", *names[1:2], *names[2:], names[0])
+        for _ in range(5):
+            self.assertEqual(self.merge("x.proftext", *names), want)
+
     def test_damaged_values(self):
         """Cut off anywhere or with any byte changed: an error, or a whole file; never a crash."""
         self.write("v.proftext", VALUES)

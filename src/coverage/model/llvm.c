@@ -202,6 +202,7 @@ void llvm_profile_add(struct llvm_profile *into, const struct llvm_profile *from
         profile_unite_bits(into->bits.at, from->bits.at, from->bits.len);
         for (size_t i = 0; i < from->functions.len; i++) {
             into->functions.at[i].is_misfit |= from->functions.at[i].is_misfit;
+            into->functions.at[i].has_unlike_sites |= from->functions.at[i].has_unlike_sites;
             if (llvm_function_sites(&from->functions.at[i]))
                 llvm_values_add(into, &into->functions.at[i], from, &from->functions.at[i]);
         }

@@ -56,6 +56,7 @@ struct llvm_function {
     uint32_t counts, bits; /* bits: bytes of the bitmap */
     uint32_t name;         /* in names, or LLVM_NO_NAME: not read, or not said */
     bool is_misfit;        /* one with fewer counters under this name and hash was left out */
+    bool has_unlike_sites; /* values were left out, of one with another number of their sites */
     uint64_t first_site;
     uint32_t sites[VALUE_KINDS];
 };
@@ -118,8 +119,8 @@ void llvm_site_push(struct llvm_profile *p, uint32_t values);
 void llvm_values_copy(struct llvm_profile *into, struct llvm_function *copy,
                       const struct llvm_profile *from, const struct llvm_function *f);
 
-/* Adds the values of `f` to those of `own`. Of kinds with another number of sites, those with more
- * stay. */
+/* Adds the values of `f` to those of `own`, kind by kind. Of a kind with another number of sites,
+ * those with more stay, and the function is marked if the others had any. */
 void llvm_values_add(struct llvm_profile *into, struct llvm_function *own,
                      const struct llvm_profile *from, const struct llvm_function *f);
 

@@ -167,27 +167,50 @@ void llvm_values_copy(struct llvm_profile *into, struct llvm_function *copy,
     list_deinit(&list);
 }
 
+/* Room for as many sites of each kind as the side with more of them has, and these; for the others
+ * the sum's own stay. What the sum had of sites belongs to nobody then. */
+static void take_more_sites(struct llvm_profile *into, struct llvm_function *own,
+                            const struct llvm_profile *from, const struct llvm_function *f)
+{
+    struct sorted_values list = {0};
+    struct llvm_function grown = *own;
+    uint64_t own_site = own->first_site, site = f->first_site;
+    grown.first_site = into->sites.len;
+    for (int kind = 0; kind < VALUE_KINDS; kind++) {
+        bool is_more = f->sites[kind] > own->sites[kind];
+        const struct llvm_profile *side = is_more ? from : into;
+        uint64_t first = is_more ? site : own_site;
+        grown.sites[kind] = is_more ? f->sites[kind] : own->sites[kind];
+        for (uint32_t i = 0; i < grown.sites[kind]; i++) {
+            list_take(&list, side, &side->sites.at[first + i]);
+            llvm_site_push(into, 0);
+            list_put(&list, into, &into->sites.at[into->sites.len - 1]);
+        }
+        own_site += own->sites[kind];
+        site += f->sites[kind];
+    }
+    for (uint64_t i = llvm_function_sites(own); i-- > 0; into->lost_sites++)
+        into->live_values -= into->sites.at[own->first_site + i].len;
+    *own = grown;
+    list_deinit(&list);
+}
+
 void llvm_values_add(struct llvm_profile *into, struct llvm_function *own,
                      const struct llvm_profile *from, const struct llvm_function *f)
 {
     struct sorted_values sum = {0}, more = {0};
-    uint64_t own_site = own->first_site, site = f->first_site;
-    for (int kind = 0; kind < VALUE_KINDS; kind++)
-        if (f->sites[kind] > own->sites[kind]) {
-            /* As with counters: whichever came first would depend on the order. */
-            struct llvm_function larger = *own;
-            memcpy(larger.sites, f->sites, sizeof larger.sites);
-            /* What it had belongs to nobody now. */
-            for (uint64_t i = llvm_function_sites(own); i-- > 0; into->lost_sites++)
-                into->live_values -= into->sites.at[own->first_site + i].len;
-            llvm_values_copy(into, &larger, from, f);
-            *own = larger;
-            if (into != from)
-                pack_if_half_is_lost(into);
-            return;
-        }
+    bool has_more = false, is_equal[VALUE_KINDS];
     for (int kind = 0; kind < VALUE_KINDS; kind++) {
-        for (uint32_t i = 0; i < f->sites[kind] && f->sites[kind] == own->sites[kind]; i++) {
+        is_equal[kind] = f->sites[kind] == own->sites[kind];
+        has_more |= f->sites[kind] > own->sites[kind];
+        own->has_unlike_sites |= !is_equal[kind] && f->sites[kind] && own->sites[kind];
+    }
+    own->has_unlike_sites |= f->has_unlike_sites;
+    if (has_more) /* as with counters: whichever came first would depend on the order */
+        take_more_sites(into, own, from, f);
+    uint64_t own_site = own->first_site, site = f->first_site;
+    for (int kind = 0; kind < VALUE_KINDS; kind++) {
+        for (uint32_t i = 0; is_equal[kind] && i < f->sites[kind]; i++) {
             list_take(&sum, into, &into->sites.at[own_site + i]);
             list_take(&more, from, &from->sites.at[site + i]);
             if (!more.at.len)
