@@ -5,7 +5,7 @@ function ratioOf(key, file) {
     return { all: columns.all[file], hit: columns.hit[file], unknown: columns.unknown[file] };
 }
 
-const RATIOS = ["lines", "functions", "branches", "conditions"];
+const RATIOS = ["lines", "functions", "regions", "branches", "conditions"];
 
 /* --- the tree ---------------------------------------------------------------------------------- */
 
@@ -61,6 +61,7 @@ const TREE_KEYS = {
     lines: node => node.lines.all ? percentOf(node.lines) : 101,
     missed: node => missedOf(node.lines),
     functions: node => node.functions.all ? percentOf(node.functions) : 101,
+    regions: node => node.regions.all ? percentOf(node.regions) : 101,
     branches: node => node.branches.all ? percentOf(node.branches) : 101,
     conditions: node => node.conditions.all ? percentOf(node.conditions) : 101,
     self: node => node.self,
@@ -125,6 +126,7 @@ function treeColumns(rows, state) {
         state.change && { id: "changed", title: LINE_CHANGES[state.change], number: true, key: i => i,
             cell: i => countText(page.files.changes[state.change][rows()[i].file]) },
         has("functions") && ratio("functions", "functions"),
+        has("regions") && ratio("regions", "regions"),
         has("branches") && ratio("branches", "branches"),
         has("conditions") && ratio("conditions", "conditions"),
         page.profile && page.summary.has_samples && { id: "self", title: "self time", number: true, key: i => i,

@@ -112,7 +112,7 @@ function fileTotals() {
 function coverageFacts() {
     const c = page.coverage, rows = [];
     for (const [name, key] of [["Lines", "lines"], ["Functions", "functions"],
-        ["Branches", "branches"], ["Conditions", "conditions"]]) {
+        ["Regions", "regions"], ["Branches", "branches"], ["Conditions", "conditions"]]) {
         const ratio = c.totals[key];
         if (ratio.all)
             rows.push([name, element("span", {}, ratioText(ratio),

@@ -76,11 +76,11 @@ struct file_map {
     uint64_t device, inode; /* of a regular file, by which other names of it are known; else 0 */
 };
 
-/* The bytes of `path` ("-": standard input) into a zeroed or closed *m. A regular file of a megabyte or more
- * is mapped; all else is read, with file_read()'s refusals. A mapped file that becomes shorter, or
- * whose disk fails, raises SIGBUS where it is touched: who starts the process says what happens
- * then, and the program's main() ends it with one line. file_map_deinit() after failure, too;
- * file_map_close() keeps the buffer for the next file. */
+/* The bytes of `path` ("-": standard input) into a zeroed or closed *m. A regular file of a
+ * megabyte or more is mapped; all else is read, with file_read()'s refusals. A mapped file that
+ * becomes shorter, or whose disk fails, raises SIGBUS where it is touched: who starts the process
+ * says what happens then, and the program's main() ends it with one line. file_map_deinit() after
+ * failure, too; file_map_close() keeps the buffer for the next file. */
 MUST_CHECK bool file_map(const char *path, struct file_map *m, struct err *e);
 void file_map_close(struct file_map *m);
 void file_map_deinit(struct file_map *m);

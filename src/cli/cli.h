@@ -208,7 +208,15 @@ int generate(int argc, char **argv, struct out *out, struct err *e);
  * Options about coverage, for `monarc cover` and for commands that show it beside a profile: html,
  * tui, diff and check. */
 
-enum cover_gate_of { GATE_LINE, GATE_BRANCH, GATE_FUNCTION, GATE_CONDITION, GATE_DIFF, GATES };
+enum cover_gate_of {
+    GATE_LINE,
+    GATE_BRANCH,
+    GATE_FUNCTION,
+    GATE_REGION,
+    GATE_CONDITION,
+    GATE_DIFF,
+    GATES
+};
 
 /* A report in a format, and the file that it goes to. Of one format there is one output at most. */
 struct cover_output {

@@ -126,6 +126,7 @@ static const struct option_row GATE_ROWS[] = {
     GATE_ROW("line", GATE_LINE, "exit with 1 if less than P percent of the lines ran"),
     GATE_ROW("branch", GATE_BRANCH, "the same for branches"),
     GATE_ROW("function", GATE_FUNCTION, "the same for functions"),
+    GATE_ROW("region", GATE_REGION, "the same for regions of code (clang, rustc)"),
     GATE_ROW("condition", GATE_CONDITION, "the same for outcomes of conditions"),
     {0, "diff", "PATCH", "show the coverage of the lines that a unified diff changes",
      FILLS(struct cover_options, session.patch)},
@@ -268,9 +269,11 @@ size_t cover_gates(const struct cover_options *o, const struct coverage_session 
                    struct coverage_gate gates[GATES])
 {
     const struct coverage_ratios *sums = &s->result.sums;
-    const struct coverage_ratio *ratios[GATES] = {&sums->lines, &sums->branches, &sums->functions,
+    const struct coverage_ratio *ratios[GATES] = {&sums->lines,      &sums->branches,
+                                                  &sums->functions,  &sums->regions,
                                                   &sums->conditions, &s->diff.sum};
-    static const char *const NAMES[GATES] = {"line", "branch", "function", "condition", "diff"};
+    static const char *const NAMES[GATES] = {"line",   "branch",    "function",
+                                             "region", "condition", "diff"};
     size_t len = 0;
     for (int i = 0; i < GATES; i++) {
         const struct coverage_ratio *r = ratios[i];

@@ -29,6 +29,7 @@ static void totals_data(struct json *j, const char *key, const struct coverage_r
     ratio(j, "functions", &s->functions);
     ratio(j, "branches", &s->branches);
     ratio(j, "conditions", &s->conditions);
+    ratio(j, "regions", &s->regions);
     json_end(j);
 }
 

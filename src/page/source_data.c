@@ -205,7 +205,8 @@ void source_list_data(struct json *j, const struct source_data *s)
         } RATIOS[] = {{"lines", offsetof(struct coverage_ratios, lines)},
                       {"functions", offsetof(struct coverage_ratios, functions)},
                       {"branches", offsetof(struct coverage_ratios, branches)},
-                      {"conditions", offsetof(struct coverage_ratios, conditions)}};
+                      {"conditions", offsetof(struct coverage_ratios, conditions)},
+                      {"regions", offsetof(struct coverage_ratios, regions)}};
         for (size_t k = 0; k < sizeof RATIOS / sizeof *RATIOS; k++) {
             json_key(j, RATIOS[k].key), json_begin(j, '{');
             COLUMN(j, "all", s->files->all.len,

@@ -207,7 +207,9 @@ struct summing_job {
 };
 
 /* Whether the file is met for the first time, whatever names and links lead to it. What is no
- * regular file cannot be read twice. */
+ * regular file cannot be read twice. Asked here and not when folders are walked, because a file
+ * that is open need not be looked up by its name again: of files of a few KB that is a tenth of the
+ * time. The lock is held for one look-up, some 20 ns beside 5 us that a file takes at least. */
 static bool is_first_of_file(struct met_files *met, const struct file_map *file)
 {
     bool is_new = true;

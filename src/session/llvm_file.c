@@ -85,13 +85,20 @@ void llvm_inputs_deinit(struct llvm_inputs *f)
     vec_free(&f->at);
 }
 
+/* Sums of values depend on the order of files, and folders list theirs in any order. */
 static int by_path(const void *left, const void *right)
 {
     const struct llvm_profile_file *a = left, *b = right;
     return strcmp(a->path, b->path);
 }
 
-/* The profiles in a folder; *has_any: there are some, if only such as were met before. */
+/* The profiles in a folder; *has_any: there are some, if only such as were met before.
+ *
+ *     runs/a.profraw  runs/b.profraw     taken
+ *     runs/link -> a.profraw             the same file: not again
+ *     runs/all.profdata                  the output, of an earlier sum: not taken
+ *
+ * A folder that cannot be looked at is an error, as a file would be that cannot be read. */
 static bool take_folder(struct llvm_inputs *out, const char *folder, const struct stat *output,
                         struct map *met, bool *has_any, struct err *e)
 {
@@ -307,11 +314,14 @@ static bool read_first(const char *path, struct llvm_profile *out, struct err *e
     return ok;
 }
 
-/* What did not add up, in functions: their counters, or their values. */
+/* What did not add up, in functions: their counters, or their values. Two compilers, or two builds
+ * that name and hash do not tell apart, have other numbers of these. The larger side was kept, so
+ * that the sum does not depend on the order. */
 struct lost {
     uint64_t misfits, unlike_sites;
 };
 
+/* The last step of a sum: functions of one name and hash become one, and what was lost is known. */
 static void join(struct llvm_profile *p, struct lost *lost)
 {
     lost->misfits += llvm_profile_join(p);
@@ -352,6 +362,7 @@ static bool write_groups(struct groups *g, const struct llvm_target *to, struct 
     return ok;
 }
 
+/* Whether any file had values of functions: targets of calls, sizes of copies. */
 static bool has_values(const struct groups *g)
 {
     for (size_t i = 0; i < g->at.len; i++)
@@ -360,6 +371,9 @@ static bool has_values(const struct groups *g)
     return false;
 }
 
+/* The first file says whether values are to be expected, and so whether threads may share the work.
+ * A text or an indexed profile of a run that met none does not show them: then all is read again,
+ * in order, which costs twice the time in a case that is rare. */
 int llvm_merge(const struct llvm_request *r, char *const *paths, size_t len, struct err *e)
 {
     struct llvm_profile first = {0};

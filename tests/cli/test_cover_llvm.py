@@ -30,8 +30,16 @@ sys.path.append(str(ROOT / "tests/corpus"))
 import make_llvm_seeds as made
 
 FLAGS = ["-w", "-fprofile-instr-generate", "-fcoverage-mapping"]
-VERSIONS = [v for v in (13, 14, 15, 16, 19, 22) if all(map(shutil.which, (
-    f"clang-{v}", f"clang++-{v}", f"llvm-cov-{v}", f"llvm-profdata-{v}")))]
+
+
+def has_tools(version):
+    """clang, its runtime, which is in a package of its own, and what reads its profiles."""
+    names = f"clang-{version}", f"clang++-{version}", f"llvm-cov-{version}", f"llvm-profdata-{version}"
+    return all(map(shutil.which, names)) and not subprocess.run(
+        [names[0], *FLAGS, "-xc", "-", "-o", "/dev/null"], input=b"int main(void) { return 0; }", capture_output=True).returncode
+
+
+VERSIONS = [v for v in (13, 14, 15, 16, 19, 22) if has_tools(v)]
 
 C = """\
 #include <stdio.h>

@@ -272,6 +272,7 @@ bool source_change_is_any(const struct source_change *s)
     return s->old == NO_SOURCE || s->new == NO_SOURCE || s->lost || s->gained ||
            change_ratios_differ(&o->lines, &n->lines) ||
            change_ratios_differ(&o->functions, &n->functions) ||
+           change_ratios_differ(&o->regions, &n->regions) ||
            change_ratios_differ(&o->branches, &n->branches) ||
            change_ratios_differ(&o->conditions, &n->conditions);
 }

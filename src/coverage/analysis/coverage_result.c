@@ -462,6 +462,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
         result_add_ratio(&sum->branches, &part->branches);
         result_add_ratio(&sum->conditions, &part->conditions);
         result_add_ratio(&sum->calls, &part->calls);
+        result_add_ratio(&sum->regions, &part->regions);
 
         out->sources.at[kept++] = *s;
     }

@@ -50,6 +50,9 @@ struct result_line {
     uint32_t first_branch, branches;
     uint32_t first_condition, conditions;
     uint32_t calls, calls_made;
+    struct region_numbers {
+        uint32_t all, hit, unknown;
+    } regions; /* clang's and rustc's */
 };
 
 /* Names are those of one linkage name, source and first line. A count with is_partly_unknown is at
@@ -70,7 +73,7 @@ struct coverage_ratio {
 };
 
 struct coverage_ratios {
-    struct coverage_ratio lines, functions, branches, conditions, calls;
+    struct coverage_ratio lines, functions, branches, conditions, calls, regions;
 };
 
 /* A source and its slices. Lines and functions ascend, each line once. */

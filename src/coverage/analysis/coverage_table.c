@@ -40,6 +40,8 @@ void coverage_table_deinit(struct coverage_table *t)
     vec_free(&t->groups);
     vec_free(&t->outcomes);
     vec_free(&t->masks);
+    vec_free(&t->regions);
+    vec_free(&t->regions_of);
     vec_free(&t->hits);
     vec_free(&t->hits_of);
     vec_free(&t->shares);
@@ -51,6 +53,7 @@ void coverage_table_deinit(struct coverage_table *t)
     map_deinit(&t->by_group);
     map_deinit(&t->by_share);
     map_deinit(&t->by_mask);
+    map_deinit(&t->by_region);
     *t = (struct coverage_table){0};
 }
 
@@ -407,6 +410,23 @@ void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct t
     }
     t->masks.at[number].on |= mask->on;
     t->masks.at[number].off |= mask->off;
+}
+
+/* Tables of gcc's counters have no list of regions at all. */
+void coverage_table_region(struct coverage_table *t, uint32_t line, uint64_t key, uint64_t count,
+                           bool is_unknown)
+{
+    bool is_new;
+    uint32_t number = map_index(&t->by_region, line, key, t->regions.len, &is_new);
+    if (is_new) {
+        while (t->regions_of.len <= line)
+            vec_push(&t->regions_of, NONE);
+        vec_push(&t->regions, (struct table_region){.next = t->regions_of.at[line]});
+        t->regions_of.at[line] = number;
+    }
+    struct table_region *r = &t->regions.at[number];
+    r->count = add_saturating(r->count, count);
+    r->is_unknown |= is_unknown;
 }
 
 /* ---- tracefiles */

@@ -1,5 +1,5 @@
 /* The sum of what many files say about covered code: sources, functions, lines, branches, calls,
- * conditions, each with counts.
+ * conditions, regions, each with counts.
  *
  * Everything has an identity by which the same thing of two objects, runs or tracefiles becomes
  * one: a source its path; a function its linkage name, source and first line; a line its source and
@@ -16,7 +16,8 @@
  *     line --group--> group --next--> group           what each function has of the line
  *                      |  ^next_of_function
  *                      +--first, len--> outcomes      ways out of blocks, block by block
- *     line --mask---> mask --next--> mask             conditions */
+ *     line --mask---> mask --next--> mask             conditions
+ *     line ---------> region --next--> region         regions of code, by their places */
 #ifndef MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 #define MONARC_COVERAGE_ANALYSIS_COVERAGE_TABLE_H
 
@@ -57,6 +58,13 @@ struct table_mask {
     uint32_t function, ordinal; /* number on its line in the function */
     uint32_t terms, next;
     uint64_t on, off;
+};
+
+/* A region of code, at its place: clang's and rustc's alone. */
+struct table_region {
+    uint64_t count;
+    uint32_t next; /* of the line, or NO_INDEX */
+    bool is_unknown;
 };
 
 struct table_line {
@@ -114,6 +122,9 @@ struct coverage_table {
     VEC(struct table_outcome) outcomes;
     VEC(struct table_mask) masks;
 
+    VEC(struct table_region) regions;
+    VEC(uint32_t) regions_of; /* by line: the first, or NO_INDEX */
+
     /* Only where counts are kept apart by test: a line and a test may have several hits. */
     uint32_t test; /* what is added now: 1 + its number in tests; 0: of no test */
     VEC(struct table_hit) hits;
@@ -132,6 +143,7 @@ struct coverage_table {
     struct map by_group;         /* line and function, shape -> groups, where many could be meant */
     struct map by_share;         /* line and function -> shares */
     struct map by_mask;          /* line and function, ordinal and terms -> masks */
+    struct map by_region;        /* line, the caller's key -> regions */
 
     /* Objects mention the same headers in the same order: what is asked for next is what came after
      * what was asked for last. */
@@ -175,6 +187,11 @@ void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t f
                              const struct table_outcome *outcomes, uint32_t len);
 /* Adds what a function has seen of a condition's outcomes. */
 void coverage_table_mask(struct coverage_table *t, uint32_t line, const struct table_mask *mask);
+
+/* Adds to a region that begins on the line, or stands in a macro that is used there. `key` is the
+ * same for the same place. */
+void coverage_table_region(struct coverage_table *t, uint32_t line, uint64_t key, uint64_t count,
+                           bool is_unknown);
 
 /* Adds a tracefile; with `test` its sections' counts are kept apart by their tests, which are
  * called `test` if they have no name. `sources` has the number in this table of each of its

@@ -20,6 +20,7 @@
 void llvm_coverage_deinit(struct llvm_coverage *c)
 {
     vec_free(&c->regions);
+    vec_free(&c->codes);
     vec_free(&c->branches);
     vec_free(&c->decisions);
     vec_free(&c->values);
@@ -165,6 +166,26 @@ static void add_branch(struct llvm_coverage *c, const struct llvm_regions *r,
     b.if_true = positive(if_true);
     b.if_false = positive(if_false);
     vec_push(&c->branches, b);
+}
+
+/* What llvm-cov counts as regions: those of code, without gaps and expansions. */
+static void add_code(struct llvm_coverage *c, const struct llvm_regions *r,
+                     const struct llvm_region *at, const struct llvm_counters *n,
+                     struct instance of, const uint32_t *sources)
+{
+    const struct llvm_region *use = outermost(r, at);
+    struct counted_code code = {.at = place_of(at),
+                                .of = of,
+                                .function = c->functions,
+                                .source = sources[r->files.at[use->file]]};
+    int64_t value;
+    if (code.source == NONE || !value_of(c, n, at->count, &value))
+        return;
+    if (use != at)
+        code.use = place_of(use);
+    code.count = positive(value);
+    code.is_unknown = n->is_unknown || value < 0;
+    vec_push(&c->codes, code);
 }
 
 /* Ends may coincide. */
@@ -417,6 +438,8 @@ bool llvm_coverage_add(struct llvm_coverage *c, const struct llvm_regions *r, co
                                         .is_unknown = n->is_unknown};
         if (at->kind == REGION_BRANCH || at->kind == REGION_MCDC_BRANCH)
             add_branch(c, r, at, n, of, sources);
+        if (at->kind == REGION_CODE)
+            add_code(c, r, at, n, of, sources);
         if (at->kind == REGION_DECISION)
             add_decision(c, r, i, n, of, sources);
         if (at->kind > REGION_GAP || region.source == NONE)
@@ -427,5 +450,6 @@ bool llvm_coverage_add(struct llvm_coverage *c, const struct llvm_regions *r, co
         region.is_unknown |= value < 0;
         vec_push(&c->regions, region);
     }
+    c->functions++;
     return true;
 }

@@ -46,6 +46,18 @@ struct counted_region {
     bool is_unknown; /* its function's counters cannot be used, or contradict each other */
 };
 
+/* A region of code at its place, and where the macro is used that it stands in (else zeros): what
+ * counts as a region. Sources of the two may differ; it is the use's. */
+struct counted_code {
+    uint64_t count;
+    struct llvm_place at, use;
+    struct instance of;
+    uint32_t source;
+    uint32_t function; /* as many as were added before */
+    uint32_t ordinal;  /* of those of its function at this place: a macro's argument has several */
+    bool is_unknown;
+};
+
 /* A branch at its place, and where the macro is used that it stands in (else zeros). */
 struct counted_branch {
     uint64_t if_true, if_false;
@@ -118,6 +130,8 @@ struct llvm_coverage {
     struct map skipped;  /* source and line, column of a function -> a hash of what it skips */
     struct map variants; /* sources of functions of which two programs skip different parts */
     VEC(struct counted_region) regions;
+    VEC(struct counted_code) codes;
+    uint32_t functions; /* that were added */
     VEC(struct counted_branch) branches;
     VEC(struct counted_decision) decisions;
     VEC(int64_t) values; /* of the function's expressions */

@@ -434,6 +434,83 @@ static int by_decision(uint32_t left, uint32_t right, const void *context)
     return order ? order : by_instance(&a->of, &b->of);
 }
 
+static int by_code_place(const struct counted_code *a, const struct counted_code *b)
+{
+    if (a->of.apart != b->of.apart)
+        return a->of.apart < b->of.apart ? -1 : 1;
+    int order = compare_places(&a->use, &b->use);
+    return order ? order : compare_places(&a->at, &b->at);
+}
+
+static int by_code_and_function(uint32_t left, uint32_t right, const void *context)
+{
+    const struct counted_code *at = context, *a = at + left, *b = at + right;
+    int order = by_code_place(a, b);
+    return order ? order : a->function < b->function ? -1 : a->function > b->function;
+}
+
+static int by_code(uint32_t left, uint32_t right, const void *context)
+{
+    const struct counted_code *at = context, *a = at + left, *b = at + right;
+    int order = by_code_place(a, b);
+    if (!order)
+        order = a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
+    return order ? order : by_instance(&a->of, &b->of);
+}
+
+/* Numbers what a function has several times at one place: all that stands in an argument of a macro
+ * has the place of its name there. Functions are instances of each other, or have the same macro,
+ * so their first ones are the same, and so on. Regions come sorted by place and function. */
+static bool number_codes(struct llvm_coverage *c, const struct keyed *order, size_t len)
+{
+    bool has_any = false;
+    for (size_t i = 1; i < len; i++) {
+        struct counted_code *before = &c->codes.at[order[i - 1].item];
+        struct counted_code *code = &c->codes.at[order[i].item];
+        if (order[i].key != order[i - 1].key || before->function != code->function ||
+            by_code_place(before, code))
+            continue;
+        code->ordinal = before->ordinal + 1;
+        has_any = true;
+    }
+    return has_any;
+}
+
+/* Regions at one place are one; unknown is what one of its functions does not know and none ran. */
+static void finish_codes(struct llvm_coverage *c, struct coverage_table *t)
+{
+    VEC(struct keyed) order = {0};
+    const struct counted_code *at = c->codes.at;
+    for (size_t i = 0; i < c->codes.len; i++)
+        vec_push(&order, (struct keyed){map_two(at[i].source, line_of(&at[i].at, &at[i].use)),
+                                        (uint32_t)i});
+    sort_keyed(order.at, order.len);
+    sort_equals(order.at, order.len, by_code_and_function, at);
+    if (number_codes(c, order.at, order.len) || c->rule == INSTANCES_WORST)
+        sort_equals(order.at, order.len, by_code, at);
+    for (size_t i = 0, end; i < order.len; i = end) {
+        const struct counted_code *first = &at[order.at[i].item];
+        struct tally tally = {0};
+        bool is_unknown = false;
+        for (end = i; end < order.len && order.at[end].key == order.at[i].key &&
+                      first->ordinal == at[order.at[end].item].ordinal &&
+                      !by_code_place(first, &at[order.at[end].item]);
+             end++) {
+            const struct counted_code *code = &at[order.at[end].item];
+            is_unknown |= code->is_unknown;
+            if (!code->is_unknown)
+                tally_add(&tally, &code->of, code->count);
+        }
+        const struct llvm_place place[] = {first->at, first->use};
+        coverage_table_region(
+            t, coverage_table_line(t, first->source, line_of(&first->at, &first->use)),
+            hash_bytes(place, sizeof place) ^
+                map_two(first->of.apart, first->ordinal) * UINT64_C(0x9e3779b97f4a7c15),
+            tally_total(&tally), is_unknown);
+    }
+    vec_free(&order);
+}
+
 /* All branches of a line are one group, or one for each instance that stands apart; each place is a
  * block of it. */
 static void finish_branches(struct llvm_coverage *c, struct coverage_table *t)
@@ -578,10 +655,11 @@ void llvm_coverage_finish(struct llvm_coverage *c, struct coverage_table *t)
     }
     c->unused.len = 0;
     finish_lines(c, t);
+    finish_codes(c, t);
     finish_branches(c, t);
     finish_decisions(c, t);
     for (size_t i = 0; i < c->ways.len; i++)
         mcdc_ways_deinit(&c->ways.at[i]);
-    c->regions.len = c->branches.len = c->decisions.len = c->ways.len = 0;
+    c->regions.len = c->codes.len = c->branches.len = c->decisions.len = c->ways.len = 0;
     c->listed = 0;
 }

@@ -334,6 +334,23 @@ static uint32_t result_body_at(struct result_builder *w, uint32_t rank)
     return top->last && top->last < line ? NONE : top->body;
 }
 
+/* Regions of one line: tables of several sides have none in common, as one table has all that
+ * LLVM's mappings say. */
+static void lines_count_regions(const struct line_walk *walk, struct region_numbers *out)
+{
+    for (size_t i = 0; i < walk->lines.len; i++) {
+        const struct coverage_table *t = walk->lines.at[i].part->t;
+        size_t line = (size_t)(walk->lines.at[i].line - t->lines.at);
+        uint32_t at = line < t->regions_of.len ? t->regions_of.at[line] : NONE;
+        for (; at != NONE; at = t->regions.at[at].next) {
+            uint8_t state = hit_state(t->regions.at[at].count, t->regions.at[at].is_unknown);
+            out->all++;
+            out->hit += state == RESULT_HIT;
+            out->unknown += state == RESULT_UNKNOWN;
+        }
+    }
+}
+
 /* Counts, state, branches, conditions, and the sums of the source. */
 static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t marks)
 {
@@ -372,6 +389,7 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     p.line = l;
     result_put_branches(&p);
     result_put_conditions(&p);
+    lines_count_regions(walk, &l->regions);
 
     struct coverage_ratios *sums = &s->sums;
     bool is_unknown = l->state == RESULT_UNKNOWN;
@@ -388,6 +406,9 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     sums->calls.all += l->calls;
     sums->calls.hit += l->calls_made;
     sums->calls.unknown += is_unknown ? l->calls - l->calls_made : 0;
+    sums->regions.all += l->regions.all;
+    sums->regions.hit += l->regions.hit;
+    sums->regions.unknown += l->regions.unknown;
 }
 
 /* Marks lie beside the lines in the order of the walk, which is the same both times. */

@@ -102,6 +102,7 @@ void change_text(struct out *out, const struct change_report *r)
     out_printf(out, "%-10s%7s%7s %8s\n", "", "old %", "new %", "change");
     change_sum(out, "lines", &o->lines, &n->lines);
     change_sum(out, "functions", &o->functions, &n->functions);
+    change_sum(out, "regions", &o->regions, &n->regions);
     change_sum(out, "branches", &o->branches, &n->branches);
     change_sum(out, "conditions", &o->conditions, &n->conditions);
     if (changed || r->shows_all)
@@ -141,6 +142,7 @@ static void change_json_sums(struct json *j, const char *key, const struct cover
     change_json_ratio(j, "functions", &s->functions);
     change_json_ratio(j, "branches", &s->branches);
     change_json_ratio(j, "conditions", &s->conditions);
+    change_json_ratio(j, "regions", &s->regions);
     json_end(j);
 }
 
@@ -271,6 +273,7 @@ void change_markdown(struct out *out, const struct change_report *r)
     out_str(out, "| | old % | new % | change | lines |\n|---|--:|--:|--:|---|\n");
     markdown_sum(out, "lines", &c->old_sums.lines, &c->new_sums.lines);
     markdown_sum(out, "functions", &c->old_sums.functions, &c->new_sums.functions);
+    markdown_sum(out, "regions", &c->old_sums.regions, &c->new_sums.regions);
     markdown_sum(out, "branches", &c->old_sums.branches, &c->new_sums.branches);
     markdown_sum(out, "conditions", &c->old_sums.conditions, &c->new_sums.conditions);
     for (size_t i = 0; i < c->sources.len && shown < limit; i++) {

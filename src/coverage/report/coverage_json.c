@@ -36,7 +36,7 @@ static void json_ratio(struct json *j, const char *key, const struct coverage_ra
     json_end(j);
 }
 
-/* The same five kinds for the whole and for each source. Calls are those that lines make, and how
+/* The same six kinds for the whole and for each source. Calls are those that lines make, and how
  * many of them were made. */
 static void json_sums(struct json *j, const char *key, const struct coverage_ratios *s)
 {
@@ -47,6 +47,7 @@ static void json_sums(struct json *j, const char *key, const struct coverage_rat
     json_ratio(j, "branches", &s->branches);
     json_ratio(j, "conditions", &s->conditions);
     json_ratio(j, "calls", &s->calls);
+    json_ratio(j, "regions", &s->regions);
     json_end(j);
 }
 
@@ -152,6 +153,10 @@ static void json_line(struct json *j, const struct coverage_result *r, const str
     if (l->calls) {
         json_pair_u64(j, "calls", l->calls);
         json_pair_u64(j, "calls_made", l->calls_made);
+    }
+    if (l->regions.all) {
+        json_pair_u64(j, "regions", l->regions.all);
+        json_pair_u64(j, "regions_hit", l->regions.hit);
     }
     json_end(j);
     j->is_compact = false;

@@ -236,6 +236,7 @@ void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
     ratio_add(&sum->branches, &part->branches);
     ratio_add(&sum->conditions, &part->conditions);
     ratio_add(&sum->calls, &part->calls);
+    ratio_add(&sum->regions, &part->regions);
 }
 
 /* --- the table of formats -------------------------------------------------------------------- */

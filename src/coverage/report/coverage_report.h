@@ -12,7 +12,7 @@
 
 /* A least percentage that was asked for. Unknown lines are no part of it. */
 struct coverage_gate {
-    const char *name; /* "line", "branch", "function", "condition", "diff" */
+    const char *name; /* "line", "branch", "function", "region", "condition", "diff" */
     double limit, percent;
     bool has_failed, is_empty; /* is_empty: there was nothing to count, and percent is 100 */
 };

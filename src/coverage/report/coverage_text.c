@@ -33,7 +33,7 @@ struct page {
     struct out *out;
     const struct coverage_report *s;
     const struct coverage_style *style;
-    bool has_functions, has_branches, has_conditions, has_unknown;
+    bool has_functions, has_regions, has_branches, has_conditions, has_unknown;
     const uint32_t *ranking; /* sources in the order wanted, the first `shown` of them */
     size_t shown;
     int lines; /* width of the columns of line numbers */
@@ -77,6 +77,8 @@ static void text_row(const struct page *p, const struct coverage_ratios *sums)
     }
     if (p->has_functions)
         text_ratio(p, &sums->functions, "    ");
+    if (p->has_regions)
+        text_ratio(p, &sums->regions, "   ");
     if (p->has_branches)
         text_ratio(p, &sums->branches, "   ");
     if (p->has_conditions)
@@ -92,6 +94,8 @@ static void text_table(const struct page *p)
         out_printf(p->out, "%7s  ", "unknown");
     if (p->has_functions)
         out_str(p->out, "functions%");
+    if (p->has_regions)
+        out_str(p->out, " regions%");
     if (p->has_branches)
         out_str(p->out, " branches%");
     if (p->has_conditions)
@@ -524,6 +528,7 @@ void coverage_text(struct out *out, const struct coverage_report *s,
                      .s = s,
                      .style = style,
                      .has_functions = sums->functions.all > 0,
+                     .has_regions = sums->regions.all > 0,
                      .has_branches = sums->branches.all > 0,
                      .has_conditions = sums->conditions.all > 0,
                      .has_unknown = sums->lines.unknown > 0,
@@ -591,6 +596,7 @@ static void totals(struct out *out, const struct coverage_report *s)
         total(out, "**changed lines**", &s->diff->sum);
     total(out, "lines", &sums->lines);
     total(out, "functions", &sums->functions);
+    total(out, "regions", &sums->regions);
     total(out, "branches", &sums->branches);
     total(out, "conditions", &sums->conditions);
     out_char(out, '\n');

@@ -408,6 +408,7 @@ static void add_coverage(struct page_text *p, const struct coverage_session *c, 
         width);
     add_ratio(p, "Lines", &r->sums.lines, width);
     add_ratio(p, "Functions", &r->sums.functions, width);
+    add_ratio(p, "Regions", &r->sums.regions, width);
     add_ratio(p, "Branches", &r->sums.branches, width);
     add_ratio(p, "Conditions", &r->sums.conditions, width);
     if (r->left_out.outside_sources)
