@@ -202,8 +202,10 @@ static void files_take_program(struct walk *w, int fd, const char *folder,
         !strcmp(entry->d_name, ".git") || files_is_of_cmake(folder, entry->d_name) ||
         fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW))
         return;
+    bool is_of_windows =
+        path_has_suffix(entry->d_name, ".exe") || path_has_suffix(entry->d_name, ".dll");
     bool is_program = S_ISREG(st.st_mode) && st.st_size > 64 &&
-                      (st.st_mode & S_IXUSR || strstr(entry->d_name, ".so"));
+                      (st.st_mode & S_IXUSR || strstr(entry->d_name, ".so") || is_of_windows);
     if (!(is_program || S_ISDIR(st.st_mode)) || !files_is_new_file(f, &st))
         return;
     const char *path = files_joined(&f->arena, folder, entry->d_name);
@@ -299,7 +301,7 @@ static void files_take_file(struct coverage_files *f, const char *path)
     if (!role.is_notes && !role.is_counters) {
         struct stat st;
         size_t len = files_head(path, head);
-        if (len > 4 && !memcmp(head, "\177ELF", 4)) {
+        if (len > 4 && (!memcmp(head, "\177ELF", 4) || !memcmp(head, "MZ", 2))) {
             if (!stat(path, &st) && files_is_new_file(f, &st))
                 vec_push(&f->programs, (struct llvm_program){path, true});
         } else if (role.is_profile || llvm_profile_probe((struct bytes){head, len})) {

@@ -345,12 +345,26 @@ static void part_others(struct sums *s, uint32_t scope, const struct program *ow
     map_deinit(&own);
 }
 
-/* By build-id. What is left goes to the only program that has nothing.
+/* Object files have no build-id, only what is linked of them has: where nothing else is left that
+ * has no counters, the sum of an unknown program is looked up by name, as one that names none. */
+static void give_to_objects(struct sums *s, uint32_t scope)
+{
+    struct scope *from = &s->scopes.at[scope];
+    const char key = intern_text(&s->keys, scope)[0];
+    struct llvm_profile sum = from->sum;
+    from->sum = (struct llvm_profile){0};
+    from->is_taken = true;
+    struct scope *none = sums_scope(s, &key, 1, from->example);
+    llvm_profile_add(&none->sum, &sum);
+    llvm_profile_deinit(&sum);
+}
+
+/* By build-id. What is left goes to the only program that has nothing, or to object files.
  * A build-id is that of a program or of none: copies of a program share its sum, as they are asked
  * for by the same id. */
 static void find_scopes(struct llvm_reading *r, struct sums *s)
 {
-    uint32_t without = 0, last = NONE;
+    uint32_t without = 0, last = NONE, without_id = 0;
     for (uint32_t i = 0; i < r->programs.len; i++) {
         struct program *p = &r->programs.at[i];
         p->scope = NONE;
@@ -362,7 +376,7 @@ static void find_scopes(struct llvm_reading *r, struct sums *s)
         if (p->scope != NONE)
             s->scopes.at[p->scope].is_taken = true;
         else
-            without++, last = i;
+            without++, without_id += !p->id.len, last = i;
     }
     for (uint32_t i = 0; i < r->programs.len && without; i++) {
         const struct program *p = &r->programs.at[i];
@@ -385,6 +399,10 @@ static void find_scopes(struct llvm_reading *r, struct sums *s)
                             "%s: was left by another build of %s (build-id %s); functions with the "
                             "same control flow are used",
                             scope->example, p->path, hex_of(id, &r->arena));
+            continue;
+        }
+        if (without > 1 && without == without_id) {
+            give_to_objects(s, k);
             continue;
         }
         problem_add(r->problems, PROBLEM_LOST,

@@ -111,6 +111,19 @@ int other(int n)
     return helper(n, 3);
 }
 """
+WINDOWS = """\
+static int never(int a) { return a + 1; }
+int f(int a)
+{
+    if (a > 1)
+        return never(a);
+    return a && a < 5;
+}
+int main(void)
+{
+    return f(0) + f(1) != 1;
+}
+"""
 CPP = """\
 #include <stdexcept>
 #include <string>
@@ -926,6 +939,47 @@ class Live(Folder):
             self.assertEqual((done.returncode, done.stderr), (0, b""), operands)
             self.assertEqual(got[str(self.folder / "a.c")]["DA"], want["DA"])
             self.assertEqual(got[str(self.folder / "a.c")]["FN"], want["FN"])
+
+    def test_a_relocatable_file(self):
+        """Of which each function has a section of its own; where no program is linked, as of a plug-in's parts."""
+        version = VERSIONS[-1]
+        self.write("a.c", C)
+        self.write("o.c", OTHER_C)
+        for name in "a", "o":
+            self.run_in(f"clang-{version}", *FLAGS, "-ffunction-sections", "-c", f"{name}.c", "-o", f"{name}.o")
+        self.compile(version, "a.c", "o.c")
+        self.profile(version)
+        want = self.peer(version)
+        for operands in (["a.o", "o.o"], ["o.o", "a.o"]):
+            got, done = cover(self.folder, *operands, "p.profraw")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertEqual(set(got), set(want))
+            for source in want:
+                self.assertEqual((got[source]["DA"], got[source]["FN"]), (want[source]["DA"], want[source]["FN"]))
+
+    @unittest.skipUnless(shutil.which("lld-link"), "lld-link is not installed")
+    def test_a_program_of_windows(self):
+        """Its sections have other names, and its list of functions begins with the zero byte of the runtime. The profile is
+        that of the same source as a program of this system: names and control flow are the same."""
+        version = VERSIONS[-1]
+        self.write("a.c", WINDOWS)
+        self.write("stub.c", '__attribute__((section(".lprfn$A"), used)) const char first = 0; int __llvm_profile_runtime = 0;\n')
+        self.compile(version, "a.c")
+        self.profile(version)
+        made = ["--target=x86_64-pc-windows-msvc", "-c"]
+        self.run_in(f"clang-{version}", *FLAGS, *made, "a.c", "-o", "a.obj")
+        self.run_in(f"clang-{version}", *made, "stub.c", "-o", "stub.obj")
+        self.run_in("lld-link", "/entry:main", "/nodefaultlib", "/subsystem:console", "/out:a.exe", "a.obj", "stub.obj")
+        want = self.peer(version, "p.profdata", "a.exe")
+        self.assertEqual(want, self.peer(version))
+        (self.folder / "a.exe").chmod(0o644)
+        (self.folder / "here").mkdir()
+        for name in "a.exe", "p.profraw":
+            shutil.copy(self.folder / name, self.folder / "here")
+        for operands in (["a.exe", "p.profraw"], ["a.exe", "p.profdata"], ["here"]):
+            got, done = cover(self.folder, *operands)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), operands)
+            self.assertEqual(got, want)
 
     def test_a_file_of_several_names_counts_once(self):
         version = VERSIONS[-1]
