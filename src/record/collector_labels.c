@@ -1,29 +1,31 @@
 /* Sets of labels: what programs say of their work while they are sampled.
  *
- *     keys and values, trace and span -> bytes -> interned -> number of the set
+ *     keys and values -> numbers of texts, trace and span -> bytes -> number of the set
  *
  * Samples carry the number. A set with a span is one request, so that there may be as many as
  * samples: beyond MOST_SPANS sets the span is left out, and what remains is a set that others have,
- * too. Values may be any number as well (of users, say): beyond MOST_SETS there are no new ones,
- * and samples have none. Both are said.
+ * too. Values may be any number as well (of users, say): beyond MOST_SETS, or when texts and sets
+ * take MOST_BYTES, there are no new ones, and samples have none. Both are said.
  *
  * What a process says of itself as a whole is a set, too. It is told once, perhaps late, so that it
  * is put together with those of the process's samples at the end. What a thread says of a key goes
  * before what its process does.
  *
- * Cost: a hash of the set's bytes for each one that is told; at the end a look-up for each sample.
- */
+ * Cost: a look-up for each text and a hash of their numbers for each set that is told; at the end a
+ * look-up for each sample. Memory: each text once, 24 bytes for each label of a set. */
 #include "record/collector_private.h"
 
 #include "objfile/object.h"
 
 #include <string.h>
 
-enum { MOST_SPANS = 1 << 16, MOST_SETS = 1 << 17 };
+enum { MOST_SPANS = 1 << 16, MOST_SETS = 1 << 17, MOST_BYTES = 64 << 20 };
 
 #define NO_SPANS \
     "samples without their spans, as there were more than 65,536 requests; they have their labels"
-#define NO_SETS "samples whose labels are not recorded, as there were more than 131,072 that differ"
+#define NO_SETS                                                                               \
+    "samples whose labels are not recorded, as there were more than 131,072 that differ, or " \
+    "more than 64 MiB"
 
 typedef VEC(char) labels_bytes;
 
@@ -34,39 +36,55 @@ static void labels_put(labels_bytes *to, const void *from, size_t len)
     to->len += len;
 }
 
-/* The set's number, made if it is new and there are fewer than `most`; else 0. Texts end with NUL,
- * so that no two sets have the same bytes. */
+/* The number of a text; INTERN_NONE: it is new, and there shall be none. */
+static uint32_t labels_text_number(struct collector *c, const char *text, bool may_add)
+{
+    size_t len = strlen(text);
+    uint32_t number = intern_find(&c->label_texts, text, len);
+    if (number == INTERN_NONE && may_add) {
+        number = intern(&c->label_texts, text, len);
+        c->label_bytes += len + 1;
+    }
+    return number;
+}
+
+/* The set's number, made if it is new and there are fewer than `most`; else 0. */
 static uint32_t labels_add(struct collector *c, const struct recording_label *labels, size_t len,
                            const struct recording_label_set *ids, size_t most)
 {
     labels_bytes key = {0};
-    for (size_t i = 0; i < len; i++) {
-        labels_put(&key, labels[i].key, strlen(labels[i].key) + 1);
-        labels_put(&key, labels[i].value, strlen(labels[i].value) + 1);
+    if (!c->label_sets.len) {
+        intern(&c->label_keys, "", 0);
+        vec_push(&c->label_sets, (struct recording_label_set){0});
     }
-    labels_put(&key, "", 1);
+    bool may_add = c->label_sets.len < most && c->label_bytes < MOST_BYTES, is_known = true;
+    labels_put(&key, &ids->has_span, sizeof ids->has_span);
+    for (size_t i = 0; i < len && is_known; i++) {
+        uint32_t pair[] = {labels_text_number(c, labels[i].key, may_add),
+                           labels_text_number(c, labels[i].value, may_add)};
+        is_known = pair[0] != INTERN_NONE && pair[1] != INTERN_NONE;
+        labels_put(&key, pair, sizeof pair);
+    }
     if (ids->has_span) {
         labels_put(&key, ids->trace, sizeof ids->trace);
         labels_put(&key, ids->span, sizeof ids->span);
     }
-    if (!c->label_sets.len) {
-        intern(&c->label_texts, "", 1);
-        vec_push(&c->label_sets, (struct recording_label_set){0});
-    }
-    uint32_t number = intern_find(&c->label_texts, key.at, key.len);
-    if (number == INTERN_NONE && c->label_sets.len >= most) {
+    uint32_t number = is_known ? intern_find(&c->label_keys, key.at, key.len) : INTERN_NONE;
+    if (number == INTERN_NONE && !may_add) {
         number = 0;
     } else if (number == INTERN_NONE) {
         struct recording_label_set set = *ids;
         set.first = (uint32_t)c->labels.len;
         set.len = (uint32_t)len;
-        number = intern(&c->label_texts, key.at, key.len);
-        for (size_t i = 0; i < len; i++)
-            vec_push(&c->labels,
-                     (struct recording_label){
-                         arena_copy(&c->arena, labels[i].key, strlen(labels[i].key)),
-                         arena_copy(&c->arena, labels[i].value, strlen(labels[i].value))});
+        number = intern(&c->label_keys, key.at, key.len);
+        for (size_t i = 0; i < len; i++) {
+            uint32_t pair[2];
+            memcpy(pair, key.at + sizeof ids->has_span + i * sizeof pair, sizeof pair);
+            vec_push(&c->labels, (struct recording_label){intern_text(&c->label_texts, pair[0]),
+                                                          intern_text(&c->label_texts, pair[1])});
+        }
         vec_push(&c->label_sets, set);
+        c->label_bytes += key.len + len * sizeof(struct recording_label);
     }
     vec_free(&key);
     return number;
@@ -98,7 +116,10 @@ void collector_process_labels(struct collector *c, pid_t pid, const struct recor
 {
     uint32_t process = collector_process(c, pid, at_ns);
     struct recording_label_set ids = {0};
-    c->inner.at[process].labels = len ? labels_add(c, labels, len, &ids, MOST_SETS) : 0;
+    uint32_t number = len ? labels_add(c, labels, len, &ids, MOST_SETS) : 0;
+    if (len && !number)
+        collector_lose(c, RECORDING_LOST_OTHER, NO_SETS, 1, 0);
+    c->inner.at[process].labels = number;
 }
 
 /* Each file is asked once for all processes: most do not define it. */
@@ -127,7 +148,8 @@ bool collector_thread_variable(struct collector *c, pid_t pid, const char *name,
     return false;
 }
 
-/* The labels of a sample's set, then those of its process that it does not have. */
+/* The labels of a sample's set, then those of its process that it does not have; the sample's own
+ * if there is no room for more. */
 static uint32_t labels_of_both(struct collector *c, uint32_t own, uint32_t process)
 {
     struct recording_label_set ids = c->label_sets.at[own];
@@ -144,7 +166,9 @@ static uint32_t labels_of_both(struct collector *c, uint32_t own, uint32_t proce
     }
     uint32_t number = labels_add(c, all.at, all.len, &ids, UINT32_MAX);
     vec_free(&all);
-    return number;
+    if (!number)
+        collector_lose(c, RECORDING_LOST_OTHER, NO_SETS, 1, 0);
+    return number ? number : own;
 }
 
 void collector_labels_finish(struct collector *c, struct recording *out)
@@ -178,5 +202,6 @@ void collector_labels_free(struct collector *c)
     vec_free(&c->labels);
     vec_free(&c->label_sets);
     intern_deinit(&c->label_texts);
+    intern_deinit(&c->label_keys);
     map_deinit(&c->lacks_variable);
 }

@@ -108,7 +108,9 @@ struct collector {
     VEC(struct recording_link) steps;
     struct map resource_of, step_of;
     struct map lacks_variable; /* image -> whether it does not define that of labels */
-    struct intern label_texts; /* of sets: their bytes, put together; the number is the set's */
+    struct intern label_texts; /* keys and values */
+    struct intern label_keys;  /* of sets: their bytes, put together; the number is the set's */
+    size_t label_bytes;        /* what labels take */
     VEC(struct recording_label) labels;
     VEC(struct recording_label_set) label_sets; /* [0] is empty */
 };

@@ -46,6 +46,7 @@ enum {
     MOST_PAYLOAD = 64 << 10, /* of a context */
     MOST_SEEN = 100000,      /* readings that were not taken yet */
     TRIES = 3,
+    MOST_CHANGES = 64,    /* of what one process says of itself */
     VERSION = 2,          /* of contexts; of others nothing is known */
     PTHREAD_BYTES = 4096, /* of glibc's struct, at most */
 };
@@ -55,6 +56,9 @@ enum {
 #define BAD_CONTEXT                                                                            \
     "processes that publish a damaged context (OTEL_CTX): what they say of their work is not " \
     "recorded, or not all of it"
+#define MANY_CHANGES                                                                          \
+    "changes of what processes say of themselves, each more than 64 times (OTEL_CTX): their " \
+    "samples have the labels of before"
 #define BAD_RECORD                                                                        \
     "samples whose labels could not be read, or not all: the record of their thread was " \
     "damaged, or being changed"
@@ -78,6 +82,8 @@ struct labels_process {
     uint64_t offset; /* from the thread pointer, or in the module's block */
     uint64_t module;
     struct labels_context *context; /* NULL: none was read; most processes have none */
+    struct arena texts;             /* of the context */
+    unsigned changes;               /* of it */
 };
 
 /* A record as it was read. */
@@ -100,7 +106,6 @@ struct labels_thread {
 struct labels {
     struct collector *collector;
     const struct arch *arch;
-    struct arena arena;   /* names of keys */
     pthread_mutex_t lock; /* of what follows, up to the empty line */
     struct map process_of, thread_of;
     VEC(struct labels_process) processes;
@@ -110,7 +115,7 @@ struct labels {
 
     VEC(struct labels_thread) threads;
     struct map seen_of; /* tid -> index of `threads` */
-    uint64_t bad_contexts, bad_records, no_pointers, nearest;
+    uint64_t bad_contexts, bad_records, no_pointers, nearest, many_changes;
 };
 
 struct labels *labels_new(struct collector *c, const struct arch *arch)
@@ -130,6 +135,7 @@ static void labels_forget_context(struct labels_process *p)
         vec_free(&p->context->attributes);
     free(p->context);
     p->context = NULL;
+    arena_deinit(&p->texts);
 }
 
 void labels_free(struct labels *l)
@@ -148,7 +154,6 @@ void labels_free(struct labels *l)
     map_deinit(&l->thread_of);
     map_deinit(&l->seen_of);
     pthread_mutex_destroy(&l->lock);
-    arena_deinit(&l->arena);
     free(l);
 }
 
@@ -319,7 +324,8 @@ static struct labels_process *labels_process(struct labels *l, pid_t pid, uint64
     return &l->processes.at[at];
 }
 
-/* What the context says. Keys that are there stay, as it only grows. */
+/* What the context says. Some programs change it all the time: its texts are those of the last
+ * reading, and the collector, which keeps what it is told, is told a limited number of times. */
 static void labels_read_context(struct labels *l, pid_t pid, struct labels_process *p,
                                 uint64_t now_ns)
 {
@@ -332,10 +338,13 @@ static void labels_read_context(struct labels *l, pid_t pid, struct labels_proce
         p->context = calloc(1, sizeof *p->context);
         if (!p->context)
             memory_exhausted(sizeof *p->context);
-        is_whole = labels_context_read(payload, p->context, &l->arena);
+        is_whole = labels_context_read(payload, p->context, &p->texts);
         p->stamp = h.stamp;
-        collector_process_labels(l->collector, pid, p->context->attributes.at,
-                                 p->context->attributes.len, now_ns);
+        if (p->changes++ < MOST_CHANGES)
+            collector_process_labels(l->collector, pid, p->context->attributes.at,
+                                     p->context->attributes.len, now_ns);
+        else
+            l->many_changes++;
     }
     /* The library with the variable may be loaded, or be told of, later than this is published. */
     const char *schema = p->context ? p->context->schema : NULL;
@@ -370,12 +379,27 @@ void labels_look(struct labels *l, pid_t pid, uint64_t now_ns)
     pthread_mutex_unlock(&l->lock);
 }
 
+/* All readings of the process are of the program before: those that were not taken yet as well, for
+ * until now the variable of that one was read. Threads but the first have ended. */
+static void labels_forget_readings(struct labels *l, pid_t pid)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->news.len; i++)
+        if (l->news.at[i].pid != pid)
+            l->news.at[kept++] = l->news.at[i];
+    l->news.len = kept;
+    const uint32_t *at = map_find(&l->seen_of, (uint64_t)pid, 0);
+    if (at)
+        l->threads.at[*at].seen.len = 0;
+}
+
 void labels_exec(struct labels *l, pid_t pid)
 {
     uint32_t *at;
     if (!l)
         return;
     pthread_mutex_lock(&l->lock);
+    labels_forget_readings(l, pid);
     if ((at = map_find(&l->process_of, (uint64_t)pid, 0))) {
         labels_forget_context(&l->processes.at[*at]);
         l->processes.at[*at] = (struct labels_process){.wait_ns = FIRST_LOOK_NS};
@@ -615,7 +639,8 @@ void labels_finish(struct labels *l)
     } losses[] = {{l->bad_contexts, BAD_CONTEXT},
                   {l->bad_records, BAD_RECORD},
                   {l->no_pointers, NO_POINTER},
-                  {l->nearest, NEAREST}};
+                  {l->nearest, NEAREST},
+                  {l->many_changes, MANY_CHANGES}};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (losses[i].count)
             collector_lose(l->collector, RECORDING_LOST_OTHER, losses[i].text, losses[i].count, 0);

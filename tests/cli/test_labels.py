@@ -163,6 +163,27 @@ class Truth(Case):
         self.assertEqual(set(rows) - {None}, {"me"})
         self.assertAlmostEqual(whole / total, 0.5, delta=0.15)
 
+    def test_contexts_that_change_all_the_time(self):
+        """Of what the process says, changes count up to a limit, and a note says how many do not; the
+        labels of its threads are right."""
+        folder, truth = self.record("changes", "1", "4000", "1200")
+        self.check(folder, truth, pure=0.5)  # the requests are short
+        recording = monarc_json("flat", folder)["summary"]["recording"]
+        lost = sum(loss["count"] for loss in recording["losses"] if "more than 64 times" in loss["text"])
+        self.assertGreater(lost, 0, recording["losses"])
+        versions = {row["name"] for row in self.table(folder, "service.version")["rows"]} - {None}
+        self.assertEqual(len(versions), 1)
+
+    def test_another_program(self):
+        """After an exec, a process has none of the labels that it had before."""
+        for options in [], ["--method", "ptrace"]:
+            folder, _ = self.record("exec", "1", "20000", "400", options=options)
+            self.needs_samples(folder)
+            rows = {row["name"]: row for row in monarc_json("flat", "--by-label", "http.route", folder)["rows"]}
+            published = sum(rows[route]["self_samples"] for route in ("/a", "/b"))
+            self.assertGreater(published, self.of(rows[None], "serve_a", "serve_b") / 4)
+            self.assertGreater(self.of(rows[None], "serve_b"), published / 8)
+
     def test_waits(self):
         """Off the CPU, a thread is looked at in its wait: the label is that of the wait."""
         for options in [], ["--method", "ptrace"]:

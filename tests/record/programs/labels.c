@@ -10,8 +10,11 @@
  *     grows     a key is added to the context when half of the time is over
  *     torn      as inplace, but half of each request is spent with `valid` 0
  *     late      as swap; what tells where the variable is comes 0.3 s after the context: its
- * library, or the thread's list of robust mutexes bad KIND  what is damaged: pointer, length,
- * entry, version, payload, endless, stamp
+ *               library, or the thread's list of robust mutexes
+ *     changes   as swap; before each request the process says that it has another version
+ *     exec      as swap; then the process goes on as a program that publishes nothing
+ *     bare      that program: it runs serve_b for half of MS, then serve_a
+ *     bad KIND  what is damaged: pointer, length, entry, version, payload, endless, stamp
  *
  * Requests of route /a take three times as long as those of /b; each calls a function of its own.
  * Compiled with -DLIBRARY="FILE", the variable is in a library that is loaded at run time
@@ -77,6 +80,7 @@ struct header {
 
 static struct header *header;
 static const char *damage = "";
+static unsigned version;
 
 static size_t put(uint8_t *to, size_t at, uint8_t field, const void *bytes, size_t len)
 {
@@ -103,7 +107,9 @@ static size_t context(uint8_t *to, const char *service, int keys)
     size_t at, len, list_len = 0;
     len = put_text_pair(pair, "service.name", service);
     size_t resource_len = put(resource, 0, 1, pair, len);
-    len = put_text_pair(pair, "service.version", "1.2");
+    char text[32];
+    snprintf(text, sizeof text, version ? "%u" : "1.2", version);
+    len = put_text_pair(pair, "service.version", text);
     resource_len = put(resource, resource_len, 1, pair, len);
     at = put(to, 0, 1, resource, resource_len);
     len = put_text_pair(pair, "threadlocal.schema_version", "tlsdesc_v1_dev");
@@ -222,6 +228,10 @@ static void *worker(void *context)
         int route = (int)(number & 1);
         uint64_t ns = request_ns * PARTS[route] / 2;
         struct record *r = is_inplace ? &records[0] : &records[number & 1];
+        if (!strcmp(mode, "changes")) {
+            version++;
+            publish("shop", 2);
+        }
         *(volatile uint8_t *)&r->valid = 0;
         __asm__ volatile("" ::: "memory");
         fill(r, route, thread, ++number);
@@ -294,6 +304,8 @@ int main(int argc, char **argv)
         request_ns = (uint64_t)atoi(argv[3]) * 1000;
     if (argc > 4)
         run_ns = (uint64_t)atoi(argv[4]) * 1000000;
+    if (!strcmp(mode, "bare"))
+        return serve_b(run_ns / 2) + serve_a(run_ns / 2) == 0;
     if (!strcmp(mode, "late")) {
         void *list;
         size_t len;
@@ -321,6 +333,8 @@ int main(int argc, char **argv)
         return 0;
     }
     run("shop", threads < MOST_THREADS ? threads : MOST_THREADS);
+    if (!strcmp(mode, "exec"))
+        execl("/proc/self/exe", argv[0], "bare", argv[2], argv[3], argv[4], (char *)NULL);
     return 0;
 }
 #endif
