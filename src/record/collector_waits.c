@@ -10,7 +10,8 @@
  *
  * Chains are a tree as stacks are: a step is (the step before, thread, node, resource, what it
  * does), found by a map. Both lists are bounded; what does not fit is not told apart from waits
- * that nobody looked at.
+ * that nobody looked at. A holder that runs is somewhere else at each look, and a crowd that waits
+ * for it has a step each for every place: from half of the list on, such steps have no place.
  *
  * Cost: a line of maps for each mapping and a symbol table, once a resource; else a look-up. */
 #include "record/collector_private.h"
@@ -156,6 +157,12 @@ uint32_t collector_wait_step(struct collector *c, const struct recording_link *s
     uint32_t *found = map_find(&c->step_of, first, map_two(step->node, step->resource));
     if (found)
         return *found;
+    if (c->steps.len >= MOST_STEPS / 2 && step->doing == RECORDING_DOING_RUN &&
+        step->node != RECORDING_ROOT) {
+        struct recording_link placeless = *step;
+        placeless.node = RECORDING_ROOT;
+        return collector_wait_step(c, &placeless);
+    }
     if (c->steps.len >= MOST_STEPS)
         return step->parent;
     uint32_t number =

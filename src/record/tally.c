@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLICE_NS = 2 * 1000 * 1000, MOST_LASTING = 1 << 20 };
+enum { FIRST_SLICE_NS = 2 * 1000 * 1000, MOST_LASTING = 1 << 19 };
 
 /* Rows of short slices that were asked for: 128 MiB. Slices get longer beyond it. */
 enum { MOST_CLOSED = 1 << 22 };

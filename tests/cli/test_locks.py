@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 MAIN, ALPHA, WORK, OPEN = 0x401000, 0x401040, 0x401080, 0x4010e0
 FUTEX, FSYNC, READ, NANOSLEEP = 202, 74, 0, 230
 READY = 1 << 32
-MUTEX, RWLOCK, FILE_RESOURCE = 1, 2, 6
+FUTEX_WORD, MUTEX, RWLOCK, FILE_RESOURCE = 0, 1, 2, 6
 WAITS, RUNS, ENDED, CIRCLE = 0, 1, 3, 5
 MS = 10**6
 SCRATCH = tempfile.TemporaryDirectory()
@@ -60,7 +60,7 @@ class Case(unittest.TestCase):
 
     def rows(self, *command, name="locks", options=()):
         rows = self.table(name, self.record(*command, options=options))["rows"]
-        return {row["name"] or row["kind"]: row for row in rows}
+        return {row["name"] or row["kind"]: row for row in reversed(rows)}  # the first one has most time
 
     def share(self, row, of, doing="waits", depth=0):
         """Of the row's time, in which a holder at that depth had the function on its stack."""
@@ -136,8 +136,23 @@ class Truth(Case):
             self.assertIn("names no owner", rows[name]["why_unheld"])
 
     def test_hundreds_of_threads(self):
-        row = self.rows("crowd")["g_queue"]
+        row = self.rows("crowd", "300", "1")["g_queue"]
         self.assertGreater(self.held(row, "wait_in_a_crowd"), 0.5, row)
+
+    def test_thousands_of_threads(self):
+        """All that they waited is there, by their own clock: at a place, as not looked at, or as lost in
+        the storm in which they are woken."""
+        folder = self.dir / "r.monarc"
+        done = monarc("run", "--off-cpu", "--no-report", "-o", folder, self.program, "crowd", "3000", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        waited = float(done.stdout.split()[0])
+        table = self.table("locks", folder)
+        losses = monarc_json("flat", folder)["summary"]["recording"]["losses"]
+        lost = sum(loss["ns"] / 1e9 for loss in losses if "when threads waited" in loss["text"])
+        self.assertGreater(table["waited_seconds"] + table["ready_seconds"] + lost, 0.97 * waited)
+        for note in (loss for loss in losses if "2 ms and more" in loss["text"]):
+            self.assertGreater(note["count"], 0)
+            self.assertLessEqual(note["ns"] / 1e9, table["unseen_seconds"] * 1.000001)
 
     def test_sleep_is_told_apart(self):
         row = self.rows("signalled")["sleep"]
@@ -297,6 +312,20 @@ file /data/wal: 1.000 s in 6 waits
         folder = run.write(self.dir / "ready.monarc")
         self.assertIn("4.250 s of all threads, and 0.400 s for a CPU; 3.200 s", self.text("locks", folder))
         self.assertEqual(self.table("locks", folder)["ready_seconds"], 0.4)
+
+    def test_one_lock_is_one_row(self):
+        """Also if it changed hands when it was looked at, and its word named nobody."""
+        run = made_run()
+        run.resources += [(FUTEX_WORD, 0, 0x5000, "g_cache_lock"), (RWLOCK, 0, 0x8000, "g_table"),
+                          (FUTEX_WORD, 0, 0x800c, "g_table"), (FUTEX_WORD, 0, 0x9000, "g_other")]
+        waiter = [(0, MAIN + 8), (0, ALPHA + 8), (1, FUTEX)]
+        for resource in 4, 5, 6, 7:
+            run.wait(waiter, resource, waits=1, ns=50 * MS)
+        run.sample(waiter, 1, weight=200 * MS)
+        rows = self.table("locks", run.write(self.dir / "one.monarc"))["rows"]
+        found = {(row["kind"], row["name"]): (row["waits"], row["seconds"], row["objects"]) for row in rows}
+        self.assertEqual(found, {("mutex", "g_cache_lock"): (5, 3.05, 1), ("mutex", None): (2, 0.2, 2),
+                                 ("rwlock", "g_table"): (2, 0.1, 1), ("futex", "g_other"): (1, 0.05, 1)})
 
     def test_no_waiting(self):
         run = Run("./demo", stacks=1, whole=1)

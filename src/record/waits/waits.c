@@ -24,11 +24,17 @@
 enum {
     LOOK_AFTER_NS = 2 * 1000 * 1000,
     MAP_SLACK = 1024,
+    THERE_NS = 1000 * 1000 * 1000, /* so often it is looked whether a thread is still there */
+    PART_UNLOOKED = 100,           /* less than a hundredth is not worth a note */
 };
 
 #define LOST_SWITCHES                                                                     \
     "when threads waited was lost, because the kernel's buffers were full: this machine " \
     "was busy, or kernel.perf_event_mlock_kb is small"
+
+#define NOT_LOOKED                                                                             \
+    "waits of 2 ms and more whose place nobody saw, because many threads waited at a time or " \
+    "this machine was busy: they are in [waiting]"
 
 struct waits *waits_new(struct collector *c, const struct waits_options *o)
 {
@@ -210,12 +216,24 @@ void waits_count(struct waits *w, struct waiting_thread *t, uint64_t until_ns)
     waits_keep(w, t, is_ready ? &t->ready_ns : &t->unknown_ns, ns);
 }
 
+/* A wait that was long enough for a look and got none: how much there was of them is said. */
+static void waits_count_unlooked(struct waits *w, const struct waiting_thread *t, uint64_t at_ns)
+{
+    bool is_looked = t->has_look && t->looked_ns <= at_ns;
+    if (t->state != WAITS_THREAD_WAITS || t->has_place || is_looked || w->options.no_looking ||
+        at_ns < t->left_ns + w->options.look_after_ns)
+        return;
+    w->sums.unlooked++;
+    w->sums.unlooked_ns += at_ns - t->left_ns;
+}
+
 /* Ends what a thread did until now. */
 static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
 {
     struct waiting_thread *t = &w->threads.at[slot];
     if (t->state == WAITS_THREAD_WAITS || t->state == WAITS_THREAD_READY) {
         waits_count(w, t, at_ns);
+        waits_count_unlooked(w, t, at_ns);
         waits_keep_wait(w, t, at_ns);
     } else if (t->state == WAITS_THREAD_UNKNOWN) {
         uint64_t lost_ns = at_ns > t->counted_ns ? at_ns - t->counted_ns : 0;
@@ -351,8 +369,12 @@ void waits_lost(struct waits *w, uint64_t at_ns)
 bool waits_drop_if_gone(struct waits *w, int32_t slot, uint64_t told_ns)
 {
     struct waiting_thread *t = &w->threads.at[slot];
-    if (w->options.no_looking || (!t->gone_ns && proc_has_thread(t->pid, t->tid)))
+    if (w->options.no_looking || (!t->gone_ns && told_ns < t->there_ns + THERE_NS))
         return false;
+    if (!t->gone_ns && proc_has_thread(t->pid, t->tid)) {
+        t->there_ns = told_ns;
+        return false;
+    }
     if (!t->gone_ns)
         t->gone_ns = clock_now();
     if (told_ns <= t->gone_ns) /* its end may be among what is not told yet */
@@ -378,5 +400,9 @@ void waits_finish(struct waits *w, uint64_t now_ns)
     if (w->losses)
         collector_lose(w->collector, RECORDING_LOST_OTHER, LOST_SWITCHES, w->losses,
                        w->sums.lost_ns);
+    uint64_t waited_ns = w->sums.placed_ns + w->sums.unknown_ns;
+    if (w->sums.unlooked && w->sums.unlooked_ns >= waited_ns / PART_UNLOOKED)
+        collector_lose(w->collector, RECORDING_LOST_OTHER, NOT_LOOKED, w->sums.unlooked,
+                       w->sums.unlooked_ns);
     w->losses = 0;
 }

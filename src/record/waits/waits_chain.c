@@ -12,6 +12,10 @@
  * and its neighbours: looks are independent of what the holder does, so shares come out right on
  * average. A lock that changed hands while the holder was looked at says nothing of it.
  *
+ * Threads that wait at the same word wait for the same: one look at the holder serves all of them
+ * that are due within GLANCE_NS. As long as it sees the same as before, a waiter costs a
+ * comparison.
+ *
  * Cost: looking again takes at most one part in AGAIN_TO_COST of a CPU, however many threads wait:
  * each is then looked at less often. */
 #include "record/waits/waits_private.h"
@@ -23,9 +27,9 @@
 #include <string.h>
 
 enum {
-    MOST_STEPS = 8, /* of a chain */
     LOOK_AGAIN_NS = 10 * 1000 * 1000,
     AGAIN_TO_COST = 100,
+    GLANCE_NS = 1000 * 1000,
     MOST_ASKED = 4096,
     ASKED_NS = 50 * 1000 * 1000, /* a sample after that says nothing */
 };
@@ -53,14 +57,15 @@ static bool chain_still_waits(pid_t pid, pid_t tid, const struct waits_look *see
            now.arguments[0] == seen->arguments[0];
 }
 
-/* The chain behind `step`, of a thread that waits for `r`: returns its last step. `asked`: that
- * one runs, and its next sample says where. */
-static uint32_t chain_follow(struct waits *w, uint32_t step, const struct waiting_thread *t,
-                             struct waits_resource r, uint64_t at_ns, struct waits_asked *asked)
+/* Looks at who holds what a thread waits for, and so on, into out->steps. Returns whether others
+ * who wait there would see the same: not if what was seen is about this thread. */
+static bool chain_follow(struct waits *w, const struct waiting_thread *t, struct waits_resource r,
+                         struct waits_glance *out)
 {
     pid_t pid = t->pid, tid = t->tid;
-    pid_t seen[MOST_STEPS + 1] = {tid};
-    for (size_t len = 1; len <= MOST_STEPS && r.holder; len++) {
+    pid_t seen[WAITS_MOST_STEPS + 1] = {tid};
+    uint64_t at_ns = out->at_ns;
+    for (size_t len = 1; len <= WAITS_MOST_STEPS && r.holder; len++) {
         struct waits_look look = {.state = WAITS_GONE};
         struct waits_resource next = {0};
         struct collector_place place = {.node = RECORDING_ROOT};
@@ -71,7 +76,7 @@ static uint32_t chain_follow(struct waits *w, uint32_t step, const struct waitin
         /* A child that was just forked will be told of; it is not one that is left out. */
         if (!is_recorded && !r.is_gone && proc_of_thread(holder_pid, &of, &parent) &&
             collector_has_process(w->collector, parent))
-            return step;
+            return false;
         if (!r.is_gone)
             waits_look_at(holder_pid, holder, &look);
         for (size_t i = 0; i < len; i++)
@@ -80,7 +85,7 @@ static uint32_t chain_follow(struct waits *w, uint32_t step, const struct waitin
         /* The kernel gives a PI mutex to whom it wakes before that one runs. */
         bool is_given = r.kind == RECORDING_RESOURCE_PI && seen[len - 1] == holder;
         if (is_given || (holder == tid && !chain_still_waits(t->pid, tid, &t->chain->look)))
-            return step;
+            return false;
         if (is_recorded && (look.state == WAITS_BLOCKED || look.state == WAITS_STOPPED)) {
             place = waits_look_place(w, holder_pid, holder, &look, NULL, at_ns);
             has_next =
@@ -88,8 +93,9 @@ static uint32_t chain_follow(struct waits *w, uint32_t step, const struct waitin
         }
         /* It was let go meanwhile: what was seen may be of after that. */
         if (!waits_resource_is_same(pid, &r))
-            return step;
-        struct recording_link s = chain_step(w, step, is_recorded ? holder_pid : 0, holder, at_ns);
+            return false;
+        struct recording_link s =
+            chain_step(w, RECORDING_NONE, is_recorded ? holder_pid : 0, holder, at_ns);
         s.node = place.node;
         if (has_next)
             s.resource = collector_resource(w->collector, holder_pid, next.kind, next.address,
@@ -105,30 +111,110 @@ static uint32_t chain_follow(struct waits *w, uint32_t step, const struct waitin
             s.doing = RECORDING_DOING_UNSEEN;
         if (is_circle)
             s.doing = RECORDING_DOING_CIRCLE;
-        if (s.doing == RECORDING_DOING_RUN)
-            *asked = (struct waits_asked){holder, at_ns, step, s.thread, NO_THREAD};
-        step = collector_wait_step(w->collector, &s);
+        out->asked = s.doing == RECORDING_DOING_RUN ? holder : 0;
+        out->tids[out->len] = holder;
+        out->steps[out->len++] = s;
         if (is_circle || !has_next)
-            return step;
+            return !is_circle;
         r = next;
         pid = holder_pid;
     }
-    return step;
+    return true;
+}
+
+/* --- looks that are shared -------------------------------------------------------------------- */
+
+static struct waits_glance *chain_glance_of(struct waits *w, uint64_t waited_at)
+{
+    return &w->glances[(waited_at / sizeof(uint32_t) * UINT64_C(0x9e3779b97f4a7c15)) >> 60];
+}
+_Static_assert(WAITS_GLANCES == 16, "four bits of a hash");
+
+/* What was seen a moment ago of who holds what this thread waits for; NULL: it has to be looked
+ * at. */
+static const struct waits_glance *chain_shared(struct waits *w, const struct waiting_thread *t,
+                                               uint64_t now_ns)
+{
+    const struct waits_look *look = &t->chain->look;
+    const struct waits_glance *g = chain_glance_of(w, look->arguments[0]);
+    if (g->pid != t->pid || g->waited_at != look->arguments[0] ||
+        g->operation != look->arguments[1] || g->value != look->arguments[2] ||
+        now_ns > g->at_ns + GLANCE_NS)
+        return NULL;
+    for (uint32_t i = 0; i < g->len; i++)
+        if (g->tids[i] == t->tid)
+            return NULL;
+    return g;
+}
+
+static bool chain_steps_are_equal(const struct recording_link *a, const struct recording_link *b)
+{
+    return a->thread == b->thread && a->node == b->node && a->resource == b->resource &&
+           a->doing == b->doing;
+}
+
+/* Keeps what was seen for others. It has the number of what was seen before if it is the same. */
+static void chain_share(struct waits *w, const struct waiting_thread *t, struct waits_glance *seen)
+{
+    const struct waits_look *look = &t->chain->look;
+    struct waits_glance *g = chain_glance_of(w, look->arguments[0]);
+    seen->pid = t->pid;
+    seen->waited_at = look->arguments[0];
+    seen->operation = look->arguments[1];
+    seen->value = look->arguments[2];
+    bool is_same = g->pid == seen->pid && g->waited_at == seen->waited_at &&
+                   g->operation == seen->operation && g->value == seen->value &&
+                   g->len == seen->len && !seen->asked && !g->asked;
+    for (uint32_t i = 0; i < seen->len && is_same; i++)
+        is_same = chain_steps_are_equal(&g->steps[i], &seen->steps[i]);
+    seen->number = is_same ? g->number : ++w->glance_number;
+    *g = *seen;
+}
+
+/* A look of a wait: what was seen, behind its own step. */
+static void chain_add(struct waits *w, int32_t slot, const struct waits_glance *g)
+{
+    struct waiting_thread *t = &w->threads.at[slot];
+    struct waits_chain *chain = t->chain;
+    size_t len = chain->looks.len;
+    if (len > 1 && g->number && chain->glance == g->number &&
+        chain->looks.at[len - 2].step == chain->looks.at[len - 1].step) {
+        chain->looks.at[len - 1].at_ns = g->at_ns; /* of three that are alike, two tell it all */
+        return;
+    }
+    uint32_t step = chain->first, before = step;
+    if (len && g->number && chain->glance == g->number) {
+        step = chain->looks.at[len - 1].step;
+    } else {
+        for (uint32_t i = 0; i < g->len; i++) {
+            struct recording_link s = g->steps[i];
+            s.parent = before = step;
+            step = collector_wait_step(w->collector, &s);
+        }
+    }
+    chain->glance = g->number;
+    vec_push(&chain->looks, (struct waits_seen){g->at_ns, step});
+    if (!g->asked || w->asked.len >= MOST_ASKED)
+        return;
+    int32_t runs = waits_find(w, g->asked);
+    if (runs == NO_THREAD)
+        return;
+    w->threads.at[runs].asked++;
+    vec_push(&w->asked, (struct waits_asked){.tid = g->asked,
+                                             .at_ns = g->at_ns,
+                                             .parent = before,
+                                             .thread = g->steps[g->len - 1].thread,
+                                             .slot = slot});
 }
 
 /* A look at the holder of what a thread waits for. */
 static void chain_look(struct waits *w, int32_t slot, const struct waits_resource *r)
 {
-    struct waiting_thread *t = &w->threads.at[slot];
-    struct waits_chain *chain = t->chain;
-    struct waits_asked asked = {0};
-    uint64_t now = clock_now();
-    uint32_t last = chain_follow(w, chain->first, t, *r, now, &asked);
-    vec_push(&chain->looks, (struct waits_seen){now, last});
-    if (asked.tid && w->asked.len < MOST_ASKED) {
-        asked.slot = slot;
-        vec_push(&w->asked, asked);
-    }
+    const struct waiting_thread *t = &w->threads.at[slot];
+    struct waits_glance seen = {.at_ns = clock_now()};
+    if (chain_follow(w, t, *r, &seen) && seen.len && r->kind <= RECORDING_RESOURCE_RWLOCK)
+        chain_share(w, t, &seen);
+    chain_add(w, slot, &seen);
 }
 
 /* What nobody holds, as far as can be told, is not looked at again. */
@@ -152,8 +238,15 @@ void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *l
         return;
     t->chain->look = *look;
     t->chain->first = collector_wait_step(w->collector, &first);
+    if (t->chain->first == RECORDING_NONE) /* there are too many */
+        return;
     t->chain->is_on = t->chain->is_new = true;
-    chain_look(w, slot, &r);
+    t->chain->glance = 0;
+    const struct waits_glance *shared = chain_shared(w, t, now);
+    if (shared && shared->len && shared->tids[0] == r.holder)
+        chain_add(w, slot, shared);
+    else
+        chain_look(w, slot, &r);
     if (r.holder)
         waits_queue(w, slot, &w->held);
 }
@@ -189,8 +282,11 @@ uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
             break;
         /* The call is the same as long as it waits: only the lock is read again. */
         struct waits_resource r;
+        const struct waits_glance *shared = chain_shared(w, t, now);
         waits_queue(w, slot, &w->held);
-        if (waits_resource(w, t->pid, t->tid, &chain->look, &r))
+        if (shared)
+            chain_add(w, slot, shared);
+        else if (waits_resource(w, t->pid, t->tid, &chain->look, &r))
             chain_look(w, slot, &r);
         now = clock_now();
         cost = clock_own_cpu() - begin;
@@ -207,19 +303,38 @@ uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
 
 /* --- what was asked of samples ---------------------------------------------------------------- */
 
+/* Those that are too old are in front, as they are in the order of looks; most samples are of
+ * threads that nobody asked about. */
+static void chain_forget_asked(struct waits *w, uint64_t before_ns)
+{
+    size_t old = 0;
+    for (; old < w->asked.len && w->asked.at[old].at_ns + ASKED_NS < before_ns; old++) {
+        int32_t slot = waits_find(w, w->asked.at[old].tid);
+        if (slot != NO_THREAD && w->threads.at[slot].asked)
+            w->threads.at[slot].asked--;
+    }
+    if (old) {
+        memmove(w->asked.at, w->asked.at + old, (w->asked.len - old) * sizeof *w->asked.at);
+        w->asked.len -= old;
+    }
+}
+
 void waits_ran(struct waits *w, pid_t tid, uint64_t at_ns, uint32_t node)
 {
     size_t kept = 0;
+    chain_forget_asked(w, at_ns);
+    int32_t runs = w->asked.len ? waits_find(w, tid) : NO_THREAD;
+    if (runs == NO_THREAD || !w->threads.at[runs].asked)
+        return;
     for (size_t i = 0; i < w->asked.len; i++) {
         const struct waits_asked *asked = &w->asked.at[i];
-        bool is_it = asked->tid == tid && asked->at_ns <= at_ns;
-        bool is_over = at_ns > asked->at_ns + ASKED_NS;
-        if (!is_it && !is_over) {
+        if (asked->tid != tid || asked->at_ns > at_ns) {
             w->asked.at[kept++] = *asked;
             continue;
         }
+        w->threads.at[runs].asked--;
         struct waits_chain *chain = w->threads.at[asked->slot].chain;
-        for (size_t k = 0; is_it && !is_over && chain && k < chain->looks.len; k++)
+        for (size_t k = 0; chain && k < chain->looks.len; k++)
             if (chain->looks.at[k].at_ns == asked->at_ns)
                 chain->looks.at[k].step = collector_wait_step(
                     w->collector, &(struct recording_link){.parent = asked->parent,

@@ -60,6 +60,7 @@ struct waiting_thread {
     struct waiting_queue *queue; /* NULL: in none */
     uint64_t left_ns;            /* when it left the CPU */
     uint64_t gone_ns;            /* when it was found to be no more; 0: it is */
+    uint64_t there_ns;           /* when it was last found to be there; 0: never asked */
     uint64_t counted_ns;         /* up to where its time is counted */
     bool is_leaving;             /* `place` is told for what comes */
     bool has_place, has_look;
@@ -80,6 +81,22 @@ struct waiting_thread {
     uint64_t delay_ns, delay_read_ns;   /* the last reading, that may be used later, and when; 0 */
     uint64_t delayed_ns, delayed_until_ns; /* how much was told, and up to when */
     struct waits_chain *chain;             /* who holds what it waits for; or NULL */
+    uint32_t asked;                        /* how many of `asked` want its next sample */
+};
+
+enum { WAITS_MOST_STEPS = 8, WAITS_GLANCES = 16 }; /* of a chain; that are kept at a time */
+
+/* What a look at who holds a lock has seen: others that wait at the same word share it for a
+ * moment. */
+struct waits_glance {
+    pid_t pid; /* of the lock; 0: none */
+    uint64_t waited_at, operation, value;
+    uint64_t at_ns;
+    uint64_t number; /* another one whenever something else is seen */
+    pid_t asked;     /* the last one runs, and its next sample says where; 0: it does not */
+    uint32_t len;
+    struct recording_link steps[WAITS_MOST_STEPS]; /* without their parents */
+    pid_t tids[WAITS_MOST_STEPS];
 };
 
 /* Threads that are off stand in one of two queues: those that may still be looked at, in the order
@@ -103,9 +120,11 @@ struct waits {
     uint64_t shared_ns;     /* up to when that is known */
     VEC(uint64_t) parallel; /* how long so many ran, since that was last told */
     uint64_t parallel_slice;
-    struct waiting_queue held; /* were looked at, and wait for a thread: looked at again */
-    uint64_t again_ns, random; /* until then not */
-    VEC(struct waits_asked) asked;
+    struct waiting_queue held;     /* were looked at, and wait for a thread: looked at again */
+    uint64_t again_ns, random;     /* until then not */
+    VEC(struct waits_asked) asked; /* in the order of looks */
+    struct waits_glance glances[WAITS_GLANCES];
+    uint64_t glance_number;
     uint8_t stack[WAITS_STACK_BYTES];
 };
 
@@ -223,7 +242,8 @@ struct waits_chain {
     struct waits_look look; /* at the thread itself, which cannot change while it waits */
     uint32_t first;         /* step */
     bool is_on;
-    bool is_new; /* the wait has not been counted yet */
+    bool is_new;     /* the wait has not been counted yet */
+    uint64_t glance; /* number of the glance that the last look has from others; 0: none */
     VEC(struct waits_seen) looks;
 };
 

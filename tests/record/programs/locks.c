@@ -259,28 +259,38 @@ static void *waits_at_rust(void *unused)
     return unused;
 }
 
-/* Hundreds of threads wait for one mutex, in turn. */
+/* Many threads wait for one mutex, in turn. Prints the seconds that they waited, and the CPU time
+ * of the process. */
+static double waited;
+
 static void *crowd(void *unused)
 {
+    double from = now();
     pthread_mutex_lock(&g_queue);
+    waited += now() - from;
     pthread_mutex_unlock(&g_queue);
     return unused;
 }
 
-static void wait_in_a_crowd(void)
+static int wait_in_a_crowd(int len, double seconds)
 {
-    enum { THREADS = 300 };
-    static pthread_t threads[THREADS];
+    pthread_t *threads = calloc((size_t)len, sizeof *threads);
+    struct timespec cpu;
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 64 << 10);
     pthread_mutex_lock(&g_queue);
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], &small, crowd, NULL);
-    hold_asleep(1);
+    for (int i = 0; i < len; i++)
+        if (pthread_create(&threads[i], &small, crowd, NULL))
+            return 1;
+    hold_asleep(seconds);
     pthread_mutex_unlock(&g_queue);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < len; i++)
         pthread_join(threads[i], NULL);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    printf("%.6f %.6f\n", waited, (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
+    free(threads);
+    return 0;
 }
 
 /* A child writes late, and another one ends late. */
@@ -386,7 +396,7 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "words")) {
         RUN((void *)(long)getpid(), waits_at_musl, waits_at_plain, waits_at_rust);
     } else if (!strcmp(what, "crowd")) {
-        wait_in_a_crowd();
+        return wait_in_a_crowd(argc > 2 ? atoi(argv[2]) : 300, argc > 3 ? atof(argv[3]) : 1);
     } else if (!strcmp(what, "dead")) {
         RUN(&g_queue, dies_holding, waits_in_vain);
     } else if (!strcmp(what, "circle")) {

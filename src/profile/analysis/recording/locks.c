@@ -96,6 +96,7 @@ struct locks_making {
     VEC(struct lock_frame) frames; /* [0] is none */
     struct map frame_of;           /* caller and function -> frame */
     struct map same_stack;         /* innermost frame and call -> stack */
+    uint32_t *same;                /* resource -> one at the same place that says more, or itself */
     struct map stack_of;           /* node -> stack */
     struct map row_of, step_of, waiter_of;
 };
@@ -282,9 +283,57 @@ static bool locks_has_name(const struct recording_resource *r)
            r->kind != RECORDING_RESOURCE_CHILD;
 }
 
+/* In which addresses are told apart: a process's memory, or a file that several have. */
+static uint64_t locks_space(const struct recording_resource *r)
+{
+    bool is_shared = r->process == RECORDING_NONE && r->name;
+    return is_shared ? hash_bytes(r->name, strlen(r->name)) : r->process;
+}
+
+/* A lock that changed hands while it was looked at names no owner then, and is a mere word; another
+ * look at the same place knew what it is. Of a lock for readers and writers there are two words
+ * that are waited at, behind its first two. */
+static void locks_find_same(struct locks_making *m)
+{
+    enum { AT_READERS = 8, AT_WRITERS = 12 };
+    const struct recording *r = m->in->recording;
+    struct map at = {0};
+    m->same = ARENA_NEW(m->arena, uint32_t, r->resources.len + 1);
+    for (uint32_t i = 0; i < r->resources.len; i++) {
+        const struct recording_resource *one = &r->resources.at[i];
+        m->same[i] = i;
+        if (one->kind == RECORDING_RESOURCE_FUTEX || one->kind > RECORDING_RESOURCE_JOIN)
+            continue;
+        bool is_rwlock = one->kind == RECORDING_RESOURCE_RWLOCK;
+        uint64_t space = locks_space(one);
+        map_set(&at, space, one->address + (is_rwlock ? AT_READERS : 0), i);
+        if (is_rwlock)
+            map_set(&at, space, one->address + AT_WRITERS, i);
+    }
+    for (uint32_t i = 0; i < r->resources.len; i++) {
+        const struct recording_resource *one = &r->resources.at[i];
+        uint64_t space = locks_space(one);
+        const uint32_t *found =
+            one->kind == RECORDING_RESOURCE_FUTEX ? map_find(&at, space, one->address) : NULL;
+        m->same[i] = found ? *found : i;
+    }
+    map_deinit(&at);
+}
+
+/* What a resource is that is waited for in a stack. Memory may have been used for something else
+ * before: what the library's functions say of a word goes first. */
+static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, uint32_t stack)
+{
+    const struct recording *r = m->in->recording;
+    uint32_t same = m->same[resource];
+    bool is_told = KINDS[locks_kind(m, r->resources.at[resource].kind, stack)].function != NULL;
+    return is_told && r->resources.at[same].kind != RECORDING_RESOURCE_JOIN ? resource : same;
+}
+
 /* The row of a resource that is waited for in a stack. */
 static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
 {
+    resource = locks_resource(m, resource, stack);
     const struct recording_resource *r = &m->in->recording->resources.at[resource];
     uint32_t kind = locks_kind(m, r->kind, stack), function = NO_FUNCTION;
     bool is_new, is_named = locks_has_name(r);
@@ -323,6 +372,7 @@ static const char *locks_awaited(struct locks_making *m, uint32_t resource, uint
     if (resource == RECORDING_NONE ||
         m->in->recording->resources.at[resource].kind == RECORDING_RESOURCE_SLEEP)
         return NULL;
+    resource = locks_resource(m, resource, stack);
     const struct recording_resource *r = &m->in->recording->resources.at[resource];
     const char *kind = KINDS[locks_kind(m, r->kind, stack)].name, *anonymous = "anon_inode:";
     if (r->name && !strncmp(r->name, anonymous, strlen(anonymous)))
@@ -516,6 +566,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     vec_push(&m.steps, ((struct lock_step){0}));
     vec_push(&m.frames, ((struct lock_frame){NO_FUNCTION, 0}));
     locks_sum_waits(out, in);
+    locks_find_same(&m);
     locks_add_chains(&m);
     locks_link_steps(&m);
     struct lock *rows = ARENA_NEW(a, struct lock, m.rows.len + 1);
