@@ -1,6 +1,7 @@
 /* Waits whose holders do known things: asleep three quarters of the time and busy for the rest, a
  * chain of three threads, locks that lend priority, locks for readers and writers, and what nobody
- * holds. `locks WHAT`; shares are of the time in which the lock is held. */
+ * holds. `locks WHAT`; shares are of the time in which the lock is held. Modes in which one thread
+ * at a time is in hold_asleep() or hold_busy() print how long they were there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ static pthread_barrier_t turn;
 static sem_t g_items;
 static int is_ready;
 static volatile unsigned long sink;
+static double slept, worked; /* by those that hold locks, in all */
 
 static double now(void)
 {
@@ -36,18 +38,20 @@ static double now(void)
 
 __attribute__((noinline)) void hold_asleep(double s)
 {
+    double from = now();
     struct timespec t = {(long)s, (long)((s - (double)(long)s) * 1e9)};
     while (nanosleep(&t, &t))
         ;
-    __asm__ volatile("");
+    slept += now() - from;
 }
 
 __attribute__((noinline)) void hold_busy(double s)
 {
+    double from = now();
     for (double end = now() + s; now() < end;)
         for (unsigned long i = 0; i < 1000; i++)
             sink += i;
-    __asm__ volatile("");
+    worked += now() - from;
 }
 
 __attribute__((noinline)) void cache_get(void)
@@ -375,15 +379,19 @@ int main(int argc, char **argv)
     sem_init(&g_items, 0, 0);
     if (!strcmp(what, "share")) {
         RUN(NULL, share_holder, share_waiter);
+        printf("slept %.6f\nworked %.6f\n", slept, worked);
     } else if (!strcmp(what, "chain")) {
         RUN(NULL, chain_inner, chain_middle, chain_outer);
+        printf("slept %.6f\n", slept);
     } else if (!strcmp(what, "kinds")) {
         RUN(&g_pi, mutex_holder, mutex_waiter);
         RUN(&g_robust, mutex_holder, mutex_waiter);
         RUN(NULL, writer_holder, reader_waiter, reader_waiter);
+        printf("slept %.6f\n", slept);
         RUN(NULL, reader_holder, reader_holder, writer_waiter);
     } else if (!strcmp(what, "signalled")) {
         RUN(NULL, consumer, producer);
+        printf("slept %.6f\n", slept);
     } else if (!strcmp(what, "heap")) {
         for (int i = 0; i < 3; i++) {
             pthread_mutex_t *mutex = calloc(1, sizeof *mutex);
