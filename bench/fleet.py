@@ -29,7 +29,7 @@ const ask = async q => (await c.runAndReadAll(q)).getRowObjectsJson();
 CLICKHOUSE = """
 import {{ createRequire }} from 'node:module';
 const {{ query }} = createRequire('{modules}/')('chdb');
-const ask = async q => query(q.replace(/;\\s*$/, ''), 'JSONEachRow').trim().split('\\n').map(l => JSON.parse(l));
+const ask = async q => query(q.replace(/;\\s*$/, ''), 'JSONEachRow').split('\\n').filter(l => l).map(l => JSON.parse(l));
 """
 TIMED = """
 for (const q of {queries})

@@ -14,6 +14,7 @@
 #define MONARC_OUTPUT_FORMATS_H
 
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "output/out.h"
 
@@ -114,8 +115,8 @@ void protobuf_deinit(struct protobuf *p);
  *     parquet_end(&p);
  *
  * Columns are texts, lists of texts, or whole numbers below 2^63; there are no missing values, and
- * no empty lists. Rows are written in
- * groups, so that memory does not grow with the table but by some bytes a group. Nothing is packed.
+ * no empty lists. Each column has a dictionary, so that values that repeat take some bits. Rows are
+ * written in groups, so that memory does not grow with the table but by some bytes a group.
  * Specification: github.com/apache/parquet-format, version 2.10. */
 
 enum parquet_type { PARQUET_NUMBER, PARQUET_TEXT, PARQUET_TEXTS /* a list of at least one */ };
@@ -131,18 +132,27 @@ struct parquet_bytes {
     VEC(uint8_t) all;
 };
 
-/* One column of one group of rows. */
+/* Values of a column in the group that is not yet written: the different ones, and for each value
+ * which of them it is. */
+struct parquet_values {
+    struct intern texts;
+    struct map numbers;
+    struct parquet_bytes dictionary; /* as it is written */
+    VEC(uint32_t) indices;
+    uint32_t different;
+};
+
+/* One column of one group of rows: where its pages begin, and the size of both. */
 struct parquet_chunk {
-    uint64_t offset, size, values;
+    uint64_t dictionary, data, size, values;
 };
 
 struct parquet {
     struct out *out;
     const struct parquet_column *columns;
     size_t columns_len;
-    struct parquet_bytes values[PARQUET_MOST_COLUMNS];  /* of the group that is not yet written */
+    struct parquet_values values[PARQUET_MOST_COLUMNS];
     struct parquet_bytes repeats[PARQUET_MOST_COLUMNS]; /* of lists: where each begins */
-    uint64_t items[PARQUET_MOST_COLUMNS];               /* of lists: texts in it */
     uint64_t rows, rows_in_group, at;                   /* at: bytes written */
     VEC(struct parquet_chunk) chunks;                   /* columns_len for each group */
     VEC(uint64_t) groups;                               /* their rows */

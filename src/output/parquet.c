@@ -1,16 +1,22 @@
 /* Apache Parquet, as little of it as a table without missing values needs.
  *
- *     "PAR1"  { page header, values } for each column of each group of rows
+ *     "PAR1"  { header, dictionary } { header, indices } for each column of each group of rows
  *     footer: schema, and of each group the offsets of its columns     length of it  "PAR1"
  *
  * Headers and footer are in Thrift's compact encoding: a field is the difference of its number to
- * the one before and its type in one byte, a number a zigzag varint, a structure ends in 0. Columns
- * without missing values and lists need no levels: a page is a header and the values, numbers as
- * eight bytes, texts behind four bytes of length. Groups are written at 4 MB, so that memory does
- * not grow with the table but by some bytes a group. Nothing is packed. */
+ * the one before and its type in one byte, a number a zigzag varint, a structure ends in 0.
+ *
+ * Each column of a group has a page with its different values, numbers as eight bytes, texts behind
+ * four bytes of length, and a page of indices into it, in as few bits as they need. Runs of one
+ * value are stored as such. So a column of one value takes some bytes, stacks a bit or two a
+ * frame, and engines compare numbers instead of texts. Columns without missing values and lists
+ * need no levels.
+ *
+ * Groups are written at 16 MB of memory, so that it does not grow with the table but by some bytes
+ * a group. Nothing is packed besides. Time is that of finding each value in its dictionary. */
 #include "output/formats.h"
 
-enum { GROUP_BYTES = 4 << 20, MAGIC_BYTES = 4 };
+enum { GROUP_BYTES = 16 << 20, MAGIC_BYTES = 4 };
 static const char MAGIC[MAGIC_BYTES] = {'P', 'A', 'R', '1'};
 
 /* Thrift's types of fields. */
@@ -19,7 +25,8 @@ enum { THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8, THRIFT_LIST, THRIFT_STRUCT
 /* Parquet's own enumerations. */
 enum { TYPE_INT64 = 2, TYPE_BYTE_ARRAY = 6, REQUIRED = 0, REPEATED = 2 };
 enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, LOGICAL_STRING = 1, LOGICAL_LIST = 3 };
-enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, CODEC_NONE = 0, PAGE_DATA = 0, FORMAT_VERSION = 1 };
+enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_RLE_DICTIONARY = 8 };
+enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_NONE = 0, FORMAT_VERSION = 1 };
 
 /* --- Thrift ---------------------------------------------------------------------------------- */
 
@@ -111,14 +118,28 @@ static void parquet_little(struct parquet_bytes *to, uint64_t value, size_t byte
 /* A signed number of 64 bits holds what is below 2^63; larger ones become the largest. */
 void parquet_number(struct parquet *p, size_t column, uint64_t value)
 {
-    parquet_little(&p->values[column], value < INT64_MAX ? value : INT64_MAX, 8);
+    struct parquet_values *v = &p->values[column];
+    bool is_new;
+    value = value < INT64_MAX ? value : INT64_MAX;
+    uint32_t index = map_index(&v->numbers, value, 0, v->different, &is_new);
+    vec_push(&v->indices, index);
+    if (!is_new)
+        return;
+    parquet_little(&v->dictionary, value, 8);
+    v->different++;
 }
 
 /* Four bytes of length, then the bytes: PLAIN of a BYTE_ARRAY. */
 void parquet_text(struct parquet *p, size_t column, const char *text, size_t len)
 {
-    parquet_little(&p->values[column], len, 4);
-    parquet_put(&p->values[column], text, len);
+    struct parquet_values *v = &p->values[column];
+    uint32_t index = intern(&v->texts, text, len);
+    vec_push(&v->indices, index);
+    if (index < v->different)
+        return;
+    parquet_little(&v->dictionary, len, 4);
+    parquet_put(&v->dictionary, text, len);
+    v->different++;
 }
 
 /* A run of `len` equal levels of one bit: RLE of the hybrid encoding. */
@@ -135,63 +156,132 @@ void parquet_list(struct parquet *p, size_t column, uint64_t len)
 {
     parquet_levels(&p->repeats[column], 1, 0);
     parquet_levels(&p->repeats[column], len - 1, 1);
-    p->items[column] += len;
 }
 
 /* Of lists, both kinds of levels stand in front of the values, each with its length: where lists
  * begin, and that each text is there. */
-static void parquet_put_levels(struct parquet *p, size_t column, struct parquet_bytes *levels)
+static void parquet_put_levels(struct parquet *p, size_t column, struct parquet_bytes *page)
 {
     struct parquet_bytes defined = {0};
-    parquet_levels(&defined, p->items[column], 1);
-    parquet_little(levels, p->repeats[column].all.len, 4);
-    parquet_put(levels, p->repeats[column].all.at, p->repeats[column].all.len);
-    parquet_little(levels, defined.all.len, 4);
-    parquet_put(levels, defined.all.at, defined.all.len);
+    parquet_levels(&defined, p->values[column].indices.len, 1);
+    parquet_little(page, p->repeats[column].all.len, 4);
+    parquet_put(page, p->repeats[column].all.at, p->repeats[column].all.len);
+    parquet_little(page, defined.all.len, 4);
+    parquet_put(page, defined.all.at, defined.all.len);
     vec_free(&defined.all);
     p->repeats[column].all.len = 0;
-    p->items[column] = 0;
 }
 
-/* Sizes of packed and unpacked values are the same here. */
-static void parquet_page_header(struct parquet_bytes *to, uint64_t size, uint64_t rows)
+/* --- indices --------------------------------------------------------------------------------- */
+
+/* `len` indices of `width` bits each, lowest first, in groups of eight; the last group is filled
+ * with zeroes. */
+static void parquet_literals(struct parquet_bytes *to, const uint32_t *at, size_t len,
+                             unsigned width)
 {
-    struct thrift page = parquet_thrift_begin(to);
-    parquet_thrift_number(&page, 1, THRIFT_I32, PAGE_DATA);
-    parquet_thrift_number(&page, 2, THRIFT_I32, size);
-    parquet_thrift_number(&page, 3, THRIFT_I32, size);
-    parquet_thrift_field(&page, 5, THRIFT_STRUCT);
-    struct thrift data = parquet_thrift_begin(to);
-    parquet_thrift_number(&data, 1, THRIFT_I32, rows);
-    parquet_thrift_number(&data, 2, THRIFT_I32, ENCODING_PLAIN);
-    parquet_thrift_number(&data, 3, THRIFT_I32, ENCODING_RLE);
-    parquet_thrift_number(&data, 4, THRIFT_I32, ENCODING_RLE);
-    parquet_thrift_end(&data);
-    parquet_thrift_end(&page);
+    if (!len)
+        return;
+    size_t groups = (len + 7) / 8;
+    uint64_t bits = 0;
+    unsigned have = 0;
+    parquet_thrift_varint(to, groups << 1 | 1);
+    vec_reserve(&to->all, to->all.len + groups * width);
+    for (size_t i = 0; i < groups * 8; i++) {
+        bits |= (uint64_t)(i < len ? at[i] : 0) << have;
+        for (have += width; have >= 8; have -= 8, bits >>= 8)
+            to->all.at[to->all.len++] = (uint8_t)bits;
+    }
+}
+
+/* RLE_DICTIONARY: the width, then runs of one index, and between them literals, eight or a multiple
+ * of it. A run is worth its bytes from eight indices on.
+ *
+ *     7 7 7 7 7 7 7 7 7 | 3 4 3 5 5 5 5 5 | 5 5 5 5 5 5 5 5 ...
+ *     run: 9 times 7      one group         run: 5 */
+static void parquet_put_indices(struct parquet_bytes *to, const struct parquet_values *v)
+{
+    enum { GROUP = 8 };
+    const uint32_t *at = v->indices.at;
+    size_t literals = 0; /* the first index that is not yet written */
+    unsigned width = 1;
+    while (width < 32 && (v->different - 1) >> width)
+        width++;
+    vec_push(&to->all, (uint8_t)width);
+    for (size_t i = 0, end; i < v->indices.len; i = end) {
+        for (end = i + 1; end < v->indices.len && at[end] == at[i];)
+            end++;
+        /* What fills the last group of literals is no part of the run. */
+        size_t fill = (GROUP - (i - literals) % GROUP) % GROUP;
+        if (end - i < fill + GROUP)
+            continue;
+        parquet_literals(to, at + literals, i + fill - literals, width);
+        parquet_thrift_varint(to, (end - i - fill) << 1);
+        parquet_little(to, at[i], (width + 7) / 8);
+        literals = end;
+    }
+    parquet_literals(to, at + literals, v->indices.len - literals, width);
+}
+
+/* --- pages ----------------------------------------------------------------------------------- */
+
+/* Sizes of packed and unpacked values are the same here. The two kinds of pages have their own
+ * header in another field; that of a dictionary has no levels. */
+static void parquet_page(struct parquet *p, int kind, const struct parquet_bytes *page,
+                         uint64_t values)
+{
+    struct parquet_bytes header = {0};
+    struct thrift all = parquet_thrift_begin(&header);
+    parquet_thrift_number(&all, 1, THRIFT_I32, (uint64_t)kind);
+    parquet_thrift_number(&all, 2, THRIFT_I32, page->all.len);
+    parquet_thrift_number(&all, 3, THRIFT_I32, page->all.len);
+    parquet_thrift_field(&all, kind == PAGE_DATA ? 5 : 7, THRIFT_STRUCT);
+    struct thrift own = parquet_thrift_begin(&header);
+    parquet_thrift_number(&own, 1, THRIFT_I32, values);
+    parquet_thrift_number(&own, 2, THRIFT_I32,
+                          kind == PAGE_DATA ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN);
+    if (kind == PAGE_DATA) {
+        parquet_thrift_number(&own, 3, THRIFT_I32, ENCODING_RLE);
+        parquet_thrift_number(&own, 4, THRIFT_I32, ENCODING_RLE);
+    }
+    parquet_thrift_end(&own);
+    parquet_thrift_end(&all);
+    parquet_write(p, header.all.at, header.all.len);
+    parquet_write(p, page->all.at, page->all.len);
+    vec_free(&header.all);
+}
+
+static void parquet_values_clear(struct parquet_values *v)
+{
+    intern_deinit(&v->texts);
+    map_deinit(&v->numbers);
+    v->texts = (struct intern){0};
+    v->numbers = (struct map){0};
+    v->dictionary.all.len = v->indices.len = 0;
+    v->different = 0;
 }
 
 /* Writes the values of all columns, one after the other, and remembers where each begins. */
 static void parquet_group(struct parquet *p)
 {
-    struct parquet_bytes header = {0}, levels = {0};
+    struct parquet_bytes page = {0};
     for (size_t i = 0; i < p->columns_len; i++) {
-        bool is_list = p->columns[i].type == PARQUET_TEXTS;
-        uint64_t offset = p->at, values = is_list ? p->items[i] : p->rows_in_group;
-        header.all.len = levels.all.len = 0;
-        if (is_list)
-            parquet_put_levels(p, i, &levels);
-        parquet_page_header(&header, levels.all.len + p->values[i].all.len, values);
-        parquet_write(p, header.all.at, header.all.len);
-        parquet_write(p, levels.all.at, levels.all.len);
-        parquet_write(p, p->values[i].all.at, p->values[i].all.len);
-        p->values[i].all.len = 0;
-        vec_push(&p->chunks, (struct parquet_chunk){offset, p->at - offset, values});
+        struct parquet_values *v = &p->values[i];
+        struct parquet_chunk chunk = {.dictionary = p->at, .values = v->indices.len};
+        parquet_page(p, PAGE_DICTIONARY, &v->dictionary, v->different);
+        chunk.data = p->at;
+        page.all.len = 0;
+        if (p->columns[i].type == PARQUET_TEXTS)
+            parquet_put_levels(p, i, &page);
+        parquet_put_indices(&page, v);
+        parquet_page(p, PAGE_DATA, &page, v->indices.len);
+        chunk.size = p->at - chunk.dictionary;
+        vec_push(&p->chunks, chunk);
+        parquet_values_clear(v);
     }
-    vec_free(&levels.all);
+    vec_free(&page.all);
     vec_push(&p->groups, p->rows_in_group);
     p->rows += p->rows_in_group;
     p->rows_in_group = 0;
-    vec_free(&header.all);
 }
 
 void parquet_row(struct parquet *p)
@@ -199,7 +289,8 @@ void parquet_row(struct parquet *p)
     size_t bytes = 0;
     p->rows_in_group++;
     for (size_t i = 0; i < p->columns_len; i++)
-        bytes += p->values[i].all.len;
+        bytes += p->values[i].dictionary.all.len +
+                 p->values[i].indices.len * sizeof *p->values[i].indices.at;
     if (bytes >= GROUP_BYTES)
         parquet_group(p);
 }
@@ -272,12 +363,14 @@ static void parquet_chunk(struct parquet *p, struct parquet_bytes *to, size_t gr
 {
     const struct parquet_chunk *c = &p->chunks.at[group * p->columns_len + column];
     struct thrift chunk = parquet_thrift_begin(to);
-    parquet_thrift_number(&chunk, 2, THRIFT_I64, c->offset);
+    parquet_thrift_number(&chunk, 2, THRIFT_I64, c->dictionary);
     parquet_thrift_field(&chunk, 3, THRIFT_STRUCT);
     struct thrift data = parquet_thrift_begin(to);
     parquet_thrift_number(&data, 1, THRIFT_I32, (uint64_t)parquet_type_of(&p->columns[column]));
-    parquet_thrift_list(&data, 2, THRIFT_I32, 1);
+    parquet_thrift_list(&data, 2, THRIFT_I32, 3);
     parquet_thrift_varint(to, ENCODING_PLAIN << 1);
+    parquet_thrift_varint(to, ENCODING_RLE << 1);
+    parquet_thrift_varint(to, ENCODING_RLE_DICTIONARY << 1);
     bool is_list = p->columns[column].type == PARQUET_TEXTS;
     parquet_thrift_list(&data, 3, THRIFT_BINARY, is_list ? 3 : 1);
     parquet_thrift_text(to, p->columns[column].name);
@@ -289,7 +382,8 @@ static void parquet_chunk(struct parquet *p, struct parquet_bytes *to, size_t gr
     parquet_thrift_number(&data, 5, THRIFT_I64, c->values);
     parquet_thrift_number(&data, 6, THRIFT_I64, c->size);
     parquet_thrift_number(&data, 7, THRIFT_I64, c->size);
-    parquet_thrift_number(&data, 9, THRIFT_I64, c->offset);
+    parquet_thrift_number(&data, 9, THRIFT_I64, c->data);
+    parquet_thrift_number(&data, 11, THRIFT_I64, c->dictionary);
     parquet_thrift_end(&data);
     parquet_thrift_end(&chunk);
 }
@@ -330,7 +424,9 @@ void parquet_end(struct parquet *p)
     parquet_write(p, footer.all.at, footer.all.len);
     vec_free(&footer.all);
     for (size_t i = 0; i < p->columns_len; i++) {
-        vec_free(&p->values[i].all);
+        parquet_values_clear(&p->values[i]);
+        vec_free(&p->values[i].dictionary.all);
+        vec_free(&p->values[i].indices);
         vec_free(&p->repeats[i].all);
     }
     vec_free(&p->chunks);

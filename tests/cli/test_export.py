@@ -417,10 +417,34 @@ class Stacks(Case):
         """A table of more than one group, of a profile that is an import."""
         stacks = self.dir / "many.folded"
         stacks.write_text("".join(f"main;{'deep;' * (i % 40)}work_{i % 5000};{'x' * 100}{i} {i + 1}\n"
-                                  for i in range(30000)))
+                                  for i in range(60000)))
         rows, groups = parquet_file.read(self.export("parquet", stacks).read_bytes())
         self.assertGreater(groups, 1)
-        self.assertEqual((len(rows), sum(r["self"] for r in rows)), (30000, 30000 * 30001 // 2))
+        self.assertEqual((len(rows), sum(r["self"] for r in rows)), (60000, 60000 * 60001 // 2))
+
+    def test_parquet_values_that_repeat(self):
+        """Indices are written as runs and in groups of eight: runs of every length behind literals of
+        every number, and dictionaries of one value, of two, and around a power of two."""
+        for different in 1, 2, 3, 255, 256, 257:
+            lines = [f"main;f{run % different};g{run}_{i} {run + 1}" for run in range(300) for i in range(run % 23 + 1)]
+            stacks = self.dir / "runs.folded"
+            stacks.write_text("\n".join(lines) + "\n")
+            rows, _ = parquet_file.read(self.export("parquet", stacks).read_bytes())
+            self.assertEqual(sorted(f"{r['stack']} {r['self']}" for r in rows), sorted(lines))
+        self.assertLess(len(self.export("parquet", stacks).read_bytes()) / len(rows), 90)
+
+    def test_parquet_lists(self):
+        """Of a dataset, whose stacks are lists."""
+        stacks = self.dir / "s.folded"
+        stacks.write_text("".join(f"main;{'deep;' * (i % 9)}f{i % 17} {i + 1}\n" for i in range(200)))
+        done = monarc("export", "--format", "parquet", "--dataset", self.dir / "d", stacks)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows, _ = parquet_file.read(next((self.dir / "d").rglob("*.parquet")).read_bytes())
+        wanted = {}
+        for i in range(200):
+            stack = ("main", *["deep"] * (i % 9), f"f{i % 17}")
+            wanted[stack] = wanted.get(stack, 0) + i + 1
+        self.assertEqual({tuple(r["stack"]): r["self"] for r in rows}, wanted)
 
     @unittest.skipUnless((MODULES / "@duckdb").is_dir(), "no DuckDB among the modules of Node.js")
     def test_duckdb(self):
