@@ -256,8 +256,9 @@ static void run_say_refusal(struct out *out, int perf)
         out_printf(out, ": %s", AS_ROOT);
 }
 
-/* execvp() leaves everything of monarc behind; the program has monarc's process number, its
- * terminal and its exit status. The reason stands on standard error before. */
+/* execvp() leaves everything of monarc behind; the program has monarc's process number (as a rank
+ * of a job, another one), its terminal and its exit status. The reason stands on standard error
+ * before. */
 int run_unrecorded(char **argv, const struct monitor_result *result, struct err *e)
 {
     struct out out;
@@ -438,13 +439,17 @@ static int run_one(struct run_request *r, struct out *out, struct err *e)
                                   .environment = environ,
                                   .input = STDIN_FILENO,
                                   .output = STDOUT_FILENO,
+                                  .mask = r->group ? &r->mask : NULL,
                                   .coverage = &coverage};
     bool ok = run_record(r, &setting, &result, e);
     if (!ok)
         recording_folder_drop(&folder);
+    if (!result.has_started && run_may_be_unrecorded(r, &result)) {
+        run_apart_no_more(r);
+        return run_unrecorded(r->argv, &result, e);
+    }
     if (!result.has_started)
-        return run_may_be_unrecorded(r, &result) ? run_unrecorded(r->argv, &result, e)
-                                                 : result.status;
+        return result.status;
     ok = ok && run_keep_folder(&folder, &r->arena, e) && run_tell_coverage(r, &coverage, e) &&
          run_report_flat(r, folder.name, &before, out, e);
     if (ok && r->dump_failure.line[0])
@@ -480,7 +485,8 @@ static int run_run(const struct command *self, int argc, char **argv, struct out
         else
             status = r.covers_blocks ? run_with_blocks(&r, out, e) : run_with_coverage(&r, e);
     } else if (end == OPTIONS_READ && run_check_request(&r, e) && run_take_rank(&r, e)) {
-        status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
+        if (run_apart(&r, &status))
+            status = r.repeat ? run_series(&r, out, e) : run_one(&r, out, e);
     }
     events_deinit(&r.choices);
     arena_deinit(&r.arena);

@@ -44,6 +44,9 @@ struct run_request {
     uint32_t ranks;        /* of the parallel job that this is one rank of; 0: not known */
     const char *all_ranks; /* the names of all their recordings, with `*`; NULL: not known */
     bool shows_ranks;      /* this is the rank that says where they are */
+    bool is_rank;          /* of a job of several */
+    pid_t group;           /* of processes, that the program joins; 0: ours */
+    sigset_t mask;         /* of the program, where we have another: with `group` */
 
     struct arena arena;
     struct event_list choices;
@@ -88,6 +91,13 @@ int run_series(struct run_request *r, struct out *out, struct err *e);
 /* What being one rank of a parallel job changes: the name of the recording, which may have the rank
  * in it, and that no report is shown. Fails if a folder cannot be made. */
 MUST_CHECK bool run_take_rank(struct run_request *r, struct err *e);
+
+/* Of a rank: goes on in a process of its own that a launcher does not kill with the rank. False in
+ * the process that stays for the launcher, when that one has ended: *status is its exit status. */
+bool run_apart(struct run_request *r, int *status);
+
+/* Before we become the program: what it would have had without that process. */
+void run_apart_no_more(const struct run_request *r);
 
 /* Of one rank: the line that says where the recordings are. */
 void run_tell_ranks(struct run_request *r);

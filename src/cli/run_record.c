@@ -368,6 +368,7 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .environment = run_calls_environment(&one.counted, s->environment, &r->arena),
         .input = s->input,
         .output = s->output,
+        .group = r->group,
         .is_placed_at_random = r->varies,
         .mask = s->mask,
         .pid = (int32_t)r->pid,

@@ -299,6 +299,7 @@ static int series_run(struct series *s, struct series_side *side, struct err *e)
         for (size_t i = 0; i < s->sides_len; i++)
             recording_folder_drop(&s->sides[i].folder);
         sigprocmask(SIG_SETMASK, &s->mask, NULL);
+        run_apart_no_more(r);
         return run_unrecorded(side->argv, result, e);
     }
     if (ok && failed && !s->is_interrupted)
@@ -426,6 +427,8 @@ int run_series(struct run_request *r, struct out *out, struct err *e)
     }
     struct output_before before = run_look_at_output();
     sigprocmask(SIG_BLOCK, &s.ending, &s.mask);
+    if (r->group)
+        s.mask = r->mask;
     status = series_run_all(&s, e);
     bool is_whole = !status && !s.is_interrupted, is_kept = series_keep(&s, e);
     bool has_both = s.sides[0].kept && (s.sides_len < 2 || s.sides[1].kept);

@@ -76,6 +76,8 @@ void launch_take_state(const struct launch_state *s)
         dup2(s->input, STDIN_FILENO);
     if (s->output != STDOUT_FILENO)
         dup2(s->output, STDOUT_FILENO);
+    if (s->group)
+        setpgid(0, s->group);
     int now = s->is_placed_at_random ? personality(ASK_PERSONALITY) : 0;
     if (now & ADDR_NO_RANDOMIZE)
         personality((unsigned long)(now & ~ADDR_NO_RANDOMIZE));

@@ -24,6 +24,7 @@ struct launch_state {
     sigset_t mask;
     struct sigaction child, pipe; /* SIGCHLD's and SIGPIPE's */
     int input, output;            /* in place of ours; 0 and 1: ours */
+    pid_t group;                  /* of processes, that it joins; 0: ours */
     bool is_placed_at_random;     /* even if we were not (ADDR_NO_RANDOMIZE of personality(2)) */
 };
 

@@ -504,6 +504,7 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
     m.before.input = o->input;
     m.before.output = o->output;
+    m.before.group = o->group;
     m.before.is_placed_at_random = o->is_placed_at_random;
     struct err ignored = {0};
     char proc[32];

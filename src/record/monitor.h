@@ -24,6 +24,7 @@ struct monitor_options {
     char **argv;              /* the program; NULL: `pid` is attached to */
     char **environment;       /* of the program */
     int input, output;        /* descriptors that it has as its standard input and output */
+    pid_t group;              /* of processes, that it joins; 0: ours */
     bool is_placed_at_random; /* its memory is, even where ours is not */
     const sigset_t *mask;     /* of signals that it has blocked; NULL: as we have it */
     int32_t pid;
