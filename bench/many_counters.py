@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """many_counters.py: `monarc cover` of the counters of many runs of a program of many objects.
 
-usage: many_counters.py [--objects N] [--runs N] [--folder DIR] [--monarc FILE]
+usage: many_counters.py [--objects N] [--runs N] [--ranks N] [--folder DIR] [--monarc FILE]
 
 Compiles N objects, runs the program once, and copies its counters, so that each count has to be that
 of one run times their number, which is checked. The folder should be in memory: 1,000,000 files take
 4 GB there. Prints CPU time, elapsed time and memory.
+
+With --ranks, as many processes with one thread each share the work as ranks of a job do, and the CPU time
+of the busiest stands against that of one process alone: on as many free CPUs these are elapsed times.
 """
 
 import argparse
@@ -68,10 +71,22 @@ def counts(monarc, folder, runs):
             for s in json.loads(done.stdout)["sources"] for line in s["lines"]}
 
 
+def as_ranks(monarc, folder, ranks):
+    """The CPU time of each rank, and the bytes that they leave together."""
+    left = folder / f"of-{ranks}.json"
+    jobs = [subprocess.Popen([monarc, "cover", "--threads", "1", "--json", left, "objects", "runs"], cwd=folder,
+                             stdout=subprocess.DEVNULL,
+                             env={**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(ranks)})
+            for rank in range(ranks)]
+    used = [os.wait4(job.pid, 0)[2] for job in jobs]
+    return [u.ru_utime + u.ru_stime for u in used], left.read_bytes()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--objects", type=int, default=4000)
     parser.add_argument("--runs", type=int, default=250)
+    parser.add_argument("--ranks", type=int, default=0)
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--monarc", default=ROOT / "build/monarc", type=os.path.abspath)
     args = parser.parse_args()
@@ -85,6 +100,11 @@ def main():
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         print(f"{args.objects * args.runs} files of {args.objects} objects: {cpu:.1f} s CPU, "
               f"{elapsed:.1f} s, {after.ru_maxrss / 1024:.0f} MB (the largest of all that was started)")
+        if args.ranks:
+            (alone,), of_one = as_ranks(args.monarc, folder, 1)
+            shared, of_all = as_ranks(args.monarc, folder, args.ranks)
+            print(f"{args.ranks} ranks: {max(shared):.2f} s CPU of the busiest, {alone:.2f} s of one process: "
+                  f"{alone / max(shared):.2f} times as fast; {'the same bytes' if of_one == of_all else 'OTHER BYTES'}")
         once = counts(args.monarc, folder, "runs/1")
         wrong = [key for key, count in once.items() if everything.get(key) != args.runs * count]
         print(f"{len(once)} lines, {len(wrong)} of them wrong")

@@ -34,13 +34,22 @@
 
 /* Seconds: PATIENCE without news of a rank, which then counts as gone; GRACE by which the clocks of
  * two machines may differ, and ranks may be started one after the other. */
-enum { PATIENCE = 10, GRACE = 60, WORD_BYTES = 64, BEAT_MS = 500, LOOK_MS = 50 };
+enum { PATIENCE = 10, GRACE = 60, WORD_BYTES = 64, BEAT_MS = 500 };
 static const char ENDED[] = "ended";
+
+/* How often to look: rarer and rarer, since a job of many ranks looks at one file system. */
+enum { LOOK_MS = 50, MOST_LOOK_MS = 400 };
+
+/* Jobs that are larger, if there are any, share nothing: the number is the environment's, and
+ * memory is in proportion to it. */
+enum { MOST_RANKS = 1 << 20 };
 
 /* What is known of another rank. */
 struct share_peer {
-    char word[WORD_BYTES]; /* what it said last */
-    int64_t heard;         /* when that was new, in our own seconds */
+    uint64_t word; /* hash of what it said last; 0: nothing */
+    int64_t began; /* as it said */
+    int64_t heard; /* when that was new, in our own seconds */
+    bool has_ended;
 };
 
 /* This rank's view of the shared command. Of other ranks it knows files alone. */
@@ -48,10 +57,11 @@ struct share {
     struct arena arena;
     const char *folder, *alive, *suffix;
     uint32_t rank, ranks, parts;
+    uint32_t leader; /* the lowest rank that lived when we looked at all */
     size_t inputs;
     int64_t began_real;
     struct share_peer *peers;
-    bool *is_made; /* parts that we made */
+    bool *is_made, *is_there; /* parts: that we made; that somebody did */
     pthread_t beat;
     bool has_beat;
     bool is_ending; /* set by us, read by the beat */
@@ -111,13 +121,17 @@ static bool share_is_alive(struct share *s, uint32_t rank)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     int64_t now = share_seconds(CLOCK_MONOTONIC);
     if (fd >= 0) {
-        if (pread(fd, word, sizeof word - 1, 0) > 0 && strcmp(word, p->word) != 0) {
-            memcpy(p->word, word, sizeof word);
+        ssize_t len = pread(fd, word, sizeof word - 1, 0);
+        uint64_t hash = len > 0 ? hash_fnv64((const uint8_t *)word, strlen(word)) : 0;
+        if (len > 0 && hash != p->word) {
+            p->word = hash;
             p->heard = now;
+            p->has_ended = !strcmp(word, ENDED);
+            p->began = strtoll(word, NULL, 10);
         }
         close(fd);
     }
-    return strcmp(p->word, ENDED) != 0 && now - p->heard < PATIENCE;
+    return !p->has_ended && now - p->heard < PATIENCE;
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
@@ -134,6 +148,11 @@ void share_slice(const struct share *s, uint32_t part, size_t *first, size_t *le
     *len = (size_t)((uint64_t)s->inputs * (part + 1) / s->parts) - *first;
 }
 
+void share_count(struct share *s, size_t inputs)
+{
+    s->inputs = inputs;
+}
+
 uint32_t share_parts(const struct share *s)
 {
     return s->parts;
@@ -146,46 +165,62 @@ static bool share_has_part(struct share *s, uint32_t part)
     struct stat st;
     char path[4400];
     snprintf(path, sizeof path, "%s/part-%" PRIu32 "%s", s->folder, part, s->suffix);
-    if (!s->is_made[part] && strtoll(s->peers[part].word, NULL, 10) < s->began_real - GRACE)
+    if (!s->is_made[part] && s->peers[part].began < s->began_real - GRACE)
         return false;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         strncat(path, "/monarc.side", sizeof path - strlen(path) - 1);
     return access(path, F_OK) == 0;
 }
 
-/* Whether a rank below us lives, who will finish. */
+/* Whether a rank below us lives, who will finish. Usually one look tells: at the rank that did last
+ * time. Else at all, as the time that a rank has to be heard of begins when we first look. */
 static bool share_is_led(struct share *s)
 {
-    bool is_led = false;
-    for (uint32_t rank = 0; rank < s->rank; rank++)
-        is_led |= share_is_alive(s, rank);
+    bool is_led = s->leader < s->rank && share_is_alive(s, s->leader);
+    for (uint32_t rank = 0; rank < s->rank && !is_led; rank++)
+        if (share_is_alive(s, rank)) {
+            s->leader = rank;
+            is_led = true;
+        }
     return is_led;
+}
+
+/* The first part that is missing and that nobody alive makes; *is_complete: none is missing. */
+static bool share_find_open(struct share *s, uint32_t *part, bool *is_complete)
+{
+    *is_complete = true;
+    for (uint32_t i = 0; i < s->parts; i++) {
+        if (s->is_there[i])
+            continue;
+        bool is_alive = i != s->rank && share_is_alive(s, i);
+        s->is_there[i] = share_has_part(s, i);
+        if (s->is_there[i])
+            continue;
+        *is_complete = false;
+        *part = i;
+        if (!is_alive)
+            return true;
+    }
+    return false;
 }
 
 /* The own part first. Then nothing is to be done while a lower rank lives; if none does, we are
  * the one to make what is missing and, once nothing is, to add up. */
 enum share_turn share_next(struct share *s, uint32_t *part)
 {
+    bool is_complete;
     *part = s->rank;
     if (s->rank < s->parts && !s->is_made[s->rank]) {
         s->is_made[s->rank] = true;
         return SHARE_PART;
     }
-    for (;; share_sleep(LOOK_MS)) {
-        bool is_complete = true;
+    for (unsigned ms = LOOK_MS;; share_sleep(ms), ms = ms < MOST_LOOK_MS ? 2 * ms : ms) {
         if (access(s->folder, F_OK))
             return SHARE_DONE;
         if (share_is_led(s))
             continue;
-        for (uint32_t i = 0; i < s->parts; i++) {
-            bool is_alive = i != s->rank && share_is_alive(s, i);
-            if (share_has_part(s, i))
-                continue;
-            is_complete = false;
-            if (is_alive)
-                continue;
-            *part = i;
-            s->is_made[i] = true;
+        if (share_find_open(s, part, &is_complete)) {
+            s->is_made[*part] = true;
             return SHARE_PART;
         }
         if (is_complete)
@@ -249,13 +284,14 @@ uint64_t share_hash(int argc, char *const *argv)
 }
 
 /* Not shared (*out stays NULL) are a single rank, one input, and standard output, which has no
- * folder beside it. */
+ * folder beside it. How many inputs there are may be told later, since looking for them takes time
+ * in which a rank should be known to live. */
 bool share_begin(struct share **out, const struct share_request *request, struct err *e)
 {
     struct rank_told told;
     *out = NULL;
-    if (!strcmp(request->output, "-") || request->len < 2 || !rank_of_own(&told) ||
-        told.rank.size < 2)
+    if (!strcmp(request->output, "-") || request->len == 1 || !rank_of_own(&told) ||
+        told.rank.size < 2 || told.rank.size > MOST_RANKS)
         return true;
     if (share_is_input(request->output, request->inputs, request->len))
         return err_in(e, request->output,
@@ -271,10 +307,11 @@ bool share_begin(struct share **out, const struct share_request *request, struct
     s->rank = told.rank.rank;
     s->ranks = told.rank.size;
     s->inputs = request->len;
-    s->parts = s->ranks < request->len ? s->ranks : (uint32_t)request->len;
+    s->parts = !s->inputs || s->ranks < s->inputs ? s->ranks : (uint32_t)s->inputs;
     s->began_real = share_seconds(CLOCK_REALTIME);
     s->peers = ARENA_NEW(a, struct share_peer, s->ranks);
     s->is_made = ARENA_NEW(a, bool, s->parts);
+    s->is_there = ARENA_NEW(a, bool, s->parts);
     for (uint32_t i = 0; i < s->ranks; i++)
         s->peers[i].heard = share_seconds(CLOCK_MONOTONIC);
     *out = s;

@@ -13,7 +13,7 @@ struct share;
 struct share_request {
     const char *output;
     char *const *inputs;
-    size_t len;
+    size_t len;    /* 0: share_count() tells it */
     uint64_t hash; /* of the command line, from share_hash() */
 };
 
@@ -22,6 +22,9 @@ uint64_t share_hash(int argc, char *const *argv);
 
 /* *out is NULL if there is nothing to share: no rank of a job, a single input, standard output. */
 MUST_CHECK bool share_begin(struct share **out, const struct share_request *request, struct err *e);
+
+/* How many inputs there are, the same for all ranks: before share_next(). */
+void share_count(struct share *s, size_t inputs);
 
 /* What to do next: a part, which goes where share_part() says; or to put all parts together; or
  * nothing more, as somebody has. Waits as long as others are at work. */
