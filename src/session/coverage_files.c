@@ -450,8 +450,7 @@ static unsigned files_common_end(const char *a, const char *b)
 /* The stamp in the header of gcno or gcda, byte order aside; 0 if there is none.
  *   0     4        8      12
  *   magic version  stamp  ...
- * The stamp in the header of gcno or gcda, byte order aside; 0 if there is none. "gcno" in the
- * order of a big-endian machine begins with 'g', in the other with 'o' or 'a'. */
+ * "gcno" in the order of a big-endian machine begins with 'g', in the other with 'o' or 'a'. */
 static uint32_t files_stamp_in(const char *path)
 {
     uint8_t head[12];
@@ -460,6 +459,15 @@ static uint32_t files_stamp_in(const char *path)
     if (fd >= 0)
         close(fd);
     return n == sizeof head ? bytes_u32(head + 8, head[0] == 'g') : 0;
+}
+
+/* That of an object is read once, however many counters might be of it. */
+static uint32_t files_stamp_of(struct coverage_object *o)
+{
+    if (!o->has_stamp)
+        o->stamp = files_stamp_in(o->notes);
+    o->has_stamp = true;
+    return o->stamp;
 }
 
 /* Objects of one file name, by a chain. */
@@ -488,7 +496,7 @@ static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *
          i = names->next.at[i]) {
         unsigned common = files_common_end(f->objects.at[i].notes, path);
         if ((best == NONE || common > best_common) && f->objects.at[i].is_rfc == is_rfc &&
-            (is_rfc || files_stamp_in(f->objects.at[i].notes) == stamp)) {
+            (is_rfc || files_stamp_of(&f->objects.at[i]) == stamp)) {
             best = i;
             best_common = common;
         }
