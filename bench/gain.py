@@ -232,9 +232,10 @@ class Build:
     def counters(self):
         work = self.folder / "objects"
         if self.compiler == "gcc":
-            program = self.compile("counted", ["--coverage", "-O1"], ["--coverage"])
-            if not list(work.glob("*.gcda")):
-                self.train(program)
+            if not (self.folder / "counters.profile").exists():
+                for old in (self.folder / "counted", *work.glob("*.gc*")):
+                    old.unlink(missing_ok=True)
+                self.train(self.compile("counted", ["--coverage", "-O1"], ["--coverage"]))
             return self.optimized("counters", sorted(work.glob("*.gcda")))
         counted = "-fprofile-instr-generate"
         program = self.compile("counted", [counted, "-fcoverage-mapping"], [counted])

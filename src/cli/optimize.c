@@ -83,63 +83,6 @@ static bool write_source_profile(void *context, struct out *out, struct err *e)
     return ok;
 }
 
-/* BOLT knows a static function by its name and which of that name it is, counted by address. */
-static const uint32_t *number_statics(const struct functions *f, struct arena *a)
-{
-    uint32_t *number = ARENA_NEW(a, uint32_t, f->len + 1u);
-    /* Counters by the number of the name, 0 at first. Functions come by address, as BOLT counts. */
-    uint32_t *of_name = ARENA_NEW(a, uint32_t, f->len + 1u);
-    struct intern names = {0};
-    for (uint32_t i = 0; i < f->len; i++)
-        if (f->at[i].is_static)
-            number[i] = ++of_name[intern_kept(&names, f->at[i].name, strlen(f->at[i].name))];
-    intern_deinit(&names);
-    return number;
-}
-
-/* An output_writer: samples without branches, hits of one address as one line.
- *
- *     no_lbr cpu
- *     1 work 23 7          function, offset, samples
- *     1 often/2 0 4        the second static function of that name
- *
- * A linker script or --emit-relocs is not needed to read it, but BOLT moves functions only with the
- * latter. */
-static bool write_bolt(void *context, struct out *out, struct err *e)
-{
-    const struct optimize_written *w = context;
-    const struct functions *f = &w->inputs->functions;
-    const struct code_measured *m = &w->inputs->measured;
-    struct arena scratch = {0};
-    const uint32_t *number = number_statics(f, &scratch);
-    struct keyed *order = ARENA_NEW(&scratch, struct keyed, m->hits.len + 1);
-    (void)e;
-    /* Sorted by address, so that all hits of one place are neighbours and become one line. */
-    for (uint32_t i = 0; i < m->hits.len; i++)
-        order[i] = (struct keyed){m->hits.at[i].address, i};
-    sort_keyed(order, m->hits.len);
-    out_str(out, "no_lbr cpu\n");
-    for (size_t i = 0, end; i < m->hits.len; i = end) {
-        double sum = 0;
-        for (end = i; end < m->hits.len && order[end].key == order[i].key; end++)
-            sum += m->hits.at[order[end].item].weight;
-        /* Parts of samples, of spread bins, are summed up first and rounded once. */
-        uint32_t function = functions_find(f, order[i].key);
-        /* Names of ours, for code without a symbol, mean nothing to BOLT. */
-        uint64_t samples = (uint64_t)llround(sum);
-        if (function == NO_FUNCTION || !samples || f->at[function].name[0] == '[')
-            continue;
-        out_printf(out, "1 %s", f->at[function].name);
-        if (number[function])
-            out_printf(out, "/%" PRIu32, number[function]);
-        /* The offset is hexadecimal, the samples are decimal: so BOLT reads them. */
-        out_printf(out, " %" PRIx64 " %" PRIu64 "\n", order[i].key - f->at[function].start,
-                   samples);
-    }
-    arena_deinit(&scratch);
-    return true;
-}
-
 /* ---- what became of the samples */
 
 /* Of nothing, nothing. */
@@ -216,12 +159,22 @@ static void explain_text(const struct source_inputs *s, uint64_t limit, struct o
 }
 
 /* What the file is given to: the user appends the file's name and the sources. */
-static const char *compiler_options(const struct optimize_request *r)
+static const char *compiler_options(const struct optimize_request *r, bool has_branches)
 {
     return r->target == TARGET_GCC     ? "gcc -O2 -g -fauto-profile="
            : r->target == TARGET_CLANG ? "clang -O2 -g -fprofile-sample-use="
+           : has_branches              ? "perf2bolt PROGRAM -o FDATA --pa -p "
                                        : "llvm-bolt PROGRAM -o NEW -reorder-blocks=ext-tsp "
                                          "-reorder-functions=cdsort -split-functions -data=";
+}
+
+/* All that were noted, the same ones as often. */
+static uint64_t count_branches(const struct source_inputs *s)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->measured.branches.len; i++)
+        sum = add_saturating(sum, s->measured.branches.at[i].count);
+    return sum;
 }
 
 /* What is written, in one line; how much of the time it is about; how to use it. The lines that a
@@ -239,14 +192,20 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
         out_printf(out, "%s: AutoFDO profile, version %" PRIu32 "\n", r->output, w->version);
     else if (is_written)
         out_printf(out, "%s: %s\n", r->output,
-                   r->target == TARGET_BOLT ? "samples for BOLT, without branches"
+                   r->target == TARGET_BOLT ? s->measured.branches.len
+                                                  ? "branches for perf2bolt, pre-aggregated"
+                                                  : "samples for BOLT, without branches"
                    : r->is_binary           ? "sample profile of LLVM, extensible binary"
                                             : "sample profile of LLVM, text");
     if (s->producer)
         out_printf(out, "%s was compiled by %s\n", s->program, s->producer);
+    if (s->measured.branches.len)
+        out_printf(out, "branches that the CPU noted: %" PRIu64 "; counts are theirs\n",
+                   count_branches(s));
     /* BOLT gets addresses, of which nothing can be without a place. */
     if (r->target == TARGET_BOLT) {
-        out_printf(out, "%zu places\n", s->measured.hits.len);
+        out_printf(out, "%zu places\n",
+                   s->measured.branches.len ? s->measured.branches.len : s->measured.hits.len);
     } else {
         out_printf(out,
                    "functions: %" PRIu64 ", inlined copies: %" PRIu64 ", places: %" PRIu64
@@ -264,7 +223,7 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
     if (r->explains)
         explain_text(s, r->limit, out);
     if (is_written)
-        out_printf(out, "next: %s%s\n", compiler_options(r), r->output);
+        out_printf(out, "next: %s%s\n", compiler_options(r, s->measured.branches.len), r->output);
 }
 
 /* The same facts for programs (docs/schema/optimize.schema.json), and always the two tables: a
@@ -286,6 +245,7 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
     json_pair_u64(&j, "positions", sum.counts);
     json_pair_u64(&j, "targets", sum.targets);
     json_pair_u64(&j, "total_count", sum.total);
+    json_pair_u64(&j, "branches", count_branches(s));
     json_pair_u64(&j, "lines_without_function", s->lines.unplaced);
     json_pair_u64(&j, "lines_modulo_65536", m->far_lines);
     json_pair_str(&j, "passed_over", s->passed_over);
@@ -397,8 +357,8 @@ static bool optimize_write(struct optimize_request *r, struct source_inputs *s, 
     if (r->target == TARGET_GCC && !choose_version(r, s, &w.version, e))
         return false;
     if (r->output &&
-        !output_to(r->output, r->target == TARGET_BOLT ? write_bolt : write_source_profile, &w, out,
-                   e))
+        !(r->target == TARGET_BOLT ? output_to(r->output, optimize_write_bolt, s, out, e)
+                                   : output_to(r->output, write_source_profile, &w, out, e)))
         return false;
     if (is_standard)
         return true;

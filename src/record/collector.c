@@ -70,6 +70,7 @@ void collector_free(struct collector *c)
     vec_free(&c->delays);
     vec_free(&c->waits);
     vec_free(&c->creators);
+    vec_free(&c->branches);
     map_deinit(&c->process_of);
     map_deinit(&c->thread_of);
     collector_waits_free(c);

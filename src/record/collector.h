@@ -142,6 +142,16 @@ struct collector_sample {
 
 void collector_sample(struct collector *c, const struct collector_sample *s);
 
+/* A branch that was taken: from the address of its instruction to where it led, at run time. */
+struct collector_branch {
+    uint64_t from, to;
+    bool is_missed; /* the CPU had expected otherwise */
+};
+
+/* What the CPU noted before a sample of the process: branches, the latest first. */
+void collector_branches(struct collector *c, const struct collector_sample *s,
+                        const struct collector_branch *branches, size_t len);
+
 /* Where time in the kernel is not sampled: what tells which code it was for. */
 enum collector_probe {
     COLLECTOR_PROBE_USER,   /* a thread that ran was in user code; no registers needed */

@@ -442,6 +442,8 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
                                                        c->losses.at[i].ns,
                                                        finish_text(out, c->losses.at[i].text)});
     collector_waits_finish(c, out);
+    vec_copy(&out->branches, &c->branches);
+    out->branches.len = recording_sum_branches(out->branches.at, out->branches.len);
     finish_kernel_time(c, out);
     collector_labels_finish(c, out);
     out->stacks = c->stacks;

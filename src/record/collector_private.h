@@ -92,6 +92,8 @@ struct collector {
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
     VEC(struct recording_mark) marks;
+    VEC(struct recording_branch) branches;
+    size_t branches_summed;       /* of them, when equal ones were last added up */
     struct map process_of;        /* pid -> the number of what runs in it */
     struct map thread_of;         /* tid -> the number of the thread */
     struct mappings *kernel_code; /* where it was told */

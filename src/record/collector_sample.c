@@ -313,6 +313,52 @@ struct collector_place collector_place_as(struct collector *c, struct collector_
     return place;
 }
 
+/* ---- branches */
+
+/* An address in a file; false: the code is in none. */
+static bool sample_place(struct sample_walk *w, uint64_t address, uint32_t *object, uint64_t *link)
+{
+    const struct mapping *m = sample_mapping(w, address);
+    struct images *images = &w->c->images;
+    *object = RECORDING_NONE;
+    *link = 0;
+    if (!m || images->all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
+        return false;
+    *object = m->image;
+    *link = images_link_address(images, m->image, address - m->start + m->offset);
+    return true;
+}
+
+/* Between one branch and the next one that was taken, code ran straight through, if it is in one
+ * file and not longer than LONGEST: beyond, what the CPU noted is not whole. Equal ones are added
+ * up whenever there are twice as many as the last time, so that there are never more than twice the
+ * different ones, but for the first few. */
+void collector_branches(struct collector *c, const struct collector_sample *s,
+                        const struct collector_branch *branches, size_t len)
+{
+    enum { LONGEST = 1 << 16, FEW = 1 << 16 };
+    struct sample_walk w = {.c = c, .sample = s};
+    uint32_t next_object = RECORDING_NONE;
+    uint64_t next_from = 0;
+    w.process = c->threads.at[collector_thread(c, s->pid, s->tid, s->at_ns)].process;
+    if (!collector_counts(c, w.process, s->at_ns))
+        return;
+    for (size_t i = 0; i < len; i++) {
+        struct recording_branch b = {.count = 1, .missed = branches[i].is_missed};
+        bool has_from = sample_place(&w, branches[i].from, &b.from_object, &b.from);
+        bool has_to = sample_place(&w, branches[i].to, &b.to_object, &b.to);
+        if (has_to && b.to_object == next_object && next_from >= b.to && next_from - b.to < LONGEST)
+            b.end = next_from;
+        next_object = b.from_object;
+        next_from = b.from;
+        if (has_from || has_to)
+            vec_push(&c->branches, b);
+    }
+    if (c->branches.len > FEW && c->branches.len > 2 * c->branches_summed)
+        c->branches.len = c->branches_summed =
+            recording_sum_branches(c->branches.at, c->branches.len);
+}
+
 /* What fell into a time in which the process had recording switched off. */
 static void sample_lose(struct collector *c, uint32_t event, uint64_t weight)
 {

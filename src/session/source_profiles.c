@@ -250,6 +250,22 @@ static bool find_program(struct source_inputs *s, const struct source_request *r
                           ran ? ran : "no file that is known");
 }
 
+/* Branches that the CPU noted, as far as one of their ends is in the program. They are of the whole
+ * recording: of a part that was asked for, only its samples are known. */
+static void add_branches(struct source_inputs *s, const struct recording *rec,
+                         const bool *is_program)
+{
+    for (size_t i = 0; i < rec->branches.len; i++) {
+        const struct recording_branch *b = &rec->branches.at[i];
+        bool has_from = b->from_object != RECORDING_NONE && is_program[b->from_object];
+        bool has_to = b->to_object != RECORDING_NONE && is_program[b->to_object];
+        if (has_from || has_to)
+            vec_push(&s->measured.branches,
+                     (struct code_branch){has_from ? b->from : 0, has_to ? b->to : 0,
+                                          has_to ? b->end : 0, b->count, b->missed});
+    }
+}
+
 /* The samples of each node go to its address; what was seen below a call, to the call. */
 static void add_recording(struct source_inputs *s, const struct recorded *run,
                           const bool *is_program)
@@ -335,6 +351,8 @@ static bool read_recording(struct source_inputs *s, const struct source_request 
     }
     if (ok)
         add_recording(s, &run, is_program);
+    if (ok && !recorded_filter_chooses(&o->recorded))
+        add_branches(s, rec, is_program);
     recorded_close(&run);
     return ok;
 }
@@ -380,9 +398,9 @@ bool source_inputs_read(struct source_inputs *s, const struct source_request *r,
 {
     if (!read_inputs(s, r, e))
         return false;
-    bool has_code = s->measured.hits.len || s->measured.calls.len;
+    bool has_code = s->measured.hits.len || s->measured.calls.len || s->measured.branches.len;
     if (r->keeps_addresses)
-        return s->measured.hits.len ||
+        return s->measured.hits.len || s->measured.branches.len ||
                err_set(e, "nothing was sampled in %s", s->program ? s->program : "the inputs");
     const char *why;
     if (has_code && !object_has_debug_info(s->object))

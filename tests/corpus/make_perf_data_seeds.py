@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 
-IP, TID, TIME, ID, CPU, PERIOD, CHAIN = 1, 2, 4, 0x40, 0x80, 0x100, 0x20
+IP, TID, TIME, ID, CPU, PERIOD, CHAIN, BRANCHES = 1, 2, 4, 0x40, 0x80, 0x100, 0x20, 0x800
 REGS, STACK, IDENTIFIER = 0x1000, 0x2000, 0x10000
 USER, KERNEL, HYPERVISOR = 2, 1, 3
 CONTEXT_KERNEL, CONTEXT_USER = (1 << 64) - 128, (1 << 64) - 512
@@ -30,7 +30,7 @@ class File:
     def attribute(self, kind, config, period):
         flags = sum(1 << (bit if self.order == "<" else 63 - bit) for bit in self.flags)
         return self.pack("IIQQQQQIIQQQQIiQ", kind, 112, config, period, self.type, 0, flags, 0, 0,
-                         0, 0, 0, self.registers, 0, 0, 0) + self.pack("IHH", 0, 127, 0)
+                         0, 0, 8 if self.type & BRANCHES else 0, self.registers, 0, 0, 0) + self.pack("IHH", 0, 127, 0)
 
     def record(self, kind, misc, body):
         body += bytes(-len(body) % 8)
@@ -51,11 +51,15 @@ class File:
         body = self.pack("IIQQQ", pid & 0xffffffff, pid & 0xffffffff, start, length, offset)
         return self.other(1, misc, body + path + b"\0", 0 if pid < 0 else 110)
 
-    def sample(self, ip, time, period, chain=(), misc=USER, number=0, pid=7):
+    def sample(self, ip, time, period, chain=(), misc=USER, number=0, pid=7, branches=()):
+        """branches: (from, to, whether expected otherwise), the latest first."""
         body = self.pack("Q", number) if self.type & IDENTIFIER else b""
         body += self.pack("QIIQQ", ip, pid, pid, time, period)
         if self.type & CHAIN:
             body += self.pack("Q", len(chain)) + b"".join(self.pack("Q", c) for c in chain)
+        if self.type & BRANCHES:
+            body += self.pack("Q", len(branches)) + b"".join(self.pack(
+                "QQQ", *ends, missed if self.order == "<" else missed << 63) for *ends, missed in branches)
         if self.type & REGS:
             body += self.pack("Q", 2) + b"".join(self.pack("Q", v) for v in (0, 0x7000, ip))
         if self.type & STACK:
@@ -159,6 +163,16 @@ def deferred():
     return f.whole([f.attribute(1, 0, 1000)], [[]], records, {6: f.text(b"x86_64")})
 
 
+def branches(order):
+    """A loop; into the kernel and back; entries that are empty."""
+    f = File(order, IP | TID | TIME | PERIOD | BRANCHES)
+    records = f.name(7, b"main", 100) + f.mapping(7, 0x400000, 0x1000, 0, b"/nowhere/main")
+    records += f.sample(0x400010, 200, 5, branches=(
+        (0x400020, 0x400010, 0), (0x400020, 0x400010, 1), (KERNEL_TEXT, 0x400018, 0), (0x400012, KERNEL_TEXT, 0),
+        (0, 0, 0)))
+    return f.whole([f.attribute(0, 0, 1000)], [[]], records, {6: f.text(b"x86_64")})
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
@@ -176,6 +190,8 @@ def main():
     (folder / "perf-2.6.36").write_bytes(old(lambda f: f.mapping(
         -1, 0, 0xffffffff9fffffff, KERNEL_TEXT, b"[kernel.kallsyms._text]", KERNEL)))
     (folder / "deferred").write_bytes(deferred())
+    (folder / "branches").write_bytes(branches("<"))
+    (folder / "branches-big").write_bytes(branches(">"))
     packed = subprocess.run(["zstd", "-qc", "-"], input=records, stdout=subprocess.PIPE,
                             check=True).stdout
     half = len(packed) // 2
@@ -193,4 +209,5 @@ def main():
                                             {6: h.text(b"x86_64")}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,6 +15,12 @@
  * with calls and no samples at all, counts are those of the calls. What was seen running, or
  * calling, has a count of at least 1, because 0 would make it cold.
  *
+ * If the CPU noted branches, the spans are the code between one and the next, and nothing is
+ * scaled:
+ *
+ *     branch to 10, next at 30      ├──────────┤ 5 times        spans: 10-20: 5, 20-31: 12, 31-41:
+ * 7 branch to 20, next at 40             ├──────────┤ 7 times
+ *
  * Offsets are taken modulo 65536, because that is what both compilers do when they look a line up,
  * with lines before the declaration as well. */
 #include "profile/analysis/source_mapping.h"
@@ -42,6 +48,7 @@ void code_measured_deinit(struct code_measured *m)
 {
     vec_free(&m->hits);
     vec_free(&m->calls);
+    vec_free(&m->branches);
 }
 
 void source_mapping_deinit(struct source_mapping *m)
@@ -113,8 +120,9 @@ struct mapping {
     struct map line_of;              /* (file, line) by their texts -> m->lines */
     struct intern texts;
     size_t range, span, hit, call; /* where the walk over rows is */
-    bool has_samples;
-    double *called; /* per function: without samples, the calls of it */
+    bool has_samples, has_branches;
+    double scale;   /* of counts: SCALE, or 1 if they are of branches */
+    double *called; /* per function: without samples, or with branches, the calls of it */
     struct arena scratch;
 };
 
@@ -217,6 +225,77 @@ static void spans_of_function(struct mapping *m, const struct function *f, size_
     arena_deinit(&scratch);
 }
 
+/* ---- branches that the CPU noted */
+
+/* Where the count of code changes, by how much. */
+struct count_step {
+    uint64_t at;
+    double by;
+};
+
+static int by_step(const void *left, const void *right)
+{
+    const struct count_step *a = left, *b = right;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Code ran as often as stretches between branches cover it: their ends, in order, are added up. */
+static void spans_of_branches(struct mapping *m)
+{
+    const struct code_measured *c = m->in->measured;
+    struct count_step *steps = ARENA_NEW(&m->scratch, struct count_step, 2 * c->branches.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < c->branches.len; i++) {
+        const struct code_branch *b = &c->branches.at[i];
+        if (!b->end || b->end < b->to)
+            continue;
+        steps[len++] = (struct count_step){b->to, (double)b->count};
+        steps[len++] = (struct count_step){b->end + 1, -(double)b->count};
+    }
+    qsort(steps, len, sizeof *steps, by_step);
+    double count = 0;
+    for (size_t i = 0; i + 1 < len; i++) {
+        count += steps[i].by;
+        if (count >= 0.5 && steps[i].at < steps[i + 1].at)
+            vec_push(&m->spans, (struct counted_span){steps[i].at, steps[i + 1].at, count});
+    }
+}
+
+/* Whether a branch to the begin of a function calls it. Within the function it may be a loop's,
+ * unless its instruction is a call. */
+static bool branch_calls(struct mapping *m, const struct code_branch *b)
+{
+    static const char *const CALLS[] = {"call", "lcall", "bl", "blr", "jal", "brasl"};
+    const struct functions *f = m->in->functions;
+    uint32_t caller = b->from ? functions_find(f, b->from) : NO_FUNCTION;
+    uint32_t callee = b->to ? functions_find(f, b->to) : NO_FUNCTION;
+    struct instruction i;
+    if (callee == NO_FUNCTION || f->at[callee].start != b->to)
+        return false;
+    if (caller != callee)
+        return true;
+    if (!m->disassembler || !disassemble(m->disassembler, b->from, f->at[caller].last + 1, &i))
+        return false;
+    for (size_t k = 0; k < sizeof CALLS / sizeof *CALLS; k++)
+        if (!strncmp(i.text, CALLS[k], strlen(CALLS[k])))
+            return true;
+    return false;
+}
+
+/* Calls are branches to the begin of a function. What stacks told of calls is not so exact, and
+ * would count them twice. */
+static void calls_of_branches(struct mapping *m)
+{
+    struct code_measured *c = m->in->measured;
+    c->calls.len = 0;
+    for (size_t i = 0; i < c->branches.len; i++) {
+        const struct code_branch *b = &c->branches.at[i];
+        if (branch_calls(m, b))
+            vec_push(&c->calls, (struct code_called){b->from, b->to, (double)b->count});
+    }
+    c->has_counted_calls = true;
+}
+
 /* Which functions are looked at: those with samples, those that call, and, if there are calls
  * alone, those that are called. Code that cannot be disassembled gets its spans from rows. */
 static void find_functions(struct mapping *m)
@@ -231,10 +310,15 @@ static void find_functions(struct mapping *m)
         uint32_t callee = functions_find(f, c->calls.at[i].to);
         if (caller != NO_FUNCTION)
             is_needed[caller] = true;
-        if (callee == NO_FUNCTION || m->has_samples)
+        if (callee == NO_FUNCTION || (m->has_samples && !m->has_branches))
             continue;
         is_needed[callee] = true;
         m->called[callee] += c->calls.at[i].count;
+    }
+    for (size_t i = 0; i < m->spans.len; i++) {
+        uint32_t function = functions_find(f, m->spans.at[i].start);
+        if (function != NO_FUNCTION)
+            is_needed[function] = true;
     }
     size_t hit = 0;
     for (uint32_t i = 0; i <= f->len; i++) {
@@ -256,7 +340,7 @@ static void find_functions(struct mapping *m)
         m->m->samples += mapped.samples;
         if (hit > first)
             vec_push(&m->m->functions, mapped);
-        if (hit > first && m->disassembler)
+        if (hit > first && m->disassembler && !m->has_branches)
             spans_of_function(m, &f->at[i], first, hit);
     }
 }
@@ -374,12 +458,15 @@ static void add_calls(struct mapping *m, uint32_t position, const struct code_ca
         all += calls[i].count;
     uint64_t count = m->fresh.positions.at[position].count;
     /* A call without a sample was reached all the same: 0 would say that it is cold. */
-    if (!m->has_samples || !count)
+    if (m->has_branches)
+        count = fmax((double)count, all);
+    else if (!m->has_samples || !count)
         count = m->has_samples ? 1 : (uint64_t)llround(all);
     m->fresh.positions.at[position].count = count;
     for (size_t i = 0; i < len && all > 0; i++) {
         uint32_t callee = functions_find(f, calls[i].to);
-        uint64_t share = (uint64_t)llround((double)count * (calls[i].count / all));
+        uint64_t share = (uint64_t)llround(
+            m->has_branches ? calls[i].count : (double)count * (calls[i].count / all));
         /* Names of ours, for code without a symbol, mean nothing to a compiler. */
         if (callee == NO_FUNCTION || !share || f->at[callee].name[0] == '[')
             continue;
@@ -399,7 +486,8 @@ static void add_head(struct mapping *m, const struct object_position *p, double 
         m->in->functions->at[function].piece_of || !f->function || !*f->function || !f->declared ||
         p->is_cut)
         return;
-    count = m->has_samples ? fmax(1, count * SCALE) : m->called[function];
+    bool is_by_block = m->has_samples && !m->has_branches;
+    count = is_by_block ? fmax(1, count * SCALE) : m->called[function];
     uint32_t instance = instance_of(m, NO_INSTANCE, (struct source_offset){0}, f->function);
     source_profile_add_head(&m->fresh, instance, (uint64_t)llround(count));
 }
@@ -421,7 +509,7 @@ static void visit_row(const struct object_position *p, void *context)
     size_t first_call = m->call;
     while (m->call < c->calls.len && c->calls.at[m->call].from < p->end)
         m->call++;
-    if (!m->disassembler)
+    if (!m->disassembler && !m->has_branches)
         count = samples / fmax(1, (double)(p->end - p->start) / 4);
     while (m->span < m->spans.len && m->spans.at[m->span].end <= p->start)
         m->span++;
@@ -441,7 +529,7 @@ static void visit_row(const struct object_position *p, void *context)
         f->why[reason] += samples;
     if (!is_mapped)
         return;
-    uint64_t scaled = (uint64_t)llround(count * SCALE * copies);
+    uint64_t scaled = (uint64_t)llround(count * m->scale * copies);
     uint64_t *most = &m->fresh.positions.at[position].count;
     *most = scaled > *most ? scaled : *most;
     if (samples > 0)
@@ -488,13 +576,19 @@ void source_mapping_make(struct source_mapping *out, const struct source_mapping
     struct code_measured *c = in->measured;
     const char *why;
     *out = (struct source_mapping){0};
-    m.has_samples = c->hits.len;
+    m.has_branches = c->branches.len;
+    m.has_samples = c->hits.len || m.has_branches;
+    m.scale = m.has_branches ? 1 : SCALE;
     m.disassembler = disassembler_open(in->object, false, &why);
     /* Of a machine that capstone does not know, rows are all there is. */
-    if (!m.disassembler && m.has_samples && strstr(why, LATE_MISSING))
+    if (!m.disassembler && m.has_samples && !m.has_branches && strstr(why, LATE_MISSING))
         out->no_code = why;
     if (c->hits.len)
         qsort(c->hits.at, c->hits.len, sizeof *c->hits.at, by_hit_address);
+    if (m.has_branches) {
+        spans_of_branches(&m);
+        calls_of_branches(&m);
+    }
     if (c->calls.len)
         qsort(c->calls.at, c->calls.len, sizeof *c->calls.at, by_call_site);
     find_functions(&m);

@@ -4,7 +4,8 @@
  * A count is how often code ran. Samples are times instead: a block of code that runs as often as
  * another one, but has twice the instructions, gets twice the samples. So the samples of a basic
  * block are divided by its instructions; what is left is proportional to how often it ran, and
- * noise of single instructions is gone. Of a position, which may have many pieces of code, the
+ * noise of single instructions is gone. Branches that the CPU noted need no such estimate: between
+ * one and the next, all code ran once. Of a position, which may have many pieces of code, the
  * largest count is taken: pieces of a block all run as often as the block. */
 #ifndef MONARC_PROFILE_ANALYSIS_SOURCE_MAPPING_H
 #define MONARC_PROFILE_ANALYSIS_SOURCE_MAPPING_H
@@ -24,10 +25,19 @@ struct code_called {
     double count;
 };
 
-/* All that was measured of one program, addresses as linked. */
+/* A branch that was taken, and the code behind it that ran straight through. */
+struct code_branch {
+    uint64_t from, to; /* the instruction, and where it led; 0: elsewhere than in the program */
+    uint64_t end;      /* the next branch that was taken; 0: not known */
+    uint64_t count, missed;
+};
+
+/* All that was measured of one program, addresses as linked. With branches, counts and calls are
+ * theirs, and hits say only where time passed. */
 struct code_measured {
     VEC(struct code_hit) hits;
     VEC(struct code_called) calls;
+    VEC(struct code_branch) branches;
     bool has_counted_calls; /* of `calls`, that they are how often; else: samples of what was called
                              */
 };

@@ -47,6 +47,7 @@ void recording_write(struct writer *w, const struct recording *r);
  *     LOSSES     {kind, count, ns, text}
  *     ARCS       {object + 1, z from, object + 1, z self, count}
  *     BLOCKS     {object, z address, count}
+ *     BRANCHES   {object + 1, z from, object + 1, z to, end + 1 - to or 0, count, missed}
  *     EXCERPTS   {object, n, n bytes: objfile/object.h}
  *     PEAKS      {process, bytes}
  *     COMMANDS   {process, arguments}
@@ -91,6 +92,7 @@ enum recording_tag {
     RECORDING_TAG_LINKS = 41,
     RECORDING_TAG_LABELS = 42,
     RECORDING_TAG_LABELLED = 43,
+    RECORDING_TAG_BRANCHES = 60,
 };
 
 /* Bits of a sample's first number, below its node. */

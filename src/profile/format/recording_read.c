@@ -366,6 +366,22 @@ static void read_arc(struct recording_reader *from)
     vec_push(&r->arcs, arc);
 }
 
+static void read_branch(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    struct recording_branch before = {0}, branch = {.from_object = read_take_index(from)};
+    if (r->branches.len)
+        before = r->branches.at[r->branches.len - 1];
+    branch.from = read_take_difference(from, before.from);
+    branch.to_object = read_take_index(from);
+    branch.to = read_take_difference(from, before.to);
+    uint64_t bytes = cursor_leb128(&from->in);
+    branch.end = bytes ? branch.to + bytes - 1 : 0;
+    branch.count = cursor_leb128(&from->in);
+    branch.missed = cursor_leb128(&from->in);
+    vec_push(&r->branches, branch);
+}
+
 static void read_block(struct recording_reader *from)
 {
     struct recording *r = from->recording;
@@ -505,6 +521,7 @@ static void (*const READERS[])(struct recording_reader *) = {
     [RECORDING_TAG_CREATORS] = read_creator,   [RECORDING_TAG_RANKS] = read_rank,
     [RECORDING_TAG_RESOURCES] = read_resource, [RECORDING_TAG_LINKS] = read_link,
     [RECORDING_TAG_LABELS] = read_label_set,   [RECORDING_TAG_LABELLED] = read_labelled,
+    [RECORDING_TAG_BRANCHES] = read_branch,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

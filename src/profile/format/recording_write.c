@@ -295,6 +295,21 @@ static void write_block(struct recording_writer *to, size_t i)
     write_put(to, block->count);
 }
 
+/* Likewise. The code that ran behind a branch is short, so that its length is told. */
+static void write_branch(struct recording_writer *to, size_t i)
+{
+    const struct recording_branch *branch = &to->recording->branches.at[i];
+    static const struct recording_branch none;
+    const struct recording_branch *before = i ? branch - 1 : &none;
+    write_put_index(to, branch->from_object);
+    write_put_difference(to, branch->from, before->from);
+    write_put_index(to, branch->to_object);
+    write_put_difference(to, branch->to, before->to);
+    write_put(to, branch->end ? branch->end + 1 - branch->to : 0);
+    write_put(to, branch->count);
+    write_put(to, branch->missed);
+}
+
 /* A record of `len` items, each written by `write`. */
 static void write_list(struct recording_writer *to, uint32_t tag, size_t len,
                        void (*write)(struct recording_writer *, size_t))
@@ -463,6 +478,8 @@ static void write_lists(struct recording_writer *to)
         write_list(to, RECORDING_TAG_ARCS, r->arcs.len, write_arc);
     if (r->blocks.len)
         write_list(to, RECORDING_TAG_BLOCKS, r->blocks.len, write_block);
+    if (r->branches.len)
+        write_list(to, RECORDING_TAG_BRANCHES, r->branches.len, write_branch);
     if (r->excerpts.len)
         write_list(to, RECORDING_TAG_EXCERPTS, r->excerpts.len, write_excerpt);
     write_nodes(to);

@@ -9,7 +9,7 @@
  *
  *     FORK, COMM, EXIT       processes, their programs and threads
  *     MMAP, MMAP2            objects, of the process or of the kernel
- *     SAMPLE                 a stack: copied (user registers and memory), or addresses
+ *     SAMPLE                 a stack: copied (user registers and memory), or addresses; branches
  *     CALLCHAIN_DEFERRED     the user's part of the stacks of samples before it
  *     LOST, THROTTLE         losses
  *
@@ -280,6 +280,28 @@ static void replay_deferred(struct perf_replay *p, const struct perf_event_kind 
     replay_end_wait(p, &p->waiting.at[*at], r->value, &f);
 }
 
+/* Branches that the CPU noted before a sample, also of one without a place of its own. Some CPUs
+ * leave entries at the end empty. */
+static void replay_branches(struct perf_replay *p, const struct perf_event_kind *kind,
+                            const struct collector_sample *s, struct bytes entries)
+{
+    enum { MOST = 1024 };
+    struct collector_branch all[MOST];
+    size_t len = 0;
+    bool is_big = kind->layout.is_big_endian;
+    for (size_t at = 0; at + PERF_BRANCH_BYTES <= entries.len && len < MOST;
+         at += PERF_BRANCH_BYTES) {
+        const uint8_t *entry = entries.at + at;
+        uint64_t flags = bytes_u64(entry + 16, is_big);
+        struct collector_branch b = {bytes_u64(entry, is_big), bytes_u64(entry + 8, is_big),
+                                     is_big ? flags >> 63 : flags & 1};
+        if (!b.from && !b.to)
+            break;
+        all[len++] = b;
+    }
+    collector_branches(p->collector, s, all, len);
+}
+
 /* A sample to the collector. Without a period of its own it weighs what the event's period is;
  * where only a rate was asked for, it counts as one. */
 static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_record *r)
@@ -314,6 +336,8 @@ static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_re
         .stack = r->stack,
         .chain = &f.chain,
     };
+    if (r->branches.len)
+        replay_branches(p, kind, &s, r->branches);
     if (f.is_deferred && !r->has_user_code)
         replay_wait(p, &s, &f, in_kernel ? 0 : r->ip);
     else

@@ -33,6 +33,7 @@ void recording_deinit(struct recording *r)
     vec_free(&r->ranks);
     vec_free(&r->arcs);
     vec_free(&r->blocks);
+    vec_free(&r->branches);
     vec_free(&r->turns);
     vec_free(&r->parallel);
     vec_free(&r->waits);
@@ -280,6 +281,10 @@ bool recording_check(const struct recording *r, struct err *e)
              !__builtin_add_overflow(sum, at->ns, &sum))
     EACH(arcs, recording_arc, "arc",
          is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
+    EACH(branches, recording_branch, "branch",
+         is_index_or_none(at->from_object, objects) && is_index_or_none(at->to_object, objects) &&
+             at->missed <= at->count &&
+             (!at->end || (at->to_object != RECORDING_NONE && at->end >= at->to)))
     EACH(turns, recording_turn, "turn",
          r->slice_ns && at->slice < MOST_SLICES && at->thread < r->threads.len)
     EACH(parallel, recording_parallel, "number of threads that ran",

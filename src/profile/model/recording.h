@@ -217,6 +217,16 @@ struct recording_block {
     uint64_t address, count;
 };
 
+/* A branch that was taken, and that code from where it led up to and with the next branch that was
+ * taken then, at `end`, ran straight through. Only CPUs with branch records tell of them, for a few
+ * branches before each sample, and each of those is counted. */
+struct recording_branch {
+    uint32_t from_object, to_object; /* RECORDING_NONE: in no file, as the kernel */
+    uint64_t from, to;               /* link addresses: of the instruction; where it led */
+    uint64_t end;                    /* in `to_object`; 0: not known */
+    uint64_t count, missed;          /* missed: how many of them the CPU had expected otherwise */
+};
+
 /* What the file of an object says of the functions and lines that the run needs; several of one
  * object together say it. What the bytes mean is the business of objfile/object.h. */
 struct recording_excerpt {
@@ -335,6 +345,7 @@ struct recording {
     VEC(struct recording_rank) ranks;        /* by process, those that have one */
     VEC(struct recording_arc) arcs;          /* not in the file: added by who opens a recording */
     VEC(struct recording_block) blocks;      /* likewise */
+    VEC(struct recording_branch) branches;   /* none: the CPU noted none */
     VEC(struct recording_turn) turns;        /* by slice and thread; none: switches were not told */
     VEC(struct recording_parallel) parallel; /* by slice and number */
     VEC(struct recording_wait) waits;        /* by thread and time */
@@ -458,6 +469,9 @@ MUST_CHECK bool recording_merge(struct recording *into, const struct recording *
 
 /* Sums arcs with the same ends and blocks of the same address; counts saturate. */
 void recording_sum_calls(struct recording *r);
+
+/* Sorts branches and adds up those with the same addresses; returns how many are left. */
+size_t recording_sum_branches(struct recording_branch *at, size_t len);
 
 /* Adds arcs and blocks alone, and the objects they need; then sums. */
 void recording_add_calls(struct recording *into, const struct recording *from);

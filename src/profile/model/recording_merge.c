@@ -526,6 +526,18 @@ static void merge_calls(struct recording_merging *m)
     }
 }
 
+static void merge_branches(struct recording_merging *m)
+{
+    for (size_t i = 0; i < m->from->branches.len; i++) {
+        struct recording_branch branch = m->from->branches.at[i];
+        branch.from_object = merge_moved_object(m, branch.from_object);
+        branch.to_object = merge_moved_object(m, branch.to_object);
+        vec_push(&m->into->branches, branch);
+    }
+    if (m->from->branches.len)
+        m->into->branches.len = recording_sum_branches(m->into->branches.at, m->into->branches.len);
+}
+
 /* Sums, and what the first run says for all. */
 static void merge_facts(struct recording_merging *m)
 {
@@ -596,6 +608,7 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
         merge_ranks(&m);
         merge_links(&m);
         merge_calls(&m);
+        merge_branches(&m);
         merge_facts(&m);
         if (m.is_one_job)
             recording_sum_calls(into);
@@ -649,6 +662,35 @@ void recording_sum_calls(struct recording *r)
             r->blocks.at[blocks++] = r->blocks.at[i];
     r->arcs.len = arcs;
     r->blocks.len = blocks;
+}
+
+static int merge_by_branch(const void *left, const void *right)
+{
+    const struct recording_branch *l = left, *r = right;
+    if (l->from_object != r->from_object)
+        return l->from_object < r->from_object ? -1 : 1;
+    if (l->from != r->from)
+        return l->from < r->from ? -1 : 1;
+    if (l->to_object != r->to_object)
+        return l->to_object < r->to_object ? -1 : 1;
+    if (l->to != r->to)
+        return l->to < r->to ? -1 : 1;
+    return (l->end > r->end) - (l->end < r->end);
+}
+
+size_t recording_sum_branches(struct recording_branch *at, size_t len)
+{
+    size_t sums = 0;
+    if (len)
+        qsort(at, len, sizeof *at, merge_by_branch);
+    for (size_t i = 0; i < len; i++)
+        if (sums && !merge_by_branch(&at[sums - 1], &at[i])) {
+            at[sums - 1].count = merge_sum_of(at[sums - 1].count, at[i].count);
+            at[sums - 1].missed = merge_sum_of(at[sums - 1].missed, at[i].missed);
+        } else {
+            at[sums++] = at[i];
+        }
+    return sums;
 }
 
 /* Only files and the vDSO have calls; the objects of other kinds stay out. */

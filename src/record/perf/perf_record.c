@@ -44,7 +44,6 @@ struct perf_layout perf_layout_live(const struct arch *arch, bool has_stacks)
 #define FORMAT_LOST     (UINT64_C(1) << 4)
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
-enum { BRANCH_BYTES = 24 };
 
 /* Bit n of the mask is the kernel's register n; the machine's map says which of ours that is.
  * Values of 32-bit programs are not taken for registers, but for the pc. */
@@ -105,12 +104,14 @@ static struct bytes perf_read_words(struct cursor *in, uint64_t each)
 }
 
 /* A number, an index with newer kernels, entries of 24 bytes, counters with the newest. */
-static void perf_skip_branches(const struct perf_layout *l, struct cursor *in)
+static struct bytes perf_read_branches(const struct perf_layout *l, struct cursor *in)
 {
-    uint64_t len = cursor_u64(in), before = l->branch_sample_type & BRANCH_HW_INDEX ? 8 : 0;
-    in->failed |= len > cursor_left(in) / BRANCH_BYTES;
-    cursor_take(in, in->failed ? 0 : len * BRANCH_BYTES + before);
+    uint64_t len = cursor_u64(in);
+    cursor_take(in, l->branch_sample_type & BRANCH_HW_INDEX ? 8 : 0);
+    in->failed |= len > cursor_left(in) / PERF_BRANCH_BYTES;
+    const uint8_t *at = in->failed ? NULL : cursor_take(in, len * PERF_BRANCH_BYTES);
     cursor_take(in, !in->failed && l->branch_sample_type & BRANCH_COUNTERS ? len * 8 : 0);
+    return (struct bytes){at, at ? len * PERF_BRANCH_BYTES : 0};
 }
 
 /* What stands between a sample's period and its registers. */
@@ -123,7 +124,7 @@ static void perf_read_inner(const struct perf_layout *l, struct cursor *in, stru
     if (l->sample_type & PERF_SAMPLE_RAW)
         cursor_take(in, cursor_u32(in));
     if (l->sample_type & PERF_SAMPLE_BRANCH_STACK)
-        perf_skip_branches(l, in);
+        out->branches = perf_read_branches(l, in);
 }
 
 /* In the order of the kernel's perf_output_sample(). What stands behind the stack is not looked at.

@@ -32,6 +32,10 @@
  * stack is walked when the kernel returns to user code. */
 enum { RECORD_CALLCHAIN_DEFERRED = 22 };
 
+/* An entry of a sample's branches: u64 where it was taken, u64 where it led, u64 flags, of which
+ * the first in the machine's order of bits says that the CPU had expected otherwise. */
+enum { PERF_BRANCH_BYTES = 24 };
+
 /* What an event was opened with (struct perf_event_attr), as far as records depend on it. */
 struct perf_layout {
     const struct arch *arch;
@@ -60,8 +64,9 @@ struct perf_record {
     bool has_user_code; /* there is user code that was interrupted; not while a program is loaded */
     struct unwind_registers registers; /* of it; of 32-bit programs the pc alone */
     struct bytes stack;
-    struct bytes chain; /* as the kernel has walked it: words, in the order of bytes of the file;
-                           of CALLCHAIN_DEFERRED, too */
+    struct bytes branches; /* taken, the latest first: entries of 24 bytes, likewise */
+    struct bytes chain;    /* as the kernel has walked it: words, in the order of bytes of the file;
+                              of CALLCHAIN_DEFERRED, too */
 
     uint64_t start, length, offset; /* MMAP, MMAP2 */
     uint32_t major, minor, protection;

@@ -90,6 +90,9 @@ static void fill_calls(struct recording *r)
     vec_push(&r->arcs, (struct recording_arc){0, 1, 0x1104, 0x10, UINT64_MAX});
     vec_push(&r->blocks, (struct recording_block){0, 0x1100, 9});
     vec_push(&r->blocks, (struct recording_block){0, 0x1050, 1});
+    vec_push(&r->branches, (struct recording_branch){RECORDING_NONE, 0, 0, 0x1100, 0x1100, 3, 0});
+    vec_push(&r->branches,
+             (struct recording_branch){0, 1, 0x1104, 0x10, 0, UINT64_MAX, UINT64_MAX});
 }
 
 static void fill_waits(struct recording *r)
@@ -283,6 +286,8 @@ static void test_round_trip(void **state)
     for (size_t i = 0; i < r.samples.len; i++)
         assert_int_equal(back.samples.at[i].labels, r.samples.at[i].labels);
     assert_memory_equal(back.arcs.at, r.arcs.at, 2 * sizeof *r.arcs.at);
+    assert_int_equal(back.branches.len, 2);
+    assert_memory_equal(back.branches.at, r.branches.at, 2 * sizeof *r.branches.at);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(back.blocks.at[i].object, r.blocks.at[i].object);
         assert_int_equal(back.blocks.at[i].address, r.blocks.at[i].address);

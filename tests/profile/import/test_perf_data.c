@@ -119,6 +119,40 @@ static void build_ids_are_kept(void **state)
     recording_deinit(&r);
 }
 
+/* Equal branches are one; what ran between two of them is known if both are of one file. */
+static void branches_are_counted(void **state)
+{
+    (void)state;
+    static const struct recording_branch wanted[] = {
+        {RECORDING_NONE, 0, 0, 0x18, 0x20, 1, 0},
+        {0, RECORDING_NONE, 0x12, 0, 0, 1, 0},
+        {0, 0, 0x20, 0x10, 0, 1, 0},
+        {0, 0, 0x20, 0x10, 0x20, 1, 1},
+    };
+    for (int i = 0; i < 2; i++) {
+        struct recording r = {0}, sum = {0};
+        struct err e;
+        read_seed(i ? "branches-big" : "branches", &r, NULL);
+        assert_int_equal(r.branches.len, 4);
+        for (size_t k = 0; k < 4; k++) {
+            const struct recording_branch *b = &r.branches.at[k], *one = NULL;
+            for (size_t w = 0; w < 4 && !one; w++)
+                if (b->from == wanted[w].from && b->to == wanted[w].to && b->end == wanted[w].end)
+                    one = &wanted[w];
+            assert_non_null(one);
+            assert_true(b->count == one->count && b->missed == one->missed);
+            assert_int_equal(b->from_object == RECORDING_NONE, one->from_object == RECORDING_NONE);
+            assert_int_equal(b->to_object == RECORDING_NONE, one->to_object == RECORDING_NONE);
+        }
+        assert_true(recording_merge(&sum, &r, &e) && recording_merge(&sum, &r, &e));
+        assert_int_equal(sum.branches.len, 4);
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(sum.branches.at[k].count, 2);
+        recording_deinit(&r);
+        recording_deinit(&sum);
+    }
+}
+
 static void several_events(void **state)
 {
     struct recording r = {0};
@@ -224,6 +258,7 @@ int main(void)
         cmocka_unit_test(files_of_either_order),
         cmocka_unit_test(pipes_and_packed_files),
         cmocka_unit_test(build_ids_are_kept),
+        cmocka_unit_test(branches_are_counted),
         cmocka_unit_test(several_events),
         cmocka_unit_test(kernels_of_old_files),
         cmocka_unit_test(messages_behind_a_pipe),

@@ -1,0 +1,280 @@
+"""monarc optimize with branch records: perf.data made of a run whose every instruction is known, as
+few machines of tests have a CPU that notes branches. A program is stepped through; its jumps are the
+records, and how often each instruction ran is the truth that counts are compared with."""
+
+import importlib.util
+import platform
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import ROOT, check_schema, main, monarc, monarc_json
+from test_optimize import instructions, read_text
+
+BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
+PERF2BOLT = shutil.which("perf2bolt-22") or shutil.which("perf2bolt")
+
+_spec = importlib.util.spec_from_file_location("seeds", ROOT / "tests/corpus/make_perf_data_seeds.py")
+seeds = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(seeds)
+
+# No libc: few instructions to step through, all of them ours. `rarely` and `often` are reached by
+# pointer, and `down` calls itself.
+SOURCE = """
+static inline __attribute__((always_inline)) long clamp(long x, long hi)
+{
+    if (x > hi)
+        x -= hi;
+    return x * 3;
+}
+__attribute__((noinline)) static long often(long x) { return x + 1; }
+__attribute__((noinline)) static long rarely(long x) { return x * 2; }
+static long (*volatile table[2])(long) = {often, rarely};
+__attribute__((noinline)) static long down(long n)
+{
+    return n ? (down(n - 1) ^ n) / 3 + 1 : 0;
+}
+__attribute__((noinline)) long work(int n)
+{
+    long s = 0;
+    for (int i = 0; i < n; i++) {
+        if (i % 10)
+            s += clamp(s & 0xff, 200);
+        else
+            s = s / 7 + i;
+        s += table[i % 4 == 0](s);
+        if (i % 100 == 0)
+            s += down(5);
+    }
+    return s;
+}
+__attribute__((noinline)) void _start(void)
+{
+    long s = work(2000);
+    __asm__ volatile("syscall" ::"a"(60), "D"(s & 1) : "memory");
+    __builtin_unreachable();
+}
+"""
+
+STEPPER = """#include <stdio.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    (void)argc;
+    struct user_regs_struct r;
+    int status;
+    pid_t pid = fork();
+    if (!pid) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        execv(argv[1], argv + 1);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+        if (ptrace(PTRACE_GETREGS, pid, 0, &r))
+            return 1;
+        uint64_t pc = r.rip;
+        fwrite(&pc, sizeof pc, 1, stdout);
+        if (ptrace(PTRACE_SINGLESTEP, pid, 0, 0))
+            return 1;
+    }
+    return 0;
+}
+"""
+
+
+@unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("gcc") and shutil.which("objdump"),
+                     "needs x86-64, gcc and objdump")
+class Branches(unittest.TestCase):
+    WINDOW = 1000  # branches before each sample; real CPUs have 16 or 32
+    BUILD = "gcc -O2 -no-pie -nostdlib -static -fno-stack-protector -Wl,-q t.c".split()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="monarc-branches-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        (cls.folder / "t.c").write_text(SOURCE)
+        (cls.folder / "stepper.c").write_text(STEPPER)
+        cls.call("gcc", "-O1", "-o", "stepper", "stepper.c")
+        cls.call(*cls.BUILD, "-g", "-o", "t")
+        done = subprocess.run(["./stepper", "./t"], cwd=cls.folder, capture_output=True, check=False)
+        if done.returncode or len(done.stdout) < 8 * 1000:
+            raise unittest.SkipTest("programs cannot be stepped through here")
+        cls.steps = struct.unpack(f"<{len(done.stdout) // 8}Q", done.stdout)
+        code = re.findall(r"^ +([0-9a-f]+):\t((?:[0-9a-f]{2} )+)", cls.call("objdump", "-d", "-w", "t"), re.M)
+        length = {int(at, 16): len(some.split()) for at, some in code}
+        cls.runs = {at: 0 for at in length}
+        for pc in cls.steps:
+            cls.runs[pc] += 1
+        cls.branches = [(a, b) for a, b in zip(cls.steps, cls.steps[1:]) if b != a + length[a]]
+        cls.write("t.data")
+
+    @classmethod
+    def call(cls, *words):
+        return subprocess.run(list(map(str, words)), cwd=cls.folder, check=True, capture_output=True,
+                              text=True).stdout
+
+    @classmethod
+    def write(cls, name, window=WINDOW, samples=None):
+        """perf.data: the branches, cut into samples, each with the last one of the sample before, so
+        that all code between two branches is in one of them."""
+        f = seeds.File("<", seeds.IP | seeds.TID | seeds.TIME | seeds.PERIOD | seeds.BRANCHES)
+        [(start, offset)] = [(int(w[2], 16), int(w[1], 16)) for w in (
+            line.split() for line in cls.call("readelf", "-lW", "t").splitlines()
+            if re.match(r" +LOAD .* R E ", line))]
+        records = f.name(7, b"t", 100)
+        records += f.mapping(7, start, 0x10000, offset, str(cls.folder / "t").encode())
+        for n, at in enumerate(range(0, len(cls.branches), window - 1)):
+            some = cls.branches[at:at + window]
+            entries = [(a, b, i % 3 == 0) for i, (a, b) in enumerate(some)]
+            if samples is None or n < samples:
+                records += f.sample(some[-1][1], 200 + n, 1, branches=entries[::-1])
+        (cls.folder / name).write_bytes(f.whole([f.attribute(0, 0, 1)], [[]], records, {6: f.text(b"x86_64")}))
+
+    def monarc(self, *words, status=0):
+        done = monarc(*words, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return (done.stderr if status else done.stdout).decode()
+
+    def largest(self, function):
+        """Per line, the most that an instruction of it ran, of the code of a function: from objdump's
+        listing, the innermost line of each."""
+        found = {}
+        for at, _ in instructions(self.folder / "t", function):
+            place = self.call("addr2line", "-e", "t", hex(at)).strip()
+            line = int(re.search(r":(\d+)", place)[1])
+            found[line] = max(found.get(line, 0), self.runs[at])
+        return found
+
+    def test_counts_are_those_of_every_instruction(self):
+        found = read_text(self.monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-"))
+        start = SOURCE[:SOURCE.index("long work")].count("\n") + 1
+        _, counts = found["work"]
+        for line, ran in self.largest("work").items():
+            if line < start or not ran:
+                continue  # of clamp, which is inlined
+            self.assertLess(abs(counts[(str(line - start),)] - ran), 0.01 * ran + 1.5, line)
+        [inlined] = [n for path, n in counts.items() if path[0].endswith(" clamp") and path[-1] == "4"]
+        self.assertLess(abs(inlined - 1800), 18)
+
+    def test_heads_and_targets_are_the_calls(self):
+        """Each branch is in two samples at the most; of a thousand one is."""
+        found = read_text(self.monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-"))
+        [(down, _)] = instructions(self.folder / "t", "down")[:1]
+        self.assertGreater(self.runs[down], 40)
+        for name, calls in ("often", 1500), ("rarely", 500), ("down", self.runs[down]), ("work", 1):
+            self.assertLess(abs(found[name][0] - calls), 0.01 * calls + 1.5, name)
+        text = self.monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-")
+        [(many, few)] = re.findall(r"often:(\d+) rarely:(\d+)", text)
+        self.assertLess(abs(int(many) - 1500), 17)
+        self.assertLess(abs(int(few) - 500), 7)
+
+    def test_short_records_are_as_good(self):
+        """Those of real CPUs have 16 or 32: the same shares, as each stretch is in one of them."""
+        self.write("short.data", window=32)
+        long, short = (read_text(self.monarc("optimize", "--for", "clang", "t", name, "-o", "-"))["work"][1]
+                       for name in ("t.data", "short.data"))
+        self.assertEqual(long.keys(), short.keys())
+        for place, count in long.items():
+            self.assertLess(abs(count - short[place]), 0.05 * count + 1.5, place)
+
+    def test_gcc_and_explain(self):
+        text = self.monarc("optimize", "--for", "gcc", "--explain", "t", "t.data", "-o", "t.afdo")
+        counted = int(re.search(r"branches that the CPU noted: (\d+); counts are theirs", text)[1])
+        self.assertLess(abs(counted - len(self.branches)), 0.002 * counted)
+        found = monarc_json("optimize", "--for", "gcc", "t", "t.data", cwd=self.folder)
+        check_schema(self, "optimize", found)
+        self.assertEqual(found["branches"], counted)
+        self.call("gcc", "-O2", "-g", "-fauto-profile=t.afdo", "-c", "t.c", "-o", "u.o")
+
+    def test_recordings_keep_them(self):
+        alone = self.monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-")
+        self.monarc("merge", "-o", "one", "t.data")
+        self.monarc("merge", "-o", "two", "t.data", "t.data")
+        self.assertEqual(self.monarc("optimize", "--for", "clang", "t", "one", "-o", "-"), alone)
+        once, twice = read_text(alone), read_text(self.monarc("optimize", "--for", "clang", "t", "two", "-o", "-"))
+        for name, (head, counts) in once.items():
+            self.assertEqual(twice[name], (2 * head, {place: 2 * count for place, count in counts.items()}))
+        both = self.monarc("optimize", "--for", "clang", "t", "t.data", "one", "-o", "-")
+        self.assertEqual(read_text(both), twice)
+
+    def test_of_a_part_the_samples_count(self):
+        """Branches are those of the whole recording."""
+        text = self.monarc("optimize", "--for", "clang", "--explain", "t", "t.data", "--program", "t", "-o", "x")
+        self.assertNotIn("branches that", text)
+
+    def written(self):
+        text = self.monarc("optimize", "--for", "bolt", "t", "t.data", "-o", "t.pre")
+        self.assertIn("next: perf2bolt PROGRAM -o FDATA --pa -p t.pre\n", text)
+        return [line.split() for line in (self.folder / "t.pre").read_text().splitlines()]
+
+    def test_what_bolt_gets(self):
+        lines = self.written()
+        taken = {(int(w[1], 16), int(w[2], 16)): (int(w[3]), int(w[4])) for w in lines if w[0] == "B"}
+        exact = {pair: self.branches.count(pair) for pair in set(self.branches)}
+        self.assertEqual(taken.keys(), exact.keys())
+        for pair, (count, missed) in taken.items():
+            self.assertLess(abs(count - exact[pair]), 0.01 * count + 1.5)
+            self.assertLessEqual(missed, count)
+        ran = {}
+        for (_, start), (end, _) in zip(self.branches, self.branches[1:]):
+            ran[start, end] = ran.get((start, end), 0) + 1
+        straight = {(int(w[1], 16), int(w[2], 16)): int(w[3]) for w in lines if w[0] == "F"}
+        self.assertEqual(straight, ran)
+
+    @unittest.skipUnless(BOLT and PERF2BOLT, "needs llvm-bolt and perf2bolt (package bolt-22)")
+    def test_bolt_takes_it(self):
+        self.written()
+        self.call(PERF2BOLT, "t", "--pa", "-p", "t.pre", "-o", "t.fdata")
+        theirs = (self.folder / "t.fdata").read_text()
+        calls = {name: int(n) for name, n in re.findall(
+            r"^1 work [0-9a-f]+ 1 (\w+?)(?:/1)? 0 \d+ (\d+)$", theirs, re.M)}
+        self.assertLess(abs(calls["often"] - 1500), 17, theirs)
+        self.assertLess(abs(calls["rarely"] - 500), 7, theirs)
+        self.call(BOLT, "t", "-o", "t.bolt", "-data=t.fdata", "-reorder-blocks=ext-tsp")
+        self.assertEqual(subprocess.run(["./t.bolt"], cwd=self.folder, check=False).returncode,
+                         subprocess.run(["./t"], cwd=self.folder, check=False).returncode)
+
+    @unittest.skipUnless(shutil.which("create_gcov") and shutil.which("dump_gcov"),
+                         "needs create_gcov (package autofdo)")
+    def test_create_gcov_says_the_same(self):
+        """But for what it leaves out: functions in which no code between two branches is known. It wants
+        addresses from the program's first byte, DWARF 4, and version 1."""
+        lines = self.written()
+        four = self.folder / "four"
+        four.mkdir(exist_ok=True)
+        self.call(*self.BUILD, "-gdwarf-4", "-o", four / "t")
+        first = min(int(a, 16) for a in re.findall(r"^ +LOAD +\S+ (\S+)", self.call("readelf", "-lW", "t"), re.M))
+        straight, taken = ([f"{int(w[1], 16) - first:x}{join}{int(w[2], 16) - first:x}:{w[3]}" for w in lines
+                            if w[0] == kind] for kind, join in (("F", "-"), ("B", "->")))
+        (self.folder / "t.text").write_text("\n".join([str(len(straight)), *straight, "0", str(len(taken)), *taken,
+                                                       ""]))
+        self.call("create_gcov", f"--binary={four}/t", "--profile=t.text", "--profiler=text", "--gcov_version=1",
+                  "--gcov=theirs.afdo")
+        self.monarc("optimize", "--for", "gcc", "--gcc", 11, "--force", four / "t", "t.data", "-o", "ours.afdo")
+        theirs, ours = (self.call("dump_gcov", "--gcov_version=1", name) for name in ("theirs.afdo", "ours.afdo"))
+        self.assertIn("  8: 2000  often:1500  rarely:500\n", theirs)
+        ours = ours[:ours.index("_start total")].replace("head:1\n", "head:0\n")
+        self.assertEqual(ours.strip(), theirs.strip())
+
+    def test_without_capstone(self):
+        """Branches say by themselves where code ran."""
+        none = self.folder / "none"
+        none.mkdir(exist_ok=True)
+        for number in range(4, 8):
+            (none / f"libcapstone.so.{number}").touch()
+        done = monarc("optimize", "--for", "clang", "t", "t.data", "-o", "-", cwd=self.folder,
+                      env={"LD_LIBRARY_PATH": str(none)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertAlmostEqual(read_text(done.stdout.decode())["often"][0], 1500, delta=17)
+
+
+if __name__ == "__main__":
+    main()
