@@ -112,6 +112,11 @@ static void explain_unmapped(const struct source_inputs *s, struct out *out)
     if (s->passed_over)
         out_printf(out, "  %s is passed over: %s has no coverage mapping of clang\n",
                    s->passed_over, s->program);
+    if (s->strangers)
+        out_printf(out,
+                   "  %" PRIu64
+                   " branches or samples of fdata are in functions that %s does not have\n",
+                   s->strangers, s->program);
     if (m->far_lines)
         out_printf(out,
                    "  %" PRIu64 " places are before the function's declaration or 65536 lines "
@@ -200,7 +205,7 @@ static void optimize_text(const struct optimize_written *w, struct out *out)
     if (s->producer)
         out_printf(out, "%s was compiled by %s\n", s->program, s->producer);
     if (s->measured.branches.len)
-        out_printf(out, "branches that the CPU noted: %" PRIu64 "; counts are theirs\n",
+        out_printf(out, "branches that were noted: %" PRIu64 "; counts are theirs\n",
                    count_branches(s));
     /* BOLT gets addresses, of which nothing can be without a place. */
     if (r->target == TARGET_BOLT) {
@@ -246,6 +251,7 @@ static void optimize_json(const struct optimize_written *w, struct out *out)
     json_pair_u64(&j, "targets", sum.targets);
     json_pair_u64(&j, "total_count", sum.total);
     json_pair_u64(&j, "branches", count_branches(s));
+    json_pair_u64(&j, "branches_of_strangers", s->strangers);
     json_pair_u64(&j, "lines_without_function", s->lines.unplaced);
     json_pair_u64(&j, "lines_modulo_65536", m->far_lines);
     json_pair_str(&j, "passed_over", s->passed_over);

@@ -1,7 +1,7 @@
 /* From operands to a profile by source position.
  *
  *     recording, perf.data ─┐
- *     gmon.out, sprof ──────┴► samples and calls by address ─► functions, blocks, line table ─┐
+ *     gmon.out, sprof, fdata ┴► samples and calls by address ─► functions, blocks, line table ─┐
  *     gcda, da, profraw ─► counts of lines ─► functions around them ─────────────────────────┼► sum
  *     AutoFDO, LLVM's sample profiles ───────────────────────────────────────────────────────┘
  *
@@ -70,7 +70,8 @@ bool source_profile_load(const char *path, struct source_profile *p,
                            path);
     const struct source_format *f = ok ? source_format_probe(file_bytes(&b)) : NULL;
     if (ok && !f)
-        ok = err_in(e, path, "is neither an AutoFDO profile of gcc nor a sample profile of LLVM");
+        ok = err_in(e, path,
+                    "is neither an AutoFDO profile of gcc, a sample profile of LLVM, nor fdata");
     ok = ok && f->read(file_bytes(&b), path, p, e);
     if (format)
         *format = f;
@@ -88,7 +89,31 @@ const struct source_format *source_format_named(const char *name)
     return NULL;
 }
 
-/* All inputs are read before the output is begun, so that it may be one of them. */
+/* Profiles of BOLT, into one. Those with branches and those without, and those of programs before
+ * and after BOLT, do not add up: the reader refuses the second kind that it meets. */
+static bool fdata_merge(const struct source_output *target, char *const *paths, size_t len,
+                        struct err *e)
+{
+    struct fdata sum = {0};
+    struct writer w = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < len; i++) {
+        struct file_buffer b = {0};
+        ok = file_read(paths[i], &b, e) &&
+             (fdata_probe(file_bytes(&b)) || err_in(e, paths[i], "is no profile of BOLT")) &&
+             fdata_read(file_bytes(&b), paths[i], &sum, e);
+        file_buffer_deinit(&b);
+    }
+    if (ok)
+        fdata_write(&w, &sum);
+    ok = ok && file_replace(target->output, (struct bytes){w.out.at, w.out.len}, e);
+    writer_deinit(&w);
+    fdata_deinit(&sum);
+    return ok;
+}
+
+/* All inputs are read before the output is begun, so that it may be one of them. BOLT's go by
+ * addresses: they and the others do not mix. */
 bool source_merge(const struct source_output *target, char *const *paths, size_t len,
                   const char **note, struct arena *a, struct err *e)
 {
@@ -101,6 +126,17 @@ bool source_merge(const struct source_output *target, char *const *paths, size_t
     *note = NULL;
     for (size_t i = 0; ok && i < len; i++) {
         ok = source_profile_load(paths[i], &sum, &format, &found, e);
+        /* The first one decides; what was read of it as positions is not what is written. */
+        if (ok && i == 0 && format->kind == SOURCE_FDATA && (!to || to->kind == SOURCE_FDATA)) {
+            source_profile_deinit(&sum);
+            return fdata_merge(target, paths, len, e);
+        }
+        if (ok && (format->kind == SOURCE_FDATA || (to && to->kind == SOURCE_FDATA)))
+            ok = err_in(e, paths[i],
+                        format->kind == SOURCE_FDATA
+                            ? "is a profile of BOLT, by addresses: 'monarc optimize --for gcc' or "
+                              "'clang' finds their lines in PROGRAM"
+                            : "goes by lines of sources, and BOLT by addresses");
         /* What was not asked for is as in the first input that has it; LLVM's files tell no version
          * of gcc's, and the default is that of gcc 12. */
         to = to ? to : format;
@@ -207,6 +243,107 @@ static bool add_profile(struct source_inputs *s, const struct source_request *r,
         s->measured.has_counted_calls = true;
     }
     profile_deinit(&p);
+    return ok;
+}
+
+/* ---- profiles of BOLT */
+
+/* Told apart from other profiles by source position, as it has none: it goes by symbols, and needs
+ * the program to become one. Standard input could not be read again. */
+static bool is_fdata(const char *path)
+{
+    struct file_buffer b = {0};
+    struct err ignored;
+    bool is_one = !is_folder(path) && strcmp(path, "-") != 0 &&
+                  file_read_if(path, fdata_probe, &b, &ignored) && fdata_probe(file_bytes(&b));
+    file_buffer_deinit(&b);
+    return is_one;
+}
+
+/* Where symbols begin, by name and number: 0, or of static functions which of that name, by
+ * address. BOLT writes "often/2"; "often/twin.c/1" is one of a file, and known if there is no
+ * other. */
+static bool fdata_symbol(const struct source_inputs *s, const struct map *of_name,
+                         const struct intern *names, const char *name, uint64_t *address)
+{
+    const char *slash = strchr(name, '/'), *last = strrchr(name, '/');
+    char *end = NULL;
+    unsigned long number = slash ? strtoul(last + 1, &end, 10) : 0;
+    uint32_t text = intern_find(names, name, slash ? (size_t)(slash - name) : strlen(name));
+    if ((slash && (!number || *end)) || text == INTERN_NONE ||
+        (slash != last && map_find(of_name, text, 2)))
+        return false;
+    const uint32_t *found = map_find(of_name, text, number);
+    size_t len;
+    if (found)
+        *address = object_symbols(s->object, &len, NULL)[*found].address;
+    return found;
+}
+
+/* Edges and samples, at addresses.
+ *
+ *     1 work 47 1 work 4a 3 90000    an edge within work: from its address + 47 to + 4a
+ *     1 work 5d 1 often/1 0 0 75     a call, of the first static function of that name
+ *     0 [unknown] 0 1 main 0 0 1     main was entered from elsewhere: one end alone
+ *     1 other 47 1 other 4a 0 12     no function of ours: a stranger's, which is told
+ *     1 work 23 7                    a sample, in a file that says so in its first line
+ *
+ * Symbols are numbered first, those of a name by address, so that each line finds its own at once;
+ * all names that an address has are known, as BOLT chooses another one of them than reports do.
+ * Sorting symbols is what it costs. */
+static bool add_fdata(struct source_inputs *s, const char *path, struct err *e)
+{
+    struct file_buffer b = {0};
+    struct fdata f = {0};
+    struct intern names = {0};
+    struct map of_name = {0};
+    size_t len;
+    const struct object_symbol *symbols = object_symbols(s->object, &len, NULL);
+    bool ok = file_read(path, &b, e) && fdata_read(file_bytes(&b), path, &f, e);
+    if (ok && f.head.is_bolted)
+        ok =
+            err_in(e, path, "has addresses of a program that BOLT made, and not of %s", s->program);
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len + 1);
+    /* Per name: how many static functions of it were met so far. */
+    uint32_t *statics = ARENA_NEW(&scratch, uint32_t, len + 1);
+    bool is_new;
+    for (size_t i = 0; i < len; i++)
+        order[i] = (struct keyed){symbols[i].address, (uint32_t)i};
+    sort_keyed(order, len);
+    for (size_t i = 0; ok && i < len; i++) {
+        const struct object_symbol *symbol = &symbols[order[i].item];
+        if (symbol->type != SYMBOL_FUNC && symbol->type != SYMBOL_IFUNC)
+            continue;
+        uint32_t text = intern(&names, symbol->name, strlen(symbol->name));
+        bool is_static = symbol->binding == BIND_LOCAL;
+        map_index(&of_name, text, is_static ? ++statics[text] : 0, order[i].item, &is_new);
+    }
+    /* Both ends of each line. What has no symbol, "[unknown]", is of kind 0; memory of 3 and above.
+     */
+    for (size_t i = 0; ok && i < f.lines.len; i++) {
+        const struct fdata_line *l = &f.lines.at[i];
+        uint64_t at[2] = {0, 0};
+        for (int k = 0; k < 2; k++) {
+            uint32_t number = k ? l->to : l->from;
+            const struct fdata_place *place = number == FDATA_NONE ? NULL : &f.places.at[number];
+            bool is_ours = place && (place->kind == 1 || place->kind == 2) &&
+                           fdata_symbol(s, &of_name, &names, f.names.texts.at[place->name], &at[k]);
+            at[k] = is_ours ? at[k] + place->offset : 0;
+        }
+        if (f.head.is_samples && at[0])
+            vec_push(&s->measured.hits, (struct code_hit){at[0], (double)l->count});
+        else if (at[0] || at[1])
+            vec_push(&s->measured.branches,
+                     (struct code_branch){at[0], at[1], 0, l->count, l->missed, true});
+        else if (f.places.at[l->from].kind)
+            s->strangers = add_saturating(s->strangers, l->count);
+    }
+    arena_deinit(&scratch);
+    map_deinit(&of_name);
+    intern_deinit(&names);
+    fdata_deinit(&f);
+    file_buffer_deinit(&b);
     return ok;
 }
 
@@ -367,6 +504,15 @@ static bool read_inputs(struct source_inputs *s, const struct source_request *r,
         char *path = r->inputs[i];
         if (is_coverage_operand(path)) {
             s->coverage[s->coverage_len++] = path;
+            continue;
+        }
+        if (is_fdata(path)) {
+            if (!s->object)
+                return err_in(e, path, "is a profile of BOLT, by symbols: name its PROGRAM first");
+            if (r->keeps_addresses)
+                return err_in(e, path, "is BOLT's already; 'monarc merge' adds up such files");
+            if (!add_fdata(s, path, e))
+                return false;
             continue;
         }
         if (is_source_profile(path)) {

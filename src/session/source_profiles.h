@@ -30,6 +30,7 @@ struct source_inputs {
     char **coverage;                    /* those of the inputs */
     size_t coverage_len;
     const char *passed_over; /* a profile of clang beside gcc's counters, of another program */
+    uint64_t strangers;      /* counts of fdata in functions that the program does not have */
     double elsewhere;        /* samples in other objects: libraries, the kernel */
     const char *producer;    /* of the program's code; NULL: not known */
     bool is_gcc, is_llvm;    /* who that is */

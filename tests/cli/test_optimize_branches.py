@@ -13,9 +13,10 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, main, monarc, monarc_json
-from test_optimize import instructions, read_text
+from test_optimize import SOURCE as COMMON, instructions, read_text
 
 BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
+MERGE = shutil.which("merge-fdata-22") or shutil.which("merge-fdata")
 PERF2BOLT = shutil.which("perf2bolt-22") or shutil.which("perf2bolt")
 
 _spec = importlib.util.spec_from_file_location("seeds", ROOT / "tests/corpus/make_perf_data_seeds.py")
@@ -187,7 +188,7 @@ class Branches(unittest.TestCase):
 
     def test_gcc_and_explain(self):
         text = self.monarc("optimize", "--for", "gcc", "--explain", "t", "t.data", "-o", "t.afdo")
-        counted = int(re.search(r"branches that the CPU noted: (\d+); counts are theirs", text)[1])
+        counted = int(re.search(r"branches that were noted: (\d+); counts are theirs", text)[1])
         self.assertLess(abs(counted - len(self.branches)), 0.002 * counted)
         found = monarc_json("optimize", "--for", "gcc", "t", "t.data", cwd=self.folder)
         check_schema(self, "optimize", found)
@@ -274,6 +275,93 @@ class Branches(unittest.TestCase):
                       env={"LD_LIBRARY_PATH": str(none)})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertAlmostEqual(read_text(done.stdout.decode())["often"][0], 1500, delta=17)
+
+    @unittest.skipUnless(BOLT, "needs llvm-bolt (package bolt-22)")
+    def test_counts_of_an_instrumented_program(self):
+        """llvm-bolt --instrument counts edges exactly, without compiling anything again."""
+        (self.folder / "u.c").write_text(COMMON)
+        self.call("gcc", "-O2", "-g", "-no-pie", "-Wl,-q", "-o", "u", "u.c")
+        self.call(BOLT, "u", "-o", "u.counting", "--instrument", f"--instrumentation-file={self.folder}/u.fdata")
+        self.call("./u.counting", "100000")
+        found = read_text(self.monarc("optimize", "--for", "clang", "u", "u.fdata", "-o", "-"))
+        start = COMMON[:COMMON.index("long work")].count("\n") + 1
+        head, counts = found["work"]
+        self.assertEqual(head, 1)
+        for offset, count in (3, 100000), (5, 90000), (7, 10000), (8, 100000):
+            self.assertEqual(counts[(str(offset),)], count, COMMON.splitlines()[start - 1 + offset])
+        self.assertEqual([n for path, n in counts.items() if path[0] == "5 clamp"], [90000, 90000])
+        self.assertEqual((found["often"][0], found["rarely"][0], found["main"][0]), (75000, 25000, 1))
+        if MERGE:
+            self.call(MERGE, "-o", "theirs", "u.fdata", "u.fdata")
+            self.monarc("merge", "-o", "ours", "u.fdata", "u.fdata")
+            self.assertEqual(*(sorted((self.folder / name).read_text().splitlines()) for name in ("ours", "theirs")))
+        twice = read_text(self.monarc("optimize", "--for", "clang", "u", "u.fdata", "u.fdata", "-o", "-"))
+        self.assertEqual(twice["work"][1][("5",)], 180000)
+
+
+class Fdata(unittest.TestCase):
+    EDGES = "1 work 47 1 work 4a 3 90000\n1 work 5d 1 often/1 0 0 75\n"
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="monarc-fdata-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.write("a", self.EDGES)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def monarc(self, *words, status=0):
+        done = monarc(*words, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return (done.stderr if status else done.stdout).decode()
+
+    def test_sums_and_differences(self):
+        self.write("b", "1 work 5d 1 often/1 0 1 25\n1 work 5d 1 rarely/1 0 0 7\n")
+        for names in ("a", "b"), ("b", "a"):
+            self.monarc("merge", "-o", "sum", *names)
+            self.assertEqual((self.folder / "sum").read_text(),
+                             "1 work 47 1 work 4a 3 90000\n1 work 5d 1 often/1 0 1 100\n1 work 5d 1 rarely/1 0 0 7\n")
+        self.write("x", "1 f 1 1 f 9 0 3\n1 g 1 1 g 9 0 1\n")
+        self.write("y", "1 f 1 1 f 9 0 30\n1 h 1 1 h 9 0 10\n")
+        found = monarc_json("diff", "x", "y", cwd=self.folder)
+        self.assertAlmostEqual(found["common"], 0.75)
+        self.assertEqual({f["name"] for f in found["functions"]}, {"f", "g", "h"})
+        self.assertIn("75.00 %", self.monarc("overlap", "x", "y"))
+        [of] = monarc_json("info", "a", cwd=self.folder)["files"]
+        self.assertEqual((of["format"], of["positions"], of["targets"]), ("fdata", 2, 1))
+
+    def test_samples_keep_their_events(self):
+        self.write("s", "no_lbr cycles:u cpu\n1 work 23 7\n1 work 23 2\n1 a\\ b 0 1\n")
+        self.monarc("merge", "-o", "sum", "s", "s")
+        self.assertEqual((self.folder / "sum").read_text(), "no_lbr cycles:u cpu\n1 a\\ b 0 2\n1 work 23 18\n")
+        self.assertIn("takes only one of them", self.monarc("merge", "-o", "sum", "s", "a", status=2))
+
+    def test_what_it_is_not(self):
+        self.write("p", "work:1:1\n 1: 1\n")
+        (self.folder / "u.c").write_text("int main(void) { return 0; }\n")
+        for words, says in ((["convert", "--to", "afdo", "-o", "x", "a"], "in PROGRAM"),
+                            (["merge", "-o", "x", "p", "a"], "in PROGRAM"), (["merge", "-o", "x", "a", "p"], "no profile of BOLT"),
+                            (["optimize", "--for", "gcc", "a", "-o", "x"], "name its PROGRAM first")):
+            self.assertIn(says, self.monarc(*words, status=2))
+        self.write("bad", "1 work 47 1 work 4a 3 90000\n1 work zz 1 work 0 0 1\n")
+        self.assertIn("bad: line 2: expected KIND NAME OFFSET", self.monarc("merge", "-o", "x", "bad", status=2))
+        self.assertFalse((self.folder / "x").exists())
+
+    @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+    def test_functions_of_another_program(self):
+        (self.folder / "u.c").write_text("int main(void) { return 0; }\n")
+        subprocess.run(["gcc", "-O1", "-g", "-o", "u", "u.c"], cwd=self.folder, check=True)
+        self.write("b", "1 main 0 1 main 0 0 1\n" + self.EDGES)
+        found = monarc_json("optimize", "--for", "gcc", "u", "b", cwd=self.folder)
+        check_schema(self, "optimize", found)
+        self.assertEqual((found["branches"], found["branches_of_strangers"]), (1, 90075))
+        self.assertIn("90075 branches or samples of fdata are in functions that u does not have",
+                      self.monarc("optimize", "--for", "gcc", "--explain", "u", "b"))
+        for words, says in ((["optimize", "--for", "bolt", "u", "b", "-o", "x"], "'monarc merge' adds up"),
+                            (["overlap", "u", "b"], "fit no other build")):
+            self.assertIn(says, self.monarc(*words, status=2))
+        self.write("c", "boltedcollection\n1 main 0 1 main 0 0 1\n")
+        self.assertIn("a program that BOLT made", self.monarc("optimize", "--for", "gcc", "u", "c", "-o", "x", status=2))
 
 
 if __name__ == "__main__":

@@ -124,7 +124,12 @@ def as_text():
 
 
 def main():
-    seeds = {"afdo/version1": afdo(1), "afdo/version2": afdo(2), "afdo/version3": afdo(3),
+    edges = (b"1 work 47 1 work 4a 3 90000\n1 work 5d 1 often/1 0 0 75\n1 work 5d 2 often/t.c/2 0 0 25\n"
+             b"0 [unknown] 0 1 work 0 0 1\n1 a\\ b ff 1 work 0 0 18446744073709551615\n1 a\\ b ff 1 work 0 0 1\n")
+    seeds = {"fdata/edges": edges, "fdata/bolted": b"boltedcollection\n" + edges,
+             "fdata/samples": b"no_lbr cycles:u cpu\n1 work 23 7\n2 often/2 0 1\n1 work 23 2\n",
+             "fdata/memory": edges + b"4 work 47 3 heap 12 9\n", "fdata/cut": edges[:40],
+             "afdo/version1": afdo(1), "afdo/version2": afdo(2), "afdo/version3": afdo(3),
              "afdo/cut": afdo(2)[:200], "afdo/version9": u(0x67636461, 9, 0),
              "llvm_sample/text": as_text().encode(), "llvm_sample/contexts": b"[main:3 @ f]:1:1\n 1: 1\n",
              "llvm_sample/indented": b"f:1:1\n   1: 1\n", "llvm_sample/binary": binary(),

@@ -176,16 +176,12 @@ static bool is_jump(const struct instruction *i)
            !strncmp(i->text, "br ", 3);
 }
 
-/* The basic blocks of one function, with the samples in hits[first, end): two passes over the code,
- * one for where blocks begin. */
-static void spans_of_function(struct mapping *m, const struct function *f, size_t first, size_t end)
+/* Per byte of a function's code: whether a block begins there, and whether an instruction does.
+ * Both are zeroed. */
+static void mark_blocks(struct mapping *m, const struct function *f, uint8_t *is_leader,
+                        uint8_t *is_start)
 {
-    struct arena scratch = {0};
     struct instruction instruction;
-    const struct code_hit *hits = m->in->measured->hits.at;
-    size_t bytes = (size_t)(f->last - f->start + 1);
-    uint8_t *is_leader = ARENA_NEW(&scratch, uint8_t, bytes + 1);
-    uint8_t *is_start = ARENA_NEW(&scratch, uint8_t, bytes + 1);
     is_leader[0] = 1;
     disassembler_compressed(m->disassembler,
                             function_is_compressed(m->in->functions,
@@ -209,6 +205,18 @@ static void spans_of_function(struct mapping *m, const struct function *f, size_
             instruction.target <= f->last)
             is_leader[instruction.target - f->start] = 1;
     }
+}
+
+/* The basic blocks of one function, with the samples in hits[first, end): two passes over the code,
+ * one for where blocks begin. */
+static void spans_of_function(struct mapping *m, const struct function *f, size_t first, size_t end)
+{
+    struct arena scratch = {0};
+    const struct code_hit *hits = m->in->measured->hits.at;
+    size_t bytes = (size_t)(f->last - f->start + 1);
+    uint8_t *is_leader = ARENA_NEW(&scratch, uint8_t, bytes + 1);
+    uint8_t *is_start = ARENA_NEW(&scratch, uint8_t, bytes + 1);
+    mark_blocks(m, f, is_leader, is_start);
     for (size_t at = 0; at < bytes;) {
         size_t next = at + 1, instructions = is_start[at];
         double samples = 0;
@@ -239,12 +247,57 @@ static int by_step(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
+static int by_branch_target(const void *left, const void *right)
+{
+    const struct code_branch *a = left, *b = right;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Gives edges the end of the block that they lead to: where the code, or another edge, says that
+ * the next one begins. Of code that cannot be read, the edges alone say. Sorts branches. */
+static void end_edges(struct mapping *m)
+{
+    const struct functions *f = m->in->functions;
+    struct code_measured *c = m->in->measured;
+    struct arena scratch = {0};
+    qsort(c->branches.at, c->branches.len, sizeof *c->branches.at, by_branch_target);
+    for (size_t i = 0, end; i < c->branches.len; i = end) {
+        uint32_t number =
+            c->branches.at[i].to ? functions_find(f, c->branches.at[i].to) : NO_FUNCTION;
+        const struct function *in = number == NO_FUNCTION ? NULL : &f->at[number];
+        bool has_edge = false;
+        for (end = i;
+             end < c->branches.len && (end == i || (in && c->branches.at[end].to <= in->last));
+             end++)
+            has_edge |= c->branches.at[end].is_edge;
+        if (!in || !has_edge)
+            continue;
+        size_t bytes = (size_t)(in->last - in->start + 1);
+        uint8_t *is_leader = ARENA_NEW(&scratch, uint8_t, bytes + 1);
+        uint8_t *is_start = ARENA_NEW(&scratch, uint8_t, bytes + 1);
+        if (m->disassembler)
+            mark_blocks(m, in, is_leader, is_start);
+        for (size_t k = i; k < end; k++)
+            is_leader[c->branches.at[k].to - in->start] |= c->branches.at[k].is_edge;
+        for (size_t k = i; k < end; k++) {
+            struct code_branch *b = &c->branches.at[k];
+            size_t next = (size_t)(b->to - in->start) + 1;
+            while (next < bytes && !is_leader[next])
+                next++;
+            if (b->is_edge)
+                b->end = in->start + next - 1;
+        }
+        arena_deinit(&scratch);
+    }
+}
+
 /* Code ran as often as stretches between branches cover it: their ends, in order, are added up. */
 static void spans_of_branches(struct mapping *m)
 {
     const struct code_measured *c = m->in->measured;
     struct count_step *steps = ARENA_NEW(&m->scratch, struct count_step, 2 * c->branches.len + 1);
     size_t len = 0;
+    end_edges(m);
     for (size_t i = 0; i < c->branches.len; i++) {
         const struct code_branch *b = &c->branches.at[i];
         if (!b->end || b->end < b->to)

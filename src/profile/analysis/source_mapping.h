@@ -30,6 +30,8 @@ struct code_branch {
     uint64_t from, to; /* the instruction, and where it led; 0: elsewhere than in the program */
     uint64_t end;      /* the next branch that was taken; 0: not known */
     uint64_t count, missed;
+    bool is_edge; /* one of all edges between blocks, those that go straight on as well: a block ran
+                     as often as its edges were taken */
 };
 
 /* All that was measured of one program, addresses as linked. With branches, counts and calls are

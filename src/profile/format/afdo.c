@@ -499,6 +499,7 @@ const struct source_format source_formats[SOURCE_FORMATS] = {
      llvm_text_read},
     {"llvm-sample-binary", "sample profile of LLVM, extensible binary", SOURCE_LLVM_BINARY,
      llvm_binary_probe, llvm_binary_read},
+    {"fdata", "profile of BOLT", SOURCE_FDATA, fdata_probe, fdata_read_positions},
 };
 
 const struct source_format *source_format_probe(struct bytes in)

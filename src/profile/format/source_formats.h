@@ -1,6 +1,9 @@
 /* Profiles by source position in files: gcc's AutoFDO profile and LLVM's sample profile, which
  * -fauto-profile and -fprofile-sample-use read. docs/formats/source-profiles.md has the bytes.
  *
+ * BOLT's fdata is beside them: it goes by addresses, so that it is a profile of its own, struct
+ * fdata, and stands in the table as what can be compared of it.
+ *
  * Readers add to a profile; after a failure it holds what was read before. */
 #ifndef MONARC_PROFILE_FORMAT_SOURCE_FORMATS_H
 #define MONARC_PROFILE_FORMAT_SOURCE_FORMATS_H
@@ -9,7 +12,7 @@
 #include "base/err.h"
 #include "profile/model/source_profile.h"
 
-enum source_format_kind { SOURCE_AFDO, SOURCE_LLVM_TEXT, SOURCE_LLVM_BINARY };
+enum source_format_kind { SOURCE_AFDO, SOURCE_LLVM_TEXT, SOURCE_LLVM_BINARY, SOURCE_FDATA };
 
 /* One row of the table. */
 struct source_format {
@@ -20,7 +23,7 @@ struct source_format {
     bool (*read)(struct bytes in, const char *name, struct source_profile *p, struct err *e);
 };
 extern const struct source_format source_formats[];
-enum { SOURCE_FORMATS = 3 };
+enum { SOURCE_FORMATS = 4 };
 
 /* The row whose files begin so, or NULL. */
 const struct source_format *source_format_probe(struct bytes in);
@@ -47,5 +50,36 @@ MUST_CHECK bool llvm_binary_read(struct bytes in, const char *name, struct sourc
 /* Names with blanks have no place in text, and are refused. */
 MUST_CHECK bool llvm_text_write(struct writer *w, const struct source_profile *p, struct err *e);
 void llvm_binary_write(struct writer *w, const struct source_profile *p);
+
+/* BOLT's: where branches of symbols lead, or samples. A zeroed one is empty. */
+#define FDATA_NONE UINT32_MAX
+struct fdata_place {
+    uint32_t kind; /* 0 no symbol, 1 global, 2 local, 3 to 5 the same of memory */
+    uint32_t name; /* in `names`, as in the file */
+    uint64_t offset;
+};
+struct fdata_line {
+    uint32_t from, to; /* in `places`; to: FDATA_NONE of a sample */
+    uint64_t missed, count;
+};
+struct fdata_head {
+    bool is_samples, is_bolted; /* bolted: addresses are those of a program that BOLT has made */
+};
+struct fdata {
+    struct intern names, events;
+    struct fdata_head head;
+    bool has_head; /* something was read */
+    VEC(struct fdata_place) places;
+    VEC(struct fdata_line) lines;
+    struct map place_of, line_of; /* by kind, name and offset; by both ends */
+};
+void fdata_deinit(struct fdata *f);
+bool fdata_probe(struct bytes in);
+/* Adds to *f; refused where one has branches and the other samples. */
+MUST_CHECK bool fdata_read(struct bytes in, const char *name, struct fdata *f, struct err *e);
+void fdata_write(struct writer *w, const struct fdata *f);
+/* What of it can be compared: functions, offsets, where branches lead. Not to be written. */
+MUST_CHECK bool fdata_read_positions(struct bytes in, const char *name, struct source_profile *p,
+                                     struct err *e);
 
 #endif
