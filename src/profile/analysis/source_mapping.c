@@ -235,31 +235,25 @@ static void spans_of_function(struct mapping *m, const struct function *f, size_
 
 /* ---- branches that the CPU noted */
 
-/* Where the count of code changes, by how much. */
-struct count_step {
-    uint64_t at;
-    double by;
-};
-
-static int by_step(const void *left, const void *right)
-{
-    const struct count_step *a = left, *b = right;
-    return (a->at > b->at) - (a->at < b->at);
-}
-
 static int by_branch_target(const void *left, const void *right)
 {
     const struct code_branch *a = left, *b = right;
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Gives edges the end of the block that they lead to: where the code, or another edge, says that
- * the next one begins. Of code that cannot be read, the edges alone say. Sorts branches. */
+/* Gives edges, if there are any, the end of the block that they lead to: where the code, or another
+ * edge, says that the next one begins. Of code that cannot be read, the edges alone say. Sorts
+ * branches. */
 static void end_edges(struct mapping *m)
 {
     const struct functions *f = m->in->functions;
     struct code_measured *c = m->in->measured;
     struct arena scratch = {0};
+    bool has_edges = false;
+    for (size_t i = 0; i < c->branches.len && !has_edges; i++)
+        has_edges = c->branches.at[i].is_edge;
+    if (!has_edges)
+        return;
     qsort(c->branches.at, c->branches.len, sizeof *c->branches.at, by_branch_target);
     for (size_t i = 0, end; i < c->branches.len; i = end) {
         uint32_t number =
@@ -295,22 +289,24 @@ static void end_edges(struct mapping *m)
 static void spans_of_branches(struct mapping *m)
 {
     const struct code_measured *c = m->in->measured;
-    struct count_step *steps = ARENA_NEW(&m->scratch, struct count_step, 2 * c->branches.len + 1);
+    /* Where the count changes: items are branches, twice, as they begin and as they end. */
+    struct keyed *steps = ARENA_NEW(&m->scratch, struct keyed, 2 * c->branches.len + 1);
     size_t len = 0;
     end_edges(m);
     for (size_t i = 0; i < c->branches.len; i++) {
         const struct code_branch *b = &c->branches.at[i];
         if (!b->end || b->end < b->to)
             continue;
-        steps[len++] = (struct count_step){b->to, (double)b->count};
-        steps[len++] = (struct count_step){b->end + 1, -(double)b->count};
+        steps[len++] = (struct keyed){b->to, (uint32_t)(2 * i)};
+        steps[len++] = (struct keyed){b->end + 1, (uint32_t)(2 * i + 1)};
     }
-    qsort(steps, len, sizeof *steps, by_step);
+    sort_keyed(steps, len);
     double count = 0;
     for (size_t i = 0; i + 1 < len; i++) {
-        count += steps[i].by;
-        if (count >= 0.5 && steps[i].at < steps[i + 1].at)
-            vec_push(&m->spans, (struct counted_span){steps[i].at, steps[i + 1].at, count});
+        double by = (double)c->branches.at[steps[i].item / 2].count;
+        count += steps[i].item % 2 ? -by : by;
+        if (count >= 0.5 && steps[i].key < steps[i + 1].key)
+            vec_push(&m->spans, (struct counted_span){steps[i].key, steps[i + 1].key, count});
     }
 }
 

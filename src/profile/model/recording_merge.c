@@ -16,6 +16,7 @@
  * of lists: what the first run says (machine, command, method) stands for all. */
 #include "profile/model/recording.h"
 
+#include "base/sort.h"
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -667,10 +668,10 @@ void recording_sum_calls(struct recording *r)
 static int merge_by_branch(const void *left, const void *right)
 {
     const struct recording_branch *l = left, *r = right;
-    if (l->from_object != r->from_object)
-        return l->from_object < r->from_object ? -1 : 1;
     if (l->from != r->from)
         return l->from < r->from ? -1 : 1;
+    if (l->from_object != r->from_object)
+        return l->from_object < r->from_object ? -1 : 1;
     if (l->to_object != r->to_object)
         return l->to_object < r->to_object ? -1 : 1;
     if (l->to != r->to)
@@ -680,9 +681,23 @@ static int merge_by_branch(const void *left, const void *right)
 
 size_t recording_sum_branches(struct recording_branch *at, size_t len)
 {
+    struct arena scratch = {0};
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len + 1);
+    struct recording_branch *copy = ARENA_NEW(&scratch, struct recording_branch, len + 1);
     size_t sums = 0;
-    if (len)
-        qsort(at, len, sizeof *at, merge_by_branch);
+    /* Few branches begin at one address: numbers alone bring them together. */
+    for (size_t i = 0; i < len; i++)
+        order[i] = (struct keyed){at[i].from, (uint32_t)i};
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++)
+        copy[i] = at[order[i].item];
+    for (size_t i = 0, end; i < len; i = end) {
+        for (end = i; end < len && copy[end].from == copy[i].from; end++)
+            at[end] = copy[end];
+        if (end > i + 1)
+            qsort(at + i, end - i, sizeof *at, merge_by_branch);
+    }
+    arena_deinit(&scratch);
     for (size_t i = 0; i < len; i++)
         if (sums && !merge_by_branch(&at[sums - 1], &at[i])) {
             at[sums - 1].count = merge_sum_of(at[sums - 1].count, at[i].count);
