@@ -2,7 +2,7 @@
 """What profiles gain: each program is built plain, with the compiler's own -fprofile-use, and with the
 profiles that `monarc optimize` writes; all builds run in turn.
 
-    python3 bench/gain.py [--compiler gcc|clang] [--only NAME...] [--variants NAME...] [--rounds N]
+    python3 bench/gain.py [--compiler gcc|clang|gcc-16|clang-22...] [--only NAME...] [--variants NAME...] [--rounds N]
                           [--instructions] [CACHE]
 
     name      source (Debian's, by apt-get source)   measured on                run on
@@ -16,6 +16,8 @@ profiles that `monarc optimize` writes; all builds run in turn.
     use       -fprofile-generate, measured, -fprofile-use
     samples   monarc run of the plain build, monarc optimize
     counters  monarc optimize of gcc's counters (--coverage), or clang's (-fprofile-instr-generate)
+    edges     monarc optimize of the edges that llvm-bolt --instrument counts in the plain build: what
+              samples without any error would say
     gcda      monarc optimize --for gcda of counters of a --coverage build at -O2, -fprofile-use; of gcc
     bolt      llvm-bolt of `samples`, with samples of that build
 
@@ -40,6 +42,16 @@ MONARC = os.environ.get("MONARC") or str(ROOT / "build/monarc")
 SOURCES = ("deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
            "http://deb.debian.org/debian bookworm main\n")
 BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
+
+
+def is_gcc(compiler):
+    return compiler.startswith("gcc")
+
+
+def tool_of(name, compiler):
+    """llvm-profdata-22 goes with clang-22."""
+    version = compiler.partition("-")[2]
+    return f"{name}-{version}" if version else name
 
 
 def call(*words, cwd=None, env=None, out=subprocess.DEVNULL, check=True):
@@ -165,6 +177,7 @@ class Build:
         self.what = PROGRAMS[name](cache)
         self.folder = cache / compiler / name
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.link = os.environ.get("GAIN_LINK", "").split()
 
     def compile(self, variant, flags, link=()):
         """Objects always have one name and place, as gcc takes both for part of a function's number."""
@@ -178,9 +191,9 @@ class Build:
             objects.append(work / (source.stem + ".o"))
             language = self.compiler
             if source.suffix == ".cpp":
-                language = {"gcc": "g++", "clang": "clang++"}[self.compiler]
+                language = self.compiler.replace("gcc", "g++").replace("clang", "clang++")
             call(language, "-O2", "-g", "-w", *self.what["flags"], *flags, "-c", source, "-o", objects[-1], cwd=work)
-        call(self.compiler, *link, *objects, "-o", program, *self.what["libs"], cwd=work)
+        call(self.compiler, *self.link, *link, *objects, "-o", program, *self.what["libs"], cwd=work)
         return program
 
     def command(self, program, which):
@@ -195,29 +208,40 @@ class Build:
     # Each returns the program of a variant.
 
     def plain(self):
-        return self.compile("plain", ["-fdebug-info-for-profiling"] if self.compiler == "clang" else [])
+        return self.compile("plain", self.extra(), ["-Wl,-q"])
+
+    def extra(self):
+        return [] if is_gcc(self.compiler) else ["-fdebug-info-for-profiling"]
 
     def use(self):
         data = self.folder / "generated"
-        if self.compiler == "gcc":
+        if is_gcc(self.compiler):
             train = self.compile("generate", [f"-fprofile-generate={data}"], ["-fprofile-generate"])
         else:
             train = self.compile("generate", [f"-fprofile-generate={data}"], [f"-fprofile-generate={data}"])
         if not data.exists():
             self.train(train)
-        if self.compiler == "clang" and not (self.folder / "use.profdata").exists():
-            call("llvm-profdata", "merge", "-o", self.folder / "use.profdata", data)
-        where = data if self.compiler == "gcc" else self.folder / "use.profdata"
+        if not is_gcc(self.compiler) and not (self.folder / "use.profdata").exists():
+            call(tool_of("llvm-profdata", self.compiler), "merge", "-o", self.folder / "use.profdata", data)
+        where = data if is_gcc(self.compiler) else self.folder / "use.profdata"
         return self.compile("use", [f"-fprofile-use={where}", "-Wno-missing-profile"])
 
     def optimized(self, variant, inputs, program=None):
         """The inputs as a profile, and the build with it."""
         profile = self.folder / f"{variant}.profile"
         if not profile.exists():
-            call(MONARC, "optimize", "--for", self.compiler, program or self.plain(), *inputs, "-o", profile)
-        option = {"gcc": "-fauto-profile=", "clang": "-fprofile-sample-use="}[self.compiler]
-        return self.compile(variant, [f"{option}{profile}",
-                                      *(["-fdebug-info-for-profiling"] if self.compiler == "clang" else [])])
+            call(MONARC, "optimize", "--for", self.compiler.partition("-")[0], program or self.plain(), *inputs, "-o", profile)
+        return self.compile(variant, [f"{self.option()}{profile}", *self.extra()])
+
+    def option(self):
+        return "-fauto-profile=" if is_gcc(self.compiler) else "-fprofile-sample-use="
+
+    def edges(self):
+        counting, data = self.folder / "counting", self.folder / "edges.fdata"
+        if not data.exists():
+            call(BOLT, self.plain(), "-o", counting, "--instrument", f"--instrumentation-file={data}")
+            self.train(counting)
+        return self.optimized("edges", [data])
 
     def recorded(self, program, name):
         recording = self.folder / f"{name}.monarc"
@@ -231,7 +255,7 @@ class Build:
 
     def counters(self):
         work = self.folder / "objects"
-        if self.compiler == "gcc":
+        if is_gcc(self.compiler):
             if not (self.folder / "counters.profile").exists():
                 for old in (self.folder / "counted", *work.glob("*.gc*")):
                     old.unlink(missing_ok=True)
@@ -257,9 +281,8 @@ class Build:
 
     def bolt(self):
         """On top of `samples`: linked again with relocations, and measured again."""
-        option = {"gcc": "-fauto-profile=", "clang": "-fprofile-sample-use="}[self.compiler]
         self.samples()
-        linked = self.compile("linked", [f"{option}{self.folder}/samples.profile", "-fno-reorder-blocks-and-partition"],
+        linked = self.compile("linked", [f"{self.option()}{self.folder}/samples.profile", "-fno-reorder-blocks-and-partition"],
                               ["-Wl,-q"])
         target, data = self.folder / "bolt", self.folder / "bolt.fdata"
         if not target.exists():
@@ -333,7 +356,7 @@ def measure(build, variants, rounds, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cache", nargs="?", default="/tmp/monarc-gain", type=Path)
-    parser.add_argument("--compiler", choices=["gcc", "clang"], action="append")
+    parser.add_argument("--compiler", action="append", help="gcc, clang, or one of a version: clang-22")
     parser.add_argument("--only", nargs="+", default=list(PROGRAMS), choices=list(PROGRAMS))
     parser.add_argument("--variants", nargs="+", default=["plain", "use", "samples", "counters"])
     parser.add_argument("--rounds", type=int, default=11)

@@ -112,6 +112,17 @@ static void explain_unmapped(const struct source_inputs *s, struct out *out)
     if (s->passed_over)
         out_printf(out, "  %s is passed over: %s has no coverage mapping of clang\n",
                    s->passed_over, s->program);
+    /* All units are looked at for it, so only if something is missing. */
+    struct object_debug_gaps gaps = {.missing_units = 0};
+    if (s->object && m->why[UNMAPPED_NO_DECLARATION] > 0)
+        object_debug_gaps(s->object, &gaps);
+    if (gaps.missing_units)
+        out_printf(
+            out,
+            "  of %zu files of debug information that was split off, %zu are not there, such "
+            "as %s\n",
+            gaps.split_units, gaps.missing_units,
+            gaps.first_missing ? gaps.first_missing : "one without a name");
     if (s->strangers)
         out_printf(out,
                    "  %" PRIu64

@@ -538,6 +538,28 @@ static bool read_inputs(struct source_inputs *s, const struct source_request *r,
                                               &s->profile, &s->lines, e);
 }
 
+/* Why there is nothing for the compiler: the most frequent reason, or that debug information which
+ * the compiler split off is gone. */
+static bool say_nothing(const struct source_inputs *s, bool has_code, struct err *e)
+{
+    const char *program = s->program ? s->program : "the inputs";
+    struct object_debug_gaps gaps = {.missing_units = 0};
+    int most = 0;
+    if (!has_code)
+        return err_set(e, "nothing was measured in %s", program);
+    if (s->object)
+        object_debug_gaps(s->object, &gaps);
+    if (gaps.missing_units)
+        return err_set(e,
+                       "the debug information of %s was split off, and %s is not there: put the "
+                       ".dwo files back where they were compiled, or make a package of them by dwp",
+                       program, gaps.first_missing ? gaps.first_missing : "some of it");
+    for (int i = 1; i < UNMAPPED_REASONS; i++)
+        most = s->mapping.why[i] > s->mapping.why[most] ? i : most;
+    return err_set(e, "nothing that was measured of %s has a place in its sources: %s", program,
+                   s->mapping.samples > 0 ? unmapped_text(most) : "all of it is in other objects");
+}
+
 /* Debug information that is missing or damaged is an error only where addresses are to be mapped:
  * counters bring their lines with them. */
 bool source_inputs_read(struct source_inputs *s, const struct source_request *r, struct err *e)
@@ -570,10 +592,5 @@ bool source_inputs_read(struct source_inputs *s, const struct source_request *r,
     if (has_code && s->mapping.no_code)
         return err_set(e, "what samples say of blocks takes their instructions: %s",
                        s->mapping.no_code);
-    return s->profile.positions.len || s->profile.instances.len ||
-           err_set(e,
-                   has_code ? "nothing that was measured of %s has a place in its sources; "
-                              "--explain says why"
-                            : "nothing was measured in %s",
-                   s->program ? s->program : "the inputs");
+    return s->profile.positions.len || s->profile.instances.len || say_nothing(s, has_code, e);
 }

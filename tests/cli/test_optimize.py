@@ -431,6 +431,32 @@ class Odd(Case):
             self.assertIn(f" 1: {2 ** 63 - 1} rarely:{2 ** 63 - 1}\n", back)
             self.assertEqual(read_text(back)["work"][0], 2 ** 63 - 1)
 
+    def test_split_debug_information_that_is_gone(self):
+        """What is left of a program whose .dwo files are not all there; and of one without any."""
+        (self.folder / "a.c").write_text("__attribute__((noinline)) int a(int n)\n{\n    return n * 3;\n}\n")
+        (self.folder / "m.c").write_text("int a(int);\n__attribute__((noinline)) int b(int n)\n{\n    return n * 5;\n}\n"
+                                         "int main(int c, char **v) { return a(c) + b(c) + !v; }\n")
+        for name in "a", "m":
+            self.call("gcc", "-O1", "-g", "-gsplit-dwarf", "-c", f"{name}.c")
+        self.call("gcc", "-no-pie", "-o", "t", "m.o", "a.o")
+        (self.folder / "a.dwo").unlink()
+        self.assertEqual(set(read_text(self.counted("a", "b"))), {"b"})
+        text = self.monarc("optimize", "--for", "clang", "--explain", "t", "gmon.out")
+        self.assertRegex(text, r"of 2 files of debug information that was split off, 1 are not there, such as a\.dwo")
+        (self.folder / "m.dwo").unlink()
+        self.assertRegex(self.monarc("optimize", "--for", "clang", "--explain", "t", "gmon.out", status=2),
+                         r"^monarc: the debug information of t was split off, and [am]\.dwo is not there: put .*\n$")
+
+    def test_code_without_declarations(self):
+        """Only line numbers: compilers could not find the functions again."""
+        (self.folder / "s.s").write_text(".globl spin\n.type spin, @function\nspin:\n nop\n ret\n.size spin, .-spin\n"
+                                         ".globl main\n.type main, @function\nmain:\n nop\n ret\n.size main, .-main\n")
+        self.call("gcc", "-g", "-no-pie", "-o", "t", "s.s")
+        code = instructions(self.folder / "t", "spin")
+        (self.folder / "gmon.out").write_bytes(gmon([(code[0][0], code[0][0] + 8, [5] * 8)]))
+        self.assertIn("has a place in its sources: no declaration in the debug information",
+                      self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "x", status=2))
+
     def test_samples_of_another_build(self):
         self.call("gcc", "-O2", "-g", "-o", "t", "t.c")
         self.monarc("run", "--no-report", "-o", "r", "./t", "5000000")
