@@ -256,6 +256,7 @@ class Files(Case):
         self.assertEqual(path.read_text(), self.order())
         self.assertIn("kept.order", told)
         self.assertIn("pages of 4 KiB with 90 % of what ran", told)
+        self.assertIn("Start-up hardly gains by this order: a page fault maps 64 KiB, and all of this code takes\n1 now and 1 in", told)
         self.assertEqual(self.order("-o", "-"), self.order())
         self.assertIn("no/such", self.order("-o", "no/such/file", status=2))
         self.assertIn('"functions"', self.order("--json", "-o", "kept.order", "--format", "names"))
@@ -312,6 +313,8 @@ class Linking(Case):
         before, after = (min(int(run(f"./{name}")) for _ in range(3)) for name in ("before", "after"))
         estimated = gain["before"]["faults"] - gain["after"]["faults"]
         self.assertGreater(estimated, 20)
+        told = monarc("order", "-o", "s.order", "counted", "gmon.out", cwd=folder).stdout.decode()
+        self.assertNotIn("Start-up hardly gains", told)
         self.assertGreater(before - after, estimated // 2, (before, after))
         self.assertLess(before - after, 2 * estimated, (before, after))
 

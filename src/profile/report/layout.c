@@ -97,6 +97,22 @@ static void layout_gain_rows(struct out *out, const struct layout *t,
     layout_other_rows(out, gain, prefix);
 }
 
+/* Fewer pages look like a faster start; whether it is one depends on the faults, of which there are
+ * few in a small program whatever the order. */
+static void layout_start_up(struct out *out, const struct layout_gain *gain)
+{
+    enum { HARDLY = 2 };
+    uint64_t before = gain->before.faults, after = gain->after.faults;
+    if (before > after + HARDLY)
+        return;
+    out_printf(
+        out,
+        "\nStart-up hardly gains by this order: a page fault maps 64 KiB, and all of this code "
+        "takes\n%" PRIu64 " now and %" PRIu64
+        " in order. Most faults at a start are the loader's and for data.\n",
+        before, after);
+}
+
 /* What could be ordered, what could not, and why, then the table. Functions that share a name
  * (static functions of several files) cannot be told apart by a linker and move together. */
 void layout_text(struct out *out, const struct report_input *in)
@@ -126,6 +142,7 @@ void layout_text(struct out *out, const struct report_input *in)
                    t->fixed, 100 * t->fixed_heat / (t->heat + t->fixed_heat));
     out_char(out, '\n');
     layout_gain_rows(out, t, gain, "");
+    layout_start_up(out, gain);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
