@@ -269,7 +269,8 @@ static void own_clock(void)
         int found = ticks_of_own_clock();
         most = found > most ? found : most;
     }
-    printf("ticks %s, other signals %d\n", most >= LEAST && most <= MOST ? "as asked" : "amiss", others);
+    printf("ticks %s, other signals %d\n", most >= LEAST && most <= MOST ? "as asked" : "amiss",
+           others);
 }
 
 /* Blocks a signal, has it pending and executes itself: it is still pending there, alone. */
