@@ -52,16 +52,18 @@ static bool cell_is(struct cell *c, uint64_t a, uint64_t b)
            __atomic_load_n(&c->b, __ATOMIC_RELAXED) == b;
 }
 
-static struct cell *place_of(struct segment *s, uint64_t a, uint64_t b)
+/* Where a key is looked for: place 0 is that of the fast path. Others are for arcs that have no
+ * room there although the segment is nearly empty: a larger one would not have any, as places
+ * follow addresses. The fast path does not find those. */
+static struct cell *place_of(struct segment *s, uint64_t a, uint64_t b, uint64_t number)
 {
-    bool is_arcs = s->kind == MONARC_EXTENT_ARCS;
-    uint64_t place = is_arcs ? arc_place(a, b) : cell_place(a, b);
+    bool is_first_of_arc = s->kind == MONARC_EXTENT_ARCS && !number;
+    uint64_t place = is_first_of_arc ? arc_place(a, b) : cell_place(a + (number << 32), b);
     return (struct cell *)((char *)segment_cells(s) + (place & s->mask));
 }
 
-struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b)
+static struct cell *claim_at(struct segment *s, struct cell *c, uint64_t a, uint64_t b)
 {
-    struct cell *c = place_of(s, a, b);
     for (int i = 0; i < PROBE_LIMIT; i++, c++) {
         if (__atomic_load_n(&c->a, __ATOMIC_ACQUIRE) == 0 && cell_take(c, a, b)) {
             __atomic_fetch_add(&s->used, 1, __ATOMIC_RELAXED);
@@ -73,11 +75,31 @@ struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b)
     return NULL;
 }
 
+static bool is_sparse(const struct segment *s)
+{
+    return __atomic_load_n(&s->used, __ATOMIC_RELAXED) < s->slots / SPARSE_PART;
+}
+
+struct cell *segment_claim(struct segment *s, uint64_t a, uint64_t b)
+{
+    struct cell *c = claim_at(s, place_of(s, a, b, 0), a, b);
+    if (s->kind != MONARC_EXTENT_ARCS || (!is_sparse(s) && !s->has_more_places))
+        return c;
+    for (uint64_t i = 1; !c && i <= MORE_PLACES; i++) {
+        s->has_more_places = true;
+        c = claim_at(s, place_of(s, a, b, i), a, b);
+    }
+    return c;
+}
+
 struct cell *segment_find(struct segment *s, uint64_t a, uint64_t b)
 {
-    struct cell *c = place_of(s, a, b);
-    for (int i = 0; i < PROBE_LIMIT; i++, c++)
-        if (cell_is(c, a, b))
-            return c;
+    uint64_t places = s->has_more_places ? 1 + MORE_PLACES : 1;
+    for (uint64_t i = 0; i < places; i++) {
+        struct cell *c = place_of(s, a, b, i);
+        for (int k = 0; k < PROBE_LIMIT; k++, c++)
+            if (cell_is(c, a, b))
+                return c;
+    }
     return NULL;
 }

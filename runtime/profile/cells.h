@@ -32,10 +32,13 @@ struct segment {
     struct segment *next; /* in process.segments */
     uint64_t first_id;
     uint32_t kind; /* enum monarc_extent_kind */
-    uint32_t spare;
+    uint8_t spare;
+    bool has_more_places; /* arcs are where the fast path does not look */
 };
 
 #define PROBE_LIMIT 32 /* a key lies within this many cells of its place */
+#define SPARSE_PART 16 /* of the slots: with fewer in use, addresses make a crowd */
+#define MORE_PLACES 8
 #define PROBE_PAD   64 /* cells behind the last place; the very last is never claimed */
 
 struct table {
@@ -52,11 +55,12 @@ static inline uint64_t segment_room(const struct segment *s)
     return s->slots + PROBE_PAD;
 }
 
-/* The byte offset of an arc's cell before masking; mcount_x86_64.S computes the same. Functions are
- * some 16 bytes apart at least, so that the callees of one site get neighbouring cells. */
+/* The byte offset of an arc's cell before masking; mcount_x86_64.S computes the same. The callees
+ * of one site get a cell for each four bytes of code, as no function that is counted is shorter: a
+ * larger table would not help those that have fewer cells than there are functions. */
 static inline uint64_t arc_place(uint64_t from, uint64_t self)
 {
-    return (from * 0x1E3779B1u + self) * 2 & ~(uint64_t)(sizeof(struct cell) - 1);
+    return (from * 0x1E3779B1u + self) * 8 & ~(uint64_t)(sizeof(struct cell) - 1);
 }
 
 /* The same for other keys, which may be any distance apart. */

@@ -31,7 +31,7 @@
         movq    %fs:(%rax), %rax
         testq   %rax, %rax
         je      4f
-        addq    %r11, %r11
+        shlq    $3, %r11
         andq    SEG_MASK(%rax), %r11
         addq    SEG_OFFSET(%rax), %r11
         addq    %rax, %r11

@@ -1,5 +1,7 @@
 """Recorded equals made: threads, signal handlers, jumps; every way a compiler calls the recorder."""
 import os
+import platform
+import re
 import shutil
 import subprocess
 import unittest
@@ -37,13 +39,28 @@ class Exact(RecorderTest):
     def test_signal_handlers(self):
         self.check("signals.c", 300)
 
-    def test_figures_beyond_the_format(self):
+    @unittest.skipUnless(platform.machine() == "x86_64", "its functions are x86-64 assembly")
+    def test_small_functions_called_from_one_place(self):
+        program = self.build("dense.c", "-O2", "-pg")
+        r = self.run_program([program])
+        self.assert_exact(self.recording(program), self.expected(r.stdout))
+        more_pages = int(re.search("more pages ([0-9]+)", r.stdout)[1])
+        self.assertLess(more_pages * os.sysconf("SC_PAGESIZE"), 16 << 20)
+
+    def build_with_recorder(self, source):
+        """A program that calls functions of the recorder's which have other names outside of it."""
         hosted = os.path.join(HERE, "..", "..", "..", "runtime", "profile")
         with open(os.path.join(self.dir, "names.h"), "w") as f:
             for name in hidden_names(RT_A, "monarc_rt__"):
                 f.write("#define %s monarc_rt__%s\n" % (name, name))
-        program = self.build("wide.c", "-O2", "-D_GNU_SOURCE", "-iquote", hosted, "-include",
-                             f.name, RT_A)
+        return self.build(source, "-O2", "-D_GNU_SOURCE", "-iquote", hosted, "-include", f.name, RT_A)
+
+    def test_arcs_of_one_place(self):
+        r = self.run_program([self.build_with_recorder("crowded.c")], preload=False)
+        self.assertEqual(r.stdout, "all have cells, found again, in proportion\n")
+
+    def test_figures_beyond_the_format(self):
+        program = self.build_with_recorder("wide.c")
         self.run_program([program], preload=False)
         gmon, names = Gmon(self.dir + "/wide.out"), Symbols(program)
         self.assertEqual(list(gmon.arcs.values()), [2**33 + 5])
