@@ -12,7 +12,7 @@
 # Packages of a group. This is the only list.
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev meson ninja-build pkgconf \
+    build) echo gcc libc6-dev meson ninja-build dpkg-dev pkgconf \
         libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev libgraphviz-dev libsqlite3-dev ;;
     demo) echo g++ gfortran graphviz ;; # newer libraries of Graphviz draw only with its programs beside them
     release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;

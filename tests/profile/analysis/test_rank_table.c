@@ -12,7 +12,7 @@
 static void feed(struct rank_set *s, uint32_t rank, const double *seconds, size_t regions)
 {
     struct rank_info info = {.rank = rank, .host = "", .source = ""};
-    char name[16];
+    char name[24];
     for (size_t i = 0; i < regions; i++)
         info.total += seconds[i];
     rank_set_open(s, &info);
