@@ -211,7 +211,9 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
             terminal_start(&terminal, &r->view.print, out);
         format->write(out, &report);
         terminal_end(&terminal, out);
-        status = change_count(&c) ? EXIT_DIFFERS : EXIT_FINE;
+        /* What could not be read looks like lines that were lost: whatever differs, it is said. */
+        bool is_whole = coverage_session_is_whole(&old, e) && coverage_session_is_whole(&new, e);
+        status = !is_whole ? EXIT_BAD : change_count(&c) ? EXIT_DIFFERS : EXIT_FINE;
     }
     coverage_change_deinit(&c);
     coverage_session_close(&old);
@@ -590,6 +592,10 @@ static int check_judge(struct check_request *r, struct out *out, struct err *e)
         err_set(e, "%s%s", check_first(v, CASE_FAILED)->message, v->failed > 1 ? ", and more" : "");
         return EXIT_DIFFERS;
     }
+    /* Rules that passed on a part of the coverage have not passed. */
+    if (!coverage_session_is_whole(&r->covered_new, e) ||
+        !coverage_session_is_whole(&r->covered_old, e))
+        return EXIT_BAD;
     if (v->lacks_data || !v->passed) {
         const struct verdict_case *c = check_first(v, CASE_NOT_JUDGED);
         err_set(e, "nothing was judged by %s: %s", c ? c->rule : "any rule",

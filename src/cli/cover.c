@@ -635,7 +635,6 @@ static bool question_print(const struct cover_question *a, struct out *out, stru
 static int cover_tests(const struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover_question a = {.options = o, .session_options = o->session};
-    const struct problems *p = &a.session.reading.problems;
     a.session_options.read.by_test = !o->session.read.by_build;
     a.session_options.patch = o->tests_for;
     bool ok = coverage_session_open(&a.session, &a.session_options, e);
@@ -658,10 +657,8 @@ static int cover_tests(const struct cover_options *o, struct out *out, struct er
     }
     ok = ok && question_print(&a, out, e);
     int status = ok ? EXIT_FINE : EXIT_BAD;
-    if (ok && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL]) {
-        err_set(e, "%s", p->at.at[0].text);
+    if (ok && !coverage_session_is_whole(&a.session, e))
         status = EXIT_DIFFERS;
-    }
     test_selection_deinit(&a.selection);
     test_coverage_deinit(&a.tests);
     coverage_session_close(&a.session);
@@ -708,10 +705,8 @@ static int cover_cross(const struct cover_options *o, const struct operands *ope
     for (int i = 0; i < 2 && ok; i++) {
         options.paths = operands->at + (size_t)i * half;
         options.paths_len = half;
-        ok = coverage_session_open(&sides[i], &options, e);
-        const struct problems *p = &sides[i].reading.problems;
-        if (ok && p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL])
-            ok = err_set(e, "%s", p->at.at[0].text);
+        ok = coverage_session_open(&sides[i], &options, e) &&
+             coverage_session_is_whole(&sides[i], e);
     }
     c.names[0] = operands->at[0];
     c.names[1] = operands->at[half];

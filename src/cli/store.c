@@ -167,7 +167,8 @@ static bool store_add_profile(struct store_request *r, struct store *store, cons
     return ok;
 }
 
-/* All of it as one run, as 'monarc cover' would add it up; sources by their lines. */
+/* All of it as one run, as 'monarc cover' would add it up; sources by their lines. A part of it has
+ * no place in a history, in which it would look like a turn for the worse. */
 static bool store_add_coverage(struct store_request *r, struct store *store, char **names,
                                size_t len, int64_t date, struct out *out, struct err *e)
 {
@@ -175,7 +176,8 @@ static bool store_add_coverage(struct store_request *r, struct store *store, cha
     struct arena scratch = {0};
     r->cover.session.paths = names;
     r->cover.session.paths_len = len;
-    bool ok = cover_options_finish(&r->cover, e) && coverage_session_open(&s, &r->cover.session, e);
+    bool ok = cover_options_finish(&r->cover, e) &&
+              coverage_session_open(&s, &r->cover.session, e) && coverage_session_is_whole(&s, e);
     if (ok) {
         const struct coverage_ratios *sums = &s.result.sums;
         struct store_value *values = ARENA_NEW(&scratch, struct store_value, s.result.sources.len);

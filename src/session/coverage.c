@@ -157,6 +157,14 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     return true;
 }
 
+bool coverage_session_is_whole(const struct coverage_session *s, struct err *e)
+{
+    const struct problems *p = &s->reading.problems;
+    if (p->of_kind[PROBLEM_LOST] + p->of_kind[PROBLEM_PARTIAL])
+        return err_set(e, "%s", p->at.at[0].text);
+    return !s->result.trouble || err_set(e, "%s", s->result.trouble);
+}
+
 void coverage_session_close(struct coverage_session *s)
 {
     coverage_files_deinit(&s->files);

@@ -283,6 +283,10 @@ MUST_CHECK bool coverage_session_open(struct coverage_session *s, const struct c
                                       struct err *e);
 void coverage_session_close(struct coverage_session *s);
 
+/* Whether all that was there could be used: inputs whole, and sources for their markers. If not, *e
+ * has the first reason: a comparison or a sum of the rest would look like a change. */
+MUST_CHECK bool coverage_session_is_whole(const struct coverage_session *s, struct err *e);
+
 /* --- single files ----------------------------------------------------------------------------- */
 
 /* A tracefile of lcov by itself, or another coverage tool's file of that kind. */

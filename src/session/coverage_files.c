@@ -199,9 +199,13 @@ static void files_take_program(struct walk *w, int fd, const char *folder,
     bool is_other =
         entry->d_type == DT_REG && (role.is_profile || role.is_notes || role.is_counters);
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || is_other ||
-        !strcmp(entry->d_name, ".git") || files_is_of_cmake(folder, entry->d_name) ||
-        fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW))
+        !strcmp(entry->d_name, ".git") || files_is_of_cmake(folder, entry->d_name))
         return;
+    if (fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW)) {
+        if (errno_is_trouble(errno))
+            files_cannot(f, files_joined(&f->arena, folder, entry->d_name), errno);
+        return;
+    }
     bool is_of_windows =
         path_has_suffix(entry->d_name, ".exe") || path_has_suffix(entry->d_name, ".dll");
     bool is_program = S_ISREG(st.st_mode) && st.st_size > 64 &&
@@ -270,12 +274,16 @@ static const char *files_there_beside(struct coverage_files *f, const char *path
     return access(own, F_OK) && !access(other, F_OK) ? other : own;
 }
 
-/* The first bytes of a file that can be looked at twice. */
-static size_t files_head(const char *path, uint8_t head[8])
+/* The first bytes of a file that can be looked at twice. *error is 0, or why it has none. */
+static size_t files_head(const char *path, uint8_t head[8], int *error)
 {
     struct stat st;
-    int fd = stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, head, 8);
+    *error = stat(path, &st) ? errno : 0;
+    if (*error || !S_ISREG(st.st_mode))
+        return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, 8);
+    *error = n < 0 ? errno : 0;
     if (fd >= 0)
         close(fd);
     return n > 0 ? (size_t)n : 0;
@@ -286,8 +294,9 @@ static size_t files_head(const char *path, uint8_t head[8])
 bool is_llvm_profile(const char *path)
 {
     uint8_t head[8] = {0};
+    int ignored; /* whoever reads the file says it */
     return files_role_of(path).is_profile ||
-           llvm_profile_probe((struct bytes){head, files_head(path, head)});
+           llvm_profile_probe((struct bytes){head, files_head(path, head, &ignored)});
 }
 
 /* A file that was named brings the other of its pair along; da its gcno if there is no bbg, and
@@ -300,9 +309,14 @@ static void files_take_file(struct coverage_files *f, const char *path)
     uint8_t head[8] = {0};
     if (!role.is_notes && !role.is_counters) {
         struct stat st;
-        size_t len = files_head(path, head);
-        if (len > 4 && (!memcmp(head, "\177ELF", 4) || !memcmp(head, "MZ", 2))) {
-            if (!stat(path, &st) && files_is_new_file(f, &st))
+        int error;
+        size_t len = files_head(path, head, &error);
+        if (error) {
+            files_cannot(f, path, error);
+        } else if (len > 4 && (!memcmp(head, "\177ELF", 4) || !memcmp(head, "MZ", 2))) {
+            if (stat(path, &st))
+                files_cannot(f, path, errno);
+            else if (files_is_new_file(f, &st))
                 vec_push(&f->programs, (struct llvm_program){path, true});
         } else if (role.is_profile || llvm_profile_probe((struct bytes){head, len})) {
             files_add_profile(f, path);
@@ -401,7 +415,10 @@ bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
     for (int i = 0; i < len; i++) {
         const char *run = arena_printf(&f->arena, "%s/%s", path, entries[i]->d_name);
         struct stat st;
-        if (ok && !stat(run, &st) && (S_ISDIR(st.st_mode) || files_trace_stem(run)))
+        bool is_there = ok && !stat(run, &st);
+        if (ok && !is_there && errno_is_trouble(errno))
+            files_cannot(f, run, errno);
+        if (is_there && (S_ISDIR(st.st_mode) || files_trace_stem(run)))
             ok = coverage_files_look(f, run, rules, e);
         free(entries[i]);
     }

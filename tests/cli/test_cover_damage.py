@@ -153,6 +153,28 @@ class Damage(unittest.TestCase):
                 done = self.monarc("gcov", "-t", "-b", counters.name)
                 self.assertEqual((done.returncode, done.stdout), (0, reports))
 
+    def test_a_part_is_not_compared_in_silence(self):
+        """Half of the counters look like lines that no longer run: diff, check, store add and --cross say
+        so, and their status is that of a command that could not do what was asked."""
+        for path in sorted((FILES / "gcc-12").glob("prog_c[.-]*gc[dn][ao]")):
+            shutil.copy(path, self.folder)
+        counters = next(self.folder.glob("*.gcda"))
+        notes = counters.with_suffix(".gcno").name
+        harness.monarc("cover", "--lcov", "whole.info", notes, cwd=self.folder)
+        commands = (["diff", "whole.info", notes], ["check", "--baseline", "whole.info", notes],
+                    ["cover", "--cross", "whole.info", notes],
+                    ["store", "add", "--commit", "a", "--file", "h.db", notes])
+        for command in commands:
+            done = harness.monarc(*command, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), command)
+        (self.folder / "h.db").unlink()
+        counters.write_bytes(counters.read_bytes()[:-40])
+        for command in commands:
+            done = harness.monarc(*command, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), (command, done))
+            self.assertIn(counters.name.encode(), done.stderr)
+        self.assertFalse((self.folder / "h.db").exists())
+
     def test_two_objects_share_a_counter_file(self):
         for name in "ab":
             (self.folder / f"{name}.c").write_text(

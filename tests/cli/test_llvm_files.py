@@ -240,6 +240,13 @@ class EveryVersion(Files):
         self.write("v.proftext", VALUES.replace("IPVK_MemOPSize:\n1", "IPVK_VTableTarget:\n2"))
         self.assertIn("it has profiles of vtables, which are not kept", self.convert("v.proftext", "x", status=2))
 
+    def test_names_that_unpack_to_a_lot(self):
+        """A name of 300 MB in 300 KB: refused, before there is memory for it."""
+        self.write("a.profraw", made.raw([(b"f" * (300 << 20), 5, [1])], packs=True))
+        done = harness.monarc_limited("info", "a.profraw", cwd=self.folder, megabytes=200)
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
+        self.assertNotIn(b"memory", done.stderr)
+
     def test_values(self):
         """Values come through every container and version; what is shown is what is in the file."""
         self.write("v.proftext", VALUES)

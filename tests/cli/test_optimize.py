@@ -9,6 +9,7 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 
 from harness import check_schema, gmon, main, monarc, monarc_json, monarc_limited
@@ -715,6 +716,20 @@ class Files(Case):
         done = monarc_limited("convert", "--to", "llvm-sample", "-o", "-", "b.bin", cwd=self.folder)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertRegex(done.stderr, rb"^monarc: b\.bin: .*section 1 lies over another.*\n$")
+
+    def test_a_section_that_unpacks_to_a_lot(self):
+        """400 MB of zeros in 400 KB: refused, before there is memory for it."""
+        self.write("a.prof", self.TEXT)
+        self.monarc("convert", "--to", "llvm-sample-binary", "-o", "a.bin", "a.prof")
+        head, size = (self.folder / "a.bin").read_bytes()[:10], 400 << 20
+        pack = zlib.compressobj(9)
+        packed = b"".join(pack.compress(bytes(1 << 20)) for _ in range(size >> 20)) + pack.flush()
+        leb = lambda n: bytes([n & 127 | 128]) + leb(n >> 7) if n > 127 else bytes([n])
+        body = leb(size) + leb(len(packed)) + packed
+        (self.folder / "b.bin").write_bytes(head + struct.pack("<5Q", 1, 2, 1, len(head) + 40, len(body)) + body)
+        done = monarc_limited("convert", "--to", "llvm-sample", "-o", "-", "b.bin", cwd=self.folder, megabytes=300)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertRegex(done.stderr, rb"^monarc: b\.bin: .*a compressed section claims 419430400 bytes\n$")
 
     def test_without_capstone(self):
         """Blocks that are guessed have other counts: nothing is written."""

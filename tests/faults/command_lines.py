@@ -4,16 +4,21 @@ Each is a name, arguments and the files it writes (or the pattern of one); these
 old bytes or those that prepare() gives them. prepare() makes a
 program that counts calls (-pg), the same one with coverage, their profiles, and folders of gcda files;
 two recordings of a program that has a library and a separate debug file, as `bare` and `bare2` without
-symbols, so that reports read the files; recordings with waits and of ranks, a history, a dataset;
-and files of other profilers.
+symbols, so that reports read the files; recordings with waits and of ranks, a history, a dataset,
+clang's coverage; and files of other profilers.
 """
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+CORPUS = HERE.parent / "corpus"
+sys.path.append(str(CORPUS))
+import make_llvm_seeds as made  # noqa: E402
+
 SOURCE = """#include <stdio.h>
 static int twice(int x) { return x > 2 ? x * 2 : x + x; }
 static int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += twice(i); return s; }
@@ -128,6 +133,8 @@ LINES = [
     ("parquet", ["export", "--format", "parquet", "-o", "out", "bare"], ["out"]),
     ("symbols", ["symbols", "bare", "--from", "debug"], ["bare/monarc.side"]),
     ("store-new", ["store", "add", "--commit", "a", "--date", "1", "--file", "new.db", "bare"], ["new.db"]),
+    ("store-add", ["store", "add", "--commit", "c", "--date", "3", "--file", "h.db", "bare"], ["h.db"]),
+    ("store-add-coverage", ["store", "add", "--commit", "c", "--date", "3", "--file", "h.db", "cov.info"], ["h.db"]),
     ("store-trend", ["store", "trend", "--file", "h.db", "own"], []),
     ("store-trend-json", ["store", "trend", "--total", "--json", "--file", "h.db"], []),
     ("store-diff", ["store", "diff", "--file", "h.db", "a", "b"], []),
@@ -136,7 +143,23 @@ LINES = [
     ("optimize-gcc", ["optimize", "--for", "gcc", "bare", "-o", "out"], ["out"]),
     ("optimize-clang", ["optimize", "--for", "clang", "--binary", "bare", "-o", "out"], ["out"]),
     ("optimize-explain", ["optimize", "--for", "clang", "--explain", "prog", "gmon.out", "-o", "out"], ["out"]),
+    ("optimize-bolt", ["optimize", "--for", "bolt", "bare", "-o", "out"], ["out"]),
+    ("optimize-lld", ["optimize", "--for", "lld", "bare", "-o", "out"], ["out"]),
+    ("optimize-gcda", ["optimize", "--for", "gcc", "covered", "cov.gcda", "-o", "out"], ["out"]),
+    ("afdo-info", ["info", "a.afdo"], []),
+    ("afdo-merge", ["merge", "a.afdo", "a.afdo", "-o", "out"], ["out"]),
     # clang's and rustc's coverage.
+    ("llvm-cover", ["cover", "--system", "mapped", "a.profraw"], []),
+    ("llvm-cover-conditions", ["cover", "--system", "--conditions", "mapped", "a.profraw"], []),
+    ("llvm-cover-lcov", ["cover", "--system", "--lcov", "out", "mapped", "a.profraw"], ["out"]),
+    ("llvm-cover-folder", ["cover", "--system", "llvm"], []),
+    ("llvm-cross", ["cover", "--cross", "cov.info", "cov.gcno"], []),
+    ("llvm-html", ["html", "-o", "out", "mapped", "a.profraw"], ["out"]),
+    ("llvm-info", ["info", "a.profraw"], []),
+    ("llvm-merge", ["merge", "a.profraw", "a.profraw", "-o", "out"], ["out"]),
+    ("llvm-convert", ["convert", "--to", "proftext", "-o", "out", "a.profraw"], ["out"]),
+    ("perf-flat", ["flat", "perf.data"], []),
+    ("perf-info", ["info", "perf.data"], []),
 ]
 
 LIBRARY = """static __attribute__((noinline)) long inner(long n) { volatile long s = 0; while (n--) s += n; return s; }
@@ -234,7 +257,8 @@ def prepare_recordings(folder, monarc, cc):
 
 
 def prepare_others(folder, monarc, cc):
-    """waits, bare-waits, rank0 to rank2, h.db and set."""
+    """waits, bare-waits, rank0 to rank2, h.db, set, a.afdo, and a program with its profile as clang
+    makes them."""
     (folder / "waits.c").write_text(WITH_WAITS)
     run_quiet(*cc, "-g", "-O1", "waits.c", "-o", "waiting", "-pthread", cwd=folder)
     for name, option in ("waits", []), ("bare-waits", ["--no-symbols"]):
@@ -249,3 +273,16 @@ def prepare_others(folder, monarc, cc):
     run_quiet(monarc, "export", "--format", "parquet", "--dataset", "set", "bare", cwd=folder)
     for written in folder.glob("set/*/*/*/*.parquet"):
         written.write_bytes(OLD)
+    run_quiet(monarc, "optimize", "--for", "gcc", "bare", "-o", "a.afdo", cwd=folder)
+    shutil.copy(CORPUS / "perf_data/little", folder / "perf.data")
+    (folder / "empty.c").write_text("int main(void) { return 0; }\n")
+    run_quiet(*cc, "empty.c", "-o", "empty", cwd=folder)
+    units, functions, names = made.mapping(*made.sample(7), 7)
+    for section, content in ("covmap", units), ("covfun", functions), ("prf_names", names):
+        (folder / section).write_bytes(content)
+    run_quiet("objcopy", *[f"--add-section=__llvm_{section}={section}" for section in
+                           ("covmap", "covfun", "prf_names")], "empty", "mapped", cwd=folder)
+    (folder / "a.profraw").write_bytes(made.raw(made.COUNTS, 10))
+    (folder / "llvm").mkdir()
+    for name in "mapped", "a.profraw":
+        shutil.copy(folder / name, folder / "llvm")

@@ -33,12 +33,13 @@ enum { RECORD_BYTES = 28, OLD_RECORD_BYTES = 20, UNIT_BYTES = 16 };
 
 /* ---- packed bytes and names */
 
-/* deflate packs at most 1032 bytes into one. */
-enum { DEFLATE_MOST = 1032 };
+/* deflate packs up to 1032 bytes into one, of names and lists of files no more than thirty: beyond
+ * a megabyte, what claims to be much more has been made to fill memory. */
+enum { MOST_RATIO = 200, SLACK_BYTES = 1 << 20 };
 
 struct bytes llvm_unpack(struct bytes packed, uint64_t len, struct arena *a)
 {
-    if (len / DEFLATE_MOST > packed.len || len > UINT32_MAX)
+    if ((len > SLACK_BYTES && len / MOST_RATIO > packed.len) || len > UINT32_MAX)
         return (struct bytes){0};
     uLongf room = (uLongf)len;
     uint8_t *out = arena_alloc(a, (size_t)len + 1);

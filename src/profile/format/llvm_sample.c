@@ -469,12 +469,13 @@ struct binary_reading {
 /* Unpacks a section if need be: its size unpacked, packed, and zlib's bytes. */
 static bool binary_unpack(struct binary_reading *r, struct cursor *c, uint64_t flags, struct err *e)
 {
-    enum { MOST_RATIO = 1032 }; /* of deflate */
+    /* Of what is no bomb: deflate's limit is 1032. */
+    enum { MOST_RATIO = 200, SLACK_BYTES = 1 << 20 };
     if (!(flags & FLAG_COMPRESSED))
         return true;
     uint64_t size = cursor_uleb(c), packed = cursor_uleb(c);
-    /* Deflate cannot do better than 1032 to 1. A larger claim is refused before it gets memory. */
-    if (c->failed || packed > cursor_left(c) || size / MOST_RATIO > packed)
+    /* Refused before it gets memory. */
+    if (c->failed || packed > cursor_left(c) || (size > SLACK_BYTES && size / MOST_RATIO > packed))
         return err_at(e, c, "a compressed section claims %" PRIu64 " bytes", size);
     uint8_t *bytes = arena_alloc(&r->arena, (size_t)size + 1);
     uLongf len = (uLongf)size;
