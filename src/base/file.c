@@ -415,6 +415,17 @@ bool file_replace(const char *path, struct bytes bytes, struct err *e)
     return replace(path, bytes, false, e);
 }
 
+bool file_rewrite(const char *path, int fd, struct bytes bytes, struct err *e)
+{
+    struct stat old;
+    if (fstat(fd, &old))
+        return err_errno(e, path, errno);
+    if (bytes.len && posix_fallocate(fd, 0, (off_t)bytes.len) == ENOSPC)
+        return (void)!ftruncate(fd, old.st_size), err_errno(e, path, ENOSPC);
+    return (replace_write_all(fd, bytes) && !ftruncate(fd, (off_t)bytes.len) && !fsync(fd)) ||
+           file_replace(path, bytes, e);
+}
+
 bool file_write(const char *path, struct bytes bytes, struct err *e)
 {
     return replace(path, bytes, true, e);

@@ -42,6 +42,11 @@ static inline struct bytes file_bytes(const struct file_buffer *b)
  */
 MUST_CHECK bool file_replace(const char *path, struct bytes bytes, struct err *e);
 
+/* The same for a file that others have open and add to in place, which would go on with the old
+ * one: `fd` is open for writing at its start. It is written over once its room on disk is reserved;
+ * if that fails half way, the whole new file takes its name. */
+MUST_CHECK bool file_rewrite(const char *path, int fd, struct bytes bytes, struct err *e);
+
 /* The same without the sync, for reports, which can be made again: a machine that loses its power
  * may leave an empty one, a full disk does not. */
 MUST_CHECK bool file_write(const char *path, struct bytes bytes, struct err *e);

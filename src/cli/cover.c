@@ -349,13 +349,14 @@ static uint64_t cover_bad(const struct cover *c)
 }
 
 /* The file that a report of nothing would replace: something could not be used, and no line ran, as
- * far as is known. Counters that cannot be read look like a program that never ran. NULL: files are
- * written. */
+ * far as is known. Counters that cannot be read look like a program that never ran. And what the
+ * system's trouble hid from the search may be there the next time. NULL: files are written. */
 static const char *cover_kept_file(const struct cover *c)
 {
     const struct coverage_ratio *lines = &c->session.result.sums.lines;
     const struct cover_options *o = c->options;
-    for (size_t i = 0; i < o->outputs.len && cover_bad(c) && !lines->hit; i++)
+    bool is_kept = cover_bad(c) && (!lines->hit || c->session.files.has_trouble);
+    for (size_t i = 0; i < o->outputs.len && is_kept; i++)
         if (strcmp(o->outputs.at[i].path, "-"))
             return o->outputs.at[i].path;
     return NULL;
@@ -414,8 +415,9 @@ static int cover_conclude(const struct cover *c, struct err *e)
     const char *first = cover_bad(c) ? p->at.at[0].text : NULL, *kept = cover_kept_file(c);
     const char *more = cover_bad(c) > 1 ? ", and more; the report names all" : "";
     if (first && (kept || !c->session.result.sources.len)) {
-        err_set(e, "nothing could be used%s%s: %s%s", kept ? ", so nothing was written to " : "",
-                kept ? kept : "", first, more);
+        err_set(e, "%s could be used%s%s: %s%s",
+                c->session.result.sums.lines.hit ? "not all" : "nothing",
+                kept ? ", so nothing was written to " : "", kept ? kept : "", first, more);
         return c->session.result.sources.len ? EXIT_DIFFERS : EXIT_BAD;
     }
     for (size_t i = 0; i < c->report.gates_len; i++) {
@@ -722,6 +724,9 @@ static int cover_cross(const struct cover_options *o, const struct operands *ope
         cross_text(out, &c.cross, c.first, c.names);
         terminal_end(&terminal, out);
     }
+    /* The report is complete but for the laws that it could not apply. */
+    if (ok && c.cross.trouble.system)
+        ok = err_set(e, "%s", c.cross.trouble.line);
     int status = !ok ? EXIT_BAD : c.cross.lines.len ? EXIT_DIFFERS : EXIT_FINE;
     cross_deinit(&c.cross);
     coverage_session_close(&sides[0]);

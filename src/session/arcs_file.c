@@ -152,7 +152,9 @@ bool arcs_file_load(struct arcs_file *f, const char *path, struct err *e)
     return arcs_file_fetch(f, path, e) && arcs_file_read(f, path, e);
 }
 
-bool arcs_file_save(const struct arcs_file *f, const char *path, struct err *e)
+/* `lock`: of the file that is rewritten in place, as programs that wait for it have it open; -1: a
+ * new one takes its name. */
+static bool arcs_file_put(const struct arcs_file *f, const char *path, int lock, struct err *e)
 {
     struct writer w = {0};
     struct err why = {0};
@@ -161,10 +163,16 @@ bool arcs_file_save(const struct arcs_file *f, const char *path, struct err *e)
               : f->kind == ARCS_GCDA ? gcda_write(&w, &f->counters, &why)
               : f->kind == ARCS_BBG  ? bbg_write(&w, &f->notes, &why)
                                      : da_write(&w, &f->counters, &why);
-    ok = ok ? file_replace(path, (struct bytes){w.out.at, w.out.len}, e)
+    struct bytes bytes = {w.out.at, w.out.len};
+    ok = ok ? (lock < 0 ? file_replace(path, bytes, e) : file_rewrite(path, lock, bytes, e))
             : err_in(e, path, "cannot be written as %s: %s", NAMES[f->kind], why.line);
     writer_deinit(&w);
     return ok;
+}
+
+bool arcs_file_save(const struct arcs_file *f, const char *path, struct err *e)
+{
+    return arcs_file_put(f, path, -1, e);
 }
 
 void arcs_file_deinit(struct arcs_file *f)
@@ -299,10 +307,9 @@ static bool arcs_repair(struct arcs_file *f, struct arcs_file *notes,
                   left, unknown);
 }
 
-/* The lock of counters that programs are writing, as their runtimes take it: a program that waited
- * for it finds another file under the name, and adds to that. Ours belongs to the open file, since
- * a process that closes any other descriptor of the file gives its own locks up. -1 where there is
- * no such file, or nothing to lock it with: then nobody else can either. */
+/* The lock of counters that programs are writing, as their runtimes take it. Ours belongs to the
+ * open file, since a process that closes any other descriptor of the file gives its own locks up.
+ * -1 where there is no such file, or nothing to lock it with: then nobody else can either. */
 static int arcs_lock(const char *path)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -323,6 +330,20 @@ static int arcs_lock(const char *path)
     return -1;
 }
 
+/* The lock again, if the file is one of the inputs, else -1. Programs with libgcov that wait for
+ * the lock have the file open and add to that one, whatever its name leads to then: a sum of it
+ * must be where they look. An output that is no input is replaced, and so is what they count into
+ * it. */
+static int arcs_lock_of_input(int lock, char *const *paths, size_t len)
+{
+    struct stat locked, input;
+    for (size_t i = 0; lock >= 0 && !fstat(lock, &locked) && i < len; i++)
+        if (!stat(paths[i], &input) && input.st_dev == locked.st_dev &&
+            input.st_ino == locked.st_ino)
+            return lock;
+    return -1;
+}
+
 /* Repair comes before any change of version or family: it needs the counters as they were
  * counted. */
 bool arcs_convert(const struct arcs_request *request, const char *path, struct err *e)
@@ -337,7 +358,8 @@ bool arcs_convert(const struct arcs_request *request, const char *path, struct e
         if (request->byte_order != ORDER_UNKNOWN)
             f.notes.origin.big_endian = f.counters.origin.big_endian =
                 request->byte_order == ORDER_BIG;
-        ok = arcs_file_save(&f, request->output, e);
+        char *const paths[] = {(char *)path};
+        ok = arcs_file_put(&f, request->output, arcs_lock_of_input(lock, paths, 1), e);
     }
     if (lock >= 0)
         close(lock);
@@ -383,7 +405,7 @@ bool arcs_merge(const struct arcs_request *request, char *const *paths, size_t l
     /* Functions that no run entered are written as gcc writes them: a length without values. */
     counters_mark_zeros(&sum.counters);
     ok = ok && arcs_change(&sum, &notes, request, paths[0], e) &&
-         arcs_file_save(&sum, request->output, e);
+         arcs_file_put(&sum, request->output, arcs_lock_of_input(lock, paths, len), e);
     if (lock >= 0)
         close(lock);
     for (size_t i = 0; i < len; i++)

@@ -104,6 +104,7 @@ struct coverage_files {
     VEC(const char *) tests;      /* what was looked at, one after the other */
     VEC(const char *) operands;   /* the same, as it was named: what builds are called */
     VEC(const char *) unreadable; /* sentences about folders and files that cannot be looked at */
+    bool has_trouble;             /* one of them may well be read the next time */
     struct map stems;             /* number of a path without suffix -> objects */
     struct intern names;
     struct map files; /* device and inode: seen */

@@ -111,6 +111,7 @@ static void files_add_trace(struct coverage_files *f, const char *path)
 static void files_cannot(struct coverage_files *f, const char *path, int error)
 {
     vec_push(&f->unreadable, arena_printf(&f->arena, "%s: %s", path, strerror(error)));
+    f->has_trouble |= errno_is_trouble(error);
 }
 
 /* A walk over one operand. */

@@ -40,6 +40,7 @@ LINES = [
     ("info-gcda", ["info", "cov.gcda"], []),
     ("merge", ["merge", "-o", "out", "gmon.out", "gmon.out"], ["out"]),
     ("merge-gcda", ["merge", "-o", "out", "cov.gcda", "cov.gcda"], ["out"]),
+    ("merge-gcda-own", ["merge", "-o", "one/cov.gcda", "one/cov.gcda", "two/cov.gcda"], ["one/cov.gcda"]),
     ("convert-bsd", ["convert", "--to", "bsd", "-o", "out", "gmon.out"], ["out"]),
     ("convert-gcda", ["convert", "--to", "gcda", "-o", "out", "cov.gcda"], ["out"]),
     ("convert-program", ["convert", "--to", "gmon", "--program", "covered", "-o", "out", "cov.gcda"], ["out"]),

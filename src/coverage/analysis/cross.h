@@ -33,6 +33,7 @@ struct cross {
     uint64_t compared;            /* lines that both have, with known counts */
     uint64_t alone[2];            /* lines that only this side has */
     uint64_t unread;              /* sources that cannot be read: no law is applied */
+    struct err trouble; /* why the first that may well be there cannot: .system; 0: none */
 };
 
 /* Compares the sources that both have, by their whole paths, into a zeroed *out. */

@@ -357,8 +357,9 @@ void cross_text(struct out *out, const struct cross *c, const struct coverage_re
     text_name(out, sides[1]);
     out_str(out, " alone\n");
     if (c->unread)
-        out_printf(out, "Note     %" PRIu64 " sources cannot be read, so no law is applied there\n",
-                   c->unread);
+        out_printf(out,
+                   "Note     %" PRIu64 " source%s cannot be read, so no law is applied there\n",
+                   c->unread, text_plural(c->unread));
     if (c->lines.len)
         out_printf(out, "\n%12.12s %12.12s  line\n", sides[0], sides[1]);
     for (size_t i = 0; i < c->lines.len; i++) {

@@ -78,6 +78,22 @@ class Files(CoverTest):
             self.assertEqual(self.counted(), one + 60 * (2 * 50 + DESTRUCTOR) + merged * one)
             self.assertEqual(self.leftovers(), [])
 
+    def test_merging_beside_libgcovs_programs(self):
+        """libgcov adds to the file that it opened before it waited for the lock."""
+        self.built_program("so", "life.c", "--coverage", "-O0")
+        program = self.link("gcov", [self.path("life.o")], "-Wl,--defsym=monarc_cover_dump=0", name="theirs")
+        self.run_program([program, "plain", "1"])
+        one = self.counted()
+        shutil.copy(self.path("life.gcda"), self.path("other.gcda"))
+        merge = [os.environ["MONARC"], "merge", "-o", "life.gcda", "life.gcda", "other.gcda"]
+        running = []
+        for i in range(120):
+            running.append(subprocess.Popen(merge if i % 3 == 0 else [program, "plain", "1"], cwd=self.dir,
+                                            stderr=subprocess.PIPE))
+        self.finish(running)
+        self.assertEqual(self.counted(), 121 * one)
+        self.assertEqual(Gcda(self.path("life.gcda")).runs, 121)
+
     def finish(self, running):
         while running:
             p = running.pop()
