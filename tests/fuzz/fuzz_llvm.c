@@ -4,8 +4,12 @@
  * Laws: every function owns a slice of the profile's counts; a profile added to itself doubles each
  * count and keeps the bits; the sum is the same by layout and by name, function by function, also
  * where functions share names; what is written of it, in each container, is read back with the same
- * counts, or refused with a reason. Of a mapping: no more is hit than there is; added twice, every
- * line has twice its count; what cannot be used has a reason. */
+ * counts, or refused with a reason. Of a mapping: no more is hit than there is; no count is below
+ * 0, which would be one above 2^63; added twice, every line has twice its count; of what two halves
+ * of the functions have, the union has no less and not more than both; what cannot be used has a
+ * reason. How counts of regions follow from each other is the mapping's own business: expressions
+ * of hostile ones say anything, and those of compilers are held against programs that count for
+ * themselves (tests/cli/test_llvm_truth.py). */
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/analysis/llvm_coverage.h"
 #include "coverage/format/llvm.h"
@@ -168,16 +172,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #else
 
-/* Adds the first `len` functions; of those without counters nothing ran. */
-static void add_functions(const struct llvm_mapping *m, size_t len, struct llvm_profile *p,
-                          struct coverage_table *t)
+static void check_counts(const struct llvm_coverage *c)
+{
+    for (size_t i = 0; i < c->regions.len; i++)
+        expect(c->regions.at[i].count <= INT64_MAX, "counts of regions are not below 0");
+    for (size_t i = 0; i < c->codes.len; i++)
+        expect(c->codes.at[i].count <= INT64_MAX, "counts of code are not below 0");
+    for (size_t i = 0; i < c->branches.len; i++)
+        expect(c->branches.at[i].if_true <= INT64_MAX && c->branches.at[i].if_false <= INT64_MAX,
+               "counts of branches are not below 0");
+}
+
+/* Adds functions from `first` to `len`; of those without counters nothing ran. */
+static void add_functions(const struct llvm_mapping *m, size_t first, size_t len,
+                          struct llvm_profile *p, struct coverage_table *t)
 {
     struct llvm_coverage c = {.room = 1 << 16};
     struct llvm_regions r = {0};
     VEC(uint32_t) sources = {0};
     for (size_t i = 0; i < m->filenames.len; i++)
         vec_push(&sources, coverage_table_source(t, m->filenames.at[i]));
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = first; i < len; i++) {
         const struct llvm_mapped *f = &m->functions.at[i];
         const char *why = NULL, *name = llvm_mapping_name(m, f->name_ref);
         struct llvm_counters n = {0};
@@ -194,6 +209,7 @@ static void add_functions(const struct llvm_mapping *m, size_t len, struct llvm_
             !llvm_coverage_add(&c, &r, name ? name : "?", &n, sources.at, t, &why))
             expect(why != NULL, "what is left out is left out for a reason");
     }
+    check_counts(&c);
     llvm_coverage_finish(&c, t);
     llvm_coverage_deinit(&c);
     llvm_regions_deinit(&r);
@@ -218,13 +234,38 @@ static struct coverage_ratios ratios_of(const struct coverage_table *t)
     coverage_result_build(t, 1, &rules, &result);
     struct coverage_ratios sums = result.sums;
     const struct coverage_ratio *all[] = {&sums.lines, &sums.functions, &sums.branches,
-                                          &sums.conditions};
+                                          &sums.conditions, &sums.regions};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         expect(all[i]->hit + all[i]->unknown <= all[i]->all, "no more is hit than there is");
     coverage_result_deinit(&result);
     source_search_deinit(&search);
     arena_deinit(&a);
     return sums;
+}
+
+static size_t regions_hit(const struct coverage_table *t)
+{
+    size_t hit = 0;
+    for (size_t i = 0; i < t->regions.len; i++)
+        hit += t->regions.at[i].count > 0;
+    return hit;
+}
+
+/* Regions are united by their places, so a part has nothing that the whole lacks. */
+static void check_union(const struct llvm_mapping *m, struct llvm_profile *p,
+                        const struct coverage_table *whole)
+{
+    struct coverage_table parts[2] = {{.test = 0}};
+    size_t half = m->functions.len / 2, all = 0, hit = 0;
+    for (int i = 0; i < 2; i++) {
+        add_functions(m, i ? half : 0, i ? m->functions.len : half, p, &parts[i]);
+        all += parts[i].regions.len;
+        hit += regions_hit(&parts[i]);
+        expect(parts[i].regions.len <= whole->regions.len, "a union has the regions of each part");
+        expect(regions_hit(&parts[i]) <= regions_hit(whole), "a union covers what each part does");
+        coverage_table_deinit(&parts[i]);
+    }
+    expect(whole->regions.len <= all && regions_hit(whole) <= hit, "a union has no more than all");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -245,15 +286,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct err e = {0};
         if (!llvm_mapping_read(&s, "fuzz", &m, &e))
             expect(*e.line, "what is refused is refused with a reason");
-        add_functions(&m, m.functions.len, &profile, &t);
+        add_functions(&m, 0, m.functions.len, &profile, &t);
+        check_union(&m, &profile, &t);
         struct coverage_ratios once = ratios_of(&t);
         uint64_t sum = lines_sum(&t);
         bool is_small = true;
         for (size_t i = 0; i < t.lines.len; i++)
             is_small &= t.lines.at[i].count < UINT64_MAX / 2;
-        add_functions(&m, m.functions.len, &profile, &t);
+        add_functions(&m, 0, m.functions.len, &profile, &t);
         struct coverage_ratios twice = ratios_of(&t);
-        expect(once.lines.all == twice.lines.all && once.lines.hit == twice.lines.hit,
+        expect(once.lines.all == twice.lines.all && once.lines.hit == twice.lines.hit &&
+                   once.regions.all == twice.regions.all && once.regions.hit == twice.regions.hit,
                "what ran ran when everything is added twice");
         expect(!is_small || lines_sum(&t) == 2 * sum, "added twice, lines have twice their counts");
         coverage_table_deinit(&t);
