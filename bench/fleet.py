@@ -3,8 +3,8 @@
 
 usage: fleet.py --build BUILD [--rows N] [--chdb NODE_MODULES]
 
-Compilers are recorded ('monarc run gcc'), and each recording is exported as that of many machines, days and
-builds until there are as many rows as wanted. Then DuckDB, and ClickHouse if it is there, answer each
+Compilers are recorded ('monarc run gcc'), and each recording is exported as that of 24 machines. The files are
+copied under other builds and days until there are as many rows as wanted. Then DuckDB, and ClickHouse if it is there, answer each
 query of the page twice, of which the second counts: its file cache is warm. Wall and CPU seconds are
 printed; with several CPUs the CPU time is larger.
 """
@@ -31,6 +31,7 @@ import {{ createRequire }} from 'node:module';
 const {{ query }} = createRequire('{modules}/')('chdb');
 const ask = async q => query(q.replace(/;\\s*$/, ''), 'JSONEachRow').split('\\n').filter(l => l).map(l => JSON.parse(l));
 """
+MACHINES = 24
 TIMED = """
 for (const q of {queries})
     for (const turn of [0, 1]) {{
@@ -52,17 +53,24 @@ def make(a, folder):
         recordings.append(folder / f"gcc{level}.monarc")
         subprocess.run([a.build / "monarc", "run", "--no-report", "--slice", "5ms", "-o", recordings[-1],
                         "gcc", level, "-g", "-c", source, "-o", folder / "many.o"], check=True, capture_output=True)
+    exported = []
+    for host in range(MACHINES):
+        for recording in recordings:
+            done = subprocess.run([a.build / "monarc", "export", "--format", "parquet", "--dataset", folder / "made",
+                                   "--service", "search", "--host", f"h{host}", recording],
+                                  check=True, capture_output=True, text=True)
+            path = folder / done.stdout.strip()
+            if recording not in a.rows_of:
+                a.rows_of[recording] = count(a, path)
+            exported.append((path, a.rows_of[recording]))
     made, rows = 0, 0
     while rows < a.rows:
-        recording = recordings[made % len(recordings)]
-        build, day, host = made % 40, made % 365, made % 97
-        date = time.strftime("%Y-%m-%d", time.gmtime(1767225600 + 86400 * day))
-        done = subprocess.run([a.build / "monarc", "export", "--format", "parquet", "--dataset", folder / "fleet", "--service",
-                               "search", "--build", f"v{build}", "--date", date, "--host", f"h{host}-{made}", recording],
-                              check=True, capture_output=True, text=True)
-        if recording not in a.rows_of:
-            a.rows_of[recording] = count(a, folder / done.stdout.strip())
-        rows += a.rows_of[recording]
+        path, more = exported[made % len(exported)]
+        date = time.strftime("%Y-%m-%d", time.gmtime(1767225600 + 86400 * (made % 365)))
+        to = folder / f"fleet/service=search/build=v{made % 40}/date={date}"
+        to.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, to / f"{made}-{path.name}")
+        rows += more
         made += 1
     return made, rows
 
