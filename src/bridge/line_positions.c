@@ -1,6 +1,8 @@
 /* Counts of lines as a profile by source position.
  *
- * A position is a line's distance from the declaration of the function that it stands in:
+ * A position is a line's distance from the declaration of the function that it stands in. The
+ * program's debug information says where that is; without one, it is where the counters let the
+ * function begin, which is clang's opening brace and may be lines further on:
  *
  *      10  static int twice(int n)       twice: 10 to 13
  *      12      return 2 * n;             counted as a line of main, where it was inlined before
@@ -79,9 +81,10 @@ struct inlining {
     const struct line_counts *c;
     enum source_compiler target;
     struct source_profile fresh; /* largest counts, before they are added */
-    struct map line_of;  /* (last component of the file, line), function -> c->at, plus one */
-    struct map entered;  /* function -> in c->functions, plus one */
-    struct map declared; /* (last component of the file, line) -> in c->functions, plus one */
+    struct map line_of;       /* (last component of the file, line), function -> c->at, plus one */
+    struct map entered;       /* function -> in c->functions, plus one */
+    struct map declared;      /* (last component of the file, line) -> in c->functions, plus one */
+    struct map declared_line; /* function -> where the program says that it is declared */
     struct intern bases;
     bool *is_placed; /* by c->at: an instance has it */
 };
@@ -127,6 +130,16 @@ static bool counted_line(struct inlining *n, const struct object_position_frame 
     return found;
 }
 
+/* Where the program says that a function is declared; counters may let it begin a few lines later.
+ */
+static uint32_t declared_line(const struct inlining *n, const struct called_function *f)
+{
+    enum { LONGEST_HEAD = 100 };
+    const uint32_t *found = map_find(&n->declared_line, f->name, 0);
+    bool is_near = found && *found <= f->start && f->start - *found <= LONGEST_HEAD;
+    return is_near ? *found : f->start;
+}
+
 /* A row of the program, from the outside in: the count of each frame's line, of which the next
  * one's calls are a part. */
 static void visit_inlined(const struct object_position *p, void *context)
@@ -138,6 +151,11 @@ static void visit_inlined(const struct object_position *p, void *context)
     uint32_t instance = NO_INSTANCE, first = 0;
     struct source_offset at = {0, 0};
     bool is_found = false;
+    for (size_t i = 0; i < p->len; i++) {
+        uint32_t name = counted_name(n->c, p->frames[i].function);
+        if (name != INTERN_NONE && p->frames[i].declared)
+            map_set(&n->declared_line, name, 0, p->frames[i].declared);
+    }
     if (p->len < 2 || p->len > MOST_FRAMES || p->is_cut)
         return;
     for (size_t i = p->len; i--;) {
@@ -259,9 +277,10 @@ void line_counts_to_positions(const struct line_counts *c, enum source_compiler 
             }
             continue;
         }
-        struct source_offset at = {(line->line - in->start) & 0xffff, 0};
+        struct source_offset at = {(line->line - declared_line(&inlining, in)) & 0xffff, 0};
         uint32_t position = source_profile_position(out, instance_for(c, in, target, out), at);
         source_profile_add_count(out, position, in->name == line->function ? most : sum);
     }
+    map_deinit(&inlining.declared_line);
     arena_deinit(&scratch);
 }

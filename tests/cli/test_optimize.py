@@ -566,6 +566,18 @@ class Counters(Case):
                             weights)
 
     @unittest.skipUnless(CLANG, "needs clang")
+    def test_coverage_of_clang_begins_at_the_brace(self):
+        """Lines count from the declaration, which stands in the program's debug information."""
+        self.call("clang", "-g", "-fprofile-instr-generate", "-fcoverage-mapping", "-o", "counted", "t.c")
+        self.call("env", "LLVM_PROFILE_FILE=t.profraw", "./counted", "100000")
+        text = self.monarc("optimize", "--for", "clang", "counted", "t.profraw", "-o", "t.prof")
+        _, counts = read_text((self.folder / "t.prof").read_text())["work"]
+        self.assertEqual([counts[(str(i),)] for i in (4, 5, 7, 8)], [100000, 90000, 10000, 100000], text)
+        code = self.call("clang", "-O2", "-g", "-fprofile-sample-use=t.prof", "-S", "-emit-llvm", "t.c", "-o", "-")
+        weights = [tuple(map(int, w)) for w in re.findall(r'"branch_weights", i32 (\d+), i32 (\d+)', code)]
+        self.assertTrue(any({90000, 10000} == {round(a, -2), round(b, -2)} for a, b in weights), weights)
+
+    @unittest.skipUnless(CLANG, "needs clang")
     def test_a_profile_of_another_program_in_the_folder(self):
         """clang's profile beside gcc's counters is passed over, and named; not if it was named."""
         self.counted()
