@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """text.py: the text of the tree names no machine: no folder of somebody's home, no host but those
-that readers are meant to visit.
+that readers are meant to visit, and in the program's C no type that only machines of 64 bits have.
 
 It reads every text file below 1 MB outside of build folders and refuses to ask git which files
 count: what lies in the tree is checked before it is committed.
@@ -22,6 +22,7 @@ HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w
 URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)")
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
+WIDE = re.compile(r"\b__u?int128(?:_t)?\b")
 LARGEST = 1 << 20
 
 
@@ -57,6 +58,11 @@ def untidy(top):
             if wrong]
 
 
+def wide_types(top):
+    """In the program; the recorder's own are within what is one machine's alone, and compiled for others by a test."""
+    return [found for found in matches(top, WIDE) if found.startswith("src/")]
+
+
 def conflicts(top):
     return matches(top, CONFLICT)
 
@@ -88,8 +94,12 @@ def main():
     t.found("a link to nowhere", tap.found_in(dead_links, {
         "docs/a.md": "[b](b.md#x) [c](../c) [d](#here) [e](d.md)\n", "docs/b.md": "", "c/x": ""}),
         ["d.md"])
+    t.found("a type that i386 does not have", tap.found_in(wide_types, {
+        "src/a.c": "unsigned __int128 x;\n__uint128_t y;\nint __int128s;\n", "runtime/a.c": "__int128 x;\n"}),
+        ["a.c:1", "a.c:2"])
     t.clean("no folder of a home is named", homes(tap.ROOT))
     t.clean("no host is named but those to cite", hosts(tap.ROOT))
+    t.clean("no type is one that 32-bit machines lack", wide_types(tap.ROOT))
     t.clean("no merge is unresolved", conflicts(tap.ROOT))
     t.clean("links of documents lead to files", dead_links(tap.ROOT))
     t.clean("text files end with a newline and have no carriage returns", untidy(tap.ROOT))

@@ -445,7 +445,9 @@ static void put_summary(struct writer *w, const struct llvm_profile *p, bool has
     uint64_t least = 0;
     size_t seen = 0;
     for (int i = 0; i < CUTOFF_LEN; i++) {
-        uint64_t wanted = (uint64_t)((unsigned __int128)sum * CUTOFFS[i] / CUTOFF_SCALE);
+        /* sum * CUTOFFS[i] / CUTOFF_SCALE, in 64 bits, which is all that 32-bit machines have. */
+        uint64_t wanted =
+            sum / CUTOFF_SCALE * CUTOFFS[i] + sum % CUTOFF_SCALE * CUTOFFS[i] / CUTOFF_SCALE;
         while (reached < wanted && seen < counts.len) {
             least = counts.at[seen];
             for (; seen < counts.len && counts.at[seen] == least; seen++)
