@@ -355,11 +355,12 @@ static bool collector_is_file(const char *path)
     return !collector_is_jitdump(path);
 }
 
-/* Memory with a name may hold a program, or a library, as well as code that was generated. */
+/* Memory with a name, and files in memory that shm_open() makes as well as compilers, may hold a
+ * program, or a library, as well as code that was generated. */
 static bool collector_is_program(const struct collector *c, const struct image_identity *id)
 {
-    static const char memfd[] = "/memfd:";
-    if (strncmp(id->path, memfd, strlen(memfd)))
+    static const char memfd[] = "/memfd:", shm[] = "/dev/shm/";
+    if (strncmp(id->path, memfd, strlen(memfd)) != 0 && strncmp(id->path, shm, strlen(shm)) != 0)
         return collector_is_file(id->path);
     return id->build_id.len || (!c->images.is_replayed && images_is_elf(id));
 }

@@ -116,6 +116,17 @@ class Running(Case):
             for name in "out", "err":
                 self.assertEqual(b" spin" in (self.dir / name).read_bytes(), name == where)
 
+    @unittest.skipUnless(os.access("/dev/shm", os.W_OK | os.X_OK), "no /dev/shm")
+    def test_a_program_on_a_file_system_in_memory(self):
+        """Programs and libraries lie in /dev/shm, too, not generated code alone."""
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            program = shutil.copy(self.build("busy.c"), folder)
+            if subprocess.run([program, "0"], capture_output=True).returncode:
+                self.skipTest("nothing may run there")
+            functions, _ = self.flat(self.record(program, "0.2"))
+        self.assertIn("spin", functions)
+        self.assertNotIn("[generated code]", functions)
+
     def test_status_is_passed_on(self):
         for code in 0, 3, 77:
             self.run_it("--no-report", "sh", "-c", f"exit {code}", status=code)
