@@ -562,7 +562,8 @@ static const char *html_lost_coverage(const struct html_data *d)
 }
 
 /* Opens, writes, and judges the gates. As with 'monarc cover', a page without a line that ran does
- * not replace one when some input could not be used, and others say so by their status. */
+ * not replace one when some input could not be used, nor does any when trouble of the system hid an
+ * input; others say so by their status. */
 static int html_show(struct html_options *o, struct html_page *p, struct progress *progress,
                      struct out *out, struct err *e)
 {
@@ -571,8 +572,9 @@ static int html_show(struct html_options *o, struct html_page *p, struct progres
     if (!cover_options_finish(&o->cover, e) || !html_data_open(&p->data, o, e))
         return EXIT_BAD;
     const char *lost = html_lost_coverage(&p->data);
-    if (lost && !p->data.page.profile && !p->data.covered.result.sums.lines.hit) {
-        err_set(e, "nothing could be used: %s", lost);
+    bool is_empty = !p->data.page.profile && !p->data.covered.result.sums.lines.hit;
+    if (lost && (is_empty || p->data.covered.files.has_trouble)) {
+        err_set(e, "%s could be used: %s", is_empty ? "nothing" : "not all", lost);
         return EXIT_BAD;
     }
     if (!html_write_page(p, progress, out, e) || !session_debug_is_whole(&p->data.session, e) ||

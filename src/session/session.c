@@ -547,14 +547,19 @@ bool session_has_debug_info(const struct session *s)
 
 /* What an operand of a command is, by its name and its first bytes. */
 
-/* A FIFO is opened without waiting for its writer, and not read to its end. */
+/* A FIFO is opened without waiting for its writer, and not read to its end. What cannot be looked
+ * at may be one: whoever opens it says what is wrong. */
 bool is_program(const char *path)
 {
     char magic[4];
-    int fd = is_folder(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    if (is_folder(path))
         return false;
-    bool is_elf = read(fd, magic, sizeof magic) == sizeof magic && !memcmp(magic, "\177ELF", 4);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno_hides_file(errno);
+    ssize_t len = read(fd, magic, sizeof magic);
+    bool is_elf =
+        len < 0 ? errno_hides_file(errno) : len == sizeof magic && !memcmp(magic, "\177ELF", 4);
     close(fd);
     return is_elf;
 }

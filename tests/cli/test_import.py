@@ -538,6 +538,14 @@ class Names(unittest.TestCase):
         """Fractions keep their shares; comments are nothing; odd lines are said."""
         shares, _ = self.imported("parts", "# made by hand\nmain;a 2.5\nmain;b 0.25\n\nmain;c 7.25\n")
         self.assertEqual(shares, {"a": 25, "b": 2.5, "c": 72.5})
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.folded"
+            path.write_text("main;a 2.5\nmain;b 3\n")
+            event, = monarc_json("info", path)["files"][0]["events"]
+            self.assertEqual((event["name"], event["weight"]), ("millionths", 5500000))
+            path.write_text("main;a 2\nmain;b 3\n")
+            event, = monarc_json("info", path)["files"][0]["events"]
+            self.assertEqual((event["name"], event["weight"]), ("samples", 5))
         shares, head = self.imported("odd", "main;a 3\nmain;b one\nmain;b 1\nmain\n" + "main;a 0\n" * 5)
         self.assertEqual(shares, {"a": 75, "b": 25})
         self.assertIn("lines that are not a stack followed by a number (2)", head)

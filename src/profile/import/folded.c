@@ -16,7 +16,8 @@
  * table, and each frame is looked up from then on.
  *
  * Numbers may have fractions, as some tools write percentages or milliseconds: then every weight is
- * kept in millionths, and a sample is nominally a million of them. Comments (`#`) are passed over.
+ * kept in millionths, which is what the event is called, so that no total is taken for one of whole
+ * numbers; a sample is nominally a million of them. Comments (`#`) are passed over.
  * Lines that are no stack with a number are counted as lost, unless they are half of what the
  * beginning has: then the file is something else.
  *
@@ -193,7 +194,8 @@ bool folded_read(struct bytes in, const char *name, struct recording *out, struc
     uint64_t unit = ok && folded_has_fractions(in) ? MILLION : 1;
     named_run_begin(&n, out);
     named_run_object(&n, name, strlen(name));
-    named_run_event(&n, "samples", 7, RECORDING_UNIT_COUNT);
+    const char *event = unit == 1 ? "samples" : "millionths";
+    named_run_event(&n, event, strlen(event), RECORDING_UNIT_COUNT);
     out->events.at[0].period = unit;
     named_run_thread(&n, 0, 0, "", 0);
     while (ok && text_lines_take(&lines, &line)) {
