@@ -3,7 +3,10 @@ files, and the proposal of 2002. Files are written here from those texts, byte b
 tests/letter.md has a row for each sentence; a check requires that its test is there."""
 
 import json
+import re
+import shutil
 import struct
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -127,6 +130,123 @@ class Gmon(Case):
         data = gmon() + b"\x02" + word(2) + struct.pack("<4Q", 0x401000, 7, 0x401008, 9)
         self.assertEqual(self.info(data)["blocks"]["executions"], 16)
 
+    def test_header_comes_first(self):
+        data = gmon([self.HIST], [(0x401004, 0x401008, 5)])
+        for odd in data[20:] + data[:20], b"\0" * 4 + data, data[:19]:
+            done = monarc("info", "-", input=odd)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
+
+    def test_any_other_file_is_told_apart(self):
+        for other in b"#!/bin/sh\nexit 0\n", b"\x7fELF" + bytes(60), b"gmom" + gmon([self.HIST])[4:], bytes(100):
+            done = monarc("info", "-", input=other)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
+
+    def test_an_end_within_a_record_is_an_error(self):
+        data = gmon([self.HIST], [(0x401004, 0x401008, 5)])
+        ends = {20, 20 + 41 + 8, len(data)}
+        for length in range(20, len(data) + 1):
+            found = self.info(data[:length])
+            self.assertEqual(found["error"] is None and not found.get("trailing_bytes"), length in ends, length)
+
+    def test_bins_are_equal_parts(self):
+        """A thousand bytes and ten bins: a hundred bytes each."""
+        found = self.info(gmon([(0x401000, 0x401000 + 1000, list(range(10)))]))["histograms"][0]
+        self.assertEqual((found["bins"], found["bytes_per_bin"], found["peak_address"]),
+                         (10, 100, hex(0x401000 + 900)))
+
+    def flat(self, data):
+        (self.dir / "g").write_bytes(data)
+        return monarc_json("flat", DEMO, self.dir / "g")
+
+    def demo(self):
+        return {f["name"]: int(f["address"], 16) for f in monarc_json("flat", "--all", DEMO, "demo.gmon")["functions"]}
+
+    def test_bins_scaled_by_the_rate_are_the_dimension(self):
+        """500 samples of a clock of 250 a second are two seconds; at a rate of 1, a count is itself."""
+        main_at = self.demo()["main"]
+        seconds = self.flat(gmon([(main_at, main_at + 2, [500], 250)]))["functions"][0]
+        self.assertEqual((seconds["name"], seconds["self_samples"], seconds["self_time"]), ("main", 500, 2))
+        (self.dir / "g").write_bytes(gmon([(main_at, main_at + 2, [500], 1, b"i-cache misses")]))
+        text = monarc("flat", DEMO, self.dir / "g").stdout.decode()
+        self.assertRegex(text, r"(?m)^Samples +500 of .*i-cache misses")
+        self.assertRegex(text, r"(?m)^ *100\.00 .* 500\.000 .*main$")
+
+    def test_arcs_of_one_pair_are_summed(self):
+        at = self.demo()
+        arcs = [(at["main"] + offset, at["fact"], count) for offset, count in ((9, 3), (9, 4), (12, 5))]
+        (self.dir / "g").write_bytes(gmon([(at["main"], at["main"] + 2, [1])], arcs))
+        entry = next(e for e in monarc_json("graph", DEMO, self.dir / "g")["entries"] if e["name"] == "fact")
+        self.assertEqual([(c["name"], c["calls"]) for c in entry["callers"]], [("main", 12)])
+
+    def test_addresses_may_be_anywhere_within_the_functions(self):
+        at = self.demo()
+        for back, on in (1, 0), (2, 1), (3, 2):
+            (self.dir / "g").write_bytes(gmon([(at["main"], at["main"] + 2, [1])],
+                                              [(at["main"] + back, at["fact"] + on, 5)]))
+            entry = next(e for e in monarc_json("graph", DEMO, self.dir / "g")["entries"] if e["name"] == "fact")
+            self.assertEqual([(c["name"], c["calls"]) for c in entry["callers"]], [("main", 5)])
+
+    def test_blocks_are_summed(self):
+        """The union of records of blocks is the sum of the counts of each."""
+        one = b"\x02" + word(2) + struct.pack("<4Q", 0x401000, 7, 0x401008, 9)
+        two = b"\x02" + word(1) + struct.pack("<2Q", 0x401008, 5)
+        (self.dir / "g").write_bytes(gmon() + one + two)
+        self.assertEqual(monarc("merge", "-o", "sum", "g", "g", cwd=self.dir).returncode, 0)
+        found = self.info((self.dir / "sum").read_bytes())["blocks"]
+        self.assertEqual((found["number"], found["executions"], found["largest_count"]), (2, 42, 28))
+
+    def test_a_list_of_blocks_may_be_empty(self):
+        found = self.info(gmon() + b"\x02" + word(0))
+        self.assertEqual((found["error"], found["blocks"]["number"]), (None, 0))
+
+    def test_records_that_do_not_fit_are_no_union(self):
+        """Histograms that overlap otherwise than wholly: of one kind of record, but not compatible."""
+        odd = gmon([(0x401000, 0x401010, [1] * 4), (0x401008, 0x401018, [1] * 4)])
+        (self.dir / "odd").write_bytes(odd)
+        done = monarc("merge", "-o", "sum", "odd", cwd=self.dir)
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
+        self.assertFalse((self.dir / "sum").exists())
+
+    def old(self, low, high, bins, arcs, size=8):
+        """As BSD wrote it: the number of bytes includes the header."""
+        p = "<Q" if size == 8 else "<I"
+        head = struct.pack(p, low) + struct.pack(p, high)
+        return (head + word(len(head) + 4 + 2 * len(bins)) + struct.pack(f"<{len(bins)}H", *bins) +
+                b"".join(struct.pack(p, n) for arc in arcs for n in arc))
+
+    def test_the_old_format_is_read(self):
+        """Neither magic nor version; the size of the histogram includes the header; arcs follow."""
+        for size in 4, 8:
+            found = self.info(self.old(0x401000, 0x401010, [1, 2, 3, 4], [(0x401004, 0x401008, 5)], size))
+            self.assertEqual((found["format"], found["word_bits"]), ("bsd", 8 * size))
+            self.assertEqual((found["histograms"][0]["bins"], found["histograms"][0]["samples"]), (4, 10))
+            self.assertEqual(found["arcs"]["calls"], 5)
+
+    def test_the_old_format_has_no_blocks(self):
+        (self.dir / "g").write_bytes(gmon([self.HIST]) + b"\x02" + word(1) + struct.pack("<2Q", 0x401008, 5))
+        done = monarc("convert", "--to", "bsd", "-o", "b", "g", cwd=self.dir)
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
+        self.assertIn(b"block", done.stderr)
+        self.assertFalse((self.dir / "b").exists())
+
+    def test_arcs_are_those_of_the_old_format(self):
+        """With pointers of four bytes, the same bytes."""
+        (self.dir / "g").write_bytes(gmon([self.HIST], [(0x401004, 0x401008, 5), (0x401005, 0x401009, 6)], 4))
+        self.assertEqual(monarc("convert", "--to", "bsd", "-o", "b", "g", cwd=self.dir).returncode, 0)
+        payloads = struct.pack("<6I", 0x401004, 0x401008, 5, 0x401005, 0x401009, 6)
+        self.assertEqual((self.dir / "b").read_bytes()[-24:], payloads)
+        self.assertTrue((self.dir / "g").read_bytes().endswith(b"\1" + payloads[:12] + b"\1" + payloads[12:]))
+
+    def test_sums_are_profiles(self):
+        """What -s leaves in gmon.sum is one more profile to add to."""
+        main_at = self.demo()["main"]
+        (self.dir / "a").write_bytes(gmon([(main_at, main_at + 4, [3, 4])], [(main_at + 1, main_at, 5)]))
+        for inputs, times in ((["a", "a"], 2), (["gmon.sum", "a"], 3)):
+            done = monarc("gprof", "-s", DEMO, *inputs, cwd=self.dir)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = self.info((self.dir / "gmon.sum").read_bytes())
+            self.assertEqual((found["histograms"][0]["samples"], found["arcs"]["calls"]), (7 * times, 5 * times))
+
     def test_native_formats(self):
         """Both byte orders and pointer sizes, told by the file alone."""
         for order in "<>":
@@ -215,6 +335,60 @@ class Proposal(Case):
         self.assertEqual(found["summaries"], [{"counters": 1, "sum": 5, "largest": 5}] * 2)
         self.assertEqual(found["counters"][0]["sum"], 5)
 
+    def test_lengths_do_not_count_tag_and_length(self):
+        self.assertEqual(len(record(ARCS, word(1, 0))), 8 + 8)
+        short = bbg().replace(record(ARCS, word(1, 0)), word(ARCS, 16) + word(1, 0))
+        self.assertNotEqual(self.info(short)["damaged"] or self.info(short)["error"], [])
+
+    def test_arcs_lead_to_blocks(self):
+        self.assertNotEqual(self.info(bbg().replace(record(ARCS, word(2, 1)), record(ARCS, word(3, 1))))["damaged"], [])
+
+    def test_lines_change_the_file_and_back(self):
+        (self.dir / "b.h").write_text("\n" * 9)
+        lines = record(LINES) + record(LINES, word(0), string("a.c"), word(7), word(0), string("b.h"), word(3),
+                                       word(0), string("a.c"), word(8)) + record(LINES)
+        self.assertEqual(self.counts(bbg(lines=lines), da(group(5))), {"a.c": {7: 5, 8: 5}, "b.h": {3: 5}})
+
+    def test_large_counts(self):
+        """64 bits, of which a signed number is read elsewhere."""
+        self.assertEqual(self.counts(bbg(), da(group(2**63 - 1))), {"a.c": {7: 2**63 - 1}})
+        self.assertEqual(self.counts(bbg(), da(group(2**32 + 3))), {"a.c": {7: 2**32 + 3}})
+
+    def test_a_function_that_never_ran(self):
+        self.assertEqual(self.counts(bbg(), da(group(0))), {"a.c": {7: 0}})
+
+    def test_cut_files_are_errors(self):
+        for whole in bbg(), da(group(5)):
+            for length in range(9, len(whole)):
+                found = self.info(whole[:length])
+                self.assertTrue(found["error"] or found["damaged"] or length in self.ends(whole), length)
+
+    @staticmethod
+    def ends(data):
+        at, ends = 8, set()
+        while at < len(data):
+            at += 8 + U.unpack_from(data, at + 4)[0]
+            ends.add(at)
+        return ends
+
+    def test_suffixes(self):
+        """.bbg and .da: a folder is looked through for them."""
+        (self.dir / "x.bbg").write_bytes(bbg())
+        (self.dir / "x.da").write_bytes(da(group(5)))
+        done = monarc("cover", "-q", "--lcov", "-", ".", cwd=self.dir)
+        self.assertEqual((done.returncode, b"DA:7,5\n" in done.stdout), (0, True))
+
+    def test_several_functions(self):
+        """Each with its records behind it, in the same order in both files or in another."""
+        notes = bbg() + bbg(name="g", lines=record(LINES) + record(LINES, word(0), string("a.c"), word(9)) +
+                            record(LINES))[8:]
+        f = record(FUNCTION, string("f"), word(CHECKSUM)) + record(ARC_COUNTS, Q.pack(5))
+        g = record(FUNCTION, string("g"), word(CHECKSUM)) + record(ARC_COUNTS, Q.pack(6))
+        sums = word(2) + Q.pack(11) + Q.pack(6)
+        tail = record(OBJECT_SUMMARY, sums) + record(PROGRAM_SUMMARY, sums)
+        for body in f + g, g + f:
+            self.assertEqual(self.counts(notes, da(body + tail)), {"a.c": {7: 5, 9: 6}})
+
     def test_several_runs(self):
         """Concatenated with and without their heads, or merged."""
         for counters in da(group(5), group(6)), da(group(5)) + da(group(6)), da(group(11)):
@@ -224,6 +398,128 @@ class Proposal(Case):
         merged = (self.dir / "sum").read_bytes()
         self.assertEqual(self.info(merged)["groups"], 1)
         self.assertEqual(self.info(merged)["counters"][0]["sum"], 11)
+
+
+@unittest.skipUnless(shutil.which("gcc") and shutil.which("g++"), "gcc makes the files that are converted")
+class Written(Case):
+    """bbg and da as monarc writes them, read here by the text of the proposal alone; records of tags that
+    it does not have are passed over."""
+
+    SOURCE = ("int one(int x)\n{\n    if (x > 2)\n        return 1;\n    return x;\n}\n"
+              "int main(void)\n{\n    int s = 0;\n    for (int i = 0; i < 7; i++)\n        s += one(i);\n"
+              "    return s == 99;\n}\n")
+
+    def setUp(self):
+        super().setUp()
+        (self.dir / "p.cc").write_text(self.SOURCE)
+        for words in ["g++", "--coverage", "-O0", "-o", "p", "p.cc"], ["./p"]:
+            subprocess.run(words, cwd=self.dir, check=True)
+        stem = next(self.dir.glob("*.gcno")).stem
+        for kind, out in ("bbg", f"{stem}.gcno"), ("da", f"{stem}.gcda"):
+            done = monarc("convert", "--to", kind, "-o", f"w.{kind}", "--notes", f"{stem}.gcno", out, cwd=self.dir)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.notes, self.counters = ((self.dir / f"w.{kind}").read_bytes() for kind in ("bbg", "da"))
+
+    @staticmethod
+    def records(data):
+        at, found = 8, []
+        while at < len(data):
+            tag, length = struct.unpack_from("<II", data, at)
+            assert at + 8 + length <= len(data)
+            if FUNCTION <= tag <= PROGRAM_SUMMARY:
+                found.append((tag, data[at + 8:at + 8 + length]))
+            at += 8 + length
+        return found
+
+    @staticmethod
+    def head(data):
+        """Name and checksum of a FUNCTION record."""
+        length = U.unpack_from(data)[0]
+        padded = 4 + (length + 4 & ~3)
+        assert len(data) == padded + 4 and not data[4 + length:padded].strip(b"\0")
+        return data[4:4 + length].decode(), U.unpack_from(data, padded)[0]
+
+    def test_order_of_notes(self):
+        """FUNCTION, BLOCKS, then ARCS for each block, then LINES for each block, and the next function."""
+        self.assertEqual(self.notes[:4], b"gbbg")
+        tags, found = [tag for tag, _ in self.records(self.notes)], self.records(self.notes)
+        expected = []
+        for tag, data in found:
+            if tag == BLOCKS:
+                blocks = len(data) // 4
+                expected += [FUNCTION, BLOCKS] + [ARCS] * blocks + [LINES] * blocks
+        self.assertEqual(tags, expected)
+        self.assertEqual(tags.count(FUNCTION), 2)
+
+    def test_block_flags_are_none(self):
+        for tag, data in self.records(self.notes):
+            if tag == BLOCKS:
+                self.assertEqual(data, bytes(len(data)))
+
+    def test_arcs_and_flags(self):
+        """Each is two numbers: a block of the function, and flags of which two are defined."""
+        for tag, data in self.records(self.notes):
+            blocks = len(data) // 4 if tag == BLOCKS else blocks if tag != FUNCTION else 0
+            if tag == ARCS:
+                self.assertEqual(len(data) % 8, 0)
+                for to, flags in struct.iter_unpack("<II", data):
+                    self.assertLess(to, blocks)
+                    self.assertEqual(flags & ~7, 0)
+
+    def test_names_are_mangled(self):
+        names = [self.head(data)[0] for tag, data in self.records(self.notes) if tag == FUNCTION]
+        self.assertEqual(sorted(names), ["_Z3onei", "main"])
+
+    def test_functions_of_both_files(self):
+        heads = [[self.head(data) for tag, data in self.records(file) if tag == FUNCTION]
+                 for file in (self.notes, self.counters)]
+        self.assertEqual(heads[0], heads[1])
+
+    def test_order_of_counters(self):
+        """FUNCTION and ARC_COUNTS for each, then the summaries of object and program."""
+        self.assertEqual(self.counters[:4], b"gcov")
+        self.assertEqual([tag for tag, _ in self.records(self.counters)],
+                         [FUNCTION, ARC_COUNTS] * 2 + [OBJECT_SUMMARY, PROGRAM_SUMMARY])
+
+    def test_a_count_for_each_arc_off_the_tree(self):
+        wanted, counted = [], []
+        for tag, data in self.records(self.notes):
+            wanted += [0] if tag == FUNCTION else []
+            if tag == ARCS:
+                wanted[-1] += sum(not flags & 1 for _, flags in struct.iter_unpack("<II", data))
+        counted = [len(data) // 8 for tag, data in self.records(self.counters) if tag == ARC_COUNTS]
+        self.assertEqual(wanted, counted)
+
+    def test_summaries_are_those_of_the_counts(self):
+        counts = [n for tag, data in self.records(self.counters) if tag == ARC_COUNTS
+                  for n, in struct.iter_unpack("<Q", data)]
+        summaries = [data for tag, data in self.records(self.counters) if tag >= OBJECT_SUMMARY]
+        self.assertEqual(summaries, [struct.pack("<IQQ", len(counts), sum(counts), max(counts))] * 2)
+
+    def test_lines_have_numbers_and_names(self):
+        lines, file = set(), None
+        for tag, data in self.records(self.notes):
+            file = None if tag == FUNCTION else file
+            at = 0
+            while tag == LINES and at < len(data):
+                line, at = U.unpack_from(data, at)[0], at + 4
+                if line:
+                    lines.add((file, line))
+                    continue
+                length = U.unpack_from(data, at)[0]
+                file, at = data[at + 4:at + 4 + length].decode(), at + 4 + (length + 4 & ~3)
+        self.assertLessEqual({("p.cc", 3), ("p.cc", 4), ("p.cc", 5), ("p.cc", 10)}, lines)
+
+    def test_versions_are_equal(self):
+        self.assertEqual(self.notes[4:8], self.counters[4:8])
+        self.assertRegex(self.notes[4:8], rb"^[0-9A-Z][0-9][0-9][epr]$")
+
+    def test_the_same_lines_as_before(self):
+        stem = next(self.dir.glob("*.gcno")).stem
+        texts = [re.sub(r"(?m)^TN:.*\n", "", monarc("cover", "-q", "--lcov", "-", name, cwd=self.dir).stdout.decode())
+                 for name in (f"{stem}.gcno", "w.bbg")]
+        self.assertEqual(*texts)
+        self.assertIn("DA:3,7\n", texts[0])
 
 
 if __name__ == "__main__":
