@@ -508,8 +508,8 @@ class Folder(unittest.TestCase):
 class EveryVersion(Folder):
     """Files made from the format page."""
 
-    def program(self, version, name="program", **more):
-        units, functions, names = made.mapping(*made.sample(version), version, **more)
+    def program(self, version, name="program", sections=None, **more):
+        units, functions, names = sections or made.mapping(*made.sample(version), version, **more)
         self.write("empty.c", "int x;\n")
         self.write("units", units), self.write("functions", functions), self.write("names", names)
         self.run_in("gcc", "-c", "-o", "empty.o", "empty.c")
@@ -524,6 +524,27 @@ class EveryVersion(Folder):
         self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
         self.assertEqual(got["/src/f.c"]["DA"], made.LINES)
         self.assertEqual(got["/src/f.c"]["FN"], {"f": 10, "never": 0})
+        # Six in the lines of f(), one in a macro that it uses on line 4, and the whole of never(), which did not run.
+        regions = cover_json(self.folder, "program", profile)["totals"]["regions"]
+        self.assertEqual(regions, {"all": 8, "hit": 7, "unknown": 0})
+
+    def test_names_of_rust_and_swift(self):
+        """Mangled by rustc in both ways, and by swiftc, whose names begin as the bitmap does in text."""
+        names = {b"_ZN6shapes4area17h0123456789abcdefE": "shapes::area", b"_RNvCsabc_7mycrate3foo": "mycrate::foo",
+                 b"$s4main3fooyyF": "$s4main3fooyyF", b"$s4main3baryyF": "$s4main3baryyF"}
+        functions = [(name, i + 7, [1], [], [[made.code(made.count(0), 4 * i + 1, 1, 4 * i + 3, 2)]])
+                     for i, name in enumerate(names)]
+        counts = [(name, i + 7, [i + 1]) for i, name in enumerate(names)]
+        with_zero = re.sub(r"(?<=Values:\n)(\d+)\n", r"\1\n# Num Bitmap Bytes:\n$0\n", made.text(counts).decode())
+        for version in (5, 6, 7):
+            units, code, blob = made.mapping(functions, [b"/src", b"all"] if version > 5 else [b"x", b"/src/all"], version)
+            self.program(version, sections=(units, code, blob))
+            for name, data in (("p.profraw", made.raw(counts, 8)), ("p.profdata", made.indexed(counts, 8)),
+                               ("p.proftext", made.text(counts)), ("zero.proftext", with_zero)):
+                self.write(name, data)
+                value = cover_json(self.folder, "--system", "program", name)
+                found = {f["linkage_name"]: (f["name"], f["count"]) for s in value["sources"] for f in s["functions"]}
+                self.assertEqual(found, {name.decode(): (shown, i + 1) for i, (name, shown) in enumerate(names.items())}, name)
 
     def test_every_version_of_the_mapping(self):
         for version in made.MAPPING_VERSIONS:
