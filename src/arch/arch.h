@@ -204,6 +204,9 @@ struct arch {
     /* ...or, where it does not, the number out of the code before the instruction, as libraries
      * have it; SYSCALL_UNKNOWN. */
     int64_t (*syscall_number)(struct bytes before);
+    /* Registers of a call's first three arguments, which keep them in the call; all 0: not known.
+     */
+    uint8_t syscall_arguments[3];
     const struct arch_calls *calls; /* NULL: at the end of a call, its arguments are lost */
 };
 

@@ -618,5 +618,6 @@ const struct arch arch_x86_64 = {
     .syscall_code = {0x0f, 0x05},
     .syscall_code_len = 2,
     .syscall_number = syscall_number,
+    .syscall_arguments = {5, 4, 1}, /* rdi, rsi, rdx */
     .calls = &CALLS,
 };

@@ -108,8 +108,9 @@ const struct command command_locks = {
 const struct command command_io = {
     .name = "io",
     .synopsis = "[OPTION...] [RECORDING...]",
-    .summary = "Show which files, pipes and sockets threads waited for",
+    .summary = "Show which files, pipes and sockets threads read, wrote and waited for",
     OPTIONS_OF(LOCKS_OPTIONS, LOCKS_GROUPS),
-    COLUMNS_OF(&locks_columns, &locks_waiter_columns, &locks_holder_columns),
+    COLUMNS_OF(&locks_columns, &locks_waiter_columns, &locks_holder_columns,
+               &locks_transfer_columns),
     .run = io_run,
 };

@@ -201,6 +201,20 @@ uint32_t collector_wait_step(struct collector *c, const struct recording_link *s
  * the first time. */
 void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns, uint64_t at_ns);
 
+/* The system call that a place is in, by number; -1: in none, or it is not known. */
+int64_t collector_call_of(const struct collector *c, struct collector_place place);
+
+/* Counts what calls at a place transferred; `t` has no thread yet. */
+void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,
+                        uint64_t at_ns);
+
+/* What a process that has ended transferred with all that it waited for, by the kernel's account;
+ * may be told of several. */
+void collector_transferred(struct collector *c, const struct recording_transferred *all);
+
+/* The sum of these. */
+struct recording_transferred collector_transferred_so_far(const struct collector *c);
+
 /* What a program says of its work (labels.h): the number of these labels, which are copied, with
  * the ids of a trace and of a span in it, or NULL. Keys differ from each other. If there are too
  * many sets already, those with a span lose that, and others become none. */

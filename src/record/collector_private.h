@@ -109,6 +109,9 @@ struct collector {
     VEC(struct recording_resource) resources; /* what was waited for */
     VEC(struct recording_link) steps;
     struct map resource_of, step_of;
+    VEC(struct recording_transfer) transfers;
+    struct map transfer_of;
+    struct recording_transferred transferred;
     struct map lacks_variable; /* image -> whether it does not define that of labels */
     struct intern label_texts; /* keys and values */
     struct intern label_keys;  /* of sets: their bytes, put together; the number is the set's */

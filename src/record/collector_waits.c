@@ -1,4 +1,4 @@
-/* What threads wait for, and chains of threads that wait for each other.
+/* What threads wait for, chains of threads that wait for each other, and what they transfer.
  *
  * A resource is known by its kind and its address in the memory of a process. The first look at one
  * asks /proc/PID/maps what lies there, so that it gets a name, and what several processes share
@@ -24,6 +24,7 @@
 #include <string.h>
 
 enum {
+    MOST_TRANSFERS = 200000,
     MOST_RESOURCES = 20000,
     MOST_STEPS = 200000,
     THREAD_BITS = 18, /* of a step's key: 50,000 threads */
@@ -183,6 +184,55 @@ void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns
     s->waits += is_new;
 }
 
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+int64_t collector_call_of(const struct collector *c, struct collector_place place)
+{
+    const struct recording_node *node = &c->tally.nodes.at[place.node];
+    bool is_call = (node->object == c->kernel || node->object == c->wait) &&
+                   node->address < RECORDING_KERNEL_FAULT;
+    return is_call ? (int64_t)node->address : -1;
+}
+
+/* Beyond MOST_TRANSFERS, files are not told apart any more, and then stacks. */
+void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,
+                        uint64_t at_ns)
+{
+    bool is_new;
+    t.thread = collector_thread(c, pid, tid, at_ns);
+    if (!collector_counts(c, c->threads.at[t.thread].process, at_ns))
+        return;
+    if (c->transfers.len >= MOST_TRANSFERS) {
+        t.resource = RECORDING_NONE;
+        t.node = c->transfers.len >= 2 * MOST_TRANSFERS ? RECORDING_ROOT : t.node;
+    }
+    uint32_t at = map_index(&c->transfer_of, map_two(t.thread, t.resource),
+                            map_two(t.node, t.is_write), c->transfers.len, &is_new);
+    if (is_new) {
+        vec_push(&c->transfers, t);
+        return;
+    }
+    struct recording_transfer *known = &c->transfers.at[at];
+    known->calls += t.calls;
+    known->bytes += t.bytes;
+    known->disk_bytes += t.disk_bytes;
+}
+
+void collector_transferred(struct collector *c, const struct recording_transferred *all)
+{
+    c->transferred.read += all->read;
+    c->transferred.written += all->written;
+    c->transferred.read_calls += all->read_calls;
+    c->transferred.write_calls += all->write_calls;
+    c->transferred.disk_read += all->disk_read;
+    c->transferred.disk_written += all->disk_written;
+}
+
+struct recording_transferred collector_transferred_so_far(const struct collector *c)
+{
+    return c->transferred;
+}
+
 uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     return collector_has_process(c, pid) ? collector_thread(c, pid, tid, at_ns) : RECORDING_NONE;
@@ -206,6 +256,9 @@ void collector_waits_finish(struct collector *c, struct recording *out)
     }
     for (size_t i = 0; i < c->steps.len; i++)
         vec_push(&out->links, c->steps.at[i]);
+    vec_copy(&out->transfers, &c->transfers);
+    if (c->transferred.read_calls + c->transferred.write_calls)
+        vec_push(&out->transferred, c->transferred);
 }
 
 void collector_waits_free(struct collector *c)
@@ -214,4 +267,6 @@ void collector_waits_free(struct collector *c)
     vec_free(&c->steps);
     map_deinit(&c->resource_of);
     map_deinit(&c->step_of);
+    vec_free(&c->transfers);
+    map_deinit(&c->transfer_of);
 }

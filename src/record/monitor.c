@@ -100,7 +100,7 @@ static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct
 }
 
 /* Where another thread of ours stops the program for a moment, only ends are taken. */
-static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rusage *usage)
+static pid_t monitor_take_child(const struct monitor *m, int *status, struct rusage *usage)
 {
     siginfo_t next = {0};
     if (!m->source || !m->source->stops_apart)
@@ -109,6 +109,23 @@ static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rus
         !next.si_pid || next.si_code == CLD_TRAPPED || next.si_code == CLD_STOPPED)
         return 0;
     return wait4(next.si_pid, status, WNOHANG | __WALL | __WNOTHREAD, usage);
+}
+
+/* Before a child that has ended is gone, its account is read: what it transferred, with all whom it
+ * has waited for. */
+static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rusage *usage)
+{
+    struct recording_transferred all;
+    siginfo_t next = {0};
+    bool has_account =
+        m->options->wants_waits &&
+        !waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) &&
+        next.si_pid && next.si_pid != m->launch.launcher && next.si_code != CLD_TRAPPED &&
+        next.si_code != CLD_STOPPED && proc_transferred(next.si_pid, 0, &all);
+    pid_t pid = monitor_take_child(m, status, usage);
+    if (has_account && pid == next.si_pid && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+        collector_transferred(m->collector, &all);
+    return pid;
 }
 
 /* All children that have something to say. The source sees each status first. */

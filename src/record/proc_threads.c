@@ -4,6 +4,7 @@
 #include "record/proc_threads.h"
 
 #include "base/bytes.h"
+#include "profile/model/recording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,6 +151,25 @@ bool proc_list_threads(pid_t pid, struct proc_tids *out)
             vec_push(&out->at, (pid_t)strtol(d->d_name, NULL, 10));
     closedir(folder);
     return out->at.len != 0;
+}
+
+bool proc_transferred(pid_t pid, pid_t tid, struct recording_transferred *out)
+{
+    char path[PATH_BYTES], text[512];
+    if (tid)
+        snprintf(path, sizeof path, "/proc/%d/task/%d/io", (int)pid, (int)tid);
+    else
+        snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[len > 0 ? len : 0] = '\0';
+    return sscanf(text,
+                  "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64
+                  " read_bytes: %" SCNu64 " write_bytes: %" SCNu64,
+                  &out->read, &out->written, &out->read_calls, &out->write_calls, &out->disk_read,
+                  &out->disk_written) == 6;
 }
 
 bool proc_has_thread(pid_t pid, pid_t tid)

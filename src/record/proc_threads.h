@@ -49,6 +49,11 @@ int proc_thread_place(pid_t pid, pid_t tid);
  * which thread ran before another; 0: not known. */
 double proc_thread_last_run(pid_t pid, pid_t tid);
 
+/* What a thread transferred in its life; tid 0: what its process did, with all children that it has
+ * waited for. false: it is gone, or not ours to see. */
+struct recording_transferred;
+bool proc_transferred(pid_t pid, pid_t tid, struct recording_transferred *out);
+
 struct proc_tids {
     VEC(pid_t) at;
 };

@@ -35,6 +35,8 @@ class Run:
         self.turns, self.parallel, self.waits, self.creators = [], [], [], []
         self.ranks = []  # (process, rank, size, local rank or None, launcher, host)
         self.resources, self.links = [], []  # (kind, process, address, name); see wait()
+        # (thread, resource, node, is_write, calls, bytes, bytes of disks), six sums
+        self.transfers, self.transferred = [], []
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
     def add(self, items, *item):
@@ -173,6 +175,11 @@ class Run:
             yield run_list(41, *(self.index(parent) + self.index(thread) + leb(node)
                                  + self.index(resource) + leb(doing, waits, ns)
                                  for parent, thread, node, resource, doing, waits, ns in self.links))
+        if self.transfers:
+            yield run_list(52, *(leb(thread) + self.index(resource) + leb(*rest)
+                                 for thread, resource, *rest in self.transfers))
+        if self.transferred:
+            yield run_list(53, *(leb(*sums) for sums in self.transferred))
         yield run_list(10, *self.put_samples())
         yield from self.put_times()
 

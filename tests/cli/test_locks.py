@@ -26,10 +26,11 @@ SCRATCH = tempfile.TemporaryDirectory()
 
 
 def setUpModule():
-    Case.program = Path(SCRATCH.name) / "locks"
+    Case.program, Transfers.program = (Path(SCRATCH.name) / name for name in ("locks", "transfers"))
     compiler = os.environ.get("CC", "gcc").split()
-    subprocess.run([*compiler, "-g", "-O1", "-pthread", ROOT / "tests/record/programs/locks.c", "-o",
-                    Case.program], check=True)
+    for program in Case.program, Transfers.program:
+        subprocess.run([*compiler, "-g", "-O1", "-pthread", ROOT / f"tests/record/programs/{program.name}.c",
+                        "-o", program], check=True)
 
 
 class Case(unittest.TestCase):
@@ -47,6 +48,14 @@ class Case(unittest.TestCase):
             self.assertEqual(sum(w["waits"] for w in row["waiters"]), row["waits"])
             self.assertAlmostEqual(sum(h["seconds"] for h in row["holders"] if not h["depth"]),
                                    row["held_seconds"])
+            for written, of in (False, "read_bytes"), (True, "written_bytes"):
+                self.assertEqual(sum(t["bytes"] for t in row.get("transfers", []) if t["is_write"] == written),
+                                 row.get(of, 0))
+        if "transferred" in table and name == "io":
+            for of in "read_bytes", "written_bytes":
+                placed = table["transferred"][f"placed_{of}"]
+                self.assertEqual(sum(row[of] for row in table["rows"]), placed)
+                self.assertLessEqual(placed, table["transferred"][of])
         self.assertAlmostEqual(sum(row["seconds"] for row in table["rows"]), table["seen_seconds"])
         self.assertLessEqual(table["seen_seconds"],
                              (table["waited_seconds"] + table["ready_seconds"]) * 1.000001)
@@ -185,6 +194,76 @@ class Truth(Case):
         self.assertIn(b"[deadlock]", done.stdout)
 
 
+class Transfers(Case):
+    """Bytes by file, which the program counts itself. Sums are the kernel's and exact; what of them belongs to
+    which file follows from samples in the kernel, which not every user may take."""
+
+    def run_mode(self, mode, options=()):
+        """The table, its rows by file, and what the program says."""
+        folder, files = self.dir / "t.monarc", self.dir / "files"
+        files.mkdir(exist_ok=True)
+        done = monarc("run", "--off-cpu", "--no-report", *options, "-o", folder, self.program, mode, files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = {}
+        for line in done.stdout.decode().splitlines():
+            direction, name, number = line.split()
+            said[direction, name] = int(number)
+        table = self.table("io", folder)
+        return table, {Path(row["name"]).name: row for row in table["rows"] if row["name"]}, said
+
+    def check_total(self, table, said, made=2 * (16 << 20)):
+        """Programs read some more when they start, libraries and /proc, and write what they say."""
+        total = table["transferred"]
+        read = sum(n for (direction, _), n in said.items() if direction == "read")
+        self.assertTrue(read <= total["read_bytes"] < read + (1 << 20), (read, total))
+        written = said["written", "c"] + made
+        self.assertTrue(written <= total["written_bytes"] < written + (1 << 17), (written, total))
+        return total
+
+    def needs_places(self, table):
+        if os.geteuid() and not table["transferred"]["placed_read_bytes"]:
+            self.skipTest("this user may not sample the kernel")
+
+    def test_two_files(self):
+        for options in [], ["--method", "ptrace"]:
+            table, rows, said = self.run_mode("two", options)
+            total = self.check_total(table, said)
+            self.needs_places(table)
+            if options and not ("a" in rows and "b" in rows):
+                continue  # hardly a sample: the machine is too busy for ptrace
+            a, b = rows["a"]["read_bytes"], rows["b"]["read_bytes"]
+            self.assertGreater(a + b, 0.5 * total["read_bytes"])
+            if not options:
+                self.assertAlmostEqual(a / (a + b), 3 / 4, delta=0.15)
+            for row, function in (rows["a"], "read_piece_of_a"), (rows["b"], "read_piece_of_b"):
+                stacks = [t["stack"] for t in row["transfers"] if not t["is_write"] and t["stack"]]
+                self.assertTrue(all(function in stack for stack in stacks), stacks)
+
+    def test_two_threads(self):
+        table, rows, said = self.run_mode("threads")
+        total = self.check_total(table, said)
+        self.needs_places(table)
+        self.assertGreater(rows["a"]["read_bytes"], 0.5 * total["read_bytes"])
+        self.assertGreater(rows["c"]["written_bytes"], 0.5 * said["written", "c"])
+        self.assertEqual(rows["c"]["read_bytes"], 0)
+
+    def test_child_that_ends_at_once(self):
+        """Its account is gone when its end is told; that of its parent has it, too."""
+        table, _, said = self.run_mode("children")
+        total = self.check_total(table, said)
+        self.needs_places(table)
+        self.assertGreater(sum(row["read_bytes"] for row in table["rows"]), 0.5 * total["read_bytes"])
+        self.assertLess(sum(row["read_bytes"] for row in table["rows"] if row["kind"] == "pipe"), 100000)
+
+    def test_pipe(self):
+        """Seen waiting, it is asked for more than there is: what calls get is the mean of the thread's."""
+        table, _, said = self.run_mode("pipe")
+        self.check_total(table, said, 2 * (16 << 20) + 40000)
+        pipe = next(row for row in table["rows"] if row["kind"] == "pipe")
+        self.assertTrue(0 < pipe["read_bytes"] <= said["read", "pipe"] * 1.05, pipe)
+        self.assertTrue(any("main" in t["stack"] for t in pipe["transfers"]))
+
+
 def made_run():
     """Two threads: one waits for 3 s for a lock, for 2.7 s of it while the other one is in fsync."""
     run = Run("./demo", stacks=10, whole=10, length=4 * 10**9)
@@ -248,6 +327,44 @@ file /data/wal: 1.000 s in 6 waits
   waiting in
           1.000 s        6  fsync < work.isra.0
 """)
+
+    def test_bytes(self):
+        run = made_run()
+        reader, writer = run.node((0, WORK), (1, READ)), run.node((0, WORK), (1, FSYNC))
+        run.transfers += [(1, 1, reader, 0, 7, 5_000_000, 1_000_000), (1, 1, writer, 1, 2, 2_500_000, 2_500_000),
+                          (0, None, reader, 0, 1, 500_000, 0)]
+        run.transferred.append((6_000_000, 2_500_000, 40, 10, 1_000_000, 2_500_000))
+        folder = run.write(self.dir / "bytes.monarc")
+        self.assertEqual(self.text("io", folder), """\
+Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits that were not looked at
+Bytes    6.000 MB read (1.000 MB from disk), 2.500 MB written in 50 calls; 94.1 % of them below
+
+file /data/wal: 1.000 s in 6 waits; 5.000 MB read (1.000 MB from disk), 2.500 MB written
+  waiting in
+          1.000 s        6  fsync < work.isra.0
+  reading and writing in
+          5.000 MB    read  read < work.isra.0
+          2.500 MB written  fsync < work.isra.0
+
+file that was closed before it could be named, in work.isra.0: 0.500 MB read
+  reading and writing in
+          0.500 MB    read  read < work.isra.0
+""")
+        table = self.table("io", folder)
+        self.assertEqual(table["transferred"]["placed_read_bytes"], 5_500_000)
+        self.assertEqual(len(self.table("io", folder, "--thread", "evictor")["rows"]), 1)
+        self.assertNotIn("read_bytes", self.table("locks", folder)["rows"][0])
+        merged = monarc("merge", "-o", self.dir / "sum.monarc", folder, folder)
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        twice = self.table("io", self.dir / "sum.monarc")
+        self.assertEqual((twice["transferred"]["read_bytes"], twice["rows"][0]["read_bytes"]), (12_000_000, 10_000_000))
+
+    def test_damaged_bytes(self):
+        for bad in (9, None, 0, 0, 1, 1, 1), (0, 99, 0, 0, 1, 1, 1), (0, None, 99, 0, 1, 1, 1), (0, None, 0, 2, 1, 1, 1):
+            run = made_run()
+            run.transfers.append(bad)
+            done = monarc("io", run.write(self.dir / "bad.monarc"))
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
 
     def test_rust(self):
         """Its own libraries are left out of a wait's stack as C's are, in both manglings."""

@@ -1,4 +1,5 @@
 /* Functions of the collector that the stand-ins of tests have no use for: nobody publishes labels,
+ * bytes are not counted,
  * and no process is known to live. For one file of a test program. */
 #ifndef TESTS_RECORD_SILENT_COLLECTOR_H
 #define TESTS_RECORD_SILENT_COLLECTOR_H
@@ -29,6 +30,29 @@ size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
 {
     (void)c, (void)pids, (void)most;
     return 0;
+}
+
+int64_t collector_call_of(const struct collector *c, struct collector_place place)
+{
+    (void)c, (void)place;
+    return -1;
+}
+
+void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,
+                        uint64_t at_ns)
+{
+    (void)c, (void)pid, (void)tid, (void)t, (void)at_ns;
+}
+
+void collector_transferred(struct collector *c, const struct recording_transferred *all)
+{
+    (void)c, (void)all;
+}
+
+struct recording_transferred collector_transferred_so_far(const struct collector *c)
+{
+    (void)c;
+    return (struct recording_transferred){0};
 }
 
 #endif

@@ -312,6 +312,29 @@ static void read_link(struct recording_reader *from)
     vec_push(&from->recording->links, wait);
 }
 
+static void read_transfer(struct recording_reader *from)
+{
+    struct recording_transfer one = {.thread = cursor_leb128_u32(&from->in)};
+    one.resource = read_take_index(from);
+    one.node = cursor_leb128_u32(&from->in);
+    one.is_write = cursor_leb128_u32(&from->in);
+    one.calls = cursor_leb128(&from->in);
+    one.bytes = cursor_leb128(&from->in);
+    one.disk_bytes = cursor_leb128(&from->in);
+    vec_push(&from->recording->transfers, one);
+}
+
+static void read_transferred(struct recording_reader *from)
+{
+    struct recording_transferred all = {.read = cursor_leb128(&from->in)};
+    all.written = cursor_leb128(&from->in);
+    all.read_calls = cursor_leb128(&from->in);
+    all.write_calls = cursor_leb128(&from->in);
+    all.disk_read = cursor_leb128(&from->in);
+    all.disk_written = cursor_leb128(&from->in);
+    vec_push(&from->recording->transferred, all);
+}
+
 /* The empty set, 0, is not in the file. Texts are checked with all else. */
 static void read_label_set(struct recording_reader *from)
 {
@@ -520,6 +543,7 @@ static void (*const READERS[])(struct recording_reader *) = {
     [RECORDING_TAG_PARALLEL] = read_parallel,  [RECORDING_TAG_WAITS] = read_wait,
     [RECORDING_TAG_CREATORS] = read_creator,   [RECORDING_TAG_RANKS] = read_rank,
     [RECORDING_TAG_RESOURCES] = read_resource, [RECORDING_TAG_LINKS] = read_link,
+    [RECORDING_TAG_TRANSFERS] = read_transfer, [RECORDING_TAG_TRANSFERRED] = read_transferred,
     [RECORDING_TAG_LABELS] = read_label_set,   [RECORDING_TAG_LABELLED] = read_labelled,
     [RECORDING_TAG_BRANCHES] = read_branch,
 };

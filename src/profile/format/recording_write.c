@@ -230,6 +230,29 @@ static void write_link(struct recording_writer *to, size_t i)
     write_put(to, wait->ns);
 }
 
+static void write_transfer(struct recording_writer *to, size_t i)
+{
+    const struct recording_transfer *one = &to->recording->transfers.at[i];
+    write_put(to, one->thread);
+    write_put_index(to, one->resource);
+    write_put(to, one->node);
+    write_put(to, one->is_write);
+    write_put(to, one->calls);
+    write_put(to, one->bytes);
+    write_put(to, one->disk_bytes);
+}
+
+static void write_transferred(struct recording_writer *to, size_t i)
+{
+    const struct recording_transferred *all = &to->recording->transferred.at[i];
+    write_put(to, all->read);
+    write_put(to, all->written);
+    write_put(to, all->read_calls);
+    write_put(to, all->write_calls);
+    write_put(to, all->disk_read);
+    write_put(to, all->disk_written);
+}
+
 /*     n │ {key │ value} │ has a span │ [16 + 8 bytes] */
 static void write_label_set(struct recording_writer *to, size_t i)
 {
@@ -487,6 +510,10 @@ static void write_lists(struct recording_writer *to)
         write_list(to, RECORDING_TAG_RESOURCES, r->resources.len, write_resource);
     if (r->links.len)
         write_list(to, RECORDING_TAG_LINKS, r->links.len, write_link);
+    if (r->transfers.len)
+        write_list(to, RECORDING_TAG_TRANSFERS, r->transfers.len, write_transfer);
+    if (r->transferred.len)
+        write_list(to, RECORDING_TAG_TRANSFERRED, r->transferred.len, write_transferred);
     write_list(to, RECORDING_TAG_SAMPLES, r->samples.len, write_sample);
     if (r->label_sets.len > 1) {
         write_list(to, RECORDING_TAG_LABELS, r->label_sets.len - 1, write_label_set);

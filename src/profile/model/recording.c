@@ -40,6 +40,8 @@ void recording_deinit(struct recording *r)
     vec_free(&r->creators);
     vec_free(&r->resources);
     vec_free(&r->links);
+    vec_free(&r->transfers);
+    vec_free(&r->transferred);
     vec_free(&r->labels);
     vec_free(&r->label_sets);
     arena_deinit(&r->arena);
@@ -279,6 +281,11 @@ bool recording_check(const struct recording *r, struct err *e)
              is_index_or_none(at->resource, r->resources.len) && at->doing < RECORDING_DOINGS &&
              (at->parent != RECORDING_NONE || at->resource != RECORDING_NONE) &&
              !__builtin_add_overflow(sum, at->ns, &sum))
+    sum = 0;
+    EACH(transfers, recording_transfer, "transfer",
+         at->thread < r->threads.len && is_index_or_none(at->resource, r->resources.len) &&
+             at->node < r->nodes.len && at->is_write <= 1 &&
+             !__builtin_add_overflow(sum, at->bytes, &sum))
     EACH(arcs, recording_arc, "arc",
          is_index_or_none(at->from_object, objects) && is_index_or_none(at->self_object, objects))
     EACH(branches, recording_branch, "branch",

@@ -327,6 +327,25 @@ struct recording_link {
     uint64_t ns;       /* for how long this was the last step, all waits together */
 };
 
+/* What calls at a place read from a file, pipe or terminal, or wrote to it. Exact in sum, as the
+ * kernel accounts for each thread; how it is shared out among files and stacks follows from the
+ * calls that were seen. */
+struct recording_transfer {
+    uint32_t thread;
+    uint32_t resource;          /* RECORDING_NONE: what the descriptor was is not known */
+    uint32_t node;              /* in the system call */
+    uint32_t is_write;          /* 0 or 1 */
+    uint64_t calls;             /* that were seen, by samples or waiting */
+    uint64_t bytes, disk_bytes; /* disk: of these, those that a disk had to be asked for */
+};
+
+/* All that a run transferred, by the kernel's account; what the list above lacks has no place. */
+struct recording_transferred {
+    uint64_t read, written;
+    uint64_t read_calls, write_calls;
+    uint64_t disk_read, disk_written; /* also by faults of mapped files */
+};
+
 struct recording {
     struct arena arena; /* texts */
     VEC(struct recording_text)
@@ -352,6 +371,8 @@ struct recording {
     VEC(struct recording_creator) creators;  /* by thread */
     VEC(struct recording_resource) resources; /* what threads were seen waiting for */
     VEC(struct recording_link) links;         /* parents before their children */
+    VEC(struct recording_transfer) transfers;
+    VEC(struct recording_transferred) transferred; /* one a run, if it is known */
     VEC(struct recording_label) labels;
     VEC(struct recording_label_set) label_sets; /* [0] is empty, if there are any */
 

@@ -510,6 +510,15 @@ static void merge_links(struct recording_merging *m)
         link.node = m->nodes[link.node];
         vec_push(&m->into->links, link);
     }
+    for (size_t i = 0; i < m->from->transfers.len; i++) {
+        struct recording_transfer one = m->from->transfers.at[i];
+        one.thread += m->threads;
+        one.resource += one.resource == RECORDING_NONE ? 0 : resources;
+        one.node = m->nodes[one.node];
+        vec_push(&m->into->transfers, one);
+    }
+    for (size_t i = 0; i < m->from->transferred.len; i++)
+        vec_push(&m->into->transferred, m->from->transferred.at[i]);
 }
 
 static void merge_calls(struct recording_merging *m)

@@ -17,6 +17,10 @@
  * The time of waiters adds up to that of the row; shares of holders, with what was not seen, to all
  * of it, and those of deeper ones to that of the one above. JSON has the same rows whole.
  *
+ * Files have what was read and written as well, by stack, below who waited for them: one that
+ * nobody had to wait for has that alone. The head says how much it is of all that the kernel has
+ * counted.
+ *
  * Stacks stand innermost function first, cut after STACK_NAMES. What a holder waits for itself
  * stands below it. Shares are of the row's time. */
 #include "profile/report/writers.h"
@@ -46,6 +50,10 @@ enum {
     LOCK_WAITS,
     LOCK_SECONDS,
     LOCK_HELD,
+    LOCK_READ,
+    LOCK_DISK_READ,
+    LOCK_WRITTEN,
+    LOCK_DISK_WRITTEN,
     LOCK_UNHELD,
     LOCK_COLUMNS
 };
@@ -60,6 +68,10 @@ static const struct column columns[LOCK_COLUMNS] = {
     [LOCK_WAITS] = {"waits", "waits that were long enough to be looked at"},
     [LOCK_SECONDS] = {"seconds", "time waited, all threads together"},
     [LOCK_HELD] = {"held_seconds", "of these, with a holder that was seen"},
+    [LOCK_READ] = {"read_bytes", "only in io: bytes read from it"},
+    [LOCK_DISK_READ] = {"disk_read_bytes", "only in io: of these, from a disk"},
+    [LOCK_WRITTEN] = {"written_bytes", "only in io: bytes written to it"},
+    [LOCK_DISK_WRITTEN] = {"disk_written_bytes", "only in io: of these, that will go to a disk"},
     [LOCK_UNHELD] = {"why_unheld", "why no holder is told of the rest; absent: there is no rest"},
 };
 const struct column_table locks_columns = {"What was waited for", "locks", "rows", columns,
@@ -74,6 +86,25 @@ static const struct column waiter_columns[WAITER_COLUMNS] = {
 };
 const struct column_table locks_waiter_columns = {"Stacks that waited", "locks", "waiters",
                                                   waiter_columns, WAITER_COLUMNS};
+
+/* Stacks that read or wrote. */
+enum {
+    TRANSFER_WRITES,
+    TRANSFER_BYTES,
+    TRANSFER_DISK,
+    TRANSFER_CALLS,
+    TRANSFER_CALL,
+    TRANSFER_COLUMNS
+};
+static const struct column transfer_columns[TRANSFER_COLUMNS] = {
+    [TRANSFER_WRITES] = {"is_write", "it wrote; else it read"},
+    [TRANSFER_BYTES] = {"bytes", "that calls in this stack transferred"},
+    [TRANSFER_DISK] = {"disk_bytes", "of these, from a disk, or that will go to one"},
+    [TRANSFER_CALLS] = {"calls_seen", "calls by which bytes were shared out"},
+    [TRANSFER_CALL] = {"call", "the system call; null: not known"},
+};
+const struct column_table locks_transfer_columns = {
+    "Stacks that read or wrote", "locks", "transfers", transfer_columns, TRANSFER_COLUMNS};
 
 /* The levels of the tree are numbers: JSON that is nested as deep as chains of locks are would
  * be hard to query. */
@@ -109,6 +140,12 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+/* What text shows; JSON has all bytes. */
+static double megabytes(uint64_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
 /* Nothing of nothing is no share. */
 static double share_of(uint64_t part, uint64_t whole)
 {
@@ -117,12 +154,17 @@ static double share_of(uint64_t part, uint64_t whole)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* Whether a system call says more than the function that made it: not "read < read". */
+/* Whether a system call says more than the function that made it: not "read < read", nor "pread64 <
+ * pread". */
 static bool call_says_more(const struct locks *t, uint32_t number)
 {
     const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
-    return s && s->call && *s->call && strcmp(s->call, "futex") &&
-           (!s->len || strcmp(s->call, names_text(t->names, t->frames[s->frame].function)) != 0);
+    if (!s || !s->call || !*s->call || !strcmp(s->call, "futex"))
+        return false;
+    const char *name = s->len ? names_text(t->names, t->frames[s->frame].function) : "";
+    size_t len = strlen(name);
+    bool is_same = !strncmp(s->call, name, len) && (!s->call[len] || !strcmp(s->call + len, "64"));
+    return !s->len || !is_same;
 }
 
 /* A path on one line, from column `used` on: as many names as there is room for, and at least two.
@@ -235,6 +277,46 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
     }
 }
 
+/* "12.345 MB read (4.100 MB from disk), 3.400 MB written". What was written goes to a disk later,
+ * if at all, and whoever wrote it did not wait for that: it is in JSON alone. Megabytes are
+ * millions of bytes, as disks and networks count. */
+static void put_bytes(struct out *out, uint64_t read, uint64_t disk_read, uint64_t written)
+{
+    if (read)
+        out_printf(out, "%.3f MB read", megabytes(read));
+    if (disk_read)
+        out_printf(out, " (%.3f MB from disk)", megabytes(disk_read));
+    if (written)
+        out_printf(out, "%s%.3f MB written", read ? ", " : "", megabytes(written));
+}
+
+/* Stacks that read or wrote, the most bytes first. They are apart from the stacks that waited, as
+ * most calls find what they want in the page cache, and only some of them wait. */
+static void put_transfers(struct out *out, const struct locks *t, const struct lock *lock,
+                          const struct text_style *style)
+{
+    if (lock->transfers_len)
+        out_str(out, "  reading and writing in\n");
+    for (size_t i = 0; i < lock->transfers_len && i < MOST_WAITERS; i++) {
+        const struct lock_transfer *one = &lock->transfers[i];
+        out_spaces(out, INDENT);
+        out_printf(out, "%9.3f MB %7s  ", megabytes(one->bytes),
+                   one->is_write ? "written" : "read");
+        size_t used = INDENT + 22;
+        if (call_says_more(t, one->stack)) {
+            text_name(out, t->stacks[one->stack].call);
+            out_str(out, " < ");
+            used += strlen(t->stacks[one->stack].call) + 3;
+        }
+        put_stack(out, t, one->stack, style, used);
+        out_char(out, '\n');
+    }
+    if (lock->transfers_len > MOST_WAITERS) {
+        out_spaces(out, INDENT);
+        out_printf(out, "[%zu more stacks, not shown]\n", lock->transfers_len - MOST_WAITERS);
+    }
+}
+
 /* A paragraph. What has no name is told by who waits for it, and how many such things there are.
  * The system call stands with the stack where it says more than "futex". */
 static void put_lock(struct out *out, const struct locks *t, const struct lock *lock,
@@ -248,15 +330,22 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     } else {
         if (lock->objects > 1)
             out_printf(out, "(%" PRIu32 " of them) ", lock->objects);
-        out_str(out, !strcmp(lock->kind, "sleep") ? "in " : "waited for in ");
+        bool is_plain = !strcmp(lock->kind, "sleep") || !lock->waits;
+        if (!strcmp(lock->kind, "file"))
+            out_str(out, "that was closed before it could be named, ");
+        out_str(out, is_plain ? "in " : "waited for in ");
         if (lock->function == NO_FUNCTION)
             out_str(out, "[stack not known]");
         else
             text_name(out, names_text(t->names, lock->function));
     }
-    out_printf(out, ": %.3f s in %" PRIu64 " wait%s%s\n", seconds(lock->ns), lock->waits,
-               lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "");
-    out_str(out, "  waiting in\n");
+    out_str(out, ": ");
+    if (lock->waiters_len || !lock->transfers_len)
+        out_printf(out, "%.3f s in %" PRIu64 " wait%s%s%s", seconds(lock->ns), lock->waits,
+                   lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "",
+                   lock->transfers_len ? "; " : "");
+    put_bytes(out, lock->read, lock->disk_read, lock->written);
+    out_str(out, lock->waiters_len ? "\n  waiting in\n" : "\n");
     for (size_t i = 0; i < lock->waiters_len && i < MOST_WAITERS; i++) {
         const struct lock_waiter *w = &lock->waiters[i];
         out_spaces(out, INDENT);
@@ -274,7 +363,25 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
         out_spaces(out, INDENT);
         out_printf(out, "[%zu more stacks, not shown]\n", lock->waiters_len - MOST_WAITERS);
     }
+    put_transfers(out, t, lock, style);
     put_holders(out, t, lock, style);
+}
+
+/* What the run read and wrote in all: exact, by the kernel's account, whatever was chosen of it.
+ * The share below is of the threads that were chosen, so that a low one may also mean that others
+ * did the work. */
+static void put_total(struct out *out, const struct locks *t)
+{
+    uint64_t all = t->total.read + t->total.written;
+    out_str(out, "Bytes    ");
+    put_bytes(out, t->total.read, t->total.disk_read, t->total.written);
+    if (!all)
+        out_str(out, "none were transferred");
+    out_printf(out, " in %" PRIu64 " calls", t->total.read_calls + t->total.write_calls);
+    if (all)
+        out_printf(out, "; %.1f %% of them below",
+                   100 * share_of(t->placed_read + t->placed_written, all));
+    out_char(out, '\n');
 }
 
 /* Locks come before the rest, and each part has a line that says what it is. The second line of the
@@ -296,7 +403,9 @@ void locks_text(struct out *out, const struct report_input *in)
     if (t->unseen_ns)
         out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
     out_char(out, '\n');
-    if (!t->has_waits)
+    if (t->has_total)
+        put_total(out, t);
+    if (!t->has_waits && !t->has_total)
         out_str(out, "\nNo waits were recorded. 'monarc run --off-cpu' records them.\n");
     else if (!t->len)
         out_printf(out, "\nNo thread was seen waiting for a %s.\n",
@@ -364,7 +473,21 @@ static void json_holder(struct json *j, const struct locks *t, const struct lock
     json_end(j);
 }
 
-/* A row, with its two lists. */
+/* Bytes are an estimate, but whole numbers: their sum is that of the row. */
+static void json_transfer(struct json *j, const struct locks *t, const struct lock_transfer *one)
+{
+    struct field fields[TRANSFER_COLUMNS] = {[TRANSFER_WRITES] = field_bool(one->is_write),
+                                             [TRANSFER_BYTES] = field_u64(one->bytes),
+                                             [TRANSFER_DISK] = field_u64(one->disk_bytes),
+                                             [TRANSFER_CALLS] = field_u64(one->calls),
+                                             [TRANSFER_CALL] = call_field(t, one->stack)};
+    json_begin(j, '{');
+    columns_json(j, transfer_columns, TRANSFER_COLUMNS, fields);
+    json_stack(j, t, one->stack);
+    json_end(j);
+}
+
+/* A row, with its lists. */
 static void json_lock(struct json *j, const struct locks *t, const struct lock *lock)
 {
     bool has_function = !lock->name && lock->function != NO_FUNCTION;
@@ -377,6 +500,10 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
         [LOCK_WAITS] = field_u64(lock->waits),
         [LOCK_SECONDS] = field_double(seconds(lock->ns)),
         [LOCK_HELD] = field_double(seconds(lock->held_ns)),
+        [LOCK_READ] = t->is_io ? field_u64(lock->read) : field_text_if(NULL),
+        [LOCK_DISK_READ] = t->is_io ? field_u64(lock->disk_read) : field_text_if(NULL),
+        [LOCK_WRITTEN] = t->is_io ? field_u64(lock->written) : field_text_if(NULL),
+        [LOCK_DISK_WRITTEN] = t->is_io ? field_u64(lock->disk_written) : field_text_if(NULL),
         [LOCK_UNHELD] = field_text_if(lock->unheld)};
     json_begin(j, '{');
     columns_json(j, columns, LOCK_COLUMNS, fields);
@@ -388,6 +515,12 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
     for (size_t i = 0; i < lock->holders_len; i++)
         json_holder(j, t, lock, &lock->holders[i]);
     json_end(j);
+    if (t->is_io)
+        json_key(j, "transfers"), json_begin(j, '[');
+    for (size_t i = 0; t->is_io && i < lock->transfers_len; i++)
+        json_transfer(j, t, &lock->transfers[i]);
+    if (t->is_io)
+        json_end(j);
     json_end(j);
 }
 
@@ -402,6 +535,18 @@ void locks_json(struct out *out, const struct report_input *in)
     json_pair_double(&j, "ready_seconds", seconds(t->ready_ns));
     json_pair_double(&j, "seen_seconds", seconds(t->seen_ns));
     json_pair_double(&j, "unseen_seconds", seconds(t->unseen_ns));
+    if (t->has_total) {
+        json_key(&j, "transferred"), json_begin(&j, '{');
+        json_pair_u64(&j, "read_bytes", t->total.read);
+        json_pair_u64(&j, "written_bytes", t->total.written);
+        json_pair_u64(&j, "disk_read_bytes", t->total.disk_read);
+        json_pair_u64(&j, "disk_written_bytes", t->total.disk_written);
+        json_pair_u64(&j, "read_calls", t->total.read_calls);
+        json_pair_u64(&j, "write_calls", t->total.write_calls);
+        json_pair_u64(&j, "placed_read_bytes", t->placed_read);
+        json_pair_u64(&j, "placed_written_bytes", t->placed_written);
+        json_end(&j);
+    }
     json_key(&j, "rows"), json_begin(&j, '[');
     for (size_t i = 0; i < t->len; i++)
         json_lock(&j, t, &t->rows[i]);

@@ -269,7 +269,7 @@ static void perf_sampled(struct perf_source *s, const struct perf_record *r)
     struct collector_place place = collector_place(s->collector, &sample);
     collector_sample_at(s->collector, &sample, place);
     if (s->waits)
-        waits_ran(s->waits, sample.tid, r->time, place.node);
+        waits_ran(s->waits, &sample, place);
     if (*choice == 0)
         perf_weighed(s, &sample, r->period);
 }

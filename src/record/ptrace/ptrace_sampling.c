@@ -357,7 +357,7 @@ void ptrace_sample(struct ptrace_source *s, struct ptrace_thread *t)
     struct collector_place place = collector_place(s->collector, &sample);
     collector_sample_at(s->collector, &sample, place);
     if (s->waits)
-        waits_ran(s->waits, t->tid, sample.at_ns, place.node);
+        waits_ran(s->waits, &sample, place);
 }
 
 uint64_t ptrace_leave_over(struct ptrace_source *s, struct ptrace_thread *t)

@@ -55,11 +55,16 @@ void waits_free(struct waits *w)
     if (!w)
         return;
     for (size_t i = 0; i < w->threads.len; i++) {
+        if (w->threads.at[i].io)
+            vec_free(&w->threads.at[i].io->calls);
+        free(w->threads.at[i].io);
         free(w->threads.at[i].registers);
         free(w->threads.at[i].observed);
         waits_chain_free(&w->threads.at[i]);
     }
     vec_free(&w->asked);
+    vec_free(&w->io_slots);
+    vec_free(&w->io_left);
     vec_free(&w->threads);
     vec_free(&w->running);
     vec_free(&w->parallel);
@@ -148,6 +153,7 @@ static void waits_remove(struct waits *w, int32_t slot)
 {
     struct waiting_thread *t = &w->threads.at[slot];
     waits_unqueue(w, slot);
+    waits_io_end(w, slot);
     free(t->registers);
     free(t->observed);
     waits_chain_free(t);
@@ -278,8 +284,11 @@ void waits_fork(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns)
 
 void waits_found(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns)
 {
-    if (waits_find(w, tid) == NO_THREAD)
-        waits_queue(w, waits_begin(w, pid, tid, WAITS_THREAD_FOUND, at_ns), &w->fresh);
+    if (waits_find(w, tid) != NO_THREAD)
+        return;
+    int32_t slot = waits_begin(w, pid, tid, WAITS_THREAD_FOUND, at_ns);
+    waits_queue(w, slot, &w->fresh);
+    waits_io_found(w, slot);
 }
 
 void waits_exec(struct waits *w, pid_t pid, uint64_t at_ns)
@@ -397,6 +406,7 @@ void waits_finish(struct waits *w, uint64_t now_ns)
         waits_give(w, t);
         t->state = WAITS_THREAD_UNKNOWN;
     }
+    waits_io_finish(w, now_ns);
     if (w->losses)
         collector_lose(w->collector, RECORDING_LOST_OTHER, LOST_SWITCHES, w->losses,
                        w->sums.lost_ns);

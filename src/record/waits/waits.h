@@ -54,8 +54,9 @@ void waits_leaving(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
 void waits_switch(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns, bool is_out,
                   bool is_ready);
 
-/* A sample of a thread that ran: somebody who waits for it may want to know where. */
-void waits_ran(struct waits *w, pid_t tid, uint64_t at_ns, uint32_t node);
+/* A sample of a thread that ran: somebody who waits for it may want to know where, and it may be in
+ * a call that reads or writes. */
+void waits_ran(struct waits *w, const struct collector_sample *s, struct collector_place place);
 
 /* For sources that are told of no switches, instead of the three above: what a thread's clock in
  * /proc shows, again and again, and at its end. A wait that is seen going on is looked at; it has

@@ -319,9 +319,13 @@ static void chain_forget_asked(struct waits *w, uint64_t before_ns)
     }
 }
 
-void waits_ran(struct waits *w, pid_t tid, uint64_t at_ns, uint32_t node)
+void waits_ran(struct waits *w, const struct collector_sample *s, struct collector_place place)
 {
+    pid_t tid = s->tid;
+    uint64_t at_ns = s->at_ns;
+    uint32_t node = place.node;
     size_t kept = 0;
+    waits_io_sampled(w, s, place);
     chain_forget_asked(w, at_ns);
     int32_t runs = w->asked.len ? waits_find(w, tid) : NO_THREAD;
     if (runs == NO_THREAD || !w->threads.at[runs].asked)

@@ -213,6 +213,8 @@ void waits_look(struct waits *w, int32_t slot)
     if (t->state == WAITS_THREAD_FOUND)
         t->state = WAITS_THREAD_WAITS;
     waits_chain_begin(w, slot, &look, t->look.node);
+    if (look.state == WAITS_BLOCKED)
+        waits_io_waiting(w, slot, &look);
 }
 
 /* Looks at the threads that have been off long enough, the longest first; returns in how long the
@@ -253,7 +255,8 @@ static uint64_t waits_piece(const struct waits *w, uint64_t now_ns)
 uint64_t waits_poll(struct waits *w, uint64_t now_ns, uint64_t told_ns)
 {
     uint64_t due = waits_look_at_all(w, now_ns), piece = waits_piece(w, now_ns);
-    uint64_t again = waits_chain_again(w, now_ns);
+    uint64_t again = waits_chain_again(w, now_ns), accounts = waits_io_poll(w, now_ns);
+    again = again < accounts ? again : accounts;
     due = due < piece ? due : piece;
     due = due < again ? due : again;
     due = due > LEAST_PAUSE_NS ? due : LEAST_PAUSE_NS;

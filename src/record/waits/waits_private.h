@@ -4,6 +4,7 @@
  *   waits_look.c     looks at threads that wait, and waits that go on
  *   waits_resource.c what a thread waits for, and who holds it
  *   waits_chain.c    what the holder does meanwhile, and for whom that one waits
+ *   waits_io.c       what threads read and write
  *   waits_observe.c  waits of threads whose switches are not told
  *   waits_times.c    how many run at a time
  */
@@ -53,6 +54,23 @@ struct waits_asked {
     int32_t slot;            /* of the thread that waits */
 };
 
+/* A call that was seen, which transfers bytes. */
+struct waits_call {
+    pid_t pid, tid;
+    uint32_t resource, node;
+    bool is_write, is_wait, is_file;
+    uint64_t wanted; /* of a wait: how much it asked for */
+    uint64_t weight; /* of a sample */
+};
+
+/* A thread's account, as it was read last, and calls that were seen since then. */
+struct waits_io {
+    struct recording_transferred account;
+    uint64_t read_ns;
+    bool is_listed; /* in io_slots */
+    VEC(struct waits_call) calls;
+};
+
 struct waiting_thread {
     pid_t pid, tid;
     enum waits_thread_state state;
@@ -81,6 +99,7 @@ struct waiting_thread {
     uint64_t delay_ns, delay_read_ns;   /* the last reading, that may be used later, and when; 0 */
     uint64_t delayed_ns, delayed_until_ns; /* how much was told, and up to when */
     struct waits_chain *chain;             /* who holds what it waits for; or NULL */
+    struct waits_io *io;                   /* NULL: no such call was seen */
     uint32_t asked;                        /* how many of `asked` want its next sample */
 };
 
@@ -125,6 +144,10 @@ struct waits {
     VEC(struct waits_asked) asked; /* in the order of looks */
     struct waits_glance glances[WAITS_GLANCES];
     uint64_t glance_number;
+    VEC(int32_t) io_slots;          /* threads of which calls were seen */
+    VEC(struct waits_call) io_left; /* of threads that ended before their accounts were read */
+    struct recording_transferred io_told; /* what was shared out, and what had no place */
+    uint64_t io_again_ns;                 /* until then no account is read */
     uint8_t stack[WAITS_STACK_BYTES];
 };
 
@@ -227,8 +250,28 @@ struct waits_resource {
 bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct waits_look *look,
                     struct waits_resource *out);
 
+/* What a descriptor is, as far as its name says; false: it is closed, or not ours to see. */
+bool waits_resource_of_descriptor(pid_t pid, int fd, struct waits_resource *out);
+
 /* Whether the lock still has the same word. */
 bool waits_resource_is_same(pid_t pid, const struct waits_resource *before);
+
+/* --- waits_io.c ------------------------------------------------------------------------------- */
+
+/* A thread that was there before recording: what it transferred so far does not count. */
+void waits_io_found(struct waits *w, int32_t slot);
+
+/* A thread that was looked at in a call, or sampled in one. */
+void waits_io_waiting(struct waits *w, int32_t slot, const struct waits_look *look);
+void waits_io_sampled(struct waits *w, const struct collector_sample *s,
+                      struct collector_place place);
+
+/* Reads accounts that are due; returns in how long it wants to be asked again. */
+uint64_t waits_io_poll(struct waits *w, uint64_t now_ns);
+
+/* The thread has ended; all have. */
+void waits_io_end(struct waits *w, int32_t slot);
+void waits_io_finish(struct waits *w, uint64_t now_ns);
 
 /* --- waits_chain.c: who holds it -------------------------------------------------------------- */
 

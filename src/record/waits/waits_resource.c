@@ -268,19 +268,26 @@ static void resource_find_peer(const struct waits *w, struct waits_resource *out
     }
 }
 
-/* Of a socket, the other end is not in /proc. */
-static bool resource_of_descriptor(const struct waits *w, struct waits_resource *out, pid_t pid,
-                                   int fd)
+bool waits_resource_of_descriptor(pid_t pid, int fd, struct waits_resource *out)
 {
     if (!resource_link(pid, fd, out->name))
         return false;
     out->kind = RECORDING_RESOURCE_FILE;
-    if ((out->address = resource_inode(out->name, "socket:["))) {
+    if ((out->address = resource_inode(out->name, "socket:[")))
         out->kind = RECORDING_RESOURCE_SOCKET;
-    } else if ((out->address = resource_inode(out->name, "pipe:["))) {
+    else if ((out->address = resource_inode(out->name, "pipe:[")))
         out->kind = RECORDING_RESOURCE_PIPE;
+    return true;
+}
+
+/* Of a socket, the other end is not in /proc. */
+static bool resource_of_descriptor(const struct waits *w, struct waits_resource *out, pid_t pid,
+                                   int fd)
+{
+    if (!waits_resource_of_descriptor(pid, fd, out))
+        return false;
+    if (out->kind == RECORDING_RESOURCE_PIPE)
         resource_find_peer(w, out, pid, resource_mode(pid, fd));
-    }
     return true;
 }
 

@@ -78,6 +78,12 @@ struct lock_step {
     bool is_mixed;        /* several threads */
 };
 
+/* A stack that read or wrote, and in which row. */
+struct lock_transferring {
+    struct lock_transfer transfer;
+    uint32_t row;
+};
+
 /* A stack that waited, and for which row. */
 struct lock_waiting {
     struct lock_waiter waiter;
@@ -93,12 +99,13 @@ struct locks_making {
     VEC(struct lock_making) rows;
     VEC(struct lock_step) steps; /* [0] is none */
     VEC(struct lock_waiting) waiters;
+    VEC(struct lock_transferring) transfers;
     VEC(struct lock_frame) frames; /* [0] is none */
     struct map frame_of;           /* caller and function -> frame */
     struct map same_stack;         /* innermost frame and call -> stack */
     uint32_t *same;                /* resource -> one at the same place that says more, or itself */
     struct map stack_of;           /* node -> stack */
-    struct map row_of, step_of, waiter_of;
+    struct map row_of, step_of, waiter_of, transfer_of;
 };
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -333,8 +340,11 @@ static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, 
 /* The row of a resource that is waited for in a stack. */
 static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
 {
-    resource = locks_resource(m, resource, stack);
-    const struct recording_resource *r = &m->in->recording->resources.at[resource];
+    static const struct recording_resource closed = {.kind = RECORDING_RESOURCE_FILE};
+    bool is_known = resource != RECORDING_NONE; /* else its descriptor had been closed */
+    resource = is_known ? locks_resource(m, resource, stack) : resource;
+    const struct recording_resource *r =
+        is_known ? &m->in->recording->resources.at[resource] : &closed;
     uint32_t kind = locks_kind(m, r->kind, stack), function = NO_FUNCTION;
     bool is_new, is_named = locks_has_name(r);
     bool is_memory = r->kind <= RECORDING_RESOURCE_JOIN;
@@ -461,6 +471,57 @@ static void locks_add_chains(struct locks_making *m)
     arena_deinit(&scratch);
 }
 
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+/* What was transferred, to the rows of files: some of these nobody had to wait for. */
+static void locks_add_transfers(struct locks_making *m, struct locks *out)
+{
+    const struct recording *r = m->in->recording;
+    for (size_t i = 0; i < r->transferred.len; i++) {
+        const struct recording_transferred *all = &r->transferred.at[i];
+        out->has_total = true;
+        out->total.read += all->read;
+        out->total.written += all->written;
+        out->total.read_calls += all->read_calls;
+        out->total.write_calls += all->write_calls;
+        out->total.disk_read += all->disk_read;
+        out->total.disk_written += all->disk_written;
+    }
+    for (size_t i = 0; i < r->transfers.len; i++) {
+        const struct recording_transfer *t = &r->transfers.at[i];
+        bool is_new;
+        if (m->in->choice->threads && !m->in->choice->threads[t->thread])
+            continue;
+        uint32_t stack = locks_stack(m, t->node), row = locks_row(m, t->resource, stack);
+        uint32_t at =
+            map_index(&m->transfer_of, map_two(row, t->is_write), stack, m->transfers.len, &is_new);
+        if (is_new)
+            vec_push(&m->transfers,
+                     ((struct lock_transferring){{.stack = stack, .is_write = t->is_write}, row}));
+        struct lock_transfer *one = &m->transfers.at[at].transfer;
+        struct lock *of = &m->rows.at[row].row;
+        one->calls += t->calls;
+        one->bytes += t->bytes;
+        one->disk_bytes += t->disk_bytes;
+        *(t->is_write ? &of->written : &of->read) += t->bytes;
+        *(t->is_write ? &of->disk_written : &of->disk_read) += t->disk_bytes;
+        *(t->is_write ? &out->placed_written : &out->placed_read) += t->bytes;
+    }
+}
+
+/* By row first, as waiters are. */
+static int locks_transfers_by_bytes(const void *left, const void *right)
+{
+    const struct lock_transferring *l = left, *r = right;
+    if (l->row != r->row)
+        return l->row < r->row ? -1 : 1;
+    if (l->transfer.bytes != r->transfer.bytes)
+        return l->transfer.bytes < r->transfer.bytes ? 1 : -1;
+    if (l->transfer.is_write != r->transfer.is_write)
+        return l->transfer.is_write ? 1 : -1;
+    return (l->transfer.stack > r->transfer.stack) - (l->transfer.stack < r->transfer.stack);
+}
+
 /* --- the table ------------------------------------------------------------------------------- */
 
 /* Locks first, then by time; names make the order of equal ones the same each time. */
@@ -471,6 +532,8 @@ static int locks_by_time(const void *left, const void *right)
         return l->is_lock ? -1 : 1;
     if (l->ns != r->ns)
         return l->ns < r->ns ? 1 : -1;
+    if (l->read + l->written != r->read + r->written)
+        return l->read + l->written < r->read + r->written ? 1 : -1;
     return strcmp(l->name ? l->name : "", r->name ? r->name : "");
 }
 
@@ -568,10 +631,15 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     locks_sum_waits(out, in);
     locks_find_same(&m);
     locks_add_chains(&m);
+    if (in->is_io)
+        locks_add_transfers(&m, out);
     locks_link_steps(&m);
     struct lock *rows = ARENA_NEW(a, struct lock, m.rows.len + 1);
     struct lock_waiter *waiters = ARENA_NEW(a, struct lock_waiter, m.waiters.len + 1);
-    size_t waiter = 0;
+    size_t waiter = 0, transfer = 0;
+    struct lock_transfer *transfers = ARENA_NEW(a, struct lock_transfer, m.transfers.len + 1);
+    if (m.transfers.len)
+        qsort(m.transfers.at, m.transfers.len, sizeof *m.transfers.at, locks_transfers_by_bytes);
     if (m.waiters.len)
         qsort(m.waiters.at, m.waiters.len, sizeof *m.waiters.at, locks_waiters_by_time);
     for (uint32_t i = 0; i < m.rows.len; i++) {
@@ -584,7 +652,13 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
             waiters[waiter] = m.waiters.at[waiter].waiter;
             of->row.waiters_len += waiters[waiter].ns || waiters[waiter].waits;
         }
-        if (of->row.waiters_len) /* others were over before they were looked at */
+        of->row.transfers = transfers + transfer;
+        for (; transfer < m.transfers.len && m.transfers.at[transfer].row == i; transfer++) {
+            transfers[transfer] = m.transfers.at[transfer].transfer;
+            of->row.transfers_len += transfers[transfer].bytes > 0;
+        }
+        if (of->row.waiters_len ||
+            of->row.transfers_len) /* others were over before they were looked at */
             rows[out->len++] = of->row;
     }
     if (out->len)
@@ -604,6 +678,8 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     vec_free(&m.waiters);
     map_deinit(&m.frame_of);
     map_deinit(&m.same_stack);
+    vec_free(&m.transfers);
+    map_deinit(&m.transfer_of);
     map_deinit(&m.stack_of);
     map_deinit(&m.row_of);
     map_deinit(&m.step_of);

@@ -26,6 +26,14 @@ struct lock_waiter {
     uint64_t waits, ns;
 };
 
+/* What was read from a file in a stack, or written to it. */
+struct lock_transfer {
+    uint32_t stack;
+    bool is_write;
+    uint64_t calls;             /* that were seen */
+    uint64_t bytes, disk_bytes; /* as far as they can be told apart (recording.h) */
+};
+
 /* What a holder did: rows of a tree, each below whoever waits for it. */
 struct lock_holder {
     uint32_t depth;
@@ -52,6 +60,9 @@ struct lock {
     size_t waiters_len;
     const struct lock_holder *holders; /* depth first, by time */
     size_t holders_len;
+    uint64_t read, written, disk_read, disk_written;
+    const struct lock_transfer *transfers; /* by bytes */
+    size_t transfers_len;
 };
 
 struct locks {
@@ -65,7 +76,10 @@ struct locks {
     uint64_t ready_ns;  /* and for a CPU, of which what came after waits is in the rows as well */
     uint64_t seen_ns;   /* of that, in the rows */
     uint64_t unseen_ns; /* in waits that were too short to be looked at, or may not be */
-    bool has_waits;     /* the recording has off-CPU time at all */
+    bool has_total;     /* it is known what the whole run read and wrote */
+    struct recording_transferred total;
+    uint64_t placed_read, placed_written; /* of that, of the threads chosen, in the rows */
+    bool has_waits;                       /* the recording has off-CPU time at all */
     bool is_io;
 };
 
