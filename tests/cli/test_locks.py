@@ -249,19 +249,29 @@ class Transfers(Case):
 
     def test_child_that_ends_at_once(self):
         """Its account is gone when its end is told; that of its parent has it, too."""
-        table, _, said = self.run_mode("children")
+        for mode in "children", "short":
+            self.check_children(*self.run_mode(mode))
+
+    def check_children(self, table, _rows, said):
         total = self.check_total(table, said)
         self.needs_places(table)
         self.assertGreater(sum(row["read_bytes"] for row in table["rows"]), 0.5 * total["read_bytes"])
         self.assertLess(sum(row["read_bytes"] for row in table["rows"] if row["kind"] == "pipe"), 100000)
 
     def test_pipe(self):
-        """Seen waiting, it is asked for more than there is: what calls get is the mean of the thread's."""
-        table, _, said = self.run_mode("pipe")
-        self.check_total(table, said, 2 * (16 << 20) + 40000)
-        pipe = next(row for row in table["rows"] if row["kind"] == "pipe")
-        self.assertTrue(0 < pipe["read_bytes"] <= said["read", "pipe"] * 1.05, pipe)
-        self.assertTrue(any("main" in t["stack"] for t in pipe["transfers"]))
+        """Seen waiting, it is asked for more than there is: only if it was the thread's only call, that is known.
+        Beside reading of files, which takes nearly all of the thread's time, it gets next to nothing."""
+        for mode in "pipe", "mixed":
+            table, _, said = self.run_mode(mode)
+            self.check_total(table, said, 2 * (16 << 20) + 40000)
+            pipe = next(row for row in table["rows"] if row["kind"] == "pipe")
+            if mode == "mixed":
+                self.assertLess(pipe["read_bytes"], 0.1 * table["transferred"]["read_bytes"])
+            else:
+                self.assertLessEqual(pipe["read_bytes"], said["read", "pipe"] * 1.05, pipe)
+            if mode == "pipe":
+                self.assertGreater(pipe["read_bytes"], 0)
+                self.assertTrue(any("main" in t["stack"] for t in pipe["transfers"]))
 
 
 def made_run():

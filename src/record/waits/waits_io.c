@@ -5,8 +5,9 @@
  *     a look at a wait           the same, and how much the call asked for
  *
  * What a thread transferred between two readings of its account is shared out among the calls that
- * were seen in between. Each wait is one call: of a file it gets what it asked for, of a pipe or
- * terminal the mean of the thread's calls, as those return what there is. The rest is shared out
+ * were seen in between. Each wait is one call: of a file it gets what it asked for. A pipe or
+ * terminal returns what there is, so that a wait there gets bytes only if the thread made no other
+ * call, and then it is exact. The rest is shared out
  * by the CPU time that was sampled in calls, because that is what copying takes. Where no call of
  * the kind was seen, bytes have no place. So sums are exact, and what has no place is known:
  *
@@ -72,7 +73,9 @@ static void io_share_one(struct waits *w, const struct waits_call *calls, size_t
                          uint64_t bytes, uint64_t made, uint64_t *disk, uint64_t at_ns)
 {
     struct arena scratch = {0};
-    uint64_t *given = ARENA_NEW(&scratch, uint64_t, len + 1), left = bytes;
+    uint64_t *given = ARENA_NEW(&scratch, uint64_t, len + 1), left = bytes, waits = 0;
+    for (size_t i = 0; i < len; i++)
+        waits += calls[i].is_write == is_write && calls[i].is_wait;
     double weights = 0, waited = 0, sampled = 0;
     for (size_t i = 0; i < len; i++) {
         const struct waits_call *call = &calls[i];
@@ -81,7 +84,7 @@ static void io_share_one(struct waits *w, const struct waits_call *calls, size_t
         weights += call->is_wait ? 0 : (double)call->weight;
         if (!call->is_wait)
             continue;
-        uint64_t most = call->is_file ? call->wanted : made ? bytes / made : 0;
+        uint64_t most = call->is_file ? call->wanted : made == waits ? bytes / made : 0;
         given[i] = most < left ? most : left;
         left -= given[i];
         waited += call->is_file ? (double)given[i] : 0;

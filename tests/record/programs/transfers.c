@@ -4,7 +4,9 @@
  *     two       reads two files by calls of the same size, one three times as much as the other
  *     threads   two threads, one writes a file, the other one reads one
  *     children  a child process reads a file, and ends at once; its parent reads nothing
+ *     short     many children, one after the other, read a file for some milliseconds each
  *     pipe      a child writes into a pipe, the parent waits for each piece
+ *     mixed     the same, and the parent reads a file each time
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -113,7 +115,24 @@ int main(int argc, char **argv)
         read_pipe += (uint64_t)read(ends[0], &read_a, sizeof read_a);
         while (wait(NULL) > 0)
             ;
-    } else if (!strcmp(mode, "pipe")) {
+    } else if (!strcmp(mode, "short")) {
+        int ends[2];
+        uint64_t one, all = 0;
+        seconds = 0.005;
+        if (pipe(ends))
+            return 3;
+        for (int i = 0; i < 80; i++) {
+            if (!fork()) {
+                reader(&seconds);
+                _exit(write(ends[1], &read_a, sizeof read_a) != sizeof read_a);
+            }
+            while (wait(NULL) > 0)
+                ;
+            if (read(ends[0], &one, sizeof one) == sizeof one)
+                all += one;
+        }
+        read_a = all;
+    } else if (!strcmp(mode, "pipe") || !strcmp(mode, "mixed")) {
         int ends[2];
         if (pipe(ends))
             return 3;
@@ -127,8 +146,11 @@ int main(int argc, char **argv)
             _exit(0);
         }
         close(ends[1]);
-        for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+        for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
             read_pipe += (uint64_t)got;
+            for (int i = 0; i < 32 && !strcmp(mode, "mixed"); i++)
+                read_a += read_piece_of_a(a, buffer);
+        }
         while (wait(NULL) > 0)
             ;
     }
