@@ -22,7 +22,7 @@ struct store_request {
     struct session_options session;
     struct cover_options cover;
     struct print_options print;
-    const char *file, *commit, *date, *program, *event;
+    const char *file, *commit, *date, *program, *event, *page;
     bool is_total, with_callees;
     uint64_t limit;
     double least; /* percent */
@@ -51,6 +51,9 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct store_request, program)},
     {'e', "event", "EVENT", "the runs of that event (default: of what was added last)",
      FILLS(struct store_request, event)},
+    {0, "html", "FILE",
+     "trend, blame: draw the figures as a page for browsers; - is standard output",
+     FILLS(struct store_request, page)},
     {0, "min-change", "P", "blame, trend: turns of P percent and more (default: 1)",
      FILLS(struct store_request, least)},
     {'n', "limit", "N", "diff: show N functions; 0: all (default: 20)",
@@ -264,6 +267,14 @@ static bool store_series_of(struct store_request *r, struct store *store, const 
     return true;
 }
 
+/* An output_writer. */
+static bool store_write_page(void *context, struct out *out, struct err *e)
+{
+    (void)e;
+    store_page_print(out, context);
+    return true;
+}
+
 /* Turns are marked in the trend, too, so that one look is enough. */
 static bool store_run_trend(struct store_request *r, struct store *store, char **names, size_t len,
                             struct out *out, struct err *e)
@@ -275,8 +286,12 @@ static bool store_run_trend(struct store_request *r, struct store *store, char *
         return err_set(e, "store trend takes one FUNCTION or FILE, or --total");
     bool ok = store_series_of(r, store, len ? names[0] : NULL, &series, e);
     if (ok) {
+        struct store_blame one = {&series, &turns, 1};
         turns_find(series.points.at, series.points.len, r->least / 100, &turns);
-        store_trend_print(out, &series, &turns, r->print.format);
+        if (r->page)
+            ok = output_to(r->page, store_write_page, &one, out, e);
+        else
+            store_trend_print(out, &series, &turns, r->print.format);
     }
     vec_free(&series.points);
     vec_free(&turns.at);
@@ -310,8 +325,11 @@ static bool store_run_blame(struct store_request *r, struct store *store, char *
         if (ok)
             turns_find(series[i].points.at, series[i].points.len, r->least / 100, &turns[i]);
     }
-    if (ok)
-        store_blame_print(out, &(struct store_blame){series, turns, all.at.len}, r->print.format);
+    struct store_blame found = {series, turns, all.at.len};
+    if (ok && r->page)
+        ok = output_to(r->page, store_write_page, &found, out, e);
+    else if (ok)
+        store_blame_print(out, &found, r->print.format);
     for (size_t i = 0; i < all.at.len; i++) {
         vec_free(&series[i].points);
         vec_free(&turns[i].at);
@@ -363,6 +381,8 @@ static bool store_do_verb(struct store_request *r, const struct operands *operan
         return err_set(e, "store takes add, trend, diff or blame%s%s%s; see 'monarc store --help'",
                        operands->len ? ", not '" : "", operands->len ? operands->at[0] : "",
                        operands->len ? "'" : "");
+    if (r->page && VERBS[i].run != store_run_trend && VERBS[i].run != store_run_blame)
+        return err_set(e, "--html goes with trend and blame");
     const char *file = r->file ? r->file : named && *named ? named : DEFAULT_FILE;
     bool ok = store_open(&store, file, VERBS[i].makes, e) &&
               VERBS[i].run(r, store, operands->at + 1, operands->len - 1, out, e);

@@ -38,6 +38,8 @@ struct sums_row {
     uint64_t hash; /* of their paths, in any order */
 };
 
+/* Addition does not mind the order in which a folder lists its files. A da among them is another
+ * program's way of counting, and is read by itself. */
 static struct sums_row sums_row_of(const struct coverage_files *f, const struct coverage_object *o)
 {
     struct sums_row row = {0};
@@ -50,6 +52,8 @@ static struct sums_row sums_row_of(const struct coverage_files *f, const struct 
     return row.len > 1 ? row : (struct sums_row){0};
 }
 
+/* The length of the row. An object with one file of counters is not in it: its sum would be read in
+ * place of that file, for nothing. */
 uint64_t coverage_sums_inputs(const struct coverage_files *found)
 {
     uint64_t n = 0;
@@ -68,6 +72,7 @@ struct sums_task {
     struct writer sum; /* empty: they do not add up */
 };
 
+/* What all threads of a rank share. Each fills the tasks that it takes, in memory of its own. */
 struct sums_job {
     const struct coverage_files *found;
     VEC(struct sums_task) tasks;
@@ -75,6 +80,7 @@ struct sums_job {
     struct progress *progress;
 };
 
+/* Bytes, not letters: the order must not depend on a rank's language. */
 static int sums_by_path(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -146,6 +152,8 @@ static void sums_list_tasks(struct sums_job *job, uint64_t first, uint64_t len)
     arena_deinit(&scratch);
 }
 
+/* Sums are written in the order of the row, whichever thread made them, and in one step: a part is
+ * complete as soon as it has its name. */
 bool coverage_sums_write(const struct coverage_files *found, const struct read_rules *rules,
                          uint64_t first, uint64_t len, const char *path, struct err *e)
 {
@@ -227,6 +235,8 @@ void coverage_sums_read(struct coverage_sums *s, const struct coverage_files *fo
     intern_deinit(&notes);
 }
 
+/* In the order of the parts, which is that of the row. A gap, a sum that is there twice or one of
+ * another list of counters ends it, and so does damage: gcfn_next() takes nothing on trust. */
 bool coverage_sums_add(const struct coverage_sums *s, const struct coverage_files *found,
                        uint32_t object, struct object_pair *p, uint64_t *counters)
 {

@@ -129,6 +129,13 @@ void turns_find(const struct store_point *points, size_t len, double least, stru
 
 /* --- reports (store_report.c) ----------------------------------------------------------------- */
 
+/* "2026-03-02", or with its time where days are not enough; ISO 8601, UTC. */
+void store_date(int64_t date, bool is_whole, char into[24]);
+
+/* What a series is of. Square brackets mark what is no function, as in all reports: no symbol is
+ * called so. */
+const char *store_what_name(const struct store_series *s);
+
 extern const struct column_table store_trend_columns, store_turn_columns, store_diff_columns;
 
 /* `format`: NULL for text, "json", "csv". */
@@ -140,6 +147,9 @@ struct store_blame {
     size_t len;
 };
 void store_blame_print(struct out *out, const struct store_blame *b, const char *format);
+
+/* As a page for a browser (store_page.c). */
+void store_page_print(struct out *out, const struct store_blame *b);
 void store_diff_print(struct out *out, const struct store_diff *d, size_t limit,
                       const char *format);
 

@@ -89,10 +89,9 @@ const struct column_table store_diff_columns = {"Columns of diff", "store_diff",
 
 /* --- what they have in common ----------------------------------------------------------------- */
 
-/* "2026-03-02", or with its time where days are not enough; ISO 8601, UTC. Dates are counted in
- * seconds since 1970. A year that struct tm or 24 bytes cannot hold, as in a damaged file,
- * becomes "?". */
-static void store_date(int64_t date, bool is_whole, char into[24])
+/* Dates are counted in seconds since 1970. A year that struct tm or 24 bytes cannot hold, as in a
+ * damaged file, becomes "?". */
+void store_date(int64_t date, bool is_whole, char into[24])
 {
     time_t at = (time_t)date;
     struct tm parts;
@@ -101,8 +100,7 @@ static void store_date(int64_t date, bool is_whole, char into[24])
         strcpy(into, "?");
 }
 
-/* Square brackets mark what is no function, as in all reports: no symbol is called so. */
-static const char *store_what_name(const struct store_series *s)
+const char *store_what_name(const struct store_series *s)
 {
     bool is_all = s->query.what == STORE_TOTAL || s->query.what == STORE_LINES;
     return is_all ? "[total]" : s->query.name;

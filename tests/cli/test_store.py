@@ -3,12 +3,14 @@
 import contextlib
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_json, monarc_path
@@ -262,6 +264,47 @@ class Store(unittest.TestCase):
         self.assertIn("c270      2026-09-28", self.store("blame", "hot"))
         self.assertEqual(self.store("trend", "hot").count("turned"), 3)
         self.assertIn("No turn", self.store("blame", "even"))
+        # The page: a figure for each series, with a point a commit and the turns' names.
+        self.assertEqual(self.store("blame", "--html", "year.html"), "")
+        figures = {f.attrib["aria-label"].removeprefix("trend of "): f
+                   for f in self.figures((self.dir / "year.html").read_text())}
+        self.assertEqual(set(figures), {"[total]", "hot", "even"})
+        names = {label: [t.text for t in f.iter("text") if t.attrib.get("class") == "name"]
+                 for label, f in figures.items()}
+        self.assertEqual([n.split()[0] for n in names["hot"]], ["c90", "c180", "c270"])
+        self.assertTrue(all(re.fullmatch(r"c\d+ \+[\d.]+ %", n) for n in names["hot"]), names)
+        self.assertEqual(names["even"], [])
+        for figure in figures.values():
+            circles = list(figure.iter("circle"))
+            self.assertEqual(len(circles), 365)
+            self.assertTrue(all(70 <= float(c.attrib["cx"]) <= 948 and 46 <= float(c.attrib["cy"]) <= 274 for c in circles))
+        # Twenty percent more is higher by that on a scale that is in proportion to the values.
+        ys = [float(c.attrib["cy"]) for c in figures["hot"].iter("circle")]
+        self.assertLess(max(ys[271:]), min(ys[:269]))
+
+    def figures(self, page):
+        """Of a page, as XML; other markup is looked at as text."""
+        self.assertNotIn("<script", page)
+        return [xml.etree.ElementTree.fromstring(f) for f in re.findall(r"<svg.*?</svg>", page, re.S)]
+
+    def test_a_page_of_odd_series(self):
+        """One commit; nothing at all; equal values; names that are markup."""
+        commit = "<b>&\"'"
+        self.store("add", "--commit", commit, "--date", str(NEW_YEAR), self.recording("r", **{"a<b>&c": 10, "none": 0}))
+        page = self.store("trend", "a<b>&c", "--html", "-")
+        figure, = self.figures(page)
+        self.assertEqual(len(list(figure.iter("circle"))), 1)
+        self.assertIn(commit, "".join(t.text for t in figure.iter("title")))
+        self.assertNotIn("<b>&", page)
+        self.assertIn("a&lt;b&gt;&amp;c", page)
+        for day in 1, 2:
+            self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY),
+                       self.recording(f"r{day}", **{"a<b>&c": 10}))
+        for name in "a<b>&c", "--total":
+            figure, = self.figures(self.store("trend", name, "--html", "-"))
+            numbers = [float(v) for e in figure.iter() for k, v in e.attrib.items() if k in ("cx", "cy", "x1", "y1", "x2", "y2")]
+            self.assertTrue(all(0 <= n <= 960 for n in numbers), numbers)
+        self.assertIn("--html goes with trend and blame", self.store("diff", "c1", "c2", "--html", "x", status=2))
 
 
 if __name__ == "__main__":
