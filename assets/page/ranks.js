@@ -7,9 +7,12 @@
  *     spin          0.54 s    . . # . . .
  *     MPI_Allreduce 0.12 s    # # . # # #
  *
+ * A canvas is at most 32,767 pixels wide. Of more ranks than fit, neighbours share a column, which shows the one of
+ * them with the most time: an outlier stays in sight, however many ranks there are.
+ *
  * Linear in the samples; what a path counts for is found once. */
 
-const RANKS = { rows: 40, high: 18, name: 260, axis: 22, least: 3, most: 28 };
+const RANKS = { rows: 40, high: 18, name: 260, axis: 22, least: 3, most: 28, widest: 9000 };
 
 function hasRanks() {
     return hasTimeline() && page.profile.timeline.processes.rank.some(rank => rank !== null);
@@ -54,8 +57,10 @@ function rankRows(timeline, paths, names) {
 class RankMap {
     constructor({ ranks, rows }) {
         this.ranks = ranks;
-        this.rows = rows.slice(0, RANKS.rows);
-        this.at = [0, Math.max(0, this.rows.length ? ranks.indexOf(this.rows[0].mostRank) : 0)];
+        this.group = Math.max(1, Math.ceil(ranks.length * RANKS.least / RANKS.widest));
+        this.columns = Math.ceil(ranks.length / this.group);
+        this.rows = rows.slice(0, RANKS.rows).map(row => ({ ...row, shown: this.mostOfGroups(row.times) }));
+        this.at = [0, Math.max(0, this.rows.length ? Math.floor(ranks.indexOf(this.rows[0].mostRank) / this.group) : 0)];
         this.canvas = element("canvas", { tabindex: "0", role: "img",
             "aria-label": "time by function and rank; arrows choose a cell, Enter shows the function",
             onpointermove: event => this.say(...this.cellAt(event)), onclick: event => this.open(...this.cellAt(event)),
@@ -68,13 +73,23 @@ class RankMap {
             this.say(...this.at);
     }
 
+    /* Of each column the rank that it shows, by its place in the list. */
+    mostOfGroups(times) {
+        return Array.from({ length: this.columns }, (_, x) => {
+            let most = x * this.group;
+            for (let i = most + 1; i < Math.min(times.length, (x + 1) * this.group); i++)
+                most = times[i] > times[most] ? i : most;
+            return most;
+        });
+    }
+
     draw() {
         const ratio = window.devicePixelRatio || 1, shown = this.holder.clientWidth;
         if (!shown)
             return;
         this.side = Math.min(RANKS.name, shown / 2);
-        this.wide = Math.max(RANKS.least, Math.min(RANKS.most, (shown - this.side) / this.ranks.length));
-        const width = Math.max(shown, this.side + this.wide * this.ranks.length), height = this.rows.length * RANKS.high + RANKS.axis;
+        this.wide = Math.max(RANKS.least, Math.min(RANKS.most, (shown - this.side) / this.columns));
+        const width = Math.max(shown, this.side + this.wide * this.columns), height = this.rows.length * RANKS.high + RANKS.axis;
         [this.canvas.width, this.canvas.height] = [width * ratio, height * ratio];
         Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
         const c = this.canvas.getContext("2d"), style = getComputedStyle(this.holder);
@@ -82,7 +97,8 @@ class RankMap {
         c.font = `${isLarge() ? 16 : 12}px ${style.fontFamily}`;
         const steps = style.getPropertyValue("--share").trim().split(" "), gap = this.wide > 4 ? 1 : 0;
         this.rows.forEach((row, y) => {
-            row.times.forEach((time, x) => {
+            row.shown.forEach((rank, x) => {
+                const time = row.times[rank];
                 c.fillStyle = time > 0 ? steps[Math.min(steps.length - 1, Math.floor(time / row.most * steps.length))] : style.getPropertyValue("--soft");
                 c.fillRect(this.side + x * this.wide, y * RANKS.high, this.wide - gap, RANKS.high - 1);
             });
@@ -99,8 +115,8 @@ class RankMap {
         });
         c.textAlign = "left";
         const every = Math.ceil(34 / this.wide);
-        for (let x = 0; x < this.ranks.length; x += every)
-            c.fillText(String(this.ranks[x]), this.side + x * this.wide, height - 6);
+        for (let x = 0; x < this.columns; x += every)
+            c.fillText(String(this.ranks[x * this.group]), this.side + x * this.wide, height - 6);
         c.strokeStyle = style.getPropertyValue("--accent");
         c.lineWidth = 2;
         c.strokeRect(this.side + this.at[1] * this.wide, this.at[0] * RANKS.high, this.wide, RANKS.high);
@@ -109,13 +125,15 @@ class RankMap {
     cellAt(event) {
         const box = this.canvas.getBoundingClientRect(), within = (at, most) => Math.max(0, Math.min(most - 1, Math.floor(at)));
         return [within((event.clientY - box.top) / RANKS.high, this.rows.length),
-            within((event.clientX - box.left - this.side) / this.wide, this.ranks.length)];
+            within((event.clientX - box.left - this.side) / this.wide, this.columns)];
     }
 
     say(y, x) {
         const row = this.rows[y];
         this.at = [y, x];
-        this.status.textContent = `${plain(row.name)} on rank ${this.ranks[x]}: ${amountText(row.times[x])}; ` +
+        const rank = row.shown[x], last = Math.min(this.ranks.length, (x + 1) * this.group) - 1;
+        const among = this.group > 1 ? `, the most of ${this.ranks[x * this.group]} to ${this.ranks[last]}` : "";
+        this.status.textContent = `${plain(row.name)} on rank ${this.ranks[rank]}${among}: ${amountText(row.times[rank])}; ` +
             `at most ${amountText(row.most)}, on rank ${row.mostRank}; imbalance costs ${amountText(row.cost)}`;
         this.draw();
     }
@@ -132,7 +150,7 @@ class RankMap {
         const [y, x] = step ? [this.at[0] + step[0], this.at[1] + step[1]] : this.at;
         if (!step)
             this.open(y);
-        else if (this.rows[y] && x >= 0 && x < this.ranks.length)
+        else if (this.rows[y] && x >= 0 && x < this.columns)
             this.say(y, x);
         event.preventDefault();
         event.stopPropagation();
@@ -142,7 +160,7 @@ class RankMap {
 function showRanks(main) {
     const found = rankRows(page.profile.timeline, page.profile.paths, page.functions.name), map = new RankMap(found);
     main.append(map.status, map.holder, element("p", { class: "remark" },
-        `${counted(found.ranks.length, "rank")}, one a column. The figure is what imbalance costs: the most less the mean of all ranks. ` +
+        `${counted(found.ranks.length, "rank")}, ${map.group > 1 ? `${map.group} neighbours a column, which shows the one with the most time` : "one a column"}. The figure is what imbalance costs: the most less the mean of all ranks. ` +
         "Each row is shaded by its own most. ", found.rows.length > RANKS.rows ? `The ${RANKS.rows} rows of ${found.rows.length} that cost most are shown. ` : null,
         "monarc ranks has outliers, groups and efficiencies."));
 }

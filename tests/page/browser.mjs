@@ -595,6 +595,23 @@ function checkRankRows() {
         [[3, 7], [["MPI_Recv", undefined, [1, 9], 4, 7], ["work", 0, [10, 4], 3, 3]]], "rows of ranks, the dearest first");
 }
 
+/* Of more ranks than a canvas is wide neighbours share a column, and the one with the most time is shown. */
+function checkManyRanks() {
+    const read = file => fs.readFileSync(new URL(`../../assets/page/${file}`, import.meta.url), "utf8");
+    const { RankMap } = new Function("element", "ResizeObserver", "drawn", "plain", "amountText",
+        `"use strict"; ${read("ranks.js")} return { RankMap };`)(() => ({}), class { observe() {} }, () => {}, text => text, String);
+    RankMap.prototype.draw = () => {};
+    for (const number of [1, 8, 3000, 3001, 12000, 100000]) {
+        const ranks = Array.from({ length: number }, (_, i) => i), times = new Float64Array(number).fill(2);
+        times[number >> 1] = 9;
+        const map = new RankMap({ ranks, rows: [{ name: "spin", times, most: 9, cost: 7, mostRank: number >> 1 }] });
+        ok(map.columns * 3 <= 9000 && map.columns * map.group >= number && (number > 3000 || map.group === 1), `${number} ranks fit`);
+        same(map.rows[0].shown[map.at[1]], number >> 1, `${number} ranks: the slow one is shown`);
+        ok(map.status.textContent.startsWith(`spin on rank ${number >> 1}${map.group > 1 ? ", the most of " : ": 9"}`), `${number} ranks: said`);
+        same(map.rows[0].shown.length, map.columns, `${number} ranks: a cell a column`);
+    }
+}
+
 /* Which process was whose, and what it worked on: of a build, say. */
 function checkLanes() {
     const read = file => fs.readFileSync(new URL(`../../assets/page/${file}`, import.meta.url), "utf8");
@@ -746,6 +763,7 @@ checkStacks();
 checkLanes();
 checkHeatCells();
 checkRankRows();
+checkManyRanks();
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 for (const [name, entry] of Object.entries(specification))
     await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));
