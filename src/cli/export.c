@@ -407,7 +407,7 @@ struct order_request {
 
 /* Sizes in the help are those of a page, of 16 pages and of a huge page on x86-64. */
 static const struct option_row ORDER_OPTIONS[] = {
-    {0, "format", "lld|gold|ld|mold|names", "for which linker (default: lld)",
+    {0, "format", "lld|gold|ld|mold|calls|names", "for which linker (default: lld)",
      CHOOSES(struct order_request, format), .first = LAYOUT_LLD},
     {'o', "output", "FILE", "where the order goes; standard output then says what it brings",
      FILLS(struct order_request, output)},
@@ -480,6 +480,10 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
     if (!order.len)
         return err_set(e, "%s: no function that could be moved was sampled or called",
                        object_path(rules.file));
+    if (r->format == LAYOUT_CALLS && !order.calls_len)
+        return err_set(
+            e, "%s: no calls between functions are known, of which lld would make its order",
+            object_path(rules.file));
     /* JSON is the report itself: without a file it takes the order's place on standard output. */
     bool has_file = r->output && strcmp(r->output, "-");
     struct order_written written = {&order, &gain, r->format};

@@ -158,9 +158,14 @@ class Order(Case):
             gmon([(low, low + 16, [5] * 8)], [(self.at["main"], self.at["warm"], 1)]))
         self.assertIn("1 more with", self.order("-o", "init.order", profile="init.out"))
 
+    def test_calls_that_are_not_known(self):
+        (self.folder / "alone").write_bytes(gmon([(self.at["hot"], self.at["hot"] + 8, [7] * 8)]))
+        self.assertIn("no calls between functions are known",
+                      self.order("--format", "calls", profile="alone", status=2))
+
     def test_errors(self):
         for arguments, said in (
-                (["--format", "elf", "program", "gmon.out"], "lld, gold, ld, mold or names"),
+                (["--format", "elf", "program", "gmon.out"], "lld, gold, ld, mold, calls or names"),
                 (["--cluster", "x", "program", "gmon.out"], "--cluster"),
                 (["--object", "libc.so.6", "program", "gmon.out"], "--object is for recordings"),
                 ([], "names no program"), (["program", "nothing"], "nothing"),
@@ -321,6 +326,20 @@ class Linking(Case):
     def test_lld(self):
         self.needs("ld.lld")
         self.link("lld", "-fuse-ld=lld", "-Wl,--symbol-ordering-file=lld.order,--fatal-warnings")
+
+    def test_calls(self):
+        """lld's own order of the same calls: what calls each other stands together."""
+        self.needs("ld.lld")
+        self.order("--format", "calls", "-o", "calls")
+        lines = [line.split() for line in (self.folder / "calls").read_text().splitlines() if line[0] != "#"]
+        self.assertEqual({(a, b): int(n) for a, b, n in lines}, {
+            (a, b.replace("#2", "")): n for a, b, n in CALLS})
+        self.call(*CC, "-fno-sanitize=all", "-no-pie", "-o", "with-calls", "one.o", "two.o", "-fuse-ld=lld",
+                  "-Wl,--call-graph-ordering-file=calls,--fatal-warnings")
+        at = symbols(self.folder / "with-calls")
+        ordered = sorted((at[name], name) for name in at)
+        names = [name for _, name in ordered]
+        self.assertLess(abs(names.index("hot") - names.index("twin")), 3, names)
 
     def test_gold(self):
         self.needs("ld.gold")

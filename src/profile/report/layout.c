@@ -12,11 +12,12 @@
  *     pages of 2 MiB with all of it                4           1
  *     calls that leave their page of 4 KiB, %   81.0        22.5
  *
- * Four formats for linkers, and one of bare names for whatever else orders functions:
+ * Five formats for linkers, and one of bare names for whatever else orders functions:
  *
  *     lld     parse                                  symbols
  *     gold    .text.parse                            sections, one a line
  *     ld      SECTIONS { .text.ordered : { *( .text.parse ... ) } } INSERT AFTER .text;
+ *     calls   main parse 3                           for lld, which then makes the order itself
  *     mold    SECTIONS { .text 0 : { ... *(.text .text.*) } }      for `ld -r`
  *
  * Sources: the manuals of ld (INSERT, wildcards of sections) and gold; lld's
@@ -239,11 +240,9 @@ void layout_json(struct out *out, const struct report_input *in)
  * run at start or end; what is split off of a function as NAME.cold is in the rarely run section of
  * NAME, which then has nothing else. A pattern that no section matches does no harm. */
 
-const char *const layout_format_names[] = {[LAYOUT_LLD] = "lld",
-                                           [LAYOUT_GOLD] = "gold",
-                                           [LAYOUT_LD] = "ld",
-                                           [LAYOUT_MOLD] = "mold",
-                                           [LAYOUT_NAMES] = "names"};
+const char *const layout_format_names[] = {
+    [LAYOUT_LLD] = "lld",   [LAYOUT_GOLD] = "gold",   [LAYOUT_LD] = "ld",
+    [LAYOUT_MOLD] = "mold", [LAYOUT_CALLS] = "calls", [LAYOUT_NAMES] = "names"};
 
 enum { RARELY_RUN }; /* place in the following */
 static const char *const section_prefixes[] = {".text.unlikely.", ".text.", ".text.hot.",
@@ -309,6 +308,17 @@ static void place(struct out *out, const struct layout_place *p, enum layout_for
     out_str(out, is_script(format) ? " )\n" : "");
 }
 
+/* lld wants whole numbers; what was called at all counts once. */
+static void layout_call(struct out *out, const struct layout *t, const struct layout_call *c)
+{
+    const char *caller = t->places[c->caller].names[0], *callee = t->places[c->callee].names[0];
+    uint64_t count = c->count < 1 ? 1 : (uint64_t)(c->count + 0.5);
+    out_bytes(out, caller, length_of(caller));
+    out_char(out, ' ');
+    out_bytes(out, callee, length_of(callee));
+    out_printf(out, " %" PRIu64 "\n", count);
+}
+
 /* A comment that tells how to use the file, and what it is expected to bring. LAYOUT_NAMES has
  * none: it is names and nothing else. */
 static void head(struct out *out, const struct layout *t, const struct layout_gain *gain,
@@ -318,6 +328,7 @@ static void head(struct out *out, const struct layout *t, const struct layout_ga
         [LAYOUT_LLD] = "-fuse-ld=lld -Wl,--symbol-ordering-file=FILE",
         [LAYOUT_GOLD] = "-fuse-ld=gold -Wl,--section-ordering-file=FILE",
         [LAYOUT_LD] = "-Wl,-T,FILE",
+        [LAYOUT_CALLS] = "-fuse-ld=lld -Wl,--call-graph-ordering-file=FILE",
         [LAYOUT_MOLD] =
             "ld -r --force-group-allocation -T FILE -o all.o OBJECT..., then mold all.o",
     };
@@ -339,7 +350,9 @@ void layout_file(struct out *out, const struct layout *t, const struct layout_ga
     if (is_script(format))
         out_printf(out, "SECTIONS\n{\n  %s :\n  {\n",
                    format == LAYOUT_LD ? ".text.ordered" : ".text 0");
-    for (uint32_t i = 0; i < t->len; i++)
+    for (uint32_t i = 0; format == LAYOUT_CALLS && i < t->calls_len; i++)
+        layout_call(out, t, &t->calls[i]);
+    for (uint32_t i = 0; format != LAYOUT_CALLS && i < t->len; i++)
         if (t->places[i].is_named)
             place(out, &t->places[i], format);
     if (format == LAYOUT_LD)

@@ -214,6 +214,7 @@ enum layout_format {
     LAYOUT_GOLD,  /* sections, for --section-ordering-file */
     LAYOUT_LD,    /* a fragment of a linker script, for -T */
     LAYOUT_MOLD,  /* a linker script for `ld -r`, which goes before mold */
+    LAYOUT_CALLS, /* who calls whom how often, for --call-graph-ordering-file */
     LAYOUT_NAMES, /* symbols, and nothing else */
     LAYOUT_FORMATS
 };
