@@ -272,7 +272,7 @@ class Samples(Case):
         wanted = 3 if release >= 16 else 2 if release >= 12 else 1
         self.monarc("optimize", "--for", "gcc", "t", "gmon.out", "-o", "t.afdo")
         self.assertEqual(struct.unpack_from("<I", (self.folder / "t.afdo").read_bytes(), 4), (wanted,))
-        for asked, version in (5, 1), (11, 1), (12, 2), (15, 2), (16, 3):
+        for asked, version in (5, 1), (11, 1), (12, 2), (15, 2), (16, 3), (17, 3):
             self.monarc("optimize", "--for", "gcc", "--gcc", asked, "t", "gmon.out", "-o", "t.afdo")
             data = (self.folder / "t.afdo").read_bytes()
             self.assertEqual(struct.unpack_from("<I", data, 4), (version,))

@@ -227,7 +227,7 @@ static bool read_file(struct afdo_reading *r, struct err *e)
     if (c->failed || !r->version || r->version > AFDO_VERSIONS)
         return err_at(e, c,
                       "is version %" PRIu32 " of gcc's AutoFDO profile; 1 to %d are known, of "
-                      "gcc 5 to 16%s",
+                      "gcc 5 to 17%s",
                       r->version, AFDO_VERSIONS,
                       r->version == CREATE_GCOV_DEFAULT
                           ? " (create_gcov writes such a file unless it has --gcov_version=2)"

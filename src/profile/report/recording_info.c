@@ -61,6 +61,15 @@ static uint64_t recording_calls_of(const struct recording *r)
     return calls;
 }
 
+/* The same ones as often; saturates likewise. */
+static uint64_t recording_branches_of(const struct recording *r)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->branches.len; i++)
+        sum = add_saturating(sum, r->branches.at[i].count);
+    return sum;
+}
+
 /* Samples of one event: those that were taken, however much each weighs. */
 static uint64_t recording_taken_of(const struct recording *r, uint32_t event)
 {
@@ -143,6 +152,9 @@ static void recording_text_facts(struct out *out, const struct recording *r)
                recording_seconds(r->slice_ns));
     out_printf(out, "  calls: %" PRIu64 " along %zu arcs, %zu blocks\n", recording_calls_of(r),
                r->arcs.len, r->blocks.len);
+    if (r->branches.len)
+        out_printf(out, "  branches: %" PRIu64 " that the CPU noted, %zu different ones\n",
+                   recording_branches_of(r), r->branches.len);
 }
 
 /* Names and lines of the objects that the recording carries itself (excerpts), so that it can be
@@ -315,7 +327,8 @@ static void recording_json_facts(struct json *j, const struct recording *r)
                  {"symbols", r->symbols.len},
                  {"calls", recording_calls_of(r)},
                  {"arcs", r->arcs.len},
-                 {"blocks", r->blocks.len}};
+                 {"blocks", r->blocks.len},
+                 {"branches", recording_branches_of(r)}};
     json_pair_str(j, "method", recording_method_name(r->method));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         json_pair_u64(j, facts[i].key, facts[i].value);
