@@ -1,4 +1,5 @@
-/* What is asked of counters as a whole: largest, sum, scaling, zero marks, equality. */
+/* What is asked of counters as a whole: largest, sum, scaling, zero marks, equality; and of notes,
+ * where the lines of a block are. */
 #include "coverage/model/coverage.h"
 
 #include "coverage/model/counted.h"
@@ -148,6 +149,28 @@ static void test_equality_of_records(void **state)
     counters_deinit(&longer);
 }
 
+/* Of each block its own runs, none of its neighbours', nor of another function's. */
+static void test_runs_of_blocks(void **state)
+{
+    (void)state;
+    struct notes n = {0};
+    static const uint32_t BLOCKS[] = {2, 2, 2, 2, 4, 9, 9}; /* of the functions before and behind */
+    for (uint32_t i = 0; i < sizeof BLOCKS / sizeof *BLOCKS; i++)
+        vec_push(&n.runs, ((struct notes_run){.block = BLOCKS[i], .first = i}));
+    const struct notes_function f = {.first_run = 1, .runs = 5};
+    static const struct {
+        uint32_t block, first, len;
+    } EXPECTED[] = {{0, 1, 0}, {1, 1, 0}, {2, 1, 3}, {3, 4, 0}, {4, 4, 1},
+                    {5, 5, 0}, {7, 5, 0}, {9, 5, 1}, {10, 6, 0}};
+    for (size_t i = 0; i < sizeof EXPECTED / sizeof *EXPECTED; i++) {
+        uint32_t len;
+        const struct notes_run *found = notes_runs_of(&n, &f, EXPECTED[i].block, &len);
+        assert_ptr_equal(found, n.runs.at + EXPECTED[i].first);
+        assert_int_equal(len, EXPECTED[i].len);
+    }
+    notes_deinit(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_marks_of_a_newer_version_become_values),
         cmocka_unit_test(test_equality),
         cmocka_unit_test(test_equality_of_records),
+        cmocka_unit_test(test_runs_of_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
