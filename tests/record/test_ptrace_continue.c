@@ -2,12 +2,14 @@
  * child writes more into a pipe than that takes, and is stopped in the middle. */
 #include "record/ptrace/ptrace_continue.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -56,6 +58,26 @@ static bool is_writing(pid_t pid)
     return is_read && !strncmp(text, "1 ", 2);
 }
 
+static bool is_asleep(pid_t pid)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    bool is_read = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+    if (file)
+        fclose(file);
+    return is_read && state == 'S';
+}
+
+/* The writer has filled the pipe, and waits for room. */
+static void await_full(const struct traced *t)
+{
+    int held = 0, room = fcntl(t->reader, F_GETPIPE_SZ);
+    while (ioctl(t->reader, FIONREAD, &held) || held < room || !is_writing(t->pid) ||
+           !is_asleep(t->pid))
+        nap();
+}
+
 /* A child whose write() has filled the pipe, and which is stopped then. */
 static struct traced stop_in_write(void)
 {
@@ -76,10 +98,7 @@ static struct traced stop_in_write(void)
         waitpid(t.pid, &status, 0);
         skip(); /* a container without ptrace */
     }
-    while (!is_writing(t.pid))
-        nap();
-    for (int i = 0; i < 20; i++) /* until it sleeps in it */
-        nap();
+    await_full(&t);
     assert_int_equal(ptrace(PTRACE_INTERRUPT, t.pid, 0, 0), 0);
     assert_int_equal(waitpid(t.pid, &status, __WALL), t.pid);
     assert_true(WIFSTOPPED(status));
@@ -173,8 +192,7 @@ static void a_signal_ends_the_rest(void **state)
     assert_true(ptrace_rest_stopped(&rest, status)); /* it is in the call */
     assert_int_equal(ptrace(PTRACE_SYSCALL, t.pid, 0, 0), 0);
     assert_int_equal(read(t.reader, some, sizeof some), sizeof some);
-    for (int i = 0; i < 20; i++) /* it fills the room */
-        nap();
+    await_full(&t);
     size_t before = rest.done;
     kill(t.pid, SIGWINCH);
     assert_int_equal(waitpid(t.pid, &status, __WALL), t.pid);
@@ -222,7 +240,7 @@ int main(void)
         cmocka_unit_test(a_signal_ends_the_rest),
         cmocka_unit_test(others_are_left_alone),
     };
-    alarm(60);
+    alarm(600);
     return cmocka_run_group_tests(tests, NULL, NULL);
 #else
     puts("1..0 # SKIP the rest of a call is made on x86-64 alone");
