@@ -3,8 +3,8 @@
 
 Each case is recorded N times (50 by default), and each time what the report says is compared with what the program
 had: by construction, or by its own clock. Prints the tables of docs/wall-time.md and docs/labels.md: the mean of the
-differences, how much they scatter, and the worst. Other work on the machine counts, except for cases whose truth holds only while there are two CPUs: these run with
-real-time priority, as root.
+differences, how much they scatter, and the worst. Other work on the machine counts, except for cases whose truth
+holds only while there are two CPUs: these run with real-time priority, as root.
 
     bench/wall-time/known_truth.py [build/monarc [N [ONLY]]]        ONLY: a part of the cases' names
 """

@@ -221,6 +221,9 @@ class Transfers(Case):
         return total
 
     def needs_places(self, table):
+        taken = table["summary"]["recording"]["samples_taken"]
+        if taken < 60:
+            self.skipTest(f"only {taken} samples were taken: this machine is too busy for ptrace")
         if os.geteuid() and not table["transferred"]["placed_read_bytes"]:
             self.skipTest("this user may not sample the kernel")
 
@@ -229,8 +232,6 @@ class Transfers(Case):
             table, rows, said = self.run_mode("two", options)
             total = self.check_total(table, said)
             self.needs_places(table)
-            if options and not ("a" in rows and "b" in rows):
-                continue  # hardly a sample: the machine is too busy for ptrace
             a, b = rows["a"]["read_bytes"], rows["b"]["read_bytes"]
             self.assertGreater(a + b, 0.5 * total["read_bytes"])
             if not options:
@@ -370,7 +371,8 @@ file that was closed before it could be named, in work.isra.0: 0.500 MB read
         self.assertEqual((twice["transferred"]["read_bytes"], twice["rows"][0]["read_bytes"]), (12_000_000, 10_000_000))
 
     def test_damaged_bytes(self):
-        for bad in (9, None, 0, 0, 1, 1, 1), (0, 99, 0, 0, 1, 1, 1), (0, None, 99, 0, 1, 1, 1), (0, None, 0, 2, 1, 1, 1):
+        for head in (9, None, 0, 0), (0, 99, 0, 0), (0, None, 99, 0), (0, None, 0, 2):
+            bad = (*head, 1, 1, 1)
             run = made_run()
             run.transfers.append(bad)
             done = monarc("io", run.write(self.dir / "bad.monarc"))

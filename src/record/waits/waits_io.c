@@ -292,8 +292,8 @@ void waits_io_sampled(struct waits *w, const struct collector_sample *s,
     enum { ARGUMENTS = 3 };
     const struct arch *a = w->options.arch;
     uint64_t arguments[WAITS_ARGUMENTS] = {0};
-    if (s->event != 0 || s->where != COLLECTOR_IN_KERNEL || !s->registers || !a ||
-        !a->syscall_arguments[0])
+    if (w->options.no_looking || s->event != 0 || s->where != COLLECTOR_IN_KERNEL ||
+        !s->registers || !a || !a->syscall_arguments[0])
         return;
     const struct io_call *of = io_call_of(w, collector_call_of(w->collector, place));
     int32_t slot = of ? waits_find(w, s->tid) : NO_THREAD;
