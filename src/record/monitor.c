@@ -54,6 +54,7 @@ struct monitor {
     uint64_t start_ns, exec_ns, program_end_ns;
     uint64_t stop_ns; /* when watching ended */
     bool has_ended;   /* the program */
+    int account;      /* the file of what it transfers; -1: none */
     bool is_stopped;  /* by the user, or because time is up */
     enum recording_method method;
     const struct arch *arch;     /* NULL: unknown */
@@ -121,7 +122,10 @@ static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rus
         m->options->wants_waits &&
         !waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) &&
         next.si_pid && next.si_pid != m->launch.launcher && next.si_code != CLD_TRAPPED &&
-        next.si_code != CLD_STOPPED && proc_transferred(next.si_pid, 0, &all);
+        next.si_code != CLD_STOPPED &&
+        (next.si_pid == m->launch.program && m->account >= 0
+             ? proc_transferred_at(m->account, &all)
+             : proc_transferred(next.si_pid, 0, &all));
     pid_t pid = monitor_take_child(m, status, usage);
     if (has_account && pid == next.si_pid && (WIFEXITED(*status) || WIFSIGNALED(*status)))
         collector_transferred(m->collector, &all);
@@ -304,6 +308,8 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
     bool has_perf = monitor_open_perf(m, e);
     if ((!has_perf && !m->perf.is_refused) || !launch_fork(&m->launch, has_perf ? e : NULL))
         return false;
+    if (o->wants_waits)
+        m->account = proc_open_account(m->launch.program);
     collector_fork(m->collector, m->launch.program, m->launch.program, getpid(), m->start_ns);
     if (has_perf && m->source->forked)
         m->source->forked(m->source, m->launch.program);
@@ -518,6 +524,7 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
                        "registers are unknown",
                        m.arch ? m.arch->name : name.machine);
     }
+    m.account = -1;
     m.launch = (struct launch){.to_launcher = -1, .to_program = -1, .news = -1};
     m.before.input = o->input;
     m.before.output = o->output;
@@ -553,6 +560,8 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
         control_free(m.control);
     if (m.source)
         m.source->free(m.source);
+    if (m.account >= 0)
+        close(m.account);
     launch_end(&m.launch);
     if (!result->has_started && m.launch.program > 0) /* it ends by itself, as it is not to start */
         waitpid(m.launch.program, NULL, __WALL);

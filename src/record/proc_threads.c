@@ -155,15 +155,29 @@ bool proc_list_threads(pid_t pid, struct proc_tids *out)
 
 bool proc_transferred(pid_t pid, pid_t tid, struct recording_transferred *out)
 {
-    char path[PATH_BYTES], text[512];
+    char path[PATH_BYTES];
     if (tid)
         snprintf(path, sizeof path, "/proc/%d/task/%d/io", (int)pid, (int)tid);
     else
         snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    bool is_read = fd >= 0 && proc_transferred_at(fd, out);
     if (fd >= 0)
         close(fd);
+    return is_read;
+}
+
+int proc_open_account(pid_t pid)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool proc_transferred_at(int fd, struct recording_transferred *out)
+{
+    char text[512];
+    ssize_t len = pread(fd, text, sizeof text - 1, 0);
     text[len > 0 ? len : 0] = '\0';
     return sscanf(text,
                   "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64

@@ -54,6 +54,11 @@ double proc_thread_last_run(pid_t pid, pid_t tid);
 struct recording_transferred;
 bool proc_transferred(pid_t pid, pid_t tid, struct recording_transferred *out);
 
+/* The file of a process's account, -1: none. It can be read when the process has ended and is not
+ * waited for yet; who is not root cannot open it any more then. */
+int proc_open_account(pid_t pid);
+bool proc_transferred_at(int fd, struct recording_transferred *out);
+
 struct proc_tids {
     VEC(pid_t) at;
 };

@@ -234,10 +234,8 @@ void waits_io_finish(struct waits *w, uint64_t now_ns)
         if (w->threads.at[i].state != WAITS_THREAD_NONE)
             waits_io_end(w, (int32_t)i);
     struct recording_transferred all = collector_transferred_so_far(w->collector);
-    if (!(all.read_calls + all.write_calls)) { /* its first process is not our child */
-        collector_transferred(w->collector, &w->io_told);
+    if (!(all.read_calls + all.write_calls)) /* its first process is not our child */
         return;
-    }
     struct recording_transferred rest = io_growth(&all, &w->io_told);
     rest.read_calls = rest.write_calls = 0;
     io_share(w, w->io_left.at, w->io_left.len, rest, now_ns);
