@@ -371,6 +371,57 @@ static void test_gone_at_the_end(void **state)
     toy_free(&c);
 }
 
+/* Of waits that were long enough for a look, those without one are counted; short ones are not, nor
+ * is being ready. */
+static void test_waits_without_a_look(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.arch = &arch_x86_64};
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &looks);
+    waits_exec(w, NOBODY, MS);
+    waits_switch(w, NOBODY, NOBODY, 10 * MS, true, false);
+    waits_switch(w, NOBODY, NOBODY, 15 * MS, false, false);
+    waits_switch(w, NOBODY, NOBODY, 20 * MS, true, false);
+    waits_switch(w, NOBODY, NOBODY, 21 * MS, false, false);
+    waits_switch(w, NOBODY, NOBODY, 30 * MS, true, true);
+    waits_switch(w, NOBODY, NOBODY, 35 * MS, false, false);
+    waits_exit(w, NOBODY, NOBODY, 40 * MS);
+    assert_int_equal(waits_sums(w).unlooked, 1);
+    assert_int_equal(waits_sums(w).unlooked_ns, 5 * MS);
+    assert_int_equal(waits_sums(w).unknown_ns, 6 * MS);
+    assert_int_equal(c.lost, 0);
+    waits_finish(w, 50 * MS);
+    assert_int_equal(c.lost, 1); /* it is said */
+    waits_free(w);
+    toy_free(&c);
+}
+
+/* The number of a thread that has ended may be that of another process's soon. */
+static void test_numbers_that_are_used_again(void **state)
+{
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    waits_fork(w, 1, 2, 1000);
+    waits_switch(w, 1, 2, 1000, false, false);
+    waits_switch(w, 1, 2, 1100, true, false);
+    waits_exit(w, 1, 2, 1500);
+    waits_fork(w, 9, 2, 2000);
+    waits_switch(w, 9, 2, 2000, false, false);
+    waits_switch(w, 9, 2, 2100, true, false);
+    waits_fork(w, 8, 2, 2150); /* and that end was lost: so is what was before */
+    waits_switch(w, 8, 2, 2160, false, false);
+    waits_switch(w, 8, 2, 2170, true, false);
+    waits_exit(w, 8, 2, 2200);
+    waits_finish(w, 3000);
+    assert_int_equal(unknown_of(&c, 2), 400 + 30);
+    assert_int_equal(ready_of(&c, 2), 10);
+    assert_int_equal(waits_sums(w).lost_ns, 50);
+    waits_free(w);
+    toy_free(&c);
+}
+
 /* --- clocks alone ----------------------------------------------------------------------------- */
 
 static void test_observed(void **state)
@@ -588,6 +639,8 @@ int main(void)
         cmocka_unit_test(test_stale_looks),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_gone_at_the_end),
+        cmocka_unit_test(test_waits_without_a_look),
+        cmocka_unit_test(test_numbers_that_are_used_again),
         cmocka_unit_test(test_observed),
         cmocka_unit_test(test_observed_one_after_another),
         cmocka_unit_test(test_observed_on_a_busy_machine),
