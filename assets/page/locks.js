@@ -70,12 +70,17 @@ function holderTree(row) {
     return root;
 }
 
+/* "; 12.345 MB read": of files, whose bytes are known as far as calls were seen. */
+function transferText(bytes, what) {
+    return Number(bytes) ? `; ${(Number(bytes) / 1e6).toFixed(3)} MB ${what}` : "";
+}
+
 function waitDetails(row) {
     const t = page.profile.locks, panel = element("section", { class: "panel under waits", tabindex: "0", "aria-label": "the chosen row" });
     if (row === undefined)
         return panel;
     panel.append(heading(`${plain(t.kind[row])} ${waitName(row)}`),
-        element("p", { class: "remark" }, `${secondsText(t.ns[row])} in ${counted(t.waits[row], "wait")}${t.is_shared[row] ? ", in memory that processes share" : ""}`),
+        element("p", { class: "remark" }, `${secondsText(t.ns[row])} in ${counted(t.waits[row], "wait")}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], "read")}${transferText(t.written[row], "written")}`),
         element("h3", {}, t.is_lock[row] ? "While who held it" : "Meanwhile, whoever it waits for"), holderTree(row),
         element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "stacks that waited" }, waiterTable(row)));
     return panel;

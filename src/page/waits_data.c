@@ -13,10 +13,11 @@
 #include "profile/analysis/recording/locks.h"
 #include "profile/analysis/recording/schedule.h"
 
-/* Both tables have a row for a pipe; the page shows it once. */
+/* Both tables have a row for a pipe; the page shows it once. Files that nobody waited for have
+ * bytes alone, which are in 'monarc io'. */
 static bool waits_is_shown(const struct locks *t, const struct lock *row)
 {
-    return !t->is_io || strcmp(row->kind, "pipe") != 0;
+    return !t->is_io || (row->waiters_len && strcmp(row->kind, "pipe") != 0);
 }
 
 /* Rows of both tables, with the number that each has on the page. */
@@ -128,6 +129,8 @@ void waits_data(struct json *j, const struct page_profile *p)
         COLUMN(j, "waits", rows.all.len, json_u64(j, rows.all.at[i].lock->waits));
         COLUMN(j, "ns", rows.all.len, json_u64(j, rows.all.at[i].lock->ns));
         COLUMN(j, "held_ns", rows.all.len, json_u64(j, rows.all.at[i].lock->held_ns));
+        COLUMN(j, "read", rows.all.len, json_u64(j, rows.all.at[i].lock->read));
+        COLUMN(j, "written", rows.all.len, json_u64(j, rows.all.at[i].lock->written));
         json_key(j, "waiters"), json_begin(j, '{');
         EACH_OF(j, "row", waiters, json_u64(j, row));
         EACH_OF(j, "stack", waiters,
