@@ -5,6 +5,7 @@ mpirun, too."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,32 @@ class RunAsRank(unittest.TestCase):
         done = self.as_rank(0, 1, self.built / "p", "0.03")
         self.assertIn("step", done.stderr)
         self.assertTrue((self.dir / "p.monarc").is_dir())
+
+    def test_what_a_launcher_kills(self):
+        """The group of processes at once, our first process alone, or that by a signal that it passes on:
+        the program ends, and its recording is complete."""
+        for kill, expected in ((lambda p: os.killpg(p.pid, signal.SIGKILL), signal.SIGKILL),
+                               (lambda p: p.kill(), signal.SIGTERM), (lambda p: p.terminate(), signal.SIGTERM)):
+            with self.subTest(expected=expected):
+                name = self.dir / f"{len(list(self.dir.iterdir()))}.rec"
+                env = {**os.environ, RANK: "1", "OMPI_COMM_WORLD_SIZE": "2"}
+                read, write = os.pipe()
+                job = subprocess.Popen([monarc_path(), "run", "-o", name, "sh", "-c",
+                                        f"echo ready >&{write}; exec {self.built}/p 1000"],
+                                       env=env, start_new_session=True, pass_fds=[write])
+                os.close(write)
+                self.assertEqual(os.read(read, 6), b"ready\n")
+                kill(job)
+                status = job.wait()
+                self.assertIn(status, (-signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM))
+                self.assertEqual(os.read(read, 1), b"")  # nobody is left who would write
+                os.close(read)
+                deadline = time.monotonic() + 120
+                while not name.exists() and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                info = monarc_json("info", name)["files"][0]
+                self.assertEqual(info["ranks"][0]["rank"], 1)
+                self.assertEqual(info["processes"][0]["wait_status"], expected)
 
     def test_ranks_of_one_recording_stay_apart(self):
         """A launcher of three ranks, each of which executes another program: it is of the rank,
