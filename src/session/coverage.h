@@ -62,12 +62,12 @@ struct coverage_object {
     const char *notes;
     uint64_t size;           /* of the notes, in bytes */
     uint32_t first_counters; /* in counters, linked by `next`; NO_INDEX: never ran */
-    uint32_t stamp;          /* in their header, if that was read */
-    bool has_stamp;
-    bool is_rfc;          /* bbg, not gcno */
-    bool is_known;        /* counters went to other notes of this object: it did run */
-    const char *left_out; /* its da, if a gcda of that name is there */
-    uint32_t test;        /* in tests and operands: where the notes were found */
+    bool is_rfc;             /* bbg, not gcno */
+    bool is_known;           /* counters went to other notes of this object: it did run */
+    bool has_stamp;          /* `stamp` was read */
+    uint32_t stamp;          /* in the header of the notes */
+    const char *left_out;    /* its da, if a gcda of that name is there */
+    uint32_t test;           /* in tests and operands: where the notes were found */
 };
 
 /* One file of counters. Several of one object are several runs of it. */

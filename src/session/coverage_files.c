@@ -82,7 +82,10 @@ static void files_add_notes(struct coverage_files *f, const char *path, uint64_t
 {
     bool is_rfc = files_role_of(path).is_rfc;
     map_set(&f->stems, files_stem_of(f, path), is_rfc, f->objects.len);
-    vec_push(&f->objects, (struct coverage_object){path, size, NONE, is_rfc,
+    vec_push(&f->objects, (struct coverage_object){.notes = path,
+                                                   .size = size,
+                                                   .first_counters = NONE,
+                                                   .is_rfc = is_rfc,
                                                    .test = map_value(f->tests.len - 1)});
 }
 
