@@ -122,6 +122,12 @@ class Truth(Case):
         self.assertIn("readers", table["why_unheld"])
         self.assertGreater(self.held(rows["join"], "writer_holder"), 0.1, rows["join"])
 
+    def test_join_at_a_state(self):
+        """As glibc waits from 2.43 on."""
+        rows = self.table("locks", self.record("joined"))["rows"]
+        row, = [row for row in rows if (row["function"], row["kind"]) == ("joins", "join")]
+        self.assertGreater(self.held(row, "is_joined"), 0.1, row)  # 0.4
+
     def test_what_nobody_holds(self):
         rows = self.rows("signalled")
         self.assertEqual(rows["g_ready"]["kind"], "condition variable")

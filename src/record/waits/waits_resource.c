@@ -11,6 +11,7 @@
  *     mutex    +0 lock (2: there are waiters)   +8 owner   +12 users     waited for at +0
  *     rwlock   +0 readers (bit 1: a writer)     +24 writer               at +8 and +12
  *     thread   its number, which the kernel clears at its end            at +0, not private
+ *              from 2.43 on a state, which the kernel clears, in the same structure, not private
  *
  * musl's mutexes, glibc's robust ones, and whatever else follows the kernel's rule for robust
  * futexes, have the owner's number in the word, with bit 31 set. musl's plain ones have EBUSY
@@ -139,11 +140,28 @@ static bool resource_take_gone(struct waits_resource *out, uint32_t owner, bool 
     return true;
 }
 
+/* The thread in whose structure the word at `out->address` is. Before it stand the thread's number,
+ * a word that nobody uses, and the list of its robust locks: two pointers, and how far a lock's
+ * word is from its links, which is the same on all machines of 64 bits. */
+static bool resource_take_joined(struct waits_resource *out, pid_t pid)
+{
+    enum { DISTANCE = 256, TO_LOCK = -32 }; /* the list lies 840 bytes before the state on x86-64 */
+    uint64_t words[DISTANCE];
+    uint64_t first = (out->address & ~(uint64_t)7) - sizeof words;
+    if (!resource_read(pid, first, words, sizeof words))
+        return false;
+    for (size_t i = DISTANCE - 1; i >= 3; i--)
+        if (words[i] == (uint64_t)TO_LOCK &&
+            resource_take_owner(out, pid, (uint32_t)words[i - 3], true))
+            return true;
+    return false;
+}
+
 /* `at[0]` is the word that is waited at. */
 static void resource_of_words(struct waits_resource *out, pid_t pid, const uint32_t *at,
                               uint32_t op, uint32_t value)
 {
-    enum { CONTENDED = 2, EBUSY_OF_MUSL = EBUSY, KIND_BITS = 0x1ff, MANY = 1 << 20 };
+    enum { CONTENDED = 2, EBUSY_OF_MUSL = EBUSY, KIND_BITS = 0x1ff, MANY = 1 << 20, STATES = 3 };
     /* `value` is what the word was when the thread fell asleep; the word may have changed since,
      * by whoever took the lock. */
     bool is_private = op & OP_PRIVATE;
@@ -155,7 +173,8 @@ static void resource_of_words(struct waits_resource *out, pid_t pid, const uint3
         return;
     }
     if (command == OP_WAIT_BITSET && !is_private && word == value &&
-        resource_take_owner(out, pid, word, true)) {
+        (resource_take_owner(out, pid, word, true) ||
+         (word <= STATES && resource_take_joined(out, pid)))) {
         out->kind = RECORDING_RESOURCE_JOIN;
         return;
     }

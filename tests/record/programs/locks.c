@@ -263,6 +263,33 @@ static void *waits_at_rust(void *unused)
     return unused;
 }
 
+/* A thread as glibc has it from 2.43 on: who joins it waits at its state. */
+static struct {
+    int number, unused;
+    void *before_head, *head; /* of its robust locks */
+    long to_lock;
+    char between[824];
+    int state;
+} g_thread = {.to_lock = -32, .state = 2};
+
+static void *is_joined(void *unused)
+{
+    g_thread.number = (int)syscall(SYS_gettid);
+    pthread_barrier_wait(&turn);
+    hold_asleep(0.4);
+    return unused;
+}
+
+static void *joins(void *unused)
+{
+    struct timespec end;
+    pthread_barrier_wait(&turn);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec++;
+    syscall(SYS_futex, &g_thread.state, FUTEX_WAIT_BITSET, 2, &end, NULL, FUTEX_BITSET_MATCH_ANY);
+    return unused;
+}
+
 /* Many threads wait for one mutex, in turn. Prints the seconds that they waited, and the CPU time
  * of the process. */
 static double waited;
@@ -403,6 +430,8 @@ int main(int argc, char **argv)
         return wait_for_processes(argv[2]);
     } else if (!strcmp(what, "words")) {
         RUN((void *)(long)getpid(), waits_at_musl, waits_at_plain, waits_at_rust);
+    } else if (!strcmp(what, "joined")) {
+        RUN(NULL, is_joined, joins);
     } else if (!strcmp(what, "crowd")) {
         return wait_in_a_crowd(argc > 2 ? atoi(argv[2]) : 300, argc > 3 ? atof(argv[3]) : 1);
     } else if (!strcmp(what, "dead")) {
