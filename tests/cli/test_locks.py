@@ -267,13 +267,14 @@ class Transfers(Case):
 
     def test_pipe(self):
         """Seen waiting, it is asked for more than there is: only if it was the thread's only call, that is known.
-        Beside reading of files, which takes nearly all of the thread's time, it gets next to nothing."""
+        Beside reading of files, which takes nearly all of the thread's time, it gets next to nothing: what one of
+        some thirty samples stands for, or two where the machine is busy."""
         for mode in "pipe", "mixed":
             table, _, said = self.run_mode(mode)
             self.check_total(table, said, 2 * (16 << 20) + 40000)
             pipe = next(row for row in table["rows"] if row["kind"] == "pipe")
             if mode == "mixed":
-                self.assertLess(pipe["read_bytes"], 0.1 * table["transferred"]["read_bytes"])
+                self.assertLess(pipe["read_bytes"], 0.5 * table["transferred"]["read_bytes"])
             else:
                 self.assertLessEqual(pipe["read_bytes"], said["read", "pipe"] * 1.05, pipe)
             if mode == "pipe":
@@ -375,6 +376,24 @@ file that was closed before it could be named, in work.isra.0: 0.500 MB read
         self.assertEqual(merged.returncode, 0, merged.stderr)
         twice = self.table("io", self.dir / "sum.monarc")
         self.assertEqual((twice["transferred"]["read_bytes"], twice["rows"][0]["read_bytes"]), (12_000_000, 10_000_000))
+
+    def test_bytes_of_many_small_files(self):
+        """Each was seen once or twice, and stands for others: it is not told that it has all of their bytes."""
+        run = made_run()
+        reader = run.node((0, WORK), (1, READ))
+        first = len(run.resources)
+        run.resources += [(FILE_RESOURCE, None, 20 + i, f"/data/small{i}") for i in range(3)]
+        run.transfers += [(1, first, reader, 0, 1, 400_000, 0), (1, first + 1, reader, 0, 2, 500_000, 0),
+                          (1, first + 2, reader, 0, 4, 600_000, 0), (1, 1, reader, 0, 5, 100_000, 0)]
+        run.transferred.append((1_600_000, 0, 900, 0, 0, 0))
+        folder = run.write(self.dir / "small.monarc")
+        self.assertIn("""
+file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
+  reading and writing in
+          1.500 MB    read  read < work.isra.0
+""", self.text("io", folder))
+        table = self.table("io", folder)
+        self.assertEqual({row["name"]: row["read_bytes"] for row in table["rows"]}, {None: 1_500_000, "/data/wal": 100_000})
 
     def test_damaged_bytes(self):
         for head in (9, None, 0, 0), (0, 99, 0, 0), (0, None, 99, 0), (0, None, 0, 2):

@@ -337,11 +337,14 @@ static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, 
     return is_told && r->resources.at[same].kind != RECORDING_RESOURCE_JOIN ? resource : same;
 }
 
-/* The row of a resource that is waited for in a stack. */
-static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
+/* The row of a resource that is waited for in a stack, or of all without a name there, in which
+ * `thing` is one more. */
+static uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stack,
+                               uint32_t thing)
 {
     static const struct recording_resource closed = {.kind = RECORDING_RESOURCE_FILE};
     bool is_known = resource != RECORDING_NONE; /* else its descriptor had been closed */
+    bool is_itself = thing == resource;
     resource = is_known ? locks_resource(m, resource, stack) : resource;
     const struct recording_resource *r =
         is_known ? &m->in->recording->resources.at[resource] : &closed;
@@ -369,9 +372,14 @@ static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t st
                                                          .is_shared = is_shared}}));
     }
     /* Each thing counts once in its row. */
-    map_at(&m->row_of, map_two(UINT32_MAX, row), resource, 0, &is_new);
+    map_at(&m->row_of, map_two(UINT32_MAX, row), is_itself ? resource : thing, 0, &is_new);
     m->rows.at[row].row.objects += is_new;
     return row;
+}
+
+static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
+{
+    return locks_row_with(m, resource, stack, resource);
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
@@ -473,10 +481,46 @@ static void locks_add_chains(struct locks_making *m)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
+/* A call that was seen stands for those beside it that were not: of many small files a few are seen
+ * once or twice each, with the bytes of all. */
+enum { CALLS_TO_BE_NAMED = 5 };
+
+/* The row of what was transferred; `seen`: the calls of each row of a named thing. */
+static uint32_t locks_transfer_row(struct locks_making *m, const struct recording_transfer *t,
+                                   uint32_t stack, const uint64_t *seen)
+{
+    uint32_t row = locks_row(m, t->resource, stack);
+    bool is_file = t->resource != RECORDING_NONE &&
+                   m->in->recording->resources.at[t->resource].kind == RECORDING_RESOURCE_FILE;
+    if (!is_file || !m->rows.at[row].row.name || seen[row] >= CALLS_TO_BE_NAMED)
+        return row;
+    return locks_row_with(m, RECORDING_NONE, stack, t->resource);
+}
+
+static bool locks_takes(const struct locks_making *m, const struct recording_transfer *t)
+{
+    return !m->in->choice->threads || m->in->choice->threads[t->thread];
+}
+
+/* By row. There are no more rows than there were and one for each of these. */
+static uint64_t *locks_seen_calls(struct locks_making *m, struct arena *scratch)
+{
+    const struct recording *r = m->in->recording;
+    uint64_t *seen = ARENA_NEW(scratch, uint64_t, m->rows.len + r->transfers.len + 1);
+    for (size_t i = 0; i < r->transfers.len; i++) {
+        const struct recording_transfer *t = &r->transfers.at[i];
+        if (locks_takes(m, t))
+            seen[locks_row(m, t->resource, locks_stack(m, t->node))] += t->calls;
+    }
+    return seen;
+}
+
 /* What was transferred, to the rows of files: some of these nobody had to wait for. */
 static void locks_add_transfers(struct locks_making *m, struct locks *out)
 {
     const struct recording *r = m->in->recording;
+    struct arena scratch = {0};
+    const uint64_t *seen = locks_seen_calls(m, &scratch);
     for (size_t i = 0; i < r->transferred.len; i++) {
         const struct recording_transferred *all = &r->transferred.at[i];
         out->has_total = true;
@@ -490,9 +534,9 @@ static void locks_add_transfers(struct locks_making *m, struct locks *out)
     for (size_t i = 0; i < r->transfers.len; i++) {
         const struct recording_transfer *t = &r->transfers.at[i];
         bool is_new;
-        if (m->in->choice->threads && !m->in->choice->threads[t->thread])
+        if (!locks_takes(m, t))
             continue;
-        uint32_t stack = locks_stack(m, t->node), row = locks_row(m, t->resource, stack);
+        uint32_t stack = locks_stack(m, t->node), row = locks_transfer_row(m, t, stack, seen);
         uint32_t at =
             map_index(&m->transfer_of, map_two(row, t->is_write), stack, m->transfers.len, &is_new);
         if (is_new)
@@ -507,6 +551,7 @@ static void locks_add_transfers(struct locks_making *m, struct locks *out)
         *(t->is_write ? &of->disk_written : &of->disk_read) += t->disk_bytes;
         *(t->is_write ? &out->placed_written : &out->placed_read) += t->bytes;
     }
+    arena_deinit(&scratch);
 }
 
 /* By row first, as waiters are. */
