@@ -303,7 +303,8 @@ static void spans_of_branches(struct mapping *m)
     sort_keyed(steps, len);
     double count = 0;
     for (size_t i = 0; i + 1 < len; i++) {
-        double by = (double)c->branches.at[steps[i].item / 2].count;
+        size_t branch = steps[i].item / 2;
+        double by = (double)c->branches.at[branch].count;
         count += steps[i].item % 2 ? -by : by;
         if (count >= 0.5 && steps[i].key < steps[i + 1].key)
             vec_push(&m->spans, (struct counted_span){steps[i].key, steps[i + 1].key, count});
