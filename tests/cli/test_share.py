@@ -176,9 +176,9 @@ class Merge(Ranks):
         inputs = self.inputs("gmon")
         monarc("merge", "-o", "one", *inputs, cwd=self.dir)
         variables = {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4294967295"}
-        done = subprocess.run(["sh", "-c", 'ulimit -v 4000000; exec "$0" "$@"', monarc_path(), "merge", "-o", "sum",
-                               *inputs], cwd=self.dir, env={**os.environ, **({} if is_sanitized() else variables)},
-                              capture_output=True, text=True)
+        limit = "" if is_sanitized() else "ulimit -v 4000000; "  # a sanitizer reserves terabytes
+        done = subprocess.run(["sh", "-c", limit + 'exec "$0" "$@"', monarc_path(), "merge", "-o", "sum", *inputs],
+                              cwd=self.dir, env={**os.environ, **variables}, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual((self.dir / "sum").read_bytes(), (self.dir / "one").read_bytes())
 
