@@ -126,7 +126,8 @@ void collector_process_labels(struct collector *c, pid_t pid, const struct recor
 bool collector_thread_variable(struct collector *c, pid_t pid, const char *name,
                                struct object_thread_variable *out, uint64_t at_ns)
 {
-    const struct mappings *m = c->inner.at[collector_process(c, pid, at_ns)].mappings;
+    uint32_t process = collector_process(c, pid, at_ns); /* it may move the list */
+    const struct mappings *m = c->inner.at[process].mappings;
     for (size_t i = 0; i < m->all.len; i++) {
         struct mapping code = m->all.at[i];
         bool is_new;

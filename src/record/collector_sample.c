@@ -340,7 +340,8 @@ void collector_branches(struct collector *c, const struct collector_sample *s,
     struct sample_walk w = {.c = c, .sample = s};
     uint32_t next_object = RECORDING_NONE;
     uint64_t next_from = 0;
-    w.process = c->threads.at[collector_thread(c, s->pid, s->tid, s->at_ns)].process;
+    uint32_t thread = collector_thread(c, s->pid, s->tid, s->at_ns); /* it may move the list */
+    w.process = c->threads.at[thread].process;
     if (!collector_counts(c, w.process, s->at_ns))
         return;
     for (size_t i = 0; i < len; i++) {
