@@ -139,7 +139,8 @@ TOTALS = {
         "little": {"cpu-clock": 5 + 7 + 5}, "big": {"cpu-clock": 17}, "packed": {"cpu-clock": 17}, "pipe": {"cpu-clock": 17},
         "pipe-and-message": {"cpu-clock": 17}, "perf-2.6.36": {"cpu-clock": 7 + 5}, "perf-3.2": {"cpu-clock": 12},
         "deferred": {"cpu-clock": 3 + 4 + 5 + 11 + 13}, "events": {"cpu-clock": 5, "instructions": 6},
-        "stacks": {"cpu-clock": 5}, "branches": {"cycles": 5}, "branches-big": {"cycles": 5}},
+        "stacks": {"cpu-clock": 5}, "branches": {"cycles": 5}, "branches-big": {"cycles": 5},
+        "branches-first": {"cycles": 5}},  # the first of a process that is not known
     "pprof": {"bare": {"cpu": 5000, "samples": 6}, "packed": {"cpu": 5000, "samples": 6}},
     "gperftools": {
         **{name: {"cpu": 11 * 10**7} for name in ("cpu", "cpu-big", "cpu-32", "cpu-32-big")},
