@@ -38,7 +38,7 @@ struct segment {
 
 #define PROBE_LIMIT 32 /* a key lies within this many cells of its place */
 #define SPARSE_PART 16 /* of the slots: with fewer in use, addresses make a crowd */
-#define MORE_PLACES 8
+#define MORE_PLACES 8  /* of an arc that finds its own place crowded */
 #define PROBE_PAD   64 /* cells behind the last place; the very last is never claimed */
 
 struct table {

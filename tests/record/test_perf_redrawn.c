@@ -191,10 +191,10 @@ static void clocks_that_may_have_been_taken_along_count_no_more(void **state)
     struct redrawn_clock *clock = get_clock(&b);
     assert_non_null(clock);
     uint64_t now = clock->from_ns + 1;
-    redrawn_clocks_forked(&b.source, b.record.tid + 1); /* somebody else's matter */
+    redrawn_clocks_doubt(&b.source, b.record.tid + 1); /* somebody else's matter */
     assert_true(admits(&b, clock->id, clock->id, now) && b.is_own);
     assert_false(admits(&b, INHERITED, INHERITED, now));
-    redrawn_clocks_forked(&b.source, b.record.tid);
+    redrawn_clocks_doubt(&b.source, b.record.tid);
     assert_false(is_believed_after(&b, clock, UNSURE, now));
     assert_false(admits(&b, clock->id, clock->id, now + 5)); /* what begins here counts */
     assert_true(admits(&b, INHERITED, INHERITED, now + 4));

@@ -193,7 +193,7 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
 static void perf_forked(struct perf_source *s, const struct perf_record *r)
 {
     *perf_thread(s, r->tid) = (struct perf_thread){0}; /* the number may come again */
-    redrawn_clocks_forked(s, r->parent_tid);
+    redrawn_clocks_doubt(s, r->parent_tid);
     for (size_t i = 0; i < s->periods.len; i++)
         periods_begun(&s->periods.at[i]);
     collector_fork(s->collector, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid, r->time);

@@ -136,8 +136,9 @@ void redrawn_clocks_check(struct perf_source *s, uint64_t now_ns);
 /* The thread has ended. */
 void redrawn_clocks_end(struct perf_source *s, uint32_t tid);
 
-/* The thread has made another, or a process, which may take its clocks along. */
-void redrawn_clocks_forked(struct perf_source *s, uint32_t tid);
+/* The thread's clocks may be with another, as it has made one: they count no more until they are
+ * known to be where they were. */
+void redrawn_clocks_doubt(struct perf_source *s, uint32_t tid);
 
 /* --- perf_reader.c -------------------------------------------------------------------------- */
 

@@ -233,7 +233,7 @@ static bool redrawn_open(struct perf_source *s, const struct perf_record *r)
 }
 
 /* On all CPUs. */
-static void redrawn_doubt(struct perf_source *s, uint32_t tid)
+void redrawn_clocks_doubt(struct perf_source *s, uint32_t tid)
 {
     struct redrawn_clocks *c = &s->redrawn;
     struct perf_thread *t = perf_thread(s, tid);
@@ -243,11 +243,6 @@ static void redrawn_doubt(struct perf_source *s, uint32_t tid)
         if (at)
             c->clocks.at[*at].from_ns = NEVER;
     }
-}
-
-void redrawn_clocks_forked(struct perf_source *s, uint32_t tid)
-{
-    redrawn_doubt(s, tid);
 }
 
 /* The kernel's numbers of clocks do not tell whose they are: when a child and its parent take turns
@@ -262,7 +257,7 @@ static bool redrawn_admit_own(struct perf_source *s, const struct perf_record *r
     if (!is_at_home || r->id != r->stream) {
         /* Copies in others say nothing of the clock. */
         if (is_at_home || r->id == r->stream)
-            redrawn_doubt(s, clock->tid);
+            redrawn_clocks_doubt(s, clock->tid);
         return false;
     }
     const struct perf_thread *t = perf_thread(s, r->tid);

@@ -7,9 +7,9 @@
  * What a thread transferred between two readings of its account is shared out among the calls that
  * were seen in between. Each wait is one call: of a file it gets what it asked for. A pipe or
  * terminal returns what there is, so that a wait there gets bytes only if the thread made no other
- * call, and then it is exact. The rest is shared out
- * by the CPU time that was sampled in calls, because that is what copying takes. Where no call of
- * the kind was seen, bytes have no place. So sums are exact, and what has no place is known:
+ * call, and then it is exact. The rest is shared out by the CPU time that was sampled in calls,
+ * because that is what copying takes. Where no call of the kind was seen, bytes have no place. So
+ * sums are exact, and what has no place is known:
  *
  *     read 1: 10 MB      read < parse of a.txt: 3 samples      6 MB
  *                        read < load of b.txt:  2 samples      4 MB
