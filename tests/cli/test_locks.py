@@ -394,6 +394,9 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
 """, self.text("io", folder))
         table = self.table("io", folder)
         self.assertEqual({row["name"]: row["read_bytes"] for row in table["rows"]}, {None: 1_500_000, "/data/wal": 100_000})
+        del run.transfers[1:3]
+        self.assertIn("\nfile of which few calls were seen, in work.isra.0: 0.400 MB read\n",
+                      self.text("io", run.write(self.dir / "one.monarc")))
 
     def test_damaged_bytes(self):
         for head in (9, None, 0, 0), (0, 99, 0, 0), (0, None, 99, 0), (0, None, 0, 2):

@@ -332,8 +332,8 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
             out_printf(out, "(%" PRIu32 " of them) ", lock->objects);
         bool is_plain = !strcmp(lock->kind, "sleep") || !lock->waits;
         if (!strcmp(lock->kind, "file"))
-            out_str(out, lock->objects > 1 ? "of which few calls were seen, "
-                                           : "that was closed before it could be named, ");
+            out_str(out, lock->is_seldom ? "of which few calls were seen, "
+                                         : "that was closed before it could be named, ");
         out_str(out, is_plain ? "in " : "waited for in ");
         if (lock->function == NO_FUNCTION)
             out_str(out, "[stack not known]");

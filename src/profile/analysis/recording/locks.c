@@ -494,7 +494,9 @@ static uint32_t locks_transfer_row(struct locks_making *m, const struct recordin
                    m->in->recording->resources.at[t->resource].kind == RECORDING_RESOURCE_FILE;
     if (!is_file || !m->rows.at[row].row.name || seen[row] >= CALLS_TO_BE_NAMED)
         return row;
-    return locks_row_with(m, RECORDING_NONE, stack, t->resource);
+    row = locks_row_with(m, RECORDING_NONE, stack, t->resource);
+    m->rows.at[row].row.is_seldom = true;
+    return row;
 }
 
 static bool locks_takes(const struct locks_making *m, const struct recording_transfer *t)

@@ -53,6 +53,7 @@ struct lock {
     uint32_t objects;   /* how many things that are */
     bool is_lock;       /* somebody holds it, as far as such locks say who */
     bool is_shared;     /* between processes */
+    bool is_seldom;     /* no name: of files with one, too few calls were seen to tell them apart */
     const char *unheld; /* why no holder is told of some of the time; NULL: all was seen */
     uint64_t waits, ns; /* ns: of all waits, up to when they were over */
     uint64_t held_ns;   /* of that, with a holder that was seen */
