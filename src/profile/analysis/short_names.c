@@ -567,6 +567,54 @@ static const char *short_next_component(const char *name)
     return NULL;
 }
 
+/* A path without the modules that it begins with, and a type without what makes a reference of it.
+ */
+static struct range short_last_component(const char *name, struct range path)
+{
+    size_t last = path.start;
+    int depth = 0;
+    for (size_t at = path.start; at + 2 < path.end; at++) {
+        depth += (strchr("([{<", name[at]) != NULL) - (strchr(")]}>", name[at]) != NULL);
+        if (depth < 0) /* an arrow: the type of a function */
+            return path;
+        if (!depth && name[at] == ':' && name[at + 1] == ':')
+            last = at + 2;
+    }
+    return (struct range){last, path.end};
+}
+
+/* Rust's `<a::b::Type as c::Trait>::call` is `<Type as Trait>::call`, or with less room
+ * `<Type>::call`; other names stay. */
+static const char *short_without_modules(const char *name, int room, struct arena *a)
+{
+    static const char by[] = " as ";
+    size_t close = 1, as = 0;
+    int depth = 1;
+    if (name[0] != '<')
+        return name;
+    for (; name[close]; close++) {
+        bool is_arrow = name[close] == '>' && name[close - 1] == '-';
+        depth += (strchr("([{<", name[close]) != NULL) - (strchr(")]}>", name[close]) && !is_arrow);
+        if (!depth)
+            break;
+        if (depth == 1 && !as && !strncmp(name + close, by, sizeof by - 1))
+            as = close;
+    }
+    if (!name[close])
+        return name;
+    struct range type = short_last_component(name, (struct range){1, as ? as : close});
+    struct range trait = {0};
+    if (as)
+        trait = short_last_component(name, (struct range){as + sizeof by - 1, close});
+    const char *fits = arena_printf(a, "<%.*s%s%.*s%s", (int)(type.end - type.start),
+                                    name + type.start, as ? by : "", (int)(trait.end - trait.start),
+                                    name + trait.start, name + close);
+    if (!as || short_columns(fits) <= room)
+        return fits;
+    return arena_printf(a, "<%.*s%s", (int)(type.end - type.start), name + type.start,
+                        name + close);
+}
+
 /* What a method does is told by the end of its name, and what it is instantiated for by the rest.
  */
 const char *names_within(const char *name, int room, struct arena *a)
@@ -581,6 +629,8 @@ const char *names_within(const char *name, int room, struct arena *a)
     const char *fits = short_shorten(name, false, false, a);
     if (short_columns(fits) > room)
         fits = short_shorten(name, false, true, a);
+    if (short_columns(fits) > room)
+        fits = short_without_modules(fits, room, a);
     if (short_columns(fits) <= room)
         return fits;
     int columns = short_columns(fits) + (int)sizeof gap - 1;

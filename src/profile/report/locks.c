@@ -167,16 +167,20 @@ static bool call_says_more(const struct locks *t, uint32_t number)
     return !s->len || !is_same;
 }
 
-/* A path on one line, from column `used` on: as many names as there is room for, and at least two.
- * The text's reader looks for a name, not for a layout. */
+/* A path on one line, from column `used` on: as many names as there is room for, and at least two,
+ * which are shortened for that. */
 static void put_stack(struct out *out, const struct locks *t, uint32_t number,
                       const struct text_style *style, size_t used)
 {
     const struct lock_stack *s = number == RECORDING_NONE ? NULL : &t->stacks[number];
     enum { LEAST_NAMES = 2, REST = 6 }; /* " < ..." */
     uint32_t len = s ? s->len : 0, i = 0, frame = s ? s->frame : 0;
+    struct arena scratch = {0};
+    int half = (style->width - (int)used - REST - 3) / LEAST_NAMES;
     for (; i < len; i++, frame = t->frames[frame].caller) {
         const char *name = names_text(t->names, t->frames[frame].function);
+        if (style->width && i < LEAST_NAMES)
+            name = names_within(name, half < NAME_ROOM ? NAME_ROOM : half, &scratch);
         used += strlen(name) + 3;
         bool has_room = !style->width || used + (i + 1 < len ? REST : 0) <= (size_t)style->width;
         if (i >= LEAST_NAMES && (!has_room || (style->width && i >= STACK_NAMES)))
@@ -188,6 +192,7 @@ static void put_stack(struct out *out, const struct locks *t, uint32_t number,
         out_str(out, " < ...");
     if (!len)
         out_str(out, "[stack not known]");
+    arena_deinit(&scratch);
 }
 
 /* What a holder did, as half a sentence that its stack ends. "futex" is left out where what it
