@@ -381,12 +381,12 @@ static struct interval interval_with_unplaced(const struct summary *s, struct in
     return (struct interval){i.low * (1 - unplaced), i.high * (1 - unplaced) + unplaced};
 }
 
-/* What waits that nothing says the place of may add. */
-static struct interval interval_with_waits(const struct summary *s, uint32_t function,
+/* What waits that nothing says the place of may add, if they may be the function's. */
+static struct interval interval_with_waits(const struct summary *s, bool may_wait,
                                            struct interval i)
 {
     const struct stacks *m = s->measured;
-    if (m && m->waits && m->waits[function])
+    if (may_wait)
         i.high = fmin(1, i.high + summary_share(s, m->unplaced_waits));
     return interval_with_unplaced(s, i);
 }
@@ -397,16 +397,18 @@ struct interval summary_self_interval(const struct summary *s, uint32_t function
         return summary_interval_between(s, s->sharing->least[function], s->sharing->most[function]);
     if (!s->measured || !s->measured->self_error || !(self > 0))
         return interval_with_unplaced(s, summary_interval(s, self));
-    return interval_with_waits(s, function,
-                               interval_by_error(s, self, s->measured->self_error[function]));
+    const struct stacks *m = s->measured;
+    return interval_with_waits(s, m->is_wait && m->is_wait[function],
+                               interval_by_error(s, self, m->self_error[function]));
 }
 
 struct interval summary_total_interval(const struct summary *s, uint32_t function, double total)
 {
     if (!s->measured || !s->measured->inclusive_error || !(total > 0))
         return interval_with_unplaced(s, summary_interval(s, total));
-    return interval_with_waits(s, function,
-                               interval_by_error(s, total, s->measured->inclusive_error[function]));
+    const struct stacks *m = s->measured;
+    return interval_with_waits(s, m->waits && m->waits[function],
+                               interval_by_error(s, total, m->inclusive_error[function]));
 }
 
 /* With the share q of a function's m samples, a line has the variance m q (1 - q) + q^2 var(m).

@@ -245,7 +245,8 @@ static void test_waits_have_no_error(void **state)
     end(&b);
 }
 
-/* A wait that nobody looked at may have been in any function that waited, and in no other. */
+/* A wait that nobody looked at may have been in any function that waited, and in no other. What
+ * such a function did itself is no wait. */
 static void test_waits_without_a_place(void **state)
 {
     (void)state;
@@ -275,6 +276,8 @@ static void test_waits_without_a_place(void **state)
     assert_true(fabs(sleeps.low - 0.3) < 1e-9 && fabs(sleeps.high - 0.4) < 1e-9);
     struct interval sleep = summary_self_interval(&s, SLEEP, 30);
     assert_true(fabs(sleep.low - 0.3) < 1e-9 && fabs(sleep.high - 0.4) < 1e-9);
+    struct interval itself = summary_self_interval(&s, SLEEPS, 5);
+    assert_true(fabs(itself.high - 0.05) < 1e-9);
     struct interval ready = summary_self_interval(&s, READY, 40);
     assert_true(fabs(ready.high - 0.4) < 1e-9);
     assert_true(!b.stacks.waits[WORKS] && !b.stacks.waits[UNKNOWN]);

@@ -49,8 +49,8 @@
  * and ends may lie between samples, unseen by these rules.
  *
  * What has an exact length (waits) is no sample: its error is none. But a wait that nobody looked
- * at may have been in any function that waited at other times: that much more it may be. Cost: each
- * sample's depth. */
+ * at may have been in any function that waited at other times, and be what that waited in: that
+ * much more these may be, the function with what it called. Cost: each sample's depth. */
 #include "profile/analysis/recording/stacks.h"
 
 #include "base/sort.h"
@@ -581,13 +581,15 @@ static void stacks_measure_ready(struct stacks *t, const struct space *s, const 
     arena_deinit(&scratch);
 }
 
-/* A wait is below the function that waits; one without a place is in none. */
+/* A wait is below the function that waits; one without a place is in none. Functions have waits in
+ * their inclusive time alone: what waited itself is what stands for the wait. */
 static void stacks_measure_waits(struct stacks *t, const struct space *s, const struct functions *f,
                                  const struct call_frames *frames, const double *weights,
                                  struct arena *a)
 {
     const struct recording *r = s->recording;
     t->waits = ARENA_NEW(a, bool, f->len);
+    t->is_wait = ARENA_NEW(a, bool, f->len);
     for (uint32_t i = 0; i < r->nodes.len; i++) {
         if (!(weights[i] > 0) || !recording_is_wait(r, i) ||
             r->nodes.at[i].address == RECORDING_WAIT_READY)
@@ -596,6 +598,9 @@ static void stacks_measure_waits(struct stacks *t, const struct space *s, const 
             t->unplaced_waits += weights[i];
             continue;
         }
+        uint32_t itself = innermost_function(s, frames, i);
+        if (itself != NO_FUNCTION)
+            t->is_wait[itself] = true;
         for (uint32_t node = i; node != RECORDING_ROOT; node = r->nodes.at[node].parent) {
             uint32_t place = frames ? frames->place[node] : 0;
             if (space_function_of(s, node) == NO_FUNCTION)
