@@ -57,7 +57,7 @@ static const struct option_row DIFF_OPTIONS[] = {
      FILLS(struct diff_request, by_lines)},
     {0, "no-inlines", NULL, "inlined code is part of the function that it is in",
      FILLS(struct diff_request, view.session.has_hosts)},
-    {0, "format", "text|json|csv|markdown", "what is written (default: text)",
+    {0, "format", "text|json|csv|markdown", "output format (default: text)",
      NAMES_WORD(struct diff_request, view.print.format)},
     {'j', "json", NULL, "the same as --format json; docs/schema/ has its schema",
      FILLS_WITH(struct diff_request, view.print.format, REPORT_JSON)},
@@ -113,7 +113,7 @@ static bool diff_is_coverage(struct diff_request *r, bool *is_coverage, struct e
     size_t coverage = diff_coverage_names(&r->old) + diff_coverage_names(&r->new);
     *is_coverage = coverage > 0;
     if (coverage && coverage != r->old.len + r->new.len)
-        return err_set(e, "profiles and coverage are compared apart: name either");
+        return err_set(e, "profiles and coverage are compared separately: name only one of them");
     if (coverage && r->program) {
         vec_push(&r->old, (char *)r->program);
         vec_push(&r->new, (char *)r->program);
@@ -229,8 +229,9 @@ static int diff_source_profiles(const struct diff_request *r, char *const *names
 {
     const char *format = r->view.print.format;
     double shared;
-    bool ok = !format || !strcmp(format, REPORT_JSON) ||
-              err_in(e, names[0], "is a profile for a compiler; such are compared as text or JSON");
+    bool ok =
+        !format || !strcmp(format, REPORT_JSON) ||
+        err_in(e, names[0], "is a profile for a compiler; those are compared as text or JSON");
     return ok && source_profiles_compare(names, format, r->view.rules.limit, &shared, out, e)
                ? EXIT_FINE
                : EXIT_BAD;
@@ -362,16 +363,16 @@ static const struct option_row CHECK_OPTIONS[] = {
      FILLS(struct check_request, old.names)},
     {0, "max-cpu-growth", "LIMIT", "CPU time of the whole may grow by LIMIT (default: 2%)",
      TAKEN_BY(check_take_rule)},
-    {0, "max-elapsed-growth", "LIMIT", "likewise elapsed time, of three runs a side (default: 5%)",
+    {0, "max-elapsed-growth", "LIMIT",
+     "the same for elapsed time, with three runs a side (default: 5%)", TAKEN_BY(check_take_rule)},
+    {0, "max-memory-growth", "LIMIT", "the same for peak memory (default: 10%+1MB)",
      TAKEN_BY(check_take_rule)},
-    {0, "max-memory-growth", "LIMIT", "likewise peak memory (default: 10%+1MB)",
-     TAKEN_BY(check_take_rule)},
-    {0, "max-time-growth", "PATTERN=LIMIT", "self time of functions (default: 10%+1%cpu)",
-     TAKEN_BY(check_take_rule)},
+    {0, "max-time-growth", "PATTERN=LIMIT",
+     "the same for the self time of functions (default: 10%+1%cpu)", TAKEN_BY(check_take_rule)},
     {0, "max-calls-growth", "PATTERN=LIMIT", "calls (default: 2%)", TAKEN_BY(check_take_rule)},
-    {0, "max-share-growth", "PATTERN=PP", "shares of self time by PP points",
+    {0, "max-share-growth", "PATTERN=PP", "shares of self time may grow by PP points",
      TAKEN_BY(check_take_rule)},
-    {0, "max-total-growth", "PATTERN=PP", "shares of total time by PP points",
+    {0, "max-total-growth", "PATTERN=PP", "shares of total time may grow by PP points",
      TAKEN_BY(check_take_rule)},
     {0, "min-samples", "N", "judge functions if each side has N samples (default: 100)",
      TAKEN_BY(check_take_rule)},

@@ -98,7 +98,7 @@ static const struct option_row SCOPE[] = {
     {0, "all-branches", NULL, "count branches that exceptions take or the compiler made, too",
      FILLS(struct cover_options, session.result.keeps_all_branches)},
     {0, "instances", "union|each|worst",
-     "of templates, generics, inlines: what any ran, each apart, what all ran",
+     "templates, generics, inlines: what any instance ran, each on its own, what all ran",
      CHOOSES(struct cover_options, session.read.instances)},
     {0, "no-markers", NULL, "ignore LCOV_EXCL_ and GCOVR_EXCL_ comments",
      FILLS(struct cover_options, session.result.ignores_markers)},
@@ -548,9 +548,9 @@ static bool question_find_line(struct cover_question *a, const char *place, stru
     if (at < s->first_line + s->lines && r->lines.at[at].line == line)
         return true;
     if (at < s->first_line + s->lines)
-        return err_set(e, "%s has no code; the next line that has is %" PRIu32, a->report.place,
+        return err_set(e, "%s has no code; the next line with code is %" PRIu32, a->report.place,
                        r->lines.at[at].line);
-    return err_set(e, "%s has no code, nor has a line behind it", a->report.place);
+    return err_set(e, "%s has no code, nor has any line after it", a->report.place);
 }
 
 /* One test's section of a tracefile. The session is opened anew with this test alone and closed

@@ -49,24 +49,26 @@ static const struct option_row EXPORT_OPTIONS[] = {
     {0, "format",
      "callgrind|cpuprofile|dot|firefox|folded|otlp|parquet|parquet-calls|parquet-functions|pprof|"
      "speedscope",
-     "what is written; must be given", TAKEN_BY(export_take_format)},
-    {'o', "output", "FILE", "where it goes (default, and -: standard output)",
+     "the format to write (required)", TAKEN_BY(export_take_format)},
+    {'o', "output", "FILE", "where to write it (default, and -: standard output)",
      FILLS(struct export_request, output)},
     {0, "dataset", "DIR",
-     "of parquet: a file in DIR/service=.../build=.../date=..., a row a stack, thread and moment",
+     "parquet only: write a file into DIR/service=.../build=.../date=..., a row for each stack, "
+     "thread and time",
      FILLS(struct export_request, dataset)},
     {0, "service", "NAME", "with --dataset: the service (default: the program's name)",
      FILLS(struct export_request, service)},
     {0, "build", "ID", "with --dataset: the commit or version (default: unknown)",
      FILLS(struct export_request, build)},
-    {0, "date", "DATE", "with --dataset: as 2026-03-02 (default: when it was recorded, UTC)",
+    {0, "date", "DATE",
+     "with --dataset: the date, such as 2026-03-02 (default: when it was recorded, UTC)",
      FILLS(struct export_request, date)},
-    {0, "host", "NAME", "with --dataset: the machine (default: as recorded, of ranks)",
+    {0, "host", "NAME", "with --dataset: the machine (default: as recorded for ranks)",
      FILLS(struct export_request, host)},
-    {0, "asm", NULL, "of callgrind: costs and calls by instruction, not by function",
+    {0, "asm", NULL, "callgrind only: costs and calls by instruction, not by function",
      FILLS(struct export_request, has_code),
      ALSO_SETS(struct export_request, view.session.wants_code)},
-    {0, "no-inlines", NULL, "leave functions out where they were inlined",
+    {0, "no-inlines", NULL, "give inlined functions no frames of their own",
      FILLS(struct export_request, no_inlines)},
     {0, "model", NULL, "paths and times along calls by gprof's model, not by recorded stacks",
      FILLS(struct export_request, view.is_model)},
@@ -409,14 +411,15 @@ struct order_request {
 static const struct option_row ORDER_OPTIONS[] = {
     {0, "format", "lld|gold|ld|mold|calls|names", "for which linker (default: lld)",
      CHOOSES(struct order_request, format), .first = LAYOUT_LLD},
-    {'o', "output", "FILE", "where the order goes; standard output then says what it brings",
+    {'o', "output", "FILE",
+     "where to write the order; standard output then shows the estimated gain",
      FILLS(struct order_request, output)},
     {0, "object", "NAME", "order this shared object (of a recording), not the executable",
      FILLS(struct order_request, object)},
     {0, "cluster", "BYTES",
-     "let no cluster grow beyond this (default: what of 4096, 65536, 2097152 is best)",
+     "largest cluster, in bytes (default: the best of 4096, 65536 and 2097152)",
      FILLS(struct order_request, cluster_bytes)},
-    {'j', "json", NULL, "print what it brings as JSON; docs/schema/ has its schema",
+    {'j', "json", NULL, "print the estimated gain as JSON; docs/schema/ has its schema",
      FILLS_WITH(struct order_request, view.print.format, REPORT_JSON)},
 };
 
@@ -481,9 +484,9 @@ static bool order_report(struct session *s, void *request, struct out *out, stru
         return err_set(e, "%s: no function that could be moved was sampled or called",
                        object_path(rules.file));
     if (r->format == LAYOUT_CALLS && !order.calls_len)
-        return err_set(
-            e, "%s: no calls between functions are known, of which lld would make its order",
-            object_path(rules.file));
+        return err_set(e,
+                       "%s: no calls between functions are known, and lld needs them for its order",
+                       object_path(rules.file));
     /* JSON is the report itself: without a file it takes the order's place on standard output. */
     bool has_file = r->output && strcmp(r->output, "-");
     struct order_written written = {&order, &gain, r->format};

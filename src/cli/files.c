@@ -345,7 +345,8 @@ static bool merge_take_target(void *target, const struct option_row *row, const 
 
 /* Without -o there is no merge: a sum on a terminal is never wanted. */
 static const struct option_row MERGE_OPTIONS[] = {
-    {'o', "output", "FILE", "where the sum goes; may be one of the inputs; - is standard output",
+    {'o', "output", "FILE",
+     "where to write the sum; may be one of the inputs; - is standard output",
      FILLS(struct merge_request, output)},
     {0, "to", "FORMAT",
      "write gmon, gmon0, sprof, bsd44, bsd; profraw, profdata, proftext; afdo, llvm-sample, "
@@ -570,7 +571,7 @@ static bool convert_take_version(void *target, const struct option_row *row, con
 
 /* Three groups: what is written, what is done to files of arcs, and what --program needs. */
 static const struct option_row CONVERT_OPTIONS[] = {
-    {'o', "output", "FILE", "where the result goes; - is standard output",
+    {'o', "output", "FILE", "where to write the result; - is standard output",
      FILLS(struct convert_request, output)},
     {0, "to", "FORMAT",
      "write gmon, gmon0, sprof, bsd44, bsd; gcno, gcda, bbg, da; profraw, profdata, proftext; "
@@ -581,18 +582,19 @@ static const struct option_row CONVERT_OPTIONS[] = {
     {0, "to-endian", "little|big", "write this byte order (default: as it was)",
      CHOOSES(struct convert_request, to_order), .first = ORDER_LITTLE},
     {0, "notes", "FILE",
-     "the notes of counters, of --program also a folder of them (default: beside the counters)",
+     "the notes that go with the counters; with --program also a folder of them (default: beside "
+     "the counters)",
      FILLS(struct convert_request, arcs.notes)},
     {0, "gcc", "VERSION", "write gcno or gcda as this gcc does: 4.9, 9.2, 14.2; 12 is 12.2",
      TAKEN_BY(convert_take_version)},
     {0, "llvm", "N", "write profraw or profdata as this release of LLVM does: 11 to 23",
      FILLS(struct convert_request, llvm.release)},
-    {0, "arcs-only", NULL, "leave out counters that are not of arcs: values, conditions, paths",
+    {0, "arcs-only", NULL, "leave out all counters but those of arcs: values, conditions, paths",
      FILLS(struct convert_request, arcs.is_arcs_only)},
     {0, "repair", NULL, "change a gcda that lost updates as little as makes it consistent",
      FILLS(struct convert_request, arcs.is_repaired)},
     {0, "program", "PROGRAM",
-     "of gcda, da or folders of gcda: write their counts as blocks of this program (--to gmon)",
+     "write the counts of gcda, da or folders of gcda as block counts of this program (--to gmon)",
      FILLS(struct convert_request, blocks.program)},
     {0, "calls", NULL, "with --program: add how often functions were called, by unknown callers",
      FILLS(struct convert_request, blocks.adds_calls)},

@@ -53,9 +53,9 @@ static const struct option_row OPTIONS[] = {
     {0, "model", NULL, "times along calls, and paths, by gprof's model, not by recorded stacks",
      FILLS(struct graph_request, view.is_model),
      ALSO_SETS(struct graph_request, view.session.has_hosts)}, /* it knows no inlined functions */
-    {'o', "output", "FILE", "where the picture goes (default: standard output)",
+    {'o', "output", "FILE", "where to write the picture (default: standard output)",
      FILLS(struct graph_request, output)},
-    {0, "format", "text|json|csv|dot|svg|png|pdf", "what is written (default: text)",
+    {0, "format", "text|json|csv|dot|svg|png|pdf", "output format (default: text)",
      NAMES_WORD(struct graph_request, view.print.format)},
     {'j', "json", NULL, "the same as --format json; docs/schema/ has its schema",
      FILLS_WITH(struct graph_request, view.print.format, REPORT_JSON)},

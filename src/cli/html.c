@@ -492,7 +492,7 @@ static void html_data_close(struct html_data *d)
 static const struct option_row OPTIONS[] = {
     {'o', "output", "FILE", "the page (default: report.html; - is standard output)",
      FILLS(struct html_options, output)},
-    {0, "title", "TEXT", "what the page is called", FILLS(struct html_options, title)},
+    {0, "title", "TEXT", "title of the page", FILLS(struct html_options, title)},
     {0, "folder", NULL, "sources as files beside the page, loaded when they are opened",
      FILLS(struct html_options, is_folder)},
     {0, "asm", "[att|intel]", "with the machine code of lines that have time",

@@ -48,7 +48,7 @@ static const struct option_row READ[] = {
      CHOOSES(struct profile_options, hint.order), .first = ORDER_LITTLE},
     {'O', "profile-format", "gmon|gmon0|sprof|bsd44|bsd|bsd-alpha", "read the files as this format",
      TAKEN_BY(take_read_format)},
-    {0, "dimension", "NAME", "of a file with several (seconds, cache-misses): this one",
+    {0, "dimension", "NAME", "which one to report, of a file with several (seconds, cache-misses)",
      FILLS(struct profile_options, dimension)},
 };
 const struct option_set read_set = SET("Profiles of other machines, and files with several", READ);
@@ -71,7 +71,7 @@ static const struct option_row DEBUG_DIR[] = {
 const struct option_set debug_dir_set = SET("Files of the program", DEBUG_DIR);
 
 static const struct option_row SYMBOLS[] = {
-    {0, "symbols", "PATH", "of a recording: take names from files in PATH that know more",
+    {0, "symbols", "PATH", "take names for a recording from the files in PATH",
      FILLS(struct one_text, value)},
 };
 const struct option_set symbols_set = SET("Files of the program", SYMBOLS);
@@ -119,7 +119,7 @@ static bool take_label(void *target, const struct option_row *row, const char *v
 /* Times are in seconds from the start of the recording; `has_from` and `has_to` tell 0 from
  * nothing. */
 static const struct option_row PART[] = {
-    {'e', "event", "NAME", "this event (default: the first one)",
+    {'e', "event", "NAME", "use this event (default: the first one)",
      FILLS(struct session_options, recorded.event)},
     {0, "process", "PID", "only this process", FILLS(struct session_options, recorded.pid),
      .least = 1},
@@ -129,12 +129,13 @@ static const struct option_row PART[] = {
      FILLS(struct session_options, recorded.named_thread)},
     {0, "label", "KEY=VALUE", "only samples with that label (may be repeated)",
      TAKEN_BY(take_label)},
-    {0, "by-label", "KEY", "the values of a label apart: a table in flat, else outermost frames",
+    {0, "by-label", "KEY",
+     "each value of a label separately: a table in flat, else outermost frames",
      FILLS(struct session_options, recorded.by_label)},
-    {0, "from", "T", "only what came later than T seconds after the start",
+    {0, "from", "T", "only what happened later than T seconds after the start",
      FILLS(struct session_options, recorded.from),
      ALSO_SETS(struct session_options, recorded.has_from)},
-    {0, "to", "T", "only what came earlier than T seconds after the start",
+    {0, "to", "T", "only what happened earlier than T seconds after the start",
      FILLS(struct session_options, recorded.to),
      ALSO_SETS(struct session_options, recorded.has_to)},
     {0, "phase", "NAME", "only this phase or region",
@@ -183,13 +184,13 @@ static bool take_dropped_object(void *target, const struct option_row *row, cons
 }
 
 static const struct option_row STACKS[] = {
-    {0, "fold-recursion", NULL, "show a function that is on its own stack once",
+    {0, "fold-recursion", NULL, "show a recursive function once in each stack",
      FILLS(struct stack_edits, folds_recursion)},
     {0, "drop-function", "REGEX",
      "leave out functions whose name matches; their time goes to their callers (may be repeated)",
      TAKEN_BY(take_dropped_function)},
     {0, "drop-object", "NAME",
-     "the same of all functions of a library or program (may be repeated)",
+     "the same for all functions of a library or program (may be repeated)",
      TAKEN_BY(take_dropped_object)},
 };
 const struct option_set stacks_set = SET("Recorded stacks", STACKS);
@@ -275,14 +276,14 @@ const struct option_set names_set = SET("Names", NAMES);
 
 /* Reports without a table have no CSV. */
 static const struct option_row JSON[] = {
-    {0, "format", "text|json", "what is written (default: text)",
+    {0, "format", "text|json", "output format (default: text)",
      NAMES_WORD(struct print_options, format)},
     JSON_ROW,
 };
 const struct option_set json_set = SET("How it is printed", JSON);
 
 static const struct option_row TABLE_FORMAT[] = {
-    {0, "format", "text|json|csv", "what is written (default: text)",
+    {0, "format", "text|json|csv", "output format (default: text)",
      NAMES_WORD(struct print_options, format)},
     JSON_ROW,
     {'c', "csv", NULL, "the same as --format csv: comma-separated values (RFC 4180)",

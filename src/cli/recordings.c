@@ -44,15 +44,15 @@ struct receive_request {
 static const struct option_row RECEIVE_OPTIONS[] = {
     {0, "from", "FILE|TTY|-", "what to read (default: standard input)",
      FILLS(struct receive_request, from)},
-    {0, "elf", "PROG", "refuse what a program other than this recorded",
+    {0, "elf", "PROG", "refuse what another program than this recorded",
      FILLS(struct receive_request, elf)},
-    {'o', "output", "DIR", "where the files go; it is made if need be",
+    {'o', "output", "DIR", "folder for the files; created if it does not exist",
      FILLS(struct receive_request, folder)},
     {0, "baud", "N", "speed of a serial line (default: 115200)",
      FILLS(struct receive_request, baud), .most = MOST_BAUD},
     {0, "timeout", "SECONDS", "give up when a serial line is silent for so long (default: never)",
      FILLS(struct receive_request, timeout), .most = MOST_SECONDS},
-    {0, "stream", "ID", "of several transmissions, this one (default: the last)",
+    {0, "stream", "ID", "which of several transmissions (default: the last)",
      FILLS(struct receive_request, stream)},
     {0, "force", NULL, "even if PROG is another program", FILLS(struct receive_request, is_forced)},
 };

@@ -178,7 +178,7 @@ static bool lines_take_map(void *target, const struct option_row *row, const cha
 
 /* --path-map has another meaning here than elsewhere: see lines_take_map(). */
 static const struct option_row LINES_OPTIONS[] = {
-    {0, "inlines", NULL, "show what inlined code was inlined into, and book its time there, too",
+    {0, "inlines", NULL, "also show the functions that code was inlined into, with its time",
      FILLS(struct lines_request, has_inlines)},
     {0, "full-paths", NULL, "show full paths of files", FILLS(struct lines_request, paths.is_full)},
     {0, "path-map", "FROM=TO", "show files below FROM as below TO (may be repeated)",

@@ -38,7 +38,7 @@ enum { DEFAULT_ROWS = 20 };
 static const struct option_row OPTIONS[] = {
     {0, "file", "FILE", "the history (default: $MONARC_STORE, or monarc-history.db here)",
      FILLS(struct store_request, file)},
-    {0, "commit", "ID", "add: the commit that was built, in whatever way it is named",
+    {0, "commit", "ID", "add: the commit that was built, under any name",
      FILLS(struct store_request, commit)},
     {0, "date", "DATE",
      "add: when it was made: seconds since 1970, or 2026-03-02[T12:00:00] UTC (default: now)",
