@@ -24,7 +24,7 @@ packages_of() {
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
-    ci) echo clang clang-tidy libclang-rt-14-dev llvm-14 clang-22 llvm-22 libclang-rt-22-dev bolt-22 autofdo rustc-web cargo-web csmith libcsmith-dev shellcheck qemu-user gcc-alpha-linux-gnu \
+    ci) echo clang clang-tidy libclang-rt-14-dev llvm-14 clang-22 llvm-22 libclang-rt-22-dev bolt-22 autofdo golang-go gcc-mingw-w64-x86-64-win32 rustc-web cargo-web csmith libcsmith-dev shellcheck qemu-user gcc-alpha-linux-gnu \
         gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
         gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc \
         dpkg-dev debhelper fakeroot lintian debootstrap ;;

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from harness import ROOT, gmon, main, monarc, monarc_json
 import parquet_file
+from parts import load_tests, slow
 from protobuf_file import fields, packed
 from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, WORK, Run, whole_run
 from run_file import FILE, PERIOD, WAIT
@@ -242,6 +243,7 @@ class Model(Case):
             counts[int(number)] += 1
         self.assertEqual(counts, {number: len(values) for number, values in fields(data).items() if values})
 
+    @slow
     @unittest.skipUnless(shutil.which("go"), "no Go")
     def test_go_tool_pprof(self):
         path = self.export("pprof", *self.ARGUMENTS)
@@ -374,6 +376,7 @@ class Stacks(Case):
         part = Pprof(self.export("pprof", "--focus", "ping", *arguments).read_bytes())
         self.assertEqual(part.threads, {("7", "9", "worker"): 5 * PERIOD})
 
+    @slow
     @unittest.skipUnless(shutil.which("go"), "no Go")
     def test_go_tool_pprof_threads(self):
         path = self.export("pprof", *self.threaded())

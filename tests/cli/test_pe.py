@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 import harness
+from parts import load_tests, slow
 
 CODE = """
 static int add(int a, int b) { return a + b; }
@@ -88,6 +89,7 @@ class Pe(unittest.TestCase):
         for command in "flat", "lines":
             self.assertEqual(self.shown(command, "p.exe"), self.shown(command, "p.elf"))
 
+    @slow
     @unittest.skipUnless(shutil.which(MINGW), "needs mingw-w64")
     def test_of_mingw(self):
         (self.dir / "main.c").write_text(MAIN)
@@ -95,7 +97,7 @@ class Pe(unittest.TestCase):
         self.profile("p.exe", 8)
         rows = harness.monarc_json("lines", "p.exe", "gmon.out", cwd=self.dir)["lines"]
         self.assertLessEqual({("add", 2), ("twice", 3)},
-                             {(row["function"], row["line"]) for row in rows})
+                             {(row["name"], row["line"]) for row in rows})
 
     def test_damage(self):
         """Cut short anywhere, or with a byte changed: an answer or an error."""
