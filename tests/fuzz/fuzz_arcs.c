@@ -7,23 +7,15 @@
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 #include "coverage/report/coverage_report.h"
+#include "law.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_ARCS = 4000 };
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 /* bbg has one form for an empty text and none. */
 static bool same_text(const char *a, const char *b)

@@ -1,19 +1,9 @@
 /* Fuzzes the reader of what `git blame` prints. Law: each line has a commit, and each commit an
  * author that is one, or none. */
+#include "law.h"
 #include "source/source.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,11 +2,11 @@
  *
  * Laws: what is read is of a known kind and its text ends; no more records come than the ring holds
  * and the program claims; the end leaves nothing. */
+#include "law.h"
 #include "record/control.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,14 +14,6 @@
 enum { FILE_BYTES = MONARC_CONTROL_HEADER_BYTES + 2048 * MONARC_CONTROL_RECORD_BYTES };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 /* As the program has it, with the bytes in it. */
 static void damage(const char *path, const uint8_t *data, size_t len)

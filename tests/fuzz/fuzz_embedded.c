@@ -4,23 +4,14 @@
  * What was read obeys the laws: what is lost and what is kept is what the image has room for, a
  * profile written as gmon.out is read back the same; a stream that was put together has the sum it
  * claims, and its text fed again gives the same stream. */
+#include "law.h"
 #include "profile/format/embedded.h"
 #include "profile/format/format.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 #ifdef FUZZ_FRAMES
 

@@ -3,21 +3,12 @@
  * Laws: what is written of what was read is read back, and written again as the same bytes; a file
  * added to itself has the same lines, with each count twice; what is compared of it is consistent.
  */
+#include "law.h"
 #include "profile/format/source_formats.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static struct bytes written(const struct writer *w)
 {

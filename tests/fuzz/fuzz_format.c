@@ -3,26 +3,17 @@
  *
  * Not only crashes are findings: whatever was read must obey the laws. Writing and reading back
  * changes nothing; merging commutes, associates and keeps sums; the JSON is JSON. */
+#include "law.h"
 #include "profile/format/format.h"
 #include "profile/model/profile.h"
 #include "profile/report/info.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Bytes that writing may take; beyond, a test would only be slow. */
 enum { MOST_BYTES = 1 << 15 };
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 /* Records repeated for large counts could need gigabytes. */
 static bool is_small(const struct profile *p)

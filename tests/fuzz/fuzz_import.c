@@ -2,25 +2,17 @@
  *
  * Laws: what was read is a run; self times and what is in no function are all of its samples; a run
  * added to itself has twice its weight; a failure has a message. */
+#include "law.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/import/import.h"
 #include "profile/import/named_recording.h"
 #include "profile/model/recording.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static const struct importer *importer(void)
 {

@@ -3,23 +3,13 @@
  *
  * Laws: names are not empty and hold no control character; pieces are disjoint, and name each
  * address as looking at all functions does. */
+#include "law.h"
 #include "record/jit_names.h"
 #include "record/naive_names.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 enum { ADDRESSES = 64, MOST_BYTES = 1 << 14 };
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static void check(const struct jit_names *n)
 {

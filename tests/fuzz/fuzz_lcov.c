@@ -9,21 +9,13 @@
 #include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
 #include "coverage/report/coverage_report.h"
+#include "law.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static void add(struct coverage_table *t, const struct tracefile *trace)
 {

@@ -4,11 +4,11 @@
  *
  * Laws: what is written is read back the same; merging commutes and associates; a call that fails
  * says why; after memory was refused everything can be used again, and all of it is given back. */
+#include "law.h"
 #include "monarc/coverage.h"
 #include "monarc/profile.h"
 #include "monarc/recording.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +20,6 @@ enum { MOST_BYTES = 1 << 14, REFUSALS = 5, LIMIT = 1 << 20 };
 struct counted_memory {
     size_t blocks, calls, refuse_at;
 };
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static void *resize(void *context, void *block, size_t bytes)
 {

@@ -13,20 +13,11 @@
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/analysis/llvm_coverage.h"
 #include "coverage/format/llvm.h"
+#include "law.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static void check_profile(const struct llvm_profile *p)
 {

@@ -2,20 +2,10 @@
  *
  * Laws: what was read is a run; samples of the file are in the run or among its losses; a failure
  * has a message. */
+#include "law.h"
 #include "profile/import/perf.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static void check_counts(const struct recording *r, const struct perf_data_counts *c)
 {

@@ -5,25 +5,17 @@
  * Laws: what was read is a recording that can be written and read back the same; inclusive samples
  * are no more than there are; a recovered profile has no more samples than the stacks; the sidecar
  * that is made of live tables can be read; JSON is JSON. */
+#include "law.h"
 #include "profile/analysis/recording/stacks.h"
 #include "profile/format/recording_file.h"
 #include "profile/report/info.h"
 #include "monarc/sidecar.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static void put_u64(uint8_t *at, uint64_t value, bool big_endian)
 {

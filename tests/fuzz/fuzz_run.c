@@ -5,6 +5,7 @@
  * its time among them; a run added to itself has twice its
  * weight; objects over excerpts tell their places in order, and the same again once they are
  * written anew. */
+#include "law.h"
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/recording/locks.h"
 #include "profile/analysis/recording/stacks.h"
@@ -12,19 +13,10 @@
 #include "profile/model/recording.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static struct writer written(const struct recording *r)
 {

@@ -3,21 +3,12 @@
  * Laws: what was read, whole or not, is consistent; what is written of it is read back as the same
  * (a second writing has the same bytes), or refused with a reason; a profile added to itself has
  * each count twice, whichever is added to which; it has all of itself in common with itself. */
+#include "law.h"
 #include "profile/format/source_formats.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *law)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "broken law: %s\n", law);
-    abort();
-}
 
 static struct bytes written(const struct writer *w)
 {
