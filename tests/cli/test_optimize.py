@@ -22,9 +22,7 @@ BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
 PERF2BOLT = shutil.which("perf2bolt-22") or shutil.which("perf2bolt")
 
 # One condition holds in nine of ten rounds; `clamp` is inlined; two functions are called by pointer.
-SOURCE = """#include <stdio.h>
-#include <stdlib.h>
-static inline __attribute__((always_inline)) int clamp(int x, int hi)
+CALLED = """static inline __attribute__((always_inline)) int clamp(int x, int hi)
 {
     if (x > hi)
         x -= hi;
@@ -33,16 +31,20 @@ static inline __attribute__((always_inline)) int clamp(int x, int hi)
 __attribute__((noinline)) static long often(long x) { return x + 1; }
 __attribute__((noinline)) static long rarely(long x) { return x * 2; }
 static long (*volatile table[2])(long) = {often, rarely};
-__attribute__((noinline)) long work(int n)
-{
-    long s = 0;
-    for (int i = 0; i < n; i++) {
-        if (i % 10)
+"""
+ROUND = """        if (i % 10)
             s += clamp(s & 0xff, 200);
         else
             s = s / 7 + i;
         s += table[i % 4 == 0](s);
-    }
+"""
+SOURCE = """#include <stdio.h>
+#include <stdlib.h>
+""" + CALLED + """__attribute__((noinline)) long work(int n)
+{
+    long s = 0;
+    for (int i = 0; i < n; i++) {
+""" + ROUND + """    }
     return s;
 }
 int main(int argc, char **argv)

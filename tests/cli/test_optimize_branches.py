@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, main, monarc, monarc_json
-from test_optimize import SOURCE as COMMON, instructions, read_text
+from test_optimize import CALLED, ROUND, SOURCE as COMMON, instructions, read_text
 
 BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
 MERGE = shutil.which("merge-fdata-22") or shutil.which("merge-fdata")
@@ -25,17 +25,7 @@ _spec.loader.exec_module(seeds)
 
 # No libc: few instructions to step through, all of them ours. `rarely` and `often` are reached by
 # pointer, and `down` calls itself.
-SOURCE = """
-static inline __attribute__((always_inline)) long clamp(long x, long hi)
-{
-    if (x > hi)
-        x -= hi;
-    return x * 3;
-}
-__attribute__((noinline)) static long often(long x) { return x + 1; }
-__attribute__((noinline)) static long rarely(long x) { return x * 2; }
-static long (*volatile table[2])(long) = {often, rarely};
-__attribute__((noinline)) static long down(long n)
+SOURCE = "\n" + CALLED + """__attribute__((noinline)) static long down(long n)
 {
     return n ? (down(n - 1) ^ n) / 3 + 1 : 0;
 }
@@ -43,12 +33,7 @@ __attribute__((noinline)) long work(int n)
 {
     long s = 0;
     for (int i = 0; i < n; i++) {
-        if (i % 10)
-            s += clamp(s & 0xff, 200);
-        else
-            s = s / 7 + i;
-        s += table[i % 4 == 0](s);
-        if (i % 100 == 0)
+""" + ROUND + """        if (i % 100 == 0)
             s += down(5);
     }
     return s;
