@@ -284,14 +284,66 @@ def cpuprofile_paths(page):
 
     *samples, end = page["samples"]
     first, *deltas = page["timeDeltas"]
-    assert path(end) == ["(idle)"] and first == 0
-    assert len(set(deltas)) <= 1, set(deltas)
+    assert path(end) == ["(idle)"]
+    assert len({first, *deltas}) == 1, {first, *deltas}
     found = []
     for node, delta in zip(samples, deltas, strict=True):
         if not found or found[-1][0] != path(node):
             found.append((path(node), 0))
         found[-1] = (path(node), found[-1][1] + round(1000 * delta))
     return found
+
+
+def shares_in_chrome(page):
+    """Self shares by function as Chrome and VS Code have them: a sample lasts until the next one."""
+    names = {node["id"]: node["callFrame"]["functionName"] for node in page["nodes"]}
+    spent = defaultdict(float)
+    for node, delta in zip(page["samples"], page["timeDeltas"][1:]):
+        spent[names[node]] += delta
+    return {name: amount / sum(spent.values()) for name, amount in spent.items()}
+
+
+def shares_in_firefox(page):
+    """(self shares by function, samples) by the rule of Firefox' profiler: a sample is one, however
+    long it lasts, and is left out if half a millisecond has not passed since the one before."""
+    names = {node["id"]: node["callFrame"]["functionName"] for node in page["nodes"]}
+    taken, now, last = defaultdict(int), page["startTime"] / 1000, 0
+    for node, delta in zip(page["samples"], page["timeDeltas"], strict=True):
+        now += delta / 1000
+        if now - last >= 0.5:
+            taken[names[node]] += 1
+            last = now
+    all_taken = sum(taken.values())
+    return {name: n / all_taken for name, n in taken.items()}, all_taken
+
+
+class CpuprofileShares(Case):
+    """Both kinds of readers show the shares that the samples' weights have, and files stay small."""
+
+    def check_shares(self, weights):
+        lines = [f"main;{name} {n}" for name, n in weights.items()]
+        (self.dir / "weights.folded").write_text("\n".join(lines) + "\n")
+        path = self.export("cpuprofile", self.dir / "weights.folded")
+        page, whole = json.loads(path.read_text()), sum(weights.values())
+        chrome, (firefox, taken) = shares_in_chrome(page), shares_in_firefox(page)
+        self.assertLessEqual(len(page["samples"]), 100001)
+        self.assertLess(path.stat().st_size, 2 << 20)
+        self.assertGreaterEqual(taken, 1000)
+        for name, weight in weights.items():
+            # A sample too many or too few by rounding, and one that is idle.
+            self.assertAlmostEqual(firefox.get(name, 0), weight / whole, delta=2 / taken, msg=name)
+            self.assertAlmostEqual(chrome.get(name, 0), weight / whole, delta=1 / 50000, msg=name)
+
+    def test_a_few_samples(self):
+        self.check_shares({"lib": 617, "own": 307, "rest": 76})
+        self.check_shares({"first": 1, "second": 1})
+        self.check_shares({"alone": 1})
+
+    def test_many_samples(self):
+        self.check_shares({"lib": 617_000_009, "own": 307_000_001, "rest": 76_000_003, "hardly": 11})
+
+    def test_weights_far_apart(self):
+        self.check_shares({f"f{i}": 3 ** i + 1 for i in range(30)})
 
 
 class Otlp:

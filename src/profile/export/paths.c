@@ -60,14 +60,23 @@ void folded_export(struct out *out, const struct exchange *x)
  * All samples last equally long: some readers, Firefox' profiler among them, count samples and do
  * not look at how long they are. So a path has as many as its share asks for. Their length is the
  * largest that divides all times, if that makes no more than MOST_SAMPLES; else times are rounded
- * to a length that does, each path passing on what it has too little or too much. */
+ * to a length that does, each path passing on what it has too little or too much.
+ *
+ * Firefox' profiler takes a sample only if at least FIREFOX_MICROSECONDS have passed since the one
+ * that it took last, and so never one at the start. The first therefore begins a length behind it,
+ * events that are no time are long enough to be taken, and few long samples are split: then
+ * the one in `(idle)`, which it counts as well, is hardly seen. */
 
 enum { ROOT = 1, IDLE = 2, MARK = 3, FIRST = 3 }; /* ids of nodes; frame i is FIRST + i */
+enum { FIREFOX_MICROSECONDS = 500 };
 
-/* Events that are no time stand as a microsecond each. */
+/* Events that are no time stand as a microsecond each, or as a millisecond or a second if they are
+ * few. */
 static double microseconds(const struct exchange *x, uint64_t amount)
 {
-    return strcmp(x->unit, "nanoseconds") ? (double)amount : (double)amount / 1000;
+    if (!strcmp(x->unit, "nanoseconds"))
+        return (double)amount / 1000;
+    return (double)amount * (x->total < 1000 ? 1000000 : x->total < 1000000 ? 1000 : 1);
 }
 
 /* The frames directly below each frame, as lists. */
@@ -166,23 +175,38 @@ static uint64_t cpuprofile_sample_length(const struct exchange *x)
     return length >= least ? length : least;
 }
 
+/* Into how many samples one of `length` is split: a power of ten, for deltas of few digits. */
+static uint64_t cpuprofile_split(const struct exchange *x, uint64_t length)
+{
+    enum { FEWEST_SAMPLES = 1000 };
+    uint64_t split = 1;
+    while (length && x->total / length * split < FEWEST_SAMPLES &&
+           microseconds(x, length) / (10 * (double)split) >= FIREFOX_MICROSECONDS)
+        split *= 10;
+    return split;
+}
+
 /* timeDeltas[i] is the time from sample i - 1 to sample i, the first from startTime. What a path
  * has too much or too little of for whole samples is carried over to the next one; half a length
  * at the start rounds to the nearest. */
 static void cpuprofile_samples(struct json *j, const struct exchange *x)
 {
     uint64_t length = cpuprofile_sample_length(x), left = length / 2, samples = 0;
+    uint64_t split = cpuprofile_split(x, length);
+    double delta = microseconds(x, length) / (double)split;
     json_key(j, "samples"), json_begin(j, '[');
     for (uint32_t i = 1; i < x->frames.len; i++)
-        for (left += x->frames.at[i].self; left >= length && length; left -= length, samples++)
-            json_u64(j, FIRST + i);
+        for (left += x->frames.at[i].self; left >= length && length; left -= length)
+            for (uint64_t k = 0; k < split; k++, samples++)
+                json_u64(j, FIRST + i);
     json_u64(j, IDLE);
     json_end(j);
     json_key(j, "timeDeltas"), json_begin(j, '[');
-    json_u64(j, 0);
-    for (uint64_t i = 0; i < samples; i++)
-        json_double(j, microseconds(x, length));
+    for (uint64_t i = 0; i <= samples; i++)
+        json_double(j, delta);
     json_end(j);
+    json_pair_u64(j, "startTime", 0);
+    json_pair_double(j, "endTime", (double)(samples + 1) * delta);
 }
 
 void cpuprofile_export(struct out *out, const struct exchange *x)
@@ -190,8 +214,6 @@ void cpuprofile_export(struct out *out, const struct exchange *x)
     struct json j = {.out = out, .is_compact = true};
     json_begin(&j, '{');
     cpuprofile_nodes(&j, x);
-    json_pair_u64(&j, "startTime", 0);
-    json_pair_double(&j, "endTime", microseconds(x, x->total));
     cpuprofile_samples(&j, x);
     json_end(&j);
 }
