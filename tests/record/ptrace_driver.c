@@ -1,8 +1,11 @@
 /* Records a program with the ptrace source and a collector that writes down what it is told.
  *
- * usage: ptrace_driver OUT [-p PID] [-n] [-r RATE] [-t SECONDS] [--] [PROGRAM ARGUMENT...]
+ * usage: ptrace_driver OUT [-p PID] [-n] [-r RATE] [-t SECONDS] [-c SECONDS] [--] [PROGRAM
+ * ARGUMENT...]
  *
- * A small monitor: it waits, hands over and ends as the program did. */
+ * A small monitor: it waits, hands over and ends as the program did; -t: after so many seconds; -c:
+ * when the program has had so much CPU time since, which is what a busy machine has less of, and
+ * was looked at often. */
 #include "record/ptrace/ptrace_source.h"
 #include "stub_collector.h"
 
@@ -23,6 +26,8 @@ struct driver {
     FILE *out;
     struct source_options options;
     uint64_t end_ns; /* 0: with the program */
+    uint64_t cpu_ns; /* of the program, 0: as long as it runs */
+    uint64_t rounds;
     uint64_t statuses;
     int status; /* of the program */
     bool has_ended, has_children;
@@ -76,13 +81,31 @@ static void take_statuses(struct driver *d)
     d->has_children = pid == 0;
 }
 
+/* CPU time of the program so far; 0: that is not known. */
+static uint64_t cpu_of_program(const struct driver *d)
+{
+    struct timespec t;
+    clockid_t clock;
+    if (clock_getcpuclockid(d->options.program, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static bool is_over(const struct driver *d)
+{
+    enum { MANY_ROUNDS = 100 };
+    return (d->end_ns && now_ns() >= d->end_ns) ||
+           (d->cpu_ns && d->rounds > MANY_ROUNDS && cpu_of_program(d) >= d->cpu_ns);
+}
+
 static void watch(struct driver *d)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     d->has_children = true;
-    while (d->has_children && !(d->end_ns && now_ns() >= d->end_ns)) {
+    d->cpu_ns += d->cpu_ns ? cpu_of_program(d) : 0;
+    for (; d->has_children && !is_over(d); d->rounds++) {
         uint64_t wait = d->source->round(d->source, now_ns());
         struct timespec t = {(time_t)(wait / SECOND), (long)(wait % SECOND)};
         sigtimedwait(&set, NULL, &t);
@@ -100,7 +123,7 @@ static uint64_t cpu_of(int who)
 
 static bool read_options(struct driver *d, int argc, char **argv)
 {
-    for (int c; (c = getopt(argc, argv, "+p:nr:t:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "+p:nr:t:c:")) != -1;) {
         if (c == 'p') {
             d->options.program = (pid_t)atoi(optarg);
             d->options.is_attached = true;
@@ -110,6 +133,8 @@ static bool read_options(struct driver *d, int argc, char **argv)
             d->options.rate = (uint32_t)atoi(optarg);
         } else if (c == 't') {
             d->end_ns = now_ns() + (uint64_t)(atof(optarg) * SECOND);
+        } else if (c == 'c') {
+            d->cpu_ns = (uint64_t)(atof(optarg) * SECOND);
         } else {
             return false;
         }

@@ -124,10 +124,12 @@ def with_ptrace_in_its_code(t, folder):
     """Such a program is recorded until it uses the call; then what it wants to trace is let go."""
     attach = recording_log.build("attach.c", folder)
     log = recording_log.record(attach, "never", 0.3)
-    spun = log.by_function(recording_log.Symbols(attach))["spin"]
+    spun, lost = log.by_function(recording_log.Symbols(attach))["spin"], log.lost()
     pids = {s.pid for s in log.samples}
+    # On a busy machine, much may come after a process's last sample: that is told, and no more.
+    is_there = len(pids) == 2 and 0.9 * (0.6 - lost) - 0.02 < spun < 0.75
     t.clean("a program that only contains ptrace() is recorded, with its child",
-            [] if 0.45 < spun < 0.75 and len(pids) == 2 else [f"{spun} s of 0.6 in {len(pids)} processes"])
+            sum_findings(log) + [f"{spun} s of 0.6 in {len(pids)} processes, {lost} s lost"] * (not is_there))
     t.clean("and what that cost is told", ["no"] * (not any(x[1] == "6" for x in log.of("lose"))))
     for how, *steps in ("child",), ("parent",), ("child", 1000), ("parent", 1000):
         log = recording_log.record(attach, how, 0.3, *steps)
@@ -152,7 +154,7 @@ def attaching(t, work, symbols):
     program = subprocess.Popen([work, "threads", "3"], stdout=subprocess.PIPE, text=True)
     while len(os.listdir(f"/proc/{program.pid}/task")) < 2:  # it began its threads
         time.sleep(0.01)
-    log = recording_log.record(options=("-p", str(program.pid), "-t", "0.8"))
+    log = recording_log.record(options=("-p", str(program.pid), "-c", "0.5"))
     output = program.communicate()[0]
     by = log.by_function(symbols)
     t.clean("attached: samples of all threads", [] if by["burn_a"] and by["burn_b"] else [f"{by}"])
