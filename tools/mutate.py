@@ -327,6 +327,7 @@ def main():
     sources = [source.resolve() for file in options.files
                for source in (sorted(file.rglob("*.c")) if file.is_dir() else [file])]
     with tempfile.TemporaryDirectory(prefix="monarc-mutate-") as folder:
+        os.chmod(folder, 0o755)  # tests start programs as other users, too
         tally = mutate(Build(options.build.resolve(), pathlib.Path(folder)), sources, options)
     rooms = collections.defaultdict(lambda: [0, 0, 0])
     for source, mine in tally.items():
