@@ -20,6 +20,7 @@
 #include "session/use_counters.h"
 
 #include "base/path.h"
+#include "base/sort.h"
 #include "bridge/bridge.h"
 #include "coverage/analysis/coverage_table.h"
 #include "coverage/format/format.h"
@@ -111,58 +112,96 @@ static void use_match(struct use_job *j)
     free(takers);
 }
 
-/* Functions of the new notes by name and graph; those with equal ones follow each other in
- * `next`. */
+/* A function of the new notes: `key` is its name and graph, its way of counting, and its line with
+ * its index. */
+struct use_place {
+    uint64_t key[3];
+};
+
+/* Functions of the new notes, sorted: those of one name and graph side by side, by their lines.
+ * Notes may have as many of one name as they like, so that none is looked for among all the others.
+ */
 struct use_names {
     struct intern names;
-    struct map first;
-    VEC(uint32_t) next;
+    VEC(struct use_place) places;
     const struct notes *notes;
 };
 
-/* Backwards, so that each list runs forward. */
+/* Without a checksum of the graph, that of the source says what is the same code. */
+static struct use_place use_place_of(uint32_t name, const struct notes_function *f, uint32_t index)
+{
+    uint32_t lineno = f->cfg_checksum ? 0 : f->lineno_checksum;
+    return (struct use_place){{(uint64_t)name << 32 | f->cfg_checksum,
+                               (uint64_t)lineno << 32 | f->instrumented,
+                               (uint64_t)f->start_line << 32 | index}};
+}
+
+static int use_place_compare(const void *left, const void *right)
+{
+    const uint64_t *a = ((const struct use_place *)left)->key;
+    const uint64_t *b = ((const struct use_place *)right)->key;
+    size_t i = 0;
+    while (i < 2 && a[i] == b[i])
+        i++;
+    return (a[i] > b[i]) - (a[i] < b[i]);
+}
+
 static void use_names_make(struct use_names *u, const struct notes *n)
 {
     u->notes = n;
-    vec_reserve(&u->next, n->functions.len);
-    u->next.len = n->functions.len;
-    for (size_t i = n->functions.len; i-- > 0;) {
+    for (size_t i = 0; i < n->functions.len; i++) {
         const char *name = n->functions.at[i].name ? n->functions.at[i].name : "";
         uint32_t number = intern(&u->names, name, strlen(name));
-        uint32_t *first = map_at(&u->first, number, n->functions.at[i].cfg_checksum, NONE, NULL);
-        u->next.at[i] = *first;
-        *first = (uint32_t)i;
+        vec_push(&u->places, use_place_of(number, &n->functions.at[i], (uint32_t)i));
     }
+    if (u->places.len)
+        qsort(u->places.at, u->places.len, sizeof *u->places.at, use_place_compare);
 }
 
 static void use_names_deinit(struct use_names *u)
 {
     intern_deinit(&u->names);
-    map_deinit(&u->first);
-    vec_free(&u->next);
+    vec_free(&u->places);
+}
+
+/* The first place that is not before this one. */
+static size_t use_first_at(const struct use_names *u, struct use_place wanted)
+{
+    return PARTITION_POINT(u->places.len, i, use_place_compare(&u->places.at[i], &wanted) < 0);
+}
+
+/* The function at a place if it is of that name, graph and way of counting; NULL: it is not. */
+static const struct notes_function *use_at(const struct use_names *u, size_t at,
+                                           struct use_place wanted)
+{
+    const struct use_place *p = at < u->places.len ? &u->places.at[at] : NULL;
+    if (!p || p->key[0] != wanted.key[0] || p->key[1] != wanted.key[1])
+        return NULL;
+    return &u->notes->functions.at[(uint32_t)p->key[2]];
 }
 
 /* The same function in the new notes: of those with its name and graph the one that is nearest in
- * its lines. *is_named: one of that name is there. */
+ * its lines, and of equally near ones the first in the file. *is_named: one of that name is there.
+ */
 static const struct notes_function *use_find(const struct use_names *u,
                                              const struct notes_function *f, bool *is_named)
 {
-    const struct notes_function *found = NULL;
     const char *name = f->name ? f->name : "";
-    uint32_t number = intern_find(&u->names, name, strlen(name)), *first = NULL;
-    if (number != INTERN_NONE)
-        first = map_find(&u->first, number, f->cfg_checksum);
+    uint32_t number = intern_find(&u->names, name, strlen(name));
     *is_named = number != INTERN_NONE;
-    for (uint32_t i = first ? *first : NONE; i != NONE; i = u->next.at[i]) {
-        const struct notes_function *g = &u->notes->functions.at[i];
-        if (g->instrumented != f->instrumented ||
-            (!f->cfg_checksum && g->lineno_checksum != f->lineno_checksum))
-            continue;
-        int64_t apart = llabs((int64_t)g->start_line - f->start_line);
-        if (!found || apart < llabs((int64_t)found->start_line - f->start_line))
-            found = g;
+    if (!*is_named)
+        return NULL;
+    struct use_place wanted = use_place_of(number, f, 0);
+    size_t at = use_first_at(u, wanted);
+    const struct notes_function *after = use_at(u, at, wanted), *before = NULL;
+    if (at && use_at(u, at - 1, wanted)) { /* the last of its line: the first is wanted */
+        before = use_at(u, at - 1, wanted);
+        before = use_at(u, use_first_at(u, use_place_of(number, before, 0)), wanted);
     }
-    return found;
+    if (!after || !before)
+        return after ? after : before;
+    uint32_t down = f->start_line - before->start_line, up = after->start_line - f->start_line;
+    return down < up || (down == up && before < after) ? before : after;
 }
 
 /* ---- one object */

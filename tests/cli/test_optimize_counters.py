@@ -2,6 +2,8 @@
 own, after edits too."""
 
 import json
+import random
+import re
 import shutil
 import struct
 import subprocess
@@ -9,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import check_schema, main, monarc
+from harness import check_schema, main, monarc, monarc_limited
 
 GCC = shutil.which("gcc")
 RUNS = "1000", "3333", "100007"
@@ -201,6 +203,64 @@ class Counters(unittest.TestCase):
             self.assertNotIn("lost", text)
             for made in use.rglob("*u.gcda"):
                 self.assertIn("FUNCTION", self.call("gcov-dump", made))
+
+    @staticmethod
+    def notes_and_counters(functions):
+        """Of gcc 4.8, made by hand: (name, line, checksum of its source, of its graph) for each function, which
+        counted its number."""
+        def text(name):
+            data = name.encode() + b"\0" * (4 - len(name) % 4)
+            return struct.pack("<I", len(data) // 4) + data
+
+        def record(tag, *words):
+            data = b"".join(w if isinstance(w, bytes) else struct.pack("<I", w) for w in words)
+            return struct.pack("<II", tag, len(data) // 4) + data
+
+        body = (record(0x1410000, 0, 0, 0) + record(0x1430000, 0, 1, 0) + record(0x1430000, 1, 2, 1) +
+                record(0x1450000, 1, 0, text("u.c"), 1, 0, 0))
+        notes = b"".join(record(0x1000000, i + 1, source, graph, text(name), text("u.c"), line) + body
+                         for i, (name, line, source, graph) in enumerate(functions))
+        counters = b"".join(record(0x1000000, i + 1, source, graph) + record(0x1a10000, i + 1, 0)
+                            for i, (_, _, source, graph) in enumerate(functions))
+        return b"oncg*804same" + notes, b"adcg*804same" + counters + bytes(4)
+
+    def moves(self, old, new):
+        """{line of an old function: line of the new one} as optimize tells them; functions are numbered apart."""
+        for folder, (notes, counters) in ("old", self.notes_and_counters(old)), ("new", self.notes_and_counters(new)):
+            (self.folder / folder).mkdir(exist_ok=True)
+            (self.folder / folder / "u.gcno").write_bytes(notes)
+            (self.folder / folder / "u.gcda").write_bytes(counters)
+        (self.folder / "new/u.gcda").unlink()
+        text = self.optimize("old/u.gcda", "--against", "new", "--explain")
+        return {(name, int(line)): int(now or line) if state == "moved" else None for name, state, line, now in
+                re.findall(r"(?m)%  (\w+)  \((\w+)\)  u\.c:(\d+)(?:, now :(\d+))?$", text)}
+
+    def test_of_equal_functions_the_nearest_is_the_same(self):
+        """Of one name and graph, and without a checksum of the graph of one source; of equally near ones the first."""
+        draw = random.Random(23)
+        for _ in range(20):
+            def some(number, first):
+                lines = draw.sample(range(1, 60), number)
+                return first + [(draw.choice("fg"), line, draw.choice((7, 8)), draw.choice((0, 5))) for line in lines]
+
+            old, new = some(12, []), some(14, [("other", 100 + i, 1, 1) for i in range(20)])
+            expected = {}
+            for name, line, source, graph in old:
+                there = [f for f in new if (f[0], f[3]) == (name, graph) and (graph or f[2] == source)]
+                expected[name, line] = min(there, key=lambda f: abs(f[1] - line))[1] if there else None
+            self.assertEqual(self.moves(old, new), expected)
+
+    def test_any_number_of_equal_functions(self):
+        """Notes may have as many as their size allows: none is compared with all the others."""
+        number = 200_000
+        notes, counters = self.notes_and_counters([("f", i + 1, 7, 5) for i in range(number)])
+        for folder in "old", "new":
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "u.gcno").write_bytes(notes)
+        (self.folder / "old/u.gcda").write_bytes(counters)
+        done = monarc_limited("optimize", "--for", "gcda", "--json", "old/u.gcda", "--against", "new", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["functions"], number)
 
     def test_what_cannot_be_used(self):
         old = self.counted()
