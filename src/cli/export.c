@@ -18,7 +18,6 @@
 #include "profile/export/exports.h"
 #include "profile/report/report.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ struct export_request {
     struct stack_edits stacks;
     const struct export_format *format;
     const char *output;
-    const char *dataset, *service, *build, *date, *host; /* of a dataset: where it is, what of */
+    const char *dataset, *service, *build, *date, *host, *commit; /* of a dataset */
     bool no_inlines, has_code;
 };
 
@@ -60,6 +59,8 @@ static const struct option_row EXPORT_OPTIONS[] = {
      FILLS(struct export_request, service)},
     {0, "build", "ID", "with --dataset: the commit or version (default: unknown)",
      FILLS(struct export_request, build)},
+    {0, "commit", "ID", "with --dataset: the commit, if the build is named otherwise",
+     FILLS(struct export_request, commit)},
     {0, "date", "DATE",
      "with --dataset: the date, such as 2026-03-02 (default: when it was recorded, UTC)",
      FILLS(struct export_request, date)},
@@ -250,23 +251,10 @@ static bool export_write(void *context, struct out *out, struct err *e)
 static const struct export_format DATASET_FORMAT = {"parquet", parquet_export, true,
                                                     true,      true,           false};
 
-/* A value as part of a path: what Hive's readers decode again. */
-static const char *dataset_escaped(const char *value, struct arena *a)
-{
-    const char *text = "";
-    /* Quadratic, and short: names of services and builds. A slash becomes %2F, so that a value is
-     * one folder and cannot lead out of the dataset. */
-    for (; *value; value++)
-        text = arena_printf(
-            a, isalnum((unsigned char)*value) || strchr("._-", *value) ? "%s%c" : "%s%%%02X", text,
-            (unsigned char)*value);
-    return text;
-}
-
 /* The file's name tells recordings apart, and is the same each time, so that one that is exported
  * twice is there once: when it began, its first process, and the host. */
-static const char *dataset_path(const struct export_request *r, const struct session *s,
-                                struct arena *a)
+static const char *export_dataset_path(const struct export_request *r, const struct session *s,
+                                       struct arena *a)
 {
     const struct recording *run = s->summary.run ? s->summary.run->recording : NULL;
     /* Of a profile without a recording the time is now: only recordings say when they were made. */
@@ -276,13 +264,11 @@ static const char *dataset_path(const struct export_request *r, const struct ses
     struct tm parts;
     if (gmtime_r(&start, &parts))
         strftime(date, sizeof date, "%Y-%m-%d", &parts);
-    return arena_printf(
-        a, "%s/service=%s/build=%s/date=%s/%s%s%" PRIu64 "-%" PRIu32 ".parquet", r->dataset,
-        dataset_escaped(r->service ? r->service : path_base_name(s->summary.program), a),
-        dataset_escaped(r->build ? r->build : "unknown", a),
-        dataset_escaped(r->date ? r->date : date, a), dataset_escaped(host, a), *host ? "-" : "",
-        run ? run->start_real_ns : (uint64_t)start,
-        run && run->processes.len ? run->processes.at[0].pid : 0);
+    const char *name = arena_printf(a, "%s%s%" PRIu64 "-%" PRIu32, host, *host ? "-" : "",
+                                    run ? run->start_real_ns : (uint64_t)start,
+                                    run && run->processes.len ? run->processes.at[0].pid : 0);
+    return dataset_path(r->dataset, r->service ? r->service : path_base_name(s->summary.program),
+                        r->build ? r->build : "unknown", r->date ? r->date : date, name, a);
 }
 
 /* An output_writer. */
@@ -305,8 +291,8 @@ static bool dataset_write(void *context, struct out *out, struct err *e)
 static bool dataset_export(const struct export_request *r, struct session *s,
                            const struct exchange *x, struct out *out, struct err *e)
 {
-    const char *path = dataset_path(r, s, &s->arena);
-    struct dataset_written written = {x, {r->host}};
+    const char *path = export_dataset_path(r, s, &s->arena);
+    struct dataset_written written = {x, {.host = r->host, .commit = r->commit}};
     bool ok = folders_above(path, &s->arena, e) && output_to(path, dataset_write, &written, out, e);
     if (ok) {
         text_name(out, path);
@@ -325,8 +311,8 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     if (!r->format)
         return err_set(e, "export needs --format NAME; see 'monarc export --help'");
     /* A partition that is named without a dataset would be lost without a word. */
-    if (!r->dataset && (r->service || r->build || r->date || r->host))
-        return err_set(e, "--service, --build, --date and --host go with --dataset DIR");
+    if (!r->dataset && (r->service || r->build || r->date || r->host || r->commit))
+        return err_set(e, "--service, --build, --commit, --date and --host go with --dataset DIR");
     if (r->dataset && (strcmp(r->format->name, "parquet") || r->output))
         return err_set(e, "--dataset goes with --format parquet, and names its files itself");
     if (r->dataset)

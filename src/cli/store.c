@@ -1,6 +1,8 @@
 /* monarc store: the history of a program's builds, in one file.
  *
  *     monarc store add --commit ID RECORDING|COVERAGE...   what a build measured
+ *     monarc store add DATASET...                          what builds in a dataset measured
+ *     monarc store export DIR                              a dataset of all that
  *     monarc store trend FUNCTION|FILE|--total             one figure over all commits
  *     monarc store diff OLD NEW                            two commits, function by function
  *     monarc store blame [FUNCTION|FILE|--total]           the commits at which figures turned
@@ -218,6 +220,18 @@ static bool store_add_coverage(struct store_request *r, struct store *store, cha
     return ok;
 }
 
+/* What a dataset is added or written with. */
+struct store_telling {
+    struct store_request *request;
+    struct out *out;
+};
+
+static void store_say_added(void *context, const struct store_run *run, const char *path,
+                            bool is_there)
+{
+    store_say(((struct store_telling *)context)->out, run, path, is_there);
+}
+
 /* Each run is a transaction of its own: those before one that fails stay, and a second try does not
  * add them again. */
 static bool store_run_add(struct store_request *r, struct store *store, char **names, size_t len,
@@ -228,13 +242,25 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
     const char *program = NULL;
     size_t coverage_len = 0;
     int64_t date;
-    bool ok = store_take_date(r->date, &date, e);
-    if (ok && (!r->commit || !*r->commit))
-        return err_set(e, "store add needs --commit ID, the commit that was built");
+    bool ok = store_take_date(r->date, &date, e), has_commit = r->commit && *r->commit;
+    struct store_telling telling = {r, out};
+    struct store_dataset dataset = {
+        .commit = has_commit ? r->commit : NULL, .context = &telling, .say = store_say_added};
+    size_t datasets = 0;
+    for (size_t i = 0; i < len; i++)
+        datasets += store_is_dataset(names[i]);
     if (ok && !len)
-        return err_set(e, "store add needs a RECORDING or COVERAGE; see 'monarc store --help'");
+        return err_set(e, "store add needs a RECORDING, COVERAGE or DATASET; see 'monarc store "
+                          "--help'");
+    /* Datasets name their builds themselves. */
+    if (ok && !has_commit && datasets < len)
+        return err_set(e, "store add needs --commit ID, the commit that was built");
+    if (ok && r->date && datasets)
+        return err_set(e, "--date is of recordings and coverage; a dataset has dates of its own");
     for (size_t i = 0; ok && i < len; i++) {
-        if (operand_is_of_coverage(&mix, names[i]))
+        if (store_is_dataset(names[i]))
+            ok = store_add_dataset(store, names[i], &dataset, e);
+        else if (operand_is_of_coverage(&mix, names[i]))
             coverage[coverage_len++] = names[i];
         /* A program holds for the profiles behind it, until the next one. */
         else if (is_program(names[i]))
@@ -244,6 +270,30 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
     }
     return ok &&
            (!coverage_len || store_add_coverage(r, store, coverage, coverage_len, date, out, e));
+}
+
+/* --- export ----------------------------------------------------------------------------------- */
+
+/* A file of the dataset, with its folders; its name is what standard output says. */
+static bool store_write_file(void *context, const char *path, store_writer *writer, void *of,
+                             struct err *e)
+{
+    struct store_telling *t = context;
+    if (!folders_above(path, &t->request->arena, e) || !output_to(path, writer, of, t->out, e))
+        return false;
+    text_name(t->out, path);
+    out_char(t->out, '\n');
+    return true;
+}
+
+static bool store_run_export(struct store_request *r, struct store *store, char **names, size_t len,
+                             struct out *out, struct err *e)
+{
+    struct store_telling telling = {r, out};
+    struct store_dataset dataset = {.context = &telling, .write = store_write_file};
+    if (len != 1)
+        return err_set(e, "store export takes one DIR, the dataset to write to");
+    return store_export_dataset(store, names[0], &dataset, e);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -362,6 +412,7 @@ static const struct {
     bool (*run)(struct store_request *r, struct store *store, char **names, size_t len,
                 struct out *out, struct err *e);
 } VERBS[] = {{"add", true, store_run_add},
+             {"export", false, store_run_export},
              {"trend", false, store_run_trend},
              {"diff", false, store_run_diff},
              {"blame", false, store_run_blame}};
@@ -378,9 +429,10 @@ static bool store_do_verb(struct store_request *r, const struct operands *operan
     while (operands->len && i < verbs && strcmp(operands->at[0], VERBS[i].name))
         i++;
     if (!operands->len || i == verbs)
-        return err_set(e, "store takes add, trend, diff or blame%s%s%s; see 'monarc store --help'",
-                       operands->len ? ", not '" : "", operands->len ? operands->at[0] : "",
-                       operands->len ? "'" : "");
+        return err_set(
+            e, "store takes add, export, trend, diff or blame%s%s%s; see 'monarc store --help'",
+            operands->len ? ", not '" : "", operands->len ? operands->at[0] : "",
+            operands->len ? "'" : "");
     if (r->page && VERBS[i].run != store_run_trend && VERBS[i].run != store_run_blame)
         return err_set(e, "--html goes with trend and blame");
     const char *file = r->file ? r->file : named && *named ? named : DEFAULT_FILE;
@@ -416,8 +468,9 @@ static const struct option_group GROUPS[] = {
 };
 const struct command command_store = {
     .name = "store",
-    .synopsis = "add --commit ID [OPTION...] [RECORDING|COVERAGE...] | "
-                "trend FUNCTION|FILE|--total | diff OLD NEW | blame [FUNCTION|FILE|--total]",
+    .synopsis =
+        "add --commit ID [OPTION...] [RECORDING|COVERAGE...] | add DATASET... | export DIR | "
+        "trend FUNCTION|FILE|--total | diff OLD NEW | blame [FUNCTION|FILE|--total]",
     .summary = "Keep the history of a program's builds, and find the commit where it turned",
     OPTIONS_OF(OPTIONS, GROUPS),
     COLUMNS_OF(&store_trend_columns, &store_turn_columns, &store_diff_columns),

@@ -170,6 +170,31 @@ void parquet_list(struct parquet *p, size_t column, uint64_t len);
 /* Writes the rest and frees what the table needed. */
 void parquet_end(struct parquet *p);
 
+/* ---- Datasets: folders of such tables, one file a recording, in which rows stand for themselves.
+ *
+ *     DIR/service=NAME/build=ID/date=2026-03-02/NAME.parquet
+ *
+ * Engines make columns of the folders' names (Hive's way). docs/fleet.md tells the columns. */
+
+/* A stack, and what one thread spent in it in one slice of time. Texts may be NULL: not known. */
+struct dataset_row {
+    const char *host, *rank, *commit, *event, *unit, *function, *object, *build_id, *file;
+    uint64_t process, thread, time_ns, line, self;
+    uint64_t period;          /* of a sample; 0: not known */
+    const char *const *stack; /* outermost first */
+    size_t depth;             /* at least one */
+};
+
+/* In the order of the columns of dataset_row_add(). */
+extern const struct parquet_column dataset_columns[];
+extern const size_t dataset_columns_len;
+
+void dataset_row_add(struct parquet *p, const struct dataset_row *row);
+
+/* The path of a file; what is a value in it is escaped, so that it is one folder. */
+const char *dataset_path(const char *folder, const char *service, const char *build,
+                         const char *date, const char *name, struct arena *a);
+
 /* ---- Drawing a graph by Graphviz' library, if monarc was built with it and it is installed. */
 
 /* Lays out `dot`, a text in Graphviz' language that ends in 0, and writes it in a format of

@@ -30,8 +30,7 @@ static double store_unpack_error(uint8_t packed)
 /* The next entry; false at the end, or where the blob is damaged. A cursor that has failed stays
  * so and reads zeros, hence one check behind the reads. A total that is not written is equal to
  * self, as of all leaf functions. */
-static bool blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot,
-                      struct store_value *v)
+bool store_blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot, struct store_value *v)
 {
     if (!cursor_left(in))
         return false;
@@ -123,7 +122,7 @@ static bool series_value(const struct store *s, sqlite3_stmt *q, int column, enu
     struct bytes blob = {s->api.column_blob(q, column), (size_t)s->api.column_bytes(q, column)};
     struct cursor in = cursor_over(blob, "");
     uint32_t slot;
-    while (blob.at && blob_next(&in, kind, &slot, v))
+    while (blob.at && store_blob_next(&in, kind, &slot, v))
         if (slot == wanted)
             return true;
     *v = (struct store_value){0};
@@ -282,7 +281,7 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
         struct cursor in = cursor_over(blob, "");
         struct store_value v;
         uint32_t slot;
-        while (blob.at && blob_next(&in, STORE_PROFILE, &slot, &v)) {
+        while (blob.at && store_blob_next(&in, STORE_PROFILE, &slot, &v)) {
             /* Undoes block_of(): blocks of profiles are even. A writer may have added names
              * since the arrays were made, or the file may be damaged: these are passed over. */
             size_t name = (size_t)s->api.column_int64(blocks, 0) / 2 * STORE_SLOTS + slot;

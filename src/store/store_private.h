@@ -1,7 +1,8 @@
 /* What the files of the store share: SQLite's functions, and statements over them.
  *
  *   database.c   opening, checking, adding
- *   history.c    reading series, and whole commits */
+ *   history.c    reading series, and whole commits
+ *   dataset.c    from datasets, and into them */
 #ifndef MONARC_STORE_STORE_PRIVATE_H
 #define MONARC_STORE_STORE_PRIVATE_H
 
@@ -57,6 +58,10 @@ bool store_next(const struct store *s, sqlite3_stmt *q, struct err *e);
 /* A column of the row; the number in the only row of a query, -1 with *e. */
 const char *store_text(const struct store *s, sqlite3_stmt *q, int column, struct arena *a);
 int64_t store_number(const struct store *s, const char *sql, struct err *e);
+
+/* The next entry of a block's data; false at the end, or where it is damaged. */
+bool store_blob_next(struct cursor *in, enum store_kind kind, uint32_t *slot,
+                     struct store_value *v);
 
 /* Blocks of functions are even, those of sources odd. */
 static inline int64_t block_of(enum store_kind kind, int64_t name)

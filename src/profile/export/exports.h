@@ -74,7 +74,8 @@ struct export_format {
 
 /* What a dataset of many recordings says of one besides its samples. */
 struct dataset_facts {
-    const char *host; /* NULL: as the recording has it */
+    const char *host;   /* NULL: as the recording has it */
+    const char *commit; /* NULL: not known */
 };
 
 /* A file of a dataset (monarc export --dataset): a row for each stack, thread and slice of time. */
