@@ -315,6 +315,14 @@ uint32_t units_find(struct units *u, uint64_t address, struct line_table **table
  * the source, else NULL. */
 const char *frame_function(struct object *o, struct scopes *s, uint32_t scope);
 
+/* --- names that debug information leaves out: mangle.c ---------------------------------------- */
+
+/* The linkage name that g++ gave the function of which an entry is a copy, made of its parents and
+ * parameters; NULL: not known, or not by g++. *made is NULL before, and holds the names. */
+struct mangler;
+const char *mangled_name(struct mangler **made, const Dwarf_Die *instance);
+void mangler_free(struct mangler *m); /* NULL is fine */
+
 /* ---- Units that `-gsplit-dwarf` split off: what is left of one in the program, where the rest is,
  * its entries, its functions.
  *

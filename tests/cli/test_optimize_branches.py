@@ -287,6 +287,41 @@ class Branches(unittest.TestCase):
         self.assertEqual(twice["work"][1][("5",)], 180000)
 
 
+# No other file can call these, and nothing is left of them but copies in `main`.
+INLINED_EVERYWHERE = """#include <cstdio>
+namespace {
+struct point { int x, y; };
+int clamp(int v, const point &p)
+{
+    if (v % 10 == 0)
+        return v * 7 % 13 + p.x;
+    return v + p.y;
+}
+int often(int n)
+{
+    point p{n, 2};
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += clamp(i ^ s, p);
+    return s;
+}
+}
+static int twice(int v)
+{
+    if (v & 1)
+        return v * 3;
+    return v / 5;
+}
+int main(int argc, char **)
+{
+    unsigned s = 0;
+    for (int i = 0; i < 3; i++)
+        s += often(20 + argc) + twice(s);
+    printf("%u\\n", s);
+}
+"""
+
+
 class Fdata(unittest.TestCase):
     EDGES = "1 work 47 1 work 4a 3 90000\n1 work 5d 1 often/1 0 0 75\n"
 
@@ -350,6 +385,28 @@ class Fdata(unittest.TestCase):
             self.assertIn(says, self.monarc(*words, status=2))
         self.write("c", "boltedcollection\n1 main 0 1 main 0 0 1\n")
         self.assertIn("a program that BOLT made", self.monarc("optimize", "--for", "gcc", "u", "c", "-o", "x", status=2))
+
+    @unittest.skipUnless(shutil.which("g++") and platform.machine() == "x86_64", "needs g++")
+    def test_inlined_functions_that_debug_information_has_no_linkage_name_of(self):
+        """gcc takes a call for cold whose function it does not find by that name, and does not inline it."""
+        (self.folder / "t.cc").write_text(INLINED_EVERYWHERE)
+
+        def call(*words):
+            return subprocess.run(words, cwd=self.folder, check=True, capture_output=True, text=True).stdout
+
+        call("g++", "-O2", "-g", "-o", "t", "t.cc")
+        [size] = [int(line.split()[1], 16) for line in call("nm", "-S", "t").splitlines() if line.endswith(" main")]
+        self.assertNotIn("often", call("nm", "t"))
+        self.write("all", "no_lbr cpu\n" + "".join(f"1 main {at:x} 5\n" for at in range(size)))
+        found = read_text(self.monarc("optimize", "--for", "clang", "t", "all", "-o", "-"))
+        paths = {p for p in found["main"][1] if len(p) > 1}
+        names = {part.partition(" ")[2] for p in paths for part in p[:-1]}
+        self.assertEqual(names, {"_ZN12_GLOBAL__N_15oftenEi", "_ZN12_GLOBAL__N_15clampEiRKNS_5pointE",
+                                 "_ZL5twicei"} & names)
+        self.assertIn("_ZN12_GLOBAL__N_15oftenEi", names)
+        self.monarc("optimize", "--for", "gcc", "t", "all", "-o", "t.afdo")
+        call("g++", "-O2", "-g", "-fauto-profile=t.afdo", "-fdump-ipa-afdo-details=einline", "-c", "t.cc")
+        self.assertNotIn("call is cold", (self.folder / "einline").read_text())
 
 
 if __name__ == "__main__":
