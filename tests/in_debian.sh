@@ -90,6 +90,7 @@ export http_proxy="${http_proxy:-}" https_proxy no_proxy="${no_proxy:-}" registr
 exec unshare --mount sh -euc '
     system=$1
     shift
+    mount --bind "$system" "$system" # a root that is a mount can be made private by what mounts there
     for folder in proc sys dev dev/pts; do
         mount --rbind "/$folder" "$system/$folder" 2>/dev/null || true
     done
