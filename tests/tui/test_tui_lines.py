@@ -114,14 +114,13 @@ class Lines(Case):
 
     def test_where_jumps_and_calls_go(self):
         """Of a loop: the name and offset that annotate has, and none where it has none."""
-        _, line = min((n, l) for n, l in self.annotated("new").items()
-                      if any(i.get("target_offset") for i in l["instructions"]))
         screen = self.at_line("for .long", "new", "new.gmon")
         screen.resize(120, 90)  # room for all of the line's instructions
         screen.press("Enter")
         rows = screen.wait("code in left").split("\n")
         shown = {int(m[1], 16): m[2] for m in (re.match(r" *(?:[\d.]+)? +([0-9a-f]{4,})  (.*?) *$", r) for r in rows) if m}
-        there = [i for i in line["instructions"] if int(i["address"], 16) in shown]
+        line = next(int(m[1]) for m in (re.search(r"line (\d+) of inlined\.c", r) for r in rows) if m)
+        there = [i for i in self.annotated("new")[line]["instructions"] if int(i["address"], 16) in shown]
         self.assertTrue(any(i.get("target_offset") for i in there), rows)
         for i in there:
             target = f"  <{i['target']}" + (f"+{i['target_offset']:#x}>" if i["target_offset"] else ">") if i.get("target") else None
