@@ -18,13 +18,13 @@ packages_of() {
     release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils strace dwz tmux procps libc-devtools libcap2-bin musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 openmpi-bin libopenmpi-dev mpich libmpich-dev \
-        zsh fish gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+        zsh fish clang libclang-rt-dev llvm linux-perf shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
         gcc-s390x-linux-gnu libc6-dev-s390x-cross \
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
         gcc-i686-linux-gnu libc6-dev-i386-cross \
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ;;
-    ci) echo clang clang-tidy libclang-rt-14-dev llvm-14 clang-22 llvm-22 libclang-rt-22-dev bolt-22 autofdo golang-go gcc-mingw-w64-x86-64-win32 rustc-web cargo-web csmith libcsmith-dev shellcheck qemu-user gcc-alpha-linux-gnu \
+    ci) echo clang-tidy clang-22 llvm-22 libclang-rt-22-dev bolt-22 autofdo golang-go gcc-mingw-w64-x86-64-win32 rustc-web cargo-web csmith libcsmith-dev qemu-user gcc-alpha-linux-gnu \
         gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
         gcc-arm-none-eabi gcc-riscv64-unknown-elf gdb-multiarch qemu-system-arm qemu-system-misc \
         dpkg-dev debhelper fakeroot lintian debootstrap ;;

@@ -6,6 +6,7 @@ asked for, EINTR that no handler has caused, a wait that ends early. One round s
 the kernel, so there are signals that the program ignores, too: they wake traced threads alone, and
 what the calls then return is repaired in the same way. The slow part makes twenty rounds."""
 import concurrent.futures
+import errno
 import os
 import re
 import subprocess
@@ -83,6 +84,12 @@ class Calls(unittest.TestCase):
             self.workshop.compile("calls_32.c", program, FREESTANDING_32)
         except truth.Unavailable as why:
             self.skipTest(str(why))
+        try:
+            subprocess.run([program], cwd=self.dir, timeout=truth.HANGS_S)
+        except OSError as why:
+            if why.errno != errno.ENOEXEC:
+                raise
+            self.skipTest("this kernel runs no 32-bit programs")
         argv = [truth.MONARC_FOR_ALL, "run", "--no-report", "--rate", "10000", "-o",
                 os.path.join(self.dir, "rec"), "--", program]
         for words in argv[-1:], argv, argv:
