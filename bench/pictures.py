@@ -134,4 +134,5 @@ def main():
     flames(o)
 
 
-main()
+if __name__ == "__main__":
+    main()

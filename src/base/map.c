@@ -44,6 +44,7 @@ void map_reserve(struct map *m, size_t entries)
     if (!m->slots || slots > m->mask + 1) {
         struct map old = *m;
         m->slots = memory_zeroed(slots, sizeof *m->slots);
+        memory_prefer_large_pages(m->slots, slots * sizeof *m->slots);
         m->mask = slots - 1;
         for (size_t i = 0; old.slots && i <= old.mask; i++)
             if (old.slots[i].used)

@@ -118,37 +118,48 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-/* Where the node stands in the table, or the free slot where it belongs. A slot is but the node's
- * number, 4 bytes: a file may have millions of different frames, and what limits is the memory that
- * is touched for each. */
-static uint32_t *named_slot(const struct named_run *n, const struct recording_node *node)
+static uint32_t named_hash(const struct recording_node *node)
 {
-    const struct recording_node *nodes = n->recording->nodes.at;
     uint64_t hash = (map_two(node->parent, node->object) ^ node->address * 0x9e3779b97f4a7c15u) *
                     0xbf58476d1ce4e5b9u;
-    for (size_t i = (hash ^ hash >> 32) & n->node_mask;; i = (i + 1) & n->node_mask) {
-        uint32_t at = n->node_slots[i];
-        if (!at || (nodes[at].parent == node->parent && nodes[at].address == node->address &&
-                    nodes[at].object == node->object))
-            return &n->node_slots[i];
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* Where the node stands in the table, or the free slot where it belongs. A file may have millions
+ * of different frames, and what limits is the memory that is touched for each: the hash tells
+ * nearly all other nodes apart without a look at them. */
+static struct named_slot *named_slot(const struct named_run *n, const struct recording_node *node,
+                                     uint32_t hash)
+{
+    for (size_t i = hash & n->node_mask;; i = (i + 1) & n->node_mask) {
+        struct named_slot *slot = &n->node_slots[i];
+        const struct recording_node *there = &n->recording->nodes.at[slot->node];
+        if (!slot->node || (slot->hash == hash && there->parent == node->parent &&
+                            there->address == node->address && there->object == node->object))
+            return slot;
     }
 }
 
-/* Room for so many nodes in the table, which is at most half full. */
+/* Room for so many nodes in the table, which is at most two thirds full. It grows without a look at
+ * the nodes, in one pass over both tables. */
 static void named_reserve(struct named_run *n, size_t nodes)
 {
     size_t before = n->node_slots ? n->node_mask + 1 : 0, slots = before ? before : 1024;
-    while (2 * nodes > slots)
-        slots *= 4;
+    while (nodes > slots / 3 * 2)
+        slots *= 2;
     if (slots == before)
         return;
-    uint32_t *old = n->node_slots;
+    struct named_slot *old = n->node_slots;
     n->node_slots = memory_zeroed(slots, sizeof *n->node_slots);
     n->node_mask = slots - 1;
     memory_prefer_large_pages(n->node_slots, slots * sizeof *n->node_slots);
-    for (size_t i = 0; i < before; i++)
-        if (old[i])
-            *named_slot(n, &n->recording->nodes.at[old[i]]) = old[i];
+    for (size_t i = 0; i < before; i++) {
+        size_t k = old[i].hash & n->node_mask;
+        while (old[i].node && n->node_slots[k].node)
+            k = (k + 1) & n->node_mask;
+        if (old[i].node)
+            n->node_slots[k] = old[i];
+    }
     memory_free(old);
 }
 
@@ -157,14 +168,15 @@ static uint32_t named_node(struct named_run *n, uint32_t parent, uint32_t object
 {
     struct recording *r = n->recording;
     struct recording_node node = {parent, object, address};
+    uint32_t hash = named_hash(&node);
     named_reserve(n, n->node_used + 1);
-    uint32_t *slot = named_slot(n, &node);
-    if (!*slot) {
-        *slot = map_value(r->nodes.len);
+    struct named_slot *slot = named_slot(n, &node, hash);
+    if (!slot->node) {
+        *slot = (struct named_slot){.node = map_value(r->nodes.len), .hash = hash};
         n->node_used++;
         vec_push(&r->nodes, node);
     }
-    return *slot;
+    return slot->node;
 }
 
 /* Nodes that are in the table already find themselves. */
@@ -173,9 +185,10 @@ void named_run_index(struct named_run *n)
     const struct recording *r = n->recording;
     named_reserve(n, r->nodes.len);
     for (size_t i = 1; i < r->nodes.len; i++) {
-        uint32_t *slot = named_slot(n, &r->nodes.at[i]);
-        n->node_used += !*slot;
-        *slot = (uint32_t)i;
+        uint32_t hash = named_hash(&r->nodes.at[i]);
+        struct named_slot *slot = named_slot(n, &r->nodes.at[i], hash);
+        n->node_used += !slot->node;
+        *slot = (struct named_slot){.node = (uint32_t)i, .hash = hash};
     }
 }
 

@@ -21,20 +21,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A node and its hash; node 0 is a free slot. */
+struct named_slot {
+    uint32_t node, hash;
+};
+
 /* A run in the making, and the tables by which its items are found again. Owns the tables; the run
  * is the caller's. */
 struct named_run {
     struct recording *recording;
-    struct intern paths;   /* of objects, which stand in the run in this order */
-    struct map symbol_of;  /* object and hash -> number of a symbol */
-    uint32_t *node_slots;  /* nodes by parent, object and address: open addressing, 0 is free */
-    size_t node_mask;      /* one less than there are slots */
-    size_t node_used;      /* slots in use */
-    struct map thread_of;  /* pid, tid -> thread */
-    struct map process_of; /* pid -> process */
-    struct map texts_lost; /* hash of a loss's text -> its number */
-    uint32_t cut;          /* object, or RECORDING_NONE */
-    uint64_t total;        /* of all weights */
+    struct intern paths;           /* of objects, which stand in the run in this order */
+    struct map symbol_of;          /* object and hash -> number of a symbol */
+    struct named_slot *node_slots; /* nodes by parent, object and address: open addressing */
+    size_t node_mask;              /* one less than there are slots */
+    size_t node_used;              /* slots in use */
+    struct map thread_of;          /* pid, tid -> thread */
+    struct map process_of;         /* pid -> process */
+    struct map texts_lost;         /* hash of a loss's text -> its number */
+    uint32_t cut;                  /* object, or RECORDING_NONE */
+    uint64_t total;                /* of all weights */
 };
 
 /* Begins with a root, in a zeroed run. Slices have a length of 1 ns: these files know no time. */

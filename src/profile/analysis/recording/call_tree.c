@@ -43,25 +43,39 @@ struct inlining {
     VEC(struct function) inlined;
 };
 
-/* The place of each node; fills `places`. */
+/* The place of each node; fills `places`. Where no file can tell what was inlined, a function is
+ * one place. */
 static uint32_t *find_places(struct inlining *m, struct arena *a)
 {
     const struct recording *r = m->in->recording;
-    uint32_t *place = ARENA_NEW(a, uint32_t, r->nodes.len);
+    struct object *const *files = m->in->files;
+    uint32_t *place = ARENA_NEW(a, uint32_t, r->nodes.len), functions = m->in->functions->len;
     struct map known = {0};
-    map_reserve(&known, r->nodes.len / 2);
+    VEC(uint32_t) of_function = {0}; /* one more than the place; the last is that of no function */
+    vec_reserve(&of_function, functions + 1);
+    memset(of_function.at, 0, (functions + 1) * sizeof *of_function.at);
     for (size_t i = 0; i < r->nodes.len; i++) {
         const struct recording_node *n = &r->nodes.at[i];
         bool is_new;
         struct place p = {.object = i ? n->object : RECORDING_NONE,
                           .function = i ? m->in->function[i] : NO_FUNCTION,
                           .address = i ? n->address : 0};
+        if (p.object == RECORDING_NONE || !files || !files[p.object]) {
+            uint32_t *one = &of_function.at[p.function < functions ? p.function : functions];
+            if (!*one) {
+                vec_push(&m->places, p);
+                *one = map_value(m->places.len);
+            }
+            place[i] = *one - 1;
+            continue;
+        }
         uint64_t both = (uint64_t)p.object << 32 | p.function;
         place[i] = map_index(&known, p.address, both, m->places.len, &is_new);
         if (is_new)
             vec_push(&m->places, p);
     }
     map_deinit(&known);
+    vec_free(&of_function);
     return place;
 }
 

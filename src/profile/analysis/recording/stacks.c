@@ -29,13 +29,13 @@
 struct frame {
     uint32_t parent, first_child, next; /* next child of the parent */
     uint32_t function;
-    uint32_t call;        /* by the next frame out: the number of the pair */
-    bool is_counted;      /* the function is in no frame further out */
-    bool is_call_counted; /* nor is the pair */
-    bool is_cut;          /* no frame: callers that are not known */
-    bool is_piece;        /* of its function */
-    bool has_caller;      /* the stack goes on outside of it, inlined code apart */
-    double samples;       /* of this frame and those further in */
+    uint32_t call;            /* by the next frame out: the number of the pair */
+    bool is_counted : 1;      /* the function is in no frame further out */
+    bool is_call_counted : 1; /* nor is the pair */
+    bool is_cut : 1;          /* no frame: callers that are not known */
+    bool is_piece : 1;        /* of its function */
+    bool has_caller : 1;      /* the stack goes on outside of it, inlined code apart */
+    double samples;           /* of this frame and those further in */
 };
 
 /* The tree, and what the walk knows of the way from the root to where it is. */
