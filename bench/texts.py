@@ -76,8 +76,9 @@ def main():
     print("| text | command | CPU | memory | budget |\n|---|---|--:|--:|---|")
     for what, path in files(o.cache, o.megabytes * 1000000):
         for name, command in ("flat", ["flat", "--all", path]), ("merge", ["merge", "-o", o.cache / "texts.monarc", path]):
-            cpu, _, _ = measured([o.monarc, *command], o.runs)
-            memory = memory_of([o.monarc, *command])
+            fresh = ["sh", "-c", f"rm -rf {o.cache / 'texts.monarc'}; exec \"$@\"", "sh", o.monarc, *command]
+            cpu, _, _ = measured(fresh, o.runs)
+            memory = memory_of(fresh)
             is_met = cpu < BUDGET_SECONDS and memory * 1.048576 < BUDGET_MEMORY * o.megabytes
             print(f"| {what} | `{name}` | {cpu:.2f} s | {memory:.0f} MB | {'met' if is_met else 'missed'} |", flush=True)
 

@@ -16,6 +16,7 @@ read a terminal, to call a program passed that ended with an error, and to run o
 
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import json
 import os
@@ -148,6 +149,33 @@ class Outcome:
     cpu_seconds: float = 0  # of the program and of all its children that it waited for
 
 
+class Groups:
+    """The process groups of the programs that run now: they end with the runner, and with what they started."""
+
+    def __init__(self):
+        self.lock, self.leaders, self.is_over = threading.RLock(), set(), False
+
+    def start(self, *arguments, **keywords):
+        with self.lock:
+            if self.is_over:
+                raise OSError("the runner was told to end")
+            child = subprocess.Popen(*arguments, start_new_session=True, **keywords)
+            self.leaders.add(child.pid)
+        return child
+
+    def end(self, number, _frame):
+        """A signal's handler."""
+        with self.lock:
+            self.is_over = True
+            for leader in self.leaders:
+                with contextlib.suppress(OSError):
+                    os.killpg(leader, signal.SIGKILL)
+        os._exit(128 + number)
+
+
+GROUPS = Groups()
+
+
 def wait_for(child, timeout_seconds):
     """(what it printed, whether it was stopped, CPU seconds)"""
     def stop():
@@ -160,9 +188,12 @@ def wait_for(child, timeout_seconds):
         timer.start()
     with child.stdout:
         text = child.stdout.read().decode("utf-8", "replace")
-    _, status, used = os.wait4(child.pid, 0)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     if timer:
         timer.cancel()
+    with GROUPS.lock:  # before its number may be another's
+        GROUPS.leaders.discard(child.pid)
+    _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     return text, bool(stopped), used.ru_utime + used.ru_stime
 
@@ -171,9 +202,9 @@ def run(program):
     started = time.monotonic()
     environment = {"MALLOC_PERTURB_": "165", **os.environ, **program.environment}
     try:
-        child = subprocess.Popen(program.argv, cwd=program.folder, env=environment,
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, start_new_session=True)
+        child = GROUPS.start(program.argv, cwd=program.folder, env=environment,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT)
     except OSError as error:
         return Outcome(Tally(0, 1, [], [str(error)]))
     text, was_stopped, cpu_seconds = wait_for(child, program.timeout_seconds)
@@ -269,10 +300,11 @@ def recall(outcomes):
 
 
 def answer_signals():
-    """Not to inherit from nohup or a shell's `&` that signals are ignored: tests send them."""
-    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+    """Tests have sessions of their own, which no ^C reaches: they are ended with all that they started,
+    `monarc run` and its program for one. Nor do they inherit from nohup or a shell's `&` that signals are
+    ignored, since they send them."""
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
+        signal.signal(number, GROUPS.end)
 
 
 def main():

@@ -3,9 +3,11 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import tap
@@ -75,6 +77,45 @@ def test_recall(t):
         t.clean("it is shown at the end", [] if recalled else lines)
 
 
+LASTING = """#!/bin/sh
+sleep 1000 &
+echo $! >"$0.started"
+mv "$0.started" "$0.pid"
+wait
+"""
+
+
+def has_ended(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_end(t):
+    """Told to end, the runner takes along what its programs have started."""
+    for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+        with tempfile.TemporaryDirectory() as folder:
+            meson, lasting, told = (Path(folder) / name for name in ("meson", "lasting", "lasting.pid"))
+            for path, text in ((meson, "#!/bin/sh\necho '[]'\n"), (lasting, LASTING)):
+                path.write_text(text)
+                path.chmod(0o755)
+            runner = subprocess.Popen([sys.executable, tap.ROOT / "tests" / "run_all.py", lasting],
+                                      env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+                                      stdout=subprocess.DEVNULL)
+            while not told.exists():
+                time.sleep(0.01)
+            pid = int(told.read_text())
+            before = has_ended(pid)
+            runner.send_signal(number)
+            status = runner.wait()
+            end = time.monotonic() + 60
+            while not has_ended(pid) and time.monotonic() < end:
+                time.sleep(0.01)
+            t.clean(f"{number.name} ends the runner and what its programs started",
+                    [] if not before and has_ended(pid) and status == 128 + number else [f"{before} {status}"])
+
+
 def main():
     t = tap.Tap()
     for name, text, status, (passed, failed), skips in CASES:
@@ -82,6 +123,7 @@ def main():
         wrong = (tally.passed, tally.failed, tally.skips) != (passed, failed, skips)
         t.clean(f"counts {name}", [f"got {tally}"] if wrong else [])
     test_recall(t)
+    test_end(t)
     t.end()
 
 
