@@ -4,7 +4,8 @@
 usage: fleet.py --build BUILD [--rows N] [--chdb NODE_MODULES]
 
 Compilers are recorded ('monarc run gcc'), and each recording is exported as that of 24 machines. The files are
-copied under other builds and days until there are as many rows as wanted. Then DuckDB, and ClickHouse if it is there, answer each
+copied under other builds and days until there are as many rows as wanted. One build, v2, gets a function `planted` besides, with a tenth of its
+time: the question about releases must find it, and nothing else. Beside it are the datasets of calls, and of coverage. Then DuckDB, and ClickHouse if it is there, answer each
 query of the page twice, of which the second counts: its file cache is warm. Wall and CPU seconds are
 printed; with several CPUs the CPU time is larger.
 """
@@ -56,23 +57,50 @@ def make(a, folder):
     exported = []
     for host in range(MACHINES):
         for recording in recordings:
-            done = subprocess.run([a.build / "monarc", "export", "--format", "parquet", "--dataset", folder / "made",
-                                   "--service", "search", "--host", f"h{host}", recording],
-                                  check=True, capture_output=True, text=True)
-            path = folder / done.stdout.strip()
+            both = []
+            for form, dataset in (("parquet", "made"), ("parquet-calls", "made-calls")):
+                done = subprocess.run([a.build / "monarc", "export", "--format", form, "--dataset", folder / dataset,
+                                       "--service", "search", "--host", f"h{host}", recording],
+                                      check=True, capture_output=True, text=True)
+                both.append(folder / done.stdout.strip())
             if recording not in a.rows_of:
-                a.rows_of[recording] = count(a, path)
-            exported.append((path, a.rows_of[recording]))
+                a.rows_of[recording] = count(a, both[0])
+            exported.append((both, a.rows_of[recording]))
     made, rows = 0, 0
     while rows < a.rows:
-        path, more = exported[made % len(exported)]
-        date = time.strftime("%Y-%m-%d", time.gmtime(1767225600 + 86400 * (made % 365)))
-        to = folder / f"fleet/service=search/build=v{made % 40}/date={date}"
-        to.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, to / f"{made}-{path.name}")
+        both, more = exported[made % len(exported)]
+        date = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86400 * (1 + made % 364)))
+        for path, dataset in zip(both, ("fleet", "fleet-calls")):
+            to = folder / f"{dataset}/service=search/build=v{made % 40}/date={date}"
+            to.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, to / f"{made}-{path.name}")
         rows += more
         made += 1
+    plant(a, folder)
     return made, rows
+
+
+def plant(a, folder):
+    """A ninth of the time of build v2 in a function of its own, and coverage of the builds."""
+    date = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86400))
+    total = ask(a, DUCKDB, a.modules, ["SELECT sum(self)::BIGINT AS n FROM read_parquet('fleet/*/build=v2/**/*.parquet')"], folder)[0][3]["n"]
+    (folder / "planted.folded").write_text(f"main;planted {total // 9000000}\n")
+    subprocess.run([a.build / "monarc", "export", "--format", "parquet", "--dataset", folder / "planted", "--service", "search",
+                    "--build", "v2", "--date", date, folder / "planted.folded"], check=True, capture_output=True)
+    # Samples of a profile of another program have no unit: they become those of the others.
+    to = folder / f"fleet/service=search/build=v2/date={date}"
+    to.mkdir(parents=True, exist_ok=True)
+    source = next((folder / "planted").rglob("*.parquet"))
+    ask(a, DUCKDB, a.modules, [f"COPY (SELECT * REPLACE ('cpu' AS event, 'nanoseconds' AS unit, self * 1000000 AS self) "
+                               f"FROM read_parquet('{source}', hive_partitioning = false)) TO '{to}/planted.parquet' (FORMAT parquet)"], folder)
+    lines = "".join(f"FN:{10 * i + 1},{10 * i + 9},f{i}\nFNDA:{i % 2},f{i}\n" + "".join(f"DA:{10 * i + k},{i % 2}\n" for k in range(1, 10))
+                    for i in range(2000))
+    (folder / "t.info").write_text("SF:/src/a.c\n" + lines + "end_of_record\n")
+    for build in range(40):
+        day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86400 * (1 + 9 * build)))
+        to = folder / f"coverage/service=search/build=v{build}/date={day}"
+        to.mkdir(parents=True)
+        subprocess.run([a.build / "monarc", "cover", folder / "t.info", "--quiet", "--format", f"parquet={to}/h.parquet"], check=True)
 
 
 def count(a, path):
@@ -114,6 +142,8 @@ def main():
             queries = re.findall(rf"```{fence}\n(.*?)```", page, re.S)
             for query, (wall, cpu, length, first) in zip(queries, ask(a, engine, modules, queries, folder)):
                 title = " ".join(query.split())[:60]
+                if "AS after" in query and (length != 1 or first["function"] != "planted" or abs(first["after"] - 0.1) > 1e-3):
+                    sys.exit(f"{name}: the planted regression was not found: {length} rows, {first}")
                 print(f"{name:10} {wall:6.2f} s wall {cpu:6.2f} s CPU {length:5} rows  {title}")
     finally:
         shutil.rmtree(folder)

@@ -73,6 +73,7 @@ static bool thrift_next(struct cursor *in, struct thrift_field *f)
     return !in->failed;
 }
 
+/* A text, or bytes: their length, then they themselves, which are not copied. */
 static struct bytes thrift_binary(struct cursor *in)
 {
     uint64_t len = cursor_leb128(in);
@@ -153,6 +154,8 @@ struct parquet_element {
     bool has_type;
 };
 
+/* Its fields in any order. What a column means beside its type (a date, a decimal) is passed over:
+ * whoever wants a number gets what is stored. */
 static void parquet_read_element(struct cursor *in, struct parquet_element *x)
 {
     struct thrift_field f = {0};
@@ -299,6 +302,8 @@ static bool parquet_choose(struct parquet_reader *r, struct err *e)
     return true;
 }
 
+/* The last eight bytes are the length of the footer and the mark that the file begins with, too. A
+ * file that was cut off has neither. */
 bool parquet_open(struct parquet_reader *r, struct bytes in, const char *name,
                   const struct parquet_wanted *wanted, size_t wanted_len, struct err *e)
 {
@@ -416,6 +421,8 @@ struct parquet_hybrid {
     unsigned have;
 };
 
+/* The next one. Where `in` has failed there is none, and 0 is returned; a width of 0 bits, as of a
+ * dictionary of one value, needs no bytes at all. */
 static uint32_t hybrid_next(struct parquet_hybrid *h)
 {
     if (!h->width)
@@ -540,6 +547,9 @@ static bool parquet_unpack(struct parquet_reader *r, const struct parquet_place 
     return snappy_unpack(packed, to + kept, p->size - kept);
 }
 
+/* A wanted column of a group: its pages one after the other, until it has as many values as the
+ * footer says. A dictionary, if there is one, is the first page. Writers give it up when it becomes
+ * too large: later pages then have their values in them, which follow those of the dictionary. */
 static bool parquet_column_read(struct parquet_reader *r, size_t wanted,
                                 const struct parquet_place *place, struct err *e)
 {
@@ -587,6 +597,7 @@ static bool parquet_column_read(struct parquet_reader *r, size_t wanted,
     return true;
 }
 
+/* All wanted columns of the next group. Each must have a value, or a list, for each row. */
 bool parquet_next(struct parquet_reader *r, struct err *e)
 {
     arena_clear(&r->unpacked);

@@ -52,8 +52,9 @@ static const struct option_row EXPORT_OPTIONS[] = {
     {'o', "output", "FILE", "where to write it (default, and -: standard output)",
      FILLS(struct export_request, output)},
     {0, "dataset", "DIR",
-     "parquet only: write a file into DIR/service=.../build=.../date=..., a row for each stack, "
-     "thread and time",
+     "parquet and parquet-calls only: write a file into DIR/service=.../build=.../date=..., a row "
+     "for "
+     "each stack, thread and time, or for each function and caller",
      FILLS(struct export_request, dataset)},
     {0, "service", "NAME", "with --dataset: the service (default: the program's name)",
      FILLS(struct export_request, service)},
@@ -250,6 +251,8 @@ static bool export_write(void *context, struct out *out, struct err *e)
 /* Rows tell threads and times, which the file of one profile does not. */
 static const struct export_format DATASET_FORMAT = {"parquet", parquet_export, true,
                                                     true,      true,           false};
+static const struct export_format DATASET_CALLS = {
+    .name = "parquet-calls", .write = parquet_calls_export, .needs_samples = true};
 
 /* The file's name tells recordings apart, and is the same each time, so that one that is exported
  * twice is there once: when it began, its first process, and the host. */
@@ -275,13 +278,17 @@ static const char *export_dataset_path(const struct export_request *r, const str
 struct dataset_written {
     const struct exchange *exchange;
     struct dataset_facts facts;
+    bool has_calls; /* in place of stacks */
 };
 /* The format's own writer takes no facts besides the exchange. */
 static bool dataset_write(void *context, struct out *out, struct err *e)
 {
     const struct dataset_written *w = context;
     (void)e;
-    parquet_dataset_export(out, w->exchange, &w->facts);
+    if (w->has_calls)
+        parquet_dataset_calls_export(out, w->exchange, &w->facts);
+    else
+        parquet_dataset_export(out, w->exchange, &w->facts);
     return true;
 }
 
@@ -292,7 +299,8 @@ static bool dataset_export(const struct export_request *r, struct session *s,
                            const struct exchange *x, struct out *out, struct err *e)
 {
     const char *path = export_dataset_path(r, s, &s->arena);
-    struct dataset_written written = {x, {.host = r->host, .commit = r->commit}};
+    struct dataset_written written = {
+        x, {.host = r->host, .commit = r->commit}, r->format == &DATASET_CALLS};
     bool ok = folders_above(path, &s->arena, e) && output_to(path, dataset_write, &written, out, e);
     if (ok) {
         text_name(out, path);
@@ -313,10 +321,12 @@ static bool export_report(struct session *s, void *request, struct out *out, str
     /* A partition that is named without a dataset would be lost without a word. */
     if (!r->dataset && (r->service || r->build || r->date || r->host || r->commit))
         return err_set(e, "--service, --build, --commit, --date and --host go with --dataset DIR");
-    if (r->dataset && (strcmp(r->format->name, "parquet") || r->output))
-        return err_set(e, "--dataset goes with --format parquet, and names its files itself");
+    bool has_calls = !strcmp(r->format->name, "parquet-calls");
+    if (r->dataset && ((strcmp(r->format->name, "parquet") && !has_calls) || r->output))
+        return err_set(e, "--dataset goes with --format parquet or parquet-calls, and names its "
+                          "files itself");
     if (r->dataset)
-        r->format = &DATASET_FORMAT;
+        r->format = has_calls ? &DATASET_CALLS : &DATASET_FORMAT;
     /* Dimensions beside the first, as pprof's heap profiles have them. Most formats hold one. */
     size_t others = s->summary.others.all ? s->summary.others.len : 0;
     if (others && (!r->format->tells_others || r->has_code || others > MOST_OTHERS))

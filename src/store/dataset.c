@@ -37,6 +37,7 @@
 
 /* --- paths ----------------------------------------------------------------------------------- */
 
+/* -1 if it is none. */
 static int hex_digit(char c)
 {
     return isdigit((unsigned char)c)    ? c - '0'
@@ -91,6 +92,10 @@ bool store_is_dataset(const char *path)
 
 /* --- rows to runs ---------------------------------------------------------------------------- */
 
+enum { SECONDS_OF_DAY = 86400 };
+
+/* The columns that are read. A table of times alone, without stacks, builds or machines, is enough
+ * for a history. */
 enum {
     IN_FUNCTION,
     IN_OBJECT,
@@ -117,13 +122,15 @@ static const struct parquet_wanted WANTED[IN_COLUMNS] = {
     [IN_HOST] = {"host", PARQUET_WANTS_TEXT, true},
 };
 
-/* A function of a run. */
+/* A function of a run: numbers of texts. */
 struct dataset_value {
     uint32_t name, object;
     double self;
 };
 
-/* Rows of one commit, event and unit. */
+/* Rows of one commit, event and unit. The lists by name grow with the texts that the file has shown
+ * so far; `counted` keeps a name that stands on a stack twice, as in recursion, from counting
+ * twice. */
 struct dataset_run {
     uint32_t commit, event, unit, host;
     bool has_hosts; /* several */
@@ -134,6 +141,8 @@ struct dataset_run {
     VEC(uint64_t) counted; /* by name: the last row that counted */
 };
 
+/* A file while it is read. Texts are kept in one place, so that the same name in another group of
+ * rows is the same number. */
 struct dataset_reading {
     struct parquet_reader in;
     struct intern texts;
@@ -143,6 +152,7 @@ struct dataset_reading {
     uint64_t row;
 };
 
+/* The number of a row's text; of one that is missing that of the empty text, which stands last. */
 static uint32_t reading_text(const struct dataset_reading *d, size_t column, uint64_t row)
 {
     uint32_t cell = parquet_cell(&d->in.columns[column], row);
@@ -156,13 +166,15 @@ static uint64_t reading_number(const struct dataset_reading *d, size_t column, u
     return cell == PARQUET_MISSING ? 0 : d->in.columns[column].numbers.at[cell];
 }
 
-/* The run of a row. A file has one, or a few, and rows of one stand together. */
-static struct dataset_run *reading_run(struct dataset_reading *d, uint64_t row)
+/* Adds a row to its run: to its function, and once to each name on the stack. */
+static void reading_row(struct dataset_reading *d, uint64_t row)
 {
+    const struct parquet_read_column *stack = &d->in.columns[IN_STACK];
     uint32_t commit = reading_text(d, IN_COMMIT, row), event = reading_text(d, IN_EVENT, row);
     uint32_t unit = reading_text(d, IN_UNIT, row), host = reading_text(d, IN_HOST, row);
     uint64_t time = reading_number(d, IN_TIME, row);
     struct dataset_run *r = NULL;
+    /* A file has one run, or a few, and rows of one stand together. */
     for (size_t i = d->runs.len; i-- > 0 && !r;)
         if (d->runs.at[i].commit == commit && d->runs.at[i].event == event &&
             d->runs.at[i].unit == unit)
@@ -178,14 +190,6 @@ static struct dataset_run *reading_run(struct dataset_reading *d, uint64_t row)
     }
     r->has_hosts |= r->host != host;
     r->first_ns = time < r->first_ns ? time : r->first_ns;
-    return r;
-}
-
-/* Adds a row to its run: to its function, and once to each name on the stack. */
-static void reading_row(struct dataset_reading *d, uint64_t row)
-{
-    struct dataset_run *r = reading_run(d, row);
-    const struct parquet_read_column *stack = &d->in.columns[IN_STACK];
     uint32_t name = reading_text(d, IN_FUNCTION, row), object = reading_text(d, IN_OBJECT, row);
     double self = (double)reading_number(d, IN_SELF, row);
     bool is_new;
@@ -237,65 +241,13 @@ static bool reading_file(struct dataset_reading *d, const char *path, struct err
     return ok && !e->line[0];
 }
 
-static void reading_clear(struct dataset_reading *d)
-{
-    parquet_close(&d->in);
-    for (size_t i = 0; i < d->runs.len; i++) {
-        map_deinit(&d->runs.at[i].values);
-        vec_free(&d->runs.at[i].at);
-        vec_free(&d->runs.at[i].totals);
-        vec_free(&d->runs.at[i].counted);
-    }
-    vec_free(&d->runs);
-    for (size_t i = 0; i < IN_COLUMNS; i++)
-        vec_free(&d->numbers[i]);
-    intern_deinit(&d->texts);
-    file_map_deinit(&d->file);
-    *d = (struct dataset_reading){0};
-}
-
-/* The day of the path, and within it the time of the earliest row, if that is of this day. Without
- * a day the time of that row. */
-static bool dataset_date(const char *path, const char *day, uint64_t first_ns, int64_t *date,
-                         struct err *e)
-{
-    struct tm parts = {0};
-    int64_t first = (int64_t)(first_ns / 1000000000);
-    const char *rest = day ? strptime(day, "%Y-%m-%d", &parts) : NULL;
-    if (day && (!rest || *rest))
-        return err_in(e, path, "is in a folder date=%s, which is no date as 2026-03-02", day);
-    if (!day && !first)
-        return err_in(e, path, "tells no date: it is in no folder date=..., and rows have no time");
-    int64_t start = day ? timegm(&parts) : first;
-    *date = first >= start && first < start + 86400 ? first : start;
-    return true;
-}
-
-/* What a run is known by. The name of a file that store_export() wrote says it; of others it is
- * what the path and the rows say of the recording. */
-static void dataset_identity(const char *path, const char *const facts[6], uint8_t identity[16])
-{
-    struct writer w = {0};
-    const char *name = path_base_name(path);
-    size_t digits = 0;
-    while (digits < 32 && !strncmp(name, "run-", 4) && hex_digit(name[4 + digits]) >= 0)
-        digits++;
-    for (size_t i = 0; digits == 32 && i < 16; i++)
-        identity[i] = (uint8_t)(hex_digit(name[4 + 2 * i]) << 4 | hex_digit(name[5 + 2 * i]));
-    if (digits == 32)
-        return;
-    writer_bytes(&w, name, strlen(name) + 1);
-    for (size_t i = 0; i < 6; i++)
-        writer_bytes(&w, facts[i], strlen(facts[i]) + 1);
-    md5((struct bytes){w.out.at, w.out.len}, identity);
-    writer_deinit(&w);
-}
-
 /* A run of rows as the history has it. A time with callees goes to the first function of that name;
  * what only called others gets an entry of its own, in no object. */
 static void dataset_run_make(const struct dataset_reading *d, const struct dataset_run *r,
-                             struct store_run *run, struct arena *a)
+                             struct store_run *run, const char *path, const char *day,
+                             struct arena *a)
 {
+    enum { DIGITS = 32 };
     struct store_value *values = ARENA_NEW(a, struct store_value, r->at.len + r->totals.len);
     bool *has_total = ARENA_NEW(a, bool, r->totals.len);
     run->is_time = !strcmp(intern_text(&d->texts, r->unit), "nanoseconds");
@@ -322,6 +274,25 @@ static void dataset_run_make(const struct dataset_reading *d, const struct datas
                                                       .total = r->totals.at[i]};
     run->values = values;
     run->total_error = sqrt(run->total * run->period);
+    /* The name of a file that store_export_dataset() wrote says which run it is; of others it is
+     * what the path and the rows say of the recording. */
+    const char *name = path_base_name(path);
+    const char *facts[] = {name,          run->program, run->build,
+                           run->commit,   run->event,   intern_text(&d->texts, r->unit),
+                           day ? day : ""};
+    uint8_t *identity = arena_alloc(a, DIGITS / 2);
+    size_t digits = 0;
+    while (digits < DIGITS && !strncmp(name, "run-", 4) && hex_digit(name[4 + digits]) >= 0)
+        digits++;
+    for (size_t i = 0; digits == DIGITS && i < DIGITS / 2; i++)
+        identity[i] = (uint8_t)(hex_digit(name[4 + 2 * i]) << 4 | hex_digit(name[5 + 2 * i]));
+    struct writer w = {0};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        writer_bytes(&w, facts[i], strlen(facts[i]) + 1);
+    if (digits < DIGITS)
+        md5((struct bytes){w.out.at, w.out.len}, identity);
+    writer_deinit(&w);
+    run->identity = identity;
 }
 
 /* The runs of one file, in a transaction each. */
@@ -346,25 +317,43 @@ static bool dataset_add_file(struct store *s, const char *path, const struct sto
         run.host = r->has_hosts ? "" : intern_text(&d.texts, r->host);
         if (!run.commit)
             ok = err_in(e, path, "does not say of which build it is; --commit ID does");
-        ok = ok && dataset_date(path, day, r->first_ns, &run.date, e);
+        /* The day of the path, and within it the time of the earliest row, if that is of this day.
+         * Without a day the time of that row. */
+        struct tm parts = {0};
+        int64_t first = (int64_t)(r->first_ns / 1000000000);
+        const char *rest = day ? strptime(day, "%Y-%m-%d", &parts) : NULL;
+        if (ok && day && (!rest || *rest))
+            ok = err_in(e, path, "is in a folder date=%s, which is no date as 2026-03-02", day);
+        if (ok && !day && !first)
+            ok = err_in(e, path,
+                        "tells no date: it is in no folder date=..., and rows have no time");
+        int64_t start = day ? timegm(&parts) : first;
+        run.date = first >= start && first < start + SECONDS_OF_DAY ? first : start;
         if (!ok)
             break;
-        dataset_run_make(&d, r, &run, &a);
-        uint8_t identity[16];
-        const char *const facts[] = {service,   run.build,      run.commit,
-                                     run.event, day ? day : "", intern_text(&d.texts, r->unit)};
-        dataset_identity(path, facts, identity);
-        run.identity = identity;
+        dataset_run_make(&d, r, &run, path, day, &a);
         bool is_there;
         ok = store_add(s, &run, &is_there, e);
         if (ok)
             to->say(to->context, &run, path, is_there);
     }
-    reading_clear(&d);
+    parquet_close(&d.in);
+    for (size_t i = 0; i < d.runs.len; i++) {
+        map_deinit(&d.runs.at[i].values);
+        vec_free(&d.runs.at[i].at);
+        vec_free(&d.runs.at[i].totals);
+        vec_free(&d.runs.at[i].counted);
+    }
+    vec_free(&d.runs);
+    for (size_t i = 0; i < IN_COLUMNS; i++)
+        vec_free(&d.numbers[i]);
+    intern_deinit(&d.texts);
+    file_map_deinit(&d.file);
     arena_deinit(&a);
     return ok;
 }
 
+/* Files are read in the order of their names, so that two histories of one dataset are the same. */
 static int by_name(const FTSENT **left, const FTSENT **right)
 {
     return strcmp((*left)->fts_name, (*right)->fts_name);
@@ -399,30 +388,6 @@ struct dataset_names {
     const char **shown, **object;
     size_t len;
 };
-
-static bool dataset_names_read(struct store *s, struct dataset_names *names, struct arena *a,
-                               struct err *e)
-{
-    int64_t len = store_number(s, "SELECT count(*) FROM names", e);
-    int64_t last = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
-    if (len < 0 || last < 0)
-        return false;
-    if (last > len)
-        return err_in(e, s->path, "is damaged: names are numbered with gaps");
-    names->len = (size_t)len + 1;
-    names->shown = ARENA_NEW(a, const char *, names->len);
-    names->object = ARENA_NEW(a, const char *, names->len);
-    sqlite3_stmt *q = store_prepare(s, "SELECT id, shown, object FROM names WHERE kind = 0", e);
-    while (q && store_next(s, q, e)) {
-        size_t i = (size_t)s->api.column_int64(q, 0);
-        if (i >= names->len)
-            continue; /* added since */
-        names->shown[i] = store_text(s, q, 1, a);
-        names->object[i] = store_text(s, q, 2, a);
-    }
-    s->api.finalize(q);
-    return !e->line[0];
-}
 
 /* What is written of one run. */
 struct dataset_export_run {
@@ -466,21 +431,6 @@ static bool dataset_write_run(void *context, struct out *out, struct err *e)
     return !e->line[0];
 }
 
-/* The name of a file is what the run is known by, so that it is the same run when it comes back. */
-static const char *dataset_run_path(const struct store *s, sqlite3_stmt *q, const char *folder,
-                                    const char *build, int64_t date, struct arena *a)
-{
-    char day[16] = "unknown", name[48] = "run-";
-    const uint8_t *digest = s->api.column_blob(q, 5);
-    time_t at = (time_t)date;
-    struct tm parts;
-    if (gmtime_r(&at, &parts))
-        strftime(day, sizeof day, "%Y-%m-%d", &parts);
-    for (int i = 0; digest && i < s->api.column_bytes(q, 5) && i < 16; i++)
-        snprintf(name + 4 + 2 * i, 3, "%02x", digest[i]);
-    return dataset_path(folder, store_text(s, q, 2, a), build, day, name, a);
-}
-
 bool store_export_dataset(struct store *s, const char *folder, const struct store_dataset *to,
                           struct err *e)
 {
@@ -489,8 +439,26 @@ bool store_export_dataset(struct store *s, const char *folder, const struct stor
     size_t files = 0;
     int64_t has_builds =
         store_number(s, "SELECT count(*) FROM sqlite_master WHERE name = 'builds'", e);
-    bool ok = has_builds >= 0 && dataset_names_read(s, &names, &a, e);
-    sqlite3_stmt *q = NULL;
+    int64_t len = store_number(s, "SELECT count(*) FROM names", e);
+    int64_t last = store_number(s, "SELECT coalesce(max(id), 0) FROM names", e);
+    if (has_builds < 0 || len < 0 || last < 0)
+        return false;
+    if (last > len)
+        return err_in(e, s->path, "is damaged: names are numbered with gaps");
+    names.len = (size_t)len + 1;
+    names.shown = ARENA_NEW(&a, const char *, names.len);
+    names.object = ARENA_NEW(&a, const char *, names.len);
+    sqlite3_stmt *q = store_prepare(s, "SELECT id, shown, object FROM names WHERE kind = 0", e);
+    while (q && store_next(s, q, e)) {
+        size_t i = (size_t)s->api.column_int64(q, 0);
+        if (i >= names.len)
+            continue; /* added since */
+        names.shown[i] = store_text(s, q, 1, &a);
+        names.object[i] = store_text(s, q, 2, &a);
+    }
+    s->api.finalize(q);
+    q = NULL;
+    bool ok = !e->line[0];
     if (ok)
         q = store_prepare(
             s,
@@ -515,9 +483,19 @@ bool store_export_dataset(struct store *s, const char *folder, const struct stor
         run.row.time_ns =
             date > 0 && date < INT64_MAX / 1000000000 ? (uint64_t)date * 1000000000 : 0;
         run.row.host = store_text(s, q, 9, &own);
-        ok = to->write(to->context,
-                       dataset_run_path(s, q, folder, store_text(s, q, 8, &own), date, &own),
-                       dataset_write_run, &run, e);
+        /* The name of a file is what the run is known by, so that it is the same run when it comes
+         * back. */
+        char day[16] = "unknown", name[48] = "run-";
+        const uint8_t *digest = s->api.column_blob(q, 5);
+        time_t at = (time_t)date;
+        struct tm parts;
+        if (gmtime_r(&at, &parts))
+            strftime(day, sizeof day, "%Y-%m-%d", &parts);
+        for (int i = 0; digest && i < s->api.column_bytes(q, 5) && i < 16; i++)
+            snprintf(name + 4 + 2 * i, 3, "%02x", digest[i]);
+        const char *path = dataset_path(folder, store_text(s, q, 2, &own),
+                                        store_text(s, q, 8, &own), day, name, &own);
+        ok = to->write(to->context, path, dataset_write_run, &run, e);
         files++;
         arena_deinit(&own);
     }

@@ -1,5 +1,6 @@
 """monarc export --dataset: where files go, what is in them, and the queries of docs/fleet.md."""
 
+import datetime
 import json
 import os
 import re
@@ -44,8 +45,8 @@ class Fleet(unittest.TestCase):
             run.ranks = [(0, rank, 4, 0, "Open MPI", f"node{rank}")]
         return run.write(self.dir / name).name
 
-    def export(self, *arguments, status=0):
-        done = monarc("export", "--format", "parquet", "--dataset", "fleet", *arguments, cwd=self.dir)
+    def export(self, *arguments, status=0, format="parquet", dataset="fleet"):
+        done = monarc("export", "--format", format, "--dataset", dataset, *arguments, cwd=self.dir)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout.decode() if not status else done.stderr.decode()
 
@@ -117,6 +118,58 @@ class Fleet(unittest.TestCase):
             name = self.recording(f"r{day}", day, {("main", "search"): 600, ("main", "parse"): 100,
                                                    ("main", "parse", "malloc"): malloc}, rank=day)
             self.export("--service", "search", "--build", build, name)
+            self.export("--service", "search", "--build", build, name, format="parquet-calls", dataset="fleet-calls")
+        self.coverage()
+
+    def coverage(self):
+        """Builds of which one is older than a year. `dead` never ran; `revived` did in one build; `forgotten` did before
+        the year began; `gone` is not in the newest build; `late` is new."""
+        for build, days, functions in (("v0", 500, {"forgotten": (1, 1), "dead": (0, 0, 0)}),
+                                       ("v1", 200, {"dead": (0, 0, 0), "revived": (0, 3), "gone": (0,), "forgotten": (0, 0)}),
+                                       ("v2", 3, {"dead": (0, 0, 0), "revived": (0, 0), "forgotten": (0, 0), "late": (0,)})):
+            date = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days)).date()
+            folder = self.dir / f"coverage/service=search/build={build}/date={date}"
+            folder.mkdir(parents=True)
+            text, line = "SF:/src/a.c\n", 1
+            for name, counts in functions.items():
+                text += f"FN:{line},{line + len(counts) - 1},{name}\nFNDA:{counts[0]},{name}\n"
+                text += "".join(f"DA:{line + i},{count}\n" for i, count in enumerate(counts))
+                line += len(counts)
+            (self.dir / "t.info").write_text(text + "end_of_record\n")
+            done = monarc("cover", "t.info", "--quiet", "--format", f"parquet={folder}/host.parquet", cwd=self.dir)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def check_coverage(self, rows):
+        self.assertEqual([(r["file"], r["function"], int(r["lines"]), int(r["builds"])) for r in rows],
+                         [("a.c", "dead", 3, 2), ("a.c", "forgotten", 3, 2), ("a.c", "late", 1, 1)])
+
+    def test_coverage_by_line(self):
+        (self.dir / "t.info").write_text("SF:/src/a.c\nFN:1,9,outer\nFN:3,4,inner\nFNDA:2,outer\nFNDA:0,inner\n"
+                                         "DA:1,2\nDA:3,0\nDA:4,0\nDA:5,7\nDA:12,1\nend_of_record\n")
+        done = monarc("cover", "t.info", "--quiet", "--format", "parquet=c.parquet", cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows, _ = parquet_file.read((self.dir / "c.parquet").read_bytes())
+        self.assertEqual([(r["file"], r["line"], r["function"], r["state"], r["count"]) for r in rows],
+                         [("a.c", 1, "outer", "hit", 2), ("/src/a.c", 3, "inner", "missed", 0),
+                          ("a.c", 4, "inner", "missed", 0), ("/src/a.c", 5, "outer", "hit", 7),
+                          ("a.c", 12, "", "hit", 1)])
+
+    def test_calls(self):
+        """Recursion counts once, and what no caller accounts for is in the row without one."""
+        name = self.recording("r", 0, {("main", "parse", "malloc"): 100, ("main", "search", "parse", "search"): 40,
+                                       ("main",): 20}, rank=3)
+        path = self.export("--service", "s", "--build", "v", "--commit", "c", name, format="parquet-calls").strip()
+        self.assertEqual(path, "fleet/service=s/build=v/date=2026-03-02/node3-1772409600000000000-100.parquet")
+        rows, _ = parquet_file.read((self.dir / path).read_bytes())
+        self.assertEqual({(r["host"], r["commit"], r["event"], r["unit"], r["object"]) for r in rows},
+                         {("node3", "c", "cpu", "nanoseconds", "/bin/search")})
+        total, own = {}, {}
+        for r in rows:
+            total[r["function"]] = total.get(r["function"], 0) + r["total"] / 1e6
+            own[r["function"]] = own.get(r["function"], 0) + r["self"] / 1e6
+        self.assertEqual(own, {"main": 20, "malloc": 100, "search": 40, "parse": 0})
+        self.assertEqual(total, {"main": 160, "parse": 140, "malloc": 100, "search": 40})
+        self.assertEqual([r["total"] / 1e6 for r in rows if not r["caller"] and r["function"] == "main"], [160])
 
     def check_fleet(self, top, worse, malloc, callers):
         """The answers about fleet(), by either engine."""
@@ -132,8 +185,9 @@ class Fleet(unittest.TestCase):
     def test_queries_for_clickhouse(self):
         self.fleet()
         queries = re.findall(r"```clickhouse\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
-        top, worse, malloc, callers, hosts, folded = self.ask_clickhouse(*queries)
+        top, worse, malloc, callers, hosts, reached, folded = self.ask_clickhouse(*queries)
         self.check_fleet(top, worse, malloc, callers)
+        self.check_coverage(reached)
         self.assertEqual((hosts[0]["host"], int(hosts[0]["recordings"])), ("node2", 1))
         self.assertEqual([(r["line"], int(r["value"])) for r in folded],
                          [("main;parse", 3 * 10**8), ("main;parse;malloc", 5 * 10**8),
@@ -144,8 +198,9 @@ class Fleet(unittest.TestCase):
     def test_queries_of_the_page(self):
         self.fleet()
         queries = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
-        top, worse, malloc, callers, hosts = self.ask(*queries)
+        top, worse, malloc, callers, hosts, reached = self.ask(*queries)
         self.check_fleet(top, worse, malloc, callers)
+        self.check_coverage(reached)
         self.assertEqual(hosts[0]["host"], "node2")
 
     # --- into a history and back

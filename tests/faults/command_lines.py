@@ -51,6 +51,7 @@ LINES = [
     ("cover-json", ["cover", "--json", "out", "cov.gcno"], ["out"]),
     ("cover-markdown", ["cover", "--markdown", "out", "cov.gcno"], ["out"]),
     ("cover-jacoco", ["cover", "--format", "jacoco=out", "cov.gcno"], ["out"]),
+    ("cover-parquet", ["cover", "--format", "parquet=out", "cov.gcno"], ["out"]),
     ("cover-trace", ["cover", "cov.info"], []),
     ("gprof", ["gprof", "prog", "gmon.out"], []),
     ("gprof-lines", ["gprof", "-l", "-p", "prog", "gmon.out"], []),

@@ -250,6 +250,7 @@ const struct coverage_format coverage_formats[] = {
     {"sonarqube", coverage_sonarqube, false}, {"jacoco", coverage_jacoco, true},
     {"clover", coverage_clover, true},        {"coveralls", coverage_coveralls, false},
     {"gcovr", coverage_gcovr, true},          {"gcovr@0.15", coverage_gcovr_0_15, true},
+    {"parquet", coverage_parquet, true},
 };
 const size_t coverage_formats_len = sizeof coverage_formats / sizeof *coverage_formats;
 

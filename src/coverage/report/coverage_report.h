@@ -63,7 +63,7 @@ typedef void coverage_writer(struct out *out, const struct coverage_report *s,
                              const struct coverage_style *style);
 coverage_writer coverage_text, coverage_markdown, coverage_json, coverage_lcov, coverage_cobertura,
     coverage_codecov, coverage_sonarqube, coverage_jacoco, coverage_clover, coverage_coveralls,
-    coverage_gcovr, coverage_gcovr_0_15;
+    coverage_gcovr, coverage_gcovr_0_15, coverage_parquet;
 
 /* ---- what the forms share */
 

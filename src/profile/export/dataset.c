@@ -1,7 +1,7 @@
 /* A file of a dataset: the samples of one recording as rows that stand for themselves among
  * millions of others.
  *
- * A row is a stack with what one thread spent in it in one slice of time (output/dataset.c has the
+ * A row is a stack with what one thread spent in it in one slice of time (output/parquet.c has the
  * columns). Profiles that do not tell threads have rows with process and thread 0. One pass over
  * the parts, which are in the order of frames. */
 #include "profile/export/exports.h"
@@ -83,6 +83,82 @@ void parquet_dataset_export(struct out *out, const struct exchange *x,
             row.self = x->parts.at[at].self;
             dataset_row_add(&p, &row);
         }
+    }
+    parquet_end(&p);
+    arena_deinit(&scratch);
+}
+
+/* ---- Datasets of calls: questions about what a function costs with all that it calls need no
+ * stacks then, of which a fleet has hundreds of millions of frames.
+ *
+ *     caller   function   self   total
+ *              parse        10       0     one row a function, without a caller: its own time
+ *     main     parse         0      70     one row a caller: what it cost, callees included
+ *
+ * So `self` adds up to all time, and `total` of a function to its time with callees, recursion
+ * once: what the callers do not account for, as of main, is in the row without a caller. */
+
+enum {
+    CALL_HOST,
+    CALL_COMMIT,
+    CALL_EVENT,
+    CALL_UNIT,
+    CALL_CALLER,
+    CALL_FUNCTION,
+    CALL_OBJECT,
+    CALL_SELF,
+    CALL_TOTAL
+};
+
+static const struct parquet_column CALL_COLUMNS[] = {
+    [CALL_HOST] = {"host", PARQUET_TEXT},     [CALL_COMMIT] = {"commit", PARQUET_TEXT},
+    [CALL_EVENT] = {"event", PARQUET_TEXT},   [CALL_UNIT] = {"unit", PARQUET_TEXT},
+    [CALL_CALLER] = {"caller", PARQUET_TEXT}, [CALL_FUNCTION] = {"function", PARQUET_TEXT},
+    [CALL_OBJECT] = {"object", PARQUET_TEXT}, [CALL_SELF] = {"self", PARQUET_NUMBER},
+    [CALL_TOTAL] = {"total", PARQUET_NUMBER}};
+
+/* `caller` NULL: the function's own row. */
+static void dataset_call(struct parquet *p, const struct exchange *x,
+                         const struct dataset_facts *facts, const char *host,
+                         const struct exchange_function *caller, const struct exchange_function *f,
+                         uint64_t total)
+{
+    const char *texts[] = {[CALL_HOST] = host,
+                           [CALL_COMMIT] = facts->commit,
+                           [CALL_EVENT] = x->event,
+                           [CALL_UNIT] = x->unit,
+                           [CALL_CALLER] = caller ? caller->name : NULL,
+                           [CALL_FUNCTION] = f->name,
+                           [CALL_OBJECT] =
+                               f->object < x->objects.len ? x->objects.at[f->object].path : NULL};
+    for (size_t i = CALL_HOST; i <= CALL_OBJECT; i++)
+        parquet_text(p, i, texts[i] ? texts[i] : "", texts[i] ? strlen(texts[i]) : 0);
+    parquet_number(p, CALL_SELF, caller ? 0 : f->self);
+    parquet_number(p, CALL_TOTAL, total);
+    parquet_row(p);
+}
+
+void parquet_dataset_calls_export(struct out *out, const struct exchange *x,
+                                  const struct dataset_facts *facts)
+{
+    struct arena scratch = {0};
+    struct parquet p;
+    const struct recording *r = x->summary->run ? x->summary->run->recording : NULL;
+    const char *host = facts->host ? facts->host : r && r->ranks.len ? r->ranks.at[0].host : NULL;
+    uint64_t *called = ARENA_NEW(&scratch, uint64_t, x->functions.len + 1);
+    parquet_begin(&p, out, CALL_COLUMNS, sizeof CALL_COLUMNS / sizeof *CALL_COLUMNS);
+    for (size_t i = 0; i < x->arcs.len; i++) {
+        const struct exchange_arc *arc = &x->arcs.at[i];
+        called[arc->callee] += arc->cost;
+        if (arc->cost)
+            dataset_call(&p, x, facts, host, &x->functions.at[arc->caller],
+                         &x->functions.at[arc->callee], arc->cost);
+    }
+    for (size_t i = 0; i < x->functions.len; i++) {
+        const struct exchange_function *f = &x->functions.at[i];
+        uint64_t rest = f->total > called[i] ? f->total - called[i] : 0;
+        if (f->self || rest)
+            dataset_call(&p, x, facts, host, NULL, f, rest);
     }
     parquet_end(&p);
     arena_deinit(&scratch);

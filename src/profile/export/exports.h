@@ -82,6 +82,10 @@ struct dataset_facts {
 void parquet_dataset_export(struct out *out, const struct exchange *x,
                             const struct dataset_facts *facts);
 
+/* A file of a dataset of calls: what each function cost, by its callers. */
+void parquet_dataset_calls_export(struct out *out, const struct exchange *x,
+                                  const struct dataset_facts *facts);
+
 extern const struct export_format export_formats[];
 extern const size_t export_formats_len;
 
