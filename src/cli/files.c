@@ -397,8 +397,8 @@ static int source_files_run(const struct source_output *target, bool is_other, c
     int status = EXIT_BAD;
     if (is_other)
         err_in(e, paths[0],
-               "is a profile by source position: --to takes afdo, llvm-sample or "
-               "llvm-sample-binary");
+               "is a profile for a compiler or for BOLT: --to takes afdo, llvm-sample, "
+               "llvm-sample-binary, fdata or preaggregated");
     else if (source_merge(target, paths, len, &note, &scratch, e))
         status = note ? EXIT_DIFFERS : EXIT_FINE;
     if (note)

@@ -123,7 +123,8 @@ static void write_branches(const struct source_inputs *s, struct out *out)
     struct bolt_line *lines = ARENA_NEW(&scratch, struct bolt_line, all + 1);
     for (size_t i = 0; i < all; i++) {
         const struct code_branch *b = &s->measured.branches.at[i];
-        lines[len++] = (struct bolt_line){b->from, b->to, b->count, b->missed};
+        if (!b->is_stretch)
+            lines[len++] = (struct bolt_line){b->from, b->to, b->count, b->missed};
     }
     len = sum_lines(lines, len);
     for (size_t i = 0; i < len; i++) {

@@ -111,7 +111,7 @@ static bool overlap_fit(const struct overlap_request *r, char *const *names, dou
     struct object *object =
         object_open(names[0], &(struct object_options){.debug_dir = r->session.debug_dir}, NULL, e);
     bool ok = object && source_profile_load(names[1], &p, &format, NULL, e);
-    if (ok && format->kind == SOURCE_FDATA)
+    if (ok && source_format_is_by_address(format))
         ok = err_in(e, names[1], "is a profile of BOLT, whose addresses fit no other build");
     if (ok && !object_has_debug_info(object))
         ok = err_in(e, names[0], "%s",

@@ -71,7 +71,8 @@ bool source_profile_load(const char *path, struct source_profile *p,
     const struct source_format *f = ok ? source_format_probe(file_bytes(&b)) : NULL;
     if (ok && !f)
         ok = err_in(e, path,
-                    "is neither an AutoFDO profile of gcc, a sample profile of LLVM, nor fdata");
+                    "is neither an AutoFDO profile of gcc, a sample profile of LLVM, fdata, nor "
+                    "a pre-aggregated profile");
     ok = ok && f->read(file_bytes(&b), path, p, e);
     if (format)
         *format = f;
@@ -89,27 +90,54 @@ const struct source_format *source_format_named(const char *name)
     return NULL;
 }
 
-/* Profiles of BOLT, into one. Those with branches and those without, and those of programs before
+/* Profiles by address, into one. fdata with branches and such without, and those of programs before
  * and after BOLT, do not add up: the reader refuses the second kind that it meets. */
-static bool fdata_merge(const struct source_output *target, char *const *paths, size_t len,
-                        struct err *e)
+static bool merge_by_address(const struct source_output *target, enum source_format_kind kind,
+                             char *const *paths, size_t len, struct err *e)
 {
-    struct fdata sum = {0};
+    struct fdata fdata = {0};
+    struct preaggregated preaggregated = {.pairs = 0};
     struct writer w = {0};
-    bool ok = true;
+    bool ok = true, is_fdata = kind == SOURCE_FDATA;
     for (size_t i = 0; ok && i < len; i++) {
         struct file_buffer b = {0};
-        ok = file_read(paths[i], &b, e) &&
-             (fdata_probe(file_bytes(&b)) || err_in(e, paths[i], "is no profile of BOLT")) &&
-             fdata_read(file_bytes(&b), paths[i], &sum, e);
+        ok = file_read(paths[i], &b, e);
+        const struct source_format *format = ok ? source_format_probe(file_bytes(&b)) : NULL;
+        if (ok && (!format || format->kind != kind))
+            ok = err_in(e, paths[i], "is no %s profile, as the first input is",
+                        is_fdata ? "fdata" : "pre-aggregated");
+        ok = ok && (is_fdata ? fdata_read(file_bytes(&b), paths[i], &fdata, e)
+                             : preaggregated_read(file_bytes(&b), paths[i], &preaggregated, e));
         file_buffer_deinit(&b);
     }
-    if (ok)
-        fdata_write(&w, &sum);
+    if (ok && is_fdata)
+        fdata_write(&w, &fdata);
+    else if (ok)
+        preaggregated_write(&w, &preaggregated);
     ok = ok && file_replace(target->output, (struct bytes){w.out.at, w.out.len}, e);
     writer_deinit(&w);
-    fdata_deinit(&sum);
+    fdata_deinit(&fdata);
+    preaggregated_deinit(&preaggregated);
     return ok;
+}
+
+/* Why one does not become the other: a program is needed, in which addresses have lines; or BOLT,
+ * which knows its blocks. */
+static bool refuse_conversion(const char *path, const struct source_format *from,
+                              const struct source_format *to, struct err *e)
+{
+    if (!source_format_is_by_address(from))
+        return err_in(e, path, "goes by lines of sources, and %s by addresses", to->name);
+    if (!source_format_is_by_address(to))
+        return err_in(e, path,
+                      "goes by addresses: 'monarc optimize --for gcc' or 'clang' finds their lines "
+                      "in PROGRAM");
+    if (from->kind == SOURCE_FDATA)
+        return err_in(e, path, "goes by symbols, and pre-aggregated profiles by addresses");
+    return err_in(e, path,
+                  "becomes fdata by 'perf2bolt PROGRAM --pa -p %s -o FILE', which knows the "
+                  "blocks of PROGRAM",
+                  path);
 }
 
 /* All inputs are read before the output is begun, so that it may be one of them. BOLT's go by
@@ -127,16 +155,13 @@ bool source_merge(const struct source_output *target, char *const *paths, size_t
     for (size_t i = 0; ok && i < len; i++) {
         ok = source_profile_load(paths[i], &sum, &format, &found, e);
         /* The first one decides; what was read of it as positions is not what is written. */
-        if (ok && i == 0 && format->kind == SOURCE_FDATA && (!to || to->kind == SOURCE_FDATA)) {
+        if (ok && i == 0 && source_format_is_by_address(format) &&
+            (!to || to->kind == format->kind)) {
             source_profile_deinit(&sum);
-            return fdata_merge(target, paths, len, e);
+            return merge_by_address(target, format->kind, paths, len, e);
         }
-        if (ok && (format->kind == SOURCE_FDATA || (to && to->kind == SOURCE_FDATA)))
-            ok = err_in(e, paths[i],
-                        format->kind == SOURCE_FDATA
-                            ? "is a profile of BOLT, by addresses: 'monarc optimize --for gcc' or "
-                              "'clang' finds their lines in PROGRAM"
-                            : "goes by lines of sources, and BOLT by addresses");
+        if (ok && (source_format_is_by_address(format) || (to && source_format_is_by_address(to))))
+            ok = refuse_conversion(paths[i], format, to ? to : format, e);
         /* What was not asked for is as in the first input that has it; LLVM's files tell no version
          * of gcc's, and the default is that of gcc 12. */
         to = to ? to : format;
@@ -248,16 +273,52 @@ static bool add_profile(struct source_inputs *s, const struct source_request *r,
 
 /* ---- profiles of BOLT */
 
-/* Told apart from other profiles by source position, as it has none: it goes by symbols, and needs
- * the program to become one. Standard input could not be read again. */
-static bool is_fdata(const char *path)
+/* Told apart from other profiles by source position, as they have none, and need the program to
+ * become one. NULL for another file. Standard input could not be read again. */
+static const struct source_format *format_by_address(const char *path)
 {
     struct file_buffer b = {0};
     struct err ignored;
-    bool is_one = !is_folder(path) && strcmp(path, "-") != 0 &&
-                  file_read_if(path, fdata_probe, &b, &ignored) && fdata_probe(file_bytes(&b));
+    const struct source_format *f = NULL;
+    if (!is_folder(path) && strcmp(path, "-") != 0 &&
+        file_read_if(path, may_be_source_profile, &b, &ignored))
+        f = source_format_probe(file_bytes(&b));
     file_buffer_deinit(&b);
-    return is_one;
+    return f && source_format_is_by_address(f) ? f : NULL;
+}
+
+/* Branches, stretches of code and samples, at addresses as linked. */
+static bool add_preaggregated(struct source_inputs *s, const char *path, struct err *e)
+{
+    struct file_buffer b = {0};
+    struct preaggregated p = {.pairs = 0};
+    bool ok = file_read(path, &b, e) && preaggregated_read(file_bytes(&b), path, &p, e);
+    for (size_t i = 0; ok && i < p.lines.len; i++) {
+        const struct preaggregated_line *l = &p.lines.at[i];
+        uint64_t at[PREAGGREGATED_PLACES] = {0};
+        /* Of a line of fewer addresses the others are place 0; they are not looked at. */
+        for (size_t k = 0; k < PREAGGREGATED_PLACES; k++) {
+            const struct preaggregated_place *place = &p.places.at[l->places[k]];
+            /* -1, -2 and -3 stand for what is not known, or not ours. */
+            at[k] = place->is_elsewhere || place->address > UINT64_MAX - 3 ? 0 : place->address;
+        }
+        struct code_branch branch = {.count = l->count, .missed = l->missed};
+        if (l->kind == 'S') {
+            if (at[0])
+                vec_push(&s->measured.hits, (struct code_hit){at[0], (double)l->count});
+            continue;
+        }
+        bool is_stretch = l->kind == 'F' || l->kind == 'f' || l->kind == 'r';
+        branch.is_stretch = is_stretch;
+        branch.from = is_stretch ? 0 : at[0];
+        branch.to = is_stretch ? at[0] : at[1];
+        branch.end = is_stretch ? at[1] : l->kind == 'B' ? 0 : at[2];
+        if (branch.from || branch.to)
+            vec_push(&s->measured.branches, branch);
+    }
+    preaggregated_deinit(&p);
+    file_buffer_deinit(&b);
+    return ok;
 }
 
 /* Where symbols begin, by name and number: 0, or of static functions which of that name, by
@@ -506,12 +567,15 @@ static bool read_inputs(struct source_inputs *s, const struct source_request *r,
             s->coverage[s->coverage_len++] = path;
             continue;
         }
-        if (is_fdata(path)) {
+        const struct source_format *by_address = format_by_address(path);
+        bool is_fdata = by_address && by_address->kind == SOURCE_FDATA;
+        if (by_address) {
             if (!s->object)
-                return err_in(e, path, "is a profile of BOLT, by symbols: name its PROGRAM first");
-            if (r->keeps_addresses)
+                return err_in(e, path, "is a profile of BOLT, by %s: name its PROGRAM first",
+                              is_fdata ? "symbols" : "addresses");
+            if (r->keeps_addresses && is_fdata)
                 return err_in(e, path, "is BOLT's already; 'monarc merge' adds up such files");
-            if (!add_fdata(s, path, e))
+            if (is_fdata ? !add_fdata(s, path, e) : !add_preaggregated(s, path, e))
                 return false;
             continue;
         }

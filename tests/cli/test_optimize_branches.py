@@ -363,7 +363,7 @@ class Fdata(unittest.TestCase):
         self.write("p", "work:1:1\n 1: 1\n")
         (self.folder / "u.c").write_text("int main(void) { return 0; }\n")
         for words, says in ((["convert", "--to", "afdo", "-o", "x", "a"], "in PROGRAM"),
-                            (["merge", "-o", "x", "p", "a"], "in PROGRAM"), (["merge", "-o", "x", "a", "p"], "no profile of BOLT"),
+                            (["merge", "-o", "x", "p", "a"], "in PROGRAM"), (["merge", "-o", "x", "a", "p"], "no fdata profile"),
                             (["optimize", "--for", "gcc", "a", "-o", "x"], "name its PROGRAM first")):
             self.assertIn(says, self.monarc(*words, status=2))
         self.write("bad", "1 work 47 1 work 4a 3 90000\n1 work zz 1 work 0 0 1\n")
@@ -385,6 +385,50 @@ class Fdata(unittest.TestCase):
             self.assertIn(says, self.monarc(*words, status=2))
         self.write("c", "boltedcollection\n1 main 0 1 main 0 0 1\n")
         self.assertIn("a program that BOLT made", self.monarc("optimize", "--for", "gcc", "u", "c", "-o", "x", status=2))
+
+    def test_by_address(self):
+        """What perf2bolt reads is added up and compared, too."""
+        self.write("p", "E cycles\nB 401156 40114e 9 1\nF 40114e 401156 8\nB X:0 401130 1 0\nB 401156 40114e 1 1\n")
+        self.write("q", "F 40114e 401156 2\nT 401130 401140 401150 3\nS 401156 4\nB 1f3a:10 401130 1 0\n")
+        for names in ("p", "q"), ("q", "p"):
+            self.monarc("merge", "-o", "sum", *names)
+            self.assertEqual((self.folder / "sum").read_text(),
+                             "E cycles\nB X:0 401130 1 0\nB 1f3a:10 401130 1 0\nB 401156 40114e 10 2\n"
+                             "F 40114e 401156 10\nS 401156 4\nT 401130 401140 401150 3\n")
+        [of] = monarc_json("info", "p", cwd=self.folder)["files"]
+        self.assertEqual((of["format"], of["positions"], of["sum"]), ("preaggregated", 3, 19))
+        self.assertAlmostEqual(monarc_json("diff", "p", "p", cwd=self.folder)["common"], 1)
+        self.write("x", "S 401156 3\nS 401158 1\n")
+        self.write("y", "S 401156 30\nS 401160 10\n")
+        self.assertIn("75.00 %", self.monarc("overlap", "x", "y"))
+        for words, says in ((["convert", "--to", "afdo", "-o", "z", "p"], "in PROGRAM"),
+                            (["convert", "--to", "fdata", "-o", "z", "p"], "perf2bolt PROGRAM --pa -p p"),
+                            (["convert", "--to", "preaggregated", "-o", "z", "a"], "by symbols"),
+                            (["merge", "-o", "z", "p", "a"], "no pre-aggregated profile"),
+                            (["optimize", "--for", "gcc", "p", "-o", "z"], "name its PROGRAM first")):
+            self.assertIn(says, self.monarc(*words, status=2))
+        self.write("bad", "S 401156 3\nB 401156 40114e 9\n")
+        self.assertIn("bad: line 2: expected", self.monarc("merge", "-o", "z", "bad", status=2))
+        self.assertFalse((self.folder / "z").exists())
+
+    @unittest.skipUnless(shutil.which("gcc") and platform.machine() == "x86_64", "needs gcc")
+    def test_branches_by_address_become_counts(self):
+        """The same edges as fdata and by address give the same profile, and come out as they went in."""
+        (self.folder / "t.c").write_text(COMMON)
+        subprocess.run(["gcc", "-O1", "-g", "-no-pie", "-o", "t", "t.c"], cwd=self.folder, check=True)
+        listed = subprocess.run(["nm", "t"], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        at = {words[-1]: int(words[0], 16) for words in map(str.split, listed.splitlines()) if len(words) == 3}
+        work, often = at["work"], at["often"]
+        self.write("p", f"B {work + 9:x} {often:x} 75 0\nF {often:x} {often + 3:x} 75\n"
+                        f"T {often + 3:x} {work + 12:x} {work + 20:x} 75\n")
+        found = read_text(self.monarc("optimize", "--for", "clang", "t", "p", "-o", "-"))
+        self.assertEqual(found["often"][0], 75)
+        self.assertEqual(set(found["often"][1].values()), {75})
+        self.assertEqual(set(found["work"][1].values()), {75})
+        self.monarc("optimize", "--for", "bolt", "t", "p", "-o", "bolt")
+        lines = (f"B {work + 9:x} {often:x} 75 0", f"B {often + 3:x} {work + 12:x} 75 0",
+                 f"F {often:x} {often + 3:x} 75", f"F {work + 12:x} {work + 20:x} 75")
+        self.assertEqual(sorted((self.folder / "bolt").read_text().splitlines()), sorted(lines))
 
     @unittest.skipUnless(shutil.which("g++") and platform.machine() == "x86_64", "needs g++")
     def test_inlined_functions_that_debug_information_has_no_linkage_name_of(self):

@@ -126,7 +126,12 @@ def as_text():
 def main():
     edges = (b"1 work 47 1 work 4a 3 90000\n1 work 5d 1 often/1 0 0 75\n1 work 5d 2 often/t.c/2 0 0 25\n"
              b"0 [unknown] 0 1 work 0 0 1\n1 a\\ b ff 1 work 0 0 18446744073709551615\n1 a\\ b ff 1 work 0 0 1\n")
-    seeds = {"fdata/edges": edges, "fdata/bolted": b"boltedcollection\n" + edges,
+    by_address = (b"E cycles:u\nB 401156 40114e 950 12\nB X:0 401130 1 0\nF 40114e 401156 949\nf 401130 401156 1\n"
+                  b"r 401160 401166 2\nT 401156 40114e 401170 5\nR 401156 40114e ffffffffffffffff 5\n"
+                  b"B 401156 40114e 1 0\nB 1f3a:401156 401150 18446744073709551615 1\n")
+    seeds = {"preaggregated/branches": by_address, "preaggregated/samples": b"E cycles\nS 401156 7\nS 401156 1\n",
+             "preaggregated/cut": by_address[:40], "preaggregated/bad": b"B 401156 40114e 950\nZ 1 2\n",
+             "fdata/edges": edges, "fdata/bolted": b"boltedcollection\n" + edges,
              "fdata/samples": b"no_lbr cycles:u cpu\n1 work 23 7\n2 often/2 0 1\n1 work 23 2\n",
              "fdata/memory": edges + b"4 work 47 3 heap 12 9\n", "fdata/cut": edges[:40],
              "afdo/version1": afdo(1), "afdo/version2": afdo(2), "afdo/version3": afdo(3),

@@ -340,7 +340,7 @@ static void calls_of_branches(struct mapping *m)
     c->calls.len = 0;
     for (size_t i = 0; i < c->branches.len; i++) {
         const struct code_branch *b = &c->branches.at[i];
-        if (branch_calls(m, b))
+        if (!b->is_stretch && branch_calls(m, b))
             vec_push(&c->calls, (struct code_called){b->from, b->to, (double)b->count});
     }
     c->has_counted_calls = true;

@@ -32,6 +32,7 @@ struct code_branch {
     uint64_t count, missed;
     bool is_edge; /* one of all edges between blocks, those that go straight on as well: a block ran
                      as often as its edges were taken */
+    bool is_stretch; /* the code from `to` to `end` alone: its branch is another record's */
 };
 
 /* All that was measured of one program, addresses as linked. With branches, counts and calls are

@@ -500,6 +500,8 @@ const struct source_format source_formats[SOURCE_FORMATS] = {
     {"llvm-sample-binary", "sample profile of LLVM, extensible binary", SOURCE_LLVM_BINARY,
      llvm_binary_probe, llvm_binary_read},
     {"fdata", "profile of BOLT", SOURCE_FDATA, fdata_probe, fdata_read_positions},
+    {"preaggregated", "pre-aggregated profile for perf2bolt", SOURCE_PREAGGREGATED,
+     preaggregated_probe, preaggregated_read_positions},
 };
 
 const struct source_format *source_format_probe(struct bytes in)

@@ -14,6 +14,7 @@
  * it. Static functions are numbered, `often/2`. Equal places are one line: one map knows places,
  * another one pairs of them, so that time and memory are the input's. Source:
  * bolt/lib/Profile/DataReader.cpp of LLVM. */
+#include "profile/format/bolt_text.h"
 #include "profile/format/source_formats.h"
 
 #include <inttypes.h>
@@ -33,13 +34,7 @@ void fdata_deinit(struct fdata *f)
 
 enum { MEMORY = 3, KINDS = 6 };
 
-/* What is left of one line. */
-struct fdata_text {
-    const char *at, *end;
-};
-
-/* Up to a blank that has no backslash before it, which is passed over; false: nothing is there. */
-static bool take_word(struct fdata_text *t, struct fdata_text *word)
+bool bolt_take_word(struct bolt_text *t, struct bolt_text *word)
 {
     word->at = t->at;
     while (t->at < t->end && (*t->at != ' ' || (t->at > word->at && t->at[-1] == '\\')))
@@ -49,11 +44,11 @@ static bool take_word(struct fdata_text *t, struct fdata_text *word)
     return word->end > word->at;
 }
 
-static bool take_number(struct fdata_text *t, unsigned base, uint64_t *value)
+bool bolt_take_number(struct bolt_text *t, unsigned base, uint64_t *value)
 {
-    struct fdata_text w;
+    struct bolt_text w;
     *value = 0;
-    if (!take_word(t, &w))
+    if (!bolt_take_word(t, &w))
         return false;
     for (; w.at < w.end; w.at++) {
         unsigned c = (unsigned char)*w.at;
@@ -66,14 +61,14 @@ static bool take_number(struct fdata_text *t, unsigned base, uint64_t *value)
     return true;
 }
 
-static bool take_place(struct fdata *f, struct fdata_text *t, uint32_t *place)
+static bool take_place(struct fdata *f, struct bolt_text *t, uint32_t *place)
 {
     struct fdata_place p;
-    struct fdata_text name;
+    struct bolt_text name;
     uint64_t kind;
     bool is_new;
-    if (!take_number(t, 10, &kind) || kind >= KINDS || !take_word(t, &name) ||
-        !take_number(t, 16, &p.offset) || memchr(name.at, 0, (size_t)(name.end - name.at)))
+    if (!bolt_take_number(t, 10, &kind) || kind >= KINDS || !bolt_take_word(t, &name) ||
+        !bolt_take_number(t, 16, &p.offset) || memchr(name.at, 0, (size_t)(name.end - name.at)))
         return false;
     p.kind = (uint32_t)kind;
     p.name = intern(&f->names, name.at, (size_t)(name.end - name.at));
@@ -96,23 +91,24 @@ static void add_line(struct fdata *f, uint32_t from, uint32_t to, uint64_t misse
 }
 
 /* `no_lbr EVENT...`, `boltedcollection`: false for another line. */
-static bool take_head(struct fdata_head *h, struct fdata_text t, struct intern *events)
+static bool take_head(struct fdata_head *h, struct bolt_text t, struct intern *events)
 {
     static const char SAMPLES[] = "no_lbr", BOLTED[] = "boltedcollection";
-    struct fdata_text w;
-    if (!take_word(&t, &w))
+    struct bolt_text w;
+    if (!bolt_take_word(&t, &w))
         return false;
     size_t len = (size_t)(w.end - w.at);
     bool is_bolted = len == sizeof BOLTED - 1 && !memcmp(w.at, BOLTED, len);
     bool is_samples = len == sizeof SAMPLES - 1 && !memcmp(w.at, SAMPLES, len);
     h->is_bolted |= is_bolted;
     h->is_samples |= is_samples;
-    while (is_samples && events && take_word(&t, &w) && !memchr(w.at, 0, (size_t)(w.end - w.at)))
+    while (is_samples && events && bolt_take_word(&t, &w) &&
+           !memchr(w.at, 0, (size_t)(w.end - w.at)))
         intern(events, w.at, (size_t)(w.end - w.at));
     return is_bolted || is_samples;
 }
 
-static bool take_body(struct fdata *f, struct fdata_text t)
+static bool take_body(struct fdata *f, struct bolt_text t)
 {
     uint32_t from, to = FDATA_NONE;
     uint64_t missed = 0, count;
@@ -121,16 +117,15 @@ static bool take_body(struct fdata *f, struct fdata_text t)
     bool is_memory = f->places.at[from].kind >= MEMORY;
     if ((!f->head.is_samples || is_memory) && !take_place(f, &t, &to))
         return false;
-    if (!f->head.is_samples && !is_memory && !take_number(&t, 10, &missed))
+    if (!f->head.is_samples && !is_memory && !bolt_take_number(&t, 10, &missed))
         return false;
-    if (!take_number(&t, 10, &count) || t.at != t.end)
+    if (!bolt_take_number(&t, 10, &count) || t.at != t.end)
         return false;
     add_line(f, from, to, missed, count);
     return true;
 }
 
-/* The next line of the file; false: there is none. */
-static bool next_line(struct cursor *c, struct fdata_text *line)
+bool bolt_next_line(struct cursor *c, struct bolt_text *line)
 {
     if (!cursor_left(c))
         return false;
@@ -145,10 +140,10 @@ bool fdata_probe(struct bytes in)
 {
     struct cursor c = cursor_over(in, NULL);
     struct fdata scratch = {0};
-    struct fdata_text line;
+    struct bolt_text line;
     /* A whole first line, as `in` may be the beginning of a file. */
     bool is_one = memchr(in.at ? in.at : (const uint8_t *)"", '\n', in.len) &&
-                  next_line(&c, &line) &&
+                  bolt_next_line(&c, &line) &&
                   (take_head(&scratch.head, line, NULL) || take_body(&scratch, line));
     fdata_deinit(&scratch);
     return is_one;
@@ -157,11 +152,11 @@ bool fdata_probe(struct bytes in)
 bool fdata_read(struct bytes in, const char *name, struct fdata *f, struct err *e)
 {
     struct cursor c = cursor_over(in, name);
-    struct fdata_text line;
+    struct bolt_text line;
     struct fdata_head head = {0};
     size_t number = 1;
     struct cursor ahead = c;
-    while (next_line(&ahead, &line) && take_head(&head, line, &f->events)) {
+    while (bolt_next_line(&ahead, &line) && take_head(&head, line, &f->events)) {
         c = ahead;
         number++;
     }
@@ -174,7 +169,7 @@ bool fdata_read(struct bytes in, const char *name, struct fdata *f, struct err *
                                        : "a profile of a program as it was linked");
     f->head = head;
     f->has_head = true;
-    for (; next_line(&c, &line); number++)
+    for (; bolt_next_line(&c, &line); number++)
         if (line.at < line.end && !take_body(f, line))
             return err_in(e, name, "line %zu: expected %s", number,
                           head.is_samples ? "KIND NAME OFFSET SAMPLES"

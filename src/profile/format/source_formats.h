@@ -1,8 +1,9 @@
 /* Profiles by source position in files: gcc's AutoFDO profile and LLVM's sample profile, which
  * -fauto-profile and -fprofile-sample-use read. docs/formats/source-profiles.md has the bytes.
  *
- * BOLT's fdata is beside them: it goes by addresses, so that it is a profile of its own, struct
- * fdata, and stands in the table as what can be compared of it.
+ * BOLT's fdata and its pre-aggregated files are beside them: they go by addresses, so that each is
+ * a profile of its own, struct fdata and struct preaggregated, and stands in the table as what can
+ * be compared of it.
  *
  * Readers add to a profile; after a failure it holds what was read before. */
 #ifndef MONARC_PROFILE_FORMAT_SOURCE_FORMATS_H
@@ -12,7 +13,13 @@
 #include "base/err.h"
 #include "profile/model/source_profile.h"
 
-enum source_format_kind { SOURCE_AFDO, SOURCE_LLVM_TEXT, SOURCE_LLVM_BINARY, SOURCE_FDATA };
+enum source_format_kind {
+    SOURCE_AFDO,
+    SOURCE_LLVM_TEXT,
+    SOURCE_LLVM_BINARY,
+    SOURCE_FDATA,
+    SOURCE_PREAGGREGATED
+};
 
 /* One row of the table. */
 struct source_format {
@@ -23,7 +30,13 @@ struct source_format {
     bool (*read)(struct bytes in, const char *name, struct source_profile *p, struct err *e);
 };
 extern const struct source_format source_formats[];
-enum { SOURCE_FORMATS = 4 };
+enum { SOURCE_FORMATS = 5 };
+
+/* Those go by addresses or symbols, and become a profile by source position in a program alone. */
+static inline bool source_format_is_by_address(const struct source_format *f)
+{
+    return f->kind == SOURCE_FDATA || f->kind == SOURCE_PREAGGREGATED;
+}
 
 /* The row whose files begin so, or NULL. */
 const struct source_format *source_format_probe(struct bytes in);
@@ -81,5 +94,34 @@ void fdata_write(struct writer *w, const struct fdata *f);
 /* What of it can be compared: functions, offsets, where branches lead. Not to be written. */
 MUST_CHECK bool fdata_read_positions(struct bytes in, const char *name, struct source_profile *p,
                                      struct err *e);
+
+/* perf2bolt's, of branches and samples by address. A zeroed one is empty. */
+enum { PREAGGREGATED_PLACES = 3 };
+struct preaggregated_place {
+    uint64_t address;  /* as linked; of elsewhere, whatever the file says */
+    uint32_t build;    /* of the object, in `builds`; INTERN_NONE: the program */
+    bool is_elsewhere; /* in another object, or marked as such */
+};
+struct preaggregated_line {
+    char kind;                             /* S, B, F, f, r, T, R: as in the file */
+    uint32_t places[PREAGGREGATED_PLACES]; /* in `places`, as many as the kind has */
+    uint64_t count, missed;
+};
+struct preaggregated {
+    struct intern events, builds;
+    VEC(struct preaggregated_place) places;
+    VEC(struct preaggregated_line) lines;
+    struct map place_of, pair_of, line_of;
+    uint32_t pairs;
+};
+void preaggregated_deinit(struct preaggregated *p);
+bool preaggregated_probe(struct bytes in);
+/* Adds to *p. */
+MUST_CHECK bool preaggregated_read(struct bytes in, const char *name, struct preaggregated *p,
+                                   struct err *e);
+void preaggregated_write(struct writer *w, const struct preaggregated *p);
+/* What of it can be compared: addresses, as places of one function. Not to be written. */
+MUST_CHECK bool preaggregated_read_positions(struct bytes in, const char *name,
+                                             struct source_profile *p, struct err *e);
 
 #endif
