@@ -22,7 +22,7 @@ HOME = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt|srv)/[\w
 URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)")
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7}) .*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
-WIDE = re.compile(r"\b__u?int128(?:_t)?\b")
+WIDE = re.compile(r"(?<!\")\b__u?int128(?:_t)?\b")  # quoted, it is a name
 LARGEST = 1 << 20
 
 
@@ -95,7 +95,7 @@ def main():
         "docs/a.md": "[b](b.md#x) [c](../c) [d](#here) [e](d.md)\n", "docs/b.md": "", "c/x": ""}),
         ["d.md"])
     t.found("a type that i386 does not have", tap.found_in(wide_types, {
-        "src/a.c": "unsigned __int128 x;\n__uint128_t y;\nint __int128s;\n", "runtime/a.c": "__int128 x;\n"}),
+        "src/a.c": "unsigned __int128 x;\n__uint128_t y;\nint __int128s;\nchar *name = \"__int128\";\n", "runtime/a.c": "__int128 x;\n"}),
         ["a.c:1", "a.c:2"])
     t.clean("no folder of a home is named", homes(tap.ROOT))
     t.clean("no host is named but those to cite", hosts(tap.ROOT))
