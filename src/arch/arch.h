@@ -22,7 +22,7 @@
 struct capstone_view;
 struct instruction_set;
 
-enum { ARCH_REGISTERS = 32 };
+enum { ARCH_REGISTERS = 32, ARCH_SLOT_OF_CALLER = 1 };
 
 /* The machine that one ELF file is for. */
 struct arch_target {
@@ -202,8 +202,12 @@ struct arch {
     uint8_t syscall_code[4], syscall_code_len; /* the instruction */
     uint8_t syscall_register;                  /* which holds the number, also after the call... */
     /* ...or, where it does not, the number out of the code before the instruction, as libraries
-     * have it; SYSCALL_UNKNOWN. */
-    int64_t (*syscall_number)(struct bytes before);
+     * have it; SYSCALL_UNKNOWN. Then *slot is how far above the stack pointer it stands, if the
+     * code says that, ARCH_SLOT_OF_CALLER if the function was passed it in a register, or 0. */
+    int64_t (*syscall_number)(struct bytes before, unsigned *slot);
+    /* Of the code before the return address in such a function: the slot from which its caller
+     * took the number, told from the caller's stack pointer; 0: the code does not say. */
+    unsigned (*syscall_caller_slot)(struct bytes before);
     /* Registers of a call's first three arguments, which keep them in the call; all 0: not known.
      */
     uint8_t syscall_arguments[3];

@@ -502,13 +502,35 @@ static unsigned padding_len(const uint8_t code[16])
 /* --- system calls ---------------------------------------------------------------------------- */
 
 /* rax is the result by then. Libraries have `mov $N, %eax; syscall`, or `xor %eax, %eax; syscall`.
- */
-static int64_t syscall_number(struct bytes before)
+ * From 2.41 on, glibc makes the calls at which a thread can be cancelled by two functions that are
+ * passed the number. The first has `mov N(%rsp), %rax; syscall`. The second is in assembly, has the
+ * number in rsi, in which there is another argument by the time of the call, and last of all
+ * `mov %r11, 8(%rsp)`. */
+static int64_t syscall_number(struct bytes before, unsigned *slot)
 {
     const uint8_t *end = before.at + before.len;
+    if (before.len >= 5 && !memcmp(end - 5, (uint8_t[]){0x48, 0x8b, 0x44, 0x24}, 4))
+        *slot = end[-1] < 0x80 ? end[-1] : 0;
+    if (before.len >= 5 && !memcmp(end - 5, (uint8_t[]){0x4c, 0x89, 0x5c, 0x24, 0x08}, 5))
+        *slot = ARCH_SLOT_OF_CALLER;
     if (before.len >= 5 && end[-5] == 0xb8 && end[-2] < 4 && !end[-1])
         return end[-4] | end[-3] << 8;
     return before.len >= 2 && end[-2] == 0x31 && end[-1] == 0xc0 ? 0 : SYSCALL_UNKNOWN;
+}
+
+/* `mov N(%rsp), %rsi`, moves from register to register, `call`. */
+static unsigned syscall_caller_slot(struct bytes before)
+{
+    enum { CALL_BYTES = 5, LOAD_BYTES = 5, MOVE_BYTES = 3 };
+    const uint8_t *at = before.at + before.len - CALL_BYTES;
+    if (before.len < CALL_BYTES || at[0] != 0xe8)
+        return 0;
+    while (at - before.at >= MOVE_BYTES && (at[-3] & 0xf8) == 0x48 && at[-2] == 0x89 &&
+           at[-1] >= 0xc0)
+        at -= MOVE_BYTES;
+    bool is_load = at - before.at >= LOAD_BYTES &&
+                   !memcmp(at - LOAD_BYTES, (uint8_t[]){0x48, 0x8b, 0x74, 0x24}, 4);
+    return is_load && at[-1] < 0x80 ? at[-1] : 0;
 }
 
 /* clang-format off */
@@ -618,6 +640,7 @@ const struct arch arch_x86_64 = {
     .syscall_code = {0x0f, 0x05},
     .syscall_code_len = 2,
     .syscall_number = syscall_number,
+    .syscall_caller_slot = syscall_caller_slot,
     .syscall_arguments = {5, 4, 1}, /* rdi, rsi, rdx */
     .calls = &CALLS,
 };

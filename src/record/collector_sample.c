@@ -122,8 +122,55 @@ static bool sample_read(void *context, uint64_t address, uint64_t *word)
 
 /* --- system calls ---------------------------------------------------------------------------- */
 
+/* Up to `most` bytes of a file's code that end at an address of run time, less where a section
+ * begins; none, if there are not `least`. */
+static struct bytes sample_code_before(struct sample_walk *w, uint64_t pc, size_t least,
+                                       size_t most)
+{
+    struct images *images = &w->c->images;
+    const struct mapping *m = sample_mapping(w, pc);
+    if (!m || images->all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
+        return (struct bytes){0};
+    uint64_t link = images_link_address(images, m->image, pc - m->start + m->offset);
+    struct object *o = images_open(images, m->image);
+    for (size_t len = most; o && len >= least; len--) {
+        struct bytes code = object_code(o, link - len, len);
+        if (code.len >= len)
+            return (struct bytes){code.at, len};
+    }
+    return (struct bytes){0};
+}
+
+/* A word of the stack, `slot` bytes above the stack pointer; false: it was not copied. */
+static bool sample_stack_word(const struct sample_walk *w, uint64_t slot, uint64_t *word)
+{
+    struct bytes stack = w->sample->stack;
+    if (stack.len < sizeof *word || slot > stack.len - sizeof *word)
+        return false;
+    memcpy(word, stack.at + slot, sizeof *word);
+    return true;
+}
+
+/* The number of a system call that was passed to the function that makes it. */
+static int64_t sample_syscall_passed(struct sample_walk *w, uint64_t slot)
+{
+    enum { MOST_BEFORE = 32 };
+    const struct arch *a = w->c->options.arch;
+    uint64_t returns_to, number;
+    if (slot == ARCH_SLOT_OF_CALLER) {
+        if (!sample_stack_word(w, 0, &returns_to))
+            return SYSCALL_UNKNOWN;
+        slot = a->syscall_caller_slot(sample_code_before(w, returns_to, 1, MOST_BEFORE));
+        if (!slot)
+            return SYSCALL_UNKNOWN;
+        slot += sizeof returns_to;
+    }
+    bool is_known = sample_stack_word(w, slot, &number) && number < a->syscalls_len;
+    return is_known ? (int64_t)number : SYSCALL_UNKNOWN;
+}
+
 /* The number of the system call that the thread is in, or SYSCALL_UNKNOWN, SYSCALL_NONE. Where no
- * register keeps it, it stands in the code before the instruction. */
+ * register keeps it, it stands in the code before the instruction, or that code says where. */
 static int64_t sample_syscall(struct sample_walk *w)
 {
     enum { MOST_BEFORE = 5 };
@@ -131,25 +178,18 @@ static int64_t sample_syscall(struct sample_walk *w)
     const struct arch *a = w->c->options.arch;
     if (s->syscall != SYSCALL_UNKNOWN || !s->registers || !a || !a->syscall_code_len)
         return s->syscall;
-    const struct mapping *m = sample_mapping(w, s->registers->pc);
-    if (!m || w->c->images.all.at[m->image]->object.kind != RECORDING_OBJECT_FILE)
-        return SYSCALL_UNKNOWN;
-    struct images *images = &w->c->images;
-    uint64_t link = images_link_address(images, m->image, s->registers->pc - m->start + m->offset);
-    struct object *o = images_open(images, m->image);
-    struct bytes code = {0};
-    size_t least = a->syscall_code_len, len = least + (a->syscall_number ? MOST_BEFORE : 0);
-    for (; o && len >= least && !code.len; len--) { /* less where a section begins */
-        code = object_code(o, link - len, len);
-        code.len = code.len < len ? 0 : len;
-    }
+    size_t least = a->syscall_code_len, most = least + (a->syscall_number ? MOST_BEFORE : 0);
+    struct bytes code = sample_code_before(w, s->registers->pc, least, most);
     if (!code.len)
         return SYSCALL_UNKNOWN;
     code.len -= least;
     if (memcmp(code.at + code.len, a->syscall_code, least) != 0)
         return SYSCALL_NONE;
-    return a->syscall_number ? a->syscall_number(code)
-                             : (int64_t)s->registers->at[a->syscall_register];
+    if (!a->syscall_number)
+        return (int64_t)s->registers->at[a->syscall_register];
+    unsigned slot = 0;
+    int64_t number = a->syscall_number(code, &slot);
+    return slot ? sample_syscall_passed(w, slot) : number;
 }
 
 /* The address of a leaf in the object of waits. */
