@@ -243,6 +243,18 @@ void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES])
         name[len - 1] = 0;
 }
 
+bool proc_has_signal(pid_t tid)
+{
+    char text[STATUS_BYTES];
+    if (!proc_read(tid, tid, "status", text, sizeof text))
+        return false;
+    const char *own = proc_status_value(text, "\nSigPnd:");
+    const char *shared = proc_status_value(text, "\nShdPnd:");
+    const char *blocked = proc_status_value(text, "\nSigBlk:");
+    return own && shared && blocked &&
+           (strtoull(own, NULL, 16) | strtoull(shared, NULL, 16)) & ~strtoull(blocked, NULL, 16);
+}
+
 bool proc_ignores_signal(pid_t tid, int number)
 {
     char text[STATUS_BYTES];

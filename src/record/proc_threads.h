@@ -79,6 +79,9 @@ void proc_thread_name(pid_t pid, pid_t tid, char name[PROC_NAME_BYTES]);
 /* Whether a signal is ignored, by request or by default. */
 bool proc_ignores_signal(pid_t tid, int number);
 
+/* Whether one waits for the thread, or for any of its process, that it does not block. */
+bool proc_has_signal(pid_t tid);
+
 /* Whether a filter of system calls is installed (seccomp). */
 bool proc_has_filter(pid_t tid);
 

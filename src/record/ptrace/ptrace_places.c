@@ -66,6 +66,7 @@ struct ptrace_places {
     _Atomic pid_t child;
     uint64_t full_period_ns;
     struct ptrace_rest rest; /* of a call that a stop has cut short */
+    bool is_last;            /* no rest goes on: looking ends */
     double in_kernel;        /* share of looks, of late */
     uint32_t looks, refusals;
 };
@@ -127,8 +128,15 @@ enum places_answer { PLACES_NOTHING_YET, PLACES_DONE };
  * the rest of a call is made. */
 static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int status)
 {
+    pthread_mutex_lock(&p->lock);
+    struct ptrace_thread *t = ptrace_threads_find(&p->looker.threads, tid);
+    pid_t pid = t ? t->process->pid : 0;
+    pthread_mutex_unlock(&p->lock);
+    const struct ptrace_cut cut = {pid, tid, 0, true};
     if (tid == p->rest.tid && ptrace_rest_stopped(&p->rest, status)) {
-        if (p->rest.tid) {
+        /* A signal has cut the rest in turn. If that is for nobody, there is one more. */
+        bool is_cut = !p->rest.tid && !p->is_last && pid && proc_has_signal(tid);
+        if (p->rest.tid || (is_cut && ptrace_rest_begin(&p->rest, &cut))) {
             ptrace(PTRACE_SYSCALL, tid, 0, 0);
             return PLACES_NOTHING_YET;
         }
@@ -137,20 +145,22 @@ static enum places_answer places_stopped(struct ptrace_places *p, pid_t tid, int
     }
     int event = status >> 16, number = event ? 0 : WSTOPSIG(status);
     pthread_mutex_lock(&p->lock);
-    struct ptrace_thread *t = ptrace_threads_find(&p->looker.threads, tid);
-    pid_t pid = t ? t->process->pid : 0;
+    t = ptrace_threads_find(&p->looker.threads, tid); /* others may have been removed */
     if (t && t->is_asked)
         places_sample(p, t);
     if (t)
         t->is_asked = false;
     pthread_mutex_unlock(&p->lock);
-    bool is_ignored = number && !p->rest.tid && proc_ignores_signal(tid, number);
+    bool is_ignored = number && proc_ignores_signal(tid, number);
     bool is_group_stop = event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
-    const struct ptrace_cut cut = {pid, tid, 0, true};
+    bool is_nothing = is_ignored || (!number && !is_group_stop); /* for the program */
+    if (p->rest.tid && is_nothing && !p->is_last) {
+        ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
+        return PLACES_NOTHING_YET;
+    }
     if (p->rest.tid)
         ptrace_rest_undo(&p->rest);
-    else if ((is_ignored || (!number && !is_group_stop)) && pid &&
-             ptrace_rest_begin(&p->rest, &cut)) {
+    else if (is_nothing && pid && ptrace_rest_begin(&p->rest, &cut)) {
         ptrace(PTRACE_SYSCALL, tid, 0, (long)number);
         return PLACES_NOTHING_YET;
     }
@@ -188,6 +198,7 @@ static void places_await(struct ptrace_places *p)
         if (wait_ns < LONGEST_WAIT_NS)
             wait_ns *= 2;
     }
+    p->is_last = true;
     if (p->rest.tid) /* ends it with what it has done */
         ptrace(PTRACE_INTERRUPT, p->rest.tid, 0, 0);
     for (int i = 0; i < LAST_WAITS && places_answer(p) == PLACES_NOTHING_YET; i++)
