@@ -321,6 +321,18 @@ static void pieces_move_on(void **state)
     end_child(b.pid);
 }
 
+/* Of a file at a place of its own; -1 is the place where it is. */
+static void pieces_of_a_file(void **state)
+{
+    uint64_t from = (uint64_t)zero, here = UINT64_MAX;
+    struct made m = {.number = SYS_preadv2, .result = 30, .arguments = {from, at(pieces), 3, 1000}};
+    (void)state;
+    make_pieces();
+    expect_rest(m, (uint64_t[6]){from, at(pieces + 2), 1, 1030});
+    m.arguments[3] = here;
+    expect_rest(m, (uint64_t[6]){from, at(pieces + 2), 1, here});
+}
+
 /* More pieces than the kernel takes, and a list that is not there. */
 static void pieces_that_are_none(void **state)
 {
@@ -658,6 +670,7 @@ int main(void)
         cmocka_unit_test(reading_goes_on_where_there_is_no_end),
         cmocka_unit_test(lengths_shrink),
         cmocka_unit_test(pieces_move_on),
+        cmocka_unit_test(pieces_of_a_file),
         cmocka_unit_test(pieces_that_are_none),
         cmocka_unit_test(a_message_has_pieces),
         cmocka_unit_test(messages_are_whole),
