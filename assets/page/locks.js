@@ -49,9 +49,10 @@ function holderText(i) {
     return `${DOINGS[h.doing[i]]}${forWhat}${stack ? `${h.doing[i] === 1 ? ":" : " in"} ${stack}` : ""}${who}`;
 }
 
-function holderItem(ns, part, text) {
+function holderItem(ns, part, text, error) {
     return element("li", {}, element("span", { class: "heat" }, `${(100 * part).toFixed(1)}${NARROW}%`, bar(part)),
-        element("span", { class: "seconds" }, secondsText(ns)), element("span", { class: "did" }, text));
+        element("span", { class: "seconds", title: error ? "the 95 % interval, as far as looks leave the time open" : "" },
+            secondsText(ns), error ? ` ± ${(error / 1e9).toFixed(3)}` : ""), element("span", { class: "did" }, text));
 }
 
 /* Depth first in the columns; lists in lists here: `above` has the last item of each depth. */
@@ -59,7 +60,7 @@ function holderTree(row) {
     const t = page.profile.locks, h = t.holders, root = element("ul", { class: "holders" }), above = [];
     const whole = Number(t.ns[row]) || 1, unseen = Number(t.ns[row]) - Number(t.held_ns[row]);
     for (const i of rowsOf(h, row)) {
-        const item = holderItem(h.ns[i], Number(h.ns[i]) / whole, holderText(i)), parent = above[h.depth[i] - 1];
+        const item = holderItem(h.ns[i], Number(h.ns[i]) / whole, holderText(i), Number(h.error[i])), parent = above[h.depth[i] - 1];
         if (parent && !parent.querySelector(":scope > ul"))
             parent.append(element("ul", {}));
         (parent ? parent.querySelector(":scope > ul") : root).append(item);
@@ -71,8 +72,9 @@ function holderTree(row) {
 }
 
 /* "; 12.345 MB read": of files, whose bytes are known as far as calls were seen. */
-function transferText(bytes, what) {
-    return Number(bytes) ? `; ${(Number(bytes) / 1e6).toFixed(3)} MB ${what}` : "";
+function transferText(bytes, error, what) {
+    const sure = Number(error) >= 500 ? ` ± ${(Number(error) / 1e6).toFixed(3)}` : "";
+    return Number(bytes) ? `; ${(Number(bytes) / 1e6).toFixed(3)}${sure} MB ${what}` : "";
 }
 
 function waitDetails(row) {
@@ -80,7 +82,7 @@ function waitDetails(row) {
     if (row === undefined)
         return panel;
     panel.append(heading(`${plain(t.kind[row])} ${waitName(row)}`),
-        element("p", { class: "remark" }, `${secondsText(t.ns[row])} in ${counted(t.waits[row], "wait")}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], "read")}${transferText(t.written[row], "written")}`),
+        element("p", { class: "remark" }, `${secondsText(t.ns[row])} in ${counted(t.waits[row], "wait")}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
         element("h3", {}, t.is_lock[row] ? "While who held it" : "Meanwhile, whoever it waits for"), holderTree(row),
         element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "stacks that waited" }, waiterTable(row)));
     return panel;

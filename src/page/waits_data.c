@@ -131,6 +131,10 @@ void waits_data(struct json *j, const struct page_profile *p)
         COLUMN(j, "held_ns", rows.all.len, json_u64(j, rows.all.at[i].lock->held_ns));
         COLUMN(j, "read", rows.all.len, json_u64(j, rows.all.at[i].lock->read));
         COLUMN(j, "written", rows.all.len, json_u64(j, rows.all.at[i].lock->written));
+        COLUMN(j, "read_error", rows.all.len,
+               json_u64(j, (uint64_t)rows.all.at[i].lock->read_error));
+        COLUMN(j, "written_error", rows.all.len,
+               json_u64(j, (uint64_t)rows.all.at[i].lock->written_error));
         json_key(j, "waiters"), json_begin(j, '{');
         EACH_OF(j, "row", waiters, json_u64(j, row));
         EACH_OF(j, "stack", waiters,
@@ -148,6 +152,7 @@ void waits_data(struct json *j, const struct page_profile *p)
         EACH_OF(j, "thread", holders, json_str(j, of->lock->holders[k].thread));
         EACH_OF(j, "waits_for", holders, json_str(j, of->lock->holders[k].waits_for));
         EACH_OF(j, "ns", holders, json_u64(j, of->lock->holders[k].ns));
+        EACH_OF(j, "error", holders, json_u64(j, (uint64_t)of->lock->holders[k].error_ns));
         json_end(j);
         waits_stacks_data(j, &rows);
         json_end(j);

@@ -201,6 +201,17 @@ uint32_t collector_wait_step(struct collector *c, const struct recording_link *s
  * the first time. */
 void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns, uint64_t at_ns);
 
+/* How sure the time of a step is, in us^2 (struct recording_link): adds to the step's. */
+void collector_wait_error(struct collector *c, uint32_t step, uint64_t error, uint64_t single);
+
+/* The step before a step; RECORDING_NONE: it is a first one. */
+uint32_t collector_step_before(const struct collector *c, uint32_t step);
+
+/* Whether two steps say the same of a holder, or that it runs in the same place but for the
+ * instruction. anywhere: or that it runs at all. */
+bool collector_steps_are_alike(const struct collector *c, uint32_t one, uint32_t other,
+                               bool anywhere);
+
 /* The system call that a place is in, by number; -1: in none, or it is not known. */
 int64_t collector_call_of(const struct collector *c, struct collector_place place);
 

@@ -184,6 +184,35 @@ void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns
     s->waits += is_new;
 }
 
+void collector_wait_error(struct collector *c, uint32_t step, uint64_t error, uint64_t single)
+{
+    struct recording_link *s = &c->steps.at[step];
+    if (__builtin_add_overflow(s->error, error, &s->error))
+        s->error = UINT64_MAX;
+    if (__builtin_add_overflow(s->single, single, &s->single))
+        s->single = UINT64_MAX;
+}
+
+uint32_t collector_step_before(const struct collector *c, uint32_t step)
+{
+    return c->steps.at[step].parent;
+}
+
+/* Samples of one loop hit several of its instructions, which have one caller. */
+bool collector_steps_are_alike(const struct collector *c, uint32_t one, uint32_t other,
+                               bool anywhere)
+{
+    const struct recording_link *a = &c->steps.at[one], *b = &c->steps.at[other];
+    const struct recording_node *nodes = c->tally.nodes.at;
+    bool both_run = a->doing == RECORDING_DOING_RUN && b->doing == RECORDING_DOING_RUN &&
+                    a->parent == b->parent && a->thread == b->thread;
+    bool both_known = a->node != RECORDING_ROOT && b->node != RECORDING_ROOT;
+    return one == other ||
+           (both_run &&
+            (anywhere || (both_known && nodes[a->node].parent == nodes[b->node].parent &&
+                          nodes[a->node].object == nodes[b->node].object)));
+}
+
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 int64_t collector_call_of(const struct collector *c, struct collector_place place)
@@ -216,6 +245,7 @@ void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct record
     known->calls += t.calls;
     known->bytes += t.bytes;
     known->disk_bytes += t.disk_bytes;
+    known->squares += t.squares;
 }
 
 void collector_transferred(struct collector *c, const struct recording_transferred *all)

@@ -22,7 +22,9 @@
  * read both before and after it, if that is equal; else what was read at the nearest time. How many
  * were of the last kind is said.
  *
- * Cost: a look reads /proc/PID/maps; a record takes four reads of memory, some 3 microseconds. */
+ * Cost: a look reads /proc/PID/maps; a record takes four reads of memory, some 5 microseconds. What
+ * costs more is to be awake for it: a reader of running threads wakes up once a millisecond, which
+ * takes ten times as long on a virtual machine (perf/perf_reader.c). */
 #include "record/labels.h"
 
 #include "arch/arch.h"

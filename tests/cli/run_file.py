@@ -37,6 +37,7 @@ class Run:
         self.resources, self.links = [], []  # (kind, process, address, name); see wait()
         # (thread, resource, node, is_write, calls, bytes, bytes of disks), six sums
         self.transfers, self.transferred = [], []
+        self.link_errors, self.transfer_errors = [], []  # of each: (variance, squares), squares
         self.nodes, self.samples, self.known, self.strings = [], [], {}, {}
 
     def add(self, items, *item):
@@ -175,9 +176,13 @@ class Run:
             yield run_list(41, *(self.index(parent) + self.index(thread) + leb(node)
                                  + self.index(resource) + leb(doing, waits, ns)
                                  for parent, thread, node, resource, doing, waits, ns in self.links))
+        if self.link_errors:
+            yield run_list(44, *(leb(*errors) for errors in self.link_errors))
         if self.transfers:
             yield run_list(52, *(leb(thread) + self.index(resource) + leb(*rest)
                                  for thread, resource, *rest in self.transfers))
+        if self.transfer_errors:
+            yield run_list(54, *(leb(squares) for squares in self.transfer_errors))
         if self.transferred:
             yield run_list(53, *(leb(*sums) for sums in self.transferred))
         yield run_list(10, *self.put_samples())

@@ -398,6 +398,57 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         self.assertIn("\nfile of which few calls were seen, in work.isra.0: 0.400 MB read\n",
                       self.text("io", run.write(self.dir / "one.monarc")))
 
+    def test_errors(self):
+        """Threads that wait at a time share looks, so their errors are added up: 30 ms and 40 ms are 70 ms. A wait of
+        one look was drawn as a whole: three of 1 s, one of which saw the one and two the other."""
+        run = made_run()
+        run.threads += run.threads[:1]
+        waiter, asleep = [(0, MAIN + 8), (1, FUTEX)], [(0, WORK), (1, FSYNC)]
+        run.resources.append((MUTEX, 0, 0x9000, "g_other"))
+        lock = len(run.resources) - 1
+        run.link_errors = [(0, 0)] * len(run.links)
+        for thread, milliseconds in (0, 30), (2, 40):
+            first = run.wait(waiter, lock, thread=thread, waits=9)
+            run.wait(asleep, None, first, thread=1, ns=1000 * MS)
+            run.link_errors += [(0, 0), ((milliseconds * 1000) ** 2, 0)]
+        run.resources.append((MUTEX, 0, 0xa000, "g_drawn"))
+        first = run.wait(waiter, lock + 1, waits=3)
+        run.wait(asleep, None, first, thread=1, ns=1000 * MS)
+        run.wait([(0, WORK)], None, first, thread=1, doing=RUNS, ns=2000 * MS)
+        run.link_errors += [(0, 0), (0, 10 ** 12), (0, 2 * 10 ** 12)]
+        folder = run.write(self.dir / "errors.monarc")
+        rows = {row["name"]: row["holders"] for row in self.table("locks", folder)["rows"]}
+        self.assertAlmostEqual(rows["g_other"][0]["seconds_error"], 1.96 * 0.07, 6)
+        for holder in rows["g_drawn"]: # 3 p (1 - p)
+            self.assertAlmostEqual(holder["seconds_error"], 1.96 * (2 / 3) ** 0.5, 6)
+        text = self.text("locks", folder)
+        self.assertIn("       100.0 %      2.000 s +- 0.137  waited in fsync: work.isra.0", text)
+        self.assertIn("        90.0 %      2.700 s  waited for file /data/wal", text)
+        merged = monarc("merge", "-o", self.dir / "sum.monarc", folder, folder)
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        twice = {row["name"]: row["holders"] for row in self.table("locks", self.dir / "sum.monarc")["rows"]}
+        self.assertAlmostEqual(twice["g_other"][0]["seconds_error"], 1.96 * 0.14, 6)
+        run.link_errors.append((0, 0))
+        self.assertEqual(monarc("locks", run.write(self.dir / "many.monarc")).returncode, 2)
+
+    def test_errors_of_bytes(self):
+        """100 samples of 10 kB, of which a file has 36: 0.36 MB +- 1.96 sqrt(100 p (1 - p)) 10 kB, and one sample."""
+        run = made_run()
+        reader = run.node((0, WORK), (1, READ))
+        other = run.add(run.resources, FILE_RESOURCE, None, 10, "/data/b")
+        run.transfers += [(1, 1, reader, 0, 36, 360_000, 0), (1, other, reader, 0, 64, 640_000, 0)]
+        run.transfer_errors = [3600, 6400]
+        run.transferred.append((1_000_000, 0, 100, 0, 0, 0))
+        folder = run.write(self.dir / "bytes.monarc")
+        rows = {row["name"]: row for row in self.table("io", folder)["rows"]}
+        error = 1.96 * 10_000 * (100 * 0.36 * 0.64 + 1) ** 0.5
+        for name in "/data/wal", "/data/b":
+            self.assertAlmostEqual(rows[name]["read_bytes_error"], error, 3)
+            self.assertEqual(rows[name]["written_bytes_error"], 0)
+        self.assertIn("/data/b: 0.640 +- 0.096 MB read\n", self.text("io", folder))
+        run.transfer_errors.append(1)
+        self.assertEqual(monarc("io", run.write(self.dir / "many.monarc")).returncode, 2)
+
     def test_damaged_bytes(self):
         for head in (9, None, 0, 0), (0, 99, 0, 0), (0, None, 99, 0), (0, None, 0, 2):
             bad = (*head, 1, 1, 1)
@@ -467,7 +518,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run = made_run()
         run.sample([(0, MAIN), (1, READY)], 1, weight=400 * MS)
         folder = run.write(self.dir / "ready.monarc")
-        self.assertIn("4.250 s of all threads, and 0.400 s for a CPU; 3.200 s", self.text("locks", folder))
+        self.assertIn("4.250 s of all threads, and 0.400 s for a CPU; 3.200 s of both below", self.text("locks", folder))
         self.assertEqual(self.table("locks", folder)["ready_seconds"], 0.4)
 
     def test_one_lock_is_one_row(self):

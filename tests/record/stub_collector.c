@@ -163,6 +163,24 @@ void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns
     (void)c, (void)step, (void)is_new, (void)ns, (void)at_ns;
 }
 
+void collector_wait_error(struct collector *c, uint32_t step, uint64_t error, uint64_t single)
+{
+    (void)c, (void)step, (void)error, (void)single;
+}
+
+uint32_t collector_step_before(const struct collector *c, uint32_t step)
+{
+    (void)c, (void)step;
+    return RECORDING_NONE;
+}
+
+bool collector_steps_are_alike(const struct collector *c, uint32_t one, uint32_t other,
+                               bool anywhere)
+{
+    (void)c, (void)anywhere;
+    return one == other;
+}
+
 uint32_t collector_thread_number(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
     (void)c, (void)pid, (void)tid, (void)at_ns;

@@ -625,9 +625,71 @@ static void test_many_threads(void **state)
     toy_free(&c);
 }
 
+/* A wait of so many ms, with looks of which each saw a step, counted in two pieces. */
+static void wait_with_looks(struct waits *w, uint64_t ms, const struct waits_seen *looks,
+                            size_t len)
+{
+    int32_t slot = waits_begin(w, 1, 2, WAITS_THREAD_WAITS, 0);
+    struct waiting_thread *t = &w->threads.at[slot];
+    t->chain = calloc(1, sizeof *t->chain);
+    assert_non_null(t->chain);
+    t->chain->is_on = t->chain->is_new = true;
+    t->chain->before = RECORDING_NONE;
+    for (size_t i = 0; i < len; i++)
+        vec_push(&t->chain->looks, looks[i]);
+    waits_chain_count(w, t, 0, ms / 2 * MS);
+    waits_chain_count(w, t, ms / 2 * MS, ms * MS);
+    waits_chain_end(w, t);
+    waits_chain_free(t);
+}
+
+/* Variances in us^2. What two looks leave open counts for both that they saw; what only one look in
+ * a row has seen was drawn; of the ends one side is open; a wait of one look is drawn as a whole.
+ */
+static void test_how_sure_looks_are(void **state)
+{
+    (void)state;
+    enum { FIRST, ASLEEP, RUNS };
+    const uint64_t ms2 = 1000 * 1000;
+    const struct waits_seen once[] = {{2 * MS, ASLEEP},
+                                      {12 * MS, ASLEEP},
+                                      {24 * MS, RUNS},
+                                      {36 * MS, RUNS}},
+                            lonely[] = {{2 * MS, ASLEEP},
+                                        {14 * MS, ASLEEP},
+                                        {26 * MS, RUNS},
+                                        {38 * MS, ASLEEP},
+                                        {50 * MS, ASLEEP}},
+                            one[] = {{3 * MS, RUNS}};
+    const struct {
+        const struct waits_seen *looks;
+        size_t len;
+        uint64_t ms, asleep, runs, single;
+    } cases[] = {{once, 4, 39, ms2 * (12 + 4 / 3.0), ms2 * (12 + 3), 0},
+                 {lonely, 5, 50, ms2 * (144 + 4 / 3.0), ms2 * 144, 0},
+                 {one, 1, 9, 0, ms2 * (3 + 12), ms2 * 81}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct collector c = {0};
+        struct waits *w = waits_new(&c, &no_looks);
+        vec_push(&c.steps, ((struct recording_link){.parent = RECORDING_NONE}));
+        vec_push(&c.steps, ((struct recording_link){.parent = FIRST}));
+        vec_push(&c.steps,
+                 ((struct recording_link){.parent = FIRST, .doing = RECORDING_DOING_RUN}));
+        wait_with_looks(w, cases[i].ms, cases[i].looks, cases[i].len);
+        assert_int_equal(c.steps.at[ASLEEP].ns + c.steps.at[RUNS].ns, cases[i].ms * MS);
+        assert_in_range(c.steps.at[ASLEEP].error, cases[i].asleep, cases[i].asleep + 2);
+        assert_in_range(c.steps.at[RUNS].error, cases[i].runs, cases[i].runs + 2);
+        assert_int_equal(c.steps.at[RUNS].single, cases[i].single);
+        assert_int_equal(c.steps.at[ASLEEP].single + c.steps.at[FIRST].single, 0);
+        waits_free(w);
+        toy_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_how_sure_looks_are),
         cmocka_unit_test(test_life_of_a_thread),
         cmocka_unit_test(test_threads_that_were_there),
         cmocka_unit_test(test_how_many_run),

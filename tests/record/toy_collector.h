@@ -144,6 +144,26 @@ void collector_wait(struct collector *c, uint32_t step, bool is_new, uint64_t ns
     c->steps.at[step].waits += is_new;
 }
 
+void collector_wait_error(struct collector *c, uint32_t step, uint64_t error, uint64_t single)
+{
+    c->steps.at[step].error += error;
+    c->steps.at[step].single += single;
+}
+
+uint32_t collector_step_before(const struct collector *c, uint32_t step)
+{
+    return c->steps.at[step].parent;
+}
+
+bool collector_steps_are_alike(const struct collector *c, uint32_t one, uint32_t other,
+                               bool anywhere)
+{
+    const struct recording_link *a = &c->steps.at[one], *b = &c->steps.at[other];
+    return one == other ||
+           (a->parent == b->parent && a->thread == b->thread && a->doing == b->doing &&
+            (anywhere ? a->doing == RECORDING_DOING_RUN : a->node == b->node));
+}
+
 static inline void toy_free(struct collector *c)
 {
     vec_free(&c->resources);

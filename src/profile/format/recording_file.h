@@ -60,6 +60,8 @@ void recording_write(struct writer *w, const struct recording *r);
  *     RESOURCES  {kind, process + 1, address, name}
  *     LINKS      {parent + 1, thread + 1, node, resource + 1, doing, waits, ns}
  *     TRANSFERS  {thread, resource + 1, node, writes, calls, bytes, bytes of disks}
+ *     LINK_ERRORS {variance, squares of waits of one look}: one for each of LINKS
+ *     TRANSFER_ERRORS {squares of what samples stand for}: one for each of TRANSFERS
  *     TRANSFERRED {read, written, calls of both, of disks: read, written}
  *     LABELS     {n, n {key, value}, has a span, [16 bytes of the trace's id, 8 of the span's]}
  *     LABELLED   {samples to pass over, samples that have the set, set + 1}
@@ -94,8 +96,10 @@ enum recording_tag {
     RECORDING_TAG_LINKS = 41,
     RECORDING_TAG_LABELS = 42,
     RECORDING_TAG_LABELLED = 43,
+    RECORDING_TAG_LINK_ERRORS = 44,
     RECORDING_TAG_TRANSFERS = 52,
     RECORDING_TAG_TRANSFERRED = 53,
+    RECORDING_TAG_TRANSFER_ERRORS = 54,
     RECORDING_TAG_BRANCHES = 60,
 };
 

@@ -27,7 +27,8 @@ struct recording_reader {
     VEC(const char *) strings;
     uint64_t *last; /* by object: its last node's address */
     size_t last_len;
-    size_t labelled; /* samples that are known to have a set, or none */
+    size_t labelled;                     /* samples that are known to have a set, or none */
+    size_t link_errors, transfer_errors; /* links and transfers of which it is known how sure */
 };
 
 /* A number all the same. More than 1 is damage, not another way to say true. */
@@ -312,6 +313,30 @@ static void read_link(struct recording_reader *from)
     vec_push(&from->recording->links, wait);
 }
 
+/* One for each link, in their order. */
+static void read_link_error(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint64_t error = cursor_leb128(&from->in), single = cursor_leb128(&from->in);
+    if (from->link_errors >= r->links.len) {
+        from->in.failed = true;
+        return;
+    }
+    struct recording_link *link = &r->links.at[from->link_errors++];
+    link->error = error;
+    link->single = single;
+}
+
+static void read_transfer_error(struct recording_reader *from)
+{
+    struct recording *r = from->recording;
+    uint64_t squares = cursor_leb128(&from->in);
+    if (from->transfer_errors >= r->transfers.len)
+        from->in.failed = true;
+    else
+        r->transfers.at[from->transfer_errors++].squares = squares;
+}
+
 static void read_transfer(struct recording_reader *from)
 {
     struct recording_transfer one = {.thread = cursor_leb128_u32(&from->in)};
@@ -531,21 +556,37 @@ static void read_sample(struct recording_reader *from)
 
 /* By tag. A tag without a row is a later monarc's, and its record is passed over. */
 static void (*const READERS[])(struct recording_reader *) = {
-    [RECORDING_TAG_STRINGS] = read_string,     [RECORDING_TAG_TEXTS] = read_text,
-    [RECORDING_TAG_OBJECTS] = read_object,     [RECORDING_TAG_SYMBOLS] = read_symbol,
-    [RECORDING_TAG_NODES] = read_node,         [RECORDING_TAG_PROCESSES] = read_process,
-    [RECORDING_TAG_THREADS] = read_thread,     [RECORDING_TAG_EVENTS] = read_event,
-    [RECORDING_TAG_SAMPLES] = read_sample,     [RECORDING_TAG_MARKS] = read_mark,
-    [RECORDING_TAG_LOSSES] = read_loss,        [RECORDING_TAG_ARCS] = read_arc,
-    [RECORDING_TAG_BLOCKS] = read_block,       [RECORDING_TAG_EXCERPTS] = read_excerpt,
-    [RECORDING_TAG_PEAKS] = read_peak,         [RECORDING_TAG_PARTS] = read_part,
-    [RECORDING_TAG_COMMANDS] = read_command,   [RECORDING_TAG_TURNS] = read_turn,
-    [RECORDING_TAG_PARALLEL] = read_parallel,  [RECORDING_TAG_WAITS] = read_wait,
-    [RECORDING_TAG_CREATORS] = read_creator,   [RECORDING_TAG_RANKS] = read_rank,
-    [RECORDING_TAG_RESOURCES] = read_resource, [RECORDING_TAG_LINKS] = read_link,
-    [RECORDING_TAG_TRANSFERS] = read_transfer, [RECORDING_TAG_TRANSFERRED] = read_transferred,
-    [RECORDING_TAG_LABELS] = read_label_set,   [RECORDING_TAG_LABELLED] = read_labelled,
+    [RECORDING_TAG_STRINGS] = read_string,
+    [RECORDING_TAG_TEXTS] = read_text,
+    [RECORDING_TAG_OBJECTS] = read_object,
+    [RECORDING_TAG_SYMBOLS] = read_symbol,
+    [RECORDING_TAG_NODES] = read_node,
+    [RECORDING_TAG_PROCESSES] = read_process,
+    [RECORDING_TAG_THREADS] = read_thread,
+    [RECORDING_TAG_EVENTS] = read_event,
+    [RECORDING_TAG_SAMPLES] = read_sample,
+    [RECORDING_TAG_MARKS] = read_mark,
+    [RECORDING_TAG_LOSSES] = read_loss,
+    [RECORDING_TAG_ARCS] = read_arc,
+    [RECORDING_TAG_BLOCKS] = read_block,
+    [RECORDING_TAG_EXCERPTS] = read_excerpt,
+    [RECORDING_TAG_PEAKS] = read_peak,
+    [RECORDING_TAG_PARTS] = read_part,
+    [RECORDING_TAG_COMMANDS] = read_command,
+    [RECORDING_TAG_TURNS] = read_turn,
+    [RECORDING_TAG_PARALLEL] = read_parallel,
+    [RECORDING_TAG_WAITS] = read_wait,
+    [RECORDING_TAG_CREATORS] = read_creator,
+    [RECORDING_TAG_RANKS] = read_rank,
+    [RECORDING_TAG_RESOURCES] = read_resource,
+    [RECORDING_TAG_LINKS] = read_link,
+    [RECORDING_TAG_TRANSFERS] = read_transfer,
+    [RECORDING_TAG_TRANSFERRED] = read_transferred,
+    [RECORDING_TAG_LABELS] = read_label_set,
+    [RECORDING_TAG_LABELLED] = read_labelled,
     [RECORDING_TAG_BRANCHES] = read_branch,
+    [RECORDING_TAG_LINK_ERRORS] = read_link_error,
+    [RECORDING_TAG_TRANSFER_ERRORS] = read_transfer_error,
 };
 
 /* Room for a list as its length says: every item takes a byte or more, which are there. */

@@ -230,6 +230,17 @@ static void write_link(struct recording_writer *to, size_t i)
     write_put(to, wait->ns);
 }
 
+static void write_link_error(struct recording_writer *to, size_t i)
+{
+    write_put(to, to->recording->links.at[i].error);
+    write_put(to, to->recording->links.at[i].single);
+}
+
+static void write_transfer_error(struct recording_writer *to, size_t i)
+{
+    write_put(to, to->recording->transfers.at[i].squares);
+}
+
 static void write_transfer(struct recording_writer *to, size_t i)
 {
     const struct recording_transfer *one = &to->recording->transfers.at[i];
@@ -510,8 +521,12 @@ static void write_lists(struct recording_writer *to)
         write_list(to, RECORDING_TAG_RESOURCES, r->resources.len, write_resource);
     if (r->links.len)
         write_list(to, RECORDING_TAG_LINKS, r->links.len, write_link);
+    if (r->links.len)
+        write_list(to, RECORDING_TAG_LINK_ERRORS, r->links.len, write_link_error);
     if (r->transfers.len)
         write_list(to, RECORDING_TAG_TRANSFERS, r->transfers.len, write_transfer);
+    if (r->transfers.len)
+        write_list(to, RECORDING_TAG_TRANSFER_ERRORS, r->transfers.len, write_transfer_error);
     if (r->transferred.len)
         write_list(to, RECORDING_TAG_TRANSFERRED, r->transferred.len, write_transferred);
     write_list(to, RECORDING_TAG_SAMPLES, r->samples.len, write_sample);

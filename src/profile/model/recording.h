@@ -325,6 +325,10 @@ struct recording_link {
     uint32_t doing;    /* enum recording_doing */
     uint64_t waits;    /* that were first seen with this as their last step */
     uint64_t ns;       /* for how long this was the last step, all waits together */
+    /* How sure that is, in us^2: the variance of the time of this step and all behind it, as far as
+     * changes between looks leave it open; and the squares of the lengths of those waits of which
+     * there was one look, with this as the last step. */
+    uint64_t error, single;
 };
 
 /* What calls at a place read from a file, pipe or terminal, or wrote to it. Exact in sum, as the
@@ -337,6 +341,7 @@ struct recording_transfer {
     uint32_t is_write;          /* 0 or 1 */
     uint64_t calls;             /* that were seen, by samples or waiting */
     uint64_t bytes, disk_bytes; /* disk: of these, those that a disk had to be asked for */
+    uint64_t squares;           /* of the kB that each sample got, added up */
 };
 
 /* All that a run transferred, by the kernel's account; what the list above lacks has no place. */

@@ -34,7 +34,8 @@ enum {
     STACK_NAMES = 6,   /* of a stack, in text */
     MOST_WAITERS = 5,  /* of a row, in text */
     MOST_HOLDERS = 12, /* lines */
-    INDENT = 6
+    INDENT = 6,
+    LEAST_ERROR = 500 /* bytes: what is printed as 0.000 MB is not printed */
 };
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -51,8 +52,10 @@ enum {
     LOCK_SECONDS,
     LOCK_HELD,
     LOCK_READ,
+    LOCK_READ_ERROR,
     LOCK_DISK_READ,
     LOCK_WRITTEN,
+    LOCK_WRITTEN_ERROR,
     LOCK_DISK_WRITTEN,
     LOCK_UNHELD,
     LOCK_COLUMNS
@@ -69,8 +72,12 @@ static const struct column columns[LOCK_COLUMNS] = {
     [LOCK_SECONDS] = {"seconds", "time waited, all threads together"},
     [LOCK_HELD] = {"held_seconds", "of these, with a holder that was seen"},
     [LOCK_READ] = {"read_bytes", "only in io: bytes read from it"},
+    [LOCK_READ_ERROR] = {"read_bytes_error", "only in io: the true number is within so many of "
+                                             "read_bytes, with 95 % confidence; 0: exact, or not "
+                                             "known"},
     [LOCK_DISK_READ] = {"disk_read_bytes", "only in io: of these, from a disk"},
     [LOCK_WRITTEN] = {"written_bytes", "only in io: bytes written to it"},
+    [LOCK_WRITTEN_ERROR] = {"written_bytes_error", "only in io: the same of written_bytes"},
     [LOCK_DISK_WRITTEN] = {"disk_written_bytes", "only in io: of these, that will go to a disk"},
     [LOCK_UNHELD] = {"why_unheld", "why no holder is told of the rest; absent: there is no rest"},
 };
@@ -115,6 +122,7 @@ enum {
     HOLDER_TID,
     HOLDER_AWAITED,
     HOLDER_SECONDS,
+    HOLDER_ERROR,
     HOLDER_SHARE,
     HOLDER_CALL,
     HOLDER_COLUMNS
@@ -126,6 +134,8 @@ static const struct column holder_columns[HOLDER_COLUMNS] = {
     [HOLDER_TID] = {"tid", "its number; null: several, or not known"},
     [HOLDER_AWAITED] = {"waits_for", "what it waits for itself, or null"},
     [HOLDER_SECONDS] = {"seconds", "of the row's time, for how long it did so"},
+    [HOLDER_ERROR] = {"seconds_error", "the true seconds are within so many of these, with 95 % "
+                                       "confidence; 0: not known"},
     [HOLDER_SHARE] = {"share", "of the row's time, 0 to 1"},
     [HOLDER_CALL] = {"call", "the system call it was in, or null"},
 };
@@ -198,11 +208,11 @@ static void put_stack(struct out *out, const struct locks *t, uint32_t number,
 /* What a holder did, as half a sentence that its stack ends. "futex" is left out where what it
  * waits for is named, which says the same. A thread that is always the same one is named behind. */
 static void put_doing(struct out *out, const struct locks *t, const struct lock_holder *h,
-                      const struct text_style *style)
+                      const struct text_style *style, bool has_errors)
 {
     const char *call = call_says_more(t, h->stack) ? t->stacks[h->stack].call : NULL;
-    size_t used = INDENT + 31 + 2 * (size_t)h->depth + (call ? 4 + strlen(call) : 0) +
-                  (h->waits_for ? 5 + strlen(h->waits_for) : 0);
+    size_t used = INDENT + (has_errors ? 40 : 31) + 2 * (size_t)h->depth +
+                  (call ? 4 + strlen(call) : 0) + (h->waits_for ? 5 + strlen(h->waits_for) : 0);
     switch (h->doing) {
     case RECORDING_DOING_RUN:
         out_str(out, "ran");
@@ -246,8 +256,11 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
 {
     const double least = 0.0005; /* what would be printed as 0.0 % */
     size_t shown = 0, worth = 0;
-    for (size_t i = 0; i < lock->holders_len; i++)
+    bool has_errors = false; /* recordings of before have none */
+    for (size_t i = 0; i < lock->holders_len; i++) {
         worth += share_of(lock->holders[i].ns, lock->ns) >= least;
+        has_errors |= lock->holders[i].error_ns > 0;
+    }
     if (lock->holders_len)
         out_printf(out, "  while %s\n",
                    !strcmp(lock->kind, "join")            ? "the thread"
@@ -260,10 +273,13 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
             continue;
         shown++;
         out_spaces(out, INDENT);
-        out_printf(out, "%6.1f %%  %9.3f s  ", 100 * share_of(h->ns, lock->ns), seconds(h->ns));
+        out_printf(out, "%6.1f %%  %9.3f s", 100 * share_of(h->ns, lock->ns), seconds(h->ns));
+        if (has_errors)
+            out_printf(out, " +- %.3f", h->error_ns / 1e9);
+        out_spaces(out, 2);
         out_spaces(out, 2 * (h->depth < STACK_NAMES ? h->depth : STACK_NAMES));
         out_str(out, h->depth ? "which " : "");
-        put_doing(out, t, h, style);
+        put_doing(out, t, h, style, has_errors);
     }
     if (worth > shown) {
         out_spaces(out, INDENT);
@@ -285,14 +301,21 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
 /* "12.345 MB read (4.100 MB from disk), 3.400 MB written". What was written goes to a disk later,
  * if at all, and whoever wrote it did not wait for that: it is in JSON alone. Megabytes are
  * millions of bytes, as disks and networks count. */
-static void put_bytes(struct out *out, uint64_t read, uint64_t disk_read, uint64_t written)
+static void put_bytes(struct out *out, uint64_t read, uint64_t disk_read, uint64_t written,
+                      double read_error, double written_error)
 {
     if (read)
-        out_printf(out, "%.3f MB read", megabytes(read));
+        out_printf(out, "%.3f", megabytes(read));
+    if (read && read_error >= LEAST_ERROR)
+        out_printf(out, " +- %.3f", read_error / 1e6);
+    out_str(out, read ? " MB read" : "");
     if (disk_read)
         out_printf(out, " (%.3f MB from disk)", megabytes(disk_read));
     if (written)
-        out_printf(out, "%s%.3f MB written", read ? ", " : "", megabytes(written));
+        out_printf(out, "%s%.3f", read ? ", " : "", megabytes(written));
+    if (written && written_error >= LEAST_ERROR)
+        out_printf(out, " +- %.3f", written_error / 1e6);
+    out_str(out, written ? " MB written" : "");
 }
 
 /* Stacks that read or wrote, the most bytes first. They are apart from the stacks that waited, as
@@ -350,7 +373,8 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
         out_printf(out, "%.3f s in %" PRIu64 " wait%s%s%s", seconds(lock->ns), lock->waits,
                    lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "",
                    lock->transfers_len ? "; " : "");
-    put_bytes(out, lock->read, lock->disk_read, lock->written);
+    put_bytes(out, lock->read, lock->disk_read, lock->written, lock->read_error,
+              lock->written_error);
     out_str(out, lock->waiters_len ? "\n  waiting in\n" : "\n");
     for (size_t i = 0; i < lock->waiters_len && i < MOST_WAITERS; i++) {
         const struct lock_waiter *w = &lock->waiters[i];
@@ -380,7 +404,7 @@ static void put_total(struct out *out, const struct locks *t)
 {
     uint64_t all = t->total.read + t->total.written;
     out_str(out, "Bytes    ");
-    put_bytes(out, t->total.read, t->total.disk_read, t->total.written);
+    put_bytes(out, t->total.read, t->total.disk_read, t->total.written, 0, 0);
     if (!all)
         out_str(out, "none were transferred");
     out_printf(out, " in %" PRIu64 " calls", t->total.read_calls + t->total.write_calls);
@@ -405,7 +429,8 @@ void locks_text(struct out *out, const struct report_input *in)
     out_printf(out, "Waiting  %.3f s of all threads", seconds(t->waited_ns));
     if (seconds(t->ready_ns) >= LEAST_SHOWN)
         out_printf(out, ", and %.3f s for a CPU", seconds(t->ready_ns));
-    out_printf(out, "; %.3f s of it below", seconds(t->seen_ns));
+    out_printf(out, "; %.3f s of %s below", seconds(t->seen_ns),
+               seconds(t->ready_ns) >= LEAST_SHOWN ? "both" : "it");
     if (t->unseen_ns)
         out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
     out_char(out, '\n');
@@ -471,6 +496,7 @@ static void json_holder(struct json *j, const struct locks *t, const struct lock
                                                field_known(h->tid != 0, field_u64(h->tid)),
                                            [HOLDER_AWAITED] = field_text(h->waits_for),
                                            [HOLDER_SECONDS] = field_double(seconds(h->ns)),
+                                           [HOLDER_ERROR] = field_double(h->error_ns / 1e9),
                                            [HOLDER_SHARE] = field_double(share_of(h->ns, lock->ns)),
                                            [HOLDER_CALL] = call_field(t, h->stack)};
     json_begin(j, '{');
@@ -507,8 +533,10 @@ static void json_lock(struct json *j, const struct locks *t, const struct lock *
         [LOCK_SECONDS] = field_double(seconds(lock->ns)),
         [LOCK_HELD] = field_double(seconds(lock->held_ns)),
         [LOCK_READ] = t->is_io ? field_u64(lock->read) : field_text_if(NULL),
+        [LOCK_READ_ERROR] = t->is_io ? field_double(lock->read_error) : field_text_if(NULL),
         [LOCK_DISK_READ] = t->is_io ? field_u64(lock->disk_read) : field_text_if(NULL),
         [LOCK_WRITTEN] = t->is_io ? field_u64(lock->written) : field_text_if(NULL),
+        [LOCK_WRITTEN_ERROR] = t->is_io ? field_double(lock->written_error) : field_text_if(NULL),
         [LOCK_DISK_WRITTEN] = t->is_io ? field_u64(lock->disk_written) : field_text_if(NULL),
         [LOCK_UNHELD] = field_text_if(lock->unheld)};
     json_begin(j, '{');

@@ -29,9 +29,10 @@
 #include <unistd.h>
 
 enum {
-    WAIT_NS = 10 * 1000 * 1000, /* while there is something to read */
-    LABELS_WAIT_NS = 1000 * 1000,
-    SETTLED_NS = 500 * 1000, /* records so old are in the buffers on all CPUs */
+    WAIT_NS = 10 * 1000 * 1000,       /* while there is something to read */
+    LABELS_WAIT_NS = 1000 * 1000,     /* while there are samples whose labels are to be read ... */
+    LABELS_IDLE_NS = 4 * 1000 * 1000, /* ... and while none come */
+    SETTLED_NS = 500 * 1000,          /* records so old are in the buffers on all CPUs */
     LONGEST_WAIT_NS = 64 * 1000 * 1000,
     ENOUGH_BYTES = 512 << 10,
     MOST_BYTES = 64 << 20,
@@ -129,7 +130,10 @@ static void *reader_run(void *context)
     for (;;) {
         struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
         uint64_t ns = idle_ns > WAIT_NS ? idle_ns : WAIT_NS;
-        ns = labels_are_read(s->labels) ? LABELS_WAIT_NS : ns;
+        if (labels_are_read(s->labels))
+            ns = idle_ns < LABELS_WAIT_NS   ? LABELS_WAIT_NS
+                 : idle_ns < LABELS_IDLE_NS ? idle_ns
+                                            : LABELS_IDLE_NS;
         struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
             return NULL;

@@ -251,7 +251,7 @@ static void waits_end(struct waits *w, int32_t slot, uint64_t at_ns)
         waits_observed_end(w, t, at_ns);
     w->sums.stale_looks += t->has_look && t->looked_ns > at_ns;
     waits_unqueue(w, slot);
-    waits_chain_end(t);
+    waits_chain_end(w, t);
     t->has_look = false;
     if (at_ns > t->counted_ns)
         t->counted_ns = at_ns;
@@ -369,7 +369,7 @@ void waits_lost(struct waits *w, uint64_t at_ns)
         waits_unqueue(w, (int32_t)i);
         t->state = WAITS_THREAD_UNKNOWN;
         t->has_place = t->has_look = false;
-        waits_chain_end(t);
+        waits_chain_end(w, t);
     }
 }
 

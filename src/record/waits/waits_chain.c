@@ -29,9 +29,12 @@
 enum {
     LOOK_AGAIN_NS = 10 * 1000 * 1000,
     AGAIN_TO_COST = 100,
+    MOST_CREDIT_NS = 2 * 1000 * 1000,
     GLANCE_NS = 1000 * 1000,
     MOST_ASKED = 4096,
     ASKED_NS = 50 * 1000 * 1000, /* a sample after that says nothing */
+    UNIFORM = 12,
+    ONE_SIDED = 3, /* a length's square to the mean square of an error within it */
 };
 
 /* A step of which all but the thread is still to be said. */
@@ -43,6 +46,87 @@ static struct recording_link chain_step(const struct waits *w, uint32_t parent, 
                                    .node = RECORDING_ROOT,
                                    .resource = RECORDING_NONE,
                                    .doing = RECORDING_DOING_WAIT};
+}
+
+/* --- how sure -------------------------------------------------------------------------------- */
+
+/* Between two looks that saw different things, the one became the other at some moment, as likely
+ * at one as at another: with g between them, the middle is off by a variance of g^2/12, for both.
+ *
+ *     asleep     asleep     runs       asleep     asleep
+ *     ──┼──────────┼────?─────┼─────?────┼──────────┼──
+ *                  |--- g ----|--- g ----|
+ *
+ * What one look alone has seen may have lasted next to no time: whether a look meets it is chance,
+ * and if one does it counts for g. Then the variance is g^2, as if each look had been drawn; for
+ * what changes quickly, that makes the binomial g^2 n p (1 - p). A wait of one look is such a draw
+ * as a whole: reports, which know the share p, make that of the squares (part_errors.c).
+ *
+ * What was before the first look and after the last one counts as what that look saw, though a
+ * holder that waited must have run before it let the lock go. That is an error to one side, of up
+ * to all the time that is left: the mean square is a third of its square. */
+
+static uint64_t chain_square(uint64_t ns, uint64_t numerator, uint64_t denominator)
+{
+    const uint64_t us = 1000, most = 1000 * 1000 * 1000; /* so that nothing overflows: 1,000 s */
+    uint64_t length = ns / us < most ? ns / us : most;
+    return length * length / denominator * numerator;
+}
+
+/* Adds a variance to all steps of a chain that the other one has not; RECORDING_NONE: to all behind
+ * the first. */
+static void chain_add_error(struct waits *w, uint32_t step, uint32_t other, uint64_t error)
+{
+    for (uint32_t at = step, before;
+         (before = collector_step_before(w->collector, at)) != RECORDING_NONE; at = before) {
+        bool is_shared = false;
+        for (uint32_t of = other; of != RECORDING_NONE && !is_shared;
+             of = collector_step_before(w->collector, of))
+            is_shared = collector_steps_are_alike(w->collector, of, at, false);
+        if (is_shared)
+            return; /* and so is all before it */
+        collector_wait_error(w->collector, at, error, 0);
+    }
+}
+
+/* A look after another one, of the same wait. */
+static void chain_turn(struct waits *w, struct waits_chain *chain, const struct waits_seen *from,
+                       const struct waits_seen *to)
+{
+    uint64_t gap = to->at_ns - from->at_ns;
+    chain->seen++;
+    if (collector_steps_are_alike(w->collector, from->step, to->step, false)) {
+        chain->alike = 2;
+        return;
+    }
+    uint64_t error = chain_square(gap, 1, UNIFORM);
+    chain_add_error(w, from->step, to->step, error);
+    chain_add_error(w, to->step, from->step, error);
+    /* g^2 in all: two turns have 2/12 of that; the rest is halved between both sides. For what a
+     * thread does that does not run, it is one stretch in which this one runs here and there. */
+    uint64_t rest = chain_square((chain->turn_ns + gap) / 2, UNIFORM / 2 - 1, UNIFORM);
+    const uint32_t sides[] = {chain->before, to->step};
+    for (size_t i = 0; i < 2 && chain->alike == 1 && chain->before != RECORDING_NONE; i++) {
+        if (collector_steps_are_alike(w->collector, from->step, sides[1 - i], true))
+            continue;
+        chain_add_error(w, from->step, sides[i], rest);
+        chain_add_error(w, sides[i], from->step, rest);
+    }
+    chain->alike = 1;
+    chain->before = from->step;
+    chain->turn_ns = gap;
+}
+
+/* A wait ends: its last look, or its only one. */
+static void chain_close(struct waits *w, const struct waits_chain *chain)
+{
+    if (!chain->is_on || !chain->whole_ns || !chain->looks.len)
+        return;
+    const struct waits_seen *last = &chain->looks.at[0]; /* what is before was taken out */
+    uint64_t open = chain->until_ns > last->at_ns ? chain->until_ns - last->at_ns : 0;
+    chain_add_error(w, last->step, RECORDING_NONE, chain_square(open, 1, ONE_SIDED));
+    if (chain->seen == 1)
+        collector_wait_error(w->collector, last->step, 0, chain_square(chain->whole_ns, 1, 1));
 }
 
 /* --- looks ----------------------------------------------------------------------------------- */
@@ -222,7 +306,7 @@ void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *l
 {
     struct waiting_thread *t = &w->threads.at[slot];
     struct waits_resource r;
-    waits_chain_end(t);
+    waits_chain_end(w, t);
     if (look->state != WAITS_BLOCKED || !waits_resource(w, t->pid, t->tid, look, &r))
         return;
     if (!t->chain)
@@ -242,6 +326,9 @@ void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *l
         return;
     t->chain->is_on = t->chain->is_new = true;
     t->chain->glance = 0;
+    t->chain->seen = t->chain->alike = 0;
+    t->chain->before = RECORDING_NONE;
+    t->chain->whole_ns = 0;
     const struct waits_glance *shared = chain_shared(w, t, now);
     if (shared && shared->len && shared->tids[0] == r.holder)
         chain_add(w, slot, shared);
@@ -251,9 +338,10 @@ void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *l
         waits_queue(w, slot, &w->held);
 }
 
-void waits_chain_end(struct waiting_thread *t)
+void waits_chain_end(struct waits *w, struct waiting_thread *t)
 {
     if (t->chain) {
+        chain_close(w, t->chain);
         t->chain->looks.len = 0;
         t->chain->is_on = false;
     }
@@ -270,9 +358,16 @@ void waits_chain_free(struct waiting_thread *t)
 /* The queue is in the order of looks; what was paid for is paid back by pausing. */
 uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
 {
-    uint64_t begin = clock_own_cpu(), cost = 0, now = clock_now();
+    uint64_t begin = clock_own_cpu(), now = clock_now();
+    int64_t cost = 0;
     if (now_ns < w->again_ns)
         return w->again_ns - now_ns;
+    /* CPU time that may be spent: looks take longer now and then, and need not be paid for at once.
+     */
+    w->credit_ns += (int64_t)(now - w->credited_ns) / AGAIN_TO_COST;
+    w->credited_ns = now;
+    if (w->credit_ns > MOST_CREDIT_NS)
+        w->credit_ns = MOST_CREDIT_NS;
     while (w->held.first != NO_THREAD) {
         int32_t slot = w->held.first;
         struct waiting_thread *t = &w->threads.at[slot];
@@ -289,15 +384,16 @@ uint64_t waits_chain_again(struct waits *w, uint64_t now_ns)
         else if (waits_resource(w, t->pid, t->tid, &chain->look, &r))
             chain_look(w, slot, &r);
         now = clock_now();
-        cost = clock_own_cpu() - begin;
-        if (cost > LOOK_AGAIN_NS / AGAIN_TO_COST)
+        cost = (int64_t)(clock_own_cpu() - begin);
+        if (cost > LOOK_AGAIN_NS / AGAIN_TO_COST && cost > w->credit_ns)
             break;
     }
     /* Never in step with the program: the pause varies by a quarter. */
     w->random = w->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     uint64_t pause = LOOK_AGAIN_NS / 8 * 7 + (w->random >> 33) % (LOOK_AGAIN_NS / 4);
-    uint64_t paid = cost * AGAIN_TO_COST;
-    w->again_ns = now + (paid > pause ? paid : pause);
+    w->credit_ns -= cost;
+    uint64_t debt = w->credit_ns < 0 ? (uint64_t)-w->credit_ns * AGAIN_TO_COST : 0;
+    w->again_ns = now + (debt > pause ? debt : pause);
     return w->held.first == NO_THREAD ? UINT64_MAX : w->again_ns - now;
 }
 
@@ -368,13 +464,22 @@ void waits_chain_count(struct waits *w, struct waiting_thread *t, uint64_t from_
         bool is_last = i + 1 == len || s[1].at_ns > until_ns;
         uint64_t end = is_last ? until_ns : s->at_ns + (s[1].at_ns - s->at_ns) / 2;
         end = end < until_ns ? end : until_ns;
-        if (end <= at)
-            continue;
-        collector_wait(w->collector, s->step, chain->is_new, end - at, until_ns);
-        chain->is_new = false;
-        at = end;
-        done = i;
+        if (!chain->seen) {
+            uint64_t open = s->at_ns > from_ns ? s->at_ns - from_ns : 0;
+            chain_add_error(w, s->step, RECORDING_NONE, chain_square(open, 1, ONE_SIDED));
+            chain->seen = chain->alike = 1;
+        }
+        if (end > at) {
+            collector_wait(w->collector, s->step, chain->is_new, end - at, until_ns);
+            chain->is_new = false;
+            at = end;
+            done = i;
+        }
+        if (at < until_ns)
+            chain_turn(w, chain, s, s + 1);
     }
+    chain->whole_ns += until_ns - from_ns;
+    chain->until_ns = until_ns;
     memmove(chain->looks.at, chain->looks.at + done, (len - done) * sizeof *chain->looks.at);
     chain->looks.len = len - done;
 }

@@ -67,6 +67,14 @@ static uint64_t io_part(uint64_t whole, double part, double of)
     return share < (double)whole ? (uint64_t)share : whole;
 }
 
+/* What a call's bytes add to what is uncertain of them: those of a wait are known. */
+static uint64_t io_square(const struct waits_call *call, uint64_t bytes)
+{
+    const uint64_t kilo = 1000, most = UINT32_MAX;
+    uint64_t size = bytes / kilo < most ? bytes / kilo : most;
+    return call->is_wait ? 0 : size * size;
+}
+
 /* What one direction's account grew by, among the calls of that direction; `made`: how many these
  * were, 0: other threads' are among them. */
 static void io_share_one(struct waits *w, const struct waits_call *calls, size_t len, bool is_write,
@@ -117,6 +125,7 @@ static void io_share_one(struct waits *w, const struct waits_call *calls, size_t
                                                        .is_write = is_write,
                                                        .calls = 1,
                                                        .bytes = given[i],
+                                                       .squares = io_square(call, given[i]),
                                                        .disk_bytes = of_disk},
                            at_ns);
     }

@@ -212,7 +212,7 @@ void waits_observe(struct waits *w, pid_t pid, pid_t tid, uint64_t at_ns,
     }
     if (!t->has_look) {
         waits_unqueue(w, slot);
-        waits_chain_end(t);
+        waits_chain_end(w, t);
     }
     if (is_waiting && !t->has_look && !w->options.no_looking)
         waits_look(w, slot);
@@ -233,7 +233,7 @@ void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_n
         observed_exact(o, &o->latest, t->counted_ns, o->waited_ns + all);
     }
     t->has_look = false;
-    waits_chain_end(t);
+    waits_chain_end(w, t);
     observed_count(w, t, o->pending_ns, t->counted_ns);
     o->pending_ns = 0;
 }

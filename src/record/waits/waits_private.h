@@ -141,6 +141,8 @@ struct waits {
     uint64_t parallel_slice;
     struct waiting_queue held;     /* were looked at, and wait for a thread: looked at again */
     uint64_t again_ns, random;     /* until then not */
+    int64_t credit_ns;             /* CPU time that looking again may take ... */
+    uint64_t credited_ns;          /* ... as of then */
     VEC(struct waits_asked) asked; /* in the order of looks */
     struct waits_glance glances[WAITS_GLANCES];
     uint64_t glance_number;
@@ -288,13 +290,18 @@ struct waits_chain {
     bool is_new;     /* the wait has not been counted yet */
     uint64_t glance; /* number of the glance that the last look has from others; 0: none */
     VEC(struct waits_seen) looks;
+    /* Of looks that were counted. Turns are between looks that saw different things. */
+    uint32_t seen, alike;    /* how many; how many at the end saw the same: 2 stands for more */
+    uint32_t before;         /* what was seen before the last turn; RECORDING_NONE: there was none */
+    uint64_t turn_ns;        /* how far apart the looks of that turn were */
+    uint64_t whole_ns, until_ns; /* how much of the wait is counted, and until when */
 };
 
 /* The thread was looked at, and is at this node; the chain begins there. */
 void waits_chain_begin(struct waits *w, int32_t slot, const struct waits_look *look, uint32_t node);
 
 /* The wait is over. */
-void waits_chain_end(struct waiting_thread *t);
+void waits_chain_end(struct waits *w, struct waiting_thread *t);
 void waits_chain_free(struct waiting_thread *t);
 
 /* Looks again at the holders of what threads wait for; returns in how long it wants to be asked

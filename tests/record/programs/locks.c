@@ -1,12 +1,13 @@
 /* Waits whose holders do known things: asleep three quarters of the time and busy for the rest, a
  * chain of three threads, locks that lend priority, locks for readers and writers, and what nobody
  * holds. `locks WHAT`; shares are of the time in which the lock is held. Modes in which one thread
- * at a time is in hold_asleep() or hold_busy() print how long they were there. */
+ * at a time is in hold_asleep() or hold_busy() print how long others waited meanwhile. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static pthread_barrier_t turn;
 static sem_t g_items;
 static int is_ready;
 static volatile unsigned long sink;
-static double slept, worked; /* by those that hold locks, in all */
+static double slept, worked; /* what others waited while holders were asleep, and awake */
 
 static double now(void)
 {
@@ -36,26 +37,61 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* What the thread was ready for without a CPU, by the kernel's account. */
+static double ready(void)
+{
+    unsigned long long on, waited;
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    bool is_read = file && fscanf(file, "%llu %llu", &on, &waited) == 2;
+    if (file)
+        fclose(file);
+    return is_read ? (double)waited / 1e9 : 0;
+}
+
+/* When the threads began to wait that say so, and when the last sleep of a holder began and ended.
+ * Once it is over, a thread is awake, though a busy machine may have no CPU for it. */
+static double begun[3], asleep_from, asleep_to;
+static int begun_len;
+
 __attribute__((noinline)) void hold_asleep(double s)
 {
-    double from = now();
+    double before = ready(), from = now();
     struct timespec t = {(long)s, (long)((s - (double)(long)s) * 1e9)};
     while (nanosleep(&t, &t))
         ;
-    slept += now() - from;
+    asleep_from = from;
+    asleep_to = now() - (ready() - before);
+}
+
+static void begin_waiting(void)
+{
+    begun[__atomic_fetch_add(&begun_len, 1, __ATOMIC_RELAXED)] = now();
+}
+
+/* Before a holder lets go: how long those that wait for it did so while it was asleep, and while it
+ * was not. */
+static void tell(void)
+{
+    double end = now();
+    for (int i = 0; i < __atomic_load_n(&begun_len, __ATOMIC_RELAXED); i++) {
+        double from = begun[i] > asleep_from ? begun[i] : asleep_from;
+        double asleep = asleep_to > from ? asleep_to - from : 0;
+        slept += asleep;
+        worked += end - begun[i] - asleep;
+    }
+    begun_len = 0;
 }
 
 __attribute__((noinline)) void hold_busy(double s)
 {
-    double from = now();
     for (double end = now() + s; now() < end;)
         for (unsigned long i = 0; i < 1000; i++)
             sink += i;
-    worked += now() - from;
 }
 
 __attribute__((noinline)) void cache_get(void)
 {
+    begin_waiting();
     pthread_mutex_lock(&g_cache_lock);
     __asm__ volatile("");
     pthread_mutex_unlock(&g_cache_lock);
@@ -68,6 +104,7 @@ static void *share_holder(void *unused)
         pthread_barrier_wait(&turn);
         hold_asleep(0.15);
         hold_busy(0.05);
+        tell();
         pthread_mutex_unlock(&g_cache_lock);
         pthread_barrier_wait(&turn);
     }
@@ -90,6 +127,7 @@ static void *chain_inner(void *unused)
     pthread_barrier_wait(&turn);
     pthread_barrier_wait(&turn);
     hold_asleep(0.6);
+    tell();
     pthread_mutex_unlock(&g_cache_lock);
     return unused;
 }
@@ -99,7 +137,8 @@ static void *chain_middle(void *unused)
     pthread_barrier_wait(&turn);
     pthread_mutex_lock(&g_outer);
     pthread_barrier_wait(&turn);
-    cache_get();
+    pthread_mutex_lock(&g_cache_lock);
+    pthread_mutex_unlock(&g_cache_lock);
     pthread_mutex_unlock(&g_outer);
     return unused;
 }
@@ -108,6 +147,7 @@ static void *chain_outer(void *unused)
 {
     pthread_barrier_wait(&turn);
     pthread_barrier_wait(&turn);
+    begin_waiting();
     pthread_mutex_lock(&g_outer);
     pthread_mutex_unlock(&g_outer);
     return unused;
@@ -119,6 +159,7 @@ static void *mutex_holder(void *mutex)
     pthread_mutex_lock(mutex);
     pthread_barrier_wait(&turn);
     hold_asleep(0.4);
+    tell();
     pthread_mutex_unlock(mutex);
     return NULL;
 }
@@ -126,6 +167,7 @@ static void *mutex_holder(void *mutex)
 static void *mutex_waiter(void *mutex)
 {
     pthread_barrier_wait(&turn);
+    begin_waiting();
     pthread_mutex_lock(mutex);
     pthread_mutex_unlock(mutex);
     return NULL;
@@ -136,6 +178,7 @@ static void *writer_holder(void *unused)
     pthread_rwlock_wrlock(&g_table);
     pthread_barrier_wait(&turn);
     hold_asleep(0.4);
+    tell();
     pthread_rwlock_unlock(&g_table);
     return unused;
 }
@@ -143,6 +186,7 @@ static void *writer_holder(void *unused)
 static void *reader_waiter(void *unused)
 {
     pthread_barrier_wait(&turn);
+    begin_waiting();
     pthread_rwlock_rdlock(&g_table);
     pthread_rwlock_unlock(&g_table);
     return unused;
@@ -168,9 +212,11 @@ static void *writer_waiter(void *unused)
 static void *consumer(void *unused)
 {
     pthread_mutex_lock(&g_queue);
+    begin_waiting();
     while (!is_ready)
         pthread_cond_wait(&g_ready, &g_queue);
     pthread_mutex_unlock(&g_queue);
+    begin_waiting();
     sem_wait(&g_items);
     return unused;
 }
@@ -178,11 +224,13 @@ static void *consumer(void *unused)
 static void *producer(void *unused)
 {
     hold_asleep(0.3);
+    tell();
     pthread_mutex_lock(&g_queue);
     is_ready = 1;
     pthread_cond_signal(&g_ready);
     pthread_mutex_unlock(&g_queue);
     hold_asleep(0.3);
+    tell();
     sem_post(&g_items);
     return unused;
 }
@@ -411,14 +459,18 @@ int main(int argc, char **argv)
         RUN(NULL, chain_inner, chain_middle, chain_outer);
         printf("slept %.6f\n", slept);
     } else if (!strcmp(what, "kinds")) {
+        double pi, robust;
         RUN(&g_pi, mutex_holder, mutex_waiter);
+        pi = slept;
         RUN(&g_robust, mutex_holder, mutex_waiter);
+        robust = slept - pi;
         RUN(NULL, writer_holder, reader_waiter, reader_waiter);
-        printf("slept %.6f\n", slept);
+        printf("PI %.6f\nrobust %.6f\ntable %.6f\nslept %.6f\n", pi, robust, slept - pi - robust,
+               slept);
         RUN(NULL, reader_holder, reader_holder, writer_waiter);
     } else if (!strcmp(what, "signalled")) {
         RUN(NULL, consumer, producer);
-        printf("slept %.6f\n", slept);
+        printf("slept %.6f\nworked %.6f\n", slept, worked);
     } else if (!strcmp(what, "heap")) {
         for (int i = 0; i < 3; i++) {
             pthread_mutex_t *mutex = calloc(1, sizeof *mutex);

@@ -17,6 +17,7 @@
 
 #include "base/map.h"
 #include "objfile/object.h"
+#include "profile/analysis/recording/part_errors.h"
 #include "profile/analysis/summary.h"
 
 #include <stdlib.h>
@@ -431,6 +432,30 @@ static uint32_t locks_step(struct locks_making *m, uint32_t row, uint32_t parent
     return step;
 }
 
+/* A step's error stands in its links; draws count for all steps before, as time does. */
+static void locks_add_error(struct part_errors *errors, const struct locks_making *m, uint32_t row,
+                            uint32_t step, uint32_t thread, const struct recording_link *w)
+{
+    part_errors_add(errors, row, step ? step : NO_PART, thread, (double)w->error,
+                    (double)w->single);
+    /* The whole has it already. */
+    for (uint32_t at = step ? m->steps.at[step].parent : 0; at; at = m->steps.at[at].parent)
+        part_errors_add_part(errors, row, at, thread, 0, (double)w->single);
+}
+
+/* Errors are of us^2. */
+static void locks_sum_errors(struct locks_making *m, struct part_errors *errors)
+{
+    struct arena scratch = {0};
+    const double ns = 1000;
+    double *widths = ARENA_NEW(&scratch, double, m->steps.len);
+    part_errors_sum(errors, true, widths, m->steps.len);
+    for (size_t i = 1; i < m->steps.len; i++)
+        m->steps.at[i].holder.error_ns = ns * widths[i];
+    arena_deinit(&scratch);
+    part_errors_deinit(errors);
+}
+
 /* A link stands behind its parent in the file, so that one pass is enough: row, waiter and step
  * of the parent are known. Pipes and file locks are in both reports, since they are files that
  * threads wait for each other by. What was not chosen has NO_ROW, and so has all below it. */
@@ -441,6 +466,8 @@ static void locks_add_chains(struct locks_making *m)
     uint32_t *row = ARENA_NEW(&scratch, uint32_t, r->links.len + 1);
     uint32_t *waiter = ARENA_NEW(&scratch, uint32_t, r->links.len + 1);
     uint32_t *step = ARENA_NEW(&scratch, uint32_t, r->links.len + 1);
+    uint32_t *thread = ARENA_NEW(&scratch, uint32_t, r->links.len + 1); /* that waits */
+    struct part_errors errors = {0};
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
         bool is_new, is_first = w->parent == RECORDING_NONE;
@@ -448,6 +475,7 @@ static void locks_add_chains(struct locks_making *m)
                                         m->in->choice->threads[w->thread]
                                   : row[w->parent] != NO_ROW;
         row[i] = NO_ROW;
+        thread[i] = is_first ? w->thread : thread[w->parent];
         if (is_first && is_chosen) {
             uint32_t stack = locks_stack(m, w->node);
             uint32_t kind = locks_kind(m, r->resources.at[w->resource].kind, stack);
@@ -473,7 +501,9 @@ static void locks_add_chains(struct locks_making *m)
         m->waiters.at[waiter[i]].waiter.ns += w->ns;
         m->waiters.at[waiter[i]].waiter.waits += w->waits;
         m->steps.at[step[i]].holder.ns += step[i] ? w->ns : 0;
+        locks_add_error(&errors, m, row[i], step[i], thread[i], w);
     }
+    locks_sum_errors(m, &errors);
     for (size_t i = m->steps.len; i-- > 1;) /* time counts for all steps before, too */
         m->steps.at[m->steps.at[i].parent].holder.ns += m->steps.at[i].holder.ns;
     arena_deinit(&scratch);
@@ -517,12 +547,39 @@ static uint64_t *locks_seen_calls(struct locks_making *m, struct arena *scratch)
     return seen;
 }
 
+/* Wholes are the two directions, and what samples stand for is drawn. Each stack gets the variance
+ * of one sample more: where it begins and ends may lie between samples. */
+static void locks_add_transfer_error(struct part_errors *errors, uint32_t row,
+                                     const struct recording_transfer *t)
+{
+    double drawn = (double)t->squares, one = t->calls ? drawn / (double)t->calls : 0;
+    part_errors_add(&errors[t->is_write], 0, row, t->thread, one, drawn);
+}
+
+/* Errors are of kB^2. */
+static void locks_sum_transfer_errors(struct locks_making *m, struct part_errors *errors)
+{
+    struct arena scratch = {0};
+    const double kilo = 1000;
+    double *widths = ARENA_NEW(&scratch, double, m->rows.len + 1);
+    for (int is_write = 0; is_write < 2; is_write++) {
+        part_errors_sum(&errors[is_write], false, widths, m->rows.len);
+        for (size_t i = 0; i < m->rows.len; i++) {
+            struct lock *of = &m->rows.at[i].row;
+            *(is_write ? &of->written_error : &of->read_error) = kilo * widths[i];
+        }
+        part_errors_deinit(&errors[is_write]);
+    }
+    arena_deinit(&scratch);
+}
+
 /* What was transferred, to the rows of files: some of these nobody had to wait for. */
 static void locks_add_transfers(struct locks_making *m, struct locks *out)
 {
     const struct recording *r = m->in->recording;
     struct arena scratch = {0};
     const uint64_t *seen = locks_seen_calls(m, &scratch);
+    struct part_errors errors[2] = {0};
     for (size_t i = 0; i < r->transferred.len; i++) {
         const struct recording_transferred *all = &r->transferred.at[i];
         out->has_total = true;
@@ -552,7 +609,9 @@ static void locks_add_transfers(struct locks_making *m, struct locks *out)
         *(t->is_write ? &of->written : &of->read) += t->bytes;
         *(t->is_write ? &of->disk_written : &of->disk_read) += t->disk_bytes;
         *(t->is_write ? &out->placed_written : &out->placed_read) += t->bytes;
+        locks_add_transfer_error(errors, row, t);
     }
+    locks_sum_transfer_errors(m, errors);
     arena_deinit(&scratch);
 }
 

@@ -43,6 +43,7 @@ struct lock_holder {
     const char *thread;    /* its name, or NULL */
     const char *waits_for; /* what it waits for itself, as `name` of a lock; NULL: no such thing */
     uint64_t ns;           /* with all that is below */
+    double error_ns;       /* half the 95 % interval of that; 0: not known */
 };
 
 /* What was waited for. Things without a name that were waited for in one function are one row. */
@@ -62,6 +63,7 @@ struct lock {
     const struct lock_holder *holders; /* depth first, by time */
     size_t holders_len;
     uint64_t read, written, disk_read, disk_written;
+    double read_error, written_error; /* half the 95 % interval; 0: exact, or not known */
     const struct lock_transfer *transfers; /* by bytes */
     size_t transfers_len;
 };
