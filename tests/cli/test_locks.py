@@ -416,10 +416,11 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.wait(asleep, None, first, thread=1, ns=1000 * MS)
         run.wait([(0, WORK)], None, first, thread=1, doing=RUNS, ns=2000 * MS)
         run.link_errors += [(0, 0), (0, 10 ** 12), (0, 2 * 10 ** 12)]
+        run.sample(waiter, 1, weight=5000 * MS)
         folder = run.write(self.dir / "errors.monarc")
         rows = {row["name"]: row["holders"] for row in self.table("locks", folder)["rows"]}
         self.assertAlmostEqual(rows["g_other"][0]["seconds_error"], 1.96 * 0.07, 6)
-        for holder in rows["g_drawn"]: # 3 p (1 - p)
+        for holder in rows["g_drawn"]:  # 3 p (1 - p)
             self.assertAlmostEqual(holder["seconds_error"], 1.96 * (2 / 3) ** 0.5, 6)
         text = self.text("locks", folder)
         self.assertIn("       100.0 %      2.000 s +- 0.137  waited in fsync: work.isra.0", text)
