@@ -153,9 +153,10 @@ def on_path(folder, said):
 
 def slack_of_make(folder, _said):
     """`make -j2` of two jobs, which sleep: the shorter one could take as much longer as it ended earlier."""
-    jobs = {row["command"]: row for row in report("path", folder)["threads"] if row["name"] == "sleep"}
-    ends = {name: row["start_time"] + row["lasted"] for name, row in jobs.items()}
-    return 1000 * jobs["sleep 0.2"]["slack_time"], 1000 * (ends["sleep 0.4"] - ends["sleep 0.2"])
+    rows = [row for row in report("path", folder)["threads"] if row["name"] == "sleep"]
+    shorter, longer = sorted(rows, key=lambda row: row["lasted"])[-2:]
+    ends = [row["start_time"] + row["lasted"] for row in (shorter, longer)]
+    return 1000 * shorter["slack_time"], 1000 * (ends[1] - ends[0])
 
 
 def transferred(folder, said):

@@ -432,6 +432,19 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.link_errors.append((0, 0))
         self.assertEqual(monarc("locks", run.write(self.dir / "many.monarc")).returncode, 2)
 
+    def test_many_holders(self):
+        """Of many, those below one percent share a line, which says how much they are."""
+        run = made_run()
+        run.resources.append((MUTEX, 0, 0x9000, "g_many"))
+        first = run.wait([(0, MAIN + 8), (1, FUTEX)], len(run.resources) - 1, waits=1)
+        run.wait([(0, WORK)], None, first, thread=1, doing=RUNS, ns=900 * MS)
+        for i in range(20):
+            run.wait([(0, WORK), (1, FSYNC + 1 + i)], None, first, thread=1, ns=5 * MS)
+        run.sample([(0, MAIN + 8), (1, FUTEX)], 1, weight=1000 * MS)
+        text = self.text("locks", run.write(self.dir / "many.monarc"))
+        self.assertIn("        90.0 %      0.900 s  ran: work.isra.0  (thread evictor 8)\n"
+                      "        10.0 %      0.100 s  [20 more, not shown]\n", text)
+
     def test_errors_of_bytes(self):
         """100 samples of 10 kB, of which a file has 36: 0.36 MB +- 1.96 sqrt(100 p (1 - p)) 10 kB, and one sample."""
         run = made_run()

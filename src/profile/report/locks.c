@@ -255,7 +255,9 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
                         const struct text_style *style)
 {
     const double least = 0.0005; /* what would be printed as 0.0 % */
+    const double least_of_many = 0.01;
     size_t shown = 0, worth = 0;
+    uint64_t hidden = 0;
     bool has_errors = false; /* recordings of before have none */
     for (size_t i = 0; i < lock->holders_len; i++) {
         worth += share_of(lock->holders[i].ns, lock->ns) >= least;
@@ -267,10 +269,13 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
                    : !strcmp(lock->kind, "child process") ? "the child"
                    : !strcmp(lock->kind, "pipe")          ? "the process at its other end"
                                                           : "who held it");
-    for (size_t i = 0; i < lock->holders_len && shown < MOST_HOLDERS; i++) {
+    for (size_t i = 0; i < lock->holders_len; i++) {
         const struct lock_holder *h = &lock->holders[i];
-        if (share_of(h->ns, lock->ns) < least)
+        bool is_little = share_of(h->ns, lock->ns) < (worth > MOST_HOLDERS ? least_of_many : least);
+        if (is_little || shown == MOST_HOLDERS) {
+            hidden += h->depth ? 0 : h->ns;
             continue;
+        }
         shown++;
         out_spaces(out, INDENT);
         out_printf(out, "%6.1f %%  %9.3f s", 100 * share_of(h->ns, lock->ns), seconds(h->ns));
@@ -283,7 +288,8 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
     }
     if (worth > shown) {
         out_spaces(out, INDENT);
-        out_printf(out, "[%zu more, not shown]\n", worth - shown);
+        out_printf(out, "%6.1f %%  %9.3f s  [%zu more, not shown]\n",
+                   100 * share_of(hidden, lock->ns), seconds(hidden), worth - shown);
     }
     /* Never negative: what was held is counted along with the row's time. */
     uint64_t rest = lock->ns - lock->held_ns;
@@ -447,7 +453,8 @@ void locks_text(struct out *out, const struct report_input *in)
         put_lock(out, t, &t->rows[i], &in->style);
     }
     if (limit && t->len > limit)
-        out_printf(out, "\n%zu more rows (--limit 0 shows all)\n", t->len - limit);
+        out_printf(out, "\n%zu more row%s (--limit 0 shows all)\n", t->len - limit,
+                   t->len - limit == 1 ? "" : "s");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

@@ -291,9 +291,9 @@ struct waits_chain {
     uint64_t glance; /* number of the glance that the last look has from others; 0: none */
     VEC(struct waits_seen) looks;
     /* Of looks that were counted. Turns are between looks that saw different things. */
-    uint32_t seen, alike;    /* how many; how many at the end saw the same: 2 stands for more */
-    uint32_t before;         /* what was seen before the last turn; RECORDING_NONE: there was none */
-    uint64_t turn_ns;        /* how far apart the looks of that turn were */
+    uint32_t seen, alike; /* how many; how many at the end saw the same: 2 stands for more */
+    uint32_t before;      /* what was seen before the last turn; RECORDING_NONE: there was none */
+    uint64_t turn_ns;     /* how far apart the looks of that turn were */
     uint64_t whole_ns, until_ns; /* how much of the wait is counted, and until when */
 };
 

@@ -338,9 +338,20 @@ static void *joins(void *unused)
     return unused;
 }
 
-/* Many threads wait for one mutex, in turn. Prints the seconds that they waited, and the CPU time
- * of the process. */
+/* Many threads wait for one mutex, in turn, or for a semaphore, which nobody holds. Prints the
+ * seconds that they waited, and the CPU time of the process. */
 static double waited;
+static pthread_mutex_t counts = PTHREAD_MUTEX_INITIALIZER;
+
+static void *herd(void *unused)
+{
+    double from = now();
+    sem_wait(&g_items);
+    pthread_mutex_lock(&counts);
+    waited += now() - from;
+    pthread_mutex_unlock(&counts);
+    return unused;
+}
 
 static void *crowd(void *unused)
 {
@@ -351,7 +362,7 @@ static void *crowd(void *unused)
     return unused;
 }
 
-static int wait_in_a_crowd(int len, double seconds)
+static int wait_in_a_crowd(int len, double seconds, void *(*routine)(void *))
 {
     pthread_t *threads = calloc((size_t)len, sizeof *threads);
     struct timespec cpu;
@@ -360,10 +371,12 @@ static int wait_in_a_crowd(int len, double seconds)
     pthread_attr_setstacksize(&small, 64 << 10);
     pthread_mutex_lock(&g_queue);
     for (int i = 0; i < len; i++)
-        if (pthread_create(&threads[i], &small, crowd, NULL))
+        if (pthread_create(&threads[i], &small, routine, NULL))
             return 1;
     hold_asleep(seconds);
     pthread_mutex_unlock(&g_queue);
+    for (int i = 0; i < len && routine == herd; i++)
+        sem_post(&g_items);
     for (int i = 0; i < len; i++)
         pthread_join(threads[i], NULL);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
@@ -484,8 +497,9 @@ int main(int argc, char **argv)
         RUN((void *)(long)getpid(), waits_at_musl, waits_at_plain, waits_at_rust);
     } else if (!strcmp(what, "joined")) {
         RUN(NULL, is_joined, joins);
-    } else if (!strcmp(what, "crowd")) {
-        return wait_in_a_crowd(argc > 2 ? atoi(argv[2]) : 300, argc > 3 ? atof(argv[3]) : 1);
+    } else if (!strcmp(what, "crowd") || !strcmp(what, "herd")) {
+        return wait_in_a_crowd(argc > 2 ? atoi(argv[2]) : 300, argc > 3 ? atof(argv[3]) : 1,
+                               strcmp(what, "herd") ? crowd : herd);
     } else if (!strcmp(what, "dead")) {
         RUN(&g_queue, dies_holding, waits_in_vain);
     } else if (!strcmp(what, "circle")) {

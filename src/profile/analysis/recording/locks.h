@@ -63,7 +63,7 @@ struct lock {
     const struct lock_holder *holders; /* depth first, by time */
     size_t holders_len;
     uint64_t read, written, disk_read, disk_written;
-    double read_error, written_error; /* half the 95 % interval; 0: exact, or not known */
+    double read_error, written_error;      /* half the 95 % interval; 0: exact, or not known */
     const struct lock_transfer *transfers; /* by bytes */
     size_t transfers_len;
 };
