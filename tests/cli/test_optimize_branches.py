@@ -441,6 +441,10 @@ class Fdata(unittest.TestCase):
         call("g++", "-O2", "-g", "-o", "t", "t.cc")
         [size] = [int(line.split()[1], 16) for line in call("nm", "-S", "t").splitlines() if line.endswith(" main")]
         self.assertNotIn("often", call("nm", "t"))
+        self.write("few", "no_lbr cpu\n1 main 0 1999\n")
+        self.assertIn("only 1999 samples:", self.monarc("optimize", "--for", "gcc", "t", "few", "-o", "t.afdo"))
+        self.write("few", "no_lbr cpu\n1 main 0 2000\n")
+        self.assertNotIn("only", self.monarc("optimize", "--for", "gcc", "t", "few", "-o", "t.afdo"))
         self.write("all", "no_lbr cpu\n" + "".join(f"1 main {at:x} 5\n" for at in range(size)))
         found = read_text(self.monarc("optimize", "--for", "clang", "t", "all", "-o", "-"))
         paths = {p for p in found["main"][1] if len(p) > 1}
