@@ -2,7 +2,7 @@
 """What profiles gain: each program is built plain, with the compiler's own -fprofile-use, and with the
 profiles that `monarc optimize` writes; all builds run in turn.
 
-    python3 bench/gain.py [--compiler gcc|clang|gcc-16|clang-22...] [--only NAME...] [--variants NAME...] [--rounds N]
+    python3 bench/gain.py [--compiler gcc|clang|gcc-16|clang-22|rustc...] [--only NAME...] [--variants NAME...] [--rounds N]
                           [--instructions] [CACHE]
 
     name      source (Debian's, by apt-get source)   measured on                run on
@@ -11,6 +11,7 @@ profiles that `monarc optimize` writes; all builds run in turn.
     bzip2     bzip2                                  packing and unpacking      another text
     zstd      libzstd, bench/gain/pack.c             three levels, unpacking    another text
     pugixml   pugixml, bench/gain/parse.cpp          parse, walk, ask, print    another document
+    records   bench/gain/records.rs, by rustc        parsing, counting, sorting another text
 
     plain     -O2 -g
     use       -fprofile-generate, measured, -fprofile-use
@@ -48,9 +49,15 @@ def is_gcc(compiler):
     return compiler.startswith("gcc")
 
 
+def is_rustc(compiler):
+    return compiler.startswith("rustc")
+
+
 def tool_of(name, compiler):
-    """llvm-profdata-22 goes with clang-22."""
+    """llvm-profdata-22 goes with clang-22, and with a rustc that says so."""
     version = compiler.partition("-")[2]
+    if is_rustc(compiler):
+        version = call(compiler, "-vV", out=subprocess.PIPE).decode().partition("LLVM version: ")[2].partition(".")[0]
     return f"{name}-{version}" if version else name
 
 
@@ -84,12 +91,12 @@ def fetch(cache, package):
     return target
 
 
-def make_text(path, seed, megabytes):
+def make_text(path, seed, size):
     """Words of a skewed distribution, with numbers in between: packs about as prose does."""
     rng = random.Random(seed)
     words = ["".join(rng.choices("etaoinshrdlucmfwypvbgk", k=rng.randint(2, 9))) for _ in range(3000)]
     with open(path, "w") as f:
-        while f.tell() < megabytes << 20:
+        while f.tell() < size:
             line = " ".join(words[int(len(words) * rng.random() ** 3)] for _ in range(12))
             f.write(f"{line} {rng.randint(0, 99999)}.\n")
 
@@ -111,9 +118,11 @@ def inputs(cache):
     for name, seed in ("train", 1), ("bench", 2):
         text, document = cache / f"{name}.txt", cache / f"{name}.xml"
         if not text.exists():
-            make_text(text, seed, 3)
+            make_text(text, seed, 3 << 20)
         if not document.exists():
             make_document(document, seed, 20000)
+    if not (cache / "short.txt").exists():  # for valgrind, under which programs take fifty times as long
+        make_text(cache / "short.txt", 3, 200000)
 
 
 # ---- programs: sources, options, and the command lines of measuring and comparing
@@ -141,10 +150,11 @@ def lua(cache):
 def bzip2(cache):
     source = fetch(cache, "bzip2")
     names = "blocksort huffman crctable randtable compress decompress bzlib bzip2".split()
-    line = "for i in 1 2 3; do {0} -kc %s >packed.bz2 && {0} -dc packed.bz2; done"
+    line = "{0} -kc %s >packed.bz2 && {0} -dc packed.bz2"
+    thrice = "for i in 1 2 3; do " + line + "; done"
     return dict(sources=[source / f"{n}.c" for n in names], flags=["-D_FILE_OFFSET_BITS=64"], libs=[],
-                train=line % (cache / "train.txt"), bench=line % (cache / "bench.txt"),
-                short=line % (cache / "train.xml"))
+                train=thrice % (cache / "train.txt"), bench=thrice % (cache / "bench.txt"),
+                short=line % (cache / "short.txt"))
 
 
 def zstd(cache):
@@ -163,7 +173,13 @@ def pugixml(cache):
                 short=[cache / "train.xml", 1])
 
 
-PROGRAMS = {"sqlite": sqlite, "lua": lua, "bzip2": bzip2, "zstd": zstd, "pugixml": pugixml}
+def records(cache):
+    return dict(sources=[HERE / "gain/records.rs"], flags=[], libs=[], train=[cache / "train.txt", 60],
+                bench=[cache / "bench.txt", 50], short=[cache / "short.txt", 4])
+
+
+PROGRAMS = {"sqlite": sqlite, "lua": lua, "bzip2": bzip2, "zstd": zstd, "pugixml": pugixml, "records": records}
+OF_RUSTC = ("records",)
 
 
 # ---- builds
@@ -183,6 +199,11 @@ class Build:
         """Objects always have one name and place, as gcc takes both for part of a function's number."""
         program = self.folder / variant
         if program.exists():
+            return program
+        if is_rustc(self.compiler):
+            # Some of the options are not stable yet.
+            call(self.compiler, "--edition=2021", "-O", "-g", *flags, *(f"-Clink-arg={word}" for word in link),
+                 *self.what["sources"], "-o", program, cwd=self.folder, env={"RUSTC_BOOTSTRAP": "1"})
             return program
         objects = []
         work = self.folder / "objects"
@@ -211,11 +232,15 @@ class Build:
         return self.compile("plain", self.extra(), ["-Wl,-q"])
 
     def extra(self):
+        if is_rustc(self.compiler):
+            return ["-Zdebug-info-for-profiling"]
         return [] if is_gcc(self.compiler) else ["-fdebug-info-for-profiling"]
 
     def use(self):
         data = self.folder / "generated"
-        if is_gcc(self.compiler):
+        if is_rustc(self.compiler):
+            train = self.compile("generate", [f"-Cprofile-generate={data}"])
+        elif is_gcc(self.compiler):
             train = self.compile("generate", [f"-fprofile-generate={data}"], ["-fprofile-generate"])
         else:
             train = self.compile("generate", [f"-fprofile-generate={data}"], [f"-fprofile-generate={data}"])
@@ -224,16 +249,20 @@ class Build:
         if not is_gcc(self.compiler) and not (self.folder / "use.profdata").exists():
             call(tool_of("llvm-profdata", self.compiler), "merge", "-o", self.folder / "use.profdata", data)
         where = data if is_gcc(self.compiler) else self.folder / "use.profdata"
+        if is_rustc(self.compiler):
+            return self.compile("use", [f"-Cprofile-use={where}"])
         return self.compile("use", [f"-fprofile-use={where}", "-Wno-missing-profile"])
 
     def optimized(self, variant, inputs, program=None):
         """The inputs as a profile, and the build with it."""
         profile = self.folder / f"{variant}.profile"
         if not profile.exists():
-            call(MONARC, "optimize", "--for", self.compiler.partition("-")[0], program or self.plain(), *inputs, "-o", profile)
+            call(MONARC, "optimize", "--for", "gcc" if is_gcc(self.compiler) else "clang", program or self.plain(), *inputs, "-o", profile)
         return self.compile(variant, [f"{self.option()}{profile}", *self.extra()])
 
     def option(self):
+        if is_rustc(self.compiler):
+            return "-Zprofile-sample-use="
         return "-fauto-profile=" if is_gcc(self.compiler) else "-fprofile-sample-use="
 
     def edges(self):
@@ -356,7 +385,7 @@ def measure(build, variants, rounds, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cache", nargs="?", default="/tmp/monarc-gain", type=Path)
-    parser.add_argument("--compiler", action="append", help="gcc, clang, or one of a version: clang-22")
+    parser.add_argument("--compiler", action="append", help="gcc, clang, rustc, or one of a version: clang-22")
     parser.add_argument("--only", nargs="+", default=list(PROGRAMS), choices=list(PROGRAMS))
     parser.add_argument("--variants", nargs="+", default=["plain", "use", "samples", "counters"])
     parser.add_argument("--rounds", type=int, default=11)
@@ -367,6 +396,8 @@ def main():
     inputs(options.cache)
     for compiler in options.compiler or ["gcc", "clang"]:
         for name in options.only:
+            if (name in OF_RUSTC) != is_rustc(compiler):
+                continue
             measure(Build(options.cache, compiler, name), options.variants, options.rounds, options.instructions)
 
 
