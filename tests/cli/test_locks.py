@@ -446,7 +446,8 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
                       "        10.0 %      0.100 s  [20 more, not shown]\n", text)
 
     def test_errors_of_bytes(self):
-        """100 samples of 10 kB, of which a file has 36: 0.36 MB +- 1.96 sqrt(100 p (1 - p)) 10 kB, and one sample."""
+        """100 samples of 10 kB, of which a file has 36: 0.36 MB +- 1.96 sqrt(100 p (1 - p)) 10 kB, and one sample; and
+        half as much again."""
         run = made_run()
         reader = run.node((0, WORK), (1, READ))
         other = run.add(run.resources, FILE_RESOURCE, None, 10, "/data/b")
@@ -455,11 +456,14 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.transferred.append((1_000_000, 0, 100, 0, 0, 0))
         folder = run.write(self.dir / "bytes.monarc")
         rows = {row["name"]: row for row in self.table("io", folder)["rows"]}
-        error = 1.96 * 10_000 * (100 * 0.36 * 0.64 + 1) ** 0.5
+        error = 1.5 * 1.96 * 10_000 * (100 * 0.36 * 0.64 + 1) ** 0.5
         for name in "/data/wal", "/data/b":
             self.assertAlmostEqual(rows[name]["read_bytes_error"], error, 3)
             self.assertEqual(rows[name]["written_bytes_error"], 0)
-        self.assertIn("/data/b: 0.640 +- 0.096 MB read\n", self.text("io", folder))
+        self.assertIn("/data/b: 0.640 +- 0.144 MB read\n", self.text("io", folder))
+        run.transferred[0] = (900_000, 0, 100, 0, 0, 0)
+        self.assertIn("in 100 calls; below is also what processes did for which nobody waited",
+                      self.text("io", run.write(self.dir / "more.monarc")))
         run.transfer_errors.append(1)
         self.assertEqual(monarc("io", run.write(self.dir / "many.monarc")).returncode, 2)
 

@@ -414,7 +414,9 @@ static void put_total(struct out *out, const struct locks *t)
     if (!all)
         out_str(out, "none were transferred");
     out_printf(out, " in %" PRIu64 " calls", t->total.read_calls + t->total.write_calls);
-    if (all)
+    if (t->placed_read + t->placed_written > all)
+        out_str(out, "; below is also what processes did for which nobody waited");
+    else if (all)
         out_printf(out, "; %.1f %% of them below",
                    100 * share_of(t->placed_read + t->placed_written, all));
     out_char(out, '\n');
