@@ -157,6 +157,8 @@ def on_path(folder, said):
 def slack_of_make(folder, _said):
     """`make -j2` of two jobs, which sleep: the shorter one could take as much longer as it ended earlier."""
     rows = [row for row in report("path", folder)["threads"] if row["name"] == "sleep"]
+    if len(rows) < 2:  # that one went on as another program was lost: the machine is too busy
+        return None
     shorter, longer = sorted(rows, key=lambda row: row["lasted"])[-2:]
     ends = [row["start_time"] + row["lasted"] for row in (shorter, longer)]
     return 1000 * shorter["slack_time"], 1000 * (ends[1] - ends[0])
