@@ -24,7 +24,7 @@ except ImportError:
 import harness
 import test_html
 from harness import ROOT, monarc
-from parts import load_tests
+from parts import load_tests, slow
 
 sys.path.append(str(ROOT / "tests/corpus"))
 import make_llvm_seeds as made
@@ -1152,6 +1152,7 @@ def monarc_path():
     return harness.monarc_path()
 
 
+@slow
 @unittest.skipUnless(shutil.which("rustc") and 22 in VERSIONS, "no rustc with the llvm-cov of its LLVM")
 class Rust(Live):
     def test_rust(self):
@@ -1166,6 +1167,7 @@ class Rust(Live):
         self.assertIn(b"r::pick::<i32>", done.stdout)
 
 
+@slow
 @unittest.skipUnless(shutil.which("rustc") and shutil.which("cargo"), "no cargo")
 class Workspace(Folder):
     def test_cargo_test(self):

@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 from harness import DEMO, PROGRAMS, check_schema, gmon, main, monarc, monarc_json
+from parts import load_tests, slow
 
 LOW, HIGH = 0x401000, 0x401240     # of demo
 BINS = (HIGH - LOW) // 4
@@ -241,6 +242,7 @@ class Doctor(unittest.TestCase):
             rows = monarc_json("flat", program, "gmon.out", cwd=self.here)["functions"]
             self.assertEqual([(r["name"], r["self_samples"]) for r in rows][:1], [("work", 12)])
 
+    @slow
     @unittest.skipUnless(shutil.which("arm-none-eabi-gcc"), "no compiler for Cortex-M")
     def test_without_an_operating_system(self):
         """A Cortex-M program is not told to be recorded with 'monarc run'."""

@@ -13,6 +13,7 @@ import zlib
 from pathlib import Path
 
 from harness import check_schema, gmon, main, monarc, monarc_json, monarc_limited
+from parts import load_tests, slow
 
 GCC = shutil.which("gcc")
 CLANG = shutil.which("clang")
@@ -279,6 +280,7 @@ class Samples(Case):
             data = (self.folder / "t.afdo").read_bytes()
             self.assertEqual(struct.unpack_from("<I", data, 4), (version,))
 
+    @slow
     def test_dump_gcov_reads_version_1(self):
         if not shutil.which("dump_gcov"):
             self.skipTest("needs dump_gcov (Debian package autofdo)")
@@ -324,6 +326,7 @@ class Bolt(Case):
         self.assertEqual({line.split()[1] for line in lines[1:]}, {"often/2"})
         self.assertEqual(sum(int(line.split()[3]) for line in lines[1:]), 4)
 
+    @slow
     @unittest.skipUnless(BOLT and PERF2BOLT, "needs llvm-bolt and perf2bolt (package bolt-22)")
     def test_bolt_finds_the_functions(self):
         at = self.measured()

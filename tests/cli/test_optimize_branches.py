@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, main, monarc, monarc_json
+from parts import load_tests, slow
 from test_optimize import CALLED, ROUND, SOURCE as COMMON, instructions, read_text
 
 BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
@@ -218,6 +219,7 @@ class Branches(unittest.TestCase):
         straight = {(int(w[1], 16), int(w[2], 16)): int(w[3]) for w in lines if w[0] == "F"}
         self.assertEqual(straight, ran)
 
+    @slow
     @unittest.skipUnless(BOLT and PERF2BOLT, "needs llvm-bolt and perf2bolt (package bolt-22)")
     def test_bolt_takes_it(self):
         self.written()
@@ -231,6 +233,7 @@ class Branches(unittest.TestCase):
         self.assertEqual(subprocess.run(["./t.bolt"], cwd=self.folder, check=False).returncode,
                          subprocess.run(["./t"], cwd=self.folder, check=False).returncode)
 
+    @slow
     @unittest.skipUnless(shutil.which("create_gcov") and shutil.which("dump_gcov"),
                          "needs create_gcov (package autofdo)")
     def test_create_gcov_says_the_same(self):
@@ -264,6 +267,7 @@ class Branches(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertAlmostEqual(read_text(done.stdout.decode())["often"][0], 1500, delta=17)
 
+    @slow
     @unittest.skipUnless(BOLT, "needs llvm-bolt (package bolt-22)")
     def test_counts_of_an_instrumented_program(self):
         """llvm-bolt --instrument counts edges exactly, without compiling anything again."""
