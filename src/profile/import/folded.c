@@ -13,7 +13,8 @@
  *     main;work;g;h 2       the stacks that go on below it. `g` is in none: it is not put there
  *
  * The first line that is out of order, or has an empty frame, ends this: all nodes go into the
- * table, and each frame is looked up from then on.
+ * table, and each frame is looked up from then on, unless the whole stack was met before, as in
+ * files that have a line for each sample.
  *
  * Numbers may have fractions, as some tools write percentages or milliseconds: then every weight is
  * kept in millionths, which is what the event is called, so that no total is taken for one of whole
@@ -102,6 +103,8 @@ struct folded_before {
     struct text_span stack;
     bool is_unsorted;
     VEC(struct folded_frame) frames; /* all but the innermost */
+    struct intern whole;             /* from then on: stacks, and */
+    VEC(uint32_t) nodes;             /* the node of each */
 };
 
 /* From now on every frame is looked up. */
@@ -136,6 +139,12 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
     const char *start = stack.at;
     uint32_t object = 0, node = RECORDING_ROOT;
     bool is_new = false; /* and so are all frames below it */
+    if (b->is_unsorted) {
+        uint32_t whole = intern_kept(&b->whole, stack.at, text_len(stack));
+        if (whole < b->nodes.len)
+            return named_run_sample(n, 0, 0, b->nodes.at[whole], weight, samples);
+    }
+    bool is_kept = b->is_unsorted;
     folded_keep_same(b, n, stack);
     if (b->frames.len) {
         node = b->frames.at[b->frames.len - 1].node;
@@ -157,6 +166,8 @@ static bool folded_line(struct named_run *n, struct folded_before *b, struct tex
             vec_push(&b->frames, ((struct folded_frame){node, (size_t)(end - start)}));
         stack.at = end + 1;
     }
+    if (is_kept)
+        vec_push(&b->nodes, node);
     return named_run_sample(n, 0, 0, node, weight, samples);
 }
 
@@ -214,5 +225,7 @@ bool folded_read(struct bytes in, const char *name, struct recording *out, struc
         ok = err_in(e, name, "line %" PRIu64 " is not a stack followed by a number", first_odd);
     named_run_finish(&n);
     vec_free(&before.frames);
+    vec_free(&before.nodes);
+    intern_deinit(&before.whole);
     return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 }
