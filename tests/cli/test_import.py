@@ -387,7 +387,7 @@ class Names(unittest.TestCase):
         self.assertEqual(folded, b"[no symbol] ([kernel.kallsyms]);main;inner;"
                          b"leaf(int, std::vector<int> >) 1003009\n")
 
-    def test_folded_in_any_order(self):
+    def test_folded_a_line_a_sample(self):
         """A line a sample, as programs print them: most stacks come again, some with empty frames."""
         dice, truth = random.Random(3), Counter()
         stacks = [";".join(dice.choices("abcdefgh", k=dice.randint(1, 9))) for _ in range(300)] + ["a;;b", "a;b;"]
