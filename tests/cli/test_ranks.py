@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, main, monarc, monarc_json, monarc_path
+from parts import load_tests, slow
 from run_file import FILE, Run
 
 sys.dont_write_bytecode = True
@@ -461,6 +462,38 @@ class Stencil:
         found = monarc_json("ranks", "all", cwd=self.dir)
         ended = {r["rank"]: r["end_ns"] for r in found["ranks"]}
         self.assertEqual(min(ended, key=ended.get), 4)
+
+    @slow
+    def test_sixteen_ranks(self):
+        """More ranks than CPUs: the slow one and the late one are named, and nothing is lost between two reports."""
+        done = monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", 5, 9, -1, ranks=16), cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = monarc_json("ranks", "all", cwd=self.dir)
+        self.assertEqual(found["ranks_measured"], 16)
+        by_work = sorted(found["ranks"], key=lambda r: -r["useful_time"])
+        self.assertEqual([r["rank"] for r in by_work[:2]], [5, 9])  # three times and twice the work of the others
+        self.assertEqual(found["rows"][0]["max_rank"], 5)
+        named = {o["rank"] for o in found["outliers"]}
+        alone = {rank for g in found["groups"] if len(g["ranks"]) == 1 for rank in g["ranks"]}
+        self.assertIn(5, named)
+        self.assertIn(9, named | alone, (found["outliers"], found["groups"]))
+        # What ranks have adds up to what the whole recording has, and calls of MPI to the time in MPI.
+        flat = monarc_json("flat", "all", cwd=self.dir)
+        total = sum(r["total_time"] for r in found["ranks"]) + found["outside_time"]
+        self.assertAlmostEqual(total, flat["summary"]["recording"]["accounted_time"], 6)
+        spin = next(r for r in found["rows"] if r["name"] == "spin")
+        self.assertEqual(spin["ranks"], 16)
+        self.assertAlmostEqual(16 * spin["mean_time"], next(f for f in flat["functions"] if f["name"] == "spin")["self_time"], 6)
+        calls = {r["name"]: 16 * r["mean_time"] for r in found["rows"] if r["kind"] == "mpi"}
+        self.assertAlmostEqual(sum(calls.values()), sum(r["mpi_time"] for r in found["ranks"]), 6)
+        self.assertTrue(calls.keys() & {"MPI_Sendrecv", "MPI_Allreduce"}, calls)
+
+    @slow
+    def test_one_of_sixteen_ranks_dies(self):
+        monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", -1, -1, 7, ranks=16), cwd=self.dir)
+        found = monarc_json("ranks", "all", cwd=self.dir)
+        self.assertEqual(found["ranks_measured"], 16)
+        self.assertEqual(min(found["ranks"], key=lambda r: r["end_ns"])["rank"], 7)
 
 
 class StencilOpenMpi(Stencil, unittest.TestCase):
