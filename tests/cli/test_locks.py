@@ -464,6 +464,8 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         run.transferred[0] = (900_000, 0, 100, 0, 0, 0)
         self.assertIn("in 100 calls; below is also what processes did for which nobody waited",
                       self.text("io", run.write(self.dir / "more.monarc")))
+        run.transfer_errors = [360_000, 640_000]  # as of one sample: no more than all bytes, no less than none
+        self.assertIn("/data/b: 0.640 +- 0.640 MB read\n", self.text("io", run.write(self.dir / "one.monarc")))
         run.transfer_errors.append(1)
         self.assertEqual(monarc("io", run.write(self.dir / "many.monarc")).returncode, 2)
 

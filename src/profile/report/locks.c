@@ -35,7 +35,7 @@ enum {
     MOST_WAITERS = 5,  /* of a row, in text */
     MOST_HOLDERS = 12, /* lines */
     INDENT = 6,
-    LEAST_ERROR = 500 /* bytes: what is printed as 0.000 MB is not printed */
+    LEAST_ERROR = 500 /* bytes: half of what the last digit of 0.001 MB stands for */
 };
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -250,7 +250,10 @@ static void put_doing(struct out *out, const struct locks *t, const struct lock_
 
 /* The tree of holders, each two columns further in than the one that waits for it, then the time of
  * which no holder is known, with the reason: both together are the row's whole time. What is less
- * than a twentieth of a percent is not worth a line that says 0.0 %. */
+ * than a twentieth of a percent is not worth a line that says 0.0 %. Where there are more holders
+ * than are shown, those below one percent share a line, so that a lock that hundreds of threads
+ * held has a paragraph that can be read, and the lines still add up: the shared one has the time of
+ * the hidden holders at depth 0, which contains that of those below them. */
 static void put_holders(struct out *out, const struct locks *t, const struct lock *lock,
                         const struct text_style *style)
 {
@@ -304,9 +307,10 @@ static void put_holders(struct out *out, const struct locks *t, const struct loc
     }
 }
 
-/* "12.345 MB read (4.100 MB from disk), 3.400 MB written". What was written goes to a disk later,
- * if at all, and whoever wrote it did not wait for that: it is in JSON alone. Megabytes are
- * millions of bytes, as disks and networks count. */
+/* "12.345 +- 0.210 MB read (4.100 MB from disk), 3.400 MB written". What was written goes to a disk
+ * later, if at all, and whoever wrote it did not wait for that: it is in JSON alone. Megabytes are
+ * millions of bytes, as disks and networks count. The sum over all rows is exact; an error says how
+ * far the division of it among the rows may be off, and 0 says that it is exact or not known. */
 static void put_bytes(struct out *out, uint64_t read, uint64_t disk_read, uint64_t written,
                       double read_error, double written_error)
 {

@@ -556,9 +556,11 @@ static void locks_add_transfer_error(struct part_errors *errors, uint32_t row,
     part_errors_add(&errors[t->is_write], 0, row, t->thread, one, drawn);
 }
 
-/* Errors are of kB^2. Programs of known truth scatter by half as much again as drawing explains,
- * because what a call takes for each byte is not always the same (bench/wall-time). */
-static void locks_sum_transfer_errors(struct locks_making *m, struct part_errors *errors)
+/* Errors are of kB^2. Programs of known truth scatter by half as much again as drawing explains
+ * (bench/wall-time); why is not known. What was transferred in all is: a row has no more than that
+ * and no less than nothing. */
+static void locks_sum_transfer_errors(struct locks_making *m, struct part_errors *errors,
+                                      const uint64_t all[2])
 {
     struct arena scratch = {0};
     const double kilo = 1000, uneven = 1.5;
@@ -567,7 +569,11 @@ static void locks_sum_transfer_errors(struct locks_making *m, struct part_errors
         part_errors_sum(&errors[is_write], false, widths, m->rows.len);
         for (size_t i = 0; i < m->rows.len; i++) {
             struct lock *of = &m->rows.at[i].row;
-            *(is_write ? &of->written_error : &of->read_error) = kilo * uneven * widths[i];
+            uint64_t bytes = is_write ? of->written : of->read, others = all[is_write] - bytes;
+            double farthest = (double)(bytes > others ? bytes : others);
+            double error = kilo * uneven * widths[i];
+            *(is_write ? &of->written_error : &of->read_error) =
+                error < farthest ? error : farthest;
         }
         part_errors_deinit(&errors[is_write]);
     }
@@ -612,7 +618,7 @@ static void locks_add_transfers(struct locks_making *m, struct locks *out)
         *(t->is_write ? &out->placed_written : &out->placed_read) += t->bytes;
         locks_add_transfer_error(errors, row, t);
     }
-    locks_sum_transfer_errors(m, errors);
+    locks_sum_transfer_errors(m, errors, (uint64_t[]){out->placed_read, out->placed_written});
     arena_deinit(&scratch);
 }
 
