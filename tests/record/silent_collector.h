@@ -1,6 +1,6 @@
 /* Functions of the collector that the stand-ins of tests have no use for: nobody publishes labels,
- * bytes are not counted,
- * and no process is known to live. For one file of a test program. */
+ * bytes are not counted (unless KEEPS_TRANSFERS: then the test keeps them), and no process is known
+ * to live. For one file of a test program. */
 #ifndef TESTS_RECORD_SILENT_COLLECTOR_H
 #define TESTS_RECORD_SILENT_COLLECTOR_H
 
@@ -38,11 +38,13 @@ int64_t collector_call_of(const struct collector *c, struct collector_place plac
     return -1;
 }
 
+#ifndef KEEPS_TRANSFERS
 void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct recording_transfer t,
                         uint64_t at_ns)
 {
     (void)c, (void)pid, (void)tid, (void)t, (void)at_ns;
 }
+#endif
 
 void collector_transferred(struct collector *c, const struct recording_transferred *all)
 {
