@@ -126,8 +126,9 @@ def with_ptrace_in_its_code(t, folder):
     log = recording_log.record(attach, "never", 0.3)
     spun, lost = log.by_function(recording_log.Symbols(attach))["spin"], log.lost()
     pids = {s.pid for s in log.samples}
-    # On a busy machine, much may come after a process's last sample: that is told, and no more.
-    is_there = len(pids) == 2 and 0.9 * (0.6 - lost) - 0.02 < spun < 0.75
+    # On a busy machine, much may come after a process's last sample, which is told; and a look that comes late finds
+    # the thread stopped at its next system call, which gets the time then.
+    is_there = len(pids) == 2 and 0.4 * (0.6 - lost) < spun < 0.75
     t.clean("a program that only contains ptrace() is recorded, with its child",
             sum_findings(log) + [f"{spun} s of 0.6 in {len(pids)} processes, {lost} s lost"] * (not is_there))
     t.clean("and what that cost is told", ["no"] * (not any(x[1] == "6" for x in log.of("lose"))))
