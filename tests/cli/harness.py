@@ -1,5 +1,6 @@
 """What the tests of the commands share: running monarc, making profiles, checking schemas."""
 
+import errno
 import functools
 import json
 import os
@@ -141,6 +142,17 @@ def validate(value, schema, where="$"):
 
 def schema(name):
     return json.loads((ROOT / f"docs/schema/{name}.schema.json").read_text())
+
+
+def can_run(program):
+    """False where the kernel was built without what a program of 32 bits needs."""
+    try:
+        subprocess.run([program], capture_output=True, env={**os.environ, "LLVM_PROFILE_FILE": "/dev/null"})
+    except OSError as why:
+        if why.errno != errno.ENOEXEC:
+            raise
+        return False
+    return True
 
 
 def check_schema(test, name, value):

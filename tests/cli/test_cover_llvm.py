@@ -926,6 +926,8 @@ class Live(Folder):
                                      cwd=self.folder, capture_output=True)
             if made_it.returncode:
                 self.skipTest("no runtime of 32 bits is installed")
+            if not harness.can_run(self.folder / "program"):
+                self.skipTest("this kernel runs no 32-bit programs")
             self.profile(version)
             self.compare(version, has_branches=version < 20)
 

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import monarc
+from harness import can_run, monarc
 from parts import load_tests, slow
 from test_cover_llvm import C, CPP, FLAGS, OTHER_C, OTHER_CPP, RUST, Folder, cover, cover_json, has_tools, lcov
 
@@ -206,6 +206,8 @@ class Cell(Folder):
             if made.returncode and self.program == "-m32":
                 self.skipTest("no runtime of 32 bits is installed")
             self.assertEqual(made.returncode, 0, made.stderr.decode())
+            if self.program == "-m32" and not can_run(self.folder / "program"):
+                self.skipTest("this kernel runs no 32-bit programs")
         self.raws = [f"{i}.profraw" for i in range(3)]
         for i, name in enumerate(self.raws):
             pattern = "pool-%4m.profraw" if self.program == "pool %4m" else name
