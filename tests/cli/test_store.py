@@ -225,7 +225,7 @@ class Store(unittest.TestCase):
             self.assertRegex(error, f"^monarc: {file}: {words}")
 
     def test_usage(self):
-        for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, trend"),
+        for arguments, words in ((["add", "r"], "needs --commit"), ([], "takes add, export, trend"),
                                  (["prune"], "not 'prune'"), (["trend"], "takes one FUNCTION"),
                                  (["add", "--commit", "c", "--date", "soon", "r"], "--date takes")):
             with self.subTest(arguments):
