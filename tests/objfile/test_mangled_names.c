@@ -129,8 +129,8 @@ static void test_names_are_those_of_symbols(void **state)
         " _ZNO12_GLOBAL__N_15point2byEPS0_ ",
         " _ZN12_GLOBAL__N_12fnEPFiiPKNS_5pointEEhes ",
         " _ZN12_GLOBAL__N_15arrayERA6_KcPA4_A5_iPVKiDiPvPKvDn ",
-        " _ZN12_GLOBAL__N_15enumsENS_4kindENS_5otherERNS_3boxIiLi3EEEPNS2_IS0_Li4EEEOKNS2_"
-        "IbLi2EEE ",
+        (" _ZN12_GLOBAL__N_15enumsENS_4kindENS_5otherERNS_3boxIiLi3EEEPNS2_IS0_Li4EEEOKNS2_"
+         "IbLi2EEE "),
         " _ZN12_GLOBAL__N_16memberEMNS_5pointEiRS0_ ",
         " _ZN12_GLOBAL__N_12in4deep2er2stERS2_PS1_ ",
         " _ZN12_GLOBAL__N_14dotsEPKcz ",
