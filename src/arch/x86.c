@@ -522,8 +522,10 @@ static int64_t syscall_number(struct bytes before, unsigned *slot)
 static unsigned syscall_caller_slot(struct bytes before)
 {
     enum { CALL_BYTES = 5, LOAD_BYTES = 5, MOVE_BYTES = 3 };
+    if (before.len < CALL_BYTES)
+        return 0;
     const uint8_t *at = before.at + before.len - CALL_BYTES;
-    if (before.len < CALL_BYTES || at[0] != 0xe8)
+    if (at[0] != 0xe8)
         return 0;
     while (at - before.at >= MOVE_BYTES && (at[-3] & 0xf8) == 0x48 && at[-2] == 0x89 &&
            at[-1] >= 0xc0)
