@@ -200,6 +200,29 @@ static void add_part(struct name *n, const char *key)
         n->is_refused = true;
 }
 
+/* Writes a part of an entry: `first` and `qualifiers` say which. */
+typedef void part_writer(struct name *n, Dwarf_Die *die, int first, const char *qualifiers);
+
+/* A part that may come again: as what stands for it, if it was there before, else in full. Its text
+ * without abbreviations, which tells that, is made once for each part, and not within another. */
+static void put_repeatable(struct name *n, part_writer *write, Dwarf_Die *die, int first,
+                           const char *qualifiers)
+{
+    const char *key = NULL;
+    if (!n->is_plain) {
+        size_t from = n->len;
+        n->is_plain = true;
+        write(n, die, first, qualifiers);
+        n->is_plain = false;
+        key = take(n, from);
+        if (put_part(n, key))
+            return;
+    }
+    write(n, die, first, qualifiers);
+    if (key)
+        add_part(n, key);
+}
+
 /* ---- scopes and types */
 
 static void put_type(struct name *n, Dwarf_Die *die, bool is_parameter);
@@ -417,6 +440,14 @@ static bool dimension_length(Dwarf_Die *dimension, uint64_t *length)
     return false;
 }
 
+/* Of an array. */
+static void put_element(struct name *n, Dwarf_Die *die, int first, const char *qualifiers)
+{
+    (void)first;
+    put(n, qualifiers);
+    put_type_of(n, die, false);
+}
+
 /* Of an array of arrays, from dimension `first` on: each is a type of its own. Qualifiers are the
  * elements'. */
 static void put_array(struct name *n, Dwarf_Die *die, int first, const char *qualifiers)
@@ -424,61 +455,32 @@ static void put_array(struct name *n, Dwarf_Die *die, int first, const char *qua
     Dwarf_Die child;
     int dimension = -1;
     uint64_t length = 0;
-    bool has_length = false, is_found = false;
+    bool has_length = false;
     for (bool is_one = !dwarf_child(die, &child); is_one; is_one = !dwarf_siblingof(&child, &child))
-        if (dwarf_tag(&child) == DW_TAG_subrange_type && ++dimension == first) {
+        if (dwarf_tag(&child) == DW_TAG_subrange_type && ++dimension == first)
             has_length = dimension_length(&child, &length);
-            is_found = true;
-        }
-    if (is_found) {
+    if (++n->depth > MOST_NESTED)
+        n->is_refused = true;
+    if (dimension >= first)
         put(n, has_length ? arena_printf(&n->arena, "A%" PRIu64 "_", length) : "A_");
-        size_t from = n->len;
-        if (++n->depth > MOST_NESTED) {
-            n->is_refused = true;
-        } else if (first < dimension) {
-            bool was_plain = n->is_plain;
-            n->is_plain = true;
-            put_array(n, die, first + 1, qualifiers);
-            n->is_plain = was_plain;
-            const char *key = take(n, from);
-            if (!put_part(n, key)) {
-                put_array(n, die, first + 1, qualifiers);
-                add_part(n, key);
-            }
-        } else {
-            put_array(n, die, first + 1, qualifiers);
-        }
-        n->depth--;
-        return;
-    }
-    /* The element. */
-    if (!*qualifiers) {
+    if (dimension > first && !n->is_refused)
+        put_repeatable(n, put_array, die, first + 1, qualifiers);
+    else if (*qualifiers && !n->is_refused)
+        put_repeatable(n, put_element, die, 0, qualifiers);
+    else
         put_type_of(n, die, false);
-        return;
-    }
-    size_t from = n->len;
-    bool was_plain = n->is_plain;
-    n->is_plain = true;
-    put(n, qualifiers);
-    put_type_of(n, die, false);
-    n->is_plain = was_plain;
-    const char *key = take(n, from);
-    if (!put_part(n, key)) {
-        put(n, qualifiers);
-        put_type_of(n, die, false);
-        add_part(n, key);
-    }
+    n->depth--;
 }
 
 /* The part of a type behind its qualifiers that is no class: pointers and the like, functions. */
-static void put_compound(struct name *n, Dwarf_Die *die, const char *qualifiers)
+static void put_compound(struct name *n, Dwarf_Die *die, int first, const char *qualifiers)
 {
     Dwarf_Die of;
     switch (dwarf_tag(die)) {
     case DW_TAG_pointer_type: put(n, "P"), put_type_of(n, die, false); break;
     case DW_TAG_reference_type: put(n, "R"), put_type_of(n, die, false); break;
     case DW_TAG_rvalue_reference_type: put(n, "O"), put_type_of(n, die, false); break;
-    case DW_TAG_array_type: put_array(n, die, 0, qualifiers); break;
+    case DW_TAG_array_type: put_array(n, die, first, qualifiers); break;
     case DW_TAG_subroutine_type:
         put(n, "F"), put_type_of(n, die, true), put_parameters(n, die), put(n, "E");
         break;
@@ -508,19 +510,18 @@ static void put_unqualified(struct name *n, Dwarf_Die *die, const char *qualifie
         put_scope(n, die, false, false);
         return;
     }
-    const char *key = NULL;
-    if (!n->is_plain) {
-        size_t from = n->len;
-        n->is_plain = true;
-        put_compound(n, die, qualifiers);
-        n->is_plain = false;
-        key = take(n, from);
-    }
-    if (key && put_part(n, key))
-        return;
-    put_compound(n, die, qualifiers);
-    if (key)
-        add_part(n, key);
+    put_repeatable(n, put_compound, die, 0, qualifiers);
+}
+
+/* Void where there is no entry. */
+static void put_qualified(struct name *n, Dwarf_Die *die, int first, const char *qualifiers)
+{
+    (void)first;
+    put(n, qualifiers);
+    if (die)
+        put_unqualified(n, die, "");
+    else
+        put(n, "v");
 }
 
 static void put_type(struct name *n, Dwarf_Die *die, bool is_parameter)
@@ -552,28 +553,13 @@ static void put_type(struct name *n, Dwarf_Die *die, bool is_parameter)
     if (is_const && !is_parameter)
         qualifiers[len++] = 'K';
     qualifiers[len] = '\0';
-    bool is_array = !is_void && dwarf_tag(&at) == DW_TAG_array_type;
-    const char *key = NULL;
-    if (len && !is_array && !n->is_plain) {
-        size_t from = n->len;
-        n->is_plain = true;
-        put(n, qualifiers);
-        if (is_void)
-            put(n, "v");
-        else
-            put_unqualified(n, &at, "");
-        n->is_plain = false;
-        key = take(n, from);
-    }
-    if (!key || !put_part(n, key)) {
-        put(n, is_array ? "" : qualifiers);
-        if (is_void)
-            put(n, "v");
-        else
-            put_unqualified(n, &at, qualifiers);
-        if (key)
-            add_part(n, key);
-    }
+    Dwarf_Die *of = is_void ? NULL : &at;
+    if (of && dwarf_tag(of) == DW_TAG_array_type)
+        put_unqualified(n, of, qualifiers);
+    else if (len)
+        put_repeatable(n, put_qualified, of, 0, qualifiers);
+    else
+        put_qualified(n, of, 0, "");
     n->depth--;
 }
 
