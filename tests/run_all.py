@@ -2,7 +2,7 @@
 """run_all.py: runs the tests that a build folder knows and adds up their cases.
 
 usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [--all] [-k TEXT]... [-j 2]
-                  [--slower 1] [--list] [SCRIPT...]
+                  [--slower 1] [--seconds N] [--list] [SCRIPT...]
 
 The tests are those of `meson introspect --tests`, and any SCRIPTs. Those of the suite `slow` are left
 to .ci/run: they run with `--suite slow`, which is them alone, or with --all. The longest start first,
@@ -12,6 +12,7 @@ a program that prints none of these is one case. Each skipped case is printed wi
 whatever a failing program printed is shown, and the failing cases once more at the end. Behind the
 seconds that passed stands the CPU time. The last line is the sum. It refuses to build anything, to
 read a terminal, to call a program passed that ended with an error, and to run one again that failed.
+After --seconds nothing begins any more; what is left out then counts as skipped, each program once.
 """
 
 import argparse
@@ -247,6 +248,7 @@ def parse_arguments():
     parser.add_argument("-k", dest="names", action="append", default=[], help="only programs named like this")
     parser.add_argument("-j", dest="jobs", type=int, default=2)
     parser.add_argument("--slower", type=float, default=1, help="times more patience")
+    parser.add_argument("--seconds", type=float, help="begin nothing after so long")
     parser.add_argument("--list", action="store_true", help="print the programs and stop")
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT")
     return parser.parse_args()
@@ -263,7 +265,7 @@ def choose(args):
 
 
 def is_failure(line):
-    return line.startswith(("not ok", "FAIL:", "ERROR:"))
+    return line.startswith(("not ok", "FAIL:", "ERROR:", "AssertionError"))
 
 
 def failing_lines(outcome, before=8, after=3):
@@ -321,15 +323,20 @@ def main():
         show(program, outcome, width)
         outcomes.append((program, outcome))
 
+    def run_in_time(program):
+        if args.seconds is not None and time.monotonic() - started > args.seconds:
+            return Outcome(Tally(skips=[("all", f"it was not begun within {args.seconds:.0f} s")]))
+        return run(program)
+
     together = [program for program in programs if program.is_parallel]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        ends = {pool.submit(run, program): program for program in
+        ends = {pool.submit(run_in_time, program): program for program in
                 sorted(together, key=lambda program: -program.priority)}
         for end in concurrent.futures.as_completed(ends):
             account(ends[end], end.result())
     for program in programs:
         if not program.is_parallel:
-            account(program, run(program))
+            account(program, run_in_time(program))
     recall([entry for entry in outcomes if entry[1].tally.failed])
     total, cpu_seconds = Tally(), 0
     for _, outcome in outcomes:

@@ -116,6 +116,22 @@ def test_end(t):
                     [] if not before and has_ended(pid) and status == 128 + number else [f"{before} {status}"])
 
 
+def test_time(t):
+    """When no time is left, nothing begins, and each program that is left out is a skip with its reason."""
+    with tempfile.TemporaryDirectory() as folder:
+        meson, slow, late = (Path(folder) / name for name in ("meson", "slow", "late"))
+        for path, text in ((meson, "#!/bin/sh\necho '[]'\n"), (slow, "#!/bin/sh\nsleep 1.5\n"), (late, BROKEN)):
+            path.write_text(text)
+            path.chmod(0o755)
+        done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", "--seconds", "1", slow, late],
+                              env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+                              text=True, capture_output=True, check=False)
+        lines = done.stdout.splitlines()
+        right = (done.returncode, lines[-1]) == (0, "1 passed, 0 failed, 1 skipped") and \
+            "    skipped all: it was not begun within 1 s" in lines
+        t.clean("what begins too late is skipped", [] if right else lines)
+
+
 def main():
     t = tap.Tap()
     for name, text, status, (passed, failed), skips in CASES:
@@ -124,6 +140,7 @@ def main():
         t.clean(f"counts {name}", [f"got {tally}"] if wrong else [])
     test_recall(t)
     test_end(t)
+    test_time(t)
     t.end()
 
 

@@ -1,5 +1,5 @@
-"""libmonarc on other machines, and with musl: compiled for each whose compiler is here, run under qemu
-or, of x86, by the kernel; it reads what this machine reads, and prints the same."""
+"""libmonarc on other machines, and with musl: compiled for each whose compiler is here, run under
+qemu (not every kernel for x86-64 runs programs of 32 bits); it reads what this machine reads, and prints the same."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SHOW = ROOT / "examples/library/print_gmon.c"
 SEEDS = [ROOT / "tests/corpus" / seed for seed in (
     "gmon/le64", "gmon/be32", "bsd44/be64", "sprof/le32")]
 # Compiler, and what runs its programs. musl is another C library of this machine.
-MACHINES = {"i686-linux-gnu-gcc": [], "arm-linux-gnueabihf-gcc": ["qemu-arm"],
+MACHINES = {"i686-linux-gnu-gcc": ["qemu-i386"], "arm-linux-gnueabihf-gcc": ["qemu-arm"],
             "aarch64-linux-gnu-gcc": ["qemu-aarch64"], "musl-gcc": []}
 PARTS = ("libmonarc_files.a.p", "libmonarc_lib.a.p")
 

@@ -31,13 +31,15 @@ cpu_family = '{family}'
 cpu = '{family}'
 endian = 'little'
 """
-# Compiler, triplet of binutils, Meson's family, what runs programs. Of 32-bit x86 the kernel does.
+# Compiler, triplet of binutils, Meson's family, what runs programs: of 32-bit x86, not every
+# 64-bit kernel does.
 MACHINES = {
     "aarch64-clang": (["clang", "--target=aarch64-linux-gnu"], "aarch64-linux-gnu", "aarch64",
                       ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
     "armv7": (["arm-linux-gnueabihf-gcc"], "arm-linux-gnueabihf", "arm",
               ["qemu-arm", "-L", "/usr/arm-linux-gnueabihf"]),
-    "i386": (["i686-linux-gnu-gcc"], "i686-linux-gnu", "x86", ["env"]),
+    "i386": (["i686-linux-gnu-gcc"], "i686-linux-gnu", "x86",
+             ["qemu-i386", "-L", "/usr/i686-linux-gnu"]),
 }
 PROGRAM = """\
 #include <stdio.h>
