@@ -141,12 +141,15 @@ class CrossBuilds(unittest.TestCase):
         needed = run(triplet + "-nm", "-D", "--undefined-only", library)
         self.assertNotRegex(needed, r" (mem|str)[a-z]+")
         calls = 100 * (13 + 3)
+        # qemu-i386 forgets what stands on the x87's stack when a signal comes: every fifth one spoils a
+        # sum like this in a program without recorder, too. One a second comes too late.
+        rate = {"MONARC_RATE": "1"} if name == "i386" else {}
         for words in [archive, "-static", "-lpthread"], [library, f"-Wl,-rpath,{self.work}"]:
             for flags in ["-O0"], ["-O2"], *([["-O2", "-marm"]] if name == "armv7" else []):
                 run(triplet + "-gcc", *flags, "-pg", "a.c", *words, "-o", "a", cwd=self.work)
                 out = self.work / "out"
                 said = run(*wrapper, self.work / "a", cwd=self.work,
-                           env={**os.environ, "MONARC_OUT": str(out)})
+                           env={**os.environ, **rate, "MONARC_OUT": str(out)})
                 self.assertEqual(float(said), self.sum_of_arguments(), (words, flags))
                 info = json.loads(run(MONARC, "info", "--json", out / "gmon.out"))["files"][0]
                 self.assertIn(info["arcs"]["calls"] - calls, (0, 1), (words, flags))
