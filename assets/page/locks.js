@@ -82,7 +82,7 @@ function waitDetails(row) {
     if (row === undefined)
         return panel;
     panel.append(heading(`${plain(t.kind[row])} ${waitName(row)}`),
-        element("p", { class: "remark" }, `${secondsText(t.ns[row])} in ${counted(t.waits[row], "wait")}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
+        element("p", { class: "remark" }, `${secondsText(t.ns[row])}${t.kind[row] === "short waits" ? ", not looked at" : ` in ${counted(t.waits[row], "wait")}`}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
         element("h3", {}, t.is_lock[row] ? "While who held it" : "Meanwhile, whoever it waits for"), holderTree(row),
         element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "stacks that waited" }, waiterTable(row)));
     return panel;
@@ -104,7 +104,7 @@ function showLocks(main, parameters) {
         open: choose, columns: [
             { id: "time", title: "waited", number: true, key: row => Number(t.ns[row]), hint: "of all threads together",
                 cell: row => element("span", { class: "heat" }, secondsText(t.ns[row]), bar(Number(t.ns[row]) / most)) },
-            { id: "waits", title: "waits", number: true, key: row => Number(t.waits[row]), cell: row => countText(t.waits[row]) },
+            { id: "waits", title: "waits", number: true, key: row => Number(t.waits[row]), cell: row => t.kind[row] === "short waits" ? "" : countText(t.waits[row]) },
             { id: "held", title: "holder seen", number: true, key: row => Number(t.held_ns[row]) / Number(t.ns[row] || 1),
                 hint: "for which part of the time it is known what the holder did", cell: row => t.is_lock[row] || Number(t.held_ns[row]) ? percentText(Number(t.held_ns[row]) / Number(t.ns[row] || 1)) : "" },
             { id: "kind", title: "kind", key: row => t.kind[row], cell: row => plain(t.kind[row]) },

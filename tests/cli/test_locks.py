@@ -306,6 +306,53 @@ def made_run():
     return run
 
 
+class ShortWaits(Case):
+    """What stacks waited beyond the waits that were looked at."""
+
+    def made(self):
+        run = Run("./demo", stacks=10, whole=10, length=4 * 10**9)
+        demo, wait = run.object(FILE, str(DEMO), low=0x401000, high=0x402000), run.object(WAIT)
+        run.process(7, 1, demo, "demo", end=4 * 10**9)
+        run.thread(0, 7, "demo")
+        run.resources += [(FILE_RESOURCE, None, 9, "/data/wal"), (MUTEX, 0, 0x5000, "g_lock")]
+        sync, futex = [(demo, MAIN + 8), (demo, ALPHA + 8), (wait, FSYNC)], [(demo, MAIN + 8), (wait, FUTEX)]
+        run.wait(sync, 0, waits=2, ns=300 * MS)
+        run.wait(futex, 1, waits=1, ns=200 * MS)  # it lasted until the thread ran again: longer than its sample
+        run.sample(sync, 1, weight=1000 * MS)
+        run.sample(futex, 1, weight=150 * MS)
+        run.sample([(demo, WORK), (wait, READ)], 1, weight=3 * MS)
+        run.sample([(demo, OPEN), (wait, NANOSLEEP)], 1, weight=80 * MS)
+        run.sample([(demo, OPEN), (wait, UNKNOWN)], 1, weight=40 * MS)
+        return run.write(self.dir / "r.monarc")
+
+    def short(self, name, folder):
+        rows = self.table(name, folder)["rows"]
+        return {r.get("function"): (round(r["seconds"], 3), [w["stack"] for w in r["waiters"]])
+                for r in rows if r["kind"] == "short waits"}
+
+    def test_rows(self):
+        folder = self.made()
+        self.assertEqual(self.short("io", folder), {"alpha": (0.7, [["alpha", "main"]]), None: (0.003, [["work.isra.0"]])})
+        self.assertEqual(self.short("locks", folder), {"box::open(int)": (0.08, [["box::open(int)"]])})
+
+    def test_text(self):
+        done = monarc("io", self.made(), "--no-pager")
+        self.assertIn("""
+short waits in alpha: 0.700 s, not looked at
+  waiting in
+          0.700 s           fsync < alpha < main
+""", done.stdout.decode())
+        self.assertIn("short waits in all other functions: 0.003 s", done.stdout.decode())
+
+    def test_sum(self):
+        """Of a program that only waits shortly, nothing that has a place is missing."""
+        folder = self.record("naps")
+        table = self.table("locks", folder)
+        rows = [r for r in table["rows"] if r["function"] == "take_naps"]
+        self.assertGreater(sum(r["seconds"] for r in rows), 0.9 * (table["waited_seconds"] - table["unseen_seconds"]), table)
+        self.assertGreater(table["waited_seconds"], 0.2)
+
+
 class Reports(Case):
     maxDiff = None
 

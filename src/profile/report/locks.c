@@ -63,12 +63,13 @@ enum {
 static const struct column columns[LOCK_COLUMNS] = {
     [LOCK_KIND] = {"kind", "mutex, rwlock, PI mutex, futex, file lock, join, child process, "
                            "condition variable, semaphore, barrier, sleep, pipe, socket, "
-                           "file, several descriptors"},
+                           "file, several descriptors; short waits: that were over "
+                           "before they were looked at"},
     [LOCK_NAME] = {"name", "of the variable or file; null: it has none"},
     [LOCK_FUNCTION] = {"function", "of what has no name: the function that waits for it"},
     [LOCK_OBJECTS] = {"objects", "how many things the row stands for; those with a name are one"},
     [LOCK_SHARED] = {"is_shared", "it lies in memory that several processes share"},
-    [LOCK_WAITS] = {"waits", "waits that were long enough to be looked at"},
+    [LOCK_WAITS] = {"waits", "waits that were long enough to be looked at; of short waits 0"},
     [LOCK_SECONDS] = {"seconds", "time waited, all threads together"},
     [LOCK_HELD] = {"held_seconds", "of these, with a holder that was seen"},
     [LOCK_READ] = {"read_bytes", "only in io: bytes read from it"},
@@ -87,7 +88,7 @@ const struct column_table locks_columns = {"What was waited for", "locks", "rows
 /* Of both kinds of rows below a lock's: its stack is a list, and written apart. */
 enum { WAITER_WAITS, WAITER_SECONDS, WAITER_CALL, WAITER_COLUMNS };
 static const struct column waiter_columns[WAITER_COLUMNS] = {
-    [WAITER_WAITS] = {"waits", "of this stack"},
+    [WAITER_WAITS] = {"waits", "of this stack; of short waits 0"},
     [WAITER_SECONDS] = {"seconds", "time waited in it"},
     [WAITER_CALL] = {"call", "the system call it waited in; null: not known"},
 };
@@ -360,6 +361,7 @@ static void put_transfers(struct out *out, const struct locks *t, const struct l
 static void put_lock(struct out *out, const struct locks *t, const struct lock *lock,
                      const struct text_style *style)
 {
+    bool is_short = !strcmp(lock->kind, "short waits"); /* nobody counted them */
     out_char(out, '\n');
     out_str(out, lock->kind);
     out_char(out, ' ');
@@ -374,12 +376,14 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
                                          : "that was closed before it could be named, ");
         out_str(out, is_plain ? "in " : "waited for in ");
         if (lock->function == NO_FUNCTION)
-            out_str(out, "[stack not known]");
+            out_str(out, is_short ? "all other functions" : "[stack not known]");
         else
             text_name(out, names_text(t->names, lock->function));
     }
     out_str(out, ": ");
-    if (lock->waiters_len || !lock->transfers_len)
+    if (is_short)
+        out_printf(out, "%.3f s, not looked at", seconds(lock->ns));
+    else if (lock->waiters_len || !lock->transfers_len)
         out_printf(out, "%.3f s in %" PRIu64 " wait%s%s%s", seconds(lock->ns), lock->waits,
                    lock->waits == 1 ? "" : "s", lock->is_shared ? ", between processes" : "",
                    lock->transfers_len ? "; " : "");
@@ -389,7 +393,11 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     for (size_t i = 0; i < lock->waiters_len && i < MOST_WAITERS; i++) {
         const struct lock_waiter *w = &lock->waiters[i];
         out_spaces(out, INDENT);
-        out_printf(out, "%9.3f s  %7" PRIu64 "  ", seconds(w->ns), w->waits);
+        out_printf(out, "%9.3f s  ", seconds(w->ns));
+        if (is_short)
+            out_spaces(out, 9);
+        else
+            out_printf(out, "%7" PRIu64 "  ", w->waits);
         size_t used = INDENT + 22;
         if (call_says_more(t, w->stack)) {
             text_name(out, t->stacks[w->stack].call);

@@ -15,8 +15,8 @@
  * people need it. Cost: a walk up each stack that waited or held, once; a map for each step. */
 #include "profile/analysis/recording/locks.h"
 
-#include "base/map.h"
 #include "objfile/object.h"
+#include "profile/analysis/recording/locks_private.h"
 #include "profile/analysis/recording/part_errors.h"
 #include "profile/analysis/summary.h"
 
@@ -61,53 +61,7 @@ static const struct {
     {"sleep", NULL, RECORDING_RESOURCE_SLEEP, false, false, NULL},
 };
 
-enum { KINDS_LEN = sizeof KINDS / sizeof *KINDS, NO_ROW = UINT32_MAX };
-
-/* A row, and the steps below rows, while they are made. */
-struct lock_making {
-    struct lock row;
-    uint32_t kind;  /* of KINDS */
-    uint32_t first; /* step; 0: none */
-};
-
-/* Links are numbers, as the vector of steps moves when it grows. Step 0 is no step: its time is
- * that of all, and is not read. */
-struct lock_step {
-    struct lock_holder holder;
-    uint32_t row, parent; /* parent 0: none */
-    uint32_t first, next; /* children, and siblings, by time; 0: none */
-    bool is_mixed;        /* several threads */
-};
-
-/* A stack that read or wrote, and in which row. */
-struct lock_transferring {
-    struct lock_transfer transfer;
-    uint32_t row;
-};
-
-/* A stack that waited, and for which row. */
-struct lock_waiting {
-    struct lock_waiter waiter;
-    uint32_t row;
-};
-
-/* Maps lead from what makes things equal to their numbers: a row's kind and name, a step's
- * parent and stack, a waiter's row and stack. */
-struct locks_making {
-    const struct locks_input *in;
-    struct arena *arena;
-    VEC(struct lock_stack) stacks;
-    VEC(struct lock_making) rows;
-    VEC(struct lock_step) steps; /* [0] is none */
-    VEC(struct lock_waiting) waiters;
-    VEC(struct lock_transferring) transfers;
-    VEC(struct lock_frame) frames; /* [0] is none */
-    struct map frame_of;           /* caller and function -> frame */
-    struct map same_stack;         /* innermost frame and call -> stack */
-    uint32_t *same;                /* resource -> one at the same place that says more, or itself */
-    struct map stack_of;           /* node -> stack */
-    struct map row_of, step_of, waiter_of, transfer_of;
-};
+enum { KINDS_LEN = sizeof KINDS / sizeof *KINDS };
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
@@ -208,8 +162,7 @@ static uint32_t locks_trim(const struct locks_making *m, uint32_t *functions, ui
     return kept;
 }
 
-/* The stack of a node, equal ones with equal numbers; RECORDING_NONE for the root. */
-static uint32_t locks_stack(struct locks_making *m, uint32_t node)
+uint32_t locks_stack(struct locks_making *m, uint32_t node)
 {
     const struct recording *r = m->in->recording;
     const struct call_frames *f = &m->in->frames->frames;
@@ -242,9 +195,7 @@ static uint32_t locks_stack(struct locks_making *m, uint32_t node)
     return *found;
 }
 
-/* Who waits, for people: the innermost function that is none of a library. Only if there is
- * none, the innermost at all: a row must be told by something. */
-static uint32_t locks_function(const struct locks_making *m, uint32_t stack)
+uint32_t locks_function(const struct locks_making *m, uint32_t stack)
 {
     const struct lock_frame *frames = m->frames.at;
     const struct lock_stack *s = &m->stacks.at[stack];
@@ -338,10 +289,7 @@ static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, 
     return is_told && r->resources.at[same].kind != RECORDING_RESOURCE_JOIN ? resource : same;
 }
 
-/* The row of a resource that is waited for in a stack, or of all without a name there, in which
- * `thing` is one more. */
-static uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stack,
-                               uint32_t thing)
+uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stack, uint32_t thing)
 {
     static const struct recording_resource closed = {.kind = RECORDING_RESOURCE_FILE};
     bool is_known = resource != RECORDING_NONE; /* else its descriptor had been closed */
@@ -378,9 +326,18 @@ static uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32
     return row;
 }
 
-static uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
+uint32_t locks_row(struct locks_making *m, uint32_t resource, uint32_t stack)
 {
     return locks_row_with(m, resource, stack, resource);
+}
+
+uint32_t locks_waiter(struct locks_making *m, uint32_t row, uint32_t stack)
+{
+    bool is_new;
+    uint32_t waiter = map_index(&m->waiter_of, row, stack, m->waiters.len, &is_new);
+    if (is_new)
+        vec_push(&m->waiters, ((struct lock_waiting){{.stack = stack}, row}));
+    return waiter;
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
@@ -470,7 +427,7 @@ static void locks_add_chains(struct locks_making *m)
     struct part_errors errors = {0};
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
-        bool is_new, is_first = w->parent == RECORDING_NONE;
+        bool is_first = w->parent == RECORDING_NONE;
         bool is_chosen = is_first ? w->thread == RECORDING_NONE || !m->in->choice->threads ||
                                         m->in->choice->threads[w->thread]
                                   : row[w->parent] != NO_ROW;
@@ -484,9 +441,7 @@ static void locks_add_chains(struct locks_making *m)
             if (KINDS[kind].is_io != m->in->is_io && !is_both)
                 continue;
             row[i] = locks_row(m, w->resource, stack);
-            waiter[i] = map_index(&m->waiter_of, row[i], stack, m->waiters.len, &is_new);
-            if (is_new)
-                vec_push(&m->waiters, ((struct lock_waiting){{.stack = stack}, row[i]}));
+            waiter[i] = locks_waiter(m, row[i], stack);
         } else if (is_chosen) {
             row[i] = row[w->parent];
             waiter[i] = waiter[w->parent];
@@ -507,132 +462,6 @@ static void locks_add_chains(struct locks_making *m)
     for (size_t i = m->steps.len; i-- > 1;) /* time counts for all steps before, too */
         m->steps.at[m->steps.at[i].parent].holder.ns += m->steps.at[i].holder.ns;
     arena_deinit(&scratch);
-}
-
-/* --- bytes ------------------------------------------------------------------------------------ */
-
-/* A call that was seen stands for those beside it that were not: of many small files a few are seen
- * once or twice each, with the bytes of all. */
-enum { CALLS_TO_BE_NAMED = 5 };
-
-/* The row of what was transferred; `seen`: the calls of each row of a named thing. */
-static uint32_t locks_transfer_row(struct locks_making *m, const struct recording_transfer *t,
-                                   uint32_t stack, const uint64_t *seen)
-{
-    uint32_t row = locks_row(m, t->resource, stack);
-    bool is_file = t->resource != RECORDING_NONE &&
-                   m->in->recording->resources.at[t->resource].kind == RECORDING_RESOURCE_FILE;
-    if (!is_file || !m->rows.at[row].row.name || seen[row] >= CALLS_TO_BE_NAMED)
-        return row;
-    row = locks_row_with(m, RECORDING_NONE, stack, t->resource);
-    m->rows.at[row].row.is_seldom = true;
-    return row;
-}
-
-static bool locks_takes(const struct locks_making *m, const struct recording_transfer *t)
-{
-    return !m->in->choice->threads || m->in->choice->threads[t->thread];
-}
-
-/* By row. There are no more rows than there were and one for each of these. */
-static uint64_t *locks_seen_calls(struct locks_making *m, struct arena *scratch)
-{
-    const struct recording *r = m->in->recording;
-    uint64_t *seen = ARENA_NEW(scratch, uint64_t, m->rows.len + r->transfers.len + 1);
-    for (size_t i = 0; i < r->transfers.len; i++) {
-        const struct recording_transfer *t = &r->transfers.at[i];
-        if (locks_takes(m, t))
-            seen[locks_row(m, t->resource, locks_stack(m, t->node))] += t->calls;
-    }
-    return seen;
-}
-
-/* Wholes are the two directions, and what samples stand for is drawn. Each stack gets the variance
- * of one sample more: where it begins and ends may lie between samples. */
-static void locks_add_transfer_error(struct part_errors *errors, uint32_t row,
-                                     const struct recording_transfer *t)
-{
-    double drawn = (double)t->squares, one = t->calls ? drawn / (double)t->calls : 0;
-    part_errors_add(&errors[t->is_write], 0, row, t->thread, one, drawn);
-}
-
-/* Errors are of kB^2. Programs of known truth scatter by half as much again as drawing explains
- * (bench/wall-time); why is not known. What was transferred in all is: a row has no more than that
- * and no less than nothing. */
-static void locks_sum_transfer_errors(struct locks_making *m, struct part_errors *errors,
-                                      const uint64_t all[2])
-{
-    struct arena scratch = {0};
-    const double kilo = 1000, uneven = 1.5;
-    double *widths = ARENA_NEW(&scratch, double, m->rows.len + 1);
-    for (int is_write = 0; is_write < 2; is_write++) {
-        part_errors_sum(&errors[is_write], false, widths, m->rows.len);
-        for (size_t i = 0; i < m->rows.len; i++) {
-            struct lock *of = &m->rows.at[i].row;
-            uint64_t bytes = is_write ? of->written : of->read, others = all[is_write] - bytes;
-            double farthest = (double)(bytes > others ? bytes : others);
-            double error = kilo * uneven * widths[i];
-            *(is_write ? &of->written_error : &of->read_error) =
-                error < farthest ? error : farthest;
-        }
-        part_errors_deinit(&errors[is_write]);
-    }
-    arena_deinit(&scratch);
-}
-
-/* What was transferred, to the rows of files: some of these nobody had to wait for. */
-static void locks_add_transfers(struct locks_making *m, struct locks *out)
-{
-    const struct recording *r = m->in->recording;
-    struct arena scratch = {0};
-    const uint64_t *seen = locks_seen_calls(m, &scratch);
-    struct part_errors errors[2] = {0};
-    for (size_t i = 0; i < r->transferred.len; i++) {
-        const struct recording_transferred *all = &r->transferred.at[i];
-        out->has_total = true;
-        out->total.read += all->read;
-        out->total.written += all->written;
-        out->total.read_calls += all->read_calls;
-        out->total.write_calls += all->write_calls;
-        out->total.disk_read += all->disk_read;
-        out->total.disk_written += all->disk_written;
-    }
-    for (size_t i = 0; i < r->transfers.len; i++) {
-        const struct recording_transfer *t = &r->transfers.at[i];
-        bool is_new;
-        if (!locks_takes(m, t))
-            continue;
-        uint32_t stack = locks_stack(m, t->node), row = locks_transfer_row(m, t, stack, seen);
-        uint32_t at =
-            map_index(&m->transfer_of, map_two(row, t->is_write), stack, m->transfers.len, &is_new);
-        if (is_new)
-            vec_push(&m->transfers,
-                     ((struct lock_transferring){{.stack = stack, .is_write = t->is_write}, row}));
-        struct lock_transfer *one = &m->transfers.at[at].transfer;
-        struct lock *of = &m->rows.at[row].row;
-        one->calls += t->calls;
-        one->bytes += t->bytes;
-        one->disk_bytes += t->disk_bytes;
-        *(t->is_write ? &of->written : &of->read) += t->bytes;
-        *(t->is_write ? &of->disk_written : &of->disk_read) += t->disk_bytes;
-        *(t->is_write ? &out->placed_written : &out->placed_read) += t->bytes;
-        locks_add_transfer_error(errors, row, t);
-    }
-    locks_sum_transfer_errors(m, errors, (uint64_t[]){out->placed_read, out->placed_written});
-    arena_deinit(&scratch);
-}
-
-/* By row first, as waiters are. */
-static int locks_transfers_by_bytes(const void *left, const void *right)
-{
-    const struct lock_transferring *l = left, *r = right;
-    if (l->row != r->row)
-        return l->row < r->row ? -1 : 1;
-    if (l->transfer.bytes != r->transfer.bytes)
-        return l->transfer.bytes < r->transfer.bytes ? 1 : -1;
-    if (l->transfer.is_write != r->transfer.is_write)
-        return l->transfer.is_write ? 1 : -1;
-    return (l->transfer.stack > r->transfer.stack) - (l->transfer.stack < r->transfer.stack);
 }
 
 /* --- the table ------------------------------------------------------------------------------- */
@@ -744,6 +573,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     locks_sum_waits(out, in);
     locks_find_same(&m);
     locks_add_chains(&m);
+    locks_add_short_waits(&m);
     if (in->is_io)
         locks_add_transfers(&m, out);
     locks_link_steps(&m);
@@ -751,13 +581,13 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     struct lock_waiter *waiters = ARENA_NEW(a, struct lock_waiter, m.waiters.len + 1);
     size_t waiter = 0, transfer = 0;
     struct lock_transfer *transfers = ARENA_NEW(a, struct lock_transfer, m.transfers.len + 1);
-    if (m.transfers.len)
-        qsort(m.transfers.at, m.transfers.len, sizeof *m.transfers.at, locks_transfers_by_bytes);
+    locks_sort_transfers(&m);
     if (m.waiters.len)
         qsort(m.waiters.at, m.waiters.len, sizeof *m.waiters.at, locks_waiters_by_time);
     for (uint32_t i = 0; i < m.rows.len; i++) {
         struct lock_making *of = &m.rows.at[i];
-        of->row.unheld = of->row.held_ns < of->row.ns ? KINDS[of->kind].unheld : NULL;
+        bool has_holders = of->kind != SHORT_WAITS && of->row.held_ns < of->row.ns;
+        of->row.unheld = has_holders ? KINDS[of->kind].unheld : NULL;
         locks_holders(&m, of);
         out->seen_ns += of->row.ns;
         of->row.waiters = waiters + waiter;
