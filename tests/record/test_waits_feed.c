@@ -334,6 +334,54 @@ static void test_stale_looks(void **state)
     sleeper_end(&s);
 }
 
+/* What the kernel counted of a thread's time without a CPU: exact while it sleeps, and never 0 of
+ * one that was started. */
+static uint64_t account_of(pid_t tid)
+{
+    struct proc_thread files;
+    struct proc_times times;
+    proc_thread_init(&files);
+    assert_true(proc_thread_times(&files, getpid(), tid, false, &times));
+    assert_true(times.ready_ns);
+    return times.ready_ns;
+}
+
+/* Delays of waking up: of threads that wait by their look, of others by two of the polls, once what
+ * happened before the reading is told; of what is not known any more by the end. What a thread had
+ * before it was found is none. */
+static void test_delays(void **state)
+{
+    (void)state;
+    static const struct waits_options looks = {.arch = &arch_x86_64};
+    enum { IS_LOOKED_AT, IS_FOUND, RUNS, IS_LOST, HOWS };
+    struct sleeper s = {0};
+    sleeper_begin(&s);
+    for (int how = 0; how < HOWS; how++) {
+        struct collector c = {0};
+        struct waits *w = waits_new(&c, &looks);
+        uint64_t now = now_ns(), account = account_of(s.tid);
+        if (how == IS_FOUND)
+            waits_found(w, getpid(), s.tid, MS);
+        else
+            waits_switch(w, getpid(), s.tid, MS, how == IS_LOOKED_AT, false);
+        if (how == IS_LOST)
+            waits_lost(w, 2 * MS);
+        waits_poll(w, now, 1000 * MS);
+        waits_poll(w, now, 4000 * MS); /* what the reading has beyond that may be told yet */
+        assert_int_equal(c.delayed_ns, how == IS_LOOKED_AT ? account : 0);
+        for (uint64_t told = now_ns(); told < 9 * now; told *= 2) {
+            waits_poll(w, told, told);
+            assert_int_equal(c.delayed_ns, how == IS_FOUND || how == IS_LOST ? 0 : account);
+        }
+        waits_exit(w, getpid(), s.tid, 20 * now);
+        assert_int_equal(c.delayed_ns, how == IS_FOUND ? 0 : account);
+        assert_int_equal(waits_sums(w).delayed_ns, c.delayed_ns);
+        waits_free(w);
+        toy_free(&c);
+    }
+    sleeper_end(&s);
+}
+
 /* A wait that goes on is counted as it goes on, once. */
 static void test_pieces(void **state)
 {
@@ -615,7 +663,9 @@ static void test_many_threads(void **state)
     struct waits_sums sums = waits_sums(w);
     assert_true(sums.ready_ns + sums.unknown_ns >= sum);
     assert_true(memory_after(w, &c) - before < MOST_BYTES);
-    waits_finish(w, at);
+    for (pid_t i = 0; i < LIVING; i++) /* they are known still */
+        waits_exit(w, NOBODY, NOBODY + i, at);
+    waits_finish(w, at + 1000 * MS);
     sums = waits_sums(w);
     uint64_t life = 0;
     for (uint64_t i = 0; i < LIVING; i++)
@@ -699,6 +749,7 @@ int main(void)
         cmocka_unit_test(test_places_of_the_source),
         cmocka_unit_test(test_what_proc_says),
         cmocka_unit_test(test_stale_looks),
+        cmocka_unit_test(test_delays),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_gone_at_the_end),
         cmocka_unit_test(test_waits_without_a_look),

@@ -350,6 +350,10 @@ static void test_totals(void **state)
     expect(&s, "max-cpu-growth 250ms\nconfidence 40",
            "passed      max-cpu-growth: CPU time: 2.500 s, was 2.250 s: slower (limit: 250ms)\n"
            "passed: 0 failed, 1 passed, 0 not judged\n");
+    s.c.totals.at[1].new = 2.75; /* chance must be less than what is left of all, not as much */
+    expect(&s, "max-cpu-growth 250ms\nconfidence 50",
+           "passed      max-cpu-growth: CPU time: 2.750 s, was 2.250 s: slower (limit: 250ms)\n"
+           "passed: 0 failed, 1 passed, 0 not judged\n");
     s.c.totals.at[1].verdict = TOTAL_UNJUDGED;
     s.c.totals.at[1].text = "too few runs";
     expect(&s, "max-cpu-growth 1\nmax-elapsed-growth 1",
@@ -439,7 +443,12 @@ static void test_shares(void **state)
         "to 56.00 %; 0 are allowed, and chance explains so much with a probability of 0.16 "
         "(a.c:10)\n"
         "failed: 1 failed, 0 passed, 0 not judged\n");
-    s.functions[0][0].self.share.variance = s.functions[1][0].self.share.variance = 0;
+    took(&s, 0, 5, 7.5); /* grew by just what is allowed: chance with 50 %, which is not less */
+    s.functions[0][0].self.share.variance = s.functions[1][0].self.share.variance = 0.0009;
+    expect(&s, "max-share-growth 25\nmax-share-growth ^print$=90\nconfidence 50",
+           "passed      max-share-growth: 3 functions judged; 1 not in the baseline\n"
+           "passed: 0 failed, 1 passed, 0 not judged\n");
+    took(&s, 0, 5, 5.6);
     expect(&s, "max-share-growth 5\nnoise 30\nmin-samples 1000",
            "passed      max-share-growth: 3 functions judged; 1 not in the baseline\n"
            "passed: 0 failed, 1 passed, 0 not judged\n");

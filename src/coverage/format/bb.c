@@ -71,12 +71,12 @@ struct bb_graph {
 
 /* The arc from the exit back to the entry makes the flow a circle, which `flow` does itself: it is
  * left out, unless it is counted, which would be needed to solve the rest. `left`: arcs that the
- * function has not used yet; no block may have more. */
+ * function has not used yet; no block may have more. They were checked against the bytes left. */
 static bool bb_graph_arcs(struct cursor *in, struct notes *n, struct notes_function *f,
                           uint32_t block, uint32_t *left)
 {
     uint32_t arcs = cursor_u32(in);
-    if (in->failed || arcs > *left || arcs > cursor_left(in) / 8)
+    if (in->failed || arcs > *left)
         return false;
     *left -= arcs;
     for (uint32_t i = 0; i < arcs; i++) {
@@ -94,8 +94,9 @@ static bool bb_graph_arcs(struct cursor *in, struct notes *n, struct notes_funct
     return true;
 }
 
-/* All bounds come from the bytes left: a block takes at least 4, an arc 8. On failure the arcs of
- * this function are taken back. */
+/* An arc takes 8 bytes, so that those of a function need no more memory than its file. A block
+ * takes no memory: the first that is not there is the end. On failure the arcs of this function are
+ * taken back. */
 static bool bb_graph_function(struct cursor *in, struct bb_graph *g, struct err *e)
 {
     struct notes *n = g->out;
@@ -107,8 +108,7 @@ static bool bb_graph_function(struct cursor *in, struct bb_graph *g, struct err 
     f.ident = f.name ? name_ident(f.name) : 0;
     f.blocks = cursor_u32(in);
     uint32_t left = cursor_u32(in);
-    bool ok = !in->failed && f.blocks && !bb_is_negative(f.blocks) &&
-              f.blocks <= cursor_left(in) / 4 && left <= cursor_left(in) / 8;
+    bool ok = !in->failed && f.blocks && !bb_is_negative(f.blocks) && left <= cursor_left(in) / 8;
     f.exit = f.blocks - 1;
     for (uint32_t b = 0; ok && b < f.blocks; b++)
         ok = bb_graph_arcs(in, n, &f, b, &left);

@@ -140,7 +140,7 @@ void waits_read_delays(struct waits *w, uint64_t told_ns)
     for (size_t i = 0; i < w->threads.len; i++) {
         struct waiting_thread *t = &w->threads.at[i];
         if (t->state == WAITS_THREAD_NONE || t->state == WAITS_THREAD_UNKNOWN || t->observed ||
-            (t->has_look && t->state == WAITS_THREAD_WAITS))
+            t->has_look) /* it waits, and all was told then */
             continue;
         if (t->delay_read_ns && t->delay_read_ns > told_ns)
             continue;
