@@ -195,28 +195,33 @@ static void walk_entries(struct function_walk *w, struct cursor *c)
                 w->hidden_from = 0;
             continue;
         }
-        uint32_t scope = w->hidden_from ? NO_SCOPE : w->parents[w->depth];
-        bool is_in_function = !w->hidden_from && w->in_function[w->depth];
+        if (w->hidden_from) {
+            w->depth += e.has_children;
+            continue;
+        }
+        uint32_t scope = w->parents[w->depth];
+        bool is_in_function = w->in_function[w->depth];
         bool is_function = e.tag == DW_TAG_subprogram || e.tag == DW_TAG_inlined_subroutine ||
                            e.tag == DW_TAG_entry_point;
-        if (!w->hidden_from && is_function)
+        if (is_function)
             scope = add_scope(w, &e, scope);
         if (!e.has_children)
             continue;
         /* Goes below the entry, or past all that is below it. */
         bool is_hidden =
-            w->hidden_from || w->depth + 1 >= DEEPEST ||
+            w->depth + 1 >= DEEPEST ||
             (e.tag <= INT32_MAX && !scope_may_hold_functions((int)e.tag, is_in_function));
         if (is_hidden && e.sibling > cursor_offset(c)) {
             *c = split_cursor(w->reader.unit, e.sibling);
             continue;
         }
         w->depth++;
-        if (!is_hidden) {
-            w->parents[w->depth] = scope;
-            w->in_function[w->depth] = is_in_function || is_function;
-        } else if (!w->hidden_from)
+        if (is_hidden) {
             w->hidden_from = w->depth;
+            continue;
+        }
+        w->parents[w->depth] = scope;
+        w->in_function[w->depth] = is_in_function || is_function;
     }
 }
 

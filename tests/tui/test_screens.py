@@ -269,6 +269,17 @@ class Screens(unittest.TestCase):
     def test_coverage_beside_a_base(self):
         self.screens("coverage-base", ["now.info", "--", "old.info"], ["", "$\\r", "<", "@\\r", "d", "d", "D", "c", "4"])
 
+    def test_coverage_that_was_lost(self):
+        self.screens("coverage-lost", ["old.info", "--", "now.info"], ["@\\r", "d", "d"], rows=12)
+
+    def test_lines_of_one_number(self):
+        """The way back from a line leads to that of the other source, and forward again."""
+        self.screens("lines", ["calc", "now.gmon"], ["a@vv6", "4$\\r@vv6", "<", "<", "<", ">", ">", ">"], rows=8)
+
+    def test_narrow(self):
+        """An object's name goes where that of the function would have less room than it."""
+        self.screens("narrow", ["run.monarc"], ["=10x66", "=10x65", "=10x32"])
+
     def test_both(self):
         self.screens("both", ["calc", "now.gmon", "now.info", "--", "calc", "old.gmon", "old.info"],
                      ["", "s", "s", "s", "s", "$", "@", "a", "4", "\\r", "=20x160", "1", "4", "1fhel|part\\r", "f~!part\\r",

@@ -155,10 +155,8 @@ static void line_add_copy(struct line_view *d, const struct line_view_input *in,
 
 /* Address, text, where a jump or call goes, and, where blocks were counted, how often the block
  * ran. */
-static void line_add_instruction(struct line_view *d, const struct line_view_input *in,
-                                 const struct annotated_instruction *i)
+static void line_add_instruction(struct line_view *d, const struct annotated_instruction *i)
 {
-    const struct functions *f = &in->measured->session.functions;
     const char *text = arena_printf(&d->arena, "%8" PRIx64 "  %s", i->address, i->text);
     if (i->target && i->target_offset)
         text = arena_printf(&d->arena, "%s  <%s+0x%" PRIx64 ">", text, i->target, i->target_offset);
@@ -168,7 +166,7 @@ static void line_add_instruction(struct line_view *d, const struct line_view_inp
         text = arena_printf(&d->arena, "%s  (block, ran %" PRIu64 ")", text, i->executions);
     struct detail *row = line_add(d, DETAIL_CODE, text);
     row->self = i->self;
-    row->function = i->function < f->len ? i->function : NO_NODE;
+    row->function = i->function;
 }
 
 static int line_by_self(uint32_t left, uint32_t right, const void *context)
@@ -245,7 +243,7 @@ static void line_add_code(struct line_view *d, const struct line_view_input *in)
         line_add_copy(d, in, &l.copies.at[order[i]]);
         for (size_t k = 0; k < l.all.len; k++)
             if (l.all.at[k].copy == order[i])
-                line_add_instruction(d, in, l.all.at[k].at);
+                line_add_instruction(d, l.all.at[k].at);
     }
     if (code.why_no_code)
         line_add(d, DETAIL_TEXT,
