@@ -51,10 +51,12 @@ void collector_transferred(struct collector *c, const struct recording_transferr
     (void)c, (void)all;
 }
 
+#ifndef KEEPS_TRANSFERS
 struct recording_transferred collector_transferred_so_far(const struct collector *c)
 {
     (void)c;
     return (struct recording_transferred){0};
 }
+#endif
 
 #endif

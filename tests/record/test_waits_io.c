@@ -29,6 +29,15 @@ void collector_transfer(struct collector *c, pid_t pid, pid_t tid, struct record
     told[told_len++] = t;
 }
 
+/* What the whole program transferred, as the collector has it. */
+static struct recording_transferred whole;
+
+struct recording_transferred collector_transferred_so_far(const struct collector *c)
+{
+    (void)c;
+    return whole;
+}
+
 /* --- a thread that reads ---------------------------------------------------------------------- */
 
 static pthread_barrier_t turn; /* of the thread and the test */
@@ -129,12 +138,104 @@ static void test_directions(void **state)
     assert_int_equal(told[0].bytes, 0);
 }
 
+/* Of threads that ended before their accounts were read, what the whole has beyond the others'. */
+static void test_rest_at_the_end(void **state)
+{
+    enum { NOBODY = 5000000, READ = 500, WRITTEN = 70 }; /* no process has such a number */
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &(struct waits_options){.arch = &arch_x86_64});
+    int32_t slot = waits_begin(w, NOBODY, NOBODY, WAITS_THREAD_RUNS, 1);
+    waits_io_found(w, slot);
+    struct waits_call writes = sampled;
+    writes.is_write = true;
+    vec_push(&w->threads.at[slot].io->calls, sampled);
+    vec_push(&w->threads.at[slot].io->calls, writes);
+    w->io_told = (struct recording_transferred){.read = BYTES, .written = BYTES};
+    told_len = 0;
+    waits_io_end(w, slot);
+    assert_int_equal(told_len, 0);
+    whole = (struct recording_transferred){
+        .read = BYTES + READ, .written = BYTES + WRITTEN, .read_calls = 9};
+    waits_io_finish(w, 1);
+    assert_int_equal(told_len, 2);
+    assert_int_equal(told[0].bytes, READ);
+    assert_int_equal(told[1].bytes, WRITTEN);
+    assert_int_equal(w->io_told.read, BYTES + READ); /* all is told now */
+    assert_int_equal(w->io_told.written, BYTES + WRITTEN);
+    waits_free(w);
+    toy_free(&c);
+}
+
+static int64_t number_of(const char *name)
+{
+    for (size_t i = 0; i < arch_x86_64.syscalls_len; i++)
+        if (arch_x86_64.syscalls[i] && !strcmp(arch_x86_64.syscalls[i], name))
+            return (int64_t)i;
+    fail_msg("no call %s", name);
+    return -1;
+}
+
+/* Which argument is read from, which written to, -1: none, and which says how much. */
+static void test_which_calls(void **state)
+{
+    enum { WANTED = 777 };
+    static const struct {
+        const char *name;
+        int read, write, wanted;
+    } CALLS[] = {{"recvfrom", -1, -1, -1},    {"read", 0, -1, 2},      {"pread64", 0, -1, 2},
+                 {"readv", 0, -1, -1},        {"preadv", 0, -1, -1},   {"preadv2", 0, -1, -1},
+                 {"write", -1, 0, 2},         {"pwrite64", -1, 0, 2},  {"writev", -1, 0, -1},
+                 {"pwritev", -1, 0, -1},      {"pwritev2", -1, 0, -1}, {"sendfile", 1, 0, 3},
+                 {"copy_file_range", 0, 2, 4}};
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &(struct waits_options){.arch = &arch_x86_64});
+    int32_t slot = waits_begin(w, getpid(), gettid(), WAITS_THREAD_WAITS, 1);
+    int others[2];
+    uint32_t resources[] = {RECORDING_NONE, RECORDING_NONE}; /* what is read and written */
+    assert_int_equal(pipe(others), 0);
+    for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++) {
+        struct waits_look look = {.state = WAITS_BLOCKED, .syscall = number_of(CALLS[i].name)};
+        for (size_t k = 0; k < WAITS_ARGUMENTS; k++)
+            look.arguments[k] = UINT64_MAX; /* no descriptor */
+        if (CALLS[i].read >= 0)
+            look.arguments[CALLS[i].read] = (uint64_t)ends[0];
+        if (CALLS[i].write >= 0)
+            look.arguments[CALLS[i].write] = (uint64_t)others[1];
+        if (CALLS[i].wanted >= 0)
+            look.arguments[CALLS[i].wanted] = WANTED;
+        told_len = 0;
+        waits_io_waiting(w, slot, &look);
+        const struct waits_io *io = w->threads.at[slot].io;
+        if (!i) {
+            assert_null(io);
+            continue;
+        }
+        assert_int_equal(io->calls.len, (CALLS[i].read >= 0) + (CALLS[i].write >= 0));
+        for (size_t k = 0; k < io->calls.len; k++) {
+            const struct waits_call *call = &io->calls.at[k];
+            assert_int_equal(call->is_write, k || CALLS[i].read < 0);
+            assert_int_equal(call->wanted, CALLS[i].wanted >= 0 ? WANTED : UINT64_MAX);
+            assert_true(call->is_wait && call->resource != RECORDING_NONE);
+            if (resources[call->is_write] == RECORDING_NONE)
+                resources[call->is_write] = call->resource;
+            assert_int_equal(call->resource, resources[call->is_write]);
+        }
+    }
+    assert_int_not_equal(resources[0], resources[1]);
+    close(others[0]);
+    close(others[1]);
+    waits_free(w);
+    toy_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pipes),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_pipes),       cmocka_unit_test(test_files),
+        cmocka_unit_test(test_directions),  cmocka_unit_test(test_rest_at_the_end),
+        cmocka_unit_test(test_which_calls),
     };
     pthread_t thread;
     if (access("/proc/self/io", R_OK)) {

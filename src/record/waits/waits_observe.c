@@ -228,7 +228,7 @@ void waits_observed_end(struct waits *w, struct waiting_thread *t, uint64_t at_n
     if (at_ns > t->counted_ns)
         t->counted_ns = at_ns;
     if (o->ran_ns) {
-        uint64_t all = o->only_ns == o->ran_ns ? o->only_most_ns : o->ran_most_ns;
+        uint64_t all = o->ran_most_ns;
         observed_settle(w, t, all, o->ran_waits, false);
         observed_exact(o, &o->latest, t->counted_ns, o->waited_ns + all);
     }
