@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -471,7 +472,7 @@ lost 3 profiles of objects, which the sidecar only names
 
     def test_sum_gcda(self):
         source = self.work / "turns.c"
-        source.write_text("int main(int c, char **v) { (void)v; int n = 0;\n"
+        source.write_text("int never(void) { return 7; }\nint main(int c, char **v) { (void)v; int n = 0;\n"
                           "while (c < 9)\n n += c++;\n return n > 99; }\n")
         run(*CC, "--coverage", "-fprofile-update=single", "-o", "turns", "turns.c", cwd=self.work)
         parts = []
@@ -480,6 +481,11 @@ lost 3 profiles of objects, which the sidecar only names
             parts.append(self.work / f"part{i}.gcda")
             next(self.work.glob("*turns.gcda")).rename(parts[-1])
         run(MONARC, "merge", "-o", self.work / "expected.gcda", *parts)
+        # What never ran is a length alone, also of files in which its zeros are spelled out.
+        marked = struct.pack("=Ii", 0x01a10000, -8)
+        for part in parts:
+            data = part.read_bytes()
+            part.write_bytes(data.replace(marked, struct.pack("=Ii", 0x01a10000, 8) + bytes(8)))
         for add in self.each_way("sum_gcda"):
             add(self.work / "sum.gcda", *parts)
             self.assertEqual((self.work / "sum.gcda").read_bytes(),

@@ -639,6 +639,39 @@ static void code_that_makes_no_call(void **state)
     assert_int_equal(ptrace(PTRACE_SETREGS, pid, 0, &r), 0);
     assert_false(ptrace_rest_begin(&rest, &(struct ptrace_cut){.pid = pid, .tid = pid}));
     assert_int_equal(rest.tid, 0);
+    /* What was written below the stack for it is taken back. */
+    uint8_t below[FORM_SCRATCH_BYTES], empty[FORM_SCRATCH_BYTES] = {0};
+    make_pieces();
+    m = (struct made){
+        .number = SYS_writev, .result = 15, .arguments = {(uint64_t)null, at(pieces), 3}};
+    assert_true(ptrace_memory_write(pid, at(pieces), pieces, sizeof pieces));
+    set_registers(pid, &m);
+    assert_int_equal(ptrace(PTRACE_GETREGS, pid, 0, &r), 0);
+    r.rip = at(text) + 2;
+    assert_int_equal(ptrace(PTRACE_SETREGS, pid, 0, &r), 0);
+    assert_false(ptrace_rest_begin(&rest, &(struct ptrace_cut){.pid = pid, .tid = pid}));
+    assert_true(ptrace_memory_read(pid, rest.scratch.at, below, sizeof below));
+    assert_memory_equal(below, empty, sizeof below);
+    assert_true(rest.scratch.at > at(stack) && rest.scratch.at < at(stack + sizeof stack));
+    end_child(pid);
+}
+
+/* Each register that is told, and no other. */
+static void registers_that_are_known(void **state)
+{
+    pid_t pid = stopped_child(false);
+    struct ptrace_registers r;
+    (void)state;
+    set_registers(pid, &(struct made){.number = SYS_read, .arguments = {11, 22, 33}});
+    memset(&r, 0xff, sizeof r); /* what was there before says nothing */
+    assert_true(ptrace_registers_read(pid, &r));
+    assert_int_equal(r.user.known, 0xffff); /* 16 of DWARF's numbers; the pc is apart */
+    assert_int_equal(r.user.pc, at(code_64) + 2);
+    assert_int_equal(r.user.at[5], 11); /* rdi */
+    assert_int_equal(r.user.at[4], 22); /* rsi */
+    assert_int_equal(r.user.at[1], 33); /* rdx */
+    assert_int_equal(r.sp, at(stack + sizeof stack));
+    assert_int_equal(r.syscall, SYS_read);
     end_child(pid);
 }
 
@@ -683,6 +716,7 @@ int main(void)
         cmocka_unit_test(a_filter_may_not_know_how_to_go_on),
         cmocka_unit_test(limits_of_sockets),
         cmocka_unit_test(code_that_makes_no_call),
+        cmocka_unit_test(registers_that_are_known),
     };
     alarm(600);
     return cmocka_run_group_tests(tests, open_all, NULL);

@@ -200,7 +200,7 @@ static void sampling_look_at_all(struct ptrace_source *s)
     for (size_t i = 0; i < s->threads.at.len; i++) {
         struct ptrace_thread *t = &s->threads.at.at[i];
         bool is_out = t->is_asked || t->is_ending || t->is_held || !t->process->has_executed;
-        bool is_chosen = !sampling_is_quiet(t) || chance >= 1 || sampling_random(s) <= chance;
+        bool is_chosen = !sampling_is_quiet(t) || sampling_random(s) <= chance;
         if (!is_out && is_chosen && sampling_look_at(s, t))
             vec_push(&s->running, t->tid);
         bool is_quiet = sampling_is_quiet(t);
