@@ -1,14 +1,20 @@
-/* Graphs of gcc before 3.4: what is taken for one, each limit by itself, and that numbers without
- * bytes behind them cost no memory. */
+/* Graphs, counters and lines of gcc before 3.4: what is taken for one, each limit by itself, and
+ * that numbers without bytes behind them cost no memory. */
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
-enum { END = 0x80000001u, MOST = 1 << 24 };
+#define END   UINT32_C(0x80000001) /* and what stands around names; in lines around files */
+#define TEXT  END
+#define NAMED UINT32_C(0x80000002)
+#define DA_33 UINT32_C(0x8000007b)
+
+enum { MOST = 1 << 24 };
 
 /* Numbers of 4 bytes, one behind the other; the highest bit is the sign. */
 static struct bytes words(uint8_t *to, const uint32_t *numbers, size_t len)
@@ -82,12 +88,114 @@ static void test_what_is_a_graph(void **state)
     assert_false(bb_graph_probe(WORDS(END, 1, 'f', 5, 7, 3)));
 }
 
+/* --- counters --------------------------------------------------------------------------------- */
+
+/* The number of counts fills the file, or it is gcc 3.3's. */
+static void test_what_is_counters(void **state)
+{
+    (void)state;
+    assert_true(bb_counters_probe(WORDS(1, 0, 5, 0)));
+    assert_false(bb_counters_probe(WORDS(2, 0, 5, 0)));
+    assert_false(bb_counters_probe(WORDS(1, 0, 5, 0, 9)));
+    assert_false(bb_counters_probe(WORDS(0, 0)));
+    assert_true(bb_counters_probe(WORDS(DA_33)));
+}
+
+static void test_counters(void **state)
+{
+    (void)state;
+    struct counters row = {0}, negative = {0}, cut = {0}, summed = {0};
+    struct err e = {0};
+    assert_true(bb_counters_read(WORDS(2, 0, 5, 0, 6, 1), "x", &row, &e));
+    assert_int_equal(row.values.len, 2);
+    assert_true(row.values.at[1] == (UINT64_C(1) << 32) + 6);
+    assert_false(bb_counters_read(WORDS(1, 0, 5, END), "x", &negative, &e));
+    assert_false(bb_counters_read(WORDS(DA_33, 1, 0, END, 1, 'f', END, 7, 2, 5, 0), "x", &cut, &e));
+    /* The program's statistics stand first: how many, the sum, the largest. */
+    assert_true(
+        bb_counters_read(WORDS(DA_33, 0, 40, 1, 2, 0, 3, 0, 4, 5, 0, 6, 0), "x", &summed, &e));
+    assert_int_equal(summed.summaries.len, 2);
+    assert_int_equal(summed.summaries.at[0].sum, 5);
+    assert_int_equal(summed.summaries.at[1].sum, 2);
+    assert_int_equal(summed.summaries.at[1].run_max, 3);
+    assert_int_equal(summed.records.at[1].what, COUNTED_PROGRAM_SUMMARY);
+    counters_deinit(&row);
+    counters_deinit(&negative);
+    counters_deinit(&cut);
+    counters_deinit(&summed);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+#define F   NAMED, 'f', NAMED
+#define G   NAMED, 'g', NAMED
+#define A_C TEXT, 'a' | '.' << 8 | 'c' << 16, TEXT
+
+/* Two graphs of three blocks. */
+static bool read_lines(struct bytes in, struct notes *n, struct err *e)
+{
+    assert_true(
+        bb_graph_read(WORDS(3, 1, 1, 1, 0, 0, 0, END, 3, 1, 1, 2, 0, 0, 0, END), "x", n, e));
+    return bb_lines_read(in, "x", n, e);
+}
+
+/* The second function has no lines, and no file. */
+static void test_lines(void **state)
+{
+    (void)state;
+    struct notes n = {0};
+    struct err e = {0};
+    assert_true(read_lines(WORDS(F, 0, A_C, 7, 8, G, 0, 0), &n, &e));
+    assert_string_equal(n.functions.at[0].name, "f");
+    assert_int_equal(n.functions.at[0].start_line, 7);
+    assert_int_equal(n.functions.at[0].file, 0);
+    assert_string_equal(n.files.at[0], "a.c");
+    assert_int_equal(n.functions.at[0].runs, 1);
+    assert_int_equal(n.runs.at[0].block, 1);
+    assert_int_equal(n.lines.len, 2);
+    assert_string_equal(n.functions.at[1].name, "g");
+    assert_int_equal(n.functions.at[1].runs, 0);
+    assert_int_equal(n.functions.at[1].start_line, 0);
+    assert_int_equal(n.functions.at[1].file, (uint32_t)NO_INDEX);
+    notes_deinit(&n);
+}
+
+/* The last block before the exit may end, or not; with fewer or more blocks, or lines that are no
+ * function's or no file's, nothing is taken. */
+static void test_lines_that_do_not_fit(void **state)
+{
+    (void)state;
+    const struct {
+        struct bytes in;
+        const char *words; /* of the error; NULL: none */
+    } cases[] = {{WORDS(F, 0, A_C, 7, 0, G, 0), NULL},
+                 {WORDS(F, A_C, 7, G, 0), "has 1 blocks of 'f'"},
+                 {WORDS(F, A_C, 7, 0, 0, 0, G, 0), "has 4 blocks of 'f'"},
+                 {WORDS(F, 0, A_C, 7), "names 1 functions"},
+                 {WORDS(A_C, 7, F, 0, G, 0), "at offset 12:"},
+                 {WORDS(F, 0, A_C, 7, END | 9, G, 0), "at offset 32:"},
+                 {WORDS(F, 7, 0, G, 0), "at offset 12:"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct notes n = {0};
+        struct err e = {0};
+        bool ok = read_lines(cases[i].in, &n, &e);
+        if (ok != !cases[i].words || (!ok && !strstr(e.line, cases[i].words)))
+            fail_msg("case %zu: %s", i, e.line);
+        assert_true(ok || !(n.files.len + n.runs.len + n.lines.len));
+        notes_deinit(&n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_graph),
         cmocka_unit_test(test_numbers_without_bytes),
         cmocka_unit_test(test_what_is_a_graph),
+        cmocka_unit_test(test_what_is_counters),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lines_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
