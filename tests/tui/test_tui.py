@@ -493,6 +493,28 @@ class Terminal(Case):
         self.assertIn("monarc: nix: No such file", text)
 
 
+class Hangup(unittest.TestCase):
+    def test_without_a_signal(self):
+        """Under nohup(1) only the terminal itself says that it is gone."""
+        pid, screen = pty.fork()
+        if pid == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            os.chdir(PROGRAMS)
+            os.environ["TERM"] = "xterm"
+            os.execv(monarc_path(), [monarc_path(), "tui", "demo", "demo.gmon"])
+        got = b""
+        while b"functions" not in got:
+            got += os.read(screen, 65536)
+        os.close(screen)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while os.waitpid(pid, os.WNOHANG)[0] == 0:
+            if time.monotonic() > end:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                self.fail("it still runs")
+            time.sleep(0.02)
+
+
 def output_of(arguments, keys, folder, **environment):
     """All bytes that a terminal of 80 columns gets, while keys are typed."""
     pid, screen = pty.fork()

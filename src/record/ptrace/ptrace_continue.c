@@ -370,8 +370,6 @@ static bool form_is_short(const struct call_form *form, const struct ptrace_call
                           pid_t tid)
 {
     uint64_t done = (uint64_t)call->result;
-    struct form_pieces p;
-    struct form_place place;
     switch ((enum form_rest)form->rest) {
     case REST_NONE: return false;
     case REST_BYTES:
@@ -381,11 +379,7 @@ static bool form_is_short(const struct call_form *form, const struct ptrace_call
             return false;
         break;
     case REST_VECTOR:
-    case REST_MESSAGE:
-        if (!form_find_pieces(form, call, tid, &p) ||
-            !form_find_place(call, tid, &p, done, &place) || done >= place.whole)
-            return false;
-        break;
+    case REST_MESSAGE: break; /* whether pieces are left is seen as they are sought */
     case REST_MESSAGES:
         if (done >= form_argument(call, form->length) ||
             (!strcmp(form->name, "sendmmsg") && !form_is_whole_message(form, call, tid, done - 1)))

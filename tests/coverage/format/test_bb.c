@@ -104,7 +104,7 @@ static void test_what_is_counters(void **state)
 static void test_counters(void **state)
 {
     (void)state;
-    struct counters row = {0}, negative = {0}, cut = {0}, summed = {0};
+    struct counters row = {0}, negative = {0}, cut = {0}, summed = {0}, thrice = {0};
     struct err e = {0};
     assert_true(bb_counters_read(WORDS(2, 0, 5, 0, 6, 1), "x", &row, &e));
     assert_int_equal(row.values.len, 2);
@@ -114,6 +114,7 @@ static void test_counters(void **state)
     /* The program's statistics stand first: how many, the sum, the largest. */
     assert_true(
         bb_counters_read(WORDS(DA_33, 0, 40, 1, 2, 0, 3, 0, 4, 5, 0, 6, 0), "x", &summed, &e));
+    assert_int_equal(summed.groups, 1);
     assert_int_equal(summed.summaries.len, 2);
     assert_int_equal(summed.summaries.at[0].sum, 5);
     assert_int_equal(summed.summaries.at[1].sum, 2);
@@ -123,6 +124,10 @@ static void test_counters(void **state)
     counters_deinit(&negative);
     counters_deinit(&cut);
     counters_deinit(&summed);
+    /* Each program that ran leaves a group. */
+    assert_true(bb_counters_read(WORDS(DA_33, 0, 0, DA_33, 0, 0, DA_33, 0, 0), "x", &thrice, &e));
+    assert_int_equal(thrice.groups, 3);
+    counters_deinit(&thrice);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
