@@ -46,7 +46,10 @@ bool coverage_session_find(struct coverage_session *s, const struct coverage_opt
                            struct err *e)
 {
     static const char HERE[] = ".";
+    struct find_rules rules = o->find;
     s->has_files = true;
+    /* With tests kept apart, which counters an object has decides what is read at all. */
+    rules.trusts_names = !o->read.by_test && !o->read.only;
     progress_phase(o->read.progress, "looking for files", 0);
     if (!o->paths_len && !coverage_files_look(&s->files, HERE, &o->find, e))
         return false;
@@ -55,7 +58,7 @@ bool coverage_session_find(struct coverage_session *s, const struct coverage_opt
             return false;
     if (o->runs && !coverage_files_look_at_runs(&s->files, o->runs, &o->find, e))
         return false;
-    coverage_files_pair(&s->files, &o->find);
+    coverage_files_pair(&s->files, &rules);
     const char *where = o->paths_len ? o->paths[0] : "the current folder";
     if (s->files.profiles.len && !find_programs(s, o, e))
         return false;
@@ -133,6 +136,12 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     if (!s->has_files && !coverage_session_find(s, o, e))
         return false;
     coverage_read(&s->files, &o->filter, &o->read, &s->reading);
+    if (s->reading.is_wrong) {
+        coverage_reading_deinit(&s->reading);
+        s->reading = (struct coverage_reading){.is_wrong = false};
+        coverage_files_pair_by_stamps(&s->files);
+        coverage_read(&s->files, &o->filter, &o->read, &s->reading);
+    }
     progress_phase(o->read.progress, "adding up coverage", 0);
     choose_project(s, o, &project);
     s->root = project.root;
@@ -186,6 +195,7 @@ struct job {
     const struct read_rules *rules;
     const struct keyed *objects; /* the largest first */
     struct worker *workers;
+    bool is_wrong; /* as in struct coverage_reading: nobody need go on */
 };
 
 /* One thread's. All but `table`, `names` and `problems` is scratch. */
@@ -200,7 +210,7 @@ struct worker {
     VEC(uint32_t) sources;
     const struct read_rules *rules;
     const struct coverage_files *found;
-    bool has_begun;
+    bool has_begun, is_wrong;
 };
 
 void coverage_reading_deinit(struct coverage_reading *r)
@@ -292,6 +302,24 @@ static bool read_add_sum(struct worker *w, const struct coverage_object *object)
     return true;
 }
 
+/* Whether counters that were given by name are of another compilation than the notes. Those that
+ * were read say so themselves. */
+static bool read_is_wrong(const struct worker *w, const struct coverage_object *object,
+                          const struct counters_file *file, bool is_read)
+{
+    const struct object_pair *p = &w->pair;
+    return file->is_by_name &&
+           !(is_read && p->counters.counters.origin.stamp == p->notes.notes.origin.stamp) &&
+           !coverage_files_is_pair(object->notes, file->path);
+}
+
+/* Without notes nothing is read of the counters. */
+static void read_compare_stamps(struct worker *w, const struct coverage_object *object)
+{
+    for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
+        w->is_wrong |= read_is_wrong(w, object, &w->found->counters.at[i], false);
+}
+
 /* One run after the other, each with its own problems, and kept apart by test if that was asked
  * for. */
 static void read_add_runs(struct worker *w, const struct coverage_object *object)
@@ -299,10 +327,13 @@ static void read_add_runs(struct worker *w, const struct coverage_object *object
     for (uint32_t i = object->first_counters; i != NONE; i = w->found->counters.at[i].next)
         if (read_is_wanted(w, w->found->counters.at[i].test)) {
             struct object_pair *p = &w->pair;
-            const char *path = w->found->counters.at[i].path;
+            const struct counters_file *file = &w->found->counters.at[i];
+            const char *path = file->path;
             const struct counters *c = &p->counters.counters;
-            w->sums.counters += object_pair_load_counters(
-                p, path, w->found->counters.at[i].is_rfc ? ARCS_DA : ARCS_GCDA, &w->problems);
+            bool is_read = object_pair_load_counters(p, path, file->is_rfc ? ARCS_DA : ARCS_GCDA,
+                                                     &w->problems);
+            w->is_wrong |= read_is_wrong(w, object, file, is_read);
+            w->sums.counters += is_read;
             object_pair_solve(p, w->rules->repairs);
             if (c->functions.len)
                 object_pair_report_pairing(p, object->notes, path, &w->problems);
@@ -336,8 +367,10 @@ static void read_add_object(struct worker *w, const struct coverage_files *found
         return;
     }
     if (!object_pair_load_notes(p, object->notes, object->is_rfc ? ARCS_BBG : ARCS_GCNO,
-                                &w->problems))
+                                &w->problems)) {
+        read_compare_stamps(w, object);
         return;
+    }
     w->sums.objects++;
     if (is_unrun && p->notes_are_whole && !n->functions.len)
         return; /* nothing but data: there is nothing to run */
@@ -418,11 +451,15 @@ static void read_add_file(size_t i, unsigned worker, void *context)
     if (!w->has_begun)
         memory_keep_of_thread();
     w->has_begun = true;
+    if (__atomic_load_n(&job->is_wrong, __ATOMIC_RELAXED))
+        return;
     if (i < found->objects.len)
         read_add_object(w, found, &found->objects.at[job->objects[i].item]);
     else
         read_add_trace(w, found->traces.at[i - found->objects.len],
                        found->tests.at[found->trace_tests.at[i - found->objects.len]]);
+    if (w->is_wrong)
+        __atomic_store_n(&job->is_wrong, true, __ATOMIC_RELAXED);
     progress_step(job->rules->progress);
 }
 
@@ -474,7 +511,9 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
         source_names_deinit(&job.workers[i].names);
         problems_deinit(&job.workers[i].problems);
     }
-    coverage_read_llvm(found, filter, rules, out);
+    out->is_wrong = job.is_wrong;
+    if (!job.is_wrong)
+        coverage_read_llvm(found, filter, rules, out);
     for (size_t i = 0; i < found->counters.len; i++)
         if (!found->counters.at[i].is_paired)
             problem_add(&out->problems, PROBLEM_LOST, "%s: has no notes: no %s",

@@ -75,8 +75,9 @@ struct counters_file {
     const char *path;
     uint32_t next; /* of the same object, or NO_INDEX */
     bool is_paired;
-    bool is_rfc;   /* da, not gcda */
-    uint32_t test; /* in tests */
+    bool is_rfc;     /* da, not gcda */
+    bool is_by_name; /* its stamp was not compared: coverage_files_is_pair() */
+    uint32_t test;   /* in tests */
 };
 
 /* A profile of clang or rustc. */
@@ -107,7 +108,9 @@ struct coverage_files {
     bool has_trouble;             /* one of them may well be read the next time */
     struct map stems;             /* number of a path without suffix -> objects */
     struct intern names;
-    struct map files; /* device and inode: seen */
+    struct map files;  /* device and inode: seen */
+    struct map inodes; /* of entries of folders -> counters, or NO_INDEX: they are in `files` */
+    bool knows_all;    /* all counters are in `files` */
 };
 
 /* How folders are searched, and how programs were told to place their counters (libgcov's
@@ -116,6 +119,7 @@ struct find_rules {
     bool follows_links; /* symbolic links to folders, inside those that were named */
     const char *prefix; /* as GCOV_PREFIX when the program ran, or NULL */
     unsigned strip;     /* GCOV_PREFIX_STRIP */
+    bool trusts_names;  /* stamps are left to whoever reads the counters */
 };
 
 /* Looks at a folder or file that was named. Counters in it are of a test of that name. */
@@ -140,6 +144,12 @@ MUST_CHECK bool coverage_files_find_programs(struct coverage_files *f, const cha
  * with the same file name and stamp; among several, to the one whose path has the longest end in
  * common with it. */
 void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules);
+
+/* Whether the stamps of the two files are the same. */
+bool coverage_files_is_pair(const char *notes, const char *counters);
+
+/* After some were found not to be a pair: gives all that went by name alone by stamps, too. */
+void coverage_files_pair_by_stamps(struct coverage_files *f);
 void coverage_files_deinit(struct coverage_files *f);
 
 /* --- reading (coverage.c) --------------------------------------------------------------------- */
@@ -169,6 +179,7 @@ struct coverage_reading {
     uint64_t objects, unrun, counters, traces; /* that were read */
     uint64_t system_sources, unwanted_sources; /* names left out, over all objects' */
     uint64_t unknown_functions, repaired_functions;
+    bool is_wrong; /* counters went by name to notes that they are not of; all else is unfinished */
 };
 
 /* What clang and rustc have of their own (coverage_llvm.c): profiles are summed, programs' mappings

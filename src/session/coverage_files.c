@@ -2,7 +2,8 @@
  *
  * Folders are walked without recursion, with a list of those still to do. Each file and folder is
  * taken once, whatever names and links lead to it (by device and inode), so that loops end and no
- * count is added twice.
+ * count is added twice. Of counters there may be ten million, so stat() is called for those alone
+ * whose number in the folder another one has, too, as all names of one file do.
  *
  * Pairing goes from the certain to the probable, and counters that found their object are not
  * asked again:
@@ -13,8 +14,13 @@
  *      several the longest common end
  *
  * The stamp in both headers ties a gcda to the compilation that made its gcno, so step 3 cannot
- * pair files of two builds. Paths are interned: a step costs one look-up for each file, and step 3
- * at most NAMESAKES comparisons for a name such as main.gcda that is everywhere. */
+ * pair files of two builds. Who reads the counters anyhow may look at the stamp then: they are
+ * given to the notes that are nearest of all by path, if one is, and if a stamp is another, step 3
+ * is done again with all stamps. Had it been done with them at once, the nearest of all would have
+ * been the nearest of its stamp, too.
+ *
+ * Paths are interned: a step costs one look-up for each file, and step 3 at most NAMESAKES
+ * comparisons for a name such as main.gcda that is everywhere. */
 #include "session/coverage.h"
 
 #include "base/bytes.h"
@@ -45,6 +51,7 @@ void coverage_files_deinit(struct coverage_files *f)
     vec_free(&f->unreadable);
     map_deinit(&f->stems);
     map_deinit(&f->files);
+    map_deinit(&f->inodes);
     intern_deinit(&f->names);
     arena_deinit(&f->arena);
 }
@@ -57,6 +64,35 @@ static bool files_is_new_file(struct coverage_files *f, const struct stat *st)
     return is_new;
 }
 
+/* Asks for device and inode of counters that were taken by their number in a folder. */
+static void files_learn(struct coverage_files *f, uint32_t counters)
+{
+    struct stat st;
+    if (!stat(f->counters.at[counters].path, &st))
+        map_at(&f->files, st.st_ino, st.st_dev, 0, NULL);
+}
+
+/* Before a file is asked for that was not met as an entry of its own: all of them are known by
+ * device and inode from now on, as some file systems number entries in another way than files. */
+static void files_learn_all(struct coverage_files *f)
+{
+    for (uint32_t i = 0; i < f->counters.len && !f->knows_all; i++)
+        files_learn(f, i);
+    f->knows_all = true;
+}
+
+/* Counters that no other name in any folder leads to so far. */
+static bool files_is_only_name(struct coverage_files *f, const struct dirent *entry)
+{
+    bool is_new;
+    uint32_t *first = map_at(&f->inodes, entry->d_ino, 0, map_value(f->counters.len), &is_new);
+    if (!is_new && *first != NONE) {
+        files_learn(f, *first);
+        *first = NONE;
+    }
+    return is_new;
+}
+
 /* What a file is, by the end of its name. */
 struct file_role {
     bool is_notes, is_counters, is_rfc;
@@ -65,17 +101,27 @@ struct file_role {
 
 static struct file_role files_role_of(const char *name)
 {
-    bool is_gcno = path_has_suffix(name, ".gcno"), is_bbg = path_has_suffix(name, ".bbg");
-    bool is_gcda = path_has_suffix(name, ".gcda"), is_da = path_has_suffix(name, ".da");
-    bool is_profile = path_has_suffix(name, ".profraw") || path_has_suffix(name, ".profdata") ||
-                      path_has_suffix(name, ".proftext");
-    return (struct file_role){is_gcno || is_bbg, is_gcda || is_da, is_bbg || is_da, is_profile};
+    const char *dot = strrchr(name, '.'), *end = dot ? dot + 1 : "";
+    bool is_bbg = !strcmp(end, "bbg"), is_da = !strcmp(end, "da");
+    return (struct file_role){
+        .is_notes = is_bbg || !strcmp(end, "gcno"),
+        .is_counters = is_da || !strcmp(end, "gcda"),
+        .is_rfc = is_bbg || is_da,
+        .is_profile =
+            !strcmp(end, "profraw") || !strcmp(end, "profdata") || !strcmp(end, "proftext"),
+    };
 }
 
 /* The number of the path without its suffix: what notes and counters of one object share. */
 static uint32_t files_stem_of(struct coverage_files *f, const char *path)
 {
     return intern(&f->names, path, (size_t)(strrchr(path, '.') - path));
+}
+
+/* INTERN_NONE: no notes have it. */
+static uint32_t files_stem_of_counters(const struct coverage_files *f, const char *path)
+{
+    return intern_find(&f->names, path, (size_t)(strrchr(path, '.') - path));
 }
 
 static void files_add_notes(struct coverage_files *f, const char *path, uint64_t size)
@@ -93,8 +139,10 @@ static void files_add_counters(struct coverage_files *f, const char *path, uint6
 {
     /* The signature is that of files_add_notes(), which files_take_if_there() calls as well. */
     (void)size;
-    vec_push(&f->counters, (struct counters_file){path, NONE, false, files_role_of(path).is_rfc,
-                                                  map_value(f->tests.len - 1)});
+    vec_push(&f->counters, (struct counters_file){.path = path,
+                                                  .next = NONE,
+                                                  .is_rfc = files_role_of(path).is_rfc,
+                                                  .test = map_value(f->tests.len - 1)});
 }
 
 /* The test is that which is looked at. */
@@ -127,10 +175,13 @@ struct walk {
 
 static const char *files_joined(struct arena *a, const char *folder, const char *name)
 {
-    if (!strcmp(folder, "."))
-        return arena_printf(a, "%s", name);
-    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    return arena_printf(a, "%s%s%s", folder, slash, name);
+    size_t before = strcmp(folder, ".") ? strlen(folder) : 0, len = strlen(name);
+    bool has_slash = before && folder[before - 1] != '/';
+    char *path = arena_alloc_text(a, before + has_slash + len + 1);
+    memcpy(path, folder, before);
+    path[before] = '/';
+    memcpy(path + before + has_slash, name, len + 1);
+    return path;
 }
 
 /* What CMake compiles to find out about the compiler and the system is nobody's project, below
@@ -141,7 +192,7 @@ static bool files_is_of_cmake(const char *folder, const char *name)
                                          "CheckTypeSize", /* these, too */
                                          "CMakeScratch", "CMakeTmp",
                                          "CMakeDetermineCompilerABI"}; /* _CXX.bin: programs */
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    for (size_t i = 0; i < sizeof begins / sizeof *begins && *name == 'C'; i++)
         if (!strncmp(name, begins[i], strlen(begins[i])) && strstr(folder, "CMakeFiles"))
             return true;
     return false;
@@ -149,7 +200,8 @@ static bool files_is_of_cmake(const char *folder, const char *name)
 
 /* One entry of a folder. Names decide before stat() is called, as most files of a build are
  * neither notes nor counters, and a build has a hundred thousand of them. Nor is it called for
- * LLVM's profiles, of which there may be as many: who reads them knows a file by then. */
+ * LLVM's profiles, of which there may be as many: who reads them knows a file by then; and hardly
+ * for counters. */
 static void files_take_entry(struct walk *w, int fd, const char *folder, const struct dirent *entry)
 {
     struct coverage_files *f = w->found;
@@ -168,6 +220,13 @@ static void files_take_entry(struct walk *w, int fd, const char *folder, const s
         files_add_profile(f, files_joined(&f->arena, folder, entry->d_name));
         return;
     }
+    bool is_entry = role.is_counters && entry->d_type == DT_REG;
+    if (is_entry && !f->knows_all && files_is_only_name(f, entry)) {
+        files_add_counters(f, files_joined(&f->arena, folder, entry->d_name), 0);
+        return;
+    }
+    if (role.is_counters && !is_entry)
+        files_learn_all(f);
     bool follows = is_file || w->rules->follows_links;
     if (fstatat(fd, entry->d_name, &st, follows ? 0 : AT_SYMLINK_NOFOLLOW)) {
         if (is_file || errno_is_trouble(errno))
@@ -257,6 +316,7 @@ static void files_take_if_there(struct coverage_files *f, const char *path,
                                             uint64_t size))
 {
     struct stat st;
+    files_learn_all(f);
     if (stat(path, &st)) {
         if (errno_is_trouble(errno))
             files_cannot(f, path, errno);
@@ -497,32 +557,65 @@ struct namesakes {
     VEC(uint32_t) next;
 };
 
-static uint32_t files_base_of(struct coverage_files *f, const char *path)
+static void files_list_namesakes(struct coverage_files *f, struct namesakes *names)
 {
-    const char *base = path_base_name(path);
-    return intern(&f->names, base, path_stem_length(base));
+    for (uint32_t i = 0; i < f->objects.len; i++) {
+        const char *base = path_base_name(f->objects.at[i].notes);
+        uint32_t number = intern(&f->names, base, path_stem_length(base));
+        uint32_t *first = map_at(&names->first, number, 0, NONE, NULL);
+        vec_push(&names->next, *first);
+        *first = i;
+    }
+}
+
+static void files_forget_namesakes(struct namesakes *names)
+{
+    map_deinit(&names->first);
+    vec_free(&names->next);
 }
 
 enum { NAMESAKES = 4096 }; /* looked at for one counters file */
 
-/* Step 3 above. */
+/* Step 3 above; `stamp` is that of the counters, or NULL: whatever it is. *is_tie: another one is
+ * as near. */
 static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *names,
-                              const char *path)
+                              const struct counters_file *c, const uint32_t *stamp, bool *is_tie)
 {
-    const uint32_t *first = map_find(&names->first, files_base_of(f, path), 0);
-    bool is_rfc = files_role_of(path).is_rfc;
-    uint32_t best = NONE, stamp = first && !is_rfc ? files_stamp_in(path) : 0;
+    const char *base = path_base_name(c->path);
+    uint32_t number = intern_find(&f->names, base, path_stem_length(base));
+    const uint32_t *first = number == INTERN_NONE ? NULL : map_find(&names->first, number, 0);
+    uint32_t best = NONE;
     unsigned best_common = 0, steps = 0;
+    *is_tie = false;
     for (uint32_t i = first ? *first : NONE; i != NONE && steps++ < NAMESAKES;
          i = names->next.at[i]) {
-        unsigned common = files_common_end(f->objects.at[i].notes, path);
-        if ((best == NONE || common > best_common) && f->objects.at[i].is_rfc == is_rfc &&
-            (is_rfc || files_stamp_of(&f->objects.at[i]) == stamp)) {
+        struct coverage_object *o = &f->objects.at[i];
+        if (o->is_rfc != c->is_rfc || (stamp && files_stamp_of(o) != *stamp))
+            continue;
+        unsigned common = files_common_end(o->notes, c->path);
+        *is_tie = best != NONE && (common == best_common || (common < best_common && *is_tie));
+        if (best == NONE || common > best_common) {
             best = i;
             best_common = common;
         }
     }
     return best;
+}
+
+/* Proposals' files have no stamp. */
+static void files_give_to_nearest(struct coverage_files *f, const struct namesakes *names,
+                                  uint32_t counters, bool trusts_names)
+{
+    struct counters_file *c = &f->counters.at[counters];
+    bool is_tie;
+    uint32_t object = files_nearest(f, names, c, NULL, &is_tie);
+    c->is_by_name = object != NONE && !c->is_rfc && trusts_names && !is_tie;
+    if (object != NONE && !c->is_rfc && !c->is_by_name) {
+        uint32_t stamp = files_stamp_in(c->path);
+        object = files_nearest(f, names, c, &stamp, &is_tie);
+    }
+    if (object != NONE)
+        files_give(f, counters, object);
 }
 
 /* The object of that name and family; da can be read with gcno. */
@@ -536,10 +629,13 @@ static const uint32_t *files_object_of(const struct coverage_files *f, uint32_t 
 static void files_leave_out_da(struct coverage_files *f)
 {
     struct map of_gcc = {0};
+    bool has_da = false;
     for (uint32_t i = 0; i < f->counters.len; i++)
+        has_da |= f->counters.at[i].is_rfc;
+    for (uint32_t i = 0; i < f->counters.len && has_da; i++)
         if (!f->counters.at[i].is_rfc)
             map_index(&of_gcc, files_stem_of(f, f->counters.at[i].path), 0, i, NULL);
-    for (uint32_t i = 0; i < f->objects.len; i++) {
+    for (uint32_t i = 0; i < f->objects.len && has_da; i++) {
         uint32_t *at = &f->objects.at[i].first_counters;
         while (*at != NONE) {
             struct counters_file *c = &f->counters.at[*at];
@@ -554,14 +650,26 @@ static void files_leave_out_da(struct coverage_files *f)
     map_deinit(&of_gcc);
 }
 
-/* Steps 1 and 2 are look-ups. Step 3 reads headers, and only if something is left: for each such
+/* What goes by all pairs together. */
+static void files_end_pairs(struct coverage_files *f)
+{
+    files_leave_out_da(f);
+    /* Notes of both families for one object: what has no counters there has them here. */
+    for (uint32_t i = 0; i < f->objects.len; i++) {
+        struct coverage_object *other = &f->objects.at[i];
+        const uint32_t *twin = map_find(&f->stems, files_stem_of(f, other->notes), !other->is_rfc);
+        other->is_known = twin && f->objects.at[*twin].first_counters != NONE;
+    }
+}
+
+/* Steps 1 and 2 are look-ups. Step 3 may read headers, and only if something is left: for each such
  * file at most NAMESAKES objects of its name. */
 void coverage_files_pair(struct coverage_files *f, const struct find_rules *rules)
 {
     bool is_complete = true;
     for (uint32_t i = 0; i < f->counters.len; i++) {
         const struct counters_file *c = &f->counters.at[i];
-        const uint32_t *object = files_object_of(f, files_stem_of(f, c->path), c->is_rfc);
+        const uint32_t *object = files_object_of(f, files_stem_of_counters(f, c->path), c->is_rfc);
         if (object)
             files_give(f, i, *object);
         is_complete &= object != NULL;
@@ -589,29 +697,41 @@ void coverage_files_pair(struct coverage_files *f, const struct find_rules *rule
     }
     if (!is_complete) {
         struct namesakes names = {0};
-        for (uint32_t i = 0; i < f->objects.len; i++) {
-            uint32_t *first =
-                map_at(&names.first, files_base_of(f, f->objects.at[i].notes), 0, NONE, NULL);
-            vec_push(&names.next, *first);
-            *first = i;
-        }
-        for (uint32_t i = 0; i < f->counters.len; i++) {
-            if (f->counters.at[i].is_paired)
-                continue;
-            uint32_t object = files_nearest(f, &names, f->counters.at[i].path);
-            if (object != NONE)
-                files_give(f, i, object);
-        }
-        map_deinit(&names.first);
-        vec_free(&names.next);
+        files_list_namesakes(f, &names);
+        for (uint32_t i = 0; i < f->counters.len; i++)
+            if (!f->counters.at[i].is_paired)
+                files_give_to_nearest(f, &names, i, rules->trusts_names);
+        files_forget_namesakes(&names);
     }
-    files_leave_out_da(f);
-    /* Notes of both families for one object: what has no counters there has them here. */
+    files_end_pairs(f);
+}
+
+bool coverage_files_is_pair(const char *notes, const char *counters)
+{
+    return files_stamp_in(notes) == files_stamp_in(counters);
+}
+
+void coverage_files_pair_by_stamps(struct coverage_files *f)
+{
+    struct namesakes names = {0};
     for (uint32_t i = 0; i < f->objects.len; i++) {
-        struct coverage_object *other = &f->objects.at[i];
-        const uint32_t *twin = map_find(&f->stems, files_stem_of(f, other->notes), !other->is_rfc);
-        other->is_known = twin && f->objects.at[*twin].first_counters != NONE;
+        uint32_t *at = &f->objects.at[i].first_counters;
+        while (*at != NONE) {
+            struct counters_file *c = &f->counters.at[*at];
+            if (c->is_by_name)
+                *at = c->next;
+            else
+                at = &c->next;
+        }
     }
+    files_list_namesakes(f, &names);
+    for (uint32_t i = 0; i < f->counters.len; i++)
+        if (f->counters.at[i].is_by_name) {
+            f->counters.at[i].is_paired = false;
+            files_give_to_nearest(f, &names, i, false);
+        }
+    files_forget_namesakes(&names);
+    files_end_pairs(f);
 }
 
 /* Tracefiles one by one, for those who do not add them up. */
