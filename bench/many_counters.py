@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """many_counters.py: `monarc cover` of the counters of many runs of a program of many objects.
 
-usage: many_counters.py [--objects N] [--runs N] [--ranks N] [--folder DIR] [--monarc FILE]
+usage: many_counters.py [--objects N] [--runs N] [--ranks N] [--rounds N] [--folder DIR] [--monarc FILE]
 
 Compiles N objects, runs the program once, and copies its counters, so that each count has to be that
 of one run times their number, which is checked. The folder should be in memory: 1,000,000 files take
 4 GB there. Prints CPU time, elapsed time and memory.
 
 With --ranks, as many processes with one thread each share the work as ranks of a job do, and the CPU time
-of the busiest stands against that of one process alone: on as many free CPUs these are elapsed times.
+of the busiest stands against that of one process alone: on as many free CPUs these are elapsed times. One and
+all run in turn, --rounds times, and medians are compared.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import json
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -87,6 +89,7 @@ def main():
     parser.add_argument("--objects", type=int, default=4000)
     parser.add_argument("--runs", type=int, default=250)
     parser.add_argument("--ranks", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--monarc", default=ROOT / "build/monarc", type=os.path.abspath)
     args = parser.parse_args()
@@ -101,10 +104,13 @@ def main():
         print(f"{args.objects * args.runs} files of {args.objects} objects: {cpu:.1f} s CPU, "
               f"{elapsed:.1f} s, {after.ru_maxrss / 1024:.0f} MB (the largest of all that was started)")
         if args.ranks:
-            (alone,), of_one = as_ranks(args.monarc, folder, 1)
-            shared, of_all = as_ranks(args.monarc, folder, args.ranks)
-            print(f"{args.ranks} ranks: {max(shared):.2f} s CPU of the busiest, {alone:.2f} s of one process: "
-                  f"{alone / max(shared):.2f} times as fast; {'the same bytes' if of_one == of_all else 'OTHER BYTES'}")
+            rounds = [(as_ranks(args.monarc, folder, 1), as_ranks(args.monarc, folder, args.ranks))
+                      for _ in range(args.rounds)]
+            alone = statistics.median(used for ((used,), _), _ in rounds)
+            busiest = statistics.median(max(used) for _, (used, _) in rounds)
+            same = all(one == of_all for (_, one), (_, of_all) in rounds)
+            print(f"{args.ranks} ranks: {busiest:.2f} s CPU of the busiest, {alone:.2f} s of one process: "
+                  f"{alone / busiest:.2f} times as fast; {'the same bytes' if same else 'OTHER BYTES'}")
         once = counts(args.monarc, folder, "runs/1")
         wrong = [key for key, count in once.items() if everything.get(key) != args.runs * count]
         print(f"{len(once)} lines, {len(wrong)} of them wrong")

@@ -451,12 +451,14 @@ static bool cover_open_shared(struct cover *c, struct share *s, struct coverage_
 {
     struct cover_options *o = (struct cover_options *)c->options;
     const struct coverage_files *found = &c->session.files;
+    /* An object is solved and printed in the time that so many of its counters take to be read. */
+    enum { OBJECT_COUNTERS = 10 };
     enum share_turn turn;
     uint32_t part;
     size_t first, len;
     if (!coverage_session_find(&c->session, &o->session, e))
         return false;
-    share_count(s, coverage_sums_inputs(found));
+    share_count(s, coverage_sums_inputs(found), OBJECT_COUNTERS * found->objects.len);
     while ((turn = share_next(s, &part)) == SHARE_PART) {
         share_slice(s, part, &first, &len);
         if (!coverage_sums_write(found, &o->session.read, first, len, share_part(s, part), e))

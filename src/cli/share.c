@@ -62,9 +62,12 @@ struct share {
     int64_t began_real;
     struct share_peer *peers;
     bool *is_made, *is_there; /* parts: that we made; that somebody did */
+    uint64_t ahead;           /* inputs' worth of work that the first rank has at the end */
     pthread_t beat;
     bool has_beat;
-    bool is_ending; /* set by us, read by the beat */
+    pthread_mutex_t ending;
+    pthread_cond_t ends;
+    bool is_ending; /* by `ending`: set by us, read by the beat */
 };
 
 static int64_t share_seconds(clockid_t clock)
@@ -101,15 +104,48 @@ static void share_say_alive(const struct share *s, unsigned beat, int flags)
     share_say(s, word, flags);
 }
 
-/* A thread of its own, since merging a large input may take longer than the others' patience. */
+/* A thread of its own, since merging a large input may take longer than the others' patience. It
+ * ends when it is told to, not half a second later. */
 static void *share_beat(void *argument)
 {
-    const struct share *s = argument;
-    for (unsigned beat = 1; !__atomic_load_n(&s->is_ending, __ATOMIC_ACQUIRE); beat++) {
+    struct share *s = argument;
+    struct timespec next;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    pthread_mutex_lock(&s->ending);
+    for (unsigned beat = 1; !s->is_ending; beat++) {
         share_say_alive(s, beat, 0);
-        share_sleep(BEAT_MS);
+        next.tv_nsec += BEAT_MS * 1000000L;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        while (!s->is_ending && !pthread_cond_timedwait(&s->ends, &s->ending, &next))
+            ;
     }
+    pthread_mutex_unlock(&s->ending);
     return NULL;
+}
+
+/* Moments of the clock that nobody sets. */
+static void share_start_beat(struct share *s)
+{
+    pthread_condattr_t how;
+    pthread_mutex_init(&s->ending, NULL);
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->ends, &how);
+    pthread_condattr_destroy(&how);
+    s->has_beat = pthread_create(&s->beat, NULL, share_beat, s) == 0;
+}
+
+static void share_end_beat(struct share *s)
+{
+    if (s->has_beat) {
+        pthread_mutex_lock(&s->ending);
+        s->is_ending = true;
+        pthread_cond_signal(&s->ends);
+        pthread_mutex_unlock(&s->ending);
+        pthread_join(s->beat, NULL);
+    }
+    s->has_beat = false;
 }
 
 /* Reads what a rank says now; it lives if that is new, or was not long ago. */
@@ -141,16 +177,24 @@ const char *share_part(struct share *s, uint32_t part)
     return arena_printf(&s->arena, "%s/part-%" PRIu32 "%s", s->folder, part, s->suffix);
 }
 
+/* Where a part begins, if the first one has its own work ahead of all inputs. */
+static size_t share_begin_of(const struct share *s, uint32_t part)
+{
+    uint64_t at = (s->inputs + s->ahead) * part / s->parts;
+    return at > s->ahead ? (size_t)(at - s->ahead) : 0;
+}
+
 /* Neighbours stay together, in order: the sum of the parts is that of one process, to the byte. */
 void share_slice(const struct share *s, uint32_t part, size_t *first, size_t *len)
 {
-    *first = (size_t)((uint64_t)s->inputs * part / s->parts);
-    *len = (size_t)((uint64_t)s->inputs * (part + 1) / s->parts) - *first;
+    *first = share_begin_of(s, part);
+    *len = share_begin_of(s, part + 1) - *first;
 }
 
-void share_count(struct share *s, size_t inputs)
+void share_count(struct share *s, size_t inputs, size_t ahead)
 {
     s->inputs = inputs;
+    s->ahead = ahead;
 }
 
 uint32_t share_parts(const struct share *s)
@@ -268,7 +312,7 @@ static bool share_enter(struct share *s, struct err *e)
     if (own && unlink(own) && errno != ENOENT)
         share_remove(own, false);
     share_say_alive(s, 0, O_CREAT);
-    s->has_beat = pthread_create(&s->beat, NULL, share_beat, s) == 0;
+    share_start_beat(s);
     return true;
 }
 
@@ -328,9 +372,7 @@ void share_end(struct share *s, bool is_finished)
 {
     const char *gone = arena_printf(&s->arena, "%s.done-%" PRIu32, s->folder, s->rank);
     bool is_last = true;
-    __atomic_store_n(&s->is_ending, true, __ATOMIC_RELEASE);
-    if (s->has_beat)
-        pthread_join(s->beat, NULL);
+    share_end_beat(s);
     if (!is_finished) {
         char word[WORD_BYTES] = {0};
         memcpy(word, ENDED, sizeof ENDED);

@@ -23,8 +23,10 @@ uint64_t share_hash(int argc, char *const *argv);
 /* *out is NULL if there is nothing to share: no rank of a job, a single input, standard output. */
 MUST_CHECK bool share_begin(struct share **out, const struct share_request *request, struct err *e);
 
-/* How many inputs there are, the same for all ranks: before share_next(). */
-void share_count(struct share *s, size_t inputs);
+/* How many inputs there are, and for how many of them the work stands that is left when all parts
+ * are there, as the first rank has less of the rest for it; the same for all ranks: before
+ * share_next(). */
+void share_count(struct share *s, size_t inputs, size_t ahead);
 
 /* What to do next: a part, which goes where share_part() says; or to put all parts together; or
  * nothing more, as somebody has. Waits as long as others are at work. */

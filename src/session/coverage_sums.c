@@ -34,22 +34,29 @@
 
 /* Which counters of an object can be added up. */
 struct sums_row {
-    uint64_t len;  /* 0: there is one, or they are of the other family */
+    uint64_t len;
     uint64_t hash; /* of their paths, in any order */
 };
 
-/* Addition does not mind the order in which a folder lists its files. A da among them is another
- * program's way of counting, and is read by itself. */
+/* 0: there is one, or they are of the other family. A da among them is another program's way of
+ * counting, and is read by itself. */
+static uint64_t sums_row_length(const struct coverage_files *f, const struct coverage_object *o)
+{
+    uint64_t len = 0;
+    for (uint32_t i = o->first_counters; i != NONE; i = f->counters.at[i].next, len++)
+        if (o->is_rfc || f->counters.at[i].is_rfc)
+            return 0;
+    return len > 1 ? len : 0;
+}
+
+/* Addition does not mind the order in which a folder lists its files. A machine of the other byte
+ * order has other hashes: its sums are not used. */
 static struct sums_row sums_row_of(const struct coverage_files *f, const struct coverage_object *o)
 {
-    struct sums_row row = {0};
-    for (uint32_t i = o->first_counters; i != NONE; i = f->counters.at[i].next, row.len++) {
-        const char *path = f->counters.at[i].path;
-        if (o->is_rfc || f->counters.at[i].is_rfc)
-            return (struct sums_row){0};
-        row.hash += hash_fnv64((const uint8_t *)path, strlen(path));
-    }
-    return row.len > 1 ? row : (struct sums_row){0};
+    struct sums_row row = {.len = sums_row_length(f, o)};
+    for (uint32_t i = row.len ? o->first_counters : NONE; i != NONE; i = f->counters.at[i].next)
+        row.hash += hash_bytes(f->counters.at[i].path, strlen(f->counters.at[i].path));
+    return row;
 }
 
 /* The length of the row. An object with one file of counters is not in it: its sum would be read in
@@ -58,7 +65,7 @@ uint64_t coverage_sums_inputs(const struct coverage_files *found)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < found->objects.len; i++)
-        n += sums_row_of(found, &found->objects.at[i]).len;
+        n += sums_row_length(found, &found->objects.at[i]);
     return n;
 }
 
@@ -140,13 +147,14 @@ static void sums_list_tasks(struct sums_job *job, uint64_t first, uint64_t len)
         qsort(notes, f->objects.len, sizeof *notes, sums_by_path);
     for (size_t i = 0; i < f->objects.len; i++) {
         uint32_t object = *map_find(&by_notes, map_pointer(notes[i]), 0);
-        struct sums_row row = sums_row_of(f, &f->objects.at[object]);
-        uint64_t from = at > first ? at : first, to = at + row.len < end ? at + row.len : end;
+        uint64_t row = sums_row_length(f, &f->objects.at[object]);
+        uint64_t from = at > first ? at : first, to = at + row < end ? at + row : end;
         if (from < to)
-            vec_push(&job->tasks,
-                     (struct sums_task){
-                         .object = object, .row = row, .first = from - at, .len = to - from});
-        at += row.len;
+            vec_push(&job->tasks, (struct sums_task){.object = object,
+                                                     .row = sums_row_of(f, &f->objects.at[object]),
+                                                     .first = from - at,
+                                                     .len = to - from});
+        at += row;
     }
     map_deinit(&by_notes);
     arena_deinit(&scratch);
