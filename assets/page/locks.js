@@ -5,6 +5,7 @@ const DOINGS = ["waited", "ran", "was stopped", "had ended", "could not be seen"
 const WAIT_CHOICES = [["locks", "locks"], ["others", "other waits"], ["files", "files, pipes and sockets"]];
 const NO_WAITS = { locks: "No thread was seen waiting for a lock.", others: "No thread was seen waiting for anything but locks and files.",
     files: "No thread was seen waiting for a file, pipe or socket." };
+const SHORT_WAITS = "short waits"; // a kind; they have time and stacks, and nobody counted them
 
 const secondsText = ns => `${(Number(ns) / 1e9).toFixed(3)}${NARROW}s`;
 
@@ -37,7 +38,7 @@ function rowsOf(list, row) {
 
 function waiterTable(row) {
     const t = page.profile.locks, w = t.waiters, rows = rowsOf(w, row).map(i =>
-        [element("span", { class: "heat" }, secondsText(w.ns[i]), bar(Number(w.ns[i]) / Number(t.ns[row]))), countText(w.waits[i]), waitStack(w.stack[i], true)]);
+        [element("span", { class: "heat" }, secondsText(w.ns[i]), bar(Number(w.ns[i]) / Number(t.ns[row]))), t.kind[row] === SHORT_WAITS ? "" : countText(w.waits[i]), waitStack(w.stack[i], true)]);
     return smallTable("Waiting in", ["time", "waits", "stack, innermost first"], rows, 2);
 }
 
@@ -82,8 +83,8 @@ function waitDetails(row) {
     if (row === undefined)
         return panel;
     panel.append(heading(`${plain(t.kind[row])} ${waitName(row)}`),
-        element("p", { class: "remark" }, `${secondsText(t.ns[row])}${t.kind[row] === "short waits" ? ", not looked at" : ` in ${counted(t.waits[row], "wait")}`}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
-        element("h3", {}, t.is_lock[row] ? "While who held it" : "Meanwhile, whoever it waits for"), holderTree(row),
+        element("p", { class: "remark" }, `${secondsText(t.ns[row])}${t.kind[row] === SHORT_WAITS ? ", not looked at" : ` in ${counted(t.waits[row], "wait")}`}${t.is_shared[row] ? ", in memory that processes share" : ""}${transferText(t.read[row], t.read_error[row], "read")}${transferText(t.written[row], t.written_error[row], "written")}`),
+        ...(t.kind[row] === SHORT_WAITS ? [] : [element("h3", {}, t.is_lock[row] ? "While who held it" : "Meanwhile, whoever it waits for"), holderTree(row)]),
         element("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "stacks that waited" }, waiterTable(row)));
     return panel;
 }
@@ -104,7 +105,7 @@ function showLocks(main, parameters) {
         open: choose, columns: [
             { id: "time", title: "waited", number: true, key: row => Number(t.ns[row]), hint: "of all threads together",
                 cell: row => element("span", { class: "heat" }, secondsText(t.ns[row]), bar(Number(t.ns[row]) / most)) },
-            { id: "waits", title: "waits", number: true, key: row => Number(t.waits[row]), cell: row => t.kind[row] === "short waits" ? "" : countText(t.waits[row]) },
+            { id: "waits", title: "waits", number: true, key: row => Number(t.waits[row]), cell: row => t.kind[row] === SHORT_WAITS ? "" : countText(t.waits[row]) },
             { id: "held", title: "holder seen", number: true, key: row => Number(t.held_ns[row]) / Number(t.ns[row] || 1),
                 hint: "for which part of the time it is known what the holder did", cell: row => t.is_lock[row] || Number(t.held_ns[row]) ? percentText(Number(t.held_ns[row]) / Number(t.ns[row] || 1)) : "" },
             { id: "kind", title: "kind", key: row => t.kind[row], cell: row => plain(t.kind[row]) },
@@ -112,7 +113,7 @@ function showLocks(main, parameters) {
         ] });
     main.append(element("div", { class: "tools" }, selectOf("show", WAIT_CHOICES, of, chosen => go({ ...currentParameters(), of: chosen }))),
         element("p", { class: "remark" }, `Threads waited ${secondsText(t.waited_ns)}, and ${secondsText(t.ready_ns)} for a CPU; ${secondsText(seen)} of it are below, ` +
-            `${secondsText(t.unseen_ns)} were in waits that were not looked at.`),
+            `${secondsText(t.unseen_ns)} were in waits without a stack.`),
         table.element, details);
     if (shown.length)
         table.choose(0);

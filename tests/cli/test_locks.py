@@ -367,7 +367,7 @@ class Reports(Case):
 
     def test_locks(self):
         self.assertEqual(self.text("locks", self.folder), """\
-Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits that were not looked at
+Waiting  4.250 s of all threads; 3.200 s of it below; 0.050 s in waits without a stack
 
 Locks
 
@@ -386,7 +386,7 @@ mutex (2 of them) waited for in box::open: 0.200 s in 2 waits
 
     def test_files(self):
         self.assertEqual(self.text("io", self.folder), """\
-Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits that were not looked at
+Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits without a stack
 
 file /data/wal: 1.000 s in 6 waits
   waiting in
@@ -401,7 +401,7 @@ file /data/wal: 1.000 s in 6 waits
         run.transferred.append((6_000_000, 2_500_000, 40, 10, 1_000_000, 2_500_000))
         folder = run.write(self.dir / "bytes.monarc")
         self.assertEqual(self.text("io", folder), """\
-Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits that were not looked at
+Waiting  4.250 s of all threads; 1.000 s of it below; 0.050 s in waits without a stack
 Bytes    6.000 MB read (1.000 MB from disk), 2.500 MB written in 50 calls; 94.1 % of them below
 
 file /data/wal: 1.000 s in 6 waits; 5.000 MB read (1.000 MB from disk), 2.500 MB written

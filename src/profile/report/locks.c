@@ -452,7 +452,7 @@ void locks_text(struct out *out, const struct report_input *in)
     out_printf(out, "; %.3f s of %s below", seconds(t->seen_ns),
                seconds(t->ready_ns) >= LEAST_SHOWN ? "both" : "it");
     if (t->unseen_ns)
-        out_printf(out, "; %.3f s in waits that were not looked at", seconds(t->unseen_ns));
+        out_printf(out, "; %.3f s in waits without a stack", seconds(t->unseen_ns));
     out_char(out, '\n');
     if (t->has_total)
         put_total(out, t);
