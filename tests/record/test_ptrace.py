@@ -150,7 +150,7 @@ def processes(t, work):
             else [f"{names} {len(log.of('maps'))}"])
     log = recording_log.record(work, "children", 0.2)
     threads = [tuple(x[1:3]) for x in log.of("name")]
-    t.clean("each name once", [f"{threads}"] * (not threads or len(set(threads)) != len(threads)))
+    t.clean("each name once", [f"{threads}"] * (len(set(threads)) != len(threads)))
     t.clean("each fork and each end", [] if len(log.of("fork")) == 3 and len(log.of("exit")) == 3
             else [f"{log.of('fork')} {log.of('exit')}"])
     log = recording_log.record(work, "children", 0.5, options=("-n",))

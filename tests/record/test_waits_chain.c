@@ -130,11 +130,77 @@ static void test_what_samples_were_asked(void **state)
     toy_free(&c);
 }
 
+/* Looks again, of which all see what one saw a moment ago: that is what `glance` says. */
+static void look_again(struct waits *w, struct waits_chain *chain,
+                       const struct waits_glance *glance)
+{
+    for (size_t i = 0; i < WAITS_GLANCES; i++)
+        w->glances[i] = *glance;
+    w->again_ns = 0;
+    waits_chain_again(w, 1);
+    assert_int_equal(chain->looks.at[chain->looks.len - 1].at_ns, glance->at_ns);
+    chain->looks.at[chain->looks.len - 1].at_ns = 0; /* long ago */
+}
+
+/* What is seen again has the step that it has, and of many looks that are alike there are two. */
+static void test_what_is_seen_again(void **state)
+{
+    enum { WAITER = 2, HOLDER, NEXT, FIRST = 0 };
+    (void)state;
+    struct collector c = {0};
+    struct waits *w = waits_new(&c, &no_looks);
+    struct waits_chain *chain = calloc(1, sizeof *chain);
+    assert_non_null(chain);
+    int32_t waiter = waits_begin(w, 1, WAITER, WAITS_THREAD_WAITS, 0),
+            holder = waits_begin(w, 1, HOLDER, WAITS_THREAD_RUNS, 0);
+    w->threads.at[waiter].chain = chain;
+    waits_queue(w, waiter, &w->held);
+    vec_push(&c.steps, ((struct recording_link){.parent = RECORDING_NONE}));
+    struct waits_glance glance = {.pid = 1,
+                                  .at_ns = UINT64_MAX / 2, /* never long ago */
+                                  .number = 5,
+                                  .len = 1,
+                                  .steps = {{.thread = HOLDER, .node = 7}},
+                                  .tids = {HOLDER, NEXT}};
+    static const struct {
+        uint64_t number;
+        uint32_t looks, step, steps;
+    } SEEN[] = {{5, 1, 1, 2}, {5, 2, 1, 2}, {5, 2, 1, 2}, {6, 3, 2, 3},
+                {6, 4, 2, 3}, {6, 4, 2, 3}, {0, 5, 3, 4}, {0, 6, 4, 5}};
+    for (size_t i = 0; i < sizeof SEEN / sizeof *SEEN; i++) {
+        glance.number = SEEN[i].number; /* 0: of nobody else */
+        look_again(w, chain, &glance);
+        assert_int_equal(chain->looks.len, SEEN[i].looks);
+        assert_int_equal(chain->looks.at[chain->looks.len - 1].step, SEEN[i].step);
+        assert_int_equal(c.steps.len, SEEN[i].steps);
+        assert_int_equal(c.steps.at[SEEN[i].step].parent, FIRST);
+        assert_int_equal(c.steps.at[SEEN[i].step].node, 7);
+    }
+    assert_int_equal(w->asked.len, 0);
+    glance.number = 8; /* two steps, of which the last runs */
+    glance.len = 2;
+    glance.steps[1] = (struct recording_link){.thread = NEXT, .node = 9};
+    glance.asked = HOLDER;
+    look_again(w, chain, &glance);
+    assert_int_equal(c.steps.len, 7);
+    assert_int_equal(c.steps.at[5].parent, FIRST);
+    assert_int_equal(c.steps.at[6].parent, 5);
+    assert_int_equal(c.steps.at[6].thread, NEXT);
+    assert_int_equal(w->asked.len, 1);
+    assert_int_equal(w->asked.at[0].parent, 5);
+    assert_int_equal(w->asked.at[0].thread, NEXT);
+    assert_int_equal(w->asked.at[0].slot, waiter);
+    assert_int_equal(w->threads.at[holder].asked, 1);
+    waits_free(w);
+    toy_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_how_sure_looks_are),
         cmocka_unit_test(test_what_samples_were_asked),
+        cmocka_unit_test(test_what_is_seen_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
