@@ -135,14 +135,19 @@ static void files_add_notes(struct coverage_files *f, const char *path, uint64_t
                                                    .test = map_value(f->tests.len - 1)});
 }
 
-static void files_add_counters(struct coverage_files *f, const char *path, uint64_t size)
+static void files_push_counters(struct coverage_files *f, const char *path, bool is_rfc)
 {
-    /* The signature is that of files_add_notes(), which files_take_if_there() calls as well. */
-    (void)size;
     vec_push(&f->counters, (struct counters_file){.path = path,
                                                   .next = NONE,
-                                                  .is_rfc = files_role_of(path).is_rfc,
+                                                  .is_rfc = is_rfc,
                                                   .test = map_value(f->tests.len - 1)});
+}
+
+/* The signature is that of files_add_notes(), which files_take_if_there() calls as well. */
+static void files_add_counters(struct coverage_files *f, const char *path, uint64_t size)
+{
+    (void)size;
+    files_push_counters(f, path, files_role_of(path).is_rfc);
 }
 
 /* The test is that which is looked at. */
@@ -222,7 +227,7 @@ static void files_take_entry(struct walk *w, int fd, const char *folder, const s
     }
     bool is_entry = role.is_counters && entry->d_type == DT_REG;
     if (is_entry && !f->knows_all && files_is_only_name(f, entry)) {
-        files_add_counters(f, files_joined(&f->arena, folder, entry->d_name), 0);
+        files_push_counters(f, files_joined(&f->arena, folder, entry->d_name), role.is_rfc);
         return;
     }
     if (role.is_counters && !is_entry)
