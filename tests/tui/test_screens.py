@@ -192,6 +192,8 @@ class Screens(unittest.TestCase):
         calc = run.object(FILE, str(folder / "calc"), low=0x401000, high=0x402000)
         kernel, wait, cut = run.object(KERNEL), run.object(WAIT), run.object(CUT)
         gone = run.object(FILE, "/nonexistent/libgone.so.1", low=0x1000, high=0x3000)
+        shutil.copy(folder / "calc", folder / "plugin.so")
+        plugin = run.object(FILE, str(folder / "plugin.so"), low=0x401000, high=0x402000)
         run.process(7, 1, calc, "calc", user=700 * PERIOD, system=100 * PERIOD, status=3 << 8)
         run.process(9, 7, calc, "calc", user=200 * PERIOD, status=0)
         run.process(11, 7, None, "sh", status=9)
@@ -205,7 +207,7 @@ class Screens(unittest.TestCase):
         run.sample([(calc, main + 12)], 120, thread=2)
         run.sample([(cut, 0), (gone, 0x1234)], 60, thread=2)
         run.sample([(calc, main), (wait, 7)], 19, thread=2)
-        run.sample([(gone, 0x1300)], 1, thread=3)
+        run.sample([(plugin, helper + 4)], 1, thread=3)
         run.write(folder / "run.monarc")
 
     def screens(self, golden, operands, keys, rows=20, columns=100):
@@ -278,7 +280,7 @@ class Screens(unittest.TestCase):
 
     def test_narrow(self):
         """An object's name goes where that of the function would have less room than it."""
-        self.screens("narrow", ["run.monarc"], ["=10x66", "=10x65", "=10x32"])
+        self.screens("narrow", ["run.monarc"], ["=10x66", "=10x60", "=10x59", "=10x32"])
 
     def test_both(self):
         self.screens("both", ["calc", "now.gmon", "now.info", "--", "calc", "old.gmon", "old.info"],

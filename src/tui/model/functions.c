@@ -280,8 +280,12 @@ const char *function_row_name(const struct functions_table *t, const struct func
 
 const char *function_row_object(const struct functions_table *t, const struct function_row *r)
 {
-    return r->flat ? function_object_label(&t->in.measured->session.functions, r->flat->function)
-                   : NULL;
+    const struct functions *f = &t->in.measured->session.functions;
+    const char *label = r->flat ? function_object_label(f, r->flat->function) : NULL;
+    /* A name that was made up, as "[no symbol] (libz.so.1)", may say it itself. */
+    bool is_said =
+        label && f->at[r->flat->function].is_made && strstr(f->at[r->flat->function].name, label);
+    return is_said ? NULL : label;
 }
 
 double function_row_share(const struct functions_table *t, const struct function_row *r)
