@@ -215,7 +215,7 @@ static void add_inlined(struct inlining *n, const struct line_positions_program 
     for (uint32_t i = 0; i < f->len; i++)
         if (counted_name(n->c, f->at[i].name) != INTERN_NONE)
             vec_push(&ranges, ((struct object_range){f->at[i].start, f->at[i].last + 1}));
-    object_each_position_within(program->object, ranges.at, ranges.len, visit_inlined, n);
+    object_each_position_within(program->object, ranges.at, ranges.len, NULL, visit_inlined, n);
     source_profile_add(out, &n->fresh);
     source_profile_deinit(&n->fresh);
     map_deinit(&n->line_of);

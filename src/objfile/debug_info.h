@@ -132,8 +132,11 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
 size_t line_table_sequence_from(const struct line_table *t, uint64_t address);
 
 /* Which of several blocks of its line a row is of: the compiler numbers them. 0 for the first, and
- * unless the sections say that discriminators are kept. */
-uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row);
+ * unless the sections say that discriminators are kept. Rows are asked for in the order of their
+ * addresses: *behind is how many discriminators are at or below the first one's, and moves on. */
+size_t line_table_discriminators_until(const struct line_table *t, uint64_t address);
+uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row,
+                                  size_t *behind);
 
 /* The path of a row's file, or NULL; strings that have to be made live in `a`. */
 const char *line_table_path(struct line_table *t, uint32_t file, struct arena *a);
@@ -185,18 +188,49 @@ struct scope {
     const char *name;
     uint64_t low;    /* where its first range starts */
     uint32_t parent; /* the function this one stands in; NO_SCOPE: none */
-    /* Of a split unit, which has no `die`: */
+    /* As the name: of a split unit, which has no `die`, from the start; of another one when asked
+     * for, because most never are. */
     uint32_t call_file, call_line, call_discriminator, declared;
     bool is_inlined;
     bool is_linkage; /* the name is one of the symbol table, so far as the language tells */
-    bool is_named;   /* name and is_linkage are known: scope_name() */
+    bool is_named;   /* name, is_linkage and the numbers are known */
+    bool is_looked_up;
+    const char *looked_up; /* where is_looked_up: what compilers look the function up by */
+};
+
+/* What entries say of functions, as they say it. */
+enum scope_fact {
+    FACT_LINKAGE_NAME,
+    FACT_MIPS_LINKAGE_NAME,
+    FACT_NAME,
+    FACT_DECLARED,
+    FACTS_INHERITED, /* what is not said of an instance is said of its origin */
+    FACT_ORIGIN = FACTS_INHERITED,
+    FACT_SPECIFICATION,
+    FACT_CALL_FILE,
+    FACT_CALL_LINE,
+    FACT_CALL_DISCRIMINATOR,
+    FACTS
+};
+
+struct scope_facts {
+    Dwarf_Attribute at[FACTS]; /* code 0: not said */
+};
+
+/* What a walk will look at: ascending, not overlapping. */
+struct wanted_code {
+    const struct object_range *at;
+    size_t len;
 };
 
 /* All functions of a unit, and which of them holds an address. */
 struct scopes {
     VEC(struct scope) scopes;
     struct interval_map cover;
+    VEC(struct scope_facts) facts; /* of origins, by the entry's place in memory */
+    struct map fact_of;
     bool has_plain_names; /* the language does not mangle names */
+    bool is_partial;      /* functions that nobody wanted were left out */
 };
 
 struct scope_spans {
@@ -216,8 +250,10 @@ bool scope_may_hold_functions(int tag, bool is_in_function);
 bool scope_has_plain_names(int language);
 
 /* `unit` is a unit's first entry; split units are read elsewhere (split_functions.c). With
- * `as_bfd` a range list given by index (DW_FORM_rnglistx) is not followed. */
-void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd);
+ * `as_bfd` a range list given by index (DW_FORM_rnglistx) is not followed. With `wanted`, functions
+ * with no code in it are left out, with all that is below them, and s->is_partial says that there
+ * were some. NULL: all are read. */
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd, const struct wanted_code *wanted);
 void scopes_deinit(struct scopes *s);
 
 /* The innermost function around an address: the one with the smallest range. */
@@ -230,11 +266,11 @@ static inline uint32_t scopes_at(const struct scopes *s, uint64_t address)
 const char *scope_name(struct scopes *s, uint32_t scope);
 
 /* Where an inlined function was called from; false where that is not said. */
-bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line);
+bool scope_call(struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line);
 
 /* Which block of that line calls it; and the line on which the function is declared. 0: unknown. */
-uint32_t scope_call_discriminator(const struct scopes *s, uint32_t scope);
-uint32_t scope_declared(const struct scopes *s, uint32_t scope);
+uint32_t scope_call_discriminator(struct scopes *s, uint32_t scope);
+uint32_t scope_declared(struct scopes *s, uint32_t scope);
 
 /* ---- The compilation units of a program, found by address.
  *
@@ -277,6 +313,7 @@ struct units {
     /* Of all units together: held, read a second time, and as many as are held at most. */
     size_t rows_held, rows_again, rows_most;
     size_t scopes_held, scopes_again, scopes_most;
+    const struct wanted_code *wanted; /* NULL: functions are read whatever code they have */
     /* More than these would mean that units share lists only to waste our time. */
     size_t ranges_most;
     uint64_t program_bytes_left;
@@ -301,6 +338,13 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a);
 
 /* The functions of a unit, read when they are not in memory. Valid until the next call likewise. */
 struct scopes *unit_scopes(struct units *u, uint32_t unit);
+
+/* From now on, functions without code in `wanted` may be left out of those that are read; what was
+ * read like that for others is forgotten. NULL: none are left out. */
+void units_want(struct units *u, const struct wanted_code *wanted);
+
+/* Reads functions again that were read in part, now all of them. */
+struct scopes *unit_all_scopes(struct units *u, uint32_t unit);
 
 /* The first unit, from number `from` on, with a range around the address; the first unit that has a
  * row for an address; or NO_UNIT. *table is valid until the next unit_table(). */

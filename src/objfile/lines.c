@@ -325,8 +325,12 @@ size_t line_program_run(struct line_program *p, struct line_row *last, size_t mo
     const uint8_t *code = p->code.at, *end = p->code.end;
     while (code < end && (size_t)(at - last) < most) {
         if (*code < p->opcode_base) {
-            /* The operand of DW_LNS_set_column, of one byte, which is most of what stands between
-             * the rows that compilers write. */
+            /* DW_LNS_negate_stmt, and DW_LNS_set_column with an operand of one byte: most of what
+             * stands between the rows that compilers write. */
+            if (code[0] == DW_LNS_negate_stmt && !p->operands[DW_LNS_negate_stmt - 1]) {
+                code++;
+                continue;
+            }
             if (code[0] != DW_LNS_set_column || !(p->opcode_base > DW_LNS_set_column) ||
                 !(p->operands[DW_LNS_set_column - 1] == 1) || !(p->code.end - code > 1) ||
                 code[1] >= 0x80)
@@ -448,7 +452,11 @@ void line_table_read(struct line_table *t, const struct line_sections *sections,
                 vec_push(&t->rows, row);
             if (sections->keeps_discriminators) {
                 keep_discriminator(t, row.address, t->program.row_discriminator);
-                continue;
+                /* Rows of special opcodes alone have none, which only matters where they take the
+                 * place of this one. */
+                size_t kept = t->discriminators.len;
+                if (kept && t->discriminators.at[kept - 1].key >= row.address)
+                    continue;
             }
             t->rows.len += line_program_run(&t->program, &t->rows.at[t->rows.len - 1],
                                             t->rows.cap - t->rows.len);
@@ -521,13 +529,19 @@ const struct line_row *line_table_find(const struct line_table *t, uint64_t addr
     return behind ? &rows[behind - 1] : NULL;
 }
 
+size_t line_table_discriminators_until(const struct line_table *t, uint64_t address)
+{
+    return PARTITION_POINT(t->discriminators.len, i, t->discriminators.at[i].key <= address);
+}
+
 /* Those of sequences that share an address, as of functions that the linker dropped, are of the
  * last one. */
-uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row)
+uint32_t line_table_discriminator(const struct line_table *t, const struct line_row *row,
+                                  size_t *behind)
 {
-    size_t behind =
-        PARTITION_POINT(t->discriminators.len, i, t->discriminators.at[i].key <= row->address);
-    const struct keyed *last = behind ? &t->discriminators.at[behind - 1] : NULL;
+    while (*behind < t->discriminators.len && t->discriminators.at[*behind].key <= row->address)
+        ++*behind;
+    const struct keyed *last = *behind ? &t->discriminators.at[*behind - 1] : NULL;
     return last && last->key == row->address ? last->item : 0;
 }
 

@@ -252,11 +252,15 @@ struct object_position {
 };
 typedef void object_position_visitor(const struct object_position *position, void *context);
 
+/* Whether a row, [start, end), is to be visited: finding its frames is most of the work. */
+typedef bool object_position_chooser(uint64_t start, uint64_t end, void *context);
+
 /* Visits the rows in ranges that ascend and are disjoint. Not of an excerpt: it has no
  * discriminators. The position is good until the visitor returns, its texts as long as the object.
- */
+ * `choose` is asked about each row before it is visited; NULL: all are. */
 void object_each_position_within(struct object *o, const struct object_range *ranges, size_t len,
-                                 object_position_visitor *visit, void *context);
+                                 object_position_chooser *choose, object_position_visitor *visit,
+                                 void *context);
 
 /* Who compiled the unit around an address (DW_AT_producer), or NULL. */
 const char *object_producer(struct object *o, uint64_t address);

@@ -180,6 +180,7 @@ static void walk_add_unscoped(struct walk *w, struct object_place *p, uint64_t e
 /* Code of one line: functions divide it. */
 static void walk_add_line(struct walk *w, struct scopes *s, struct object_place *p, uint64_t end)
 {
+    uint64_t row = p->start;
     while (p->start < end) {
         if (p->start < w->here.start || p->start >= w->here.end) {
             /* Moves on to the segment with an address beyond the current one. */
@@ -195,6 +196,15 @@ static void walk_add_line(struct walk *w, struct scopes *s, struct object_place 
             h->end = h->segment + 1 < len ? segments[h->segment + 1].start : UINT64_MAX;
             h->scope = is_before_all ? NO_SCOPE : segments[h->segment].id;
             h->function = h->scope == NO_SCOPE ? NULL : frame_function(w->o, s, h->scope);
+        }
+        if (w->here.scope == NO_SCOPE && s->is_partial && p->start == row) {
+            /* Code of a function within one that was left out, perhaps: padding, in contrast, has
+             * no row of its own. Places that are not visited yet have numbers that mean nothing
+             * from now on. */
+            walk_flush(w);
+            unit_all_scopes(w->u, p->unit);
+            w->here = (struct here){.segment = SIZE_MAX - 1};
+            continue;
         }
         uint64_t next = w->here.end < end ? w->here.end : end;
         if (w->here.scope == NO_SCOPE) {
@@ -229,6 +239,7 @@ static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s, ui
     const struct line_row *row = line_table_find(t, low);
     const struct line_row *end = t->rows.at + sequence->first + sequence->len;
     struct object_place p = {.unit = unit};
+    size_t behind = w->tells_rows && row ? line_table_discriminators_until(t, row->address) : 0;
     for (const struct line_row *last = NULL; row && row < end && row->address < high; row++) {
         uint64_t row_end = row + 1 < end ? walk_earlier(row[1].address, high) : high;
         if (!last || last->file != row->file)
@@ -236,7 +247,8 @@ static void walk_rows(struct walk *w, struct line_table *t, struct scopes *s, ui
         last = row;
         p.start = walk_later(row->address, low);
         p.line = row->line;
-        p.discriminator = w->tells_rows ? line_table_discriminator(t, row) : 0;
+        if (w->tells_rows)
+            p.discriminator = line_table_discriminator(t, row, &behind);
         if (p.file)
             walk_add_line(w, s, &p, row_end);
     }
@@ -374,6 +386,7 @@ enum { MOST_POSITION_FRAMES = 64 };
 /* The visitor of rows that makes positions of them. */
 struct positions {
     struct object *o;
+    object_position_chooser *choose; /* NULL: all rows */
     object_position_visitor *visit;
     void *context;
 };
@@ -382,12 +395,16 @@ struct positions {
  * name in the source, one is made. */
 static const char *position_function(struct object *o, struct scopes *s, uint32_t scope)
 {
-    const struct scope *named = &s->scopes.at[scope];
+    struct scope *named = &s->scopes.at[scope];
+    if (named->is_looked_up)
+        return named->looked_up;
+    named->is_looked_up = true;
     const char *name = frame_function(o, s, scope);
     bool is_plain = named->is_inlined && named->die.cu && !s->has_plain_names && name &&
                     strncmp(name, "_Z", 2) != 0;
     const char *made = is_plain ? mangled_name(&o->mangler, &named->die) : NULL;
-    return made ? made : name;
+    named->looked_up = made ? made : name;
+    return named->looked_up;
 }
 
 /* From the innermost function outwards: each call's place is in the function around it. The tables
@@ -395,6 +412,8 @@ static const char *position_function(struct object *o, struct scopes *s, uint32_
 static void positions_visit_row(const struct object_place *place, void *context)
 {
     const struct positions *p = context;
+    if (p->choose && !p->choose(place->start, place->end, p->context))
+        return;
     struct units *u = units_of(p->o);
     struct object_position_frame frames[MOST_POSITION_FRAMES];
     struct object_position_frame frame = {
@@ -425,13 +444,18 @@ static void positions_visit_row(const struct object_place *place, void *context)
 }
 
 void object_each_position_within(struct object *o, const struct object_range *ranges, size_t len,
-                                 object_position_visitor *visit, void *context)
+                                 object_position_chooser *choose, object_position_visitor *visit,
+                                 void *context)
 {
-    struct positions p = {o, visit, context};
+    struct positions p = {o, choose, visit, context};
     if (o->excerpt)
         return;
+    /* Most functions of a large program were never sampled. */
+    struct wanted_code wanted = {ranges, len};
     units_keep_discriminators(units_of(o));
+    units_want(units_of(o), &wanted);
     object_each_row_within(o, ranges, len, positions_visit_row, &p);
+    units_want(units_of(o), NULL);
 }
 
 const char *object_producer(struct object *o, uint64_t address)

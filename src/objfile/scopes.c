@@ -160,6 +160,7 @@ struct level {
 struct reader {
     struct scopes *out;
     bool as_bfd;
+    const struct wanted_code *wanted;
     struct scope_spans spans;
     struct level path[DEEPEST];
 };
@@ -198,6 +199,31 @@ static void scopes_add_ranges(struct reader *r, Dwarf_Die *die, uint32_t scope)
             return;
         scope_spans_add(&r->spans, first, low, high, scope);
     }
+}
+
+/* Whether spans from `first` on, those of one function, have code that somebody wants. */
+static bool scopes_are_wanted(const struct reader *r, size_t first)
+{
+    const struct wanted_code *wanted = r->wanted;
+    for (size_t i = first; i < r->spans.len; i++) {
+        const struct span *s = &r->spans.at[i];
+        size_t at = PARTITION_POINT(wanted->len, k, wanted->at[k].high <= s->low);
+        if (at < wanted->len && wanted->at[at].low < s->high)
+            return true;
+    }
+    return false;
+}
+
+/* A function outside of others, if all that it and what is below it can hold is unwanted code. One
+ * within it may lie elsewhere: whoever finds code without a function reads them all. */
+static bool scopes_pass_over(struct reader *r, Dwarf_Die *die)
+{
+    size_t first = r->spans.len;
+    scopes_add_ranges(r, die, NO_SCOPE);
+    bool is_unwanted = !scopes_are_wanted(r, first);
+    r->spans.len = first;
+    r->out->is_partial |= is_unwanted;
+    return is_unwanted;
 }
 
 /* The function's number; `parent` where the entry has no code. */
@@ -245,10 +271,14 @@ static void scopes_walk(struct reader *r, Dwarf_Die *unit)
         int tag = dwarf_tag(&here->die);
         bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
                            tag == DW_TAG_entry_point;
-        uint32_t scope =
-            is_function ? scopes_add_scope(r, &here->die, tag, here->parent) : here->parent;
+        bool is_passed_over = r->wanted && tag == DW_TAG_subprogram && !here->is_in_function &&
+                              scopes_pass_over(r, &here->die);
+        uint32_t scope = is_function && !is_passed_over
+                             ? scopes_add_scope(r, &here->die, tag, here->parent)
+                             : here->parent;
         struct level *below = here + 1;
-        if (depth + 1 < DEEPEST && scope_may_hold_functions(tag, here->is_in_function) &&
+        if (depth + 1 < DEEPEST && !is_passed_over &&
+            scope_may_hold_functions(tag, here->is_in_function) &&
             !dwarf_child(&here->die, &below->die)) {
             below->parent = scope;
             below->is_in_function = here->is_in_function || is_function;
@@ -280,11 +310,11 @@ bool scope_has_plain_names(int language)
 }
 
 /* Spans are needed for the map alone and freed after it. */
-void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd)
+void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd, const struct wanted_code *wanted)
 {
     *s = (struct scopes){0};
     s->has_plain_names = scope_has_plain_names(dwarf_srclang(unit));
-    struct reader r = {.out = s, .as_bfd = as_bfd};
+    struct reader r = {.out = s, .as_bfd = as_bfd, .wanted = wanted};
     scopes_walk(&r, unit);
     interval_map_init(&s->cover, r.spans.at, r.spans.len);
     vec_free(&r.spans);
@@ -293,72 +323,130 @@ void scopes_init(struct scopes *s, Dwarf_Die *unit, bool as_bfd)
 void scopes_deinit(struct scopes *s)
 {
     vec_free(&s->scopes);
+    vec_free(&s->facts);
+    map_deinit(&s->fact_of);
     interval_map_deinit(&s->cover);
 }
 
-/* Of the entry, or of what it is an instance of. */
-static const char *scopes_string_of(Dwarf_Die *die, unsigned attribute)
+/* ---- What entries say of functions. libdw looks for one attribute by passing over the others, so
+ * all that are needed are taken in one pass, and those of what copies are copies of once a unit. */
+
+static int facts_take(Dwarf_Attribute *attribute, void *context)
 {
-    Dwarf_Attribute found;
-    return dwarf_attr_integrate(die, attribute, &found) ? dwarf_formstring(&found) : NULL;
+    struct scope_facts *facts = context;
+    enum scope_fact fact;
+    switch (dwarf_whatattr(attribute)) {
+    case DW_AT_linkage_name: fact = FACT_LINKAGE_NAME; break;
+    case DW_AT_MIPS_linkage_name: fact = FACT_MIPS_LINKAGE_NAME; break;
+    case DW_AT_name: fact = FACT_NAME; break;
+    case DW_AT_decl_line: fact = FACT_DECLARED; break;
+    case DW_AT_abstract_origin: fact = FACT_ORIGIN; break;
+    case DW_AT_specification: fact = FACT_SPECIFICATION; break;
+    case DW_AT_call_file: fact = FACT_CALL_FILE; break;
+    case DW_AT_call_line: fact = FACT_CALL_LINE; break;
+    /* gcc and clang both write the attribute that GNU made for it. */
+    case ATTRIBUTE_GNU_DISCRIMINATOR: fact = FACT_CALL_DISCRIMINATOR; break;
+    default: return DWARF_CB_OK;
+    }
+    if (!facts->at[fact].code)
+        facts->at[fact] = *attribute;
+    return DWARF_CB_OK;
 }
 
-/* A linkage name, by either attribute, else the name in the source, which is a linkage name too in
- * languages that do not mangle. */
-const char *scope_name(struct scopes *s, uint32_t scope)
+/* Reads an entry; true if it is an instance of another one, *origin. */
+static bool facts_read(Dwarf_Die *die, struct scope_facts *facts, Dwarf_Die *origin)
 {
-    struct scope *wanted = &s->scopes.at[scope];
-    if (wanted->is_named)
-        return wanted->name;
-    wanted->is_named = true;
-    wanted->is_linkage = true;
-    wanted->name = scopes_string_of(&wanted->die, DW_AT_linkage_name);
-    if (!wanted->name)
-        wanted->name = scopes_string_of(&wanted->die, DW_AT_MIPS_linkage_name);
-    if (wanted->name)
-        return wanted->name;
-    wanted->is_linkage = s->has_plain_names;
-    wanted->name = scopes_string_of(&wanted->die, DW_AT_name);
-    return wanted->name;
+    *facts = (struct scope_facts){0};
+    (void)dwarf_getattrs(die, facts_take, facts, 0);
+    enum scope_fact by = facts->at[FACT_ORIGIN].code ? FACT_ORIGIN : FACT_SPECIFICATION;
+    return facts->at[by].code && dwarf_formref_die(&facts->at[by], origin);
 }
 
-/* A number of the entry itself; 0: it has none, or one that is too large. */
-static uint32_t scopes_number_of(Dwarf_Die die, unsigned attribute)
+/* What is inherited and not said yet. */
+static void facts_inherit(struct scope_facts *facts, const struct scope_facts *from)
 {
-    Dwarf_Attribute found;
+    for (int i = 0; i < FACTS_INHERITED; i++)
+        if (!facts->at[i].code)
+            facts->at[i] = from->at[i];
+}
+
+/* The chain of entries is as long as libdw would follow it. */
+static const struct scope_facts *facts_of_origin(struct scopes *s, Dwarf_Die origin)
+{
+    enum { MOST_HOPS = 16 };
+    bool is_new;
+    uint32_t number = map_index(&s->fact_of, map_pointer(origin.addr), 0, s->facts.len, &is_new);
+    if (!is_new)
+        return &s->facts.at[number];
+    struct scope_facts facts, further;
+    bool has_more = facts_read(&origin, &facts, &origin);
+    for (int hops = 1; has_more && hops < MOST_HOPS; hops++) {
+        has_more = facts_read(&origin, &further, &origin);
+        facts_inherit(&facts, &further);
+    }
+    vec_push(&s->facts, facts);
+    return &s->facts.at[number];
+}
+
+/* 0: there is none, or one that is too large. */
+static uint32_t facts_number(struct scope_facts *facts, enum scope_fact fact)
+{
     Dwarf_Word value;
-    if (!dwarf_attr(&die, attribute, &found) || dwarf_formudata(&found, &value) ||
-        value > UINT32_MAX)
+    if (!facts->at[fact].code || dwarf_formudata(&facts->at[fact], &value) || value > UINT32_MAX)
         return 0;
     return (uint32_t)value;
 }
 
-bool scope_call(const struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line)
+static const char *facts_text(struct scope_facts *facts, enum scope_fact fact)
 {
-    const struct scope *inlined = &s->scopes.at[scope];
-    bool is_split = !inlined->die.cu;
-    *file = is_split ? inlined->call_file : scopes_number_of(inlined->die, DW_AT_call_file);
-    *line = is_split ? inlined->call_line : scopes_number_of(inlined->die, DW_AT_call_line);
+    return facts->at[fact].code ? dwarf_formstring(&facts->at[fact]) : NULL;
+}
+
+/* A scope with its name and numbers, read when they are first asked for. The name is a linkage
+ * name, by either attribute, else the name in the source, which is a linkage name too in languages
+ * that do not mangle. */
+static const struct scope *scopes_described(struct scopes *s, uint32_t scope)
+{
+    struct scope *wanted = &s->scopes.at[scope];
+    if (wanted->is_named)
+        return wanted;
+    struct scope_facts facts;
+    Dwarf_Die origin;
+    if (facts_read(&wanted->die, &facts, &origin))
+        facts_inherit(&facts, facts_of_origin(s, origin));
+    wanted->is_named = true;
+    wanted->name = facts_text(&facts, FACT_LINKAGE_NAME);
+    if (!wanted->name)
+        wanted->name = facts_text(&facts, FACT_MIPS_LINKAGE_NAME);
+    wanted->is_linkage = wanted->name || s->has_plain_names;
+    if (!wanted->name)
+        wanted->name = facts_text(&facts, FACT_NAME);
+    wanted->call_file = facts_number(&facts, FACT_CALL_FILE);
+    wanted->call_line = facts_number(&facts, FACT_CALL_LINE);
+    wanted->call_discriminator = facts_number(&facts, FACT_CALL_DISCRIMINATOR);
+    wanted->declared = facts_number(&facts, FACT_DECLARED);
+    return wanted;
+}
+
+const char *scope_name(struct scopes *s, uint32_t scope)
+{
+    return scopes_described(s, scope)->name;
+}
+
+bool scope_call(struct scopes *s, uint32_t scope, uint32_t *file, uint32_t *line)
+{
+    const struct scope *inlined = scopes_described(s, scope);
+    *file = inlined->call_file;
+    *line = inlined->call_line;
     return inlined->is_inlined && *line;
 }
 
-/* gcc and clang both write the attribute that GNU made for it. */
-uint32_t scope_call_discriminator(const struct scopes *s, uint32_t scope)
+uint32_t scope_call_discriminator(struct scopes *s, uint32_t scope)
 {
-    const struct scope *inlined = &s->scopes.at[scope];
-    return inlined->die.cu ? scopes_number_of(inlined->die, ATTRIBUTE_GNU_DISCRIMINATOR)
-                           : inlined->call_discriminator;
+    return scopes_described(s, scope)->call_discriminator;
 }
 
-/* Of the entry, or of what it is an instance of. */
-uint32_t scope_declared(const struct scopes *s, uint32_t scope)
+uint32_t scope_declared(struct scopes *s, uint32_t scope)
 {
-    struct scope *at = &s->scopes.at[scope];
-    Dwarf_Attribute found;
-    Dwarf_Word value;
-    if (!at->die.cu)
-        return at->declared;
-    bool has_line = dwarf_attr_integrate(&at->die, DW_AT_decl_line, &found) &&
-                    !dwarf_formudata(&found, &value) && value <= UINT32_MAX;
-    return has_line ? (uint32_t)value : 0;
+    return scopes_described(s, scope)->declared;
 }

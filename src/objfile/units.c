@@ -328,6 +328,13 @@ const char *unit_sole_path(struct units *u, uint32_t unit, struct arena *a)
     return wanted->sole_path;
 }
 
+static void forget_scopes(struct units *u, struct unit *unit)
+{
+    u->scopes_held -= unit->scopes.scopes.len;
+    scopes_deinit(&unit->scopes);
+    unit->has_scopes = unit->had_scopes = false;
+}
+
 /* Makes room first, as for rows. A unit that was split off has its functions in another file. */
 struct scopes *unit_scopes(struct units *u, uint32_t unit)
 {
@@ -351,11 +358,37 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
         split_find(u->object, &skeleton, &split))
         split_scopes_init(&wanted->scopes, &split, as_bfd);
     else if (wanted->die.cu)
-        scopes_init(&wanted->scopes, &wanted->die, as_bfd);
+        scopes_init(&wanted->scopes, &wanted->die, as_bfd, u->wanted);
     wanted->has_scopes = true;
     u->scopes_held += wanted->scopes.scopes.len;
     if (wanted->had_scopes)
         count_again(wanted->scopes.scopes.len, &u->scopes_again, &u->scopes_most);
     wanted->had_scopes = true;
     return &wanted->scopes;
+}
+
+/* What is read in part is not counted as read a second time when it is forgotten here: it happens
+ * once a walk. If half of all code is wanted, little could be left out, and finding that some code
+ * has no function would cost more. */
+void units_want(struct units *u, const struct wanted_code *wanted)
+{
+    uint64_t bytes = 0, all = 0;
+    for (size_t i = 0; wanted && i < wanted->len; i++)
+        bytes += wanted->at[i].high - wanted->at[i].low;
+    for (size_t i = 0; i < u->ranges.len; i++)
+        all += u->ranges.at[i].high - u->ranges.at[i].low;
+    for (size_t i = 0; i < u->units.len; i++)
+        if (u->units.at[i].has_scopes && u->units.at[i].scopes.is_partial)
+            forget_scopes(u, &u->units.at[i]);
+    u->wanted = bytes < all / 2 ? wanted : NULL;
+}
+
+struct scopes *unit_all_scopes(struct units *u, uint32_t unit)
+{
+    const struct wanted_code *wanted = u->wanted;
+    forget_scopes(u, &u->units.at[unit]);
+    u->wanted = NULL;
+    struct scopes *all = unit_scopes(u, unit);
+    u->wanted = wanted;
+    return all;
 }

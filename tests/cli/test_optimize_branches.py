@@ -326,6 +326,28 @@ int main(int argc, char **)
 """
 
 
+# `inner` has code of its own, and stands in `outer` in the debug information.
+NESTED = """static inline __attribute__((always_inline)) long twice(volatile long *x)
+{ return *x * 2 + *x; }
+__attribute__((noinline)) static long each(long (*f)(long), long n) { return n ? f(n) ^ each(f, n - 1) : 0; }
+__attribute__((noinline)) long outer(volatile long *seen, long n)
+{
+    __attribute__((noinline)) long inner(long x)
+    { *seen += twice(seen);
+        return x / 7 + *seen; }
+    return each(inner, n);
+}
+""" + "".join(f"long other{i}(long x) {{ return x % {i} ? x / {i} : other{i - 1}(x - 1) * x; }}\n"
+              if i > 10 else "long other10(long x) { return x + 1; }\n" for i in range(10, 30)) + """
+int main(int argc, char **argv)
+{
+    (void)argv;
+    long seen = argc;
+    return (outer(&seen, 9) + other29(argc)) & 1;
+}
+"""
+
+
 class Fdata(unittest.TestCase):
     EDGES = "1 work 47 1 work 4a 3 90000\n1 work 5d 1 often/1 0 0 75\n"
 
@@ -433,6 +455,27 @@ class Fdata(unittest.TestCase):
         lines = (f"B {work + 9:x} {often:x} 75 0", f"B {often + 3:x} {work + 12:x} 75 0",
                  f"F {often:x} {often + 3:x} 75", f"F {work + 12:x} {work + 20:x} 75")
         self.assertEqual(sorted((self.folder / "bolt").read_text().splitlines()), sorted(lines))
+
+    @unittest.skipUnless(shutil.which("gcc") and platform.machine() == "x86_64", "needs gcc")
+    def test_functions_within_functions_that_nothing_hit(self):
+        """Of the debug information, functions without samples are passed over, but not what lies in
+        them: the inner one gets the same counts, whether or not the outer one was hit."""
+        (self.folder / "t.c").write_text(NESTED)
+        for flags in ["-gdwarf-4"], ["-gdwarf-5"], ["-gdwarf-5", "-gsplit-dwarf"]:
+            subprocess.run(["gcc", "-O1", *flags, "-o", "t", "t.c"], cwd=self.folder, check=True)
+            listed = subprocess.run(["nm", "-S", "t"], cwd=self.folder, check=True, capture_output=True, text=True)
+            words = [line.split() for line in listed.stdout.splitlines()]
+            at = {w[3].partition(".")[0]: [int(w[0], 16), int(w[1], 16)] for w in words if len(w) == 4}
+            inner = "".join(f"S {a:x} 9\n" for a in range(at["inner"][0], sum(at["inner"])))
+            self.write("alone", inner)
+            self.write("both", inner + f"S {at['outer'][0]:x} 5\n")
+            alone, both = (read_text(self.monarc("optimize", "--for", "clang", "t", name, "-o", "-"))
+                           for name in ("alone", "both"))
+            [name] = [n for n in alone if n.startswith("inner")]
+            self.assertEqual(list(alone), [name], flags)
+            self.assertEqual(alone[name], both[name], flags)
+            # By lines below the declaration, also in what is inlined there.
+            self.assertLessEqual({("1",), ("2",), ("1 twice", "1")}, set(alone[name][1]), flags)
 
     @unittest.skipUnless(shutil.which("g++") and platform.machine() == "x86_64", "needs g++")
     def test_inlined_functions_that_debug_information_has_no_linkage_name_of(self):

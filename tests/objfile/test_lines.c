@@ -469,6 +469,36 @@ static void test_no_lines(void **state)
     object_close(o);
 }
 
+static void print_position(const struct object_position *p, void *context)
+{
+    fprintf(context, "%" PRIu32 ".%" PRIu32 " ", p->frames[0].line, p->frames[0].discriminator);
+}
+
+/* A row that takes the place of one with a discriminator has none itself, and so have those behind
+ * it; of two that have one, the last counts. */
+static void test_discriminators(void **state)
+{
+    (void)state;
+    need("gcc");
+    write_text("rows.s",
+               ".file 1 \"rows.c\"\n.text\n.globl _start\n.type _start, %function\n_start:\n"
+               ".loc 1 5 discriminator 3\n.loc 1 6\nnop\n.loc 1 7\nnop\n"
+               ".loc 1 8 discriminator 2\nnop\n.loc 1 9\nnop\n"
+               ".loc 1 10 discriminator 4\n.loc 1 11 discriminator 5\nnop\n.loc 1 12\nnop\n"
+               ".size _start, . - _start\n");
+    assert_true(run("gcc -nostdlib -static -o rows rows.s"));
+    struct object *o = opened("rows", NULL);
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    const struct object_range all = {0, UINT64_MAX};
+    object_each_position_within(o, &all, 1, NULL, print_position, to);
+    fclose(to);
+    assert_string_equal(text, "6.0 7.0 8.2 9.0 11.5 12.0 ");
+    free(text);
+    object_close(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,6 +514,7 @@ int main(void)
         cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_beyond_addr2line),
         cmocka_unit_test(test_no_lines),
+        cmocka_unit_test(test_discriminators),
     };
     return cmocka_run_group_tests(tests, workshop_open, workshop_close);
 }

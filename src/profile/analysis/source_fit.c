@@ -113,7 +113,7 @@ void source_fit_make(struct source_fit *fit, const struct source_profile *p, str
         vec_push(&program.has_code, false);
     for (uint32_t i = 0; i < f->len; i++)
         vec_push(&ranges, ((struct object_range){f->at[i].start, f->at[i].last + 1}));
-    object_each_position_within(object, ranges.at, ranges.len, fit_visit, &program);
+    object_each_position_within(object, ranges.at, ranges.len, NULL, fit_visit, &program);
     for (uint32_t i = 0; i < len; i++) {
         const struct source_instance *s = &p->instances.at[i];
         bool is_own = s->parent == NO_INSTANCE;

@@ -531,6 +531,9 @@ static void add_calls(struct mapping *m, uint32_t position, const struct code_ca
 static void add_head(struct mapping *m, const struct object_position *p, double count)
 {
     const struct object_position_frame *f = &p->frames[p->len - 1];
+    /* What is looked at is whole functions. */
+    if (m->range == m->ranges.len || m->ranges.at[m->range].low != p->start)
+        return;
     uint32_t function = functions_find(m->in->functions, p->start);
     if (function == NO_FUNCTION || m->in->functions->at[function].start != p->start ||
         m->in->functions->at[function].piece_of || !f->function || !*f->function || !f->declared ||
@@ -542,17 +545,30 @@ static void add_head(struct mapping *m, const struct object_position *p, double 
     source_profile_add_head(&m->fresh, instance, (uint64_t)llround(count));
 }
 
+/* Moves on to a row; whether anything is known of it, or a function begins there. */
+static bool choose_row(uint64_t start, uint64_t end, void *context)
+{
+    struct mapping *m = context;
+    const struct code_measured *c = m->in->measured;
+    while (m->range < m->ranges.len && m->ranges.at[m->range].high <= start)
+        m->range++;
+    while (m->hit < c->hits.len && c->hits.at[m->hit].address < start)
+        m->hit++;
+    while (m->call < c->calls.len && c->calls.at[m->call].from < start)
+        m->call++;
+    while (m->span < m->spans.len && m->spans.at[m->span].end <= start)
+        m->span++;
+    return (m->range < m->ranges.len && m->ranges.at[m->range].low == start) ||
+           (m->hit < c->hits.len && c->hits.at[m->hit].address < end) ||
+           (m->call < c->calls.len && c->calls.at[m->call].from < end) ||
+           (m->span < m->spans.len && m->spans.at[m->span].start < end);
+}
+
 /* The count of code is the largest of the spans that it touches. */
 static void visit_row(const struct object_position *p, void *context)
 {
     struct mapping *m = context;
     struct code_measured *c = m->in->measured;
-    while (m->range < m->ranges.len && m->ranges.at[m->range].high <= p->start)
-        m->range++;
-    while (m->hit < c->hits.len && c->hits.at[m->hit].address < p->start)
-        m->hit++;
-    while (m->call < c->calls.len && c->calls.at[m->call].from < p->start)
-        m->call++;
     double samples = 0, count = 0;
     for (; m->hit < c->hits.len && c->hits.at[m->hit].address < p->end; m->hit++)
         samples += c->hits.at[m->hit].weight;
@@ -561,8 +577,6 @@ static void visit_row(const struct object_position *p, void *context)
         m->call++;
     if (!m->disassembler && !m->has_branches)
         count = samples / fmax(1, (double)(p->end - p->start) / 4);
-    while (m->span < m->spans.len && m->spans.at[m->span].end <= p->start)
-        m->span++;
     for (size_t i = m->span; i < m->spans.len && m->spans.at[i].start < p->end; i++)
         count = fmax(count, m->spans.at[i].count);
     add_head(m, p, count);
@@ -644,7 +658,7 @@ void source_mapping_make(struct source_mapping *out, const struct source_mapping
     find_functions(&m);
     if (m.has_samples && !c->has_counted_calls)
         estimate_calls(&m);
-    object_each_position_within(in->object, m.ranges.at, m.ranges.len, visit_row, &m);
+    object_each_position_within(in->object, m.ranges.at, m.ranges.len, choose_row, visit_row, &m);
     /* What no row has said anything about has no lines. */
     for (size_t i = 0; i < out->functions.len; i++) {
         struct mapped_function *f = &out->functions.at[i];
