@@ -20,12 +20,14 @@ profiles that `monarc optimize` writes; all builds run in turn.
     edges     monarc optimize of the edges that llvm-bolt --instrument counts in the plain build: what
               samples without any error would say
     gcda      monarc optimize --for gcda of counters of a --coverage build at -O2, -fprofile-use; of gcc
+    create_gcov  perf record -b of the plain build, create_gcov; of gcc, and only where the CPU notes
+              branches for perf: elsewhere the row says that it does not
     bolt      llvm-bolt of `samples`, with samples of that build
 
 A run's time is the CPU time of the process, in user mode. Medians; the interval is that of 95 % of
 2,000 resamplings of the rounds. On a busy machine times vary, so --instructions counts with valgrind
 what no load changes: instructions, and mispredictions of its model of a CPU. Both leave out the layout
-of code, which times have in them.
+of code, which times have in them. GAIN_PART=4 in the environment measures and runs a quarter of the work.
 """
 
 import argparse
@@ -42,6 +44,7 @@ ROOT = HERE.parent
 MONARC = os.environ.get("MONARC") or str(ROOT / "build/monarc")
 SOURCES = ("deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
            "http://deb.debian.org/debian bookworm main\n")
+PERF_BRANCHES = ("perf", "record", "-b", "-c", "100003", "-e", "cycles:u")
 BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
 
 
@@ -128,6 +131,11 @@ def inputs(cache):
 # ---- programs: sources, options, and the command lines of measuring and comparing
 
 
+def part(rounds):
+    """GAIN_PART=4: a quarter of the work, where the machine is busy. It means fewer samples, too."""
+    return max(1, round(rounds / float(os.environ.get("GAIN_PART", "1"))))
+
+
 def sqlite(cache):
     source = fetch(cache, "sqlite3")
     if not (source / "sqlite3.c").exists():
@@ -135,7 +143,7 @@ def sqlite(cache):
         call("make", "sqlite3.c", cwd=source)
     return dict(sources=[source / "sqlite3.c", source / "test/speedtest1.c"],
                 flags=[f"-I{source}", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"],
-                libs=["-lm"], train=["--size", "40", "--memdb"], bench=["--size", "30", "--memdb"],
+                libs=["-lm"], train=["--size", part(40), "--memdb"], bench=["--size", part(30), "--memdb"],
                 short=["--size", "1", "--memdb"])
 
 
@@ -143,7 +151,7 @@ def lua(cache):
     source = fetch(cache, "lua5.4")
     files = [f for f in sorted((source / "src").glob("*.c")) if f.name != "luac.c"]
     script = HERE / "gain/work.lua"
-    return dict(sources=files, flags=["-DLUA_USE_POSIX"], libs=["-lm"], train=[script, 60], bench=[script, 50],
+    return dict(sources=files, flags=["-DLUA_USE_POSIX"], libs=["-lm"], train=[script, part(60)], bench=[script, part(50)],
                 short=[script, 1])
 
 
@@ -151,7 +159,7 @@ def bzip2(cache):
     source = fetch(cache, "bzip2")
     names = "blocksort huffman crctable randtable compress decompress bzlib bzip2".split()
     line = "{0} -kc %s >packed.bz2 && {0} -dc packed.bz2"
-    thrice = "for i in 1 2 3; do " + line + "; done"
+    thrice = f"for i in {' 1' * part(3)}; do {line}; done"
     return dict(sources=[source / f"{n}.c" for n in names], flags=["-D_FILE_OFFSET_BITS=64"], libs=[],
                 train=thrice % (cache / "train.txt"), bench=thrice % (cache / "bench.txt"),
                 short=line % (cache / "short.txt"))
@@ -163,19 +171,19 @@ def zstd(cache):
     files = [f for folder in folders for f in sorted(folder.glob("*.c"))]
     return dict(sources=[*files, HERE / "gain/pack.c"], libs=[],
                 flags=[f"-I{source}/lib", "-DZSTD_DISABLE_ASM=1"],
-                train=[cache / "train.txt", 6], bench=[cache / "bench.txt", 6], short=[cache / "train.txt", 1])
+                train=[cache / "train.txt", part(6)], bench=[cache / "bench.txt", part(6)], short=[cache / "train.txt", 1])
 
 
 def pugixml(cache):
     source = fetch(cache, "pugixml")
     return dict(sources=[source / "src/pugixml.cpp", HERE / "gain/parse.cpp"], flags=[f"-I{source}/src"],
-                libs=["-lstdc++", "-lm"], train=[cache / "train.xml", 60], bench=[cache / "bench.xml", 60],
+                libs=["-lstdc++", "-lm"], train=[cache / "train.xml", part(60)], bench=[cache / "bench.xml", part(60)],
                 short=[cache / "train.xml", 1])
 
 
 def records(cache):
-    return dict(sources=[HERE / "gain/records.rs"], flags=[], libs=[], train=[cache / "train.txt", 60],
-                bench=[cache / "bench.txt", 50], short=[cache / "short.txt", 4])
+    return dict(sources=[HERE / "gain/records.rs"], flags=[], libs=[], train=[cache / "train.txt", part(60)],
+                bench=[cache / "bench.txt", part(50)], short=[cache / "short.txt", 4])
 
 
 PROGRAMS = {"sqlite": sqlite, "lua": lua, "bzip2": bzip2, "zstd": zstd, "pugixml": pugixml, "records": records}
@@ -282,6 +290,14 @@ class Build:
     def samples(self):
         return self.optimized("samples", [self.recorded(self.plain(), "samples")])
 
+    def create_gcov(self):
+        profile = self.folder / "create_gcov.profile"
+        data = self.folder / "create_gcov.data"
+        if not data.exists():
+            call(*PERF_BRANCHES, "-o", data, "--", *self.command(self.plain(), "train"), cwd=self.folder)
+        call("create_gcov", f"--binary={self.plain()}", f"--profile={data}", f"--gcov={profile}", "--gcov_version=2")
+        return self.compile("create_gcov", [f"{self.option()}{profile}"])
+
     def counters(self):
         work = self.folder / "objects"
         if is_gcc(self.compiler):
@@ -334,11 +350,24 @@ def user_seconds(words, cwd):
     return used.ru_utime
 
 
+def stripped(program):
+    """A copy without debug information, as valgrind 3.19 gives up on some of clang 22's. Code stays as it is;
+    that of BOLT is left alone."""
+    if program.name == "bolt":
+        return program
+    folder = program.parent / "stripped"
+    folder.mkdir(exist_ok=True)
+    call("strip", "-g", "-o", folder / program.name, program)
+    return folder / program.name
+
+
 def instructions(words, cwd):
     """Instructions and mispredicted branches, by valgrind."""
     done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=yes",
                            "--cachegrind-out-file=/dev/null", "--trace-children=yes", *map(str, words)],
                           capture_output=True, text=True, errors="replace", cwd=cwd)
+    if done.returncode:
+        sys.exit(f"under valgrind: {' '.join(map(str, words))}\n{done.stderr[-500:]}")
     counts = {"refs": 0, "Mispredicts": 0}
     for line in done.stderr.splitlines():
         if "I   refs" in line or "I refs" in line:
@@ -360,7 +389,17 @@ def interval(plain, other, rng):
     return gain, drawn[50], drawn[1949]
 
 
+def notes_branches(folder):
+    """Few virtual machines let perf have what the CPU notes of branches."""
+    words = [*PERF_BRANCHES, "-o", str(folder / "tried.data"), "--", "true"]
+    tools = shutil.which("perf") and shutil.which("create_gcov")
+    return bool(tools) and subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
 def measure(build, variants, rounds, counts):
+    if "create_gcov" in variants and not notes_branches(build.folder):
+        print(f"{build.compiler:6} {build.name:8} create_gcov: left out, as perf records no branches here")
+        variants = [v for v in variants if v != "create_gcov"]
     programs = {v: getattr(build, v)() for v in variants}
     times = {v: [] for v in variants}
     for i in range(rounds):
@@ -376,7 +415,7 @@ def measure(build, variants, rounds, counts):
         if v not in ("plain", "use") and by_use > 0:
             row += f"  {100 * gain / by_use:4.0f} % of use's"
         if counts:
-            refs, wrong = instructions(build.command(programs[v], "short"), build.folder)
+            refs, wrong = instructions(build.command(stripped(programs[v]), "short"), build.folder)
             first = first or (refs, wrong)
             row += f"  instructions {100 * refs / first[0]:.1f} %, mispredicted {100 * wrong / first[1]:.1f} %"
         print(row, flush=True)
@@ -399,7 +438,9 @@ def main():
             if (name in OF_RUSTC) != is_rustc(compiler):
                 continue
             # rustc's coverage was not tried as a profile.
-            variants = [v for v in options.variants if v not in ("counters", "gcda", "bolt") or not is_rustc(compiler)]
+            of_gcc, not_of_rustc = ("gcda", "create_gcov"), ("counters", "bolt")
+            variants = [v for v in options.variants if (is_gcc(compiler) or v not in of_gcc) and
+                        (not is_rustc(compiler) or v not in not_of_rustc)]
             measure(Build(options.cache, compiler, name), variants, options.rounds, options.instructions)
 
 
