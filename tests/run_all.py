@@ -154,20 +154,28 @@ class Groups:
     """The process groups of the programs that run now: they end with the runner, and with what they started."""
 
     def __init__(self):
-        self.lock, self.leaders, self.is_over = threading.RLock(), set(), False
+        self.lock, self.leaders, self.number, self.is_starting = threading.RLock(), set(), 0, False
 
     def start(self, *arguments, **keywords):
         with self.lock:
-            if self.is_over:
+            if self.number:
                 raise OSError("the runner was told to end")
-            child = subprocess.Popen(*arguments, start_new_session=True, **keywords)
-            self.leaders.add(child.pid)
+            self.is_starting = True
+            try:
+                child = subprocess.Popen(*arguments, start_new_session=True, **keywords)
+                self.leaders.add(child.pid)
+            finally:
+                self.is_starting = False
+            if self.number:  # since it began, in this thread
+                self.end(self.number, None)
         return child
 
     def end(self, number, _frame):
-        """A signal's handler."""
+        """A signal's handler: it may come in the midst of starting one, which is not among them yet."""
         with self.lock:
-            self.is_over = True
+            self.number = number
+            if self.is_starting:
+                return
             for leader in self.leaders:
                 with contextlib.suppress(OSError):
                     os.killpg(leader, signal.SIGKILL)

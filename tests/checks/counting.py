@@ -116,6 +116,37 @@ def test_end(t):
                     [] if not before and has_ended(pid) and status == 128 + number else [f"{before} {status}"])
 
 
+SIGNAL_AT_START = """
+import importlib.util, os, signal, subprocess, sys
+spec = importlib.util.spec_from_file_location("run_all", sys.argv[1])
+run_all = importlib.util.module_from_spec(spec)
+sys.modules["run_all"] = run_all
+spec.loader.exec_module(run_all)
+run_all.answer_signals()
+start = subprocess.Popen
+def started(*arguments, **keywords):
+    child = start(*arguments, **keywords)
+    print(child.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return child
+run_all.subprocess.Popen = started
+run_all.GROUPS.start(["sleep", "1000"], stdout=subprocess.DEVNULL)
+"""
+
+
+def test_end_at_start(t):
+    """Told to end while it starts a program, the runner takes that along as well."""
+    done = subprocess.run([sys.executable, "-c", SIGNAL_AT_START, tap.ROOT / "tests" / "run_all.py"], text=True,
+                          stdout=subprocess.PIPE, check=False)
+    pid, end = int(done.stdout), time.monotonic() + 60
+    while not has_ended(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    right = has_ended(pid) and done.returncode == 128 + signal.SIGTERM
+    if not has_ended(pid):
+        os.kill(pid, signal.SIGKILL)
+    t.clean("a program that was just begun is taken along", [] if right else [f"{done.returncode}"])
+
+
 def test_time(t):
     """When no time is left, nothing begins, and each program that is left out is a skip with its reason."""
     with tempfile.TemporaryDirectory() as folder:
@@ -140,6 +171,7 @@ def main():
         t.clean(f"counts {name}", [f"got {tally}"] if wrong else [])
     test_recall(t)
     test_end(t)
+    test_end_at_start(t)
     test_time(t)
     t.end()
 
