@@ -318,6 +318,8 @@ class ShortWaits(Case):
         sync, futex = [(demo, MAIN + 8), (demo, ALPHA + 8), (wait, FSYNC)], [(demo, MAIN + 8), (wait, FUTEX)]
         run.wait(sync, 0, waits=2, ns=300 * MS)
         run.wait(futex, 1, waits=1, ns=200 * MS)  # it lasted until the thread ran again: longer than its sample
+        run.wait([(demo, MAIN + 8), (demo, WORK), (wait, FSYNC)], 0, waits=1, ns=100 * MS)  # without a sample
+        run.sample([(demo, WORK), (wait, READY)], 1, weight=150 * MS)
         run.sample(sync, 1, weight=1000 * MS)
         run.sample(futex, 1, weight=150 * MS)
         run.sample([(demo, WORK), (wait, READ)], 1, weight=3 * MS)

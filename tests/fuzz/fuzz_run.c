@@ -64,6 +64,7 @@ static void check_locks(const struct recording *r, const struct space *space,
                a);
     for (size_t i = 0; i < r->links.len; i++)
         all += r->links.at[i].ns;
+    all += t.waited_ns; /* of which rows have what the links have not */
     for (size_t i = 0; i < t.len; i++) {
         const struct lock *lock = &t.rows[i];
         uint64_t waited = 0, held = 0;

@@ -41,32 +41,38 @@ static bool short_takes(const struct locks_making *m, uint32_t thread)
 }
 
 /* Time waited by stack, and of that what chains have not; both as sums, since neither alone says
- * which wait it was. */
-static uint64_t *short_times(struct locks_making *m, struct arena *scratch)
+ * which wait it was. *left: what chains have not of all waiting, and of being ready, which they may
+ * last for. */
+static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint64_t *left)
 {
     const struct recording *r = m->in->recording;
     for (size_t i = 0; i < r->samples.len; i++)
         if (recording_is_wait(r, r->samples.at[i].node))
             locks_stack(m, r->samples.at[i].node);
+    for (size_t i = 0; i < r->links.len; i++)
+        locks_stack(m, r->links.at[i].node);
     uint64_t *ns = ARENA_NEW(scratch, uint64_t, m->stacks.len + 1);
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
-        if (recording_is_wait(r, s->node) && short_takes(m, s->thread) &&
-            r->nodes.at[s->node].address != RECORDING_WAIT_READY &&
-            r->nodes.at[s->node].address != RECORDING_WAIT_UNKNOWN)
+        uint64_t address = r->nodes.at[s->node].address;
+        if (!recording_is_wait(r, s->node) || !short_takes(m, s->thread))
+            continue;
+        *left += s->weight;
+        if (address != RECORDING_WAIT_READY && address != RECORDING_WAIT_UNKNOWN)
             ns[locks_stack(m, s->node)] += s->weight;
     }
     /* Links are in the order of the file: the time of a chain stands at its last one. */
     uint32_t *from = ARENA_NEW(scratch, uint32_t, r->links.len + 1);
-    size_t stacks = m->stacks.len;
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
         bool is_first = w->parent == RECORDING_NONE;
         from[i] = !is_first                   ? from[w->parent]
                   : short_takes(m, w->thread) ? locks_stack(m, w->node)
                                               : RECORDING_NONE;
-        if (from[i] < stacks)
-            ns[from[i]] -= w->ns < ns[from[i]] ? w->ns : ns[from[i]];
+        if (from[i] == RECORDING_NONE)
+            continue;
+        ns[from[i]] -= w->ns < ns[from[i]] ? w->ns : ns[from[i]];
+        *left -= w->ns < *left ? w->ns : *left;
     }
     return ns;
 }
@@ -88,8 +94,13 @@ void locks_add_short_waits(struct locks_making *m)
 {
     const double least_named = 0.01; /* of all that there are */
     struct arena scratch = {0};
-    const uint64_t *ns = short_times(m, &scratch);
+    uint64_t left = 0, *ns = short_times(m, &scratch, &left);
     size_t stacks = m->stacks.len;
+    /* A damaged file may have chains that its samples do not know: no more than there is. */
+    for (size_t i = 0; i < stacks; i++) {
+        ns[i] = ns[i] < left ? ns[i] : left;
+        left -= ns[i];
+    }
     struct map function_of = {0};
     uint64_t *by_function = ARENA_NEW(&scratch, uint64_t, stacks + 1), all = 0;
     uint32_t *number = ARENA_NEW(&scratch, uint32_t, stacks + 1), functions = 0;
@@ -107,8 +118,9 @@ void locks_add_short_waits(struct locks_making *m)
             continue;
         bool is_named = (double)by_function[number[i]] >= least_named * (double)all;
         uint32_t row = short_row(m, is_named ? locks_function(m, i) : NO_FUNCTION);
+        uint32_t waiter = locks_waiter(m, row, i);
         m->rows.at[row].row.ns += ns[i];
-        m->waiters.at[locks_waiter(m, row, i)].waiter.ns += ns[i];
+        m->waiters.at[waiter].waiter.ns += ns[i];
     }
     map_deinit(&function_of);
     arena_deinit(&scratch);
