@@ -16,7 +16,7 @@ packages_of() {
         libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libjansson-dev libiberty-dev libcapstone-dev libcmocka-dev libncurses-dev libgraphviz-dev libsqlite3-dev ;;
     demo) echo g++ gfortran graphviz ;; # newer libraries of Graphviz draw only with its programs beside them
     release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;
-    test) echo g++ gfortran lcov gcovr libxml2-utils binutils lld mold python3 python3-jsonschema clang-format \
+    test) echo g++ gfortran lcov gcovr libxml2-utils curl binutils lld mold python3 python3-jsonschema clang-format \
         mandoc groff-base xz-utils strace dwz tmux procps libc-devtools libcap2-bin musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 openmpi-bin libopenmpi-dev mpich libmpich-dev \
         zsh fish clang libclang-rt-dev llvm linux-perf shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \

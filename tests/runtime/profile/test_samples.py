@@ -45,7 +45,7 @@ class Samples(RecorderTest):
             paths[tuple(reversed(path))] = paths.get(tuple(reversed(path)), 0) + hits
         return paths
 
-    def check(self, recording, cpu, rate):
+    def check(self, recording, cpu, rate, scatter=1):
         """Laws hold exactly. Amounts of time are held to a factor of 3: on a loaded machine clocks
         are late, and the recorder is not to blame for that."""
         side = recording.side
@@ -65,9 +65,9 @@ class Samples(RecorderTest):
         paths = self.stacks(recording)
         self.assertEqual(sum(paths.values()), side.process["samples"])
         below = {f: sum(n for path, n in paths.items() if f in path) for f in ("left", "right")}
-        # Three quarters, within five standard deviations of so few samples.
+        # Three quarters, within five standard deviations of so few samples, if they are drawn one by one.
         n = below["left"] + below["right"]
-        self.assertAlmostEqual(below["left"] / n, 0.75, delta=5 * (0.75 * 0.25 / n) ** 0.5 + 0.03)
+        self.assertAlmostEqual(below["left"] / n, 0.75, delta=5 * scatter * (0.75 * 0.25 / n) ** 0.5 + 0.03)
         inside = sum(n for path, n in paths.items() if "work" in path)
         self.assertGreater(inside, 0.9 * side.process["samples"])
 
@@ -136,7 +136,9 @@ class Samples(RecorderTest):
 
     def test_threads(self):
         recording, cpu = self.busy(0.5, 3)
-        self.check(recording, cpu, recording.side.process["millihertz"] / 1000)
+        # Each thread keeps a period, and meets the loop of 0.17 ms at few places: 40 runs scattered 2.2 times as
+        # much as samples that are drawn.
+        self.check(recording, cpu, recording.side.process["millihertz"] / 1000, scatter=2.5)
         each = [t["samples"] for t in recording.side.threads]
         self.assertEqual(len(each), 3)
         self.assertEqual(sum(each), recording.side.process["samples"])
