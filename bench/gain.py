@@ -64,9 +64,16 @@ def tool_of(name, compiler):
     return f"{name}-{version}" if version else name
 
 
+class CompilerBroke(Exception):
+    """An error of the compiler's own, which some profiles make it run into."""
+
+
 def call(*words, cwd=None, env=None, out=subprocess.DEVNULL, check=True):
     done = subprocess.run(list(map(str, words)), cwd=cwd, env={**os.environ, **(env or {})}, stdout=out,
                           stderr=subprocess.PIPE)
+    if check and b"internal compiler error" in done.stderr:
+        raise CompilerBroke(next(line for line in done.stderr.decode(errors="replace").splitlines()
+                                 if "internal compiler error" in line))
     if check and done.returncode:
         sys.exit(f"{' '.join(map(str, words))}\n{done.stderr.decode(errors='replace')[-2000:]}")
     return done.stdout
@@ -400,7 +407,13 @@ def measure(build, variants, rounds, counts):
     if "create_gcov" in variants and not notes_branches(build.folder):
         print(f"{build.compiler:6} {build.name:8} create_gcov: left out, as perf records no branches here")
         variants = [v for v in variants if v != "create_gcov"]
-    programs = {v: getattr(build, v)() for v in variants}
+    programs = {}
+    for v in variants:
+        try:
+            programs[v] = getattr(build, v)()
+        except CompilerBroke as error:
+            print(f"{build.compiler:6} {build.name:8} {v}: left out: {error}")
+    variants = list(programs)
     times = {v: [] for v in variants}
     for i in range(rounds):
         for v in variants if i % 2 else reversed(variants):
