@@ -34,7 +34,7 @@ class Ready(Time, unittest.TestCase):
     def record(self, nap, *options):
         """What the program says of itself, having waited for a CPU: on a machine that is idle but for its rivals,
         the kernel lets it on at once unless it ranks below them; on a busy one, it would starve if it did."""
-        for nicer in "0", "5", "10":
+        for nicer in "0", "5", "10", "15", "19":
             self.run_it(*options, self.program, nap, nicer)
             truths = self.truths()
             if truths["wait", "ready"] > 0.1:

@@ -280,11 +280,13 @@ const char *function_row_name(const struct functions_table *t, const struct func
 
 const char *function_row_object(const struct functions_table *t, const struct function_row *r)
 {
+    if (!r->flat)
+        return NULL;
     const struct functions *f = &t->in.measured->session.functions;
-    const char *label = r->flat ? function_object_label(f, r->flat->function) : NULL;
+    const struct function *of = &f->at[r->flat->function];
+    const char *label = function_object_label(f, r->flat->function);
     /* A name that was made up, as "[no symbol] (libz.so.1)", may say it itself. */
-    bool is_said =
-        label && f->at[r->flat->function].is_made && strstr(f->at[r->flat->function].name, label);
+    bool is_said = label && of->is_made && strstr(of->name, label);
     return is_said ? NULL : label;
 }
 
