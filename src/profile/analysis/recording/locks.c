@@ -428,9 +428,7 @@ static void locks_add_chains(struct locks_making *m)
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
         bool is_first = w->parent == RECORDING_NONE;
-        bool is_chosen = is_first ? w->thread == RECORDING_NONE || !m->in->choice->threads ||
-                                        m->in->choice->threads[w->thread]
-                                  : row[w->parent] != NO_ROW;
+        bool is_chosen = is_first ? locks_takes(m->in, w->thread) : row[w->parent] != NO_ROW;
         row[i] = NO_ROW;
         thread[i] = is_first ? w->thread : thread[w->parent];
         if (is_first && is_chosen) {
@@ -549,8 +547,7 @@ static void locks_sum_waits(struct locks *out, const struct locks_input *in)
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
         uint64_t address = r->nodes.at[s->node].address;
-        bool is_chosen = !in->choice->threads || in->choice->threads[s->thread];
-        if (!is_chosen || !recording_is_wait(r, s->node))
+        if (!locks_takes(in, s->thread) || !recording_is_wait(r, s->node))
             continue;
         if (address == RECORDING_WAIT_READY) {
             out->ready_ns += s->weight;
@@ -573,7 +570,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     locks_sum_waits(out, in);
     locks_find_same(&m);
     locks_add_chains(&m);
-    locks_add_short_waits(&m);
+    locks_add_short_waits(&m, out);
     if (in->is_io)
         locks_add_transfers(&m, out);
     locks_link_steps(&m);

@@ -54,6 +54,12 @@ struct locks_making {
     struct map row_of, step_of, waiter_of, transfer_of;
 };
 
+/* Whether a thread's waits and bytes are asked for; those of none that is known always are. */
+static inline bool locks_takes(const struct locks_input *in, uint32_t thread)
+{
+    return thread == RECORDING_NONE || !in->choice->threads || in->choice->threads[thread];
+}
+
 /* The stack of a node, equal ones with equal numbers; RECORDING_NONE for the root. */
 uint32_t locks_stack(struct locks_making *m, uint32_t node);
 
@@ -73,7 +79,7 @@ uint32_t locks_waiter(struct locks_making *m, uint32_t row, uint32_t stack);
 void locks_add_transfers(struct locks_making *m, struct locks *out);
 void locks_sort_transfers(struct locks_making *m); /* those of a row together, most bytes first */
 
-/* Rows for waits that were over before they were looked at. */
-void locks_add_short_waits(struct locks_making *m);
+/* Rows for waits that were over before they were looked at; `out` has the sums of all waits. */
+void locks_add_short_waits(struct locks_making *m, const struct locks *out);
 
 #endif

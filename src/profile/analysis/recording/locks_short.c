@@ -31,18 +31,12 @@ static bool short_is_of_threads(const char *call)
 static bool short_is_wanted(const struct locks_making *m, uint32_t stack)
 {
     const char *call = stack == RECORDING_NONE ? NULL : m->stacks.at[stack].call;
-    return call && *call && strcmp(call, "stopped") != 0 &&
-           short_is_of_threads(call) != m->in->is_io;
-}
-
-static bool short_takes(const struct locks_making *m, uint32_t thread)
-{
-    return thread == RECORDING_NONE || !m->in->choice->threads || m->in->choice->threads[thread];
+    return call && *call && short_is_of_threads(call) != m->in->is_io;
 }
 
 /* Time waited by stack, and of that what chains have not; both as sums, since neither alone says
- * which wait it was. *left: what chains have not of all waiting, and of being ready, which they may
- * last for. */
+ * which wait it was. *left: the same of all waiting, and of being ready, which chains may last for:
+ * what of it chains have is taken away. */
 static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint64_t *left)
 {
     const struct recording *r = m->in->recording;
@@ -55,10 +49,8 @@ static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint
     for (size_t i = 0; i < r->samples.len; i++) {
         const struct recording_sample *s = &r->samples.at[i];
         uint64_t address = r->nodes.at[s->node].address;
-        if (!recording_is_wait(r, s->node) || !short_takes(m, s->thread))
-            continue;
-        *left += s->weight;
-        if (address != RECORDING_WAIT_READY && address != RECORDING_WAIT_UNKNOWN)
+        if (recording_is_wait(r, s->node) && locks_takes(m->in, s->thread) &&
+            address != RECORDING_WAIT_READY && address != RECORDING_WAIT_UNKNOWN)
             ns[locks_stack(m, s->node)] += s->weight;
     }
     /* Links are in the order of the file: the time of a chain stands at its last one. */
@@ -66,9 +58,9 @@ static uint64_t *short_times(struct locks_making *m, struct arena *scratch, uint
     for (size_t i = 0; i < r->links.len; i++) {
         const struct recording_link *w = &r->links.at[i];
         bool is_first = w->parent == RECORDING_NONE;
-        from[i] = !is_first                   ? from[w->parent]
-                  : short_takes(m, w->thread) ? locks_stack(m, w->node)
-                                              : RECORDING_NONE;
+        from[i] = !is_first                       ? from[w->parent]
+                  : locks_takes(m->in, w->thread) ? locks_stack(m, w->node)
+                                                  : RECORDING_NONE;
         if (from[i] == RECORDING_NONE)
             continue;
         ns[from[i]] -= w->ns < ns[from[i]] ? w->ns : ns[from[i]];
@@ -90,11 +82,11 @@ static uint32_t short_row(struct locks_making *m, uint32_t function)
     return row;
 }
 
-void locks_add_short_waits(struct locks_making *m)
+void locks_add_short_waits(struct locks_making *m, const struct locks *out)
 {
     const double least_named = 0.01; /* of all that there are */
     struct arena scratch = {0};
-    uint64_t left = 0, *ns = short_times(m, &scratch, &left);
+    uint64_t left = out->waited_ns + out->ready_ns, *ns = short_times(m, &scratch, &left);
     size_t stacks = m->stacks.len;
     /* A damaged file may have chains that its samples do not know: no more than there is. */
     for (size_t i = 0; i < stacks; i++) {
