@@ -60,13 +60,20 @@ exit 1
 """
 
 
+def written(folder, **texts):
+    """Scripts, of the given names, in a folder in which meson(1) knows no tests."""
+    paths = []
+    for name, text in {"meson": "#!/bin/sh\necho '[]'\n", **texts}.items():
+        paths.append(Path(folder) / name)
+        paths[-1].write_text(text)
+        paths[-1].chmod(0o755)
+    return paths[1:]
+
+
 def test_recall(t):
     """Of two programs, the one that fails is shown again at the end, with what it printed."""
     with tempfile.TemporaryDirectory() as folder:
-        meson, broken, fine = (Path(folder) / name for name in ("meson", "broken", "fine"))
-        for path, text in ((meson, "#!/bin/sh\necho '[]'\n"), (broken, BROKEN), (fine, "#!/bin/sh\n")):
-            path.write_text(text)
-            path.chmod(0o755)
+        broken, fine = written(folder, broken=BROKEN, fine="#!/bin/sh\n")
         done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", broken, fine],
                               env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
                               text=True, capture_output=True, check=False)
@@ -96,10 +103,7 @@ def test_end(t):
     """Told to end, the runner takes along what its programs have started."""
     for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
         with tempfile.TemporaryDirectory() as folder:
-            meson, lasting, told = (Path(folder) / name for name in ("meson", "lasting", "lasting.pid"))
-            for path, text in ((meson, "#!/bin/sh\necho '[]'\n"), (lasting, LASTING)):
-                path.write_text(text)
-                path.chmod(0o755)
+            (lasting,), told = written(folder, lasting=LASTING), Path(folder) / "lasting.pid"
             runner = subprocess.Popen([sys.executable, tap.ROOT / "tests" / "run_all.py", lasting],
                                       env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
                                       stdout=subprocess.DEVNULL)
@@ -150,10 +154,7 @@ def test_end_at_start(t):
 def test_time(t):
     """When no time is left, nothing begins, and each program that is left out is a skip with its reason."""
     with tempfile.TemporaryDirectory() as folder:
-        meson, slow, late = (Path(folder) / name for name in ("meson", "slow", "late"))
-        for path, text in ((meson, "#!/bin/sh\necho '[]'\n"), (slow, "#!/bin/sh\nsleep 1.5\n"), (late, BROKEN)):
-            path.write_text(text)
-            path.chmod(0o755)
+        slow, late = written(folder, slow="#!/bin/sh\nsleep 1.5\n", late=BROKEN)
         done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", "--seconds", "1", slow, late],
                               env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
                               text=True, capture_output=True, check=False)
