@@ -21,13 +21,19 @@ struct bench {
     uint32_t cpu; /* where we stay */
 };
 
-/* A process that has hardly run yet, on a busy machine, has left the CPU often for the time that it
- * had, and gets no clock for that. */
+static uint64_t run_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A process that has left the CPU often for the time that it had gets no clock: one that has hardly
+ * run yet, on a busy machine, or in which another case has slept a few hundred times. */
 static void run_for_a_while(void)
 {
-    struct timespec t = {0};
-    while (t.tv_sec < 1 && t.tv_nsec < 100 * NOMINAL)
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    for (uint64_t end = run_ns() + UINT64_C(100) * NOMINAL; run_ns() < end;)
+        ;
 }
 
 /* With the event that the clocks share the buffer of. False: perf events are not permitted. */
