@@ -403,7 +403,8 @@ async function checkSourceKeys(visit, name, cover) {
 }
 
 async function checkAccess(visit, name, view) {
-    await visit.page.evaluate(axeSource);
+    if (!await visit.page.evaluate(() => "axe" in window))
+        await visit.page.evaluate(axeSource);
     const result = await visit.page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
     const serious = result.violations.filter(v => v.impact === "serious" || v.impact === "critical")
         .map(v => `${v.id}: ${v.nodes.slice(0, 2).map(n => n.target.join(" ")).join("; ")}`);
@@ -682,6 +683,9 @@ async function checkPaper(visit, name) {
     ok(night.length > 0 && night.every((one, i) => one !== paper[i]) && colours.every((one, i) => one !== inks[i]), `${name}: pictures have other colours on paper`);
 }
 
+/* The colours of the night are the style's, not the page's: what axe takes most time for is asked of each view once. */
+const seenDark = new Set();
+
 async function checkPage(browser, name, entry) {
     let visit = await new Visit(browser, entry).open();
     await visit.view({ view: "summary" });
@@ -742,14 +746,17 @@ async function checkPage(browser, name, entry) {
     visit = await new Visit(browser, entry, { viewport: { width: 400, height: 800 }, colorScheme: "dark" }).open();
     if (entry.history)
         await checkHistory(visit, name, entry.history);
+    await visit.view({});
     for (const view of views) {
-        await visit.view({ view });
+        await visit.turnTo({ view });
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         ok(wide <= 400, `${name}: ${view} fits into 400 pixels`, wide);
         await checkNarrowTable(visit, name, view);
         await checkReadableGraph(visit, name, view);
         await checkNarrowTimeline(visit, name, view);
-        await checkAccess(visit, `${name}, dark`, view);
+        if (!seenDark.has(view) || entry.details || entry.judged)
+            await checkAccess(visit, `${name}, dark`, view);
+        seenDark.add(view);
     }
     if (views.includes("chart"))
         await checkPaper(visit, name);
@@ -760,12 +767,14 @@ async function checkPage(browser, name, entry) {
     await visit.close(`${name}, without scripts`);
 }
 
-checkTree();
-checkStacks();
-checkLanes();
-checkHeatCells();
-checkRankRows();
-checkManyRanks();
+if (process.env.MONARC_PART !== "slow") {
+    checkTree();
+    checkStacks();
+    checkLanes();
+    checkHeatCells();
+    checkRankRows();
+    checkManyRanks();
+}
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 for (const [name, entry] of Object.entries(specification))
     await checkPage(browser, name, entry).catch(error => ok(false, `${name}: ${error.message}`, error.stack));

@@ -16,8 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/cli"))
 
+sys.path.append(str(ROOT / "tests"))
+
 from harness import gmon, monarc, monarc_json  # noqa: E402
 from odd_pages import odd_profiles, odd_sources  # noqa: E402
+from parts import PART, is_wanted  # noqa: E402
 from run_file import FILE, Run  # noqa: E402
 from test_html import DETAILED, TEMPLATE, before_and_after, commit_both, hostile_program, moved_program  # noqa: E402
 
@@ -233,66 +236,85 @@ def missed_by_patch(folder, cover):
     return {"kind": "patch", "file": "p.c", "answer": stretches}
 
 
-def pages(folder):
-    """Profile and coverage of a program in C; profiles of C++ and Fortran; a recording; names that are
-    markup; coverage alone, with its sources beside the page."""
+def examples(folder):
+    """Profile and coverage of a program in C, and what `monarc run` recorded of another."""
     build(folder, ["-pg", "-g", "-O0", "--coverage"])
-    found = {}
     run("calc", folder)
     coverage = folder / "calc-coverage"
     coverage.mkdir()
     for file in [*folder.glob("calc-*.gc*")]:
         file.rename(coverage / file.name)
     cover = json.loads(monarc("cover", "--json", "-", coverage, cwd=folder).stdout)
-    found["C, profile and coverage"] = entry("calc.html", "calc", "calc.gmon", coverage, cwd=folder, cover=cover,
-                                             keyboard=True, **profile_json("calc", "calc.gmon", cwd=folder))
-    found["coverage beside the page"] = entry("cover.html", "--folder", coverage, cwd=folder, cover=cover)
-    for program in ("shapes", "heat"):
-        if (folder / program).exists():
-            run(program, folder)
-            found[program] = entry(f"{program}.html", program, f"{program}.gmon", cwd=folder,
-                                   **profile_json(program, f"{program}.gmon", cwd=folder))
-    recorded = monarc("run", "--no-report", "-o", "average.monarc", "./average", cwd=folder)
-    if recorded.returncode == 0:
-        found["recording"] = entry("average.html", "average.monarc", cwd=folder,
-                                   flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
-                                   parts=[part("average.monarc", 0.05, 0.25, folder)])
-    recorded = monarc("run", "--no-report", "-o", "pipeline.monarc", "./pipeline", cwd=folder)
-    if recorded.returncode == 0:
-        found["threads"] = entry("pipeline.html", "pipeline.monarc", cwd=folder, flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
-    found["details"] = details(folder / "details")
-    found["lines that moved"] = moved(folder / "moved")
-    for name, made in ("a slow build", slow_build), ("requests that wait", waiting_requests), ("a held lock", held_lock):
-        page = made(folder / name.replace(" ", "-")) if shutil.which("make") else None
+    if is_wanted(is_slow=False):
+        yield "C, profile and coverage", entry("calc.html", "calc", "calc.gmon", coverage, cwd=folder, cover=cover,
+                                               keyboard=True, **profile_json("calc", "calc.gmon", cwd=folder))
+        if monarc("run", "--no-report", "-o", "average.monarc", "./average", cwd=folder).returncode == 0:
+            yield "recording", entry("average.html", "average.monarc", cwd=folder,
+                                     flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
+                                     parts=[part("average.monarc", 0.05, 0.25, folder)])
+    if is_wanted(is_slow=True):
+        yield "coverage beside the page", entry("cover.html", "--folder", coverage, cwd=folder, cover=cover)
+        for program in ("shapes", "heat"):
+            if (folder / program).exists():
+                run(program, folder)
+                yield program, entry(f"{program}.html", program, f"{program}.gmon", cwd=folder,
+                                     **profile_json(program, f"{program}.gmon", cwd=folder))
+        if monarc("run", "--no-report", "-o", "pipeline.monarc", "./pipeline", cwd=folder).returncode == 0:
+            yield "threads", entry("pipeline.html", "pipeline.monarc", cwd=folder,
+                                   flat=monarc_json("flat", "--all", "pipeline.monarc", cwd=folder))
+
+
+def changes_and_authors(folder):
+    folder.mkdir()
+    if not before_and_after(folder) or not commit_both(folder):
+        return None
+    cover = json.loads(monarc("cover", "--json", "-", "--diff", "p.patch", ".", cwd=folder).stdout)
+    gates = ["--fail-under-diff", "99", "--fail-under-line", "99"]
+    return entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", *gates, ".", cwd=folder, task=missed_by_patch(folder, cover),
+                 judged={"diff": cover["diff"], "files": cover["sources"], "total": cover["totals"], "limit": 99},
+                 history={"file": "p.c", "line": 2, "text": "Since the base: lost. Written 2001-01-01 by Ada."})
+
+
+def odd(folder):
+    arguments = odd_sources(folder, ["cc"])
+    return entry("odd.html", *arguments, cwd=folder, **profile_json(*arguments, cwd=folder),
+                 lines={"gone.c": 1, "changed.c": 2, "latin.c": 2, "lines.c": 500000, "wide.c": 1, "binary.c": 1})
+
+
+def hostile(folder):
+    folder.mkdir()
+    program, profile = hostile_program(folder)
+    title = "</title><script>document.title='broken'</script>"
+    return entry("hostile.html", "--force", "--title", title, program, profile, cwd=folder, title=title)
+
+
+# Name, what makes it in a folder of its own, what that needs, whether it is left to the slow part.
+PAGES = [
+    ("details", details, "cc", False),
+    ("lines that moved", moved, "cc", True),
+    ("a slow build", slow_build, "make", True),
+    ("requests that wait", waiting_requests, "cc", False),
+    ("a held lock", held_lock, "cc", True),
+    ("a slower function", slower, "cc", True),
+    ("crowded", crowded, "cc", True),
+    ("a parallel job", parallel_job, "cc", True),
+    ("a long source", long_source, "cc", True),
+    ("templates", templates, "c++", False),
+    ("changes and authors", changes_and_authors, "git", False),
+    ("odd sources", odd, "cc", False),
+    ("hostile names", hostile, "cc", False),
+]
+
+
+def pages(folder):
+    found = dict(examples(folder))
+    for name, make, program, is_slow in PAGES:
+        page = make(folder / name.replace(" ", "-")) if is_wanted(is_slow) and shutil.which(program) else None
         if page:
             found[name] = page
-    found["a slower function"] = slower(folder / "slower")
-    found["crowded"] = crowded(folder / "crowded")
-    found["a parallel job"] = parallel_job(folder / "job")
-    found["a long source"] = long_source(folder / "long")
-    if shutil.which("c++"):
-        found["templates"] = templates(folder / "templates")
-    changes = folder / "changes"
-    changes.mkdir()
-    if before_and_after(changes) and commit_both(changes):
-        cover = json.loads(monarc("cover", "--json", "-", "--diff", "p.patch", ".", cwd=changes).stdout)
-        gates = ["--fail-under-diff", "99", "--fail-under-line", "99"]
-        found["changes and authors"] = entry("p.html", "--blame", "--base", "then.info", "--diff", "p.patch", *gates, ".", cwd=changes, task=missed_by_patch(changes, cover),
-                                              judged={"diff": cover["diff"], "files": cover["sources"], "total": cover["totals"], "limit": 99},
-                                              history={"file": "p.c", "line": 2, "text": "Since the base: lost. Written 2001-01-01 by Ada."})
-    odd = folder / "odd"
-    arguments = odd_sources(odd, ["cc"])
-    found["odd sources"] = entry("odd.html", *arguments, cwd=odd, **profile_json(*arguments, cwd=odd),
-                                 lines={"gone.c": 1, "changed.c": 2, "latin.c": 2, "lines.c": 500000, "wide.c": 1, "binary.c": 1})
-    for name, arguments in odd_profiles(folder / "hardly", ["cc"]).items():
+    for name, arguments in odd_profiles(folder / "hardly", ["cc"]).items() if is_wanted(is_slow=True) else ():
         found[name] = entry(f"{name}.html", *arguments, cwd=folder / "hardly",
                             isEmpty=name == "nothing at all", **profile_json(*arguments, cwd=folder / "hardly"))
-    hostile = folder / "hostile"
-    hostile.mkdir()
-    program, profile = hostile_program(hostile)
-    title = "</title><script>document.title='broken'</script>"
-    found["hostile names"] = entry("hostile.html", "--force", "--title", title, program, profile, cwd=hostile,
-                                   title=title)
     return found
 
 
