@@ -6,7 +6,8 @@ time that it spent with each label: by the same clock as samples, so that a busy
 but the number of samples by ptrace. What is compared may differ by four standard errors. Samples by ptrace
 come at exponential distances and weigh what their thread has run since the last one, so that the variance
 of a share is twice that of as many equal ones. perf's labels are those of the nearest reading: a sample at
-the end of a request may have those of the next.
+the end of a request may have those of the next. How many may be wrong for that is said, and grows with
+what else wants the CPUs: no more than these may be wrong, but for a few.
 """
 
 import gzip
@@ -88,7 +89,8 @@ class Case(unittest.TestCase):
         return sum(f["self_samples"] for f in row["functions"]
                    if re.sub(r"\..*", "", f["name"]) in functions)
 
-    def check(self, folder, truth, labelled=0.7, pure=0.9, slack=0.06):
+    def check(self, folder, truth, labelled=0.7, pure=0.97, slack=0.06):
+        """`pure`: of the samples whose labels the recording says nothing of."""
         rows, whole = self.shares(folder, "http.route")
         total = sum(row["self_samples"] for row in rows.values())
         self.assertGreater(whole / total, labelled, rows)
@@ -96,9 +98,12 @@ class Case(unittest.TestCase):
         for route in "/a", "/b":
             want = sum(s for (_, r), s in truth.items() if r == route) / spent
             self.assertAlmostEqual(rows[route]["share"], want, delta=slack)
-        for route, own, other in ("/a", "serve_a", "serve_b"), ("/b", "serve_b", "serve_a"):
-            right, wrong = self.of(rows[route], own), self.of(rows[route], other)
-            self.assertGreater(right / (right + wrong), pure, (route, right, wrong))
+        losses = monarc_json("flat", folder)["summary"]["recording"]["losses"]
+        unsure = sum(loss["count"] for loss in losses if "between two readings" in loss["text"])
+        wrong = self.of(rows["/a"], "serve_b") + self.of(rows["/b"], "serve_a")
+        served = sum(self.of(rows[route], "serve_a", "serve_b") for route in ("/a", "/b"))
+        self.assertLess(wrong, (1 - pure) * served + unsure, (wrong, served, unsure))
+        self.assertLess(wrong, max(0.2, 1 - pure) * served)  # by chance it would be 3/8
         return rows
 
 
