@@ -204,16 +204,27 @@ static void diagnosis_examine_debug_info(struct examination *x)
             "them beside the program, as PROGRAM.dwp");
 }
 
+/* Whether a library is libc, whose time is known to be missing, or the loader. What glibc has in
+ * libc itself since 2.34 were libraries beside it before. */
+static bool is_libc(const char *name)
+{
+    static const char *const PARTS[] = {"libc.",  "ld-",    "libpthread.",
+                                        "libdl.", "librt.", "libutil."};
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+        if (!strncmp(name, PARTS[i], strlen(PARTS[i])))
+            return true;
+    return false;
+}
+
 /* What of the process gmon.out does not see. */
 static void diagnosis_examine_surroundings(struct examination *x)
 {
     struct object *o = x->p->object;
-    /* Everything needed but libc and the loader, whose time is known to be missing. */
     const struct object_facts *facts = object_facts(o);
     const char *all = NULL; /* names with commas between; NULL: none */
     for (size_t i = 0; i < facts->needed_len; i++) {
         const char *name = facts->needed[i];
-        if (strncmp(name, "libc.", 5) && strncmp(name, "ld-", 3))
+        if (!is_libc(name))
             all = all ? arena_printf(x->arena, "%s, %s", all, name) : name;
     }
     if (all)

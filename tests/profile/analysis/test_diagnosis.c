@@ -346,6 +346,11 @@ static void test_surroundings(void **state)
                "#include <pthread.h>\n"
                "int main(void) { pthread_t t; return pthread_create(&t, 0, 0, 0); }\n");
     expect_of("-pg -pthread", "threads", "pthread_create");
+    /* As it is linked before glibc 2.34. */
+    write_text("part.c", "");
+    assert_true(run("gcc -shared part.c -Wl,-soname,libpthread.so.0 -o libpart.so"));
+    write_text("program.c", "int main(void) { return 0; }\n");
+    expect_of("-pg -Wl,--no-as-needed libpart.so", "", "");
 }
 
 static void test_stripped(void **state)
