@@ -195,38 +195,6 @@ class CrossBuilds(unittest.TestCase):
         self.check("i386")
 
 
-APT = """\
-APT::Architecture "arm64";
-APT::Architectures {{ "arm64"; }};
-Dir::State "{0}/state";
-Dir::State::status "{0}/state/status";
-Dir::Cache "{0}/cache";
-Dir::Etc::sourcelist "{0}/sources.list";
-Dir::Etc::sourceparts "-";
-Acquire::Check-Valid-Until "false";
-"""
-LIBRARIES = """libelf-dev libdw-dev zlib1g-dev liblzma-dev libzstd-dev libbz2-dev libiberty-dev libcapstone-dev
-libncurses-dev""".split()
-STATIC = """\
-[binaries]
-c = ['aarch64-linux-gnu-gcc', '--sysroot={0}']
-ar = 'aarch64-linux-gnu-ar'
-strip = 'aarch64-linux-gnu-strip'
-objcopy = 'aarch64-linux-gnu-objcopy'
-pkgconfig = 'pkg-config'
-
-[properties]
-sys_root = '{0}'
-pkg_config_libdir = '{0}/usr/lib/aarch64-linux-gnu/pkgconfig'
-
-[host_machine]
-system = 'linux'
-cpu_family = 'aarch64'
-cpu = 'aarch64'
-endian = 'little'
-"""
-
-
 @unittest.skipUnless(all(map(shutil.which, ("aarch64-linux-gnu-gcc", "qemu-aarch64", "apt-get", "dpkg-deb"))),
                      "needs Debian, its compiler for aarch64, and qemu")
 class StandaloneOnArm(unittest.TestCase):
@@ -237,36 +205,13 @@ class StandaloneOnArm(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.work)
         cls.monarc = os.environ.get("MONARC_STANDALONE_ARM64")  # one that is built already
         if not cls.monarc:
-            cls.monarc = cls.build(cls.fetch())
-
-    @classmethod
-    def fetch(cls):
-        """A folder with the libraries, by a state of apt's own."""
-        root, apt = cls.work / "root", cls.work / "apt"
-        for name in "state/lists/partial", "cache/archives/partial":
-            (apt / name).mkdir(parents=True)
-        (apt / "state/status").touch()
-        (apt / "apt.conf").write_text(APT.format(apt))
-        key = "/usr/share/keyrings/debian-archive-keyring.gpg"
-        (apt / "sources.list").write_text(f"deb [signed-by={key}] http://deb.debian.org/debian bookworm main\n")
-        environment = {**os.environ, "APT_CONFIG": str(apt / "apt.conf"), "DEBIAN_FRONTEND": "noninteractive"}
-        for words in ["update"], ["install", "--download-only", "--no-install-recommends", "-y", *LIBRARIES]:
-            done = subprocess.run(["apt-get", "-qq", *words], env=environment, capture_output=True, text=True)
-            if done.returncode:
+            cls.monarc = cls.work / "build/monarc"
+            done = subprocess.run([ROOT / "tools/standalone.sh", "aarch64", cls.monarc.parent, "-Dbuildtype=plain",
+                                   "-Doptimization=0"], capture_output=True, text=True)
+            if done.returncode == 77:
                 raise unittest.SkipTest("no packages for arm64 to be had: " + done.stderr[-200:])
-        for package in (apt / "cache/archives").glob("*.deb"):
-            run("dpkg-deb", "-x", package, root)
-        return root
-
-    @classmethod
-    def build(cls, root):
-        (cls.work / "cross.ini").write_text(STATIC.format(root))
-        build = cls.work / "build"
-        run("meson", "setup", build, ROOT, "--cross-file", cls.work / "cross.ini", "-Dprefer_static=true",
-            "-Dstandalone=true", "-Dtests=disabled", "-Dbuildtype=plain", "-Doptimization=0",
-            env={k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")})
-        run("ninja", "-C", build, "monarc")
-        return build / "monarc"
+            if done.returncode:
+                raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
 
     def test_in_an_empty_folder(self):
         said = run("aarch64-linux-gnu-readelf", "-hlW", self.monarc)
