@@ -39,7 +39,7 @@ def has_tools(version):
         [names[0], *FLAGS, "-xc", "-", "-o", "/dev/null"], input=b"int main(void) { return 0; }", capture_output=True).returncode
 
 
-VERSIONS = [v for v in (13, 14, 15, 16, 19, 22) if has_tools(v)]
+VERSIONS = [v for v in range(13, 40) if has_tools(v)]
 
 C = """\
 #include <stdio.h>

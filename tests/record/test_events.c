@@ -389,11 +389,16 @@ static int each_listed(void (*take)(const char *name, void *context), void *cont
     return len;
 }
 
-/* Names that `perf list` makes of notes in files that it has seen, before there is such an event.
- */
-static bool is_of_a_note(const char *name)
+/* Names of `perf list` that perf itself refuses to record: it makes them of notes in files that it
+ * has seen, before there is such an event, and perf 7 also of what the function tracer writes, most
+ * of which has a format but no number. */
+static bool is_listed_only(const char *name)
 {
-    return !strncmp(name, "sdt_", 4);
+    char number[512];
+    if (strncmp(name, "ftrace:", 7))
+        return !strncmp(name, "sdt_", 4);
+    snprintf(number, sizeof number, "/sys/kernel/tracing/events/ftrace/%s/id", name + 7);
+    return access(number, F_OK) != 0;
 }
 
 static void parse_listed(const char *name, void *context)
@@ -401,7 +406,7 @@ static void parse_listed(const char *name, void *context)
     int *failed = context;
     struct event_list l = {0};
     struct err e = {0};
-    if (!is_of_a_note(name) && !events_parse(name, "", RATE, &l, &e)) {
+    if (!is_listed_only(name) && !events_parse(name, "", RATE, &l, &e)) {
         print_error("%s\n", e.line);
         ++*failed;
     }

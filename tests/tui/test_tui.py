@@ -24,7 +24,7 @@ from test_html import HOSTILE, hostile_program  # noqa: E402
 
 DEMO_GMON = PROGRAMS / "demo.gmon"
 WIDE = {"columns": 160, "rows": 60}
-CLANGS = [v for v in (14, 15, 16, 19, 22) if shutil.which(f"clang-{v}") and shutil.which(f"llvm-profdata-{v}")]
+CLANGS = [v for v in range(14, 40) if shutil.which(f"clang-{v}") and shutil.which(f"llvm-profdata-{v}")]
 
 
 def build_calc(folder):
