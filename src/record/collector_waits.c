@@ -41,14 +41,14 @@ struct waits_mapping {
     char path[PATH_ROOM];
 };
 
-/* A file is mapped in pieces that follow each other: the first has its headers, one its code, and
- * .bss, which has no name, is behind the last. Its code, where we know it, says by how much its
- * addresses were moved. */
+/* A file is mapped in pieces that follow each other, or are further into it with free pages between
+ * them: the first has its headers, one its code, and .bss, which has no name, is behind the last.
+ * Its code, where we know it, says by how much its addresses were moved. */
 static bool waits_find_mapping(const struct collector *c, uint32_t process, uint64_t address,
                                struct waits_mapping *out)
 {
     char path[64], line[PATH_ROOM + 128];
-    uint64_t file_end = 0;
+    uint64_t file_end = 0, offset = 0;
     bool found = false;
     *out = (struct waits_mapping){.code.image = RECORDING_NONE};
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", c->processes.at[process].pid);
@@ -57,7 +57,11 @@ static bool waits_find_mapping(const struct collector *c, uint32_t process, uint
         struct proc_mapping m;
         if (!proc_parse_mapping(line, &m))
             continue;
-        bool goes_on = m.start == file_end && (!*m.path || !strcmp(m.path, out->path));
+        bool follows = m.start == file_end;
+        bool goes_on =
+            *m.path ? !strcmp(m.path, out->path) && (follows || m.offset > offset) : follows;
+        if (*m.path)
+            offset = m.offset;
         if (!goes_on) {
             out->code.image = RECORDING_NONE;
             snprintf(out->path, sizeof out->path, "%s", m.path);
