@@ -268,7 +268,7 @@ void object_debug_gaps(struct object *o, struct object_debug_gaps *out)
     for (size_t i = 0; i < u->units.len; i++) {
         struct split_skeleton skeleton;
         struct split_unit split;
-        if (!split_skeleton_read(&u->units.at[i].die, u->addresses, u->address_ranges, &skeleton))
+        if (!split_skeleton_read(&u->units.at[i].die, u, &skeleton))
             continue;
         out->split_units++;
         if (split_find(o, &skeleton, &split))

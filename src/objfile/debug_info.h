@@ -304,7 +304,7 @@ struct units {
     Dwarf *dwarf; /* NULL: no debug information */
     struct object *object;
     struct line_sections sections;
-    struct bytes addresses, address_ranges; /* .debug_addr and .debug_ranges */
+    struct bytes addresses, address_ranges, range_lists; /* .debug_addr, _ranges, _rnglists */
     VEC(struct unit) units;
     VEC(struct unit_range) ranges; /* by low, then by unit */
     VEC(struct line_table) tables;
@@ -471,9 +471,8 @@ void split_sections_read(struct image *image, struct split_sections *s, struct b
 void split_files_free(struct split_files *files); /* NULL is fine */
 
 /* Whether the unit was split off; then what it says, with `addresses` and `ranges` cut down from
- * the program's whole sections. */
-bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes ranges,
-                         struct split_skeleton *out);
+ * the program's whole sections; `ranges` are lists from DWARF 5 on. */
+bool split_skeleton_read(Dwarf_Die *unit, const struct units *u, struct split_skeleton *out);
 
 /* --- functions and their ranges: split_functions.c -------------------------------------------- */
 

@@ -57,12 +57,12 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 }
 
 /* libdw takes both kinds of skeletons for one: DWARF 5's by its header, GNU's by its id. */
-bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes ranges,
-                         struct split_skeleton *out)
+bool split_skeleton_read(Dwarf_Die *unit, const struct units *u, struct split_skeleton *out)
 {
+    Dwarf_Half version = 0;
     uint8_t kind = 0;
     uint64_t id = 0;
-    if (!unit->cu || dwarf_cu_info(unit->cu, NULL, &kind, NULL, NULL, &id, NULL, NULL) ||
+    if (!unit->cu || dwarf_cu_info(unit->cu, &version, &kind, NULL, NULL, &id, NULL, NULL) ||
         kind != DW_UT_skeleton)
         return false;
     Dwarf_Addr low;
@@ -71,8 +71,11 @@ bool split_skeleton_read(Dwarf_Die *unit, struct bytes addresses, struct bytes r
         .id = id,
         .name = name ? name : text_of(unit, DW_AT_GNU_dwo_name),
         .folder = text_of(unit, DW_AT_comp_dir),
-        .addresses = from(addresses, offset_of(unit, DW_AT_addr_base, DW_AT_GNU_addr_base)),
-        .ranges = from(ranges, offset_of(unit, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base)),
+        .addresses = from(u->addresses, offset_of(unit, DW_AT_addr_base, DW_AT_GNU_addr_base)),
+        .ranges = version < 5 ? from(u->address_ranges,
+                                     offset_of(unit, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base))
+                              : from(u->range_lists,
+                                     offset_of(unit, DW_AT_rnglists_base, DW_AT_rnglists_base)),
         .low = dwarf_lowpc(unit, &low) ? 0 : low,
     };
     return true;

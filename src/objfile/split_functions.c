@@ -5,9 +5,9 @@
  * nested too deeply, and ranges that touch are joined. Names are read at once, because entries
  * cannot be gone back to as cheaply as libdw does it.
  *
- * Range lists of DWARF 5 are in the split file, and each entry of one says what it is; those of
- * DWARF 4 are in the program, pairs of addresses. Specification: DWARF 5, sections 3.3, 3.4
- * and 7.25; DWARF 4, section 2.17.3. */
+ * Range lists of DWARF 5 are in the split file, or, as gcc 10 wrote them, in the program, and each
+ * entry of one says what it is; those of DWARF 4 are in the program, pairs of addresses.
+ * Specification: DWARF 5, sections 3.3, 3.4 and 7.25; DWARF 4, section 2.17.3. */
 #include "objfile/debug_info.h"
 
 #include "base/bytes.h"
@@ -27,14 +27,16 @@ struct split_ranges {
 static bool ranges_start(struct split_ranges *r, const struct split_unit *u,
                          const struct split_entry *e)
 {
-    struct bytes all = u->version >= 5 ? u->lists : u->ranges;
+    bool in_program = u->version < 5 || (!u->lists.len && e->ranges_is_index);
+    struct bytes all = in_program ? u->ranges : u->lists;
     uint64_t offset = e->ranges;
     if (!e->has_ranges)
         return false;
     if (e->ranges_is_index) {
-        /* It counts in the table behind the header, and what stands there counts from it. */
-        size_t base = split_table_header(u, u->lists, 8);
-        if (!split_table_at(u->lists, base, e->ranges, u->offset_size, u->big_endian, &offset) ||
+        /* It counts in the table behind the header, and what stands there counts from it. The
+         * program's begin where the unit says that they do. */
+        size_t base = in_program ? 0 : split_table_header(u, all, 8);
+        if (!split_table_at(all, base, e->ranges, u->offset_size, u->big_endian, &offset) ||
             __builtin_add_overflow(offset, base, &offset))
             return false;
     }

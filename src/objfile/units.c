@@ -167,6 +167,7 @@ static struct units *units_new(struct object *o)
                                          .bfd_version = o->bfd_version};
     u->addresses = image_debug_section(image, "debug_addr");
     u->address_ranges = image_debug_section(image, "debug_ranges");
+    u->range_lists = image_debug_section(image, "debug_rnglists");
     u->object = o;
     units_index_units(u, image);
     return u;
@@ -353,8 +354,7 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
     struct split_skeleton skeleton;
     struct split_unit split;
     bool as_bfd = u->sections.bfd_version;
-    if (wanted->die.cu &&
-        split_skeleton_read(&wanted->die, u->addresses, u->address_ranges, &skeleton) &&
+    if (wanted->die.cu && split_skeleton_read(&wanted->die, u, &skeleton) &&
         split_find(u->object, &skeleton, &split))
         split_scopes_init(&wanted->scopes, &split, as_bfd);
     else if (wanted->die.cu)

@@ -146,6 +146,26 @@ static void test_gcc(void **state)
     check("g++", "-x c++ -gdwarf-5 -O0", false); /* a member of a class in a function */
 }
 
+/* gcc 10, whose range lists of DWARF 5 stay in the program. */
+static void test_lists_in_the_program(void **state)
+{
+    (void)state;
+#ifndef __x86_64__
+    print_message("# skipped: gcc10.s is for x86-64\n");
+    skip();
+#endif
+    need("gcc");
+    assert_true(run("cp %s/tests/data/split/gcc10.* . && gcc -c gcc10.s -o gcc10.o && "
+                    "objcopy --extract-dwo gcc10.o gcc10.dwo && objcopy --strip-dwo gcc10.o && "
+                    "gcc -nostdlib -static -Wl,-e,rare,-Ttext,0x401000 gcc10.o -o split",
+                    getenv("MONARC_SOURCE")));
+    char *text = told("split");
+    assert_non_null(strstr(text, "401003 twice ./gcc10.c:3\n401003 more ./gcc10.c:8\n"
+                                 "401003 rare ./gcc10.c:12\n401004 more"));
+    assert_non_null(strstr(text, "401006 rare ./gcc10.c:12\n401007 twice ./gcc10.c:4\n"));
+    free(text);
+}
+
 static void test_clang(void **state)
 {
     (void)state;
@@ -322,11 +342,9 @@ static void test_index(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gcc),
-        cmocka_unit_test(test_clang),
-        cmocka_unit_test(test_other_machines),
-        cmocka_unit_test(test_another_build),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_gcc),           cmocka_unit_test(test_lists_in_the_program),
+        cmocka_unit_test(test_clang),         cmocka_unit_test(test_other_machines),
+        cmocka_unit_test(test_another_build), cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_index),
     };
     return cmocka_run_group_tests(tests, workshop_open, workshop_close);
