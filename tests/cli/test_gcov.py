@@ -346,6 +346,8 @@ class OldSummaries(Folder):
         subprocess.run(["./one"], cwd=self.folder, check=True)
         counters = self.folder / "one.gcda"
         written = counters.read_bytes()
+        if written[4:8] != b"*204":
+            self.skipTest("this clang writes no files of gcc 4.2")
         program = struct.pack("<I", 0xa3000000)
         at = written.index(program)
         length = struct.unpack_from("<I", written, at + 4)[0]

