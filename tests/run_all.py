@@ -136,8 +136,8 @@ class Program:
     argv: list
     suites: list
     environment: dict
-    folder: str | None
-    timeout_seconds: float | None
+    folder: "str | None"
+    timeout_seconds: "float | None"
     is_parallel: bool
     priority: int = 0
 

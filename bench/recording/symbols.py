@@ -59,7 +59,7 @@ def main():
         print("| CPU time, s | names inside | --no-symbols |\n|---|--:|--:|")
         print(f"| recorded (bare: {median['bare']:.3f}) | {median['names inside']:.3f} | {median['--no-symbols']:.3f} |")
         for report in REPORTS:
-            inside, without = median[*report, "with"], median[*report, "without"]
+            inside, without = median[(*report, "with")], median[(*report, "without")]
             print(f"| `{' '.join(report)}` | {inside:.3f} | {without:.3f}: {without / inside:.0f} times |")
         print(f"| recording | {folder_kb(folder + '/with.monarc'):.0f} kB | {folder_kb(folder + '/without.monarc'):.0f} kB |")
 

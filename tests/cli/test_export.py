@@ -287,7 +287,8 @@ def cpuprofile_paths(page):
     assert path(end) == ["(idle)"]
     assert len({first, *deltas}) == 1, {first, *deltas}
     found = []
-    for node, delta in zip(samples, deltas, strict=True):
+    assert len(samples) == len(deltas)
+    for node, delta in zip(samples, deltas):
         if not found or found[-1][0] != path(node):
             found.append((path(node), 0))
         found[-1] = (path(node), found[-1][1] + round(1000 * delta))
@@ -308,7 +309,8 @@ def shares_in_firefox(page):
     long it lasts, and is left out if half a millisecond has not passed since the one before."""
     names = {node["id"]: node["callFrame"]["functionName"] for node in page["nodes"]}
     taken, now, last = defaultdict(int), page["startTime"] / 1000, 0
-    for node, delta in zip(page["samples"], page["timeDeltas"], strict=True):
+    assert len(page["samples"]) == len(page["timeDeltas"])
+    for node, delta in zip(page["samples"], page["timeDeltas"]):
         now += delta / 1000
         if now - last >= 0.5:
             taken[names[node]] += 1

@@ -157,7 +157,7 @@ def by_rules(exported):
             use, source = outermost(function, [*at, 0, file, expanded, kind])
             key = (use[0], *(use[:4] if use[5] != file else (0,) * 4), *at)
             for side, count in enumerate((if_true, if_false)):
-                joined(out, source, "branches")[*key, side] += count
+                joined(out, source, "branches")[(*key, side)] += count
         for at in function.get("mcdc_records", []):
             if len(at) < 11:  # 19 does not say in which macro it is
                 joined(out, function["filenames"][main[5]], "decisions")[0, *at[:4], tuple(at[-1])] += 1

@@ -28,11 +28,11 @@ class Case:
     group: str
     program: str  # the folder below work/data in which it runs
     argv: list  # without the program's name
-    stdin: str | None = None  # a file of that folder
+    stdin: "str | None" = None  # a file of that folder
     env: dict = dataclasses.field(default_factory=dict)
     check: str = "bytes"  # or "status" alone, or "blurbs": the lines of the -b output in order
     writes: bool = False  # it leaves files, which are compared as well
-    told: list | None = None  # what GNU gprof is given instead of argv
+    told: "list | None" = None  # what GNU gprof is given instead of argv
 
     @property
     def is_slow(self):

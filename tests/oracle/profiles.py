@@ -17,8 +17,8 @@ class Symbol:
     name: str
     addr: int
     kind: str  # nm's letter
-    file: str | None = None
-    line: int | None = None
+    file: "str | None" = None
+    line: "int | None" = None
 
 
 class Image:

@@ -317,8 +317,8 @@ def blocks_of_lines(image, path):
     profile = lines_of_code(image, 7, 4)
     counts, many = [], collections.Counter()
     for at, *place in sorted((int(at, 16), file, line) for file, line, at in found):
-        if many[*place] < 9 and draw.random() < 0.5:
-            many[*place] += 1
+        if many[tuple(place)] < 9 and draw.random() < 0.5:
+            many[tuple(place)] += 1
             counts.append((at + draw.choice([0, 0, 0, 1, 4]),
                            draw.choice([0, 1, 1, 2, 50, 7000, 2**30])))
     for _ in range(2):
