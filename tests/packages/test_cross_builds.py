@@ -213,13 +213,25 @@ class StandaloneOnArm(unittest.TestCase):
             if done.returncode:
                 raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
 
+        (cls.work / "p.c").write_text(PROGRAM.replace("1000", "3000000"))  # long enough for samples
+        run("aarch64-linux-gnu-gcc", "-g", "-O1", "-static", "-pg", "--coverage", "p.c", "-o", "p", cwd=cls.work)
+        run("qemu-aarch64", "./p", cwd=cls.work)
+
+    def test_same_bytes_as_on_this_machine(self):
+        for arguments in ("flat p gmon.out", "flat --json p gmon.out", "graph p gmon.out", "lines p gmon.out",
+                          "annotate --asm p gmon.out", "gprof p gmon.out", "cover .", "cover --json - .",
+                          "export --format pprof -o - p gmon.out", "html -o - p gmon.out"):
+            with self.subTest(arguments):
+                here, there = (subprocess.run([*words, *arguments.split()], cwd=self.work, capture_output=True)
+                               for words in ([MONARC], ["qemu-aarch64", self.monarc]))
+                self.assertEqual((there.returncode, there.stderr), (0, here.stderr))
+                self.assertEqual(there.stdout, here.stdout)
+                self.assertGreater(len(here.stdout), 100)
+
     def test_in_an_empty_folder(self):
         said = run("aarch64-linux-gnu-readelf", "-hlW", self.monarc)
         self.assertIn("AArch64", said)
         self.assertNotIn("INTERP", said)
-        (self.work / "p.c").write_text(PROGRAM.replace("1000", "3000000"))  # long enough for samples
-        run("aarch64-linux-gnu-gcc", "-g", "-O1", "-static", "-pg", "--coverage", "p.c", "-o", "p", cwd=self.work)
-        run("qemu-aarch64", "./p", cwd=self.work)
         for arguments, status, expected in (
                 ("flat --all p gmon.out", 0, r" twice\n"), ("graph p gmon.out", 0, r"twice"),
                 ("annotate p gmon.out", 0, r"3000000 .*int twice"), ("lines --all p gmon.out", 0, r"p\.c"),
