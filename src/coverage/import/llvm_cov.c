@@ -163,8 +163,9 @@ struct place {
     uint32_t line, column, end_line, end_column, use_line, use_column;
 };
 
-/* [line, column, end line, end column, count if true, if false, ...]. `use` is where the macro is
- * used that it stands in, or 0. */
+/* [line, column, end line, end column, count if true, if false, file, file expanded into, ...].
+ * `use` is where the macro is used that it stands in, or 0: llvm-cov from 20 on lists what stands
+ * in macros with the file's own, too, which is passed over. */
 static void llvm_branch(struct reading *r, uint32_t use_line, uint32_t use_column)
 {
     struct place p = {.use_line = use_line, .use_column = use_column};
@@ -174,9 +175,14 @@ static void llvm_branch(struct reading *r, uint32_t use_line, uint32_t use_colum
     p.end_line = llvm_line(r);
     p.end_column = llvm_line(r);
     uint64_t if_true = llvm_next_count(r), if_false = llvm_next_count(r);
-    llvm_past_rest(r);
+    uint64_t file = 0, expanded_into = 0;
+    if (json_read_element(&r->json)) {
+        file = llvm_count(r);
+        expanded_into = llvm_next_count(r);
+        llvm_past_rest(r);
+    }
     uint32_t line = use_line ? use_line : p.line;
-    if (r->json.failed || !line)
+    if (r->json.failed || !line || (!use_line && file != expanded_into))
         return;
     uint32_t block = intern(&r->places, (const char *)&p, sizeof p);
     vec_push(&llvm_out(r)->branches, (struct trace_branch){line, block, 0, if_true, false});
