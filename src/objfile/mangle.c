@@ -310,22 +310,47 @@ static void put_value(struct name *n, Dwarf_Die *die)
                      : arena_printf(&n->arena, "%" PRIu64 "E", value));
 }
 
+/* How many arguments a name lists, from its `<` on. */
+static size_t listed_arguments(const char *open)
+{
+    size_t depth = 1, commas = 0;
+    bool has_some = false;
+    for (const char *at = open + 1; *at && depth; at++) {
+        if (strchr("<([{", *at))
+            depth++;
+        else if (strchr(">)]}", *at))
+            depth--;
+        else if (*at == ',' && depth == 1)
+            commas++;
+        has_some |= depth && *at != ' ';
+    }
+    return has_some ? commas + 1 : 0;
+}
+
 /* The arguments of a template's copy, which stand among its members; of std::allocator<int> the
- * name alone has them. */
-static void put_arguments(struct name *n, Dwarf_Die *die, const char *begin)
+ * name alone has them, and g++ 16 leaves out those of parameters without a name: refused. Returns
+ * how many. */
+static size_t put_arguments(struct name *n, Dwarf_Die *die, const char *begin)
 {
     Dwarf_Die child;
+    size_t len = 0;
     const char *name = dwarf_diename(die), *open = name ? strchr(name, '<') : NULL;
     put(n, begin);
     size_t from = n->len;
     for (bool is_one = !dwarf_child(die, &child); is_one; is_one = !dwarf_siblingof(&child, &child))
         switch (dwarf_tag(&child)) {
-        case DW_TAG_template_type_parameter: put_type_of(n, &child, false); break;
-        case DW_TAG_template_value_parameter: put_value(n, &child); break;
+        case DW_TAG_template_type_parameter:
+            put_type_of(n, &child, false);
+            len++;
+            break;
+        case DW_TAG_template_value_parameter:
+            put_value(n, &child);
+            len++;
+            break;
         case DW_TAG_GNU_template_template_param: n->is_refused = true; break;
         case DW_TAG_GNU_template_parameter_pack:
             if (++n->depth < MOST_NESTED)
-                put_arguments(n, &child, "J");
+                len += put_arguments(n, &child, "J");
             else
                 n->is_refused = true;
             n->depth--;
@@ -334,7 +359,10 @@ static void put_arguments(struct name *n, Dwarf_Die *die, const char *begin)
         }
     if (n->len == from && open)
         put_base_type(n, open + 1, strcspn(open + 1, ">"));
+    else if (open && len != listed_arguments(open))
+        n->is_refused = true;
     put(n, "E");
+    return len;
 }
 
 /* Whether it is the copy of a template, of which the name tells. Lambdas and classes without a name

@@ -615,7 +615,8 @@ class Counters(Case):
         was counted, too; `third` was not, and each of its copies has the calls that its line made."""
         self.counted()
         found = read_text(self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-"))
-        self.assertEqual(found["work"][1][("5 clamp", "4")], 90000)
+        # Which of its lines have code is the compiler's choice; none runs more often than the call.
+        self.assertEqual(max(n for path, n in found["work"][1].items() if path[0] == "5 clamp"), 90000)
         for path in self.folder.glob("*t.gc*"):
             path.unlink()
         (self.folder / "t.c").write_text(COPIES)

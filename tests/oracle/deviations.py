@@ -19,7 +19,7 @@ class Deviation:
     id: str  # short, as in docs/compat.md
     why: str  # one sentence
     case: str  # the case's id
-    check: typing.Callable[[bytes, int], str | None]  # stdout, status -> what is wrong, or None
+    check: typing.Callable[[bytes, int], typing.Optional[str]]  # stdout, status -> what is wrong, or None
 
 
 def lacks_backward_call(out, status):
