@@ -58,6 +58,10 @@ class Case(unittest.TestCase):
         return {f["name"]: f for f in table["functions"]}, table["summary"]
 
 
+OLD_NAMES = shutil.which("gcc") and int(subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True,
+                                                       check=True).stdout.split(".")[0]) < 11
+
+
 class Coverage(Case):
     """A program that counts its own lines: its counts stay, or it is said why they do not."""
 
@@ -70,6 +74,7 @@ class Coverage(Case):
             file.unlink()
         return self.run_it("--no-report", "-o", "r", program, **more).stderr.decode()
 
+    @unittest.skipIf(OLD_NAMES, "gcc before 11 calls counter files by the source, in the folder of the compiler")
     def test_kept(self):
         program = self.program("returns", "return 0;")
         self.assertNotIn("counter files", self.said(program))
@@ -79,6 +84,7 @@ class Coverage(Case):
         self.assertIn("1 of 1 counter files were not written", said)
         self.assertIn("-lmonarc_cover", said)
 
+    @unittest.skipIf(OLD_NAMES, "gcc before 11 calls counter files by the source, in the folder of the compiler")
     def test_constants_in_front_of_the_name(self):
         """A number's bytes may stand there, and be printable or no text at all."""
         for i, number in enumerate((r"\xf0?", "ab/c", r"/\xf0?")):

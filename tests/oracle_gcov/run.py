@@ -19,6 +19,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -142,6 +143,11 @@ def main():
     options = parse()
     if not options.gcov or os.path.samefile(options.gcov, options.monarc):
         print("1..0 # SKIP GNU gcov is not installed")
+        return 0
+    said = subprocess.run([options.gcov, "--version"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"(\d+)\.\d+", said)
+    if version and int(version[1]) < 11:
+        print(f"1..0 # SKIP gcov {version[1]} lacks options of later ones, and its last line")
         return 0
     shutil.rmtree(options.work, ignore_errors=True)
     comparison = Comparison(options)
