@@ -204,6 +204,8 @@ def example(name, *flags, work=()):
             raise Skip("its compiler is missing")
         shutil.copy(built / name, folder / "image")
         subprocess.run(["./image", *work], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        if not (folder / "gmon.out").exists():
+            raise Skip("this glibc had no room for its calls, and then writes no file")
         (folder / "gmon.out").rename(folder / "real.gmon")
     return build
 
