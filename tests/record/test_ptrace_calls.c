@@ -185,9 +185,9 @@ static void expect_rest(struct made m, const uint64_t arguments[6])
 
 static void bytes_move_on(void **state)
 {
-    const int streams[] = {pipe_ends[1], sockets[0], null};
+    const int streams[] = {pipe_ends[1], sockets[0], null, STDIN_FILENO};
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         uint64_t to = (uint64_t)streams[i];
         expect_rest(
             (struct made){.number = SYS_write, .result = 40, .arguments = {to, at(text), 100}},
@@ -252,6 +252,10 @@ static void lengths_shrink(void **state)
                 (uint64_t[6]){(uint64_t)file, 5, 0, 60});
     expect_left((struct made){
         .number = SYS_sendfile, .result = 40, .arguments = {(uint64_t)pipe_ends[1], 5, 0, 100}});
+    expect_left((struct made){/* closed meanwhile */
+                              .number = SYS_sendfile,
+                              .result = 40,
+                              .arguments = {9999, 5, 0, 100}});
     /* splice() has a rest while the pipe has more. */
     struct made from_pipe = {
         .number = SYS_splice, .result = 40, .arguments = {(uint64_t)pipe_ends[0], 0, 5, 0, 100}};
@@ -656,6 +660,19 @@ static void code_that_makes_no_call(void **state)
     end_child(pid);
 }
 
+/* A thread that is in no call, whatever its registers hold. */
+static void a_thread_in_its_own_code(void **state)
+{
+    struct ptrace_call call;
+    pid_t pid = stopped_child(false);
+    (void)state;
+    set_registers(
+        pid, &(struct made){.number = -1, .result = 40, .arguments = {(uint64_t)file, 5, 0, 100}});
+    assert_false(ptrace_call_read(pid, &call));
+    end_child(pid);
+    assert_false(ptrace_call_read(pid, &call)); /* it is gone */
+}
+
 /* Each register that is told, and no other. */
 static void registers_that_are_known(void **state)
 {
@@ -688,7 +705,7 @@ static int open_all(void **state)
     if (low == MAP_FAILED)
         return 1;
     *low = (struct low){limit, {(int32_t)limit.tv_sec, (int32_t)limit.tv_nsec}};
-    return zero < 0 || null < 0 || file < 0 || pipe(pipe_ends) ||
+    return zero < 0 || null < 0 || file < 0 || dup2(null, STDIN_FILENO) || pipe(pipe_ends) ||
            socketpair(AF_UNIX, SOCK_STREAM, 0, sockets);
 }
 
@@ -716,6 +733,7 @@ int main(void)
         cmocka_unit_test(a_filter_may_not_know_how_to_go_on),
         cmocka_unit_test(limits_of_sockets),
         cmocka_unit_test(code_that_makes_no_call),
+        cmocka_unit_test(a_thread_in_its_own_code),
         cmocka_unit_test(registers_that_are_known),
     };
     alarm(600);
