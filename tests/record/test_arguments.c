@@ -2,9 +2,12 @@
 #include "record/arguments.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void secrets_are_hidden(void **state)
@@ -47,8 +50,58 @@ static void secrets_are_hidden(void **state)
     arena_deinit(&a);
 }
 
+/* The command line of a shell that waits for input, once it is one. */
+static const char *command_of_shell(const char *name, const char *const arguments[],
+                                    struct arena *a)
+{
+    int ends[2];
+    const char *command = NULL;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        dup2(ends[0], STDIN_FILENO);
+        execv("/bin/sh", (char *const *)arguments);
+        _exit(127);
+    }
+    while (!(command = arguments_of_process(pid, "sh", a)))
+        usleep(1000);
+    if (strcmp(name, "sh") != 0)
+        command = arguments_of_process(pid, name, a);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ends[0]);
+    close(ends[1]);
+    return command;
+}
+
+static void command_lines_of_processes(void **state)
+{
+    static char longest[5000];
+    const char *const words[] = {"sh",  "-c",  "read x", "name", "--token",
+                                 "abc", "b c", "",       "end",  NULL};
+    const char *const many[] = {"sh", "-c", "read x", longest, "end", NULL};
+    struct arena a = {0};
+    (void)state;
+    assert_string_equal(command_of_shell("sh", words, &a),
+                        "sh -c 'read x' name --token *** 'b c' '' end");
+    assert_null(command_of_shell("bash", words, &a)); /* it has executed something else by now */
+    assert_null(arguments_of_process(999999999, "sh", &a));
+    /* Of a long one, both ends. */
+    memset(longest, 'x', sizeof longest - 1);
+    const char *cut = command_of_shell("sh", many, &a);
+    assert_int_equal(strlen(cut), 2048);
+    assert_memory_equal(cut, "sh -c 'read x' xxx", 18);
+    assert_non_null(strstr(cut, "xxx ... xxx"));
+    assert_string_equal(cut + 2048 - 7, "xxx end");
+    arena_deinit(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(secrets_are_hidden)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secrets_are_hidden),
+        cmocka_unit_test(command_lines_of_processes),
+    };
+    alarm(600);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

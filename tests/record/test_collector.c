@@ -7,6 +7,7 @@
 #include "output/out.h"
 #include "record/tally.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -577,6 +578,41 @@ static void test_names_of_what_is_waited_for(void **state)
     close(fd);
 }
 
+/* Code that no report can find in a file later: its functions are written down, also where the
+ * first of their instructions was sampled. */
+static void test_names_of_code_without_a_file(void **state)
+{
+    struct collector *c = collector_new(&(struct collector_options){.start_ns = START});
+    struct recording r = {0};
+    pid_t self = getpid();
+    (void)state;
+    void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *function = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+    if (!function)
+        skip();
+    const uint64_t at[] = {(uintptr_t)function};
+    const struct collector_chain chain = {.user = at, .user_len = 1};
+    collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, false);
+    assert_true(collector_read_maps(c, self, AT(0)));
+    collector_sample(c, &(struct collector_sample){.pid = self,
+                                                   .tid = self,
+                                                   .at_ns = AT(1),
+                                                   .weight = MS,
+                                                   .where = COLLECTOR_IN_USER,
+                                                   .chain = &chain,
+                                                   .is_live = true});
+    collector_finish(c, AT(2), &r);
+    assert_true(r.symbols.len >= 1); /* it may have several names */
+    for (size_t i = 0; i < r.symbols.len; i++) {
+        const struct recording_symbol *s = &r.symbols.at[i];
+        assert_non_null(strstr(s->name, "clock_gettime"));
+        assert_int_equal(r.objects.at[s->object].kind, RECORDING_OBJECT_VDSO);
+    }
+    recording_deinit(&r);
+    collector_free(c);
+    dlclose(vdso);
+}
+
 /* --- time in the kernel that was not sampled ---------------------------------------------------
  */
 
@@ -635,6 +671,7 @@ int main(void)
         cmocka_unit_test(test_processes_and_threads),
         cmocka_unit_test(test_more_threads_than_are_told_apart),
         cmocka_unit_test(test_names_of_what_is_waited_for),
+        cmocka_unit_test(test_names_of_code_without_a_file),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_what_was_switched_off),
         cmocka_unit_test(test_times),

@@ -406,6 +406,13 @@ static void receiving_all(void **state)
     }
     m.arguments[3] = MSG_WAITALL;
     expect_rest(m, (uint64_t[6]){from, at(text) + 40, 60, MSG_WAITALL});
+    /* The other end is closed, which is no error: what it has sent is still to be had. */
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    close(pair[1]);
+    m.arguments[0] = (uint64_t)pair[0];
+    expect_rest(m, (uint64_t[6]){(uint64_t)pair[0], at(text) + 40, 60, MSG_WAITALL});
+    close(pair[0]);
 }
 
 /* At least so many, at most so many; and what was handed in is not handed in again. */

@@ -129,6 +129,33 @@ static void cpus_are_chosen_by_chance(void **state)
     assert_in_range(on_last, TIMES / 2 - 4 * 22, TIMES / 2 + 4 * 22); /* four standard errors */
 }
 
+/* A round says when the next one is due: for a look, or for the clocks that tell of waits. */
+static void rounds_are_due(void **state)
+{
+    (void)state;
+    for (int has_waits = 0; has_waits < 2; has_waits++) {
+        attach_for(run_on, has_waits);
+        uint64_t now = clock_now();
+        s->next_ns = now + 3600 * SECOND;
+        uint64_t wait = s->base.round(&s->base, now);
+        if (has_waits) {
+            assert_int_equal(wait, s->next_observed_ns - now);
+            assert_true(s->next_observed_ns >= now + MILLISECOND);
+        } else {
+            assert_int_equal(wait, 3600 * SECOND);
+        }
+        s->next_ns = now; /* is now */
+        s->next_observed_ns = 0;
+        s->base.round(&s->base, now);
+        assert_true(s->next_ns > now);
+        assert_int_equal(s->active, 1); /* it has looked */
+        assert_true(has_waits ? s->next_observed_ns > now : !s->next_observed_ns);
+        s->base.finish(&s->base, clock_now());
+        assert_int_equal(s->base.round(&s->base, now), SECOND); /* nothing is due any more */
+        end();
+    }
+}
+
 /* --- whom to look at -------------------------------------------------------------------------- */
 
 static _Noreturn void sleep_on(void)
@@ -323,6 +350,7 @@ int main(void)
         cmocka_unit_test(periods_of_rates),
         cmocka_unit_test(looks_that_are_late_do_not_count),
         cmocka_unit_test(cpus_are_chosen_by_chance),
+        cmocka_unit_test(rounds_are_due),
         cmocka_unit_test(threads_that_run),
         cmocka_unit_test(threads_that_sleep),
         cmocka_unit_test(first_samples_take_what_was_left_over),

@@ -22,6 +22,22 @@ static int answer(void)
 
 enum { EVENT = PTRACE_EVENT_STOP << 8 };
 
+/* What is there when recording begins is told as if it had begun then. */
+static void attaching_tells_what_is_there(void **state)
+{
+    char name[PROC_NAME_BYTES];
+    (void)state;
+    attach(run_on);
+    proc_thread_name(child, child, name);
+    assert_string_equal(thread()->process->name, name);
+    assert_int_equal(s->threads.at.len, 1);
+    assert_int_equal(lines_of("event"), 1);
+    assert_int_equal(lines_of("fork"), 1);
+    assert_int_equal(lines_of("name"), 1);
+    assert_int_equal(lines_of("maps"), 1);
+    end();
+}
+
 static void stops_that_nobody_asked_for_are_no_samples(void **state)
 {
     (void)state;
@@ -223,6 +239,7 @@ static void cpus_are_put_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attaching_tells_what_is_there),
         cmocka_unit_test(stops_that_nobody_asked_for_are_no_samples),
         cmocka_unit_test(one_sample_for_one_that_is_asked),
         cmocka_unit_test(nothing_is_sampled_once_it_is_over),

@@ -62,7 +62,7 @@ static inline _Noreturn void run_on(void)
 }
 
 /* Attaches to a child that has begun. */
-static inline void attach(void (*work)(void))
+static inline void attach_for(void (*work)(void), bool wants_waits)
 {
     struct source *source;
     struct err e;
@@ -75,10 +75,19 @@ static inline void attach(void (*work)(void))
         nap();
     telling = open_memstream(&told, &told_len);
     collector = stub_collector_new(telling);
-    struct source_options o = {.program = child, .is_attached = true, .rate = RATE};
+    struct source_options o = {.program = child,
+                               .is_attached = true,
+                               .rate = RATE,
+                               .wants_waits = wants_waits,
+                               .arch = arch_own()};
     if (!ptrace_source_new(&source, collector, &o, &e))
         fail_msg("%s", e.line);
     s = (struct ptrace_source *)source;
+}
+
+static inline void attach(void (*work)(void))
+{
+    attach_for(work, false);
 }
 
 static inline void end(void)

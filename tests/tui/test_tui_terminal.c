@@ -1,112 +1,7 @@
 /* The terminal itself, by pseudoterminals: a child has one, and this program is what is behind it.
  * It types, reads every byte that the child writes, and looks at what a terminal would show of
  * them. The whole screen under tmux is asked in test_tui.py. */
-#include "tui/terminal.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-enum { ROWS = 24, COLUMNS = 80, MOST_BYTES = 1 << 16, MOST_KEYS = 32 };
-
-/* What the child found, in memory that both have; it goes on when it is told to. */
-static struct shared {
-    volatile int stage, told;
-    struct terminal_state t;
-    struct err e;
-    bool is_fine;
-    uint32_t keys[MOST_KEYS];
-    size_t rows[8], columns[8];
-    struct termios modes[8];
-} * shared;
-
-static pid_t child;
-static int behind; /* the terminal's other end */
-static char got[MOST_BYTES];
-static size_t got_len;
-
-/* --- both ends -------------------------------------------------------------------------------- */
-
-/* Takes what has come; false: nothing comes any more. */
-static bool take(int wait_ms)
-{
-    struct pollfd from = {.fd = behind, .events = POLLIN};
-    if (poll(&from, 1, wait_ms) <= 0)
-        return true;
-    assert_true(got_len < sizeof got - 1);
-    ssize_t len = read(behind, got + got_len, sizeof got - 1 - got_len);
-    got_len += len > 0 ? (size_t)len : 0;
-    got[got_len] = '\0';
-    return len > 0;
-}
-
-/* A child whose standard input and output, and controlling terminal, is this one. */
-static void begin(const char *term, void (*work)(struct terminal_state *t))
-{
-    const struct winsize size = {.ws_row = ROWS, .ws_col = COLUMNS};
-    memset(shared, 0, sizeof *shared);
-    got_len = 0;
-    got[0] = '\0';
-    behind = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    assert_true(behind >= 0 && !grantpt(behind) && !unlockpt(behind));
-    assert_int_equal(ioctl(behind, TIOCSWINSZ, &size), 0);
-    const char *name = ptsname(behind);
-    if (!(child = fork())) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        setsid();
-        int terminal = open(name, O_RDWR); /* becomes the controlling one */
-        dup2(terminal, STDIN_FILENO);
-        dup2(terminal, STDOUT_FILENO);
-        setenv("LC_ALL", "C.UTF-8", 1);
-        if (term)
-            setenv("TERM", term, 1);
-        else
-            unsetenv("TERM");
-        work(&shared->t);
-        _exit(0);
-    }
-}
-
-static void end(void)
-{
-    int status;
-    while (take(-1))
-        ;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
-    close(behind);
-}
-
-/* The child has come so far. */
-static void await_stage(int stage)
-{
-    while (shared->stage < stage)
-        take(1);
-}
-
-/* The child waits here until this program has seen to the stage. */
-static void reach(int stage)
-{
-    shared->stage = stage;
-    while (shared->told < stage)
-        usleep(1000);
-}
-
-static void type(const char *keys)
-{
-    assert_int_equal(write(behind, keys, strlen(keys)), strlen(keys));
-}
+#include "pseudoterminal.h"
 
 /* A system that lacks the terminal's description cannot be asked. */
 static void skip_unless_known(void)
@@ -164,24 +59,45 @@ static void delays_are_not_sent(void **state)
     assert_string_equal(shared->t.retake, "");
 }
 
-/* A terminal of our own: delays in the middle, and what only looks like one. */
-static void what_is_no_delay_is_sent(void **state)
+/* Terminals of our own: delays in the middle and what only looks like one; long strings; too
+ * little. */
+#define X_10  "xxxxxxxxxx"
+#define X_100 X_10 X_10 X_10 X_10 X_10 X_10 X_10 X_10 X_10 X_10
+static const char ENTRIES[] =
+    "odd|made up, cols#80, lines#24, cup=\\E[%i%p1%d;%p2%dH, clear=\\E[J,\n"
+    "\trmcup=a$<5>b$<20/>c, rmkx=d$e<f, sgr0=$<3>g$<, smcup=h$<1*>i$,\n"
+    "long|made up, cup=\\E[%i%p1%d;%p2%dH, clear=\\E[J, smcup=in,\n"
+    "\trmcup=" X_100 X_100 ", rmkx=" X_100 ",\n"
+    "no-clear|made up, cup=\\E[%i%p1%d;%p2%dH,\n"
+    "no-cup|made up, clear=\\E[J,\n";
+
+static void find_all_of_ours(struct terminal_state *t)
 {
-    static const char ENTRY[] =
-        "odd|made up, cols#80, lines#24, cup=\\E[%i%p1%d;%p2%dH, clear=\\E[J,\n"
-        "\trmcup=a$<5>b$<20/>c, rmkx=d$e<f, sgr0=$<3>g$<, smcup=h$<1*>i$,\n";
+    for (int i = 0; i < 3; i++) {
+        setenv("TERM", i == 0 ? "long" : i == 1 ? "no-clear" : "no-cup", 1);
+        find(t);
+        shared->keys[i] = shared->is_fine;
+        shared->rows[i] = strlen(t->restore);
+        terminal_forget(t);
+    }
+    setenv("TERM", "odd", 1);
+    find(t);
+}
+
+static void terminals_of_our_own(void **state)
+{
     char folder[] = "/tmp/monarc-terminfo-XXXXXX", command[200];
     (void)state;
     assert_non_null(mkdtemp(folder));
-    snprintf(command, sizeof command, "cd %s && cat >odd.ti && tic -x -o . odd.ti 2>tic.log",
+    snprintf(command, sizeof command, "cd %s && cat >all.ti && tic -x -o . all.ti 2>tic.log",
              folder);
     FILE *to = popen(command, "w");
     assert_non_null(to);
-    fputs(ENTRY, to);
+    fputs(ENTRIES, to);
     bool is_made = !pclose(to);
     setenv("TERMINFO", folder, 1);
     if (is_made) {
-        begin("odd", find);
+        begin("odd", find_all_of_ours);
         end();
     }
     unsetenv("TERMINFO");
@@ -192,6 +108,9 @@ static void what_is_no_delay_is_sent(void **state)
     assert_true(shared->is_fine);
     assert_string_equal(shared->t.restore, "abcd$e<fg$<");
     assert_string_equal(shared->t.retake, "hi$");
+    assert_true(shared->keys[0]);
+    assert_int_equal(shared->rows[0], sizeof shared->t.restore - 1); /* what does not fit is cut */
+    assert_false(shared->keys[1] || shared->keys[2]);
 }
 
 static void find_without_input(struct terminal_state *t)
@@ -247,8 +166,9 @@ static void terminals_that_will_not_do(void **state)
                  {"dumb", "cannot move its cursor"}};
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        begin(CASES[i].term, find);
+        begin(CASES[i].term, find_and_forget);
         end();
+        assert_true(shared->keys[0]); /* there may have been nothing to forget */
         assert_false(shared->is_fine);
         assert_non_null(strstr(shared->e.line, CASES[i].why));
     }
@@ -281,19 +201,6 @@ static void take_and_give_back(struct terminal_state *t)
     terminal_retake(t);
     tcgetattr(t->output, &shared->modes[6]);
     reach(6);
-}
-
-/* All that has come up to a stage, which is then over. */
-static const char *bytes_of_stage(int stage)
-{
-    size_t from = got_len;
-    await_stage(stage);
-    for (size_t before = got_len + 1; before != got_len;) {
-        before = got_len;
-        take(20);
-    }
-    shared->told = stage;
-    return got + from;
 }
 
 static bool is_raw(const struct termios *modes)
@@ -602,20 +509,12 @@ static void without_colours(void **state)
 
 /* --------------------------------------------------------------------------------------------- */
 
-static int share(void **state)
-{
-    (void)state;
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    unsetenv("NO_COLOR");
-    return shared == MAP_FAILED;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_that_undo_all),
         cmocka_unit_test(delays_are_not_sent),
-        cmocka_unit_test(what_is_no_delay_is_sent),
+        cmocka_unit_test(terminals_of_our_own),
         cmocka_unit_test(input_and_output),
         cmocka_unit_test(terminals_that_will_not_do),
         cmocka_unit_test(modes_come_and_go),
