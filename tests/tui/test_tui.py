@@ -460,12 +460,30 @@ class Terminal(Case):
             screen.wait("source$")
             screen.press("g", "Down", "Down", "e")
             screen.wait("^EDITING")
+            os.kill(self.processes()[1], signal.SIGINT)  # as its ^C, which reaches all of the group
+            screen.resize(60, 20)
             screen.press("Enter")
-            screen.wait(" 3/4$")
+            self.assertTrue(screen.wait(" 3/4$").split("\n")[19].endswith(" 3/4"))  # drawn for the other size
             self.assertEqual((folder / "arguments").read_text().split("\n")[:2], ["+3", f"{folder.resolve()}/a b.c"])
             self.assertEqual((folder / "modes").read_text().split(), self.modes.split())
+            screen.resize(80, 24)
+            screen.wait("q quit")
             screen.press("q")
             self.is_restored()
+
+    def test_editor_that_is_not_there(self):
+        with tempfile.TemporaryDirectory() as kept:
+            Path(kept, "a.c").write_text("int a;\n")
+            Path(kept, "a.info").write_text("SF:a.c\nDA:1,7\nend_of_record\n")
+            self.shell = screen = Screen(kept, VISUAL="no-such-editor", EDITOR="false")
+            self.addCleanup(screen.close)
+            screen.run(monarc_path(), "tui", "a.info", until="a.c")
+            screen.press("Enter")
+            screen.wait("source$")
+            screen.press("e")
+            screen.wait("^editor 'no-such-editor' not found")
+            screen.press("Down", "q")
+            screen.wait(PROMPT)
 
     def test_refused(self):
         for term, why in (("dumb", "cannot move its cursor"), ("", "TERM is not set"),

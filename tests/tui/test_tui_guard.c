@@ -80,9 +80,10 @@ static bool leave(void *context, int error, struct err *e)
     _exit(3);
 }
 
-/* Takes one signal, as the screen does, and ends by it. */
+/* Takes one signal, as the screen does, and ends by it, unless it comes twice. */
 static bool take_one(void *context, int error, struct err *e)
 {
+    const struct timespec moment = {0, 200 * 1000 * 1000};
     struct guarded *g = context;
     sigset_t set;
     (void)error, (void)e;
@@ -90,8 +91,10 @@ static bool take_one(void *context, int error, struct err *e)
     shared->stage = 1;
     int number;
     sigwait(&set, &number);
+    if (sigtimedwait(&set, NULL, &moment) >= 0)
+        return err_set(e, "one more");
     g->taken = number;
-    if (number == SIGTERM || number == SIGINT)
+    if (number != SIGWINCH)
         guard_end_by(number);
     return true;
 }
@@ -165,7 +168,7 @@ static int status_of_guard(void)
 /* Those of others are passed on; the guard then ends as the screen did, so that a shell sees it. */
 static void signals_are_passed_on(void **state)
 {
-    static const int NUMBERS[] = {SIGTERM, SIGINT, SIGHUP, SIGWINCH};
+    static const int NUMBERS[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH};
     (void)state;
     for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
         begin_guard(guard_take_one);
@@ -173,11 +176,43 @@ static void signals_are_passed_on(void **state)
         kill(child, NUMBERS[i]);
         int status = status_of_guard();
         assert_int_equal(guarded->taken, NUMBERS[i]);
-        bool is_end = NUMBERS[i] == SIGTERM || NUMBERS[i] == SIGINT;
+        bool is_end = NUMBERS[i] != SIGWINCH;
         assert_true(is_end ? WIFSIGNALED(status) && WTERMSIG(status) == NUMBERS[i]
                            : WIFEXITED(status) && !WEXITSTATUS(status));
         assert_string_equal(got, is_end ? "<back>" : "");
     }
+}
+
+static void the_signals_that_are_waited_for(void **state)
+{
+    sigset_t set;
+    (void)state;
+    sigfillset(&set); /* what was there before says nothing */
+    guard_signals(&set);
+    for (int number = 1; number < 32; number++) {
+        bool is_taken = number == SIGINT || number == SIGQUIT || number == SIGTERM ||
+                        number == SIGHUP || number == SIGTSTP || number == SIGCONT ||
+                        number == SIGCHLD || number == SIGWINCH || number == GUARD_PUT_BACK;
+        assert_int_equal(sigismember(&set, number), is_taken);
+    }
+}
+
+/* Under nohup(1), too, the status says by what it ended. */
+static void ends_by_signals_that_were_ignored(void **state)
+{
+    int status;
+    (void)state;
+    pid_t pid = fork();
+    if (!pid) {
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, SIGHUP);
+        sigprocmask(SIG_BLOCK, &one, NULL);
+        signal(SIGHUP, SIG_IGN);
+        guard_end_by(SIGHUP);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
 }
 
 /* What the terminal sends reaches both; the guard does not send it once more. */
@@ -420,6 +455,8 @@ int main(void)
         cmocka_unit_test(a_screen_that_fails),
         cmocka_unit_test(a_screen_that_is_killed),
         cmocka_unit_test(signals_are_passed_on),
+        cmocka_unit_test(the_signals_that_are_waited_for),
+        cmocka_unit_test(ends_by_signals_that_were_ignored),
         cmocka_unit_test(keys_that_are_signals_come_once),
         cmocka_unit_test(a_guard_that_is_killed),
         cmocka_unit_test(a_screen_that_is_stopped),

@@ -468,6 +468,7 @@ static void draw_position(struct surface *s, const struct tui *t)
         return;
     struct span at = surface_span(s, s->rows - 1, s->columns - strlen(text) - 1, STYLE_PLAIN);
     span_str(&at, text);
+    span_fill(&at, at.end); /* nothing is left of the keys */
 }
 
 /* --- all ------------------------------------------------------------------------------------- */
