@@ -68,26 +68,38 @@ static uint64_t cost_count(struct perf_ring *ring)
     return samples;
 }
 
+void perf_turns_add(struct perf_turns *t, uint64_t bare_ns, uint64_t sampled_ns, uint64_t events)
+{
+    if (bare_ns && (!t->bare_ns || bare_ns < t->bare_ns))
+        t->bare_ns = bare_ns;
+    if (sampled_ns && (!t->sampled_ns || sampled_ns < t->sampled_ns)) {
+        t->sampled_ns = sampled_ns;
+        t->events = events;
+    }
+}
+
+uint64_t perf_turns_cost(const struct perf_turns *t)
+{
+    bool is_known = t->bare_ns && t->sampled_ns > t->bare_ns && t->events;
+    return is_known ? (t->sampled_ns - t->bare_ns) / t->events : 0;
+}
+
 /* In `wanted_ns`, so that all samples find room. */
 static uint64_t cost_measure(struct perf_ring *ring, int fd, uint64_t wanted_ns)
 {
-    uint64_t steps = 100000, took, bare = UINT64_MAX, sampled = UINT64_MAX, samples = 0;
+    uint64_t steps = 100000, took;
+    struct perf_turns turns = {0};
     while ((took = cost_of_steps(steps)) < wanted_ns / 4)
         steps *= 2;
     steps = steps * wanted_ns / took;
     for (int turn = 0; turn < TURNS; turn++) {
-        took = cost_of_steps(steps);
-        bare = took < bare ? took : bare;
+        uint64_t bare = cost_of_steps(steps);
         ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-        took = cost_of_steps(steps);
+        uint64_t sampled = cost_of_steps(steps);
         ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-        uint64_t seen = cost_count(ring);
-        if (took < sampled) {
-            sampled = took;
-            samples = seen;
-        }
+        perf_turns_add(&turns, bare, sampled, cost_count(ring));
     }
-    return sampled > bare && samples ? (sampled - bare) / samples : 0;
+    return perf_turns_cost(&turns);
 }
 
 uint64_t perf_cost_of_sample(const struct perf_layout *l, uint32_t stack_bytes, bool user_only)
@@ -172,16 +184,14 @@ static bool cost_open_all(const struct perf_event_attr *attrs, size_t len, struc
 
 uint64_t perf_cost_of_switch(const struct perf_event_attr *attrs, size_t len)
 {
-    uint64_t bare = UINT64_MAX, sampled = UINT64_MAX, took;
+    struct perf_turns turns = {0};
     for (int turn = 0; turn < TURNS; turn++) {
         struct cost_fds fds = {0};
-        took = cost_of_turns();
-        bare = took && took < bare ? took : bare;
-        took = cost_open_all(attrs, len, &fds) ? cost_of_turns() : 0;
-        sampled = took && took < sampled ? took : sampled;
+        uint64_t bare = cost_of_turns();
+        perf_turns_add(&turns, bare, cost_open_all(attrs, len, &fds) ? cost_of_turns() : 0, 1);
         for (size_t i = 0; i < fds.at.len; i++)
             close(fds.at.at[i]);
         vec_free(&fds.at);
     }
-    return sampled != UINT64_MAX && sampled > bare ? sampled - bare : 0;
+    return perf_turns_cost(&turns);
 }

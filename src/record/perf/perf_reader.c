@@ -119,6 +119,13 @@ static bool reader_has_tasks(struct perf_source *s)
     return has_tasks;
 }
 
+uint64_t perf_reader_sleep(uint64_t idle_ns, bool reads_labels)
+{
+    uint64_t least = reads_labels ? LABELS_WAIT_NS : WAIT_NS;
+    uint64_t most = reads_labels ? LABELS_IDLE_NS : LONGEST_WAIT_NS;
+    return idle_ns < least ? least : idle_ns < most ? idle_ns : most;
+}
+
 /* Sleeps until a buffer is filling or the time is up; while nothing comes, twice as long each
  * time. */
 static void *reader_run(void *context)
@@ -129,11 +136,7 @@ static void *reader_run(void *context)
     request_short_slice();
     for (;;) {
         struct pollfd fds[] = {{r->end, POLLIN, 0}, {s->wake_fd, POLLIN, 0}};
-        uint64_t ns = idle_ns > WAIT_NS ? idle_ns : WAIT_NS;
-        if (labels_are_read(s->labels))
-            ns = idle_ns < LABELS_WAIT_NS   ? LABELS_WAIT_NS
-                 : idle_ns < LABELS_IDLE_NS ? idle_ns
-                                            : LABELS_IDLE_NS;
+        uint64_t ns = perf_reader_sleep(idle_ns, labels_are_read(s->labels));
         struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
         if (ppoll(fds, 2, &time, NULL) > 0 && fds[0].revents)
             return NULL;
@@ -141,7 +144,7 @@ static void *reader_run(void *context)
             perf_draw_periods(s, false);
         uint64_t now_ns = clock_now();
         size_t bytes = reader_empty_all(s, now_ns, now_ns - SETTLED_NS);
-        idle_ns = bytes ? 0 : 2 * ns < LONGEST_WAIT_NS ? 2 * ns : LONGEST_WAIT_NS;
+        idle_ns = bytes ? 0 : 2 * ns;
         if (bytes < ENOUGH_BYTES && now_ns - told_ns < WAIT_NS)
             continue;
         told_ns = now_ns;

@@ -148,6 +148,10 @@ bool perf_is_drawn(const struct perf_source *s, uint32_t choice);
 /* Gives each event a period of its own; is_first: before anything is sampled. */
 void perf_draw_periods(struct perf_source *s, bool is_first);
 
+/* How long the reader sleeps where nothing has come for so long: not shorter than is worth it, and
+ * not longer than buffers last, or labels that are to be read stay the same. */
+uint64_t perf_reader_sleep(uint64_t idle_ns, bool reads_labels);
+
 /* Begins when all buffers are there. */
 MUST_CHECK bool perf_reader_start(struct perf_source *s);
 
@@ -173,5 +177,16 @@ uint64_t perf_cost_of_sample(const struct perf_layout *l, uint32_t stack_bytes, 
  * without; nanoseconds that a thread's leaving the CPU and coming back take more, 0 if it cannot be
  * told. What it is depends on where the threads run: the mean of what happens to ours. */
 uint64_t perf_cost_of_switch(const struct perf_event_attr *attrs, size_t len);
+
+/* Both are measured by turns, without events and with them. Of each the least counts, with as many
+ * events as there were then; 0 ns: it could not be told in that turn. A zeroed one has none yet. */
+struct perf_turns {
+    uint64_t bare_ns, sampled_ns, events;
+};
+
+void perf_turns_add(struct perf_turns *t, uint64_t bare_ns, uint64_t sampled_ns, uint64_t events);
+
+/* Of one event; 0 if it cannot be told. */
+uint64_t perf_turns_cost(const struct perf_turns *t);
 
 #endif
