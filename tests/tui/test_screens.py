@@ -161,6 +161,8 @@ class Screens(unittest.TestCase):
         (folder / "now.gmon").write_bytes(profile(names, SAMPLES, calls))
         before = {**SAMPLES, ("helper", 1): 120, ("never", 1): 50, ("main", 7): 111}
         (folder / "old.gmon").write_bytes(profile(names, before, [*calls, ("main", 40, "never", 2)]))
+        # The growth of main() would be meant if it were asked about alone: of two functions it is not.
+        (folder / "near.gmon").write_bytes(profile(names, {**SAMPLES, ("main", 7): 60}, calls))
         (folder / "calls.gmon").write_bytes(profile(names, {}, calls))
         (folder / "now.info").write_text(TRACE.format(helper=10, then=6, last=1, taken=6))
         (folder / "old.info").write_text(TRACE.format(helper=9, then=0, last=0, taken=0).replace("DA:8,4", "DA:8,0")
@@ -255,6 +257,9 @@ class Screens(unittest.TestCase):
     def test_base(self):
         self.screens("base", ["calc", "now.gmon", "--", "calc", "old.gmon"],
                      ["", "s", "s", "S", "vvv2", "<", "@a", "d", "d", "D", "6", "4", "i", "=20x60", "1"])
+
+    def test_base_within_chance(self):
+        self.screens("base-chance", ["calc", "now.gmon", "--", "calc", "near.gmon"], [""])
 
     def test_base_of_another_build(self):
         """Lines of a function that looks as it did are compared wherever it stands; those of others are not."""

@@ -1,4 +1,4 @@
-/* Selecting and scrolling: the selection is always a row, and always in sight. */
+/* Selecting, scrolling and jumping: the selection is always a row, and always in sight. */
 #include "tui/model/tables.h"
 
 #include <setjmp.h>
@@ -48,12 +48,29 @@ static void test_selection_stays_in_sight(void **state)
     list_resize(&l, 30, 10), expect(&l, 29, 20);
 }
 
+/* Hot is what has a tenth of the hottest line's time; the search goes once around. */
+static void test_jumps_to_hot_lines(void **state)
+{
+    struct source_figures lines[] = {{.self = 100}, {.self = 9.9}, {.self = 10}, {.self = 0}};
+    struct source_table t = {.hot = 100};
+    (void)state;
+    t.lines.at = lines;
+    t.lines.len = sizeof lines / sizeof *lines;
+    assert_int_equal(source_find_jump(&t, JUMP_HOT, 0, false), 2);
+    assert_int_equal(source_find_jump(&t, JUMP_HOT, 2, false), 0);
+    assert_int_equal(source_find_jump(&t, JUMP_HOT, 0, true), 2);
+    t.hot = 0; /* no line has any */
+    lines[0].self = lines[1].self = lines[2].self = 0;
+    assert_int_equal(source_find_jump(&t, JUMP_HOT, 0, false), t.lines.len);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moves_within_its_rows),
         cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_selection_stays_in_sight),
+        cmocka_unit_test(test_jumps_to_hot_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
