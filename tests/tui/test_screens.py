@@ -273,6 +273,14 @@ class Screens(unittest.TestCase):
                      ["", "s", "s", "S", "\\r", "u", "u", "U", "t", "T", "p", "m", "6", "1", "s", "a", "2", "=20x52", "4", "f^part\\r", "c",
                       "vv ", "c", "i", "z"])
 
+    def test_what_cannot_be_read(self):
+        """Nothing is shown where coverage, or that of the base, is not there."""
+        for operands in (["gone.info"], ["now.info", "--", "gone.info"], ["calc", "now.gmon", "gone.info"]):
+            done = subprocess.run([SCREENS, "20", "100", *operands], cwd=self.folder, input="\n", capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0, operands)
+            self.assertIn("gone.info", done.stderr)
+            self.assertEqual(done.stdout, "")
+
     def test_coverage_beside_a_base(self):
         self.screens("coverage-base", ["now.info", "--", "old.info"], ["", "$\\r", "<", "@\\r", "d", "d", "D", "c", "4"])
 
