@@ -111,6 +111,15 @@ static void test_counters(void **state)
     assert_true(row.values.at[1] == (UINT64_C(1) << 32) + 6);
     assert_false(bb_counters_read(WORDS(1, 0, 5, END), "x", &negative, &e));
     assert_false(bb_counters_read(WORDS(DA_33, 1, 0, END, 1, 'f', END, 7, 2, 5, 0), "x", &cut, &e));
+    struct counters named = {0}; /* its name, checksum, and two counts */
+    assert_true(
+        bb_counters_read(WORDS(DA_33, 1, 0, END, 1, 'f', END, 7, 2, 5, 0, 6, 0), "x", &named, &e));
+    assert_int_equal(named.functions.len, 1);
+    assert_string_equal(named.functions.at[0].name, "f");
+    assert_int_equal(named.functions.at[0].lineno_checksum, 7);
+    assert_int_equal(named.values.len, 2);
+    assert_int_equal(named.values.at[1], 6);
+    counters_deinit(&named);
     /* The program's statistics stand first: how many, the sum, the largest. */
     assert_true(
         bb_counters_read(WORDS(DA_33, 0, 40, 1, 2, 0, 3, 0, 4, 5, 0, 6, 0), "x", &summed, &e));
@@ -191,16 +200,36 @@ static void test_lines_that_do_not_fit(void **state)
     }
 }
 
+/* Counters of gcc before 3.3 have no names: they are the functions' in the order of the notes. */
+static void test_counters_are_shared_out(void **state)
+{
+    struct notes n = {0};
+    struct counters c = {0};
+    struct err e = {0};
+    (void)state;
+    vec_push(&n.functions, ((struct notes_function){.name = "f", .ident = 7, .instrumented = 2}));
+    vec_push(&n.functions, ((struct notes_function){.name = "g", .ident = 8, .instrumented = 0}));
+    vec_push(&n.functions, ((struct notes_function){.name = "h", .ident = 9, .instrumented = 1}));
+    for (uint64_t value = 10; value < 13; value++)
+        vec_push(&c.values, value);
+    assert_true(bb_counters_share(&c, &n, &e));
+    assert_int_equal(c.functions.len, 3);
+    assert_string_equal(c.functions.at[2].name, "h");
+    assert_int_equal(c.functions.at[2].ident, 9);
+    vec_push(&c.values, 13);
+    assert_false(bb_counters_share(&c, &n, &e));
+    assert_non_null(strstr(e.line, "there are 4 counters, and 3 counted arcs in the notes"));
+    counters_deinit(&c);
+    notes_deinit(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_graph),
-        cmocka_unit_test(test_numbers_without_bytes),
-        cmocka_unit_test(test_what_is_a_graph),
-        cmocka_unit_test(test_what_is_counters),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_lines_that_do_not_fit),
+        cmocka_unit_test(test_a_graph),         cmocka_unit_test(test_numbers_without_bytes),
+        cmocka_unit_test(test_what_is_a_graph), cmocka_unit_test(test_what_is_counters),
+        cmocka_unit_test(test_counters),        cmocka_unit_test(test_counters_are_shared_out),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_lines_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
