@@ -430,8 +430,57 @@ class Names(unittest.TestCase):
                 expected = {**stacks, **({"a;b;c": 1004} if i == 4 else {})}
                 self.assertEqual({stack: int(count) for stack, count in found.items()}, expected)
 
+    def test_folded_in_pieces(self):
+        """Files are read in pieces of 256 KiB by as many threads as there are processors: neither is to be seen."""
+        dice, truth, lines, stack = random.Random(8), Counter(), [], []
+        names = [f"name {i} of ({'x' * (i % 19)})" for i in range(50)]
+        while sum(map(len, lines)) < 900_000:
+            kind = dice.random()
+            if kind < 0.7 or not lines: # begins as the one before, and also has names that came long ago
+                stack = stack[:dice.randint(0, 8)] + dice.choices(names, k=dice.randint(1, 9))
+            elif kind < 0.75:
+                lines.append(dice.choice(["# main;work 1", "", "main;work", "\r"]) + "\n")
+            elif kind > 0.95:
+                lines.append(dice.choice(lines)) # is that stack once more
+            if lines and kind > 0.95 or 0.7 <= kind < 0.75:
+                continue
+            lines.append(";".join(stack) + f" {dice.randint(1, 9)}" + dice.choice(["\n", "\r\n"]))
+        long = ";".join(dice.choices(names, k=20_000))
+        lines.insert(len(lines) // 2, f"{long} 3\n")
+        late = lines + ["main;late 0.25"]
+        for line in lines:
+            stack, _, number = line.rstrip().rpartition(" ")
+            if number.isdigit() and not line.startswith("#"):
+                truth[stack] += int(number)
+        processors = os.sched_getaffinity(0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.folded"
+            told = {}
+            for many in True, False:
+                try:
+                    os.sched_setaffinity(0, processors if many else {min(processors)})
+                    for name, text in ("whole", lines), ("late", late):
+                        path.write_text("".join(text), newline="")
+                        told[name, many] = [monarc(*command, path).stdout for command in
+                                            (("export", "--format", "folded"), ("flat", "--all", "--json"), ("info",))]
+                finally:
+                    os.sched_setaffinity(0, processors)
+            self.assertEqual(told["whole", True], told["whole", False])
+            self.assertEqual(told["late", True], told["late", False])
+            found = [line.rpartition(" ") for line in told["whole", True][0].decode().splitlines()]
+            self.assertEqual({stack: int(number) for stack, _, number in found}, dict(truth))
+            found = [line.rpartition(" ") for line in told["late", True][0].decode().splitlines()]
+            truth = Counter({stack: number * 1_000_000 for stack, number in truth.items()}) + Counter({"main;late": 250_000})
+            self.assertEqual({stack: int(number) for stack, _, number in found}, dict(truth))
+            odd = sum(line == "main;work\n" for line in lines)
+            self.assertIn(f"{odd} times, 0.000 s: lines that are not a stack", told["whole", True][2].decode())
+            path.write_text("".join(lines[:-100] + ["main;work 18446744073709551615\n"] + lines[-100:]))
+            done = monarc("flat", path)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"the numbers are too large to be added up", done.stderr)
+
     def test_order_makes_no_other_tree(self):
-        """Sorted stacks are read without looking all frames up: the tree has the same frames."""
+        """Most frames are found behind their caller and not in the table: the tree has the same frames."""
         stacks = ["a", "a;b", "a;b(x);c", "a;b c;d;e", "a;b;c;d", "a;b;c;e", "a;b;d", "a;bc;c;d", "\xe9;a;b", "\xe9;\xe9;b"]
         by_bytes = sorted(stacks, key=str.encode)
         orders = {"sorted": by_bytes, "with numbers": sorted(stacks, key=lambda s: f"{s} 1".encode()),

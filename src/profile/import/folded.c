@@ -1,64 +1,61 @@
 /* Folded stacks: `main;work;leaf 1200`, a line each, outermost frame first, as flamegraph.pl,
  * inferno and many others write them.
  *
- * What the numbers count is not said: they are taken for samples. Lines mostly come sorted, so that
- * a stack begins as the one before: the frames that both have are not looked up again.
+ * What the numbers count is not said: they are taken for samples. Numbers may have fractions, as
+ * some tools write percentages or milliseconds: then every weight is kept in millionths, which is
+ * what the event is called, so that no total is taken for one of whole numbers; a sample is
+ * nominally a million of them. Comments (`#`) are passed over. Lines that are no stack with a
+ * number are counted as lost, unless they are half of what the beginning has: then the file is
+ * something else.
  *
- * As long as they are sorted by bytes, most others need not be looked up either. All stacks that
- * begin with `a;b;` stand together then, so a frame that is inside a stack, and is not in the one
- * before, is new:
+ * The file is read in pieces of whole lines, by a few threads. Whoever takes a piece turns names
+ * into numbers of its own, which needs a look at every byte; then the pieces become nodes, in the
+ * order of the file and by one thread at a time, so that the recording is the same however many
+ * threads there were:
  *
- *     main;work 3           `work` ends a stack: it goes into the table of nodes, since
- *     main;work(int);f 1    other lines may stand between it and
- *     main;work;g;h 2       the stacks that go on below it. `g` is in none: it is not put there
+ *     thread 1   parse 0 | nodes of 0 | parse 3 | nodes of 1, 2, 3 | ...
+ *     thread 2   parse 1    | parse 2     | parse 4     | parse 5  | nodes of 4, 5
  *
- * The first line that is out of order, or has an empty frame, ends this: all nodes go into the
- * table, and each frame is looked up from then on, unless the whole stack was met before, as in
- * files that have a line for each sample.
- *
- * Numbers may have fractions, as some tools write percentages or milliseconds: then every weight is
- * kept in millionths, which is what the event is called, so that no total is taken for one of whole
- * numbers; a sample is nominally a million of them. Comments (`#`) are passed over.
- * Lines that are no stack with a number are counted as lost, unless they are half of what the
- * beginning has: then the file is something else.
+ * Most of a line need not be looked at: of a stack that the thread met not long ago, all of it
+ * is known; of another one the frames that the one before has, too, which are many where lines are
+ * sorted.
  *
  * Refused: files with NUL bytes, numbers whose sum exceeds 64 bits, files of which no line is a
- * stack. Frames without a name (`a;;b`) are left out. Cost: linear in the bytes, twice if there
- * are fractions. */
+ * stack. Frames without a name (`a;;b`) are left out. Cost: linear in the bytes. Besides the
+ * recording, memory for each different name, and for a few pieces. */
+#include "base/parallel.h"
 #include "profile/import/named_recording.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 
 enum { FRACTION_DIGITS = 6, MILLION = 1000000 };
 
-/* "12", or "12.5" in millionths; *has_fraction: there is one. Further digits are cut off. */
-static bool folded_number(struct text_span text, uint64_t *value, bool *has_fraction)
+/* "a;b 12" apart, or "a;b 12.5" in millionths: *has_fraction. Further digits are cut off. false: it
+ * is no such line. */
+static bool folded_split(struct text_span line, struct text_span *stack, uint64_t *count,
+                         bool *has_fraction)
 {
+    struct text_span rest = line, number = text_take_last_word(&rest);
     uint64_t fraction = 0;
     unsigned digits = 0;
+    *stack = rest;
     *has_fraction = false;
-    if (!text_take_u64(&text, value) || text.at == text.end)
-        return text.at == text.end;
-    if (*text.at++ != '.' || __builtin_mul_overflow(*value, MILLION, value))
+    if (rest.at == rest.end || !text_take_u64(&number, count))
         return false;
-    for (; text.at < text.end && *text.at >= '0' && *text.at <= '9'; text.at++)
+    if (number.at == number.end)
+        return true;
+    if (*number.at++ != '.' || __builtin_mul_overflow(*count, MILLION, count))
+        return false;
+    for (; number.at < number.end && *number.at >= '0' && *number.at <= '9'; number.at++)
         if (digits < FRACTION_DIGITS) {
-            fraction = 10 * fraction + (uint64_t)(*text.at - '0');
+            fraction = 10 * fraction + (uint64_t)(*number.at - '0');
             digits++;
         }
     for (; digits < FRACTION_DIGITS; digits++)
         fraction *= 10;
     *has_fraction = true;
-    return text.at == text.end && !__builtin_add_overflow(*value, fraction, value);
-}
-
-/* "a;b 12" apart; false: it is no such line. */
-static bool folded_split(struct text_span line, struct text_span *stack, uint64_t *count,
-                         bool *has_fraction)
-{
-    struct text_span rest = line, number = text_take_last_word(&rest);
-    *stack = rest;
-    return rest.at < rest.end && folded_number(number, count, has_fraction);
+    return number.at == number.end && !__builtin_add_overflow(*count, fraction, count);
 }
 
 static bool folded_is_comment(struct text_span line)
@@ -92,140 +89,358 @@ bool folded_probe(struct bytes first)
     return has_frames && odd < taken;
 }
 
-struct folded_frame {
-    uint32_t node;
-    size_t end; /* where its `;` stands in the stack */
+/* --- a piece: lines to numbers of names ------------------------------------------------------ */
+
+enum {
+    PIECE_BYTES = 256 << 10,
+    MOST_WORKERS = 4, /* nodes are made by one at a time: more would wait for it */
+    SEEN = 1 << 14,   /* stacks that a worker remembers; a power of two */
+    NO_NAME = 0       /* of a frame; names count from 1 */
 };
 
-/* The stack before this one: files are sorted, so that most of a stack is what the one before had.
- */
-struct folded_before {
-    struct text_span stack;
-    bool is_unsorted;
-    VEC(struct folded_frame) frames; /* all but the innermost */
-    struct intern whole;             /* from then on: stacks, and */
-    VEC(uint32_t) nodes;             /* the node of each */
+/* A line. The stack's first `kept` frames are those of the new stack before it in its piece. */
+struct folded_line {
+    uint64_t number;
+    size_t kept, frames; /* frames: further ones, in the piece's list */
+    uint32_t seen;       /* where the worker remembers the stack */
+    bool is_seen;        /* it was there already: no frames */
+    bool has_fraction;   /* the number is in millionths */
 };
 
-/* From now on every frame is looked up. */
-static void folded_give_up_order(struct folded_before *b, struct named_run *n)
+struct folded_piece {
+    struct text_lines text;
+    struct folded_worker *worker;
+    VEC(struct folded_line) lines;
+    VEC(uint32_t) frames;         /* the worker's numbers of their names */
+    VEC(struct text_span) names;  /* that the worker has not met before */
+    uint64_t odd, first_odd, all; /* lines: that are no stacks; the first one's number; all */
+    bool is_text, is_ready;
+};
+
+/* Where a name stands in `words`, and a part of its hash; `at` 0 is a free slot. */
+struct folded_slot {
+    uint32_t hash, at;
+};
+
+/* What one thread knows of names and stacks, of which the recording knows others. The last two are
+ * for whoever makes the nodes. */
+struct folded_worker {
+    struct folded_slot *slots;
+    size_t mask;
+    VEC(uint64_t) words; /* for each name its length, its number, its text */
+    uint32_t names;
+    VEC(size_t) ends;       /* of the stack before: where the `;` of its frames stand */
+    struct text_span *seen; /* stacks by hash; the latest stays */
+    uint32_t *seen_node;
+    VEC(uint64_t) addresses; /* of the functions, by number of name */
+};
+
+/* Eight bytes, or as many as there are up to the file's end. */
+static inline uint64_t folded_word(const char *at, const char *limit)
 {
-    if (!b->is_unsorted)
-        named_run_index(n);
-    b->is_unsorted = true;
+    uint64_t word = 0;
+    size_t left = (size_t)(limit - at);
+    if (left >= 8)
+        memcpy(&word, at, 8);
+    else
+        memcpy(&word, at, left);
+    return word;
 }
 
-/* Drops the frames that the next stack does not begin with. */
-static void folded_keep_same(struct folded_before *b, struct named_run *n, struct text_span next)
+static inline uint64_t folded_mix(uint64_t hash, uint64_t word)
 {
-    size_t most = text_len(b->stack) < text_len(next) ? text_len(b->stack) : text_len(next);
-    size_t same = 0;
-    while (same < most && b->stack.at[same] == next.at[same])
-        same++;
-    while (b->frames.len && b->frames.at[b->frames.len - 1].end >= same)
-        b->frames.len--;
-    bool is_longer = same == text_len(b->stack);
-    if (!is_longer &&
-        (same == text_len(next) || (unsigned char)next.at[same] < (unsigned char)b->stack.at[same]))
-        folded_give_up_order(b, n);
-    b->stack = next;
+    hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+    return hash ^ hash >> 32;
 }
 
-/* Adds a stack: goes on below the last frame that it has in common with the one before. Offsets in
- * `b` count from the stack's start, and so hold for this one as far as both are the same. */
-static bool folded_line(struct named_run *n, struct folded_before *b, struct text_span stack,
-                        uint64_t weight, uint64_t samples)
+/* Where the name at `at` ends, which is at `end` at the latest, and its hash. Eight bytes at a
+ * time: the lowest of the high bits in `found` is that of the first `;` in a word. */
+static inline const char *folded_name_end(const char *at, const char *end, const char *limit,
+                                          uint32_t *hash)
 {
-    const char *start = stack.at;
-    uint32_t object = 0, node = RECORDING_ROOT;
-    bool is_new = false; /* and so are all frames below it */
-    if (b->is_unsorted) {
-        uint32_t whole = intern_kept(&b->whole, stack.at, text_len(stack));
-        if (whole < b->nodes.len)
-            return named_run_sample(n, 0, 0, b->nodes.at[whole], weight, samples);
-    }
-    bool is_kept = b->is_unsorted;
-    folded_keep_same(b, n, stack);
-    if (b->frames.len) {
-        node = b->frames.at[b->frames.len - 1].node;
-        stack.at += b->frames.at[b->frames.len - 1].end + 1;
-    }
-    while (stack.at <= stack.end) {
-        const char *semicolon = memchr(stack.at, ';', text_len(stack));
-        const char *end = semicolon ? semicolon : stack.end;
-        size_t len = (size_t)(end - stack.at), nodes = n->recording->nodes.len;
-        if (!len) {
-            folded_give_up_order(b, n);
-        } else if (is_new && semicolon && !b->is_unsorted) {
-            node = named_run_new_frame(n, node, object, stack.at, len);
-        } else {
-            node = named_run_frame(n, node, object, stack.at, len);
-            is_new = n->recording->nodes.len > nodes;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t h = 0;
+    for (;; at += 8) {
+        uint64_t word = folded_word(at, limit), apart = word ^ ones * ';';
+        uint64_t found = (apart - ones) & ~apart & ones << 7;
+        size_t len = found ? (size_t)__builtin_ctzll(found) / 8 : 8;
+        if (len > (size_t)(end - at))
+            len = (size_t)(end - at);
+        if (len == 8) {
+            h = folded_mix(h, word);
+            continue;
         }
-        if (semicolon)
-            vec_push(&b->frames, ((struct folded_frame){node, (size_t)(end - start)}));
-        stack.at = end + 1;
+        h = folded_mix(h, word & ((UINT64_C(1) << 8 * len) - 1));
+        *hash = (uint32_t)(h >> 8);
+        return at + len;
     }
-    if (is_kept)
-        vec_push(&b->nodes, node);
-    return named_run_sample(n, 0, 0, node, weight, samples);
 }
 
-/* Whether some line has a fraction: then all weights are millionths. */
-static bool folded_has_fractions(struct bytes in)
+static void folded_grow(struct folded_worker *w)
 {
-    struct text_lines lines = text_lines_over(in);
-    struct text_span line, stack;
-    uint64_t count;
-    bool has_fraction;
-    while (memchr(lines.at, '.', (size_t)(lines.end - lines.at)) && text_lines_take(&lines, &line))
-        if (!folded_is_comment(line) && folded_split(line, &stack, &count, &has_fraction) &&
-            has_fraction)
-            return true;
-    return false;
+    size_t before = w->slots ? w->mask + 1 : 0, slots = before ? 2 * before : 1024;
+    if (w->names < before / 2)
+        return;
+    struct folded_slot *old = w->slots;
+    w->slots = memory_zeroed(slots, sizeof *w->slots);
+    w->mask = slots - 1;
+    memory_prefer_large_pages(w->slots, slots * sizeof *w->slots);
+    for (size_t i = 0; i < before; i++) {
+        size_t k = old[i].hash & w->mask;
+        while (old[i].at && w->slots[k].at)
+            k = (k + 1) & w->mask;
+        if (old[i].at)
+            w->slots[k] = old[i];
+    }
+    memory_free(old);
 }
 
-/* How many samples a weight stands for; 0: as many as it says. */
-static uint64_t folded_samples(uint64_t weight, uint64_t unit)
+/* The worker's number of a name, which the piece tells if it is new. */
+static inline uint32_t folded_name(struct folded_worker *w, struct folded_piece *p,
+                                   const char *name, size_t len, uint32_t hash)
 {
-    if (unit == 1)
-        return 0;
-    return weight / unit ? weight / unit : 1;
+    size_t i = hash & w->mask;
+    for (; w->slots[i].at; i = (i + 1) & w->mask) {
+        const uint64_t *there = &w->words.at[w->slots[i].at];
+        if (w->slots[i].hash == hash && there[0] == len && !memcmp(&there[2], name, len))
+            return (uint32_t)there[1];
+    }
+    size_t at = w->words.len ? w->words.len : 1, words = 2 + (len + 7) / 8;
+    vec_reserve(&w->words, at + words);
+    w->words.len = at + words;
+    w->words.at[at] = len;
+    w->words.at[at + 1] = ++w->names;
+    memcpy(&w->words.at[at + 2], name, len);
+    w->slots[i] = (struct folded_slot){hash, map_value(at)};
+    vec_push(&p->names, (struct text_span){name, name + len});
+    folded_grow(w);
+    return w->names;
 }
 
+/* Adds a stack to its piece; `before` is the last one of the piece that was new. Where a stack is
+ * remembered it is compared: a few of its bytes are hash enough. */
+static void folded_stack(struct folded_piece *p, struct text_span *before, struct text_span stack,
+                         const char *limit, struct folded_line line)
+{
+    struct folded_worker *w = p->worker;
+    enum { PROBES = 8 };
+    size_t len = text_len(stack), same = 0, frames = p->frames.len;
+    uint64_t place = folded_mix(len, folded_word(stack.end - (len < 8 ? len : 8), stack.end));
+    for (size_t i = 0, step = len / PROBES; i < PROBES && step; i++)
+        place = folded_mix(place, folded_word(stack.at + i * step, stack.end));
+    line.seen = place & (SEEN - 1);
+    struct text_span *seen = &w->seen[line.seen];
+    line.is_seen = text_len(*seen) == len && !memcmp(seen->at, stack.at, len);
+    if (line.is_seen) {
+        vec_push(&p->lines, line);
+        return;
+    }
+    size_t most = text_len(*before) < len ? text_len(*before) : len;
+    while (same + 8 <= most && !memcmp(before->at + same, stack.at + same, 8))
+        same += 8;
+    while (same < most && before->at[same] == stack.at[same])
+        same++;
+    while (w->ends.len && w->ends.at[w->ends.len - 1] >= same)
+        w->ends.len--;
+    line.kept = w->ends.len;
+    const char *at = stack.at + (line.kept ? w->ends.at[line.kept - 1] + 1 : 0);
+    for (;;) {
+        uint32_t hash;
+        const char *end = folded_name_end(at, stack.end, limit, &hash);
+        vec_push(&p->frames, end > at ? folded_name(w, p, at, (size_t)(end - at), hash) : NO_NAME);
+        if (end == stack.end)
+            break;
+        vec_push(&w->ends, (size_t)(end - stack.at));
+        at = end + 1;
+    }
+    line.frames = p->frames.len - frames;
+    vec_push(&p->lines, line);
+    *before = *seen = stack;
+}
+
+static void folded_parse(struct folded_piece *p, const char *limit)
+{
+    struct text_span line, stack, before = {p->text.at, p->text.at};
+    p->worker->ends.len = p->lines.len = p->frames.len = p->names.len = 0;
+    p->odd = p->first_odd = 0;
+    p->is_text = !memchr(p->text.at, 0, (size_t)(p->text.end - p->text.at));
+    while (p->is_text && text_lines_take(&p->text, &line)) {
+        struct folded_line found = {0};
+        if (folded_is_comment(line))
+            continue;
+        if (folded_split(line, &stack, &found.number, &found.has_fraction)) {
+            folded_stack(p, &before, stack, limit, found);
+            continue;
+        }
+        p->first_odd = p->odd++ ? p->first_odd : p->text.number;
+    }
+    p->all = p->text.number;
+}
+
+/* --- nodes, piece by piece ------------------------------------------------------------------- */
+
+/* The file on its way into the recording. Below `lock` is what threads share; `is_making` says that
+ * one of them is at what stands behind it. */
+struct folded_file {
+    const char *limit; /* the file's end */
+    pthread_mutex_t lock;
+    pthread_cond_t is_made; /* there is room for a further piece */
+    const char *next;       /* where the next piece begins */
+    uint64_t taken, made;   /* pieces */
+    bool is_making, is_refused;
+    struct folded_worker *workers;
+    struct folded_piece *pieces; /* by number: a ring */
+    size_t room;
+
+    struct named_run *run;
+    VEC(uint32_t) path; /* the nodes of a stack, the outermost first */
+    uint64_t unit;      /* what weights count: 1, or MILLION of them are one */
+    uint64_t odd, first_odd, lines;
+};
+
+/* A line's weight is that many samples. At the first fraction all weights become millionths, also
+ * those that there are; each is at least one sample then. */
+static bool folded_sample(struct folded_file *f, uint32_t node, const struct folded_line *line)
+{
+    struct recording *r = f->run->recording;
+    uint64_t weight = line->number, samples = 0;
+    if (line->has_fraction && f->unit == 1) {
+        f->unit = MILLION;
+        if (__builtin_mul_overflow(f->run->total, MILLION, &f->run->total))
+            return false;
+        for (size_t i = 0; i < r->samples.len; i++) {
+            r->samples.at[i].weight *= MILLION;
+            r->samples.at[i].count += !r->samples.at[i].count;
+        }
+    }
+    if (!line->has_fraction && __builtin_mul_overflow(weight, f->unit, &weight))
+        return false;
+    if (f->unit != 1)
+        samples = weight / f->unit ? weight / f->unit : 1;
+    return named_run_sample(f->run, 0, 0, node, weight, samples);
+}
+
+/* Adds what a piece has to the recording. Names get their functions in the order in which the file
+ * has them. false: the weights have no sum any more. */
+static bool folded_make_nodes(struct folded_file *f, const struct folded_piece *p)
+{
+    struct folded_worker *w = p->worker;
+    const uint32_t *frame = p->frames.at;
+    if (!w->addresses.len)
+        vec_push(&w->addresses, 0); /* NO_NAME */
+    for (size_t i = 0; i < p->names.len; i++)
+        vec_push(&w->addresses,
+                 named_run_function(f->run, 0, p->names.at[i].at, text_len(p->names.at[i])));
+    for (size_t i = 0; i < p->lines.len; i++) {
+        const struct folded_line *line = &p->lines.at[i];
+        uint32_t node = line->kept ? f->path.at[line->kept - 1] : RECORDING_ROOT;
+        vec_reserve(&f->path, line->kept + line->frames);
+        for (size_t k = 0; k < line->frames; k++, frame++) {
+            if (*frame != NO_NAME)
+                node = named_run_node(f->run, node, 0, w->addresses.at[*frame]);
+            f->path.at[line->kept + k] = node;
+        }
+        if (line->is_seen)
+            node = w->seen_node[line->seen];
+        w->seen_node[line->seen] = node;
+        if (!folded_sample(f, node, line))
+            return false;
+    }
+    f->first_odd = f->first_odd || !p->odd ? f->first_odd : f->lines + p->first_odd;
+    f->odd += p->odd;
+    f->lines += p->all;
+    return true;
+}
+
+/* One turn of a thread: takes the next piece, which ends with a line, parses it, and makes nodes of
+ * all pieces that are ready, in their order, unless another thread does. The piece that is to be
+ * made next has always been taken by a thread that does not wait. */
+static void folded_turn(size_t i, unsigned worker, void *context)
+{
+    struct folded_file *f = context;
+    (void)i;
+    pthread_mutex_lock(&f->lock);
+    while (f->next < f->limit && f->taken - f->made >= f->room)
+        pthread_cond_wait(&f->is_made, &f->lock);
+    if (f->next == f->limit) {
+        pthread_mutex_unlock(&f->lock);
+        return;
+    }
+    struct folded_piece *p = &f->pieces[f->taken++ % f->room];
+    size_t left = (size_t)(f->limit - f->next);
+    const char *newline =
+        left > PIECE_BYTES ? memchr(f->next + PIECE_BYTES, '\n', left - PIECE_BYTES) : NULL;
+    p->text = (struct text_lines){f->next, newline ? newline + 1 : f->limit, 0};
+    p->worker = &f->workers[worker];
+    f->next = p->text.end;
+    pthread_mutex_unlock(&f->lock);
+    folded_parse(p, f->limit);
+    pthread_mutex_lock(&f->lock);
+    p->is_ready = true;
+    while (!f->is_refused && !f->is_making && (p = &f->pieces[f->made % f->room])->is_ready) {
+        f->is_making = true;
+        pthread_mutex_unlock(&f->lock);
+        bool ok = p->is_text && folded_make_nodes(f, p);
+        pthread_mutex_lock(&f->lock);
+        p->is_ready = f->is_making = false;
+        f->is_refused = !ok;
+        f->next = ok ? f->next : f->limit;
+        f->made++;
+        pthread_cond_broadcast(&f->is_made);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* There is no other reason to stop than NUL bytes, wherever they are, and the sum. */
 bool folded_read(struct bytes in, const char *name, struct recording *out, struct err *e)
 {
     struct named_run n;
     struct text_lines lines = text_lines_over(in);
-    struct text_span line, stack;
-    struct folded_before before = {0};
+    struct folded_file f = {.limit = lines.end,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .is_made = PTHREAD_COND_INITIALIZER,
+                            .next = lines.at,
+                            .run = &n,
+                            .unit = 1};
+    size_t turns = in.len / PIECE_BYTES + 1;
+    unsigned workers = parallel_workers(turns, 0);
+    workers = workers < MOST_WORKERS ? workers : MOST_WORKERS;
+    struct arena scratch = {0};
     struct err why = {0};
-    uint64_t count, first_odd = 0;
-    bool has_fraction, ok = text_is_text(in) || err_in(e, name, NO_TEXT);
-    uint64_t unit = ok && folded_has_fractions(in) ? MILLION : 1;
     named_run_begin(&n, out);
     named_run_object(&n, name, strlen(name));
-    const char *event = unit == 1 ? "samples" : "millionths";
-    named_run_event(&n, event, strlen(event), RECORDING_UNIT_COUNT);
-    out->events.at[0].period = unit;
+    named_run_event(&n, "samples", strlen("samples"), RECORDING_UNIT_COUNT);
     named_run_thread(&n, 0, 0, "", 0);
-    while (ok && text_lines_take(&lines, &line)) {
-        if (folded_is_comment(line))
-            continue;
-        if (!folded_split(line, &stack, &count, &has_fraction)) {
-            first_odd = first_odd ? first_odd : lines.number;
-            named_run_lose(&n, "lines that are not a stack followed by a number", 1);
-            continue;
-        }
-        ok = has_fraction || !__builtin_mul_overflow(count, unit, &count);
-        ok = (ok && folded_line(&n, &before, stack, count, folded_samples(count, unit))) ||
-             err_in(e, name, NO_SUM);
+    f.room = 4 * workers;
+    f.workers = ARENA_NEW(&scratch, struct folded_worker, workers);
+    f.pieces = ARENA_NEW(&scratch, struct folded_piece, f.room);
+    for (unsigned i = 0; i < workers; i++) {
+        f.workers[i].seen = ARENA_NEW(&scratch, struct text_span, SEEN);
+        f.workers[i].seen_node = ARENA_NEW(&scratch, uint32_t, SEEN);
+        folded_grow(&f.workers[i]);
     }
-    if (ok && first_odd && !out->samples.len)
-        ok = err_in(e, name, "line %" PRIu64 " is not a stack followed by a number", first_odd);
+    parallel_for_workers(turns, workers, folded_turn, &f);
+    for (unsigned i = 0; i < workers; i++) {
+        memory_free(f.workers[i].slots);
+        vec_free(&f.workers[i].words);
+        vec_free(&f.workers[i].ends);
+        vec_free(&f.workers[i].addresses);
+    }
+    for (size_t i = 0; i < f.room; i++) {
+        vec_free(&f.pieces[i].lines);
+        vec_free(&f.pieces[i].frames);
+        vec_free(&f.pieces[i].names);
+    }
+    vec_free(&f.path);
+    arena_deinit(&scratch);
+    bool ok = !f.is_refused || err_in(e, name, text_is_text(in) ? NO_SUM : NO_TEXT);
+    if (f.unit != 1)
+        out->events.at[0].name = "millionths";
+    out->events.at[0].period = f.unit;
+    if (f.odd)
+        named_run_lose(&n, "lines that are not a stack followed by a number", f.odd);
+    if (ok && f.first_odd && !out->samples.len)
+        ok = err_in(e, name, "line %" PRIu64 " is not a stack followed by a number", f.first_odd);
     named_run_finish(&n);
-    vec_free(&before.frames);
-    vec_free(&before.nodes);
-    intern_deinit(&before.whole);
     return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
 }

@@ -91,27 +91,53 @@ uint32_t named_run_object(struct named_run *n, const char *path, size_t len)
                                      .is_listed = true});
 }
 
+/* Where the function of that object and address stands in the table, or the free slot where it
+ * belongs. */
+static struct named_slot_of_name *named_name_slot(const struct named_run *n, uint32_t object,
+                                                  uint64_t address)
+{
+    for (size_t i = (address >> 1 ^ object * 0x9e3779b1u) & n->name_mask;;
+         i = (i + 1) & n->name_mask) {
+        struct named_slot_of_name *slot = &n->name_slots[i];
+        if (!slot->name || (slot->address == address && slot->name->object == object))
+            return slot;
+    }
+}
+
 /* Probes addresses from the hash on until one is free or has this very name. Of two names with one
  * hash, the one that comes second moves on; both stay apart, but in another run they may be the
- * other way round. */
+ * other way round. The table is at most half full; what a look-up needs of it is an entry and
+ * the name. */
 uint64_t named_run_function(struct named_run *n, uint32_t object, const char *name, size_t len)
 {
-    bool is_new;
+    struct named_slot_of_name *slot;
     uint64_t address = hash_bytes(name, len) & ((UINT64_C(1) << NAME_BITS) - 1);
-    for (address |= 1;; address++) { /* 0 is of code without a name */
-        uint32_t *found =
-            map_at(&n->symbol_of, object, address, map_value(n->recording->symbols.len), &is_new);
-        const char *there = is_new ? NULL : n->recording->symbols.at[*found].name;
-        if (is_new || (!strncmp(there, name, len) && !there[len]))
-            break;
+    size_t before = n->name_slots ? n->name_mask + 1 : 0, slots = before ? 2 * before : 1024;
+    if (n->recording->symbols.len >= before / 2) {
+        struct named_slot_of_name *old = n->name_slots;
+        n->name_slots = memory_zeroed(slots, sizeof *n->name_slots);
+        n->name_mask = slots - 1;
+        memory_prefer_large_pages(n->name_slots, slots * sizeof *n->name_slots);
+        for (size_t i = 0; i < before; i++)
+            if (old[i].name)
+                *named_name_slot(n, old[i].name->object, old[i].address) = old[i];
+        memory_free(old);
     }
+    for (address |= 1;; address++) { /* 0 is of code without a name */
+        slot = named_name_slot(n, object, address);
+        if (!slot->name)
+            break;
+        if (slot->name->len == len && !memcmp(slot->name->text, name, len))
+            return address * FUNCTION_BYTES;
+    }
+    struct named_name *copy = arena_alloc(&n->recording->arena, sizeof *copy + len + 1);
+    *copy = (struct named_name){.object = object, .len = len};
+    memcpy(copy->text, name, len);
+    *slot = (struct named_slot_of_name){address, copy};
     uint64_t start = address * FUNCTION_BYTES;
     struct recording_object *o = &n->recording->objects.at[object];
-    if (!is_new)
-        return start;
     vec_push(&n->recording->symbols,
-             (struct recording_symbol){object, start, FUNCTION_BYTES,
-                                       arena_copy(&n->recording->arena, name, len)});
+             (struct recording_symbol){object, start, FUNCTION_BYTES, copy->text});
     o->high = start + FUNCTION_BYTES > o->high ? start + FUNCTION_BYTES : o->high;
     return start;
 }
@@ -163,11 +189,25 @@ static void named_reserve(struct named_run *n, size_t nodes)
     memory_free(old);
 }
 
-/* Equal frames below equal callers are one node. The root is in no slot. */
-static uint32_t named_node(struct named_run *n, uint32_t parent, uint32_t object, uint64_t address)
+/* A frame that is the first below its caller mostly
+ * comes right behind it, since the rest of a stack that is new comes at once: then it is found
+ * there, and is not in the table. So the table has no more than a node for each place where
+ * stacks part. The root is in no slot, either.
+ *
+ *     main;a;b;c      nodes  1 main  2 a  3 b  4 c    none in the table
+ *     main;a;x;y                     2 <- 5 x  6 y    5 alone */
+uint32_t named_run_node(struct named_run *n, uint32_t parent, uint32_t object, uint64_t address)
 {
     struct recording *r = n->recording;
     struct recording_node node = {parent, object, address};
+    size_t behind = (size_t)parent + 1;
+    if (behind == r->nodes.len) {
+        vec_push(&r->nodes, node);
+        return map_value(behind);
+    }
+    const struct recording_node *first = &r->nodes.at[behind];
+    if (first->parent == parent && first->address == address && first->object == object)
+        return (uint32_t)behind;
     uint32_t hash = named_hash(&node);
     named_reserve(n, n->node_used + 1);
     struct named_slot *slot = named_slot(n, &node, hash);
@@ -179,32 +219,10 @@ static uint32_t named_node(struct named_run *n, uint32_t parent, uint32_t object
     return slot->node;
 }
 
-/* Nodes that are in the table already find themselves. */
-void named_run_index(struct named_run *n)
-{
-    const struct recording *r = n->recording;
-    named_reserve(n, r->nodes.len);
-    for (size_t i = 1; i < r->nodes.len; i++) {
-        uint32_t hash = named_hash(&r->nodes.at[i]);
-        struct named_slot *slot = named_slot(n, &r->nodes.at[i], hash);
-        n->node_used += !slot->node;
-        *slot = (struct named_slot){.node = (uint32_t)i, .hash = hash};
-    }
-}
-
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
                          size_t len)
 {
-    return named_node(n, caller, object, len ? named_run_function(n, object, name, len) : 0);
-}
-
-uint32_t named_run_new_frame(struct named_run *n, uint32_t caller, uint32_t object,
-                             const char *name, size_t len)
-{
-    uint64_t address = len ? named_run_function(n, object, name, len) : 0;
-    uint32_t number = map_value(n->recording->nodes.len);
-    vec_push(&n->recording->nodes, (struct recording_node){caller, object, address});
-    return number;
+    return named_run_node(n, caller, object, len ? named_run_function(n, object, name, len) : 0);
 }
 
 /* The frames that stand outside are of one object, made when it is first needed; the reason is the
@@ -215,7 +233,7 @@ uint32_t named_run_cut(struct named_run *n, enum recording_cut why)
         n->cut = named_add_object(n, (struct recording_object){.kind = RECORDING_OBJECT_CUT,
                                                                .process = RECORDING_NONE,
                                                                .path = ""});
-    return named_node(n, RECORDING_ROOT, n->cut, why);
+    return named_run_node(n, RECORDING_ROOT, n->cut, why);
 }
 
 /* --- events, threads, samples ---------------------------------------------------------------- */
@@ -343,7 +361,7 @@ void named_run_finish(struct named_run *n)
         r->processes.at[i].program = named_program(r, r->processes.at[i].name);
     tally_sum_up(r, true);
     intern_deinit(&n->paths);
-    map_deinit(&n->symbol_of);
+    memory_free(n->name_slots);
     memory_free(n->node_slots);
     map_deinit(&n->thread_of);
     map_deinit(&n->process_of);

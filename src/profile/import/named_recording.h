@@ -26,15 +26,27 @@ struct named_slot {
     uint32_t node, hash;
 };
 
+/* A function of an object, and its slot; NULL is a free one. */
+struct named_name {
+    uint32_t object;
+    size_t len;
+    char text[]; /* NUL-terminated */
+};
+struct named_slot_of_name {
+    uint64_t address; /* in units of FUNCTION_BYTES */
+    struct named_name *name;
+};
+
 /* A run in the making, and the tables by which its items are found again. Owns the tables; the run
  * is the caller's. */
 struct named_run {
     struct recording *recording;
-    struct intern paths;           /* of objects, which stand in the run in this order */
-    struct map symbol_of;          /* object and hash -> number of a symbol */
-    struct named_slot *node_slots; /* nodes by parent, object and address: open addressing */
-    size_t node_mask;              /* one less than there are slots */
-    size_t node_used;              /* slots in use */
+    struct intern paths;                   /* of objects, which stand in the run in this order */
+    struct named_slot_of_name *name_slots; /* functions by object and address: open addressing */
+    size_t name_mask;                      /* one less than there are slots */
+    struct named_slot *node_slots; /* nodes by parent, object and address, of those that do not
+                                      stand right behind their parent */
+    size_t node_mask, node_used;   /* slots less one, and those in use */
     struct map thread_of;          /* pid, tid -> thread */
     struct map process_of;         /* pid -> process */
     struct map texts_lost;         /* hash of a loss's text -> its number */
@@ -61,14 +73,9 @@ uint64_t named_run_function(struct named_run *n, uint32_t object, const char *na
 uint32_t named_run_frame(struct named_run *n, uint32_t caller, uint32_t object, const char *name,
                          size_t len);
 
-/* The same for a frame of which the caller knows that it is new, and that nobody will ask for it by
- * name again before named_run_index(): it is not put into the table of nodes, which is what adding
- * one costs. */
-uint32_t named_run_new_frame(struct named_run *n, uint32_t caller, uint32_t object,
-                             const char *name, size_t len);
-
-/* Puts all nodes into the table. */
-void named_run_index(struct named_run *n);
+/* The same by the address that named_run_function() gave; 0 for a function without a name. Equal
+ * frames below equal callers are one node. */
+uint32_t named_run_node(struct named_run *n, uint32_t caller, uint32_t object, uint64_t address);
 
 /* What stands outside of frames whose callers are not known. */
 uint32_t named_run_cut(struct named_run *n, enum recording_cut why);
