@@ -378,9 +378,10 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
 }
 
 /* The frames of nodes where inlined functions are named, or NULL, where a node is one function. */
+/* NULL: nodes are one frame each, as nothing was inlined or nobody asks. */
 static const struct call_frames *recorded_frames(const struct recorded *r)
 {
-    return r->named.functions.len ? &r->named.frames : NULL;
+    return r->named.functions.len > r->named.first_inlined ? &r->named.frames : NULL;
 }
 
 /* Functions and their callees in another event, by its stacks. Where neither totals nor inlined
@@ -481,9 +482,8 @@ bool recorded_resolve(struct recorded *r, const char *name, const struct recorde
                           &r->arena);
         *f = r->named.functions;
     }
-    stacks_measure(&r->stacks, &r->space, f, recorded_frames(r), r->weights.node, &r->arena);
-    stacks_measure_errors(&r->stacks, &r->space, f, recorded_frames(r), &r->choice, r->weights.node,
-                          &r->arena);
+    stacks_measure_both(&r->stacks, &r->space, f, recorded_frames(r), &r->choice, r->weights.node,
+                        &r->arena);
     stacks_measure_between(&r->stacks, &r->space, f, recorded_frames(r), &r->choice,
                            r->weights.node, &r->arena);
     /* Code by the functions that have symbols, whatever was inlined into them. */

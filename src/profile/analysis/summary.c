@@ -263,9 +263,11 @@ void summary_set_profiler_aside(struct recording_weights *w, const struct space 
     struct arena scratch = {0};
     const struct recording *r = s->recording;
     bool *is_ours = ARENA_NEW(&scratch, bool, r->nodes.len);
-    for (uint32_t i = 1; i < r->nodes.len; i++) {
-        is_ours[i] =
-            is_ours[r->nodes.at[i].parent] || function_is_profiler(f, space_function_of(s, i));
+    bool *is_profilers = ARENA_NEW(&scratch, bool, f->len), is_any = false;
+    for (uint32_t i = 0; i < f->len; i++)
+        is_any |= is_profilers[i] = function_is_profiler(f, i);
+    for (uint32_t i = 1; i < r->nodes.len && is_any; i++) {
+        is_ours[i] = is_ours[r->nodes.at[i].parent] || is_profilers[space_function_of(s, i)];
         if (is_ours[i]) {
             w->aside += w->node[i];
             w->node[i] = 0;

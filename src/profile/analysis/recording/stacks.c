@@ -11,23 +11,31 @@
  * For that, the walk counts for each function and each pair how many frames of it are on the way
  * from the root. What holds: the self times and `unplaced` add up to the samples of the root.
  *
- * The file decides how deep the tree is, so the walk keeps its way in the tree itself and does not
- * recurse. Cost: linear in frames; booking the hits of a recursive function goes up the stack once
- * more. */
+ * The file decides how deep the tree is, so the walk does not recurse. The nodes are put in the
+ * order of the walk first, which takes their numbers alone: by the sizes of their subtrees each
+ * knows where it stands in that order, and where the last of those below it does. Then all that is
+ * kept of frames is on the stack of those on the way from the root.
+ *
+ *     nodes   1 main  2 f  3 g  4 f (of main)  5 h (of 3)      sizes  5 3 2 1 1
+ *     order   1 main  2 f  3 g  5 h  4 f                       ends   5 4 4 5 4
+ *
+ * Cost: linear in frames; booking the hits of a recursive function goes up the stack once more.
+ * Memory: three numbers for each node. */
 #include "profile/analysis/recording/stacks.h"
 
 #include "base/map.h"
+#include "base/parallel.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_FRAME UINT32_MAX
-#define NO_CALL  UINT32_MAX
+#define NO_CALL UINT32_MAX
 
-/* As the run's nodes, with those of inlined code behind their own: 0 is the root. */
+/* A frame on the way from the root. A node is several, one inside the other, where its address is
+ * in inlined code. */
 struct frame {
-    uint32_t parent, first_child, next; /* next child of the parent */
+    uint32_t end; /* in the walk: behind all frames further in */
     uint32_t function;
     uint32_t call;            /* by the next frame out: the number of the pair */
     bool is_counted : 1;      /* the function is in no frame further out */
@@ -35,62 +43,62 @@ struct frame {
     bool is_cut : 1;          /* no frame: callers that are not known */
     bool is_piece : 1;        /* of its function */
     bool has_caller : 1;      /* the stack goes on outside of it, inlined code apart */
-    double samples;           /* of this frame and those further in */
+    double samples;           /* of this frame and those further in that were left */
 };
 
-/* The tree, and what the walk knows of the way from the root to where it is. */
-struct tree_of_frames {
-    struct frame *at;
-    uint32_t len;
-    uint32_t *depth; /* per function: frames of it on the way from the root */
+/* What the walk knows of the way from the root to where it is. */
+struct walk {
+    const struct space *space;
+    const struct call_frames *frames;
+    struct stacks *out;
+    VEC(struct frame) way; /* [0] is the root */
+    uint32_t *depth;       /* per function: frames of it on the way */
     struct map pairs;
+    uint32_t *latest; /* per function: one more than the number of its latest pair as callee */
     VEC(struct stack_call) calls;
     VEC(uint32_t) call_depth;
 };
 
-/* How many frames a node has; the root and what has no function have one. */
-static uint32_t stacks_frames_of(const struct call_frames *frames, uint32_t node)
-{
-    uint32_t place = frames ? frames->place[node] : 0;
-    uint32_t len = frames ? frames->start[place + 1] - frames->start[place] : 1;
-    return len ? len : 1;
-}
-
 /* Numbers the pair of a frame and the one around it. A function's piece around itself is no call.
  */
-static void stacks_enter_call(struct tree_of_frames *t, struct frame *frame)
+static void stacks_enter_call(struct walk *w, struct frame *frame)
 {
-    uint32_t caller = frame->parent ? t->at[frame->parent].function : NO_FUNCTION;
-    bool is_new;
+    uint32_t caller = w->way.len > 2 ? frame[-1].function : NO_FUNCTION;
+    uint32_t latest = w->latest[frame->function];
+    bool is_new = false;
     if (caller == NO_FUNCTION || (caller == frame->function && frame->is_piece))
         return;
-    frame->call = map_index(&t->pairs, caller, frame->function, t->calls.len, &is_new);
+    if (latest && w->calls.at[latest - 1].caller == caller)
+        frame->call = latest - 1;
+    else
+        frame->call = map_index(&w->pairs, caller, frame->function, w->calls.len, &is_new);
     if (is_new) {
-        vec_push(&t->calls, (struct stack_call){.caller = caller, .callee = frame->function});
-        vec_push(&t->call_depth, 0);
+        vec_push(&w->calls, (struct stack_call){.caller = caller, .callee = frame->function});
+        vec_push(&w->call_depth, 0);
     }
-    frame->is_call_counted = t->call_depth.at[frame->call]++ == 0;
+    w->latest[frame->function] = frame->call + 1;
+    frame->is_call_counted = w->call_depth.at[frame->call]++ == 0;
 }
 
 /* The samples that hit a function belong to whichever calls of it are on the stack. */
-static void stacks_hit(struct tree_of_frames *t, uint32_t i)
+static void stacks_hit(struct walk *w, const struct frame *innermost)
 {
-    uint32_t function = t->at[i].function, left = t->depth[function];
-    double hits = t->at[i].samples; /* not yet those further in */
-    for (; hits > 0 && left > 0; i = t->at[i].parent) {
-        const struct frame *frame = &t->at[i];
+    uint32_t function = innermost->function, left = w->depth[function];
+    for (const struct frame *frame = innermost; innermost->samples > 0 && left > 0; frame--) {
         if (frame->function != function)
             continue;
         left--;
         if (frame->call != NO_CALL && frame->is_call_counted)
-            t->calls.at[frame->call].self += hits;
+            w->calls.at[frame->call].self += innermost->samples;
     }
 }
 
 /* Books what hit the frame itself. */
-static void stacks_enter(struct tree_of_frames *t, uint32_t i, struct stacks *out)
+static void stacks_enter(struct walk *w, struct frame entered)
 {
-    struct frame *frame = &t->at[i];
+    struct stacks *out = w->out;
+    vec_push(&w->way, entered);
+    struct frame *frame = &w->way.at[w->way.len - 1];
     bool is_placed = frame->function != NO_FUNCTION && !frame->is_cut;
     out->with_callers += frame->has_caller ? frame->samples : 0;
     if (is_placed)
@@ -99,26 +107,69 @@ static void stacks_enter(struct tree_of_frames *t, uint32_t i, struct stacks *ou
         out->unplaced += frame->samples;
     if (frame->function == NO_FUNCTION)
         return;
-    frame->is_counted = t->depth[frame->function]++ == 0;
-    stacks_enter_call(t, frame);
-    stacks_hit(t, i);
+    frame->is_counted = w->depth[frame->function]++ == 0;
+    stacks_enter_call(w, frame);
+    stacks_hit(w, frame);
 }
 
-/* Books what hit the frame and those further in, and passes it outwards. */
-static void stacks_leave(struct tree_of_frames *t, uint32_t i, struct stacks *out)
+/* Books what hit the innermost frame and those that were further in, and passes it outwards. */
+static void stacks_leave(struct walk *w)
 {
-    struct frame *frame = &t->at[i];
-    t->at[frame->parent].samples += frame->samples;
+    struct stacks *out = w->out;
+    const struct frame *frame = &w->way.at[--w->way.len];
+    w->way.at[w->way.len - 1].samples += frame->samples;
     if (frame->function == NO_FUNCTION)
         return;
-    t->depth[frame->function]--;
+    w->depth[frame->function]--;
     if (frame->is_counted)
         out->inclusive[frame->function] += frame->samples;
     if (frame->call == NO_CALL)
         return;
-    t->call_depth.at[frame->call]--;
+    w->call_depth.at[frame->call]--;
     if (frame->is_call_counted)
-        t->calls.at[frame->call].inclusive += frame->samples;
+        w->calls.at[frame->call].inclusive += frame->samples;
+}
+
+/* The nodes as the walk meets them, children in their order, and per node where in that order those
+ * below it end. Parents stand before their children. */
+static void stacks_order(const struct recording *r, uint32_t *order, uint32_t *end,
+                         struct arena *scratch)
+{
+    uint32_t nodes = (uint32_t)r->nodes.len, *size = ARENA_NEW(scratch, uint32_t, nodes);
+    for (uint32_t i = nodes; i-- > 1;)
+        size[r->nodes.at[i].parent] += ++size[i];
+    /* Until all children have their places, `end` is where the next one goes. */
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t at = i ? end[r->nodes.at[i].parent] : 0;
+        if (i)
+            end[r->nodes.at[i].parent] += size[i];
+        order[at] = i;
+        end[i] = at + 1;
+    }
+}
+
+/* Leaves what is over at the node's place, and enters its frames, inlined ones inside. Its samples
+ * are the innermost one's. */
+static void stacks_visit(struct walk *w, uint32_t at, uint32_t node, uint32_t end, double samples)
+{
+    const struct space *s = w->space;
+    const struct call_frames *frames = w->frames;
+    uint32_t outer = s->recording->nodes.at[node].parent, place = frames ? frames->place[node] : 0;
+    uint32_t own = frames ? frames->start[place + 1] - frames->start[place] : 1;
+    while (w->way.at[w->way.len - 1].end <= at)
+        stacks_leave(w);
+    struct frame frame = {.end = end,
+                          .function = space_function_of(s, node),
+                          .call = NO_CALL,
+                          .is_cut = space_is_cut(s, node),
+                          .is_piece = s->is_piece && s->is_piece[node],
+                          .has_caller = outer && !space_is_cut(s, outer)};
+    own = own ? own : 1; /* what has no function */
+    for (uint32_t k = 0; k < own; k++, frame.is_piece = false) {
+        frame.function = k ? frames->frame[frames->start[place] + k] : frame.function;
+        frame.samples = k + 1 == own ? samples : 0;
+        stacks_enter(w, frame);
+    }
 }
 
 static int stacks_by_ends(const void *left, const void *right)
@@ -133,73 +184,35 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
                     const struct call_frames *frames, const double *weights, struct arena *a)
 {
     struct arena scratch = {0};
-    uint32_t nodes = (uint32_t)s->recording->nodes.len, len = 0;
-    for (uint32_t i = 0; i < nodes; i++)
-        len += stacks_frames_of(frames, i);
-    struct tree_of_frames tree = {.at = ARENA_NEW(&scratch, struct frame, len),
-                                  .depth = ARENA_NEW(&scratch, uint32_t, f->len)};
-    uint32_t *innermost = ARENA_NEW(&scratch, uint32_t, nodes);
+    uint32_t nodes = (uint32_t)s->recording->nodes.len;
+    uint32_t *order = ARENA_NEW(&scratch, uint32_t, nodes);
+    uint32_t *end = ARENA_NEW(&scratch, uint32_t, nodes);
+    struct walk w = {.space = s,
+                     .frames = frames,
+                     .out = t,
+                     .depth = ARENA_NEW(&scratch, uint32_t, f->len),
+                     .latest = ARENA_NEW(&scratch, uint32_t, f->len)};
     *t = (struct stacks){.self = ARENA_NEW(a, double, f->len),
-                         .inclusive = ARENA_NEW(a, double, f->len)};
-    for (uint32_t i = 0; i < nodes; i++) {
-        /* The frames of a node one behind the other, inlined ones inside; samples are the innermost
-         * one's. */
-        uint32_t own = stacks_frames_of(frames, i),
-                 outer = i ? s->recording->nodes.at[i].parent : 0;
-        const uint32_t *inner = frames ? &frames->frame[frames->start[frames->place[i]]] : NULL;
-        for (uint32_t k = 0; k < own; k++)
-            tree.at[tree.len + k] =
-                (struct frame){.parent = k   ? tree.len + k - 1
-                                         : i ? innermost[outer]
-                                             : 0,
-                               .first_child = NO_FRAME,
-                               .next = NO_FRAME,
-                               .function = k ? inner[k] : space_function_of(s, i),
-                               .call = NO_CALL,
-                               .is_cut = space_is_cut(s, i),
-                               .is_piece = !k && s->is_piece && s->is_piece[i],
-                               .has_caller = outer && !space_is_cut(s, outer),
-                               .samples = k + 1 == own ? weights[i] : 0};
-        tree.len += own;
-        innermost[i] = tree.len - 1;
-    }
-    /* Backwards, so that children keep their order. */
-    for (uint32_t k = tree.len; k-- > 1;) {
-        struct frame *parent = &tree.at[tree.at[k].parent];
-        tree.at[k].next = parent->first_child;
-        parent->first_child = k;
-    }
-    /* From the root to the leaves and back: a frame is entered before those further in, and left
-     * when all of them have passed their samples to it. */
-    uint32_t i = tree.at[0].first_child;
-    t->unplaced += tree.at[0].samples;
-    if (i != NO_FRAME)
-        stacks_enter(&tree, i, t);
-    while (i != NO_FRAME && i) {
-        uint32_t next = tree.at[i].first_child;
-        if (next == NO_FRAME) {
-            while (i && (next = tree.at[i].next) == NO_FRAME) {
-                stacks_leave(&tree, i, t);
-                i = tree.at[i].parent;
-            }
-            if (!i)
-                break;
-            stacks_leave(&tree, i, t);
-        }
-        i = next;
-        stacks_enter(&tree, i, t);
-    }
-    t->samples = tree.at[0].samples;
+                         .inclusive = ARENA_NEW(a, double, f->len),
+                         .unplaced = weights[0]};
+    stacks_order(s->recording, order, end, &scratch);
+    vec_push(&w.way, (struct frame){.end = nodes, .function = NO_FUNCTION, .samples = weights[0]});
+    for (uint32_t at = 1; at < nodes; at++)
+        stacks_visit(&w, at, order[at], end[order[at]], weights[order[at]]);
+    while (w.way.len > 1)
+        stacks_leave(&w);
+    t->samples = w.way.at[0].samples;
     /* Calls on stacks that were not chosen do not count. */
-    t->calls = ARENA_NEW(a, struct stack_call, tree.calls.len);
-    for (size_t k = 0; k < tree.calls.len; k++)
-        if (tree.calls.at[k].inclusive > 0)
-            t->calls[t->calls_len++] = tree.calls.at[k];
+    t->calls = ARENA_NEW(a, struct stack_call, w.calls.len);
+    for (size_t k = 0; k < w.calls.len; k++)
+        if (w.calls.at[k].inclusive > 0)
+            t->calls[t->calls_len++] = w.calls.at[k];
     if (t->calls_len)
         qsort(t->calls, t->calls_len, sizeof *t->calls, stacks_by_ends);
-    vec_free(&tree.calls);
-    vec_free(&tree.call_depth);
-    map_deinit(&tree.pairs);
+    vec_free(&w.way);
+    vec_free(&w.calls);
+    vec_free(&w.call_depth);
+    map_deinit(&w.pairs);
     for (size_t k = 0; k < t->calls_len; k++)
         for (uint32_t why = 0; why < RECORDING_CUTS; why++) {
             const struct stack_call *call = &t->calls[k];
@@ -210,4 +223,46 @@ void stacks_measure(struct stacks *t, const struct space *s, const struct functi
             t->cut[call->callee].samples[why] += call->inclusive;
         }
     arena_deinit(&scratch);
+}
+
+/* --- times and errors at once ---------------------------------------------------------------- */
+
+/* What both ask for, and what each finds. */
+struct both {
+    const struct space *space;
+    const struct functions *functions;
+    const struct call_frames *frames;
+    const struct recording_choice *choice;
+    const double *weights;
+    struct stacks times, errors;
+    struct arena arenas[2];
+};
+
+static void stacks_measure_one(size_t i, void *context)
+{
+    struct both *b = context;
+    if (i)
+        stacks_measure(&b->times, b->space, b->functions, b->frames, b->weights, &b->arenas[i]);
+    else
+        stacks_measure_errors(&b->errors, b->space, b->functions, b->frames, b->choice, b->weights,
+                              &b->arenas[i]);
+}
+
+/* Neither looks at what the other finds. Few nodes are not worth a thread. */
+void stacks_measure_both(struct stacks *t, const struct space *s, const struct functions *f,
+                         const struct call_frames *frames, const struct recording_choice *c,
+                         const double *weights, struct arena *a)
+{
+    enum { MANY = 1 << 16 };
+    struct both b = {.space = s, .functions = f, .frames = frames, .choice = c, .weights = weights};
+    parallel_for(2, s->recording->nodes.len < MANY ? 1 : 2, stacks_measure_one, &b);
+    *t = b.times;
+    t->self_error = b.errors.self_error;
+    t->inclusive_error = b.errors.inclusive_error;
+    t->waits = b.errors.waits;
+    t->is_wait = b.errors.is_wait;
+    t->ready_below = b.errors.ready_below;
+    t->unplaced_waits = b.errors.unplaced_waits;
+    for (size_t i = 0; i < 2; i++)
+        arena_join(a, &b.arenas[i]);
 }

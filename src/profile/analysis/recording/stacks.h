@@ -191,6 +191,11 @@ void stacks_measure_errors(struct stacks *t, const struct space *s, const struct
                            const struct call_frames *frames, const struct recording_choice *c,
                            const double *weights, struct arena *a);
 
+/* The two above, at once. */
+void stacks_measure_both(struct stacks *t, const struct space *s, const struct functions *f,
+                         const struct call_frames *frames, const struct recording_choice *c,
+                         const double *weights, struct arena *a);
+
 /* Of a series of runs: the errors are those of their mean, by how they differ. Before, they are
  * those of sampling. Of one run nothing changes. */
 void stacks_measure_between(struct stacks *t, const struct space *s, const struct functions *f,
