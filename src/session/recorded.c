@@ -377,8 +377,8 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
     return true;
 }
 
-/* The frames of nodes where inlined functions are named, or NULL, where a node is one function. */
-/* NULL: nodes are one frame each, as nothing was inlined or nobody asks. */
+/* The frames of nodes where inlined functions are named; NULL where nodes are one frame each, as
+ * nothing was inlined or nobody asks. */
 static const struct call_frames *recorded_frames(const struct recorded *r)
 {
     return r->named.functions.len > r->named.first_inlined ? &r->named.frames : NULL;
