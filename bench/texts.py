@@ -5,8 +5,8 @@
 
 The files are made in CACHE (default build/bench), 112 MB each: folded stacks of which most repeat, one line
 a sample, as they come; folded stacks of walks through a call graph of 20,000 functions, of which no two are
-alike, as they come and sorted; and the samples of such walks as `perf script` prints them. The budget is 1 s of CPU
-time and three times the file's size of memory. Prints a Markdown table.
+alike, as they come, sorted, and with names of up to five letters; and the samples of such walks as `perf script`
+prints them. The budget is 1 s of CPU time and three times the file's size of memory. Prints a Markdown table.
 """
 
 import argparse
@@ -22,9 +22,9 @@ FUNCTIONS, SEED = 20_000, 17
 class Walks:
     """Stacks of a program: each function calls up to five others."""
 
-    def __init__(self):
+    def __init__(self, name="function_number_{0}_of_module_{1}"):
         self.random = random.Random(SEED)
-        self.names = [f"function_number_{i}_of_module_{i % 97}" for i in range(FUNCTIONS)]
+        self.names = [name.format(i, i % 97) for i in range(FUNCTIONS)]
         self.callees = [self.random.sample(range(FUNCTIONS), self.random.randint(1, 5)) for _ in self.names]
 
     def stack(self):
@@ -61,6 +61,8 @@ def files(cache, size):
     if not ordered.exists() or ordered.stat().st_size != apart.stat().st_size:
         ordered.write_bytes(b"".join(sorted(apart.read_bytes().splitlines(keepends=True))))
     yield "the same, sorted", ordered
+    short = Walks("f{0:x}")
+    yield "none alike, short names", fill(cache / "short.folded", size, iter(lambda: short.folded(short.stack()), None))
     numbers = iter(range(10**9))
     yield "`perf script`", fill(cache / "script.txt", size, iter(lambda: walks.printed(walks.stack(), next(numbers)), None))
 
