@@ -685,7 +685,8 @@ static void put_function_name(struct name *n, Dwarf_Die *function, Dwarf_Die *pa
     }
 }
 
-/* Functions of the file's own that are in no anonymous namespace have an L before the name. */
+/* Functions of the file's own have an L before the name; those in anonymous namespaces only from
+ * g++ 16 on (14 has none, 15 was not tried). */
 static bool is_in_anonymous(struct mangler *m, Dwarf_Die scope)
 {
     for (int hops = 0; hops < MOST_PARENTS && is_scope(dwarf_tag(&scope)); hops++) {
@@ -698,7 +699,7 @@ static bool is_in_anonymous(struct mangler *m, Dwarf_Die scope)
 }
 
 /* `function` has the parameters; where it stands, its declaration says, if it has one. */
-static const char *make_name(struct mangler *m, Dwarf_Die *function)
+static const char *make_name(struct mangler *m, Dwarf_Die *function, unsigned version)
 {
     struct name n = {.m = m};
     Dwarf_Die parent, class, declared = *function;
@@ -708,7 +709,7 @@ static const char *make_name(struct mangler *m, Dwarf_Die *function)
     bool has_parent = is_scope(dwarf_tag(&parent)), is_in_std = is_namespace_std(m, &parent);
     bool is_in_class = is_class(dwarf_tag(&parent));
     bool is_member = is_in_class && object_type(function, &class);
-    bool is_static = !is_in_class && !is_in_anonymous(m, parent) &&
+    bool is_static = !is_in_class && (version >= 16 || !is_in_anonymous(m, parent)) &&
                      !entry_flag(function, DW_AT_external) &&
                      !entry_flag(&declared, DW_AT_external);
     put(&n, "_Z");
@@ -729,7 +730,8 @@ static const char *make_name(struct mangler *m, Dwarf_Die *function)
     return made;
 }
 
-static bool is_of_gnu_cxx(Dwarf_Die *die)
+/* The major version of the g++ that compiled it; 0: it was another compiler. */
+static unsigned gnu_cxx_version(Dwarf_Die *die)
 {
     Dwarf_Die unit;
     Dwarf_Attribute found;
@@ -737,7 +739,11 @@ static bool is_of_gnu_cxx(Dwarf_Die *die)
         dwarf_diecu(die, &unit, NULL, NULL) && dwarf_attr(&unit, DW_AT_producer, &found)
             ? dwarf_formstring(&found)
             : NULL;
-    return producer && !strncmp(producer, "GNU C++", strlen("GNU C++"));
+    if (!producer || strncmp(producer, "GNU C++", strlen("GNU C++")) != 0)
+        return 0;
+    const char *version = strchr(producer + strlen("GNU C++"), ' '); /* behind the standard */
+    unsigned long number = version ? strtoul(version, NULL, 10) : 0;
+    return number > 0 && number < 1000 ? (unsigned)number : 1;
 }
 
 const char *mangled_name(struct mangler **made, const Dwarf_Die *instance)
@@ -752,7 +758,8 @@ const char *mangled_name(struct mangler **made, const Dwarf_Die *instance)
         memory_exhausted(sizeof **made);
     struct mangler *m = *made;
     uint32_t number = map_index(&m->name_of, map_pointer(function.addr), 0, m->names.len, &is_new);
+    unsigned version = is_new ? gnu_cxx_version(&function) : 0;
     if (is_new)
-        vec_push(&m->names, is_of_gnu_cxx(&function) ? make_name(m, &function) : NULL);
+        vec_push(&m->names, version ? make_name(m, &function, version) : NULL);
     return m->names.at[number];
 }

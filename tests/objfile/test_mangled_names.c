@@ -112,6 +112,19 @@ static int compare_function(Dwarf_Die *die, void *context)
     return DWARF_CB_OK;
 }
 
+/* As g++ up to 14 writes it, or from 16 on: functions in anonymous namespaces have an L. */
+static bool is_made(const char *made, const char *wanted)
+{
+    static const char ANONYMOUS[] = "12_GLOBAL__N_1";
+    const char *behind = strstr(wanted, ANONYMOUS);
+    char later[512];
+    if (strstr(made, wanted) || !behind)
+        return strstr(made, wanted) != NULL;
+    behind += sizeof ANONYMOUS - 1;
+    snprintf(later, sizeof later, "%.*sL%s", (int)(behind - wanted), wanted, behind);
+    return strstr(made, later) != NULL;
+}
+
 /* Units in which only some types are written, and such with DWARF 4, alike. */
 static void test_names_are_those_of_symbols(void **state)
 {
@@ -160,7 +173,7 @@ static void test_names_are_those_of_symbols(void **state)
             if (dwarf_offdie(dwarf, at + header, &unit))
                 dwarf_getfuncs(&unit, compare_function, &c, 0);
         for (size_t k = 0; k < sizeof WANTED / sizeof *WANTED; k++)
-            if (!strstr(c.made, WANTED[k]) && !is_other)
+            if (!is_made(c.made, WANTED[k]) && !is_other)
                 fail_msg("%s: not made: %s", OPTIONS[i], WANTED[k]);
         for (size_t k = 0; k < sizeof OF_LIBRARY / sizeof *OF_LIBRARY; k++)
             if (!strstr(c.made, OF_LIBRARY[k]) && !is_other)
