@@ -433,7 +433,7 @@ class Names(unittest.TestCase):
     def test_folded_in_pieces(self):
         """Files are read in pieces of 256 KiB by as many threads as there are processors: neither is to be seen."""
         dice, truth, lines, stack = random.Random(8), Counter(), [], []
-        names = [f"name {i} of ({'x' * (i % 19)})" for i in range(50)]
+        names = [f"name {i} of ({'x' * (i % 19)})" for i in range(2500)]
         while sum(map(len, lines)) < 900_000:
             kind = dice.random()
             if kind < 0.7 or not lines: # begins as the one before, and also has names that came long ago
