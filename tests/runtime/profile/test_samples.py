@@ -46,11 +46,15 @@ class Samples(RecorderTest):
         return paths
 
     def check(self, recording, cpu, rate, scatter=1):
-        """Laws hold exactly. Amounts of time are held to a factor of 3: on a loaded machine clocks
-        are late, and the recorder is not to blame for that."""
+        """Laws hold exactly. The number of samples is held to a factor of 3 for perf's clock, which may be late
+        on a loaded machine, and to hardly anything for timers, whose signal stands for all periods that
+        passed since the last one. What a sample stands for is known all the same: together they are the CPU time."""
         side = recording.side
         self.assertEqual(recording.lost(), 0)
-        self.assert_roughly(side.process["samples"] / rate, cpu)
+        if side.process["clock"] == 1:
+            self.assert_roughly(side.process["samples"] / rate, cpu)
+        self.assertGreater(side.process["samples"], 10)
+        self.assertAlmostEqual(side.process["samples"] / (side.process["millihertz"] / 1000), cpu, delta=0.1 * cpu)
         gmon = recording.gmon()
         self.assertEqual(gmon.dimension, "seconds")
         self.assertAlmostEqual(gmon.rate, side.process["millihertz"] / 1000, delta=1)
@@ -105,23 +109,13 @@ class Samples(RecorderTest):
         recorded = self.run_program([program, "5", "0.05"])
         self.assertEqual(recorded.stdout, plain)
 
-    def busy_by_timer(self, clock):
-        """Where others take the processor away, the kernel sends one signal for several periods that passed
-        meanwhile: then once more, up to five times."""
-        for _ in range(5):
-            self.setUp()
-            recording, cpu = self.busy(1.2, CLOCK=clock, RATE=100)
-            if recording.side.process["samples"] / 100 > cpu / 2:
-                break
-        return recording, cpu
-
     def test_timer(self):
-        recording, cpu = self.busy_by_timer("timer")
+        recording, cpu = self.busy(1.2, CLOCK="timer", RATE=100)
         self.assertEqual(recording.side.process["clock"], 2)
         self.check(recording, cpu, 100)
 
     def test_process_timer(self):
-        recording, cpu = self.busy_by_timer("itimer")
+        recording, cpu = self.busy(1.2, CLOCK="itimer", RATE=100)
         self.assertEqual(recording.side.process["clock"], 3)
         self.check(recording, cpu, 100)
 
