@@ -3,75 +3,7 @@
  * whose places of code the test knows. */
 #include "program.h"
 
-#include "profile/model/recording.h"
-
 static const struct profile_options READ = {0};
-
-/* Seven samples of 1 ms, three page faults. The program runs twice, as prog and as helper. */
-static void fill(struct recording *r)
-{
-    *r = (struct recording){.method = RECORDING_METHOD_PERF,
-                            .rate = 1000,
-                            .cpus = 2,
-                            .length_ns = 100000000,
-                            .slice_ns = 10000000};
-    struct err e = {0};
-    struct recording_object prog = {.kind = RECORDING_OBJECT_FILE,
-                                    .high = UINT64_C(1) << 32,
-                                    .path = session_program,
-                                    .process = RECORDING_NONE};
-    struct object *file = object_open(session_program, NULL, NULL, &e);
-    assert_non_null(file);
-    r->machine = object_machine(file);
-    struct bytes id = object_build_id(file);
-    prog.build_id_bytes = (uint32_t)id.len;
-    memcpy(prog.build_id, id.at, id.len);
-    object_close(file);
-    vec_push(&r->objects, prog);
-    vec_push(&r->processes, (struct recording_process){.pid = 7, .name = "prog"});
-    vec_push(&r->processes,
-             (struct recording_process){
-                 .pid = 8, .parent_pid = 7, .program = RECORDING_NONE, .name = "helper"});
-    vec_push(&r->threads, (struct recording_thread){.process = 0, .tid = 7, .name = "main"});
-    vec_push(&r->threads, (struct recording_thread){.process = 0, .tid = 9, .name = "worker"});
-    vec_push(&r->threads, (struct recording_thread){.process = 1, .tid = 8, .name = "main"});
-    vec_push(&r->events, (struct recording_event){"cpu", RECORDING_UNIT_NS, 1000000, false});
-    vec_push(&r->events, (struct recording_event){"faults", RECORDING_UNIT_COUNT, 1, false});
-    vec_push(&r->nodes, (struct recording_node){RECORDING_NONE, RECORDING_NONE, 0});
-    vec_push(&r->nodes, (struct recording_node){0, 0, link_of_hot + MAIN + 8});
-    vec_push(&r->nodes, (struct recording_node){1, 0, link_of_hot + HOT + 4});
-    vec_push(&r->nodes, (struct recording_node){1, 0, link_of_hot + COLD + 16});
-    vec_push(&r->samples, (struct recording_sample){0, 0, 0, 2, 4000000, 4, 0});
-    vec_push(&r->samples, (struct recording_sample){0, 0, 1, 3, 3, 3, 0});
-    vec_push(&r->samples, (struct recording_sample){1, 1, 0, 3, 2000000, 2, 0});
-    vec_push(&r->samples, (struct recording_sample){2, 2, 0, 2, 1000000, 1, 0});
-}
-
-/* Into a folder of that name; what it holds is freed. */
-static void put_recording(const char *folder, struct recording *r)
-{
-    struct err e = {0};
-    mkdir(folder, 0700);
-    CHECK(recording_check(r, &e));
-    CHECK(recorded_write(folder, r, &e));
-    recording_deinit(r);
-}
-
-static void put_plain(const char *folder)
-{
-    struct recording r;
-    fill(&r);
-    put_recording(folder, &r);
-}
-
-static double self_of(const struct session *s, const char *name)
-{
-    double self = 0;
-    for (uint32_t i = 0; i < s->functions.len; i++)
-        if (!strcmp(s->functions.at[i].name, name))
-            self += s->time.self[i];
-    return self;
-}
 
 /* The samples of both functions in a part of "r", and how the part is called. */
 static void expect_part(struct recorded_filter filter, double hot, double cold, const char *chosen)
