@@ -176,6 +176,10 @@ static void test_counters_and_counts(void **state)
     assert_true(session_operands(&o, NAMES("prog", "two.gmon", "one.gmon"), &e));
     assert_int_equal(o.counts_len, 0);
     expect_profiles(&o, NAMES("two.gmon", "one.gmon"));
+    o = (struct session_options){0}; /* who takes neither reads them as profiles */
+    assert_true(session_operands(&o, NAMES("prog", "a.gcda", "one.gmon"), &e));
+    expect_profiles(&o, NAMES("a.gcda", "one.gmon"));
+    assert_true(!o.counts_len && !o.are_counts && !o.are_counters);
 }
 
 static void test_newest(void **state)
