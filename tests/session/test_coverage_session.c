@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include "session/arcs_file.h"
+#include "session/arcs_profile.h"
 #include "session/coverage.h"
 #include "session/llvm_file.h"
 #include "session/use_counters.h"
@@ -78,19 +79,21 @@ static const struct coverage_options PLAIN = {0};
 #define TWO_RUNS                 "1 objects (0 unrun), 2 counters, 0 traces: 23 lines, 20 hit, counts 246"
 #define EXPECT(operands, wanted) assert_string_equal(found_in(operands, PLAIN), wanted)
 
-/* Sections of a program of clang's, after a seed of its mapping; its profile goes to `profile`. */
-static void put_llvm_program(const char *seed, const char *path, const char *profile)
+/* A section of a program that is nothing else. */
+struct part {
+    const char *name;
+    const void *bytes;
+    size_t len;
+    uint64_t flags;
+};
+
+static void put_elf(const char *path, const struct part *parts, uint16_t len)
 {
-    enum { SECTIONS = 5 };
-    static const char NAMES[] = "\0__llvm_covmap\0__llvm_covfun\0__llvm_prf_names\0.shstrtab";
-    static const uint32_t NAME_AT[SECTIONS] = {0, 1, 15, 29, 46};
-    char from[300];
-    static uint8_t bytes[8192];
-    uint32_t sizes[3];
-    snprintf(from, sizeof from, "%s/tests/corpus/llvm_mapping/%s", getenv("MONARC_SOURCE"), seed);
-    FILE *in = fopen(from, "r");
-    assert_non_null(in);
-    assert_int_equal(fread(sizes, sizeof sizes, 1, in), 1);
+    enum { MOST = 8 };
+    char names[200] = "";
+    size_t names_len = 1;
+    uint16_t sections_len = (uint16_t)(len + 2);
+    Elf64_Shdr sections[MOST] = {0};
     Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
                        .e_type = ET_DYN,
                        .e_machine = EM_X86_64,
@@ -98,29 +101,53 @@ static void put_llvm_program(const char *seed, const char *path, const char *pro
                        .e_ehsize = sizeof head,
                        .e_shoff = sizeof head,
                        .e_shentsize = sizeof(Elf64_Shdr),
-                       .e_shnum = SECTIONS,
-                       .e_shstrndx = SECTIONS - 1};
-    Elf64_Shdr sections[SECTIONS] = {0};
-    size_t at = sizeof head + sizeof sections, len = fread(bytes, 1, sizeof bytes, in), taken = 0;
-    fclose(in);
-    FILE *out = fopen(path, "w");
-    for (size_t i = 1; i < SECTIONS; i++) {
-        size_t size = i < 4 ? sizes[i - 1] : sizeof NAMES;
-        sections[i] = (Elf64_Shdr){.sh_name = NAME_AT[i],
-                                   .sh_type = i < 4 ? SHT_PROGBITS : SHT_STRTAB,
-                                   .sh_offset = at,
-                                   .sh_size = size,
-                                   .sh_addralign = 1};
-        at += size;
-        taken += i < 4 ? size : 0;
+                       .e_shnum = sections_len,
+                       .e_shstrndx = (uint16_t)(len + 1)};
+    size_t at = sizeof head + sections_len * sizeof *sections;
+    assert_true(sections_len <= MOST);
+    for (uint16_t i = 0; i < len; at += parts[i].len, i++) {
+        sections[i + 1] = (Elf64_Shdr){.sh_name = (uint32_t)names_len,
+                                       .sh_type = SHT_PROGBITS,
+                                       .sh_flags = parts[i].flags,
+                                       .sh_offset = at,
+                                       .sh_size = parts[i].len,
+                                       .sh_addralign = 1};
+        strcpy(names + names_len, parts[i].name);
+        names_len += strlen(parts[i].name) + 1;
     }
+    sections[len + 1] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = sizeof names, .sh_addralign = 1};
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
     fwrite(&head, sizeof head, 1, out);
-    fwrite(sections, sizeof sections, 1, out);
-    fwrite(bytes, 1, taken, out);
-    fwrite(NAMES, sizeof NAMES, 1, out);
+    fwrite(sections, sizeof *sections, sections_len, out);
+    for (size_t i = 0; i < len; i++)
+        fwrite(parts[i].bytes, 1, parts[i].len, out);
+    fwrite(names, sizeof names, 1, out);
     fclose(out);
-    out = fopen(profile, "w");
-    fwrite(bytes + taken, 1, len - taken, out);
+}
+
+/* A program of clang's, after a seed of its mapping; its profile goes to `profile`. */
+static void put_llvm_program(const char *seed, const char *path, const char *profile)
+{
+    static uint8_t bytes[8192];
+    char from[300];
+    uint32_t sizes[3];
+    snprintf(from, sizeof from, "%s/tests/corpus/llvm_mapping/%s", getenv("MONARC_SOURCE"), seed);
+    FILE *in = fopen(from, "r");
+    assert_non_null(in);
+    assert_int_equal(fread(sizes, sizeof sizes, 1, in), 1);
+    size_t len = fread(bytes, 1, sizeof bytes, in), end = sizes[0] + sizes[1] + sizes[2];
+    fclose(in);
+    assert_true(end < len);
+    put_elf(path,
+            (const struct part[]){{"__llvm_covmap", bytes, sizes[0], 0},
+                                  {"__llvm_covfun", bytes + sizes[0], sizes[1], 0},
+                                  {"__llvm_prf_names", bytes + sizes[0] + sizes[1], sizes[2], 0}},
+            3);
+    FILE *out = fopen(profile, "w");
+    assert_non_null(out);
+    fwrite(bytes + end, 1, len - end, out);
     fclose(out);
 }
 
@@ -385,6 +412,13 @@ static void test_llvm_sums(void **state)
     assert_int_equal(llvm_merge(&r, paths, 3, &e), EXIT_DIFFERS);
     assert_string_equal(e.line, "left out: counters of 1 functions that other files have with "
                                 "another number of counters");
+    struct llvm_request raw = {.output = "sum.profraw"};
+    char raw_text[] = "raw.profraw", *raws[] = {raw_text, raw_text};
+    put_seed("llvm_profile/raw10", raw_text);
+    e = (struct err){0};
+    assert_int_equal(llvm_merge(&raw, raws, 2, &e), EXIT_FINE);
+    assert_string_equal(e.line, "");
+    assert_true(is_llvm_profile("sum.profraw"));
     paths[2] = gone;
     assert_int_equal(llvm_merge(&r, paths, 3, &e), EXIT_BAD);
     assert_string_equal(e.line, "gone.profraw: No such file or directory");
@@ -463,6 +497,35 @@ static void test_counters_as_files(void **state)
     use_counters_deinit(&u);
 }
 
+/* Counts become a profile of a program only if its lines are known. */
+static void test_profile_of_counters(void **state)
+{
+    /* That is nothing and says that it is a gigabyte. */
+    static const Elf64_Chdr EXCESS = {
+        .ch_type = ELFCOMPRESS_ZLIB, .ch_size = 1 << 30, .ch_addralign = 1};
+    struct arcs_profile_request r = {
+        .program = "bare", .output = "out", .to = format_named("gmon")};
+    struct err e = {0};
+    char counters[] = "o/a.gcda", *paths[] = {counters};
+    (void)state;
+    put_object("o", "gcc-12-c", "gcc-12-c");
+    put_elf("bare", (const struct part[]){{".comment", "x", 1, 0}}, 1);
+    assert_int_equal(arcs_profile(&r, paths, 1, &e), EXIT_BAD);
+    assert_string_equal(
+        e.line, "bare: has no line numbers, so counts cannot be given addresses; compile it "
+                "with -g, or name the folder of its separate debug file with --debug-dir");
+    put_elf("damaged",
+            (const struct part[]){{".debug_info", &EXCESS, sizeof EXCESS, SHF_COMPRESSED}}, 1);
+    r.program = "damaged";
+    assert_int_equal(arcs_profile(&r, paths, 1, &e), EXIT_BAD);
+    assert_string_equal(e.line, "damaged: debug information is not read: section .debug_info "
+                                "claims to unpack to more than a hundred times its size");
+    r.program = "gone";
+    assert_int_equal(arcs_profile(&r, paths, 1, &e), EXIT_BAD);
+    assert_string_equal(e.line, "gone: No such file or directory");
+    assert_int_not_equal(access("out", F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -475,6 +538,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_llvm, session_begin, session_end),
         cmocka_unit_test_setup_teardown(test_llvm_sums, session_begin, session_end),
         cmocka_unit_test_setup_teardown(test_counters_as_files, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(test_profile_of_counters, session_begin, session_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
