@@ -5,6 +5,7 @@
 #include "profile/format/format.h"
 #include "session/diagnosed.h"
 #include "session/report_inputs.h"
+#include "session/source_profiles.h"
 
 static const uint8_t WORD = sizeof(void *);
 static const bool IS_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -159,12 +160,52 @@ static void test_diagnosed(void **state)
     diagnosed_close(&d);
 }
 
+/* What a recording says of the program's code: its own samples, calls from where they are known,
+ * and the rest as a sum. */
+static void test_measured_code(void **state)
+{
+    struct source_inputs s = {0};
+    struct session_options options = {0};
+    struct recording r;
+    struct err e = {0};
+    char name[] = "r", *inputs[] = {name};
+    struct source_request q = {
+        .session = &options, .keeps_addresses = true, .inputs = inputs, .inputs_len = 1};
+    (void)state;
+    fill(&r);
+    r.processes.at[0].program = 0;
+    vec_push(&r.objects, (struct recording_object){.kind = RECORDING_OBJECT_KERNEL,
+                                                   .high = UINT64_MAX,
+                                                   .process = RECORDING_NONE});
+    vec_push(&r.nodes, (struct recording_node){0, 1, 1});
+    vec_push(&r.samples, (struct recording_sample){3, 2, 0, 4, 3000000, 3, 0});
+    vec_push(&r.arcs,
+             (struct recording_arc){0, 0, link_of_hot + MAIN + 8, link_of_hot, UINT64_C(40)});
+    vec_push(&r.arcs, (struct recording_arc){RECORDING_NONE, 0, 0, link_of_hot + COLD, 2});
+    put_recording("r", &r);
+    CHECK(source_inputs_read(&s, &q, &e));
+    assert_string_equal(s.program, session_program);
+    double hits = 0;
+    for (size_t i = 0; i < s.measured.hits.len; i++)
+        hits += s.measured.hits.at[i].weight;
+    assert_true(hits == 7 && s.elsewhere == 3 && s.measured.has_counted_calls);
+    assert_int_equal(s.measured.calls.len, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct code_called *c = &s.measured.calls.at[i];
+        bool is_hot = c->to == link_of_hot;
+        assert_true(c->count == (is_hot ? 40 : 2));
+        assert_int_equal(c->from, is_hot ? link_of_hot + MAIN + 7 : 0);
+    }
+    source_inputs_deinit(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sides, session_begin, session_end),
         cmocka_unit_test_setup_teardown(test_trees, session_begin, session_end),
         cmocka_unit_test_setup_teardown(test_diagnosed, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(test_measured_code, session_begin, session_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
