@@ -199,6 +199,29 @@ static void test_measured_code(void **state)
     source_inputs_deinit(&s);
 }
 
+/* Sums of profiles that are nothing but lines of addresses or names. */
+static void test_sums_by_address(void **state)
+{
+    struct source_output o = {.output = "sum"};
+    struct arena a = {0};
+    struct err e = {0};
+    const char *note = NULL;
+    char x[] = "x", gone[] = "gone", other[] = "other", *paths[] = {x, x, gone};
+    (void)state;
+    put_seed("fdata/samples", "x");
+    put_seed("preaggregated/samples", "other");
+    assert_true(is_source_profile("x") && is_source_profile("other"));
+    assert_false(is_source_profile("prog") || is_source_profile("gone") || is_source_profile("."));
+    CHECK(source_merge(&o, paths, 2, &note, &a, &e));
+    assert_int_equal(system("grep -q '1 work 23 18' sum"), 0); /* twice 7 + 2 */
+    assert_false(source_merge(&o, paths, 3, &note, &a, &e));
+    assert_string_equal(e.line, "gone: No such file or directory");
+    paths[2] = other;
+    assert_false(source_merge(&o, paths, 3, &note, &a, &e));
+    assert_string_equal(e.line, "other: is no fdata profile, as the first input is");
+    arena_deinit(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +229,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_trees, session_begin, session_end),
         cmocka_unit_test_setup_teardown(test_diagnosed, session_begin, session_end),
         cmocka_unit_test_setup_teardown(test_measured_code, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(test_sums_by_address, session_begin, session_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
