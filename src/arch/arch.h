@@ -171,13 +171,15 @@ struct arch {
     bool (*is_behind_clone)(const uint8_t before[8]);
     bool (*is_behind_call)(const uint8_t before[8]);
 
-    /* For find_frame.c; NULL, all three: frames are not searched for on this machine. Whether an
+    /* For find_frame.c; NULL, all of them: frames are not searched for on this machine. Whether an
      * address is behind a call, and which; the word that holds what a jump at `address` leads to,
-     * as in entries of a PLT (0: it is another instruction); and how far below its frame pointer a
-     * function's stack pointer is, by its first instructions (false: it keeps none). */
+     * as in entries of a PLT (0: it is another instruction); how far below its frame pointer a
+     * function's stack pointer is, by its first instructions (false: it keeps none); and whether
+     * code sets the stack pointer by a register, as for arrays of variable length. */
     bool (*call_before)(const uint8_t before[8], uint64_t address, struct arch_call *out);
     uint64_t (*jump_pointer)(const uint8_t code[16], uint64_t address);
     bool (*frame_room)(const uint8_t *code, size_t len, uint64_t *room);
+    bool (*takes_stack)(const uint8_t *code, size_t len);
     /* The length of an instruction that does nothing, as assemblers pad with; 0: it is another.
      * NULL: nothing falls through padding. */
     unsigned (*padding_len)(const uint8_t code[16]);

@@ -479,6 +479,21 @@ static bool frame_room(const uint8_t *code, size_t len, uint64_t *room)
     return true;
 }
 
+/* sub %r, %rsp or mov %r, %rsp, either of two codes for each; not the mov %rbp, %rsp of functions
+ * that end. What looks like it may be the middle of another instruction. */
+static bool takes_stack(const uint8_t *code, size_t len)
+{
+    for (size_t i = 0; i + 3 <= len; i++) {
+        const uint8_t *c = code + i;
+        bool to_operand = (c[0] & 0xfb) == 0x48 && (c[2] & 0xc7) == 0xc4;
+        bool from_operand = (c[0] & 0xfe) == 0x48 && (c[2] & 0xf8) == 0xe0;
+        if ((to_operand && (c[1] == 0x29 || (c[1] == 0x89 && c[2] != 0xec))) ||
+            (from_operand && (c[1] == 0x2b || (c[1] == 0x8b && c[2] != 0xe5))))
+            return true;
+    }
+    return false;
+}
+
 /* nop, and the long forms of it, with any number of prefixes: 66, and 2e for cs */
 static unsigned padding_len(const uint8_t code[16])
 {
@@ -625,6 +640,7 @@ const struct arch arch_x86_64 = {
     .call_before = call_before,
     .jump_pointer = jump_pointer,
     .frame_room = frame_room,
+    .takes_stack = takes_stack,
     .padding_len = padding_len,
     .perf_registers = 0xff0fff, /* all but the segment registers, which is refused */
     .perf = &PERF,

@@ -8,7 +8,8 @@
  *
  * How far it is from the stack pointer, the function's first instructions tell: what they push, and
  * how much they make room for. Where they tell it, the frame is there. Functions that take more of
- * the stack as they go (alloca(), arrays of variable length) are searched for from there outwards.
+ * the stack as they go (alloca(), arrays of variable length) are searched for from there outwards:
+ * what stands there may be left of another call, such as the dynamic linker's.
  *
  * Either way a place has to prove itself, since earlier calls have left theirs in the locals. What
  * is called a return address must be behind a call. A call says what it calls (a fixed address), or
@@ -17,7 +18,8 @@
  * was saved must lead on to a return address behind a call that may have called that one.
  *
  *     by its first instructions    any call but one that leads on by a frame pointer that leads to
- *                                  none; functions that were jumped to are others than were called
+ *                                  none; functions that were jumped to are others than were called,
+ *                                  which is believed of those that take no more of the stack
  *     by a search                  the first call of this very function; or one that may be, of a
  *                                  caller whose frame is proved in turn, or where there is none: a
  *                                  saved frame pointer of 0 or 1, as start routines have it
@@ -30,6 +32,7 @@ enum {
     MOST_SEARCHED = 1 << 14,
     FRAME_ALIGNMENT = 16,
     MOST_PROLOGUE = 64, /* bytes of code */
+    MOST_CODE = 1 << 13,
 };
 
 /* What a call may have called. */
@@ -38,7 +41,7 @@ enum call_kind { CALL_NONE, CALL_OTHER, CALL_ANY, CALL_THIS };
 /* One search: of the frame of the function at `start`. */
 struct frame_search {
     struct walker *w;
-    uint64_t start;
+    uint64_t start, end;
 };
 
 static bool search_code(const struct walker *w, uint64_t address, uint8_t *code, size_t len)
@@ -91,6 +94,19 @@ static bool search_leads_on(struct walker *w, uint64_t at, bool *is_proved)
            search_call(w, outer, fde.start + module.bias) != CALL_NONE;
 }
 
+/* Whether the function takes stack as it goes. One that is too long to be read may. */
+static bool search_takes_more(const struct frame_search *s)
+{
+    enum { STEP = 56, OVERLAP = 8 };
+    uint8_t code[STEP + OVERLAP];
+    if (s->end - s->start > MOST_CODE)
+        return true;
+    for (uint64_t at = s->start; at < s->end; at += STEP)
+        if (!search_code(s->w, at, code, sizeof code) || s->w->arch->takes_stack(code, sizeof code))
+            return true;
+    return false;
+}
+
 /* Whether the frame pointer may be at `at`. `is_there`: by the function's first instructions. */
 static bool search_fits(const struct frame_search *s, uint64_t at, bool is_there)
 {
@@ -102,13 +118,16 @@ static bool search_fits(const struct frame_search *s, uint64_t at, bool is_there
     enum call_kind kind = search_call(s->w, return_address, s->start);
     if (kind == CALL_NONE || !search_leads_on(s->w, at, &is_proved))
         return false;
+    if (is_there && kind == CALL_OTHER)
+        return !search_takes_more(s);
     return is_there || kind == CALL_THIS || (kind == CALL_ANY && (is_proved || fp <= 1));
 }
 
 bool walk_find_frame(struct walker *w, const struct fde *fde)
 {
     const struct arch *a = w->arch;
-    struct frame_search s = {.w = w, .start = fde->start + w->module.bias};
+    struct frame_search s = {
+        .w = w, .start = fde->start + w->module.bias, .end = fde->end + w->module.bias};
     uint8_t code[MOST_PROLOGUE];
     if (!w->keeps_registers || !a->call_before || !w->stack->read || !is_known(&w->r, w->sp))
         return false;

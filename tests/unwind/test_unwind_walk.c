@@ -12,6 +12,7 @@ enum {
     STACK = 0x7000000,
     WORDS = 64,
     MOST = 16,
+    TEXT_BYTES = 1024,
 };
 
 struct scene {
@@ -22,6 +23,7 @@ struct scene {
     const struct arch *arch;
     uint64_t words[WORDS], frames[MOST];
     const uint8_t *code; /* 8 bytes at BARE; NULL: code cannot be read */
+    const uint8_t *text; /* TEXT_BYTES at CODE; NULL: as above */
     enum unwind_end end;
 };
 
@@ -39,6 +41,10 @@ static bool module_at(void *context, uint64_t pc, struct unwind_module *out)
 static bool read_code(void *context, uint64_t address, uint64_t *word)
 {
     struct scene *s = context;
+    if (s->text && address >= CODE && address <= CODE + TEXT_BYTES - sizeof *word) {
+        memcpy(word, s->text + (address - CODE), sizeof *word);
+        return true;
+    }
     if (address != BARE || !s->code)
         return false;
     memcpy(word, s->code, sizeof *word);
@@ -55,7 +61,11 @@ enum {
     LAST = CODE + 64,
     SAVES_RBX = CODE + 80,
     BROKEN = CODE + 96,
-    INWARD = CODE + 112
+    INWARD = CODE + 112,
+    /* By rbp, too, and longer. */
+    WAITS = CODE + 256,
+    CALLER = CODE + 384,
+    LINKER = CODE + 448
 };
 
 static void make_x86(struct table_maker *m)
@@ -70,6 +80,9 @@ static void make_x86(struct table_maker *m)
     maker_plain_fde(m, SAVES_RBX, 16, BYTES(0x0e, 16, 0x83, 2));
     maker_plain_fde(m, BROKEN, 16, BYTES(0x3f));
     maker_plain_fde(m, INWARD, 16, BYTES(0x0e, 0));
+    maker_plain_fde(m, WAITS, 128, BYTES(0x0c, 6, 16, 0x86, 2));
+    maker_plain_fde(m, CALLER, 64, BYTES(0x0c, 6, 16, 0x86, 2));
+    maker_plain_fde(m, LINKER, 64, BYTES(0x0c, 6, 16, 0x86, 2));
 }
 
 static void make_lr(struct table_maker *m, uint8_t sp, uint8_t fp, uint8_t ra)
@@ -235,6 +248,48 @@ static void test_code_around_frames(void **state)
     scene_close(&s);
 }
 
+static void put_call(uint8_t *text, uint64_t at, uint64_t target)
+{
+    int32_t distance = (int32_t)(target - at);
+    text[at - 5 - CODE] = 0xe8;
+    memcpy(text + at - 4 - CODE, &distance, sizeof distance);
+}
+
+/* A function that waits, whose frame pointer is not known. Where its first instructions say that
+ * its frame is, a call has left its own, of a function that it did not call: that is a caller that
+ * jumped to it, unless the function has an array of variable length there. */
+static void test_left_over_frames(void **state)
+{
+    (void)state;
+    enum { OF_LAST = LAST + 8, OF_CALLER = CALLER + 8, OF_LINKER = LINKER + 8, HERE = WAITS + 100 };
+    static const uint8_t begin[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10};
+    static const uint8_t takes[][3] = {{0x90, 0x90, 0x90}, /* nops: it takes nothing */
+                                       {0x48, 0x89, 0xec}, /* mov %rbp, %rsp: nor does it here */
+                                       {0x48, 0x29, 0xc4}, {0x4c, 0x29, 0xcc}, {0x48, 0x89, 0xcc},
+                                       {0x49, 0x2b, 0xe1}, {0x48, 0x8b, 0xe1}};
+    struct scene s;
+    scene_open(&s, &arch_x86_64);
+    s.r.pc = HERE;
+    s.r.known = ~(uint32_t)(1 << 6);
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        uint8_t text[TEXT_BYTES] = {0};
+        memcpy(text + (WAITS - CODE), begin, sizeof begin);
+        memcpy(text + (WAITS + 54 - CODE), takes[i], sizeof takes[i]);
+        memcpy(text + (OF_CALLER - 2 - CODE), (uint8_t[]){0xff, 0xd0}, 2); /* call *%rax */
+        put_call(text, OF_LINKER, LEAF);
+        put_call(text, OF_LAST, i < 2 ? LINKER : CALLER);
+        s.text = text;
+        set_words(&s, FRAMES(7, 7, STACK + 48, OF_LINKER, 7, 7, 0, OF_LAST, 7, 7, STACK + 112,
+                             OF_CALLER, 7, 7, 0, OF_LAST));
+        if (i < 2)
+            expect(&s, UNWIND_WHOLE, FRAMES(HERE, OF_LINKER - 1, OF_LAST - 1));
+        else
+            expect(&s, UNWIND_WHOLE, FRAMES(HERE, OF_CALLER - 1, OF_LAST - 1));
+    }
+    s.text = NULL;
+    scene_close(&s);
+}
+
 static void test_from_nowhere(void **state)
 {
     (void)state;
@@ -331,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_other_registers),
         cmocka_unit_test(test_frame_pointers),
         cmocka_unit_test(test_code_around_frames),
+        cmocka_unit_test(test_left_over_frames),
         cmocka_unit_test(test_from_nowhere),
         cmocka_unit_test(test_return_register),
         cmocka_unit_test(test_signed_addresses),
