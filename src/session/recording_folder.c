@@ -113,7 +113,7 @@ static bool may_be_replaced(const char *name, struct arena *a, struct err *e)
 }
 
 /* Closing gives a lock of flock() back. Neither lock is inherited by the program that is recorded,
- * so both end with us however we end. */
+ * so both end with us however we end, or with the launcher, which follows us in a moment. */
 static void unlock(int lock)
 {
     if (lock >= 0)

@@ -225,6 +225,9 @@ class Running(Case):
         run.kill()
         run.wait()
         os.kill(int(live.parent.name), signal.SIGKILL)
+        # Its launcher has the lock, too, until it sees that the monitor is gone.
+        wait_for(lambda: not subprocess.run(["flock", "--nonblock", self.dir / folder, "true"], check=False).returncode,
+                 "the folder's lock")
         while Path(f"/proc/{live.parent.name}/exe").exists():
             time.sleep(0.02)
         done = self.run_it("--no-report", "-o", "r", "sh", "-c", "exit 0")
