@@ -152,11 +152,13 @@ class Branches(unittest.TestCase):
             if line < start:  # of clamp, which is inlined; which of its lines have code is the compiler's choice
                 [count] = [n for path, n in counts.items()
                            if path[0].endswith(" clamp") and path[-1] == str(line - inlined_start)]
-                inlined.append(ran)
+                inlined.append((ran, count))
             else:
                 count = counts[(str(line - start),)]
             self.assertLess(abs(count - ran), 0.01 * ran + 1.5, line)
-        self.assertEqual(max(inlined), 1800)
+        ran, count = max(inlined)
+        self.assertEqual(ran, 1800)
+        self.assertLess(abs(count - 1800), 18)
 
     def test_heads_and_targets_are_the_calls(self):
         """Each branch is in two samples at the most; of a thousand one is."""

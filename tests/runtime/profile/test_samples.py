@@ -3,6 +3,7 @@ signals, descriptors and filters of their own."""
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from recorder import CC, RecorderTest
@@ -18,7 +19,9 @@ def takes(flag):
 class Samples(RecorderTest):
     def busy(self, *arguments, flags=FLAGS, **env):
         program = self.build("busy.c", *flags)
+        begun = time.monotonic()
         r = self.run_program([program, *map(str, arguments)], **env)
+        self.elapsed = time.monotonic() - begun
         self.said = r.stderr
         if "EVENT" not in env:
             self.assertEqual(r.stderr, "")
@@ -46,12 +49,13 @@ class Samples(RecorderTest):
         return paths
 
     def check(self, recording, cpu, rate, scatter=1):
-        """Laws hold exactly. The number of samples is held to a factor of 3 for perf's clock, which may be late
-        on a loaded machine, and to hardly anything for timers, whose signal stands for all periods that
-        passed since the last one. What a sample stands for is known all the same: together they are the CPU time."""
+        """Laws hold exactly. The number of samples is held to a factor of 3: on a loaded machine clocks are late, and
+        the recorder is not to blame for that. A timer's signal stands for all periods that passed since the last
+        one, so that there may be fewer where others had the processor for half of the time. What a sample
+        stands for is known all the same: together they are the CPU time."""
         side = recording.side
         self.assertEqual(recording.lost(), 0)
-        if side.process["clock"] == 1:
+        if side.process["clock"] == 1 or cpu > self.elapsed / 2:
             self.assert_roughly(side.process["samples"] / rate, cpu)
         self.assertGreater(side.process["samples"], 10)
         self.assertAlmostEqual(side.process["samples"] / (side.process["millihertz"] / 1000), cpu, delta=0.1 * cpu)
