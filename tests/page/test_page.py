@@ -14,13 +14,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests/cli"))
-
-sys.path.append(str(ROOT / "tests"))
+sys.path += [str(ROOT / "tests/cli"), str(ROOT / "tests")]
 
 from harness import gmon, monarc, monarc_json  # noqa: E402
 from odd_pages import odd_profiles, odd_sources  # noqa: E402
-from parts import PART, is_wanted  # noqa: E402
+from parts import is_wanted  # noqa: E402
 from run_file import FILE, Run  # noqa: E402
 from test_html import DETAILED, TEMPLATE, before_and_after, commit_both, hostile_program, moved_program  # noqa: E402
 
