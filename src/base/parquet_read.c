@@ -187,6 +187,8 @@ static void parquet_schema_read(struct parquet_reader *r, struct cursor *in)
     struct parquet_above above[MOST_DEPTH];
     size_t depth = 0;
     uint32_t of;
+    /* One schema, before the groups, which are counted by its leaves. */
+    in->failed |= r->leaves.len || r->groups.len;
     for (uint64_t len = thrift_list(in, &of), i = 0; i < len && !in->failed; i++) {
         struct parquet_element x;
         parquet_read_element(in, &x);

@@ -276,7 +276,15 @@ class Fleet(unittest.TestCase):
         whole = (self.dir / path).read_bytes()
         folder = self.dir / "bad/service=s/build=v1/date=2026-01-01"
         folder.mkdir(parents=True)
-        cases = [(b"", "is no Parquet file"), (b"text " * 9, "is no Parquet file"), (whole[:-9], "ends early"),
+        size = int.from_bytes(whole[-8:-4], "little")
+        footer = whole[-8 - size:-8]
+        begin = footer.index(b"\x19") + 1  # the schema is the first list
+        schema = parquet_file.Compact(footer)
+        schema.at = begin
+        schema.value(9)
+        twice = footer[:-1] + b"\x09\x04" + footer[begin:schema.at] + b"\0"  # a field by its number, not by the last one's
+        cases = [(whole[:-8 - size] + twice + len(twice).to_bytes(4, "little") + b"PAR1", "footer of Parquet is damaged"),
+                 (b"", "is no Parquet file"), (b"text " * 9, "is no Parquet file"), (whole[:-9], "ends early"),
                  (whole[:-8] + b"\xff\xff\xff\x7fPAR1", "ends early"),
                  (whole.replace(b"\x08function", b"\x08functiom"), "has no column 'function'"),
                  (whole[:-300] + bytes(292) + whole[-8:], "Parquet is damaged|not where the footer says")]

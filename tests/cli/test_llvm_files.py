@@ -138,6 +138,18 @@ class EveryVersion(Files):
         self.assertEqual(self.convert("8.profraw", "x")[:16], b"\xfflprofR\x81" + bytes(7) + b"\x08")
         self.assertEqual(self.convert("p.proftext", "x.profdata")[8], 7)
 
+    def test_names_that_do_not_look_like_text(self):
+        """Where one is in front, text needs a header to be known as such, by llvm-profdata too."""
+        for name in ("übung".encode(), b"\xfflprofR\x81", b"\xfflprofi\x81", b"eightasc\xc3\xbc", b"\x01"):
+            functions = [(name, 0x18, [10, 4]), (b"\xff\xff", 2, [3])]
+            self.write("x.profdata", made.indexed(functions, 8))
+            text = self.convert("x.profdata", "x.proftext")
+            self.assertEqual(text.startswith(b"# Front-end level instrumentation\n:fe\n"), name[:4] != b"eigh")
+            self.assertEqual(self.convert("x.proftext", "again.proftext"), text)
+            for version in VERSIONS:
+                self.run_in(f"llvm-profdata-{version}", "merge", "-text", "-o", "theirs", "x.proftext")
+                self.assertEqual((self.folder / "theirs").read_bytes(), text.split(b":fe\n")[-1])
+
     def test_bits(self):
         for name, data in (("10.profraw", made.raw(BITS, 10)), ("13.profdata", made.indexed(BITS, 13)),
                            ("p.proftext", made.text(BITS))):

@@ -585,11 +585,22 @@ static bool write_indexed(struct writer *w, const struct writing *from, uint32_t
 
 /* ---- text */
 
-/* The comments are llvm-profdata's. */
+/* Whether the first eight bytes are such that readers tell it from the other containers. */
+static bool is_ascii(const char *at, size_t len)
+{
+    for (size_t i = 0; i < len && i < 8; i++)
+        if (at[i] < ' ' || at[i] > '~')
+            return false;
+    return true;
+}
+
+/* The comments are llvm-profdata's; one of ours is where a name in front would not be taken for
+ * text, by llvm-profdata neither: `übung`, say. */
 static void write_text(struct writer *w, const struct writing *from)
 {
     const struct llvm_profile *p = from->from;
     struct map names = {0}; /* of called functions */
+    size_t begin = w->out.len;
     for (size_t i = 0; i < from->order.len && p->sites.len; i++) {
         const struct llvm_function *f = &p->functions.at[from->order.at[i]];
         map_at(&names, f->name_ref, 0, f->name, NULL);
@@ -604,6 +615,12 @@ static void write_text(struct writer *w, const struct writing *from)
         writer_printf(w, "# Instrument block coverage\n:single_byte_coverage\n");
     if (p->variants & LLVM_LOOP_ENTRIES)
         writer_printf(w, "# Always instrument the loop entry blocks\n:instrument_loop_entries\n");
+    if (w->out.len == begin && from->order.len) {
+        size_t len;
+        const char *name = name_of(p, from->order.at[0], &len);
+        if (!is_ascii(name, len))
+            writer_printf(w, "# Front-end level instrumentation\n:fe\n");
+    }
     for (size_t i = 0; i < from->order.len; i++) {
         const struct llvm_function *f = &p->functions.at[from->order.at[i]];
         size_t len;
