@@ -372,9 +372,31 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time before the first sample of the program and after the last; a higher --rate sees " \
     "more of it"
 
+#define LEFT_ALONE                                                                                \
+    "what the programs that were left alone used just before they ended, and what they started, " \
+    "is "                                                                                         \
+    "not known one by one"
+
 #define SWITCHING                                                                                 \
     "CPU time of threads while they left a CPU and came back, where the clock of samples stands " \
     "still: %" PRIu64 " times"
+
+/* By ptrace, what nobody has is what programs that were left alone used after the last look at
+ * them, and what they started. False: there are none. */
+static bool monitor_add_to_left(struct recording *out, uint64_t ns)
+{
+    size_t kinds = 0, last = 0;
+    for (size_t i = 0; i < out->losses.len; i++)
+        if (out->losses.at[i].kind == RECORDING_LOST_UNSEEN) {
+            kinds++;
+            last = i;
+        }
+    if (kinds == 1)
+        out->losses.at[last].ns += ns;
+    else if (kinds)
+        vec_push(&out->losses, (struct recording_loss){RECORDING_LOST_UNSEEN, 0, ns, LEFT_ALONE});
+    return kinds > 0;
+}
 
 /* Adds a loss for what the kernel's counters have and no sample does, where it is more than a
  * clock's last periods, which were not over; looks by ptrace weigh what the thread has used. What
@@ -410,7 +432,7 @@ static void monitor_account(const struct monitor *m, struct recording *out)
         vec_push(&out->losses,
                  (struct recording_loss){RECORDING_LOST_UNSEEN, m->perf.foreign,
                                          is_little ? 0 : all - seen, SOURCE_OTHER_RIGHTS});
-    if (is_little || m->perf.foreign)
+    if (is_little || m->perf.foreign || (is_ptrace && monitor_add_to_left(out, all - seen)))
         return;
     bool is_alone = out->processes.len == 1 && out->threads.len <= 1;
     const char *cause = is_alone ? UNPLACED_ALONE : UNPLACED;

@@ -199,8 +199,18 @@ static void expect_let_go(void)
     s->next_left_ns = 0;
     ptrace_look_at_left(s, clock_now());
     assert_true(s->left.at[0].cpu_ns >= s->left.at[0].start_ns);
-    ptrace_report_left(s);
+    assert_int_equal(lines_of("lose"), 0);
+    struct ptrace_left stays = {.pid = getpid(), .why = s->left.at[0].why};
+    vec_push(&s->left, stays);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, __WALL), child);
+    s->next_left_ns = 0;
+    ptrace_look_at_left(s, clock_now());
+    assert_int_equal(s->left.len, 1);
+    assert_int_equal(s->left.at[0].pid, getpid());
     assert_int_equal(lines_of("lose"), 1);
+    ptrace_report_left(s);
+    assert_int_equal(lines_of("lose"), 2);
     assert_int_equal(s->left.len, 0);
 }
 

@@ -18,7 +18,9 @@
  * for their threads: where stops wake us all the time, looks do not come by chance, and find calls.
  * Where the kernel does not tell what a stop is at (before Linux 5.3), the program is let go.
  *
- * The CPU time of what is left alone is read now and then, and reported as not seen. */
+ * The CPU time of what is left alone is read now and then, and reported as not seen. What it used
+ * after the last look, and what it started, is in nobody's clock once it has ended, but in the
+ * account of its parent: the monitor adds that (monitor_account()). */
 #include "record/ptrace/ptrace_conflict.h"
 
 #include "record/ptrace/ptrace_private.h"
@@ -44,7 +46,7 @@
 enum {
     PATH_BYTES = 64,
     MOST_KNOWN = 10000, /* files */
-    LEFT_LOOK_NS = 250000000,
+    LEFT_LOOK_NS = 50000000,
     PTRACE_OF_I386 = 26, /* the number of the call */
     NONE_WAITS = -1,     /* of `wanted_by` */
 };
@@ -151,11 +153,16 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
     return true;
 }
 
-static void left_look(struct ptrace_left *p)
+/* Reports what has ended at once: its number may be another's soon. */
+static bool left_has_ended(struct ptrace_source *s, struct ptrace_left *p)
 {
     uint64_t cpu = proc_process_cpu(p->pid);
-    if (cpu > p->cpu_ns)
+    if (cpu >= p->cpu_ns) {
         p->cpu_ns = cpu;
+        return false;
+    }
+    collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+    return true;
 }
 
 void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns)
@@ -163,16 +170,17 @@ void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns)
     if (now_ns < s->next_left_ns)
         return;
     s->next_left_ns = now_ns + LEFT_LOOK_NS;
-    for (size_t i = 0; i < s->left.len; i++)
-        left_look(&s->left.at[i]);
+    for (size_t i = s->left.len; i-- > 0;)
+        if (left_has_ended(s, &s->left.at[i]))
+            s->left.at[i] = s->left.at[--s->left.len];
 }
 
 void ptrace_report_left(struct ptrace_source *s)
 {
     for (size_t i = 0; i < s->left.len; i++) {
         struct ptrace_left *p = &s->left.at[i];
-        left_look(p);
-        collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+        if (!left_has_ended(s, p))
+            collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
     }
     s->left.len = 0;
 }
