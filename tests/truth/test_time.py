@@ -169,8 +169,12 @@ class Time:
         if self.method != "perf":
             self.skipTest("ptrace does not meet processes that are so short")
         self.run_it(self.program, "brief")
-        rows, _ = self.flat()
-        self.assertAlmostEqual(rows["in_child"]["self_time"], 60 * 0.005, delta=0.1)
+        rows, summary = self.flat()
+        known, seen = 60 * 0.005, rows["in_child"]["self_time"]
+        # A busy machine loses samples, and says so.
+        lost = sum(loss["ns"] for loss in summary["recording"]["losses"] if loss["kind"] == "records") / 1e9
+        self.assertLess(seen, known + 0.1)
+        self.assertGreater(seen + lost, known - 0.1)
 
     def test_programs_of_other_rights(self):
         """Nobody may watch them, and nothing else is to be blamed for their time."""
