@@ -469,6 +469,9 @@ class Odd(Case):
         self.call("gcc", "-O1", "-g", "-DX", "-o", "t", "t.c")
         self.assertIn("another build of t (its build-id differs)",
                       self.monarc("optimize", "--for", "gcc", "t", "r", "-o", "x", status=2))
+        shutil.copy(self.folder / "t", self.folder / "u")
+        self.assertRegex(self.monarc("optimize", "--for", "gcc", "u", "r", "-o", "x", status=2),
+                         r"^monarc: r: has nothing of u; /\S*/t ran\n$")
         self.call("strip", "t")
         self.assertIn("has no line numbers", self.monarc("optimize", "--for", "gcc", "t", "r", "--force",
                                                          "-o", "x", status=2))
