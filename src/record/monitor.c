@@ -372,9 +372,9 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     "CPU time before the first sample of the program and after the last; a higher --rate sees " \
     "more of it"
 
-#define LEFT_ALONE                                                                              \
-    "of the programs that were left alone, what each used just before it ended, and what they " \
-    "started, is known in sum only"
+#define LEFT_ALONE                                                                                \
+    "what the programs that were left alone used just before they ended, and what they started; " \
+    "known in sum only"
 
 #define SWITCHING                                                                                 \
     "CPU time of threads while they left a CPU and came back, where the clock of samples stands " \

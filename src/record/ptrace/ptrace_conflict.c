@@ -153,34 +153,39 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
     return true;
 }
 
-/* Reports what has ended at once: its number may be another's soon. */
-static bool left_has_ended(struct ptrace_source *s, struct ptrace_left *p)
+/* False: it has ended, and what it used since the last look is not known here. */
+static bool left_look(struct ptrace_left *p)
 {
     uint64_t cpu = proc_process_cpu(p->pid);
-    if (cpu >= p->cpu_ns) {
-        p->cpu_ns = cpu;
+    if (cpu < p->cpu_ns)
         return false;
-    }
-    collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+    p->cpu_ns = cpu;
     return true;
 }
 
+static void left_report(struct ptrace_source *s, const struct ptrace_left *p)
+{
+    collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+}
+
+/* What has ended is reported at once: its number may be another's soon. */
 void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns)
 {
     if (now_ns < s->next_left_ns)
         return;
     s->next_left_ns = now_ns + LEFT_LOOK_NS;
     for (size_t i = s->left.len; i-- > 0;)
-        if (left_has_ended(s, &s->left.at[i]))
+        if (!left_look(&s->left.at[i])) {
+            left_report(s, &s->left.at[i]);
             s->left.at[i] = s->left.at[--s->left.len];
+        }
 }
 
 void ptrace_report_left(struct ptrace_source *s)
 {
     for (size_t i = 0; i < s->left.len; i++) {
-        struct ptrace_left *p = &s->left.at[i];
-        if (!left_has_ended(s, p))
-            collector_lose(s->collector, RECORDING_LOST_UNSEEN, p->why, 1, p->cpu_ns - p->start_ns);
+        left_look(&s->left.at[i]);
+        left_report(s, &s->left.at[i]);
     }
     s->left.len = 0;
 }
