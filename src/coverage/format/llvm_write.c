@@ -585,8 +585,8 @@ static bool write_indexed(struct writer *w, const struct writing *from, uint32_t
 
 /* ---- text */
 
-/* Whether the first eight bytes are such that readers tell it from the other containers. */
-static bool is_ascii(const char *at, size_t len)
+/* Whether a name in front is taken for text: readers look at the first eight bytes. */
+static bool begins_as_text(const char *at, size_t len)
 {
     for (size_t i = 0; i < len && i < 8; i++)
         if (at[i] < ' ' || at[i] > '~')
@@ -594,8 +594,8 @@ static bool is_ascii(const char *at, size_t len)
     return true;
 }
 
-/* The comments are llvm-profdata's; one of ours is where a name in front would not be taken for
- * text, by llvm-profdata neither: `übung`, say. */
+/* The comments are llvm-profdata's, but for the one of :fe: it makes a profile that begins with
+ * `übung`, say, one that llvm-profdata reads, too. */
 static void write_text(struct writer *w, const struct writing *from)
 {
     const struct llvm_profile *p = from->from;
@@ -618,7 +618,7 @@ static void write_text(struct writer *w, const struct writing *from)
     if (w->out.len == begin && from->order.len) {
         size_t len;
         const char *name = name_of(p, from->order.at[0], &len);
-        if (!is_ascii(name, len))
+        if (!begins_as_text(name, len))
             writer_printf(w, "# Front-end level instrumentation\n:fe\n");
     }
     for (size_t i = 0; i < from->order.len; i++) {
