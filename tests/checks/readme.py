@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """readme.py: tests/README.md names what is there, and what it names is there: folders, suites, the
-steps of .ci/run; and every test file is registered with Meson.
+steps of .ci/run; every test file is registered with Meson; and the pages that newcomers read stay short.
 
 Names are what stands in backticks in the first column of the README's table, suites are the words of
 the second. It refuses to judge what the sentences say.
@@ -15,6 +15,7 @@ ROW = re.compile(r"^\| (`.*`) \| (.*?) \|", re.M)
 SUITE = re.compile(r"suite: *(\[.*?\]|'\w+')")
 STEPS = re.compile(r"^steps=\$\{\*:-(.*)\}$", re.M)
 IGNORED = {"__pycache__"}
+LONGEST = {README: 100, "bench/README.md": 150}  # lines
 
 
 def rows(top):
@@ -73,7 +74,12 @@ def registered(top):
     return findings
 
 
-CHECKS = (folders, mirrors, suites, steps, registered)
+def lengths(top):
+    there = {page: (top / page).read_text().count("\n") for page in LONGEST if (top / page).exists()}
+    return [f"{page} has {lines} lines, {LONGEST[page]} at most" for page, lines in there.items() if lines > LONGEST[page]]
+
+
+CHECKS = (folders, mirrors, suites, steps, registered, lengths)
 
 GOOD = {README: "| folder | suite | what |\n|---|---|---|\n| `base`, `fuzz` | unit, corpus | x |\n"
                 "\n`slow` is left out.\n\n## .ci/run\n\n`tests` and `fuzz`\n",
@@ -88,6 +94,7 @@ BROKEN = (
      ["suite odd is not named"]),
     (suites, {"tests/fuzz/meson.build": ""}, ["there is no suite corpus"]),
     (steps, {".ci/run": "steps=${*:-tests fuzz more}\n"}, ["step more"]),
+    (lengths, {"bench/README.md": "x\n" * 151}, ["bench/README.md has 151 lines"]),
     (registered, {"tests/base/test_z.c": "", "tests/base/test_y.py": ""}, ["test_y.py", "test_z.c"]),
 )
 
