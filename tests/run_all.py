@@ -2,17 +2,24 @@
 """run_all.py: runs the tests that a build folder knows and adds up their cases.
 
 usage: run_all.py [--build build] [--suite NAME]... [--without NAME]... [--all] [-k TEXT]... [-j 2]
-                  [--slower 1] [--seconds N] [--list] [SCRIPT...]
+                  [--slower 1] [--seconds N] [--seed S] [--list] [SCRIPT...]
+       run_all.py --again NAME [--seed S] [--rounds 1] [--load K] [SCRIPT...]
 
 The tests are those of `meson introspect --tests`, and any SCRIPTs. Those of the suite `slow` are left
 to .ci/run: they run with `--suite slow`, which is them alone, or with --all. The longest start first,
 by Meson's priorities; what must have the machine for itself comes last, one after the other. A program's cases are counted
 from what it prints: TAP, or Python's unittest, or a last line `N passed, N failed[, N skipped]`;
-a program that prints none of these is one case. Each skipped case is printed with its reason, and
-whatever a failing program printed is shown, and the failing cases once more at the end. Behind the
-seconds that passed stands the CPU time. The last line is the sum. It refuses to build anything, to
-read a terminal, to call a program passed that ended with an error, and to run one again that failed.
-After --seconds nothing begins any more; what is left out then counts as skipped, each program once.
+a program that prints none of these is one case. Each skipped case is printed with its reason. After the
+seconds that passed comes the CPU time. The last line is the sum; before it stands all that failing
+cases printed, with the command that repeats each. It refuses to build anything, to read a terminal,
+to call a program passed that ended with an error, and to run one again that failed. After --seconds
+nothing begins any more; what is left out then counts as skipped, each program once.
+
+Every program gets the seed S of its draws (seeds.py) as MONARC_SEED: a new one each time, unless it
+is given. --again runs the programs named NAME, or if there are none, those named like it, --rounds
+times, the first time with S, beside K busy processes for each processor: a line a round, then the sum.
+A failing case that is expected to (TAP's `not ok # TODO`) is neither passed nor failed, and has
+failed if it passes.
 """
 
 import argparse
@@ -22,7 +29,9 @@ import dataclasses
 import json
 import os
 import pathlib
+import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -30,7 +39,10 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SHOWN_LINES = 150
+sys.path.insert(0, str(ROOT / "tests"))  # however this file was loaded
+import seeds  # noqa: E402
+
+SHOWN_LINES = 4000  # of a program that failed
 
 TAP_LINE = re.compile(r"^(not )?ok\b\s*(\d*)[\s-]*([^#]*)(?:#\s*(\w+)\s*(.*))?$")
 TAP_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#\s*SKIP\S*\s*(.*))?$", re.I)
@@ -38,6 +50,7 @@ UNITTEST_END = re.compile(r"^Ran (\d+) tests? in ", re.M)
 UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.M)
 UNITTEST_SKIP = re.compile(  # the second line is the case's docstring, if it has one
     r"^\s*(\w+) \(.*\)(?:\n.*)? \.\.\. skipped ['\"](.*)['\"]$", re.M)
+SEED_LINE = re.compile(r"^# seed \d+$")  # of seeds.py
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 SUMMARY_SKIP = re.compile(r"^(\S.*?)\s+skipped: (.*)$", re.M)
 
@@ -47,6 +60,7 @@ class Tally:
     passed: int = 0
     failed: int = 0
     skips: list = dataclasses.field(default_factory=list)  # (case, reason)
+    expected: list = dataclasses.field(default_factory=list)  # (case that fails as it is known to, reason)
     notes: list = dataclasses.field(default_factory=list)  # what the runner itself found wrong
 
     def fail(self, note):
@@ -72,14 +86,19 @@ def count_tap(text):
                     name, reason = (reason, "") if " " not in reason else (case[2], reason)
                 reason = reason or remark.removeprefix("skipped: ") or "no reason given"
                 tally.skips.append((name, reason))
-            elif case[1] and directive != "TODO":
+            elif directive == "TODO" and case[1]:
+                tally.expected.append((case[3].strip(), case[5]))
+            elif directive == "TODO":
+                tally.fail(f"{case[3].strip()}: passes, and is listed as one that cannot ({case[5]}): "
+                           "remove it from the list")
+            elif case[1]:
                 tally.failed += 1
             else:
                 tally.passed += 1
             remark = ""
         elif line.startswith("Bail out!"):
             tally.fail(line)
-        elif line.startswith("#"):
+        elif line.startswith("#") and not SEED_LINE.match(line):
             remark = line[1:].strip()
     if planned is None and not seen:
         return None
@@ -100,8 +119,9 @@ def count_unittest(text):
     skipped = int(kinds.get("skipped", 0))
     skips = UNITTEST_SKIP.findall(text)[:skipped]
     skips += [("a case", "no reason given")] * (skipped - len(skips))
+    expected = [("a case", "unittest.expectedFailure")] * int(kinds.get("expected failures", 0))
     # Failing subtests are counted each, cases once: never below zero.
-    return Tally(max(int(end[1]) - failed - skipped, 0), failed, skips)
+    return Tally(max(int(end[1]) - failed - skipped - len(expected), 0), failed, skips, expected)
 
 
 def count_summary(text):
@@ -185,6 +205,16 @@ class Groups:
 GROUPS = Groups()
 
 
+def wait_for_end(child):
+    """Its CPU seconds."""
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    with GROUPS.lock:  # before its number may be another's
+        GROUPS.leaders.discard(child.pid)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime
+
+
 def wait_for(child, timeout_seconds):
     """(what it printed, whether it was stopped, CPU seconds)"""
     def stop():
@@ -200,22 +230,20 @@ def wait_for(child, timeout_seconds):
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     if timer:
         timer.cancel()
-    with GROUPS.lock:  # before its number may be another's
-        GROUPS.leaders.discard(child.pid)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return text, bool(stopped), used.ru_utime + used.ru_stime
+    return text, bool(stopped), wait_for_end(child)
 
 
-def run(program):
+
+
+def run(program, seed):
     started = time.monotonic()
-    environment = {"MALLOC_PERTURB_": "165", **os.environ, **program.environment}
+    environment = {"MALLOC_PERTURB_": "165", **os.environ, **program.environment, seeds.VARIABLE: str(seed)}
     try:
         child = GROUPS.start(program.argv, cwd=program.folder, env=environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT)
     except OSError as error:
-        return Outcome(Tally(0, 1, [], [str(error)]))
+        return Outcome(Tally(0, 1, [], [], [str(error)]))
     text, was_stopped, cpu_seconds = wait_for(child, program.timeout_seconds)
     tally = count(text, 0 if was_stopped else child.returncode)
     if was_stopped:
@@ -257,14 +285,25 @@ def parse_arguments():
     parser.add_argument("-j", dest="jobs", type=int, default=2)
     parser.add_argument("--slower", type=float, default=1, help="times more patience")
     parser.add_argument("--seconds", type=float, help="begin nothing after so long")
+    parser.add_argument("--seed", type=seeds.parse, help="of what the programs draw (a new one)")
+    parser.add_argument("--again", metavar="NAME", help="repeat the programs named like this")
+    parser.add_argument("--rounds", type=int, help="how often to repeat them (1)")
+    parser.add_argument("--load", type=int, help="busy processes for each processor beside them (0)")
     parser.add_argument("--list", action="store_true", help="print the programs and stop")
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.again is None and (args.rounds is not None or args.load is not None):
+        parser.error("--rounds and --load are for --again")
+    args.seed = seeds.draw() if args.seed is None else args.seed
+    return args
 
 
 def choose(args):
-    has_slow = args.all or "slow" in args.suite
     found = programs_of(args.build, args.slower) + [script_program(s) for s in args.scripts]
+    if args.again is not None:
+        return ([p for p in found if p.name == args.again]
+                or [p for p in found if args.again in p.name])
+    has_slow = args.all or "slow" in args.suite
     return [p for p in found
             if (not args.suite or set(args.suite) & set(p.suites) or not p.suites)
             and (has_slow or "slow" not in p.suites)
@@ -272,41 +311,100 @@ def choose(args):
             and (not args.names or any(name in p.name for name in args.names))]
 
 
-def is_failure(line):
-    return line.startswith(("not ok", "FAIL:", "ERROR:", "AssertionError"))
+CASE_LINE = re.compile(r"^(?:(?:not )?ok\b|.* \.\.\. (?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$)")
+FAILING_LINE = re.compile(r"^(?!not ok\b.*# TODO)(?:not ok\b|.* \.\.\. (?:FAIL|ERROR|unexpected success)$)")
+DETAILS_LINE = re.compile(r"^={70}$")  # of unittest: what comes from here on is about failures only
 
 
-def failing_lines(outcome, before=8, after=3):
-    """What an outcome's program printed about its failing cases, and what the runner found wrong."""
-    lines = outcome.text.splitlines()
-    told = sorted({k for i, line in enumerate(lines) if is_failure(line)
-                   for k in range(max(i - before, 0), i + after) if k < len(lines)})
-    return [lines[k][:2000] for k in told] + outcome.tally.notes
+def failing_output(outcome):
+    """All lines that an outcome's failing cases printed, and what the runner found wrong. If it cannot be
+    said which lines are whose, it is everything."""
+    lines, told, begun = outcome.text.splitlines(), [], 0
+    for k, line in enumerate(lines):
+        if DETAILS_LINE.match(line):
+            told += range(k, len(lines))
+            begun = len(lines)
+            break
+        if CASE_LINE.match(line):
+            # What a case says comes before its line, but cmocka's failures come right after it.
+            end = k + 1
+            if FAILING_LINE.match(line):
+                while end < len(lines) and lines[end].startswith("#"):
+                    end += 1
+                told += range(begun, end)
+            begun = end
+    if outcome.tally.notes:  # a crash, for one, which is in the case that has no line yet
+        told += range(begun, len(lines))
+    told = sorted(set(told)) or range(len(lines))
+    return [*(lines[k] for k in told), *outcome.tally.notes]
 
 
-def show(program, outcome, width):
+def shortened(lines):
+    """Of a program without end, the beginning and the end."""
+    if len(lines) > SHOWN_LINES:
+        half = SHOWN_LINES // 2
+        lines = [*lines[:half], f"... {len(lines) - 2 * half} lines ...", *lines[-half:]]
+    return [line[:2000] for line in lines]
+
+
+def counts_of(outcome):
     tally = outcome.tally
     parts = [f"{tally.passed:5} passed", f"{tally.failed} failed" if tally.failed else "",
              f"{len(tally.skips)} skipped" if tally.skips else "",
              f"{outcome.seconds:.1f} s, CPU {outcome.cpu_seconds:.1f} s" if outcome.seconds >= 1 else ""]
-    print(f"{program.name:{width}}  {', '.join(part for part in parts if part)}", flush=True)
+    return ", ".join(part for part in parts if part)
+
+
+def show(program, outcome, width):
+    tally = outcome.tally
+    print(f"{program.name:{width}}  {counts_of(outcome)}", flush=True)
     for case, reason in tally.skips:
         print(f"    skipped {case}: {reason}")
+    for case, reason in tally.expected:
+        print(f"    expected to fail {case}: {reason}")
     if tally.failed:
-        lines = outcome.text.splitlines()
-        if len(lines) > SHOWN_LINES:
-            told = failing_lines(Outcome(Tally(), "\n".join(lines[:-SHOWN_LINES])))
-            lines = [f"... {len(lines) - SHOWN_LINES} lines before, of which:", *told, "...",
-                     *lines[-SHOWN_LINES:]]
-        print(*(f"    | {line}" for line in lines + tally.notes), sep="\n", flush=True)
+        lines = [line for line in outcome.text.splitlines() if FAILING_LINE.match(line)] + tally.notes
+        print(*(f"    | {line}" for line in shortened(lines)), sep="\n", flush=True)
 
 
-def recall(outcomes):
-    """The failing cases once more, where nobody has to look for them."""
-    for program, outcome in outcomes:
-        print(f"failed: {program.name}")
-        lines = failing_lines(outcome) or outcome.text.splitlines()[-20:]
-        print(*(f"    | {line}" for line in lines[:SHOWN_LINES]), sep="\n")
+def command_again(args, program, seed):
+    """What repeats a program's run."""
+    build = [] if pathlib.Path(args.build) == ROOT / "build" else ["--build", args.build]
+    slower = [] if args.slower == 1 else ["--slower", f"{args.slower:g}"]
+    load = ["--load", str(args.load)] if args.load else []
+    scripts = [] if program.suites else [program.name]
+    return shlex.join(["tests/run_all.py", *build, *slower, "--again", program.name, "--seed", str(seed), *load,
+                       *scripts])
+
+
+def recall(args, outcomes):
+    """All that failing cases printed, where nobody has to look for it, and how to see it again."""
+    for program, outcome, seed in outcomes:
+        if outcome.tally.failed:
+            print(f"failed: {program.name}")
+            print(*(f"    | {line}" for line in shortened(failing_output(outcome))), sep="\n")
+            print(f"    again: {command_again(args, program, seed)}")
+
+
+BUSY = """
+import os, sys
+while os.getppid() == int(sys.argv[1]):
+    for _ in range(10**6):
+        pass
+"""
+
+
+@contextlib.contextmanager
+def load(busy_per_processor):
+    """Busy processes, which end with the runner however it ends."""
+    count = busy_per_processor * len(os.sched_getaffinity(0))
+    busy = [GROUPS.start([sys.executable, "-c", BUSY, str(os.getpid())]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for child in busy:
+            child.kill()
+            wait_for_end(child)
 
 
 def answer_signals():
@@ -315,6 +413,51 @@ def answer_signals():
     ignored, since they send them."""
     for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
         signal.signal(number, GROUPS.end)
+
+
+def run_all(args, programs, seed, account):
+    """Runs each program, and tells `account` of each as it ends."""
+    started = time.monotonic()
+
+    def run_in_time(program):
+        if args.seconds is not None and time.monotonic() - started > args.seconds:
+            return Outcome(Tally(skips=[("all", f"it was not begun within {args.seconds:.0f} s")]))
+        return run(program, seed)
+
+    together = [program for program in programs if program.is_parallel]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        ends = {pool.submit(run_in_time, program): program for program in
+                sorted(together, key=lambda program: -program.priority)}
+        for end in concurrent.futures.as_completed(ends):
+            account(ends[end], end.result())
+    for program in programs:
+        if not program.is_parallel:
+            account(program, run_in_time(program))
+
+
+def run_again(args, programs, outcomes):
+    """Rounds, each with a seed of its own: the first has the one that was given."""
+    draws = random.Random(args.seed)
+    with load(args.load or 0):
+        for number in range(1, (args.rounds or 1) + 1):
+            seed = args.seed if number == 1 else draws.getrandbits(32)
+            ended, started = [], time.monotonic()
+            run_all(args, programs, seed, lambda program, outcome: ended.append((program, outcome, seed)))
+            outcomes += ended
+            total = total_of(ended)
+            total.seconds = time.monotonic() - started
+            failed = [program.name for program, outcome, _ in ended if outcome.tally.failed]
+            print(f"round {number}, seed {seed}: {counts_of(total).lstrip()}", *failed, sep="  ", flush=True)
+
+
+def total_of(outcomes):
+    total = Outcome(Tally())
+    for _, outcome, _ in outcomes:
+        total.tally.passed += outcome.tally.passed
+        total.tally.failed += outcome.tally.failed
+        total.tally.skips += outcome.tally.skips
+        total.cpu_seconds += outcome.cpu_seconds
+    return total
 
 
 def main():
@@ -329,36 +472,22 @@ def main():
 
     def account(program, outcome):
         show(program, outcome, width)
-        outcomes.append((program, outcome))
+        outcomes.append((program, outcome, args.seed))
 
-    def run_in_time(program):
-        if args.seconds is not None and time.monotonic() - started > args.seconds:
-            return Outcome(Tally(skips=[("all", f"it was not begun within {args.seconds:.0f} s")]))
-        return run(program)
-
-    together = [program for program in programs if program.is_parallel]
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        ends = {pool.submit(run_in_time, program): program for program in
-                sorted(together, key=lambda program: -program.priority)}
-        for end in concurrent.futures.as_completed(ends):
-            account(ends[end], end.result())
-    for program in programs:
-        if not program.is_parallel:
-            account(program, run_in_time(program))
-    recall([entry for entry in outcomes if entry[1].tally.failed])
-    total, cpu_seconds = Tally(), 0
-    for _, outcome in outcomes:
-        total.passed += outcome.tally.passed
-        total.failed += outcome.tally.failed
-        total.skips += outcome.tally.skips
-        cpu_seconds += outcome.cpu_seconds
+    if args.again is None:
+        print(f"seed {args.seed}", flush=True)
+        run_all(args, programs, args.seed, account)
+    else:
+        run_again(args, programs, outcomes)
+    recall(args, outcomes)
+    total = total_of(outcomes)
     if not programs:
-        total.failed += 1
+        total.tally.failed += 1
         print("no test was chosen")
-    print(f"{time.monotonic() - started:.0f} s, CPU {cpu_seconds:.0f} s")
-    skipped = f", {len(total.skips)} skipped" if total.skips else ""
-    print(f"{total.passed} passed, {total.failed} failed{skipped}")
-    return 1 if total.failed else 0
+    print(f"{time.monotonic() - started:.0f} s, CPU {total.cpu_seconds:.0f} s")
+    skipped = f", {len(total.tally.skips)} skipped" if total.tally.skips else ""
+    print(f"{total.tally.passed} passed, {total.tally.failed} failed{skipped}")
+    return 1 if total.tally.failed else 0
 
 
 if __name__ == "__main__":

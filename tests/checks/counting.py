@@ -35,7 +35,10 @@ CASES = [
      [("may not read", "runs as root")]),
     ("cmocka's skip", "1..1\n# skipped: clang is not installed\nok 1 # SKIP test_clang\n", 0, (0, 0),
      [("test_clang", "clang is not installed")]),
-    ("a TODO", "1..1\nnot ok 1 - later # TODO not yet\n", 0, (1, 0), []),
+    ("a TODO", "1..1\nnot ok 1 - later # TODO not yet\n", 0, (0, 0), []),
+    ("a TODO that is done", "1..1\nok 1 - later # TODO not yet\n", 0, (0, 1), []),
+    ("the seed, which is no reason", "1..1\n# seed 12\nok 1 - a # SKIP\n", 0, (0, 0), [("a", "no reason given")]),
+    ("unittest's expected failures", "Ran 3 tests in 1.0s\n\nOK (expected failures=1)\n", 0, (2, 0), []),
     ("a TAP stream that ends early", "1..3\nok 1 - a\n", 0, (1, 1), []),
     ("a TAP stream without plan", "ok 1 - a\n", 0, (1, 1), []),
     ("a crash after the last case", "1..1\nok 1 - a\n", -11, (1, 1), []),
@@ -70,18 +73,101 @@ def written(folder, **texts):
     return paths[1:]
 
 
+def run_all_of(folder, *arguments):
+    """The runner's status and lines, where meson(1) knows no tests."""
+    done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", *arguments],
+                          env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+                          text=True, capture_output=True, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
 def test_recall(t):
-    """Of two programs, the one that fails is shown again at the end, with what it printed."""
+    """Of two programs, all that the one that fails printed comes last, with the command that repeats it."""
     with tempfile.TemporaryDirectory() as folder:
         broken, fine = written(folder, broken=BROKEN, fine="#!/bin/sh\n")
-        done = subprocess.run([sys.executable, tap.ROOT / "tests" / "run_all.py", broken, fine],
-                              env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
-                              text=True, capture_output=True, check=False)
-        lines = done.stdout.splitlines()
-        counts = (done.returncode, lines[-1]) == (1, "1 passed, 1 failed")
+        status, lines = run_all_of(folder, "--seed", "77", broken, fine)
+        counts = (status, lines[0], lines[-1]) == (1, "seed 77", "1 passed, 1 failed")
         t.clean("the failing program counts as failed", [] if counts else lines)
-        recalled = lines[-6:-2] == [f"failed: {broken}", "    | # why it broke", "    | not ok 1 - a", "    | 1..1"]
+        recalled = lines[-6:-2] == [f"failed: {broken}", "    | # why it broke", "    | not ok 1 - a",
+                                    f"    again: tests/run_all.py --again {broken} --seed 77 {broken}"]
         t.clean("it is shown at the end", [] if recalled else lines)
+
+
+# what it shows, output, status, what is shown of it
+WHOLE = [
+    ("a case of TAP", "ok 1 - a\n# of b\nmore\nnot ok 2 - b\n# b.c:3\n# of c\nok 3 - c\n1..3\n", 1,
+     ["# of b", "more", "not ok 2 - b", "# b.c:3", "# of c"]),
+    ("a crash", "1..2\n# of a\nok 1 - a\n# of b\nabout to\n", -11,
+     ["# of b", "about to", "2 cases were planned, 1 reported"]),
+    ("cases of unittest", "test_a (x.T) ... ok\nb: odd\ntest_b (x.T) ... FAIL\ntest_c (x.T) ... ok\n\n"
+     + "=" * 70 + "\nFAIL: test_b\n" + "-" * 70 + "\nwhy\n\nRan 3 tests in 1.0s\n\nFAILED (failures=1)\n", 1,
+     ["b: odd", "test_b (x.T) ... FAIL", "=" * 70, "FAIL: test_b", "-" * 70, "why", "", "Ran 3 tests in 1.0s", "",
+      "FAILED (failures=1)"]),
+    ("what has no cases", "first\n1 passed, 1 failed\n", 1, ["first", "1 passed, 1 failed"]),
+    ("one that may fail beside one that may not", "not ok 1 - a # TODO x\n# of b\nnot ok 2 - b\n1..2\n", 1,
+     ["# of b", "not ok 2 - b"]),
+]
+
+
+def test_whole_output(t):
+    for name, text, status, expected in WHOLE:
+        told = run_all.failing_output(run_all.Outcome(run_all.count(text, status), text))
+        t.clean(f"shows all of {name}", [] if told == expected else told)
+
+
+DRAWN = """#!/bin/sh
+echo "$MONARC_SEED" >>"$0.drawn"
+[ "$MONARC_SEED" = 77 ] || [ ! -e "$0.strict" ]
+"""
+
+
+def test_again(t):
+    """Rounds have seeds of their own, which the first one's decides; each can be repeated alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        (drawn, other), told = written(folder, drawn=DRAWN, other=DRAWN), Path(folder) / "drawn.drawn"
+        options = ["--again", "drawn", "--seed", "77", "--load", "1", drawn, other]
+        status, lines = run_all_of(folder, *options, "--rounds", "3")
+        seen = told.read_text().split()
+        rounds = [f"round {k + 1}, seed {seed}: 1 passed" for k, seed in enumerate(seen)]
+        right = status == 0 and lines[:3] == rounds and lines[-1] == "3 passed, 0 failed" and \
+            seen[0] == "77" and len(set(seen)) == 3 and not (Path(folder) / "other.drawn").exists()
+        t.clean("--again repeats what is named, with a seed a round", [] if right else [f"{seen}", *lines])
+        (Path(folder) / "drawn.strict").touch()
+        status, lines = run_all_of(folder, *options, "--rounds", "2")
+        command = f"    again: tests/run_all.py --again {drawn} --seed {seen[1]} --load 1 {drawn}"
+        right = status == 1 and lines[-1] == "1 passed, 1 failed" and command in lines and \
+            told.read_text().split() == [*seen, *seen[:2]]
+        t.clean("the same seed gives the same rounds, and the one that fails is named", [] if right else lines)
+        told.unlink()
+        run_all_of(folder, drawn)
+        run_all_of(folder, drawn)
+        t.clean("without --seed, one is drawn", [] if len(set(told.read_text().split())) == 2 else ["the same"])
+
+
+SEEDED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import seeds
+first = seeds.generator("a").random()
+print(first == seeds.generator("a").random(), first == seeds.generator("b").random(), first)
+"""
+
+
+def test_seeds(t):
+    """The seed is printed once, and decides what each generator gives."""
+    def drawn(**environment):
+        kept = {name: value for name, value in os.environ.items() if name != "MONARC_SEED"}
+        done = subprocess.run([sys.executable, "-c", SEEDED, tap.ROOT / "tests"], env=kept | environment,
+                              text=True, capture_output=True, check=False)
+        return done.stdout.split(), done.stderr
+
+    given, again, new = drawn(MONARC_SEED="5"), drawn(MONARC_SEED="5"), drawn()
+    right = given == again and given[1] == "# seed 5\n" and given[0][:2] == ["True", "False"]
+    t.clean("a seed decides what is drawn", [] if right else [f"{given} {again}"])
+    repeated = drawn(MONARC_SEED=new[1].split()[-1])
+    t.clean("a seed that was drawn is printed, and repeats it",
+            [] if repeated == new != given else [f"{new} {repeated}"])
+    t.clean("what is no seed is refused", [] if "ValueError" in drawn(MONARC_SEED="-1")[1] else ["-1"])
 
 
 LASTING = """#!/bin/sh
@@ -171,6 +257,9 @@ def main():
         wrong = (tally.passed, tally.failed, tally.skips) != (passed, failed, skips)
         t.clean(f"counts {name}", [f"got {tally}"] if wrong else [])
     test_recall(t)
+    test_whole_output(t)
+    test_again(t)
+    test_seeds(t)
     test_end(t)
     test_end_at_start(t)
     test_time(t)
