@@ -19,7 +19,8 @@ Every program gets the seed S of its draws (seeds.py) as MONARC_SEED: a new one 
 is given. --again runs the programs named NAME, or if there are none, those named like it, --rounds
 times, the first time with S, beside K busy processes for each processor: a line a round, then the sum.
 A failing case that is expected to (TAP's `not ok # TODO`) is neither passed nor failed, and has
-failed if it passes.
+failed if it passes. A figure that was outside of its bound and was measured again (sequential.py) is
+shown, whatever was decided.
 """
 
 import argparse
@@ -50,6 +51,7 @@ UNITTEST_END = re.compile(r"^Ran (\d+) tests? in ", re.M)
 UNITTEST_RESULT = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.M)
 UNITTEST_SKIP = re.compile(  # the second line is the case's docstring, if it has one
     r"^\s*(\w+) \(.*\)(?:\n.*)? \.\.\. skipped ['\"](.*)['\"]$", re.M)
+MEASURED_AGAIN = "# measured again: "  # of sequential.py
 SEED_LINE = re.compile(r"^# seed \d+$")  # of seeds.py
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 SUMMARY_SKIP = re.compile(r"^(\S.*?)\s+skipped: (.*)$", re.M)
@@ -355,11 +357,18 @@ def counts_of(outcome):
     return ", ".join(part for part in parts if part)
 
 
+def show_measured_again(outcome):
+    for line in outcome.text.splitlines():
+        if line.startswith(MEASURED_AGAIN):
+            print(f"    {line[2:]}", flush=True)
+
+
 def show(program, outcome, width):
     tally = outcome.tally
     print(f"{program.name:{width}}  {counts_of(outcome)}", flush=True)
     for case, reason in tally.skips:
         print(f"    skipped {case}: {reason}")
+    show_measured_again(outcome)
     for case, reason in tally.expected:
         print(f"    expected to fail {case}: {reason}")
     if tally.failed:
@@ -448,6 +457,8 @@ def run_again(args, programs, outcomes):
             total.seconds = time.monotonic() - started
             failed = [program.name for program, outcome, _ in ended if outcome.tally.failed]
             print(f"round {number}, seed {seed}: {counts_of(total).lstrip()}", *failed, sep="  ", flush=True)
+            for _, outcome, _ in ended:
+                show_measured_again(outcome)
 
 
 def total_of(outcomes):

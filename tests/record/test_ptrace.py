@@ -17,6 +17,7 @@ sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "checks")]
 
 import parts
 import recording_log
+import sequential
 import tap
 
 NOBODY = 65534
@@ -67,15 +68,11 @@ def shares(t, work, symbols):
 
 
 def one_share(t, work, symbols, mode, number):
-    """Some hundred looks scatter by some hundredths; a recorder that is wrong is so three times."""
-    for _ in range(3):
+    """Some hundred looks scatter by some hundredths."""
+    def once():
         log = recording_log.record(work, mode, number)
-        findings = findings_of_share(log, symbols, mode)
-        of_sum = sum_findings(log)
-        if not findings and not of_sum:
-            break
-    t.clean(f"{mode}: shares", findings)
-    t.clean(f"{mode}: sum", of_sum)
+        return findings_of_share(log, symbols, mode) + sum_findings(log)
+    t.clean(f"{mode}: shares and sum", sequential.findings(mode, once))
 
 
 def findings_of_share(log, symbols, mode):
@@ -92,9 +89,10 @@ def findings_of_share(log, symbols, mode):
 def shares_of_a_user(t, work, symbols):
     wrap = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     if os.geteuid() == 0:
-        log = recording_log.record(work, "children", 1, wrap=wrap)
-        t.clean("an ordinary user: shares", share_findings(log, symbols, log.truth))
-        t.clean("an ordinary user: sum", sum_findings(log))
+        def once():
+            log = recording_log.record(work, "children", 1, wrap=wrap)
+            return share_findings(log, symbols, log.truth) + sum_findings(log)
+        t.clean("an ordinary user: shares and sum", sequential.findings("an ordinary user", once))
     else:
         t.skip("an ordinary user", "is who runs this")
 
@@ -128,14 +126,18 @@ def left_alone(t, folder, work):
 def with_ptrace_in_its_code(t, folder):
     """Such a program is recorded until it uses the call; then what it wants to trace is let go."""
     attach = recording_log.build("attach.c", folder)
-    log = recording_log.record(attach, "never", 0.3)
-    spun, lost = log.by_function(recording_log.Symbols(attach))["spin"], log.lost()
-    pids = {s.pid for s in log.samples}
-    # On a busy machine, much may come after a process's last sample, which is told; and a look that comes late finds
-    # the thread stopped at its next system call, which gets the time then.
-    is_there = len(pids) == 2 and 0.4 * (0.6 - lost) < spun < 0.75
+    def once():
+        nonlocal log
+        log = recording_log.record(attach, "never", 0.3)
+        spun, lost = log.by_function(recording_log.Symbols(attach))["spin"], log.lost()
+        pids = {s.pid for s in log.samples}
+        # On a busy machine, much may come after a process's last sample, which is told; and a look that comes late
+        # finds the thread stopped at its next system call, which gets the time then.
+        is_there = len(pids) == 2 and 0.4 * (0.6 - lost) < spun < 0.75
+        return sum_findings(log) + [f"{spun} s of 0.6 in {len(pids)} processes, {lost} s lost"] * (not is_there)
+    log = None
     t.clean("a program that only contains ptrace() is recorded, with its child",
-            sum_findings(log) + [f"{spun} s of 0.6 in {len(pids)} processes, {lost} s lost"] * (not is_there))
+            sequential.findings("a program that only contains ptrace()", once))
     t.clean("and what that cost is told", ["no"] * (not any(x[1] == "6" for x in log.of("lose"))))
     for how, *steps in ("child",), ("parent",), ("child", 1000), ("parent", 1000):
         log = recording_log.record(attach, how, 0.3, *steps)

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import truth
+import sequential
 from parts import load_tests  # noqa: F401
 from test_time import Time
 
@@ -39,7 +40,7 @@ class Ready(Time, unittest.TestCase):
             truths = self.truths()
             if truths["wait", "ready"] > 0.1:
                 return truths
-        self.fail("it never had to wait for a CPU")
+        raise sequential.Outside("it never had to wait for a CPU")
 
     def check(self, nap):
         truths = self.record(nap, "--off-cpu")
@@ -47,16 +48,20 @@ class Ready(Time, unittest.TestCase):
         told, known = rows.get("[ready to run]", {"self_time": 0})["self_time"], truths["wait", "ready"]
         slept = rows["[waiting] clock_nanosleep"]["self_time"]
         # The end of its life is not in the account that it reads, nor is the last piece always read.
-        self.assertGreater(told, 0.75 * known - 0.05)
-        self.assertLess(told, 1.1 * known + 0.1)
-        self.assertGreater(slept, 0.9 * truths["wait", "sleep"])
+        with sequential.scattering():
+            self.assertGreater(told, 0.75 * known - 0.05)
+            self.assertLess(told, 1.1 * known + 0.1)
+            self.assertGreater(slept, 0.9 * truths["wait", "sleep"])
 
+    @sequential.decided
     def test_short_naps(self):
         self.check("0.001")
 
+    @sequential.decided
     def test_long_naps(self):
         self.check("0.02")
 
+    @sequential.decided
     def test_comparisons_leave_it_out(self):
         """It is up to what else the machine did: it has a row, and no part in any other; nor is it judged."""
         old, new = self.recording + "-1", self.recording + "-2"
@@ -68,7 +73,8 @@ class Ready(Time, unittest.TestCase):
         seen = json.loads(self.monarc("diff", "--json", "--all", old, new))
         rows = {row["name"]: row for row in seen["functions"]}
         ran_and_slept = sum(row["self_time"]["new"] for name, row in rows.items() if name != "[ready to run]")
-        self.assertAlmostEqual(rows["main"]["total_time"]["new"], ran_and_slept, delta=0.1 * ran_and_slept)
+        with sequential.scattering():
+            self.assertAlmostEqual(rows["main"]["total_time"]["new"], ran_and_slept, delta=0.1 * ran_and_slept)
         self.assertIsNone(rows["[ready to run]"]["self_time"]["chance"])
         # Of two sides of which one has no waits, only what ran is compared.
         seen = json.loads(self.monarc("diff", "--json", "--all", self.recording, new))

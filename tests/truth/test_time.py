@@ -14,6 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import truth
+import sequential
 from parts import load_tests  # noqa: F401
 
 
@@ -89,18 +90,22 @@ class Time:
         with open(self.said, encoding="utf-8") as file:
             return {(kind, name): float(value) for kind, name, value in map(str.split, file)}
 
+    @sequential.decided
     def test_threads_that_wait_throughout(self):
         self.see_threads_wait(self.program)
 
+    @sequential.decided
     def test_threads_that_wait_with_frame_pointers(self):
         """Which nobody knows of a thread that waits, unless it is stopped."""
         built = os.path.join(Time.workshop.build("lives.c", "O0"), "lives")
         self.see_threads_wait(built)
         self.run_it("--off-cpu", built, "sleeps")
         rows, _ = self.flat()
-        self.assertGreater(rows["main"]["total_time"], 0.3)  # and it was ready to run, with no place
+        with sequential.scattering():
+            self.assertGreater(rows["main"]["total_time"], 0.3)  # and it was ready to run, with no place
         self.assertFalse([name for name in rows if name.startswith("[stack cut: stack and")])
 
+    @sequential.decided
     def test_waits_with_frame_pointers_have_their_callers(self):
         """Those, too, whose call does not say what it calls; and no others."""
         for build in "O0", "frames":
@@ -116,7 +121,8 @@ class Time:
                     seen[frames[at[0]]] += int(ns) / 1e9
                 self.assertFalse("waits_" in path and "main" not in path, path)
             for name in "waits_called", "waits_with_room", "waits_behind_entry":
-                self.assertGreater(seen[name], 0.15, build)
+                with sequential.scattering():
+                    self.assertGreater(seen[name], 0.15, build)
 
     def see_threads_wait(self, program):
         child = self.start("waits", program)
@@ -130,10 +136,12 @@ class Time:
         self.assertEqual(self.attach(child, "--off-cpu", "--seconds=2").wait(truth.HANGS_S), 0)
         rows, summary = self.flat()
         length = summary["recording"]["length_ns"] / 1e9
-        for name in "waits_in_read", "waits_in_poll", "main":
-            self.assertAlmostEqual(rows[name]["total_time"], length, delta=0.05 * length, msg=name)
-        self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 3 * length, delta=0.1 * length)
+        with sequential.scattering():
+            for name in "waits_in_read", "waits_in_poll", "main":
+                self.assertAlmostEqual(rows[name]["total_time"], length, delta=0.05 * length, msg=name)
+            self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 3 * length, delta=0.1 * length)
 
+    @sequential.decided
     def test_what_was_before_an_exec_counts_once(self):
         child = self.start("execs")
         recorder = self.attach(child)
@@ -144,7 +152,8 @@ class Time:
         child.wait()
         known, (rows, summary) = self.truths(), self.flat()
         work = known["self", "before_exec"] + known["self", "after_exec"]
-        self.assertAlmostEqual(summary["recording"]["cpu_time"], work, delta=0.1 * work + 0.02)
+        with sequential.scattering():
+            self.assertAlmostEqual(summary["recording"]["cpu_time"], work, delta=0.1 * work + 0.02)
         self.assertIn("before_exec", rows)
         self.assertIn("after_exec", rows)
 
@@ -153,17 +162,20 @@ class Time:
         self.run_it(self.program, "executed")
         self.assertIn("processes: 1\n", self.monarc("info", self.recording))
 
+    @sequential.decided
     def test_children_for_which_nobody_waited(self):
         self.run_it(self.program, "children")
         known, (_, summary) = self.truths(), self.flat()
         recording = summary["recording"]
         work = known["self", "before_exec"] + known["self", "in_child"]
         self.assertLessEqual(recording["accounted_time"], recording["cpu_time"])
-        self.assertAlmostEqual(recording["cpu_time"], work, delta=0.1 * work + 0.02)
+        with sequential.scattering():
+            self.assertAlmostEqual(recording["cpu_time"], work, delta=0.1 * work + 0.02)
         doctor = self.monarc("doctor", self.recording)
         self.assertIn("for which no process waited", doctor)
         self.assertNotIn("Nothing is wrong", doctor)
 
+    @sequential.decided
     def test_brief_children_for_which_nobody_waited(self):
         """What the samples of short processes stand for is not scaled to accounts that lack them."""
         if self.method != "perf":
@@ -173,8 +185,9 @@ class Time:
         known, seen = 60 * 0.005, rows["in_child"]["self_time"]
         # A busy machine loses samples, and says so.
         lost = sum(loss["ns"] for loss in summary["recording"]["losses"] if loss["kind"] == "records") / 1e9
-        self.assertLess(seen, known + 0.1)
-        self.assertGreater(seen + lost, known - 0.1)
+        with sequential.scattering():
+            self.assertLess(seen, known + 0.1)
+            self.assertGreater(seen + lost, known - 0.1)
 
     def of_other_rights(self, program):
         """A copy that runs as root whoever starts it."""
@@ -198,21 +211,26 @@ class Time:
         self.assertLessEqual(recording["accounted_time"] + sum(unseen.values()), recording["cpu_time"] * 1.01)
         return unseen
 
+    @sequential.decided
     def test_programs_of_other_rights(self):
         """Nobody may watch them, and nothing else is to be blamed for their time."""
         other = self.of_other_rights(self.program)
         (text, seconds), = self.unseen(f"{other} executed; {self.program} executed").items()
         self.assertIn("other privileges", text)
         # What the rest of the CPU time is, also what they used after ptrace looked at them last.
-        self.assertAlmostEqual(seconds, 0.3, delta=0.1)
+        with sequential.scattering():
+            self.assertAlmostEqual(seconds, 0.3, delta=0.1)
 
+    @sequential.decided
     def test_what_programs_of_other_rights_start(self):
         """Nobody looks at that, neither: it is known from the account of who waited for it alone."""
         other = self.of_other_rights(shutil.which("timeout"))
         (text, seconds), = self.unseen(f"{other} {truth.HANGS_S} {self.program} executed").items()
         self.assertIn("other privileges", text)
-        self.assertAlmostEqual(seconds, 0.3, delta=0.1)
+        with sequential.scattering():
+            self.assertAlmostEqual(seconds, 0.3, delta=0.1)
 
+    @sequential.decided
     def test_what_is_left_alone_for_two_reasons(self):
         """What nobody looked at is of either."""
         if self.method != "ptrace":
@@ -225,16 +243,20 @@ class Time:
         unseen = self.unseen(f"{other} {truth.HANGS_S} {self.program} executed; {leaks} executed")
         self.assertEqual([sum(word in text for text in unseen) for word in
                           ("other privileges", "leak checker", "known in sum only")], [1, 1, 1])
-        self.assertAlmostEqual(sum(unseen.values()), 0.6, delta=0.15)
-        self.assertGreater(next(unseen[text] for text in unseen if "known in sum only" in text), 0.2)
+        with sequential.scattering():
+            self.assertAlmostEqual(sum(unseen.values()), 0.6, delta=0.15)
+            self.assertGreater(next(unseen[text] for text in unseen if "known in sum only" in text), 0.2)
 
+    @sequential.decided
     def test_a_wait_is_where_it_was(self):
         self.run_it("--off-cpu", "sleep", "2")
         rows, _ = self.flat("--from", "0.5", "--to", "1")
-        self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 0.5, delta=0.02)
+        with sequential.scattering():
+            self.assertAlmostEqual(sum(r["self_time"] for r in rows.values()), 0.5, delta=0.02)
         rows, _ = self.flat()
         sleep = rows["[waiting] clock_nanosleep"]
-        self.assertLess(sleep["self_share_high"] - sleep["self_share_low"], 0.01)
+        with sequential.scattering():
+            self.assertLess(sleep["self_share_high"] - sleep["self_share_low"], 0.01)
         self.assertNotIn("samples say little", self.monarc("flat", self.recording))
 
 
