@@ -8,6 +8,7 @@
 #include "live.h"
 #include "monitor.h"
 #include "sampling/ring.h"
+#include "sampling/sample.h"
 #include "start.h"
 
 #include <monarc/runtime.h>
@@ -18,6 +19,7 @@ int monarc_rt_start(void)
     if (!p)
         return -1;
     ring_drain_all(p); /* drops what was sampled meanwhile */
+    sample_continue_all(p);
     if (!__atomic_exchange_n(&monarc_recording, 1, __ATOMIC_RELAXED))
         monitor_tell(p, MONARC_CONTROL_RESUMED, NULL);
     return 0;
@@ -28,6 +30,8 @@ int monarc_rt_stop(void)
     struct process *p = process_if_started();
     if (p && monarc_recording)
         ring_drain_all(p);
+    if (p)
+        sample_pause_all(p);
     if (__atomic_exchange_n(&monarc_recording, 0, __ATOMIC_RELAXED) && p)
         monitor_tell(p, MONARC_CONTROL_STOPPED, NULL);
     return p ? 0 : -1;

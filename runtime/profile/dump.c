@@ -98,12 +98,15 @@ bool dump(uint32_t written, int flags, const char *folder)
     ring_drain_all(p);
     uint64_t mask;
     process_lock(p, &mask);
+    bool has_paused = sample_pause(monarc_slot.thread);
     bool ok = dump_locked(p, written, folder);
     if (!ok)
         lost_add(LOST_WRITE, 1);
     if (ok && (flags & DUMP_FINAL))
         live_remove(p);
     ring_drop(monarc_slot.thread); /* before a signal that waits empties it */
+    if (has_paused)
+        sample_continue(monarc_slot.thread);
     process_unlock(p, &mask);
     return ok;
 }

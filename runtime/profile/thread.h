@@ -29,7 +29,8 @@ struct thread {
     bool is_redrawn;   /* its ring's period is drawn from wide bounds: see clocks.c */
     bool sampled;
     uint64_t root;                   /* of its stacks: as in the note */
-    uint64_t clock_start;            /* of the sampled clock */
+    uint64_t clock_start;            /* of the sampled clock, moved on by what is left out */
+    uint64_t paused_at;              /* where it is left out now; else 0 */
     uintptr_t stack_low, stack_high; /* 0: unknown */
     uint64_t samples;
     uint64_t *frames;        /* scratch for one walk over the stack */

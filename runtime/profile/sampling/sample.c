@@ -149,6 +149,12 @@ static uint64_t now(const struct thread *t)
     return sys_clock(config.event == EVENT_WALL ? CLOCK_MONOTONIC : sys_thread_clock(t->tid));
 }
 
+static uint64_t sampled_ns_of(const struct thread *t)
+{
+    uint64_t at = t->paused_at ? t->paused_at : now(t);
+    return at > t->clock_start ? at - t->clock_start : 0;
+}
+
 /* The process-wide timer of old: where no thread can have a clock of its own. */
 static bool start_itimer(void)
 {
@@ -196,6 +202,7 @@ void sample_thread_start(struct process *p, struct thread *t)
     }
     entered_start(p, t);
     t->clock_start = now(t);
+    t->paused_at = monarc_recording ? 0 : t->clock_start;
     t->sampled = true;
     SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, 8);
     enum sample_clock used = start_clock(p, t);
@@ -211,7 +218,7 @@ void sample_thread_stop(struct process *p, struct thread *t)
     clock_perf_stop(p, t);
     t->is_deep = t->is_redrawn = false;
     clock_timer_stop(t);
-    __atomic_fetch_add(&p->sampled_ns, now(t) - t->clock_start, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&p->sampled_ns, sampled_ns_of(t), __ATOMIC_RELAXED);
     t->sampled = false;
 }
 
@@ -281,11 +288,38 @@ static uint64_t sampled_ns(struct process *p)
 {
     uint64_t ns = __atomic_load_n(&p->sampled_ns, __ATOMIC_RELAXED);
     for (struct thread *t = p->threads; t; t = t->next)
-        if (t->tid && t->sampled) {
-            uint64_t at = now(t);
-            ns += at > t->clock_start ? at - t->clock_start : 0;
-        }
+        if (t->tid && t->sampled)
+            ns += sampled_ns_of(t);
     return ns;
+}
+
+bool sample_pause(struct thread *t)
+{
+    if (!t || !t->sampled || t->paused_at)
+        return false;
+    t->paused_at = now(t);
+    return true;
+}
+
+void sample_continue(struct thread *t)
+{
+    if (t->paused_at)
+        t->clock_start += now(t) - t->paused_at;
+    t->paused_at = 0;
+}
+
+void sample_pause_all(struct process *p)
+{
+    for (struct thread *t = p->threads; t; t = t->next)
+        if (t->tid)
+            sample_pause(t);
+}
+
+void sample_continue_all(struct process *p)
+{
+    for (struct thread *t = p->threads; t; t = t->next)
+        if (t->tid && t->sampled)
+            sample_continue(t);
 }
 
 struct sample_totals sample_totals(struct process *p)

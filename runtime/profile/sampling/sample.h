@@ -31,5 +31,11 @@ void sample_forget(void);
 /* What the program would have done with a signal that the clocks use; NULL: it is the program's. */
 struct sigaction *sample_programs_action(int signal);
 struct sample_totals sample_totals(struct process *p);
+/* While no sample is kept, time is not among what samples stand for: of one thread, by itself, or
+ * of all. */
+bool sample_pause(struct thread *t);
+void sample_continue(struct thread *t);
+void sample_pause_all(struct process *p);
+void sample_continue_all(struct process *p);
 
 #endif

@@ -178,6 +178,22 @@ class Samples(RecorderTest):
             with sequential.scattering():
                 self.assertGreater(min(rates), 0.8 * max(rates))
 
+    def test_time_that_is_not_sampled(self):
+        """While the recording is written or does not go on, no sample is kept: what samples stand for is the rest."""
+        program = self.build("writes.c", *FLAGS)
+        for how, rate in ("writes", 1000), ("writes", 10000), ("stops", 1000):
+            with self.subTest(how=how, rate=rate):
+                sequential.measure(f"{how} at {rate} Hz", lambda how=how, rate=rate: self.not_sampled(program, how, rate))
+
+    def not_sampled(self, program, how, rate):
+        self.setUp()
+        r = self.run_program([program, how], RATE=rate)
+        side, cpu = self.recording(program).side, float(r.stdout.split()[-1])
+        if side.process["clock"] != 1:
+            self.skipTest("no perf_event_open here")
+        with sequential.scattering():
+            self.assertAlmostEqual(side.process["samples"] / (side.process["millihertz"] / 1000), cpu, delta=0.1 * cpu)
+
     def test_without_stacks(self):
         recording, _ = self.busy(0.3, STACKS=0)
         self.assertTrue(all(parent == 1 for parent, _, _ in recording.side.nodes.values()))
