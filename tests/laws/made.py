@@ -18,6 +18,11 @@ READY_WAIT = 2**32  # could run, but no CPU was free
 SLICE = 10**7
 UNIT_NS, UNIT_COUNT, UNIT_BYTES = range(3)
 PHASE, BEGINS, ENDS = range(3)
+FUTEX, READ, NANOSLEEP = 202, 0, 35
+# (kind, address, name): two locks in one array, two static ones, two files of one name in two folders.
+RESOURCES = [(1, 0x405000, "locks"), (1, 0x405028, "locks"), (1, 0x406040, "lock"), (1, 0x4060c0, "lock"),
+             (1, 0x407000, "g_cache"), (6, 9, "/data/log"), (6, 9, "/other/log")]
+LOCKS, FILES = range(5), range(5, 7)
 NAMES = ["work", "step", "parse", "emit", "hash", "leaf", "visit", "main_loop", "_ZN3box4openEi", "_Z4sortIiEvPT_"]
 PLACE = 8  # bytes of code of one line
 
@@ -62,6 +67,8 @@ class Sample:
     weight: int
     stack: tuple  # frames, outermost first: (object, address); objects are numbers of the recording
     labels: tuple = ()
+    resource: "int | None" = None  # of World.resources, that it waited for, `waits` times
+    waits: int = 0
 
 
 class Labelled(Run):
@@ -197,10 +204,10 @@ class World:
             if self.has_kernel and random.random() < .3:
                 frames.append(("kernel", random.choice([0, 1, FAULT])))
             if self.has_waits and random.random() < .4:
-                frames.append(("wait", random.choice([202, 0, 35, READY_WAIT])))
+                frames.append(("wait", random.choice([FUTEX, READ, NANOSLEEP, READY_WAIT])))
             if self.has_cuts and random.random() < .4:
-                frames = [("cut", random.randrange(5))] + frames[1:]
-            stacks.append(tuple(frames) if len(frames) else tuple(frames))
+                frames = [("cut", random.randrange(5))] + (frames[1:] or frames)
+            stacks.append(tuple(frames))
         return stacks
 
     def make_samples(self, count):
@@ -212,8 +219,12 @@ class World:
             weight = times * period + (random.randrange(period) if random.random() < .2 else 0)
             labels = tuple((key, random.choice(self.label_values)) for key in ("load", "user")
                            if self.label_values and random.random() < .6)
-            samples.append(Sample(random.randrange(len(self.threads)), random.randrange(self.slices), event,
-                                  times, weight, random.choice(stacks), labels))
+            one = Sample(random.randrange(len(self.threads)), random.randrange(self.slices), event,
+                         times, weight, random.choice(stacks), labels)
+            if one.stack[-1] in (("wait", FUTEX), ("wait", READ)) and random.random() < .8:
+                one.resource = random.choice(LOCKS if one.stack[-1][1] == FUTEX else FILES)
+                one.waits = random.randint(1, times)
+            samples.append(one)
         return sorted(samples, key=lambda s: (s.slice, s.thread, s.event))
 
     # What is true.
@@ -234,20 +245,45 @@ class World:
             return [((number, index), one.name, None, 0)]
         chain, line = [], scope.line + place
         while scope:
-            key = (number, index) if not scope.parent else (number, "inlined", scope.function, scope.file, scope.line)
+            key = (number, index) if not scope.parent else (number, "inlined", scope.function)
             chain.insert(0, (key, scope.function, scope.file, line))
             line, scope = scope.call_line, scope.parent
         return chain
 
-    def own(self, samples, by=lambda chain: chain[-1][1]):
-        """Weights by what `by` makes of the innermost frame's chain."""
-        sums = collections.Counter()
-        for s in samples:
-            sums[by(self.chain(s.stack[-1]))] += s.weight
-        return dict(sums)
-
     def of_event(self, event=0, samples=None):
         return [s for s in (self.samples if samples is None else samples) if s.event == event]
+
+    def weight(self, samples, event=0):
+        """In the unit of reports: samples of the event's period."""
+        return sum(s.weight for s in samples) / self.events[event][2]
+
+    def own(self, samples):
+        """(name, weight) of each function that has samples of its own, sorted: functions of one name stand each
+        for itself. What is no function, as code of the kernel, is one row without a name."""
+        sums, names = collections.Counter(), {}
+        for s in samples:
+            key, name, _, _ = self.chain(s.stack[-1])[-1]
+            key = "" if name.startswith("[") else key
+            sums[key] += s.weight
+            names[key] = "" if key == "" else name
+        return sorted([names[key], weight / PERIOD] for key, weight in sums.items() if weight)
+
+    def with_callees(self, samples):
+        """The same of samples in whose stack a function is, functions alone."""
+        sums, names = collections.Counter(), {}
+        for s in samples:
+            for key, name in {(key, name) for frame in s.stack for key, name, _, _ in self.chain(frame)}:
+                sums[key] += s.weight
+                names[key] = name
+        return sorted([names[key], weight / PERIOD] for key, weight in sums.items()
+                      if weight and not names[key].startswith("["))
+
+    def own_lines(self, samples):
+        """(file, line, weight), sorted; (None, 0) for what has no line."""
+        sums = collections.Counter()
+        for s in samples:
+            sums[self.chain(s.stack[-1])[-1][2:]] += s.weight
+        return sorted([file or "", line, weight / PERIOD] for (file, line), weight in sums.items() if weight)
 
     # What is written.
 
@@ -288,8 +324,8 @@ class World:
                 + leb(len(functions)) + b"".join(functions) + leb(len(scopes)) + b"".join(scopes)
                 + leb(len(places)) + b"".join(places))
 
-    def recording(self, samples=None, **facts):
-        """A Run of these samples, or of all."""
+    def recording(self, samples=None, without=(), **facts):
+        """A Run of these samples, or of all; it knows nothing of the objects `without`."""
         samples = self.samples if samples is None else samples
         cpu = sum(s.weight for s in samples if s.event == 0 and self.is_busy(s))
         taken = sum(s.count for s in samples)
@@ -299,7 +335,9 @@ class World:
         run.events = list(self.events)
         numbers = {}
         for one in self.objects:
-            numbers[one.number] = run.object(FILE, one.path, one.build_id, high=0x100000, bits=2 | 8 | 4 * (not one.has_lines))
+            numbers[one.number] = run.object(FILE, one.path, one.build_id, high=0x100000, bits=2 | 8 | 4 * (not one.has_lines and one.number not in without))
+            if one.number in without:
+                continue
             if one.has_lines:
                 run.excerpts.append((numbers[one.number], self.excerpt(one)))
             else:
@@ -321,7 +359,27 @@ class World:
             run.sample([(numbers[number], address) for number, address in s.stack], s.count, s.thread, s.slice,
                        s.event, s.weight)
             run.set_of.append(sets.index(s.labels) + 1 if s.labels else 0)
+        self.put_waits(run, numbers, samples)
         return run
+
+    def put_waits(self, run, numbers, samples):
+        """What was waited for, and bytes that came of files: 100 a sample."""
+        known, read = {}, 0
+        for s in samples:
+            if s.resource is None:
+                continue
+            kind, address, name = RESOURCES[s.resource]
+            process = self.threads[s.thread][0] if s.resource in LOCKS else None
+            key = process, s.resource
+            if key not in known:
+                known[key] = run.add(run.resources, kind, process, address, name)
+            frames = [(numbers[number], at) for number, at in s.stack]
+            run.wait(frames, known[key], thread=s.thread, waits=s.waits, ns=s.weight)
+            if s.resource in FILES:
+                run.transfers.append((s.thread, known[key], run.node(*frames), 0, 1, 100, 0))
+                read += 100
+        if run.transfers:
+            run.transferred.append((read + 50, 0, len(run.transfers) + 1, 0, 0, 0))
 
     @staticmethod
     def is_busy(sample):

@@ -1,52 +1,52 @@
-"""Laws of recordings: what flat, lines, graph, tree, diff, store and the exports say of one recording
-has to agree, and to agree with what is true of it. made.py makes the recordings."""
+"""recordings.py: laws of recordings. The kinds stand in table.py, the laws in *_laws.py; below are the laws
+that the product does not keep yet, and inputs that failed once."""
 
-import laws
-from laws import NOTHING
+import laws  # noqa: F401
+import pair_laws  # noqa: F401
+import parts_laws  # noqa: F401
+import said_laws  # noqa: F401
+import same_laws  # noqa: F401
+from table import TABLE
 
-TABLE = laws.Table("recordings", __file__)
-import made  # noqa: E402
+expect = TABLE.expect
 
-
-def write(subject, **features):
-    subject.world = made.World(subject.random, subject.folder, **features)
-    subject.world.recording().write(subject.folder / "r.monarc")
-    subject.recording = "r.monarc"
-
-
-@TABLE.kind
-def plain(subject):
-    write(subject, threads=1)
-
-
-@TABLE.kind
-def inlined(subject):
-    write(subject, inlines=True, threads=3)
-
-
-@TABLE.law()
-def flat_is_the_whole(subject):
-    """Rows of flat and what they leave out are the whole, and so is what stands in the samples."""
-    table = subject.json("flat", "--all", subject.recording)
-    rows = sum(row["self_samples"] for row in table["functions"])
-    whole = table["summary"]["samples"]
-    subject.equal(rows + table["summary"]["unattributed_samples"], whole, "rows")
-    truth = sum(s.weight for s in subject.world.of_event()) / made.PERIOD
-    subject.equal(whole, truth, "samples of the whole")
-
-@TABLE.law()
-def functions_have_their_own(subject):
-    """Self times by name are those of the samples."""
-    table = subject.json("flat", "--all", subject.recording)
-    found = {}
-    for row in table["functions"]:
-        if row["self_samples"]:
-            found[row["linkage_name"]] = found.get(row["linkage_name"], 0) + row["self_samples"]
-    truth = {}
-    world = subject.world
-    for name, weight in world.own(world.of_event()).items():
-        truth[name] = truth.get(name, 0) + weight / made.PERIOD
-    subject.equal({k: v for k, v in found.items() if not k.startswith("[")}, {k: v for k, v in truth.items() if not k.startswith("[")}, "self")
+expect("base_of_itself", "inlined", "flat --base: one side by host, one by inlined function", 2414704344)
+expect("base_of_itself", "labels", "flat --base: one side by host, one by inlined function", 3915330231)
+expect("base_of_itself", "threads", "flat --base: one side by host, one by inlined function", 2309036831)
+expect("base_of_itself", "twins", "flat --base: one side by host, one by inlined function", 288185937)
+expect("base_of_itself", "events", "flat --base: one side by host, one by inlined function", 694576904)
+expect("base_of_itself", "series", "flat --base: one side by host, one by inlined function", 2950257618)
+expect("base_of_itself", "several", "flat --base: one side by host, one by inlined function", 2790574676)
+expect("callgrind_is_read_back", "inlined", "read back, inlined functions are called NAME [inlined]", 2414704344)
+expect("callgrind_is_read_back", "labels", "read back, inlined functions are called NAME [inlined]", 3915330231)
+expect("callgrind_is_read_back", "threads", "read back, inlined functions are called NAME [inlined]", 2309036831)
+expect("callgrind_is_read_back", "twins", "read back, inlined functions are called NAME [inlined]", 288185937)
+expect("callgrind_is_read_back", "events", "read back, inlined functions are called NAME [inlined]", 694576904)
+expect("callgrind_is_read_back", "several", "read back, inlined functions are called NAME [inlined]", 2790574676)
+expect("csv_is_json", "events", "an event's name with a comma breaks the first line of CSV", 694576904, 864250412)
+expect("diff_text_is_json", "waits", "diff prints a margin of -1000.0 where it has none", 945351221, 2652705572)
+expect("diff_text_is_json", "series", "diff prints a margin of -1000.0 where it has none", 1308606480, 726642251)
+expect("intervals_are_equal", "inlined", "lines and flat estimate the interval of one row apart", 472474763)
+expect("intervals_are_equal", "labels", "lines and flat estimate the interval of one row apart", 1325779232)
+expect("intervals_are_equal", "events", "lines and flat estimate the interval of one row apart", 694576904)
+expect("intervals_are_equal", "threads", "lines and flat estimate the interval of one row apart", 2309036831)
+expect("intervals_are_equal", "twins", "lines and flat estimate the interval of one row apart", 887652107)
+expect("labels_add_up", "labels", "--by-label gives the time of inlined functions to their hosts", 3915330231)
+expect("threads_add_up", "inlined", "--by-thread gives the time of inlined functions to their hosts", 2414704344)
+expect("threads_add_up", "events", "--by-thread gives the time of inlined functions to their hosts", 694576904)
+expect("threads_add_up", "threads", "--by-thread gives the time of inlined functions to their hosts", 2309036831)
+expect("threads_add_up", "twins", "--by-thread gives the time of inlined functions to their hosts", 887652107)
+expect("losses_are_said", "lossy", "the head of graph and lines leaves out what was lost", 3621941968)
+expect("regions_are_whole", "phases", "a region that nests in itself ends at its inner end", 1420932058)
+expect("resources_have_their_own", "waits", "locks of one name are one row, wherever they are", 719539222)
+expect("series_is_its_runs", "series", "of a merged recording, processes and events are sums beside means", 1652559293)
+expect("series_window_is_a_mean", "series", "--from of a series cuts the first run alone", 1652559293)
+expect("series_waits_are_means", "series", "locks and io of a series are sums, and do not say so", 2791364737)
+expect("store_is_flat", "plain", "the history rounds shares, and keeps one of several rows of a name", 3454786064)
+expect("store_is_flat", "threads", "the history rounds shares, and keeps one of several rows of a name", 148038838)
+expect("store_is_flat", "lossy", "the history rounds shares, and keeps one of several rows of a name", 3617621027)
+expect("store_is_flat", "inlined", "the history rounds shares, and keeps one of several rows of a name", 3053316794)
+expect("store_is_flat", "twins", "the history rounds shares, and keeps one of several rows of a name", 288185937)
 
 if __name__ == "__main__":
     TABLE.main()

@@ -1,0 +1,245 @@
+"""same_laws.py: one quantity is the same number wherever it is printed."""
+
+import base64
+import collections
+import json
+import os
+import re
+import subprocess
+import zlib
+
+from laws import NOTHING
+from table import PERIOD, SINGLE, flat, functions, law
+
+ALL = SINGLE + ("several",)
+
+
+def own(rows, name="linkage_name"):
+    """(name, samples) as functions() has them, of rows of another report."""
+    return functions({"functions": [{**row, "linkage_name": row[name] or ""} for row in rows]})
+
+
+@law(*SINGLE)
+def info_has_all(subject):
+    """Samples and weights of info are those that were recorded, of each event."""
+    world = subject.world
+    table = subject.json("info", "r.monarc")["files"][0]
+    subject.equal([[e["samples"], e["weight"]] for e in table["events"]],
+                  [[sum(s.count for s in world.of_event(i)), sum(s.weight for s in world.of_event(i))]
+                   for i in range(len(world.events))], "events")
+    subject.equal([t["name"] for t in table["threads"]], [t[2] for t in world.threads], "threads")
+
+
+@law(*ALL)
+def graph_is_flat(subject):
+    """Entries of the graph have the self times and totals of flat."""
+    table = subject.json("graph", "--entries", "r.monarc")
+    entries = [e for e in table["entries"] if e["kind"] == "function"]
+    subject.equal(own(entries), flat(subject), "self")
+    if any(e["cycle"] for e in entries):
+        return
+    totals = [[e["linkage_name"], e["self_samples"] + e["callees_samples"]] for e in entries]
+    wanted = [[f["linkage_name"], f["total_samples"]] for f in subject.json("flat", "--all", "r.monarc")["functions"]]
+    subject.equal(sorted(t for t in totals if t[1] and not t[0].startswith("[")),
+                  sorted(t for t in wanted if t[1] and not t[0].startswith("[")), "totals")
+
+
+@law(*ALL)
+def tree_is_flat(subject):
+    """Nodes of the tree have the self times of flat, and each node is what it has itself and its children."""
+    table = subject.json("graph", "--tree", "r.monarc")
+    rows = [row for tree in table["trees"] for row in tree["rows"]]
+    sums = collections.Counter()
+    for row in rows:
+        sums[row["linkage_name"], row["address"] if not row["is_inlined"] else "", row.get("object")] += row["self_samples"]
+    subject.equal(functions({"functions": [{"linkage_name": key[0], "self_samples": s} for key, s in sums.items()]}),
+                  flat(subject), "self")
+    for tree in table["trees"]:
+        open_rows = []
+        for row in [*tree["rows"], {"depth": -1}]:
+            while open_rows and open_rows[-1][0]["depth"] >= row["depth"]:
+                top, left = open_rows.pop()
+                subject.equal(left, 0, f"what {top['name']} has beside its own and its callees")
+            if row["depth"] >= 0:
+                if open_rows and open_rows[-1][0]["depth"] == row["depth"] - 1:
+                    open_rows[-1][1] -= row["total_samples"]
+                open_rows.append([row, row["total_samples"] - row["self_samples"]])
+    subject.equal(sum(row["self_samples"] for row in rows), sum(s for _, s in flat(subject)), "the whole")
+
+
+@law(*SINGLE)
+def lines_are_flat(subject):
+    """The lines of a function have its samples together."""
+    done = subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2))
+    if done.returncode:
+        return NOTHING
+    lines = subject.json("lines", "--all", "r.monarc")["lines"]
+    sums, of = collections.Counter(), collections.defaultdict(list)
+    for row in lines:
+        sums[row["linkage_name"]] += row["self_samples"]
+        of[row["linkage_name"]].append(row)
+    wanted = collections.Counter()
+    table = subject.json("flat", "--all", "r.monarc")["functions"]
+    for row in table:
+        wanted[row["linkage_name"]] += row["self_samples"]
+    subject.equal({k: v for k, v in sums.items() if v}, {k: v for k, v in wanted.items() if v}, "samples")
+    return None
+
+
+@law(*SINGLE)
+def intervals_are_equal(subject):
+    """A function with one line has the interval of that line in flat and in lines."""
+    if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
+        return NOTHING
+    of, judged = collections.defaultdict(list), False
+    for row in subject.json("lines", "--all", "r.monarc")["lines"]:
+        of[row["linkage_name"]].append(row)
+    names = collections.Counter(f["linkage_name"] for f in subject.json("flat", "--all", "r.monarc")["functions"])
+    for f in subject.json("flat", "--all", "r.monarc")["functions"]:
+        rows = of[f["linkage_name"]]
+        if len(rows) == 1 and names[f["linkage_name"]] == 1 and f["self_samples"]:
+            judged = True
+            for side in "self_share_low", "self_share_high":
+                subject.equal(rows[0][side], f[side], f"{f['name']} {side}")
+    return None if judged else NOTHING
+
+
+@law("inlined", "threads", "labels", "twins")
+def annotate_is_lines(subject):
+    """Lines of annotate have the samples of lines."""
+    world = subject.world
+    paths = {f.file for o in world.objects if o.has_lines for f in o.functions} | {f"{subject.folder}/src/h.h"}
+    for path in paths:
+        file = subject.folder / path
+        file.parent.mkdir(exist_ok=True)
+        if not file.exists():
+            file.write_text("".join(f"line {i}\n" for i in range(1, 200)))
+    if subject.run("lines", "--json", "--all", "r.monarc", status=(0, 2)).returncode:
+        return NOTHING
+    wanted = collections.Counter()
+    for row in subject.json("lines", "--all", "r.monarc")["lines"]:
+        if row["file"] and row["self_samples"]:
+            wanted[row["file"], row["line"]] += row["self_samples"]
+    if not wanted:
+        return NOTHING
+    found = collections.Counter()
+    for file in subject.json("annotate", "--all", "r.monarc")["files"]:
+        for line in file["lines"]:
+            if line.get("samples") or line.get("self_samples"):
+                found[file.get("path") or file.get("file") or file.get("name"), line.get("line") or line.get("number")] += \
+                    line.get("self_samples", line.get("samples"))
+    subject.equal(dict(found), dict(wanted), "annotate")
+    return None
+
+
+@law(*ALL)
+def folded_is_flat(subject):
+    """Folded stacks end in the functions of flat, with their samples, and monarc reads them as it wrote them."""
+    sums = collections.Counter()
+    for line in subject.text("export", "--format", "folded", "r.monarc").splitlines():
+        path, _, count = line.rpartition(" ")
+        sums[path.rpartition(";")[2]] += int(count) / PERIOD
+    wanted = collections.Counter()
+    for row in subject.json("flat", "--all", "r.monarc")["functions"]:
+        wanted[row["name"]] += row["self_samples"]
+    other = {k: v for k, v in sums.items() if not k.startswith("[")}
+    subject.equal(sum(sums.values()), sum(wanted.values()), "the whole")
+    subject.equal(len(other), len({k for k, v in wanted.items() if v and not k.startswith("[")}), "functions")
+    subject.equal(sorted(other.values()), sorted(v for k, v in wanted.items() if v and not k.startswith("[")), "functions")
+
+
+def read_back(subject, form, unit):
+    name = f"x.{form}"
+    subject.run("export", "--format", form, "-o", name, "r.monarc")
+    table = subject.json("flat", "--all", name)
+    found, wanted = collections.Counter(), collections.Counter()
+    for row in table["functions"]:
+        found[row["name"]] += row["self_samples"] / unit
+    for row in subject.json("flat", "--all", "r.monarc")["functions"]:
+        wanted[row["name"]] += row["self_samples"]
+    subject.equal(sum(found.values()), sum(wanted.values()), f"the whole, by {form}")
+    subject.equal({k: v for k, v in found.items() if v and not k.startswith("[")},
+                  {k: v for k, v in wanted.items() if v and not k.startswith("[")}, f"functions, by {form}")
+
+
+@law(*ALL)
+def pprof_is_read_back(subject):
+    """Of a pprof profile that was exported, flat says what it says of the recording."""
+    read_back(subject, "pprof", 1)
+
+
+@law(*ALL)
+def folded_is_read_back(subject):
+    """Of folded stacks that were exported, flat says what it says of the recording."""
+    read_back(subject, "folded", PERIOD)
+
+
+@law(*ALL)
+def callgrind_is_read_back(subject):
+    """Of a callgrind file that was exported, flat says what it says of the recording."""
+    read_back(subject, "callgrind", PERIOD)
+
+
+@law(*ALL)
+def speedscope_is_flat(subject):
+    """The stacks of speedscope end in the functions of flat, with their samples."""
+    data = json.loads(subject.run("export", "--format", "speedscope", "r.monarc").stdout)
+    sums, frames = collections.Counter(), data["shared"]["frames"]
+    for profile in data["profiles"]:
+        if profile["name"].endswith(", cpu"):
+            for stack, weight in zip(profile["samples"], profile["weights"]):
+                if stack:
+                    sums[frames[stack[-1]]["name"]] += weight / PERIOD
+    wanted = collections.Counter()
+    for row in subject.json("flat", "--all", "r.monarc")["functions"]:
+        wanted[row["name"]] += row["self_samples"]
+    subject.equal({k: v for k, v in sums.items() if not k.startswith("[")},
+                  {k: v for k, v in wanted.items() if v and not k.startswith("[")}, "functions")
+
+
+@law("plain", "inlined", "threads", "events", "waits", "lossy", "twins", "several")
+def page_is_flat(subject):
+    """The data of the page has the self times and totals of flat."""
+    subject.run("html", "-o", "x.html", "r.monarc")
+    page = page_data(subject.folder / "x.html")
+    profile = page["profile"]
+    rows = profile["functions"]
+    found = sorted([s for s in rows["self"] if s])
+    wanted = sorted(f["self_samples"] for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["self_samples"])
+    subject.equal(found, wanted, "self")
+
+
+def page_data(path):
+    block = re.search(r'<script type="text/plain" id="data">([^<]*)</script>', path.read_text())[1]
+    return json.loads(zlib.decompress(base64.b64decode(block), -15))
+
+
+@law("plain", "inlined", "threads", "lossy", "twins", "several")
+def screen_is_flat(subject):
+    """The terminal's list of functions has the figures of flat, rounded alike."""
+    screens = os.environ.get("SCREENS") or "/nowhere"
+    if not os.path.exists(screens):
+        return NOTHING
+    text = subprocess.run([screens, "60", "200", "r.monarc"], cwd=subject.folder, input=b"\n", capture_output=True,
+                          timeout=600).stdout.decode()
+    shown = [line.split()[0] for line in text.splitlines() if re.match(r" *(?!0\.00)\d+\.\d\d ", line)]
+    wanted = [f"{f['self_share'] * 100:.2f}" for f in subject.json("flat", "--all", "r.monarc")["functions"]
+              if f["self_share"] >= 0.00005]
+    subject.equal(shown, wanted, "self%")
+    return None
+
+
+@law("plain", "inlined", "threads", "lossy", "twins")
+def store_is_flat(subject):
+    """The history has the time of each function, by name the sum of all of that name, and of the whole."""
+    subject.run("store", "add", "--file", "h.db", "--commit", "c1", "r.monarc")
+    table = subject.json("flat", "--all", "r.monarc")
+    total = subject.json("store", "trend", "--file", "h.db", "--total")["points"][0]["value"]
+    subject.equal(total, table["summary"]["recording"]["cpu_time"], "--total")
+    sums = collections.Counter()
+    for row in table["functions"]:
+        if not row["name"].startswith("["):
+            sums[row["name"]] += row["self_time"]
+    name = subject.random.choice(sorted(n for n, v in sums.items() if v))
+    value = subject.json("store", "trend", "--file", "h.db", name)["points"][0]["value"]
+    subject.equal(value, sums[name], name)
