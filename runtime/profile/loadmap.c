@@ -26,10 +26,9 @@ static void read_build_id(struct object *o, const char *at, uint64_t size)
         if (whole > size)
             return;
         const char *name = at + sizeof *n;
-        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && text_equal(name, "GNU") &&
-            n->n_descsz <= MOST_BUILD_ID) {
-            o->build_id_size = n->n_descsz;
-            bytes_copy(o->build_id, name + round4(n->n_namesz), n->n_descsz);
+        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && text_equal(name, "GNU")) {
+            o->build_id_size = n->n_descsz < MOST_BUILD_ID ? n->n_descsz : MOST_BUILD_ID;
+            bytes_copy(o->build_id, name + round4(n->n_namesz), o->build_id_size);
             return;
         }
         at += whole;

@@ -11,6 +11,7 @@
  * the end: functions of one table of symbols alone, places of all. Answers are binary searches. */
 #include "objfile/object.h"
 
+#include "base/build_id.h"
 #include "base/bytes.h"
 #include "base/map.h"
 #include "objfile/private.h"
@@ -413,7 +414,7 @@ size_t excerpt_frames(struct object *o, uint64_t address, struct object_frame *f
     return len;
 }
 
-/* The same file: its build-id begins as the excerpt's does, or neither has one. */
+/* The same file: its build-id is the excerpt's, or neither has one. */
 struct object *excerpt_file(const struct object *o)
 {
     struct excerpt *x = o->excerpt;
@@ -422,10 +423,7 @@ struct object *excerpt_file(const struct object *o)
     x->behind_sought = true;
     x->behind = o->path[0] == '/' ? object_open(o->path, NULL, NULL, NULL) : NULL;
     struct bytes id = x->behind ? object_build_id(x->behind) : (struct bytes){0};
-    size_t len = id.len < x->build_id.len ? id.len : x->build_id.len;
-    bool is_same =
-        x->behind && !id.len == !x->build_id.len && (!len || !memcmp(id.at, x->build_id.at, len));
-    if (x->behind && !is_same) {
+    if (x->behind && !build_id_same(id, x->build_id)) {
         object_close(x->behind);
         x->behind = NULL;
     }

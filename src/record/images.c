@@ -21,7 +21,7 @@
  *     after     a-- x --e======== z ========f-- y --d      what z covers is gone */
 #include "record/images.h"
 
-#include "base/bytes.h"
+#include "base/build_id.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "objfile/object.h"
@@ -96,10 +96,8 @@ static bool images_is_twin(struct images *s, uint32_t number, const struct image
     struct stat st;
     if (!file || image->object.is_deleted || (image->told_bytes != 0) == (id->build_id.len != 0))
         return false;
-    if (id->build_id.len) {
-        struct bytes own = object_build_id(file);
-        return own.len >= id->build_id.len && !memcmp(own.at, id->build_id.at, id->build_id.len);
-    }
+    if (id->build_id.len)
+        return build_id_same(object_build_id(file), id->build_id);
     return stat(image->object.path, &st) == 0 && st.st_ino == id->inode && st.st_dev == id->device;
 }
 
@@ -176,8 +174,7 @@ static bool images_is_recorded_file(const struct images *s, const struct image *
     struct bytes id = object_build_id(o);
     struct stat st;
     if (recorded->build_id_bytes)
-        return id.len >= recorded->build_id_bytes &&
-               !memcmp(id.at, recorded->build_id, recorded->build_id_bytes);
+        return build_id_same(id, (struct bytes){recorded->build_id, recorded->build_id_bytes});
     return s->is_replayed || !image->inode || stat(path, &st) ||
            (st.st_ino == image->inode && st.st_dev == image->device);
 }
@@ -215,8 +212,13 @@ static struct object *images_find_kept_file(struct images *s, const struct image
         return NULL;
     for (uint32_t i = 0; i < o->build_id_bytes; i++)
         snprintf(hex + (size_t)2 * i, 3, "%02x", o->build_id[i]);
-    return images_open_at(
-        s, image, arena_printf(&s->arena, "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2));
+    struct bytes id = {o->build_id, o->build_id_bytes};
+    struct object *found = NULL;
+    for (size_t len = id.len; len && !found; len = build_id_shorter(id, len))
+        found = images_open_at(s, image,
+                               arena_printf(&s->arena, "%s/.debug/.build-id/%.2s/%.*s/elf", home,
+                                            hex, (int)(2 * len - 2), hex + 2));
+    return found;
 }
 
 /* Where a process shows a file that it has mapped and that is under no path. */
@@ -307,8 +309,7 @@ static struct object *images_open_vdso(const struct images *s)
     size_t len = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
     struct object *o = object_open_memory((struct bytes){at, len}, "[vdso]", NULL, NULL);
     struct bytes id = o ? object_build_id(o) : (struct bytes){0};
-    bool is_it = !s->is_replayed ||
-                 (id.len && id.len == s->vdso_id.len && !memcmp(id.at, s->vdso_id.at, id.len));
+    bool is_it = !s->is_replayed || (id.len && build_id_same(id, s->vdso_id));
     if (!o || is_it)
         return o;
     object_close(o);
@@ -352,9 +353,11 @@ struct object *images_open(struct images *s, uint32_t number)
     struct recording_object *o = &image->object;
     o->is_read = o->kind == RECORDING_OBJECT_FILE;
     struct bytes id = object_build_id(image->file);
-    if (!o->build_id_bytes && id.len) {
+    /* The file's own, of which less may have been recorded. */
+    if (id.len) {
         size_t len = id.len < RECORDING_BUILD_ID_BYTES ? id.len : RECORDING_BUILD_ID_BYTES;
         o->build_id_bytes = (uint32_t)len;
+        memset(o->build_id, 0, sizeof o->build_id);
         memcpy(o->build_id, id.at, len);
     }
     const struct object_facts *facts = object_facts(image->file);

@@ -14,6 +14,7 @@
  * of the debug information of measured functions. */
 #include "session/source_profiles.h"
 
+#include "base/build_id.h"
 #include "base/path.h"
 #include "session/arcs_profile.h"
 #include "session/imported.h"
@@ -413,7 +414,7 @@ static bool add_fdata(struct source_inputs *s, const char *path, struct err *e)
 /* Both have one, and it is the same. */
 static bool is_same_id(const struct recording_object *o, struct bytes id)
 {
-    return o->build_id_bytes && o->build_id_bytes == id.len && !memcmp(o->build_id, id.at, id.len);
+    return o->build_id_bytes && build_id_same((struct bytes){o->build_id, o->build_id_bytes}, id);
 }
 
 /* Marks the objects of the recording that are the program: those of its build-id, or of its name

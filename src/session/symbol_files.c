@@ -14,6 +14,7 @@
  * all the same. */
 #include "session/symbol_files.h"
 
+#include "base/build_id.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/late.h"
@@ -65,20 +66,6 @@ static struct bytes symbol_recorded_id(const struct recording_object *o)
     return (struct bytes){o->build_id, o->build_id_bytes};
 }
 
-/* A build-id longer than a recording holds is as long as that. */
-static struct bytes symbol_own_id(const struct object *o)
-{
-    struct bytes id = object_build_id(o);
-    id.len = id.len < RECORDING_BUILD_ID_BYTES ? id.len : RECORDING_BUILD_ID_BYTES;
-    return id;
-}
-
-/* Two files without build-ids count as the same: there is nothing to tell them apart by. */
-static bool symbol_same_id(struct bytes a, struct bytes b)
-{
-    return a.len == b.len && (!a.len || !memcmp(a.at, b.at, a.len));
-}
-
 /* --- folders --------------------------------------------------------------------------------- */
 
 /* The first of the files that may be there and may know more. */
@@ -106,11 +93,11 @@ static bool symbol_walk(struct symbol_files *f, const char *from, struct err *e)
         if (at->fts_info == FTS_F || is_link) {
             struct object *o = object_open(at->fts_path, NULL, NULL, &why);
             if (o) {
-                struct bytes id = symbol_own_id(o);
+                struct bytes id = object_build_id(o), key = build_id_key(id);
                 if (id.len)
                     vec_push(&f->found,
                              ((struct symbol_file){
-                                 intern(&f->ids, (const char *)id.at, id.len),
+                                 intern(&f->ids, (const char *)key.at, key.len),
                                  arena_copy(&f->arena, at->fts_path, strlen(at->fts_path))}));
                 object_close(o);
             }
@@ -152,12 +139,17 @@ static const char *symbol_ask_server(struct symbol_files *f, const struct record
     char *path = NULL;
     if (!s->client || !o->build_id_bytes)
         return NULL;
-    int fd = s->find_debuginfo(s->client, o->build_id, (int)o->build_id_bytes, &path);
-    if (fd < 0)
-        fd = s->find_executable(s->client, o->build_id, (int)o->build_id_bytes, &path);
+    struct bytes id = symbol_recorded_id(o);
+    int fd = -1, why = 0;
+    for (size_t len = id.len; len && fd < 0; len = build_id_shorter(id, len)) {
+        fd = s->find_debuginfo(s->client, o->build_id, (int)len, &path);
+        if (fd < 0)
+            fd = s->find_executable(s->client, o->build_id, (int)len, &path);
+        why = why ? why : -fd; /* of the build-id as it was recorded */
+    }
     if (fd < 0) {
         /* Not a failure of the command: the object may do without. */
-        f->trouble = arena_printf(&f->arena, "%s: %s", path_base_name(o->path), strerror(-fd));
+        f->trouble = arena_printf(&f->arena, "%s: %s", path_base_name(o->path), strerror(why));
         return NULL;
     }
     close(fd);
@@ -223,7 +215,7 @@ static void symbol_try(struct symbol_files *f, const char *path, const struct re
     struct object *next =
         object_open(path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, &why);
     symbol_note_unread(f, &why);
-    bool is_it = next && symbol_same_id(symbol_own_id(next), symbol_recorded_id(o)) &&
+    bool is_it = next && build_id_same(object_build_id(next), symbol_recorded_id(o)) &&
                  (!*best || symbol_richness_of(next) > symbol_richness_of(*best));
     if (!is_it) {
         object_close(next);
@@ -243,7 +235,7 @@ static struct object *symbol_open_recorded(struct symbol_files *f, const struct 
         object_open(o->path, &(struct object_options){.debug_dir = f->debug_dirs}, NULL, why);
     if (!file)
         return NULL;
-    *is_other = !symbol_same_id(symbol_own_id(file), symbol_recorded_id(o));
+    *is_other = !build_id_same(object_build_id(file), symbol_recorded_id(o));
     if (*is_other) {
         object_close(file);
         return NULL;
@@ -257,8 +249,8 @@ struct object *symbol_files_open(struct symbol_files *f, const struct recording_
     *is_other = false;
     *why = (struct err){0};
     struct object *best = symbol_open_recorded(f, o, is_other, why);
-    struct bytes id = symbol_recorded_id(o);
-    uint32_t number = id.len ? intern_find(&f->ids, (const char *)id.at, id.len) : INTERN_NONE;
+    struct bytes id = symbol_recorded_id(o), key = build_id_key(id);
+    uint32_t number = id.len ? intern_find(&f->ids, (const char *)key.at, key.len) : INTERN_NONE;
     for (size_t i = 0; i < f->found.len && number != INTERN_NONE; i++)
         if (f->found.at[i].id == number)
             symbol_try(f, f->found.at[i].path, o, &best);

@@ -16,6 +16,7 @@
  *          108 u16 most frames */
 #include "profile/import/perf.h"
 
+#include "base/build_id.h"
 #include "base/file.h"
 #include "base/sort.h"
 
@@ -304,16 +305,20 @@ static bool kernel_read(struct kernel_symbols *s)
     return s->all.len;
 }
 
-/* Notes of the kernel that runs: its build-id is in one of type 3, by "GNU". */
+/* Notes of the kernel that runs: its build-id is in one of type 3, by "GNU"; before the type stands
+ * its size. */
 static bool kernel_is_this(struct bytes id)
 {
     struct file_buffer notes = {0};
     bool is_this = false;
     if (!id.len || !file_read("/sys/kernel/notes", &notes, NULL))
         return false;
-    for (size_t i = 0; i + 16 + id.len <= notes.len && !is_this; i += 4)
-        is_this =
-            !memcmp(notes.at + i, "\3\0\0\0GNU", 8) && !memcmp(notes.at + i + 8, id.at, id.len);
+    for (size_t i = 8; i + 8 <= notes.len && !is_this; i += 4) {
+        uint32_t size;
+        memcpy(&size, notes.at + i - 4, sizeof size);
+        is_this = !memcmp(notes.at + i, "\3\0\0\0GNU", 8) && size <= notes.len - i - 8 &&
+                  build_id_same((struct bytes){notes.at + i + 8, size}, id);
+    }
     file_buffer_deinit(&notes);
     return is_this;
 }

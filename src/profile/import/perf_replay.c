@@ -63,8 +63,6 @@ void perf_replay_deinit(struct perf_replay *p)
 void perf_replay_build_id(struct perf_replay *p, const char *path, struct bytes id)
 {
     uint32_t number = intern(&p->build_ids.paths, path, strlen(path));
-    while (id.len > 1 && !id.at[id.len - 1] && id.len > 16) /* older files pad to 20 bytes */
-        id.len--;
     struct bytes kept = {(const uint8_t *)arena_copy(&p->arena, (const char *)id.at, id.len),
                          id.len};
     if (number == p->build_ids.ids.len)

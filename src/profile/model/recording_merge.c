@@ -17,6 +17,7 @@
 #include "profile/model/recording.h"
 
 #include "base/sort.h"
+#include "base/build_id.h"
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -40,6 +41,8 @@ static const char *merge_text(struct recording_merging *m, const char *text)
     return text ? arena_copy(&m->into->arena, text, strlen(text)) : NULL;
 }
 
+_Static_assert(RECORDING_BUILD_ID_BYTES == BUILD_ID_MOST_BYTES, "what recordings keep of one");
+
 bool recording_object_same(const struct recording_object *a, const struct recording_object *b)
 {
     if (a->kind != b->kind || a->kind == RECORDING_OBJECT_GENERATED)
@@ -48,8 +51,8 @@ bool recording_object_same(const struct recording_object *a, const struct record
         return true;
     bool has_ids = a->build_id_bytes && b->build_id_bytes;
     return !strcmp(a->path, b->path) && a->is_listed == b->is_listed &&
-           (!has_ids || (a->build_id_bytes == b->build_id_bytes &&
-                         !memcmp(a->build_id, b->build_id, a->build_id_bytes)));
+           (!has_ids || build_id_same((struct bytes){a->build_id, a->build_id_bytes},
+                                      (struct bytes){b->build_id, b->build_id_bytes}));
 }
 
 static uint32_t merge_object(struct recording_merging *m, const struct recording_object *o)
@@ -61,6 +64,11 @@ static uint32_t merge_object(struct recording_merging *m, const struct recording
             continue;
         same->low = o->low < same->low ? o->low : same->low;
         same->high = o->high > same->high ? o->high : same->high;
+        if (build_id_says_more((struct bytes){o->build_id, o->build_id_bytes},
+                               (struct bytes){same->build_id, same->build_id_bytes})) {
+            same->build_id_bytes = o->build_id_bytes;
+            memcpy(same->build_id, o->build_id, sizeof o->build_id);
+        }
         return i;
     }
     struct recording_object added = *o;

@@ -13,6 +13,7 @@
  * That is quadratic, so more than a million pairs are not compared, and `has_renames` says so. */
 #include "profile/analysis/compare/comparison.h"
 
+#include "base/build_id.h"
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -28,11 +29,11 @@
  * where the function has the same size, too. */
 static uint64_t identity_build(const struct functions *f, uint32_t function)
 {
-    struct bytes id = function_build_id(f, function);
+    struct bytes id = function_build_id(f, function), key = build_id_key(id);
     const struct function *at = &f->at[function];
     if (!at->is_unwind_range)
         return 0;
-    return 1 | (id.len ? hash_bytes(id.at, id.len) : (at->last - at->start) << 1);
+    return 1 | (id.len ? hash_bytes(key.at, key.len) : (at->last - at->start) << 1);
 }
 
 void identities_of(struct identities *ids, const struct functions *f, struct object *const *objects,
