@@ -83,7 +83,7 @@ need_browser() {
     fi
     [ -d build/npm/node_modules/speedscope ] && [ -d build/npm/node_modules/axe-core ] && return 0
     mkdir -p build/npm
-    if npm install --prefix build/npm --no-audit --no-fund playwright-core@1.65.1 axe-core@4.14.1 \
+    if npm install --prefix build/npm --engine-strict --no-audit --no-fund playwright-core@1.60.0 axe-core@4.14.1 \
         @duckdb/node-api@1.5.6-r.1 speedscope@1.25.0 >build/npm/install.log 2>&1; then
         return 0
     fi
@@ -97,7 +97,7 @@ need_clickhouse() {
     command -v npm >/dev/null 2>&1 || need_packages node || return 1
     [ -d build/npm/node_modules/chdb ] && return 0
     mkdir -p build/npm
-    npm install --prefix build/npm --no-audit --no-fund chdb@3.4.0 >build/npm/clickhouse.log 2>&1 && return 0
+    npm install --prefix build/npm --engine-strict --no-audit --no-fund chdb@3.4.0 >build/npm/clickhouse.log 2>&1 && return 0
     tail -n 15 build/npm/clickhouse.log >&2
     echo "setup: npm could not install chdb" >&2
     return 1

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness import check_schema, monarc
 from parts import load_tests, slow
+from test_cover_llvm import VERSIONS
 
 SOURCE = """\
 int f(int n)
@@ -36,7 +37,7 @@ l:
 }
 """
 RIGHT = {2: 5, 3: 5, 4: 5, 5: 5, 6: 5, 7: 5, 8: 2, 9: 5, 10: 5, 11: 0, 13: 0, 16: 0, 17: 0}
-CLANG = next((v for v in range(39, 12, -1) if shutil.which(f"clang-{v}")), None)
+CLANG = max(VERSIONS, default=None)
 
 
 class Cross(unittest.TestCase):
@@ -122,7 +123,7 @@ class Cross(unittest.TestCase):
                            env={"LLVM_PROFILE_FILE": "p.profraw", "PATH": os.environ["PATH"]}, capture_output=True,
                            check=True)
 
-    @unittest.skipUnless(CLANG, "no clang")
+    @unittest.skipUnless(CLANG, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
     def test_gcc_and_clang(self):
         (self.folder / "p.c").write_text("""\
 int f(int n)
@@ -151,7 +152,8 @@ int main(void)
             self.assertIn(b"1 compared: ", done.stdout)
 
     @slow
-    @unittest.skipUnless(CLANG and shutil.which("csmith") and Path("/usr/include/csmith/csmith.h").exists(), "no csmith")
+    @unittest.skipUnless(CLANG and shutil.which("csmith") and Path("/usr/include/csmith/csmith.h").exists(),
+                         "no clang, or no csmith (packages csmith, libcsmith-dev)")
     def test_programs_of_csmith(self):
         """Both agree on all lines but those whose reason docs/coverage.md lists, and neither breaks a law."""
         seen = lines = differ = 0

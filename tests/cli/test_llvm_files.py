@@ -327,7 +327,7 @@ class EveryVersion(Files):
             self.assertIn(monarc("convert", "-o", "y.proftext", "odd.profraw", cwd=self.folder).returncode, (0, 2), at)
 
 
-@unittest.skipUnless(VERSIONS, "no clang with its llvm-cov and llvm-profdata is installed")
+@unittest.skipUnless(VERSIONS, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
 class Live(Files):
     def profiles(self, version, *options):
         """Of two programs, three runs each."""
@@ -398,7 +398,7 @@ class Live(Files):
         self.assertEqual(before, after)
 
 
-@unittest.skipUnless(VERSIONS, "no clang with its llvm-cov and llvm-profdata is installed")
+@unittest.skipUnless(VERSIONS, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
 class Values(Files):
     """Profiles of values, for the optimiser."""
 

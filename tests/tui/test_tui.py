@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/cli"))
 
 from harness import DEMO, PROGRAMS, SKIPPED, monarc, monarc_json, monarc_path  # noqa: E402
+from test_cover_llvm import VERSIONS  # noqa: E402
 from screen import PATIENCE_SECONDS, PROMPT, Screen, missing  # noqa: E402
 from test_html import HOSTILE, hostile_program  # noqa: E402
 
 DEMO_GMON = PROGRAMS / "demo.gmon"
 WIDE = {"columns": 160, "rows": 60}
-CLANGS = [v for v in range(14, 40) if shutil.which(f"clang-{v}") and shutil.which(f"llvm-profdata-{v}")]
 
 
 def build_calc(folder):
@@ -157,7 +157,7 @@ class Figures(Case):
                 f"{100 * branches['hit'] / branches['all']:.2f}",
                 f"{100 * functions['hit'] / functions['all']:.2f}"])
 
-    @unittest.skipUnless(CLANGS, "no clang with its profiles is installed")
+    @unittest.skipUnless(VERSIONS, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
     def test_program_and_profile_of_clang(self):
         """Figures are those of cover; the counts of lines stand beside the source."""
         folder = self.folder / "clang"
@@ -166,7 +166,7 @@ class Figures(Case):
                                     "int never(void)\n{\n    return 1;\n}\n"
                                     "int main(void)\n{\n    int sum = 0;\n    for (int i = 0; i < 8; i++)\n"
                                     "        sum += f(i);\n    return sum < 0;\n}\n")
-        subprocess.run([f"clang-{CLANGS[-1]}", "-fprofile-instr-generate", "-fcoverage-mapping", "-g", "-o", "prog", "p.c"],
+        subprocess.run([f"clang-{VERSIONS[-1]}", "-fprofile-instr-generate", "-fcoverage-mapping", "-g", "-o", "prog", "p.c"],
                        cwd=folder, check=True)
         subprocess.run(["./prog"], cwd=folder, check=True, env={"LLVM_PROFILE_FILE": "a.profraw"})
         screen = self.screen("prog", "a.profraw", until=r"p\.c", folder=folder, **WIDE)
