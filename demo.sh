@@ -29,7 +29,7 @@ show() {
 }
 
 need_packages build demo
-build_monarc
+build_monarc program # and no tests
 PATH=$PWD/build:$PATH
 rm -rf build/demo
 examples/build.sh build/demo

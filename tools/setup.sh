@@ -7,7 +7,7 @@
 #     need_packages GROUP...   build, demo, test, release (what .ci/run tests on another release), ci, browser
 #     need_browser             Chromium, Node.js and what drives it, for tests of pages; DuckDB and speedscope, for those of exports
 #     need_clickhouse          ClickHouse, for tests of queries
-#     build_monarc             build/monarc, a release build
+#     build_monarc [TARGET...] build/monarc, a release build; all of it, or what the targets are
 
 # Packages of a group. This is the only list.
 packages_of() {
@@ -17,7 +17,7 @@ packages_of() {
     demo) echo g++ gfortran graphviz ;; # newer libraries of Graphviz draw only with its programs beside them
     release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils curl binutils lld mold python3 python3-jsonschema clang-format \
-        mandoc groff-base xz-utils strace dwz tmux procps libc-devtools libcap2-bin musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 openmpi-bin libopenmpi-dev mpich libmpich-dev \
+        git mandoc groff-base xz-utils strace dwz tmux procps libc-devtools libcap2-bin musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 openmpi-bin libopenmpi-dev mpich libmpich-dev \
         zsh fish clang libclang-rt-dev llvm linux-perf shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
         gcc-s390x-linux-gnu libc6-dev-s390x-cross \
@@ -103,11 +103,11 @@ need_clickhouse() {
     return 1
 }
 
-# Quiet unless it fails.
+# Quiet unless it fails. With targets of Meson's, only these.
 build_monarc() {
     mkdir -p build
     if { [ -f build/build.ninja ] || meson setup build; } >build/setup.log 2>&1 &&
-        ninja -C build >build/build.log 2>&1; then
+        ninja -C build "$@" >build/build.log 2>&1; then
         return 0
     fi
     cat build/setup.log build/build.log 2>/dev/null | tail -n 40 >&2
