@@ -208,7 +208,7 @@ class Arcs(unittest.TestCase):
             return ([(line["line"], line["count"]) for line in source["lines"]],
                     covered["totals"], lines)
 
-    @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12")
+    @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
     def test_the_proposals_files_show_what_gccs_do(self):
         """cover and gcov of bbg and da, and of da with gcno, are those of the gcno and gcda."""
         self.run_program("-O0")
@@ -313,7 +313,7 @@ class Arcs(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(b"is of version 305e, other.bbg of 304e", done.stderr)
 
-    @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12")
+    @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
     def test_identities_come_from_real_notes(self):
         """da made into gcda beside its gcno is a profile that gcc takes for its own."""
         (self.dir / "t.c").write_text(USED)
@@ -353,7 +353,8 @@ class Arcs(unittest.TestCase):
                         .replace(b"/native", b"/FOLDER").replace(b"/proposal", b"/FOLDER"))
         return told
 
-    @unittest.skipUnless(gcov_version() == 12 and shutil.which("g++-12"), "needs gcc 12")
+    @unittest.skipUnless(gcov_version() == 12 and all(map(shutil.which, ("g++-12", "gcov-12"))),
+                         "needs gcc 12 (packages gcc-12, g++-12)")
     def test_converted_pairs_equal_native_ones(self):
         """Byte for byte: the text and JSON of gcov, cover in its formats, the files themselves when
         they are converted back, and the code that -fprofile-use makes of them."""
@@ -537,7 +538,7 @@ class Arcs(unittest.TestCase):
         self.convert("fixed.gcda", "again.gcda", "--repair", "--notes", notes)
         self.assertEqual((self.dir / "again.gcda").read_bytes(), fixed)
 
-    @unittest.skipUnless(gcov_version() == 12 and shutil.which("gcc-12"), "needs gcc 12")
+    @unittest.skipUnless(gcov_version() == 12 and shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
     def test_repair_of_threads(self):
         (self.dir / "t.c").write_text(THREADS)
         subprocess.run(["gcc-12", "--coverage", "-fprofile-update=single", "-pthread", "t.c", "-o",

@@ -1156,7 +1156,7 @@ def monarc_path():
 
 
 @slow
-@unittest.skipUnless(shutil.which("rustc") and 22 in VERSIONS, "no rustc with the llvm-cov of its LLVM")
+@unittest.skipUnless(shutil.which("rustc") and 22 in VERSIONS, "no rustc with the llvm-cov of its LLVM (packages rustc-web, clang-22, llvm-22)")
 class Rust(Live):
     def test_rust(self):
         self.write("r.rs", RUST)
@@ -1171,7 +1171,7 @@ class Rust(Live):
 
 
 @slow
-@unittest.skipUnless(shutil.which("rustc") and shutil.which("cargo"), "no cargo")
+@unittest.skipUnless(shutil.which("rustc") and shutil.which("cargo"), "no cargo (packages rustc-web, cargo-web)")
 class Workspace(Folder):
     def test_cargo_test(self):
         """`monarc cover` in the workspace finds target/debug/deps and the profiles; a generic is one function."""

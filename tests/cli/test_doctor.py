@@ -243,7 +243,7 @@ class Doctor(unittest.TestCase):
             self.assertEqual([(r["name"], r["self_samples"]) for r in rows][:1], [("work", 12)])
 
     @slow
-    @unittest.skipUnless(shutil.which("arm-none-eabi-gcc"), "no compiler for Cortex-M")
+    @unittest.skipUnless(shutil.which("arm-none-eabi-gcc"), "no compiler for Cortex-M (package gcc-arm-none-eabi)")
     def test_without_an_operating_system(self):
         """A Cortex-M program is not told to be recorded with 'monarc run'."""
         recorder = "void __attribute__((no_instrument_function)) monarc_embedded_on(void) { }\n"

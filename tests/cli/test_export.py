@@ -244,7 +244,7 @@ class Model(Case):
         self.assertEqual(counts, {number: len(values) for number, values in fields(data).items() if values})
 
     @slow
-    @unittest.skipUnless(shutil.which("go"), "no Go")
+    @unittest.skipUnless(shutil.which("go"), "no Go (package golang-go)")
     def test_go_tool_pprof(self):
         path = self.export("pprof", *self.ARGUMENTS)
         done = subprocess.run(["go", "tool", "pprof", "-top", "-unit=ns", "-nodecount=1000", "-nodefraction=0", path],
@@ -431,7 +431,7 @@ class Stacks(Case):
         self.assertEqual(part.threads, {("7", "9", "worker"): 5 * PERIOD})
 
     @slow
-    @unittest.skipUnless(shutil.which("go"), "no Go")
+    @unittest.skipUnless(shutil.which("go"), "no Go (package golang-go)")
     def test_go_tool_pprof_threads(self):
         path = self.export("pprof", *self.threaded())
         done = subprocess.run(["go", "tool", "pprof", "-tags", path], capture_output=True, text=True, check=True)

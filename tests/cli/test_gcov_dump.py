@@ -67,7 +67,7 @@ class GcovDump(unittest.TestCase):
             self.compare(sorted(p.name for p in folder.glob("*.gc??")), folder)
         self.compare(["nothing-here", "."], FILES)
 
-    @unittest.skipUnless(gnu_version() == 12 and shutil.which("gcc-12"), "needs gcc 12")
+    @unittest.skipUnless(gnu_version() == 12 and shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
     def test_live(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "a.c").write_text(PROGRAM)

@@ -70,7 +70,7 @@ class Bench(unittest.TestCase):
         shutil.copy(source, target)
 
 
-@unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12")
+@unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
 class OfTheProposal(Bench):
     """Folders of da give what the same folders of gcda give."""
 

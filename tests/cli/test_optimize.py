@@ -17,7 +17,7 @@ from parts import load_tests, slow
 
 GCC = shutil.which("gcc")
 CLANG = shutil.which("clang")
-PROFDATA = shutil.which("llvm-profdata") or shutil.which("llvm-profdata-14")
+PROFDATA = shutil.which("llvm-profdata")
 
 BOLT = shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt")
 PERF2BOLT = shutil.which("perf2bolt-22") or shutil.which("perf2bolt")

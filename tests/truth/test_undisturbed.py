@@ -21,6 +21,8 @@ import truth
 from parts import load_tests, slow
 
 PYTHON = "/usr/bin/python3"
+# Packages gdb and gdb-multiarch; where there is neither, core files are counted and not read.
+GDB = shutil.which("gdb") or shutil.which("gdb-multiarch")
 ALL_STATUSES = os.environ.get("MONARC_FULL") == "1"
 
 
@@ -158,8 +160,8 @@ class Undisturbed:
                                                                          resource_limit))
             cores = [n for n in os.listdir(self.dir) if n.startswith("core")]
             said = ""
-            if cores and shutil.which("gdb"):
-                said = subprocess.run(["gdb", "-q", "-batch", "-ex", "bt 1", "-ex",
+            if cores and GDB:
+                said = subprocess.run([GDB, "-q", "-batch", "-ex", "bt 1", "-ex",
                                        "p $_siginfo.si_code", "-ex",
                                        "p $_siginfo._sifields._sigfault.si_addr", self.state,
                                        os.path.join(self.dir, cores[0])], capture_output=True,

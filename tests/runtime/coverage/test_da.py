@@ -193,7 +193,7 @@ class Da(CoverTest):
 SOURCES = os.path.join(ROOT, "tests", "data", "arc-files", "src")
 
 
-LLVM_COV = shutil.which("llvm-cov") or shutil.which("llvm-cov-14")
+LLVM_COV = shutil.which("llvm-cov")
 
 
 class Noted(CoverTest):
