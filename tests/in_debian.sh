@@ -1,13 +1,14 @@
 #!/bin/sh
 # in_debian.sh: runs a command of this tree, by default ./test.sh, in another release of Debian.
 #
-# usage: tests/in_debian.sh [--systems DIR] [--patience SECONDS] RELEASE [COMMAND [ARGUMENT...]]
+# usage: tests/in_debian.sh [--systems DIR] [--cache DIR] [--patience SECONDS] RELEASE [COMMAND [ARGUMENT...]]
 #        tests/in_debian.sh trixie ./demo.sh
 #        tests/in_debian.sh sid ./test.sh -k compat
 #
 # debootstrap makes the system in DIR/RELEASE (default: build-systems/), once; it stays there with what the
 # command installs and builds, so the next command starts at once. The tree is copied to /monarc of
-# that system, without what was built here. It needs root, debootstrap and Debian's archive; where
+# that system, without what was built here. What debootstrap, apt and npm fetch stays in the folder of --cache, if one is
+# given, for other systems and the next time. It needs root, debootstrap and Debian's archive; where
 # one of them is missing, or debootstrap takes longer than it may, it says so in one line and ends with
 # status 77. It refuses to change anything outside DIR: whatever is mounted, also by debootstrap, is
 # mounted in a mount namespace that ends with the last process in it, however that ends.
@@ -15,11 +16,12 @@ set -eu
 exec </dev/null
 top=$(cd "$(dirname "$0")/.." && pwd)
 systems=$top/build-systems
-patience=3600
+patience=3600 cache=''
 while :; do
     case ${1:-} in
     --systems) systems=$2 ;;
     --patience) patience=$2 ;;
+    --cache) cache=$2 ;;
     *) break ;;
     esac
     shift 2
@@ -41,13 +43,17 @@ command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed"
 unshare --mount true 2>/dev/null || skip "mounting is not permitted"
 
 mkdir -p "$systems"
+if [ -n "$cache" ]; then
+    mkdir -p "$cache/debootstrap" "$cache/archives/partial" "$cache/npm"
+    cache=$(cd "$cache" && pwd)
+fi
 systems=$(cd "$systems" && pwd)
 system=$systems/$release
 if [ ! -e "$system/.complete" ]; then
     rm -rf --one-file-system "$system"
     status=0
     DPKG_FORCE=unsafe-io unshare --mount timeout -k 10 "$patience" debootstrap --variant=minbase \
-        --include=ca-certificates,git "$release" "$system" >"$system.log" 2>&1 || status=$?
+        ${cache:+--cache-dir="$cache/debootstrap"} --include=ca-certificates,git "$release" "$system" >"$system.log" 2>&1 || status=$?
     case $status in
     0) ;;
     124 | 137) skip "debootstrap took more than $patience s" ;;
@@ -88,15 +94,20 @@ export http_proxy="${http_proxy:-}" https_proxy no_proxy="${no_proxy:-}" registr
 
 # shellcheck disable=SC2016
 exec unshare --mount sh -euc '
-    system=$1
-    shift
+    system=$1 cache=$2
+    shift 2
     mount --bind "$system" "$system" # a root that is a mount can be made private by what mounts there
     for folder in proc sys dev dev/pts; do
         mount --rbind "/$folder" "$system/$folder" 2>/dev/null || true
     done
+    if [ -n "$cache" ]; then
+        mkdir -p "$system/var/cache/apt/archives" "$system/var/cache/npm"
+        mount --bind "$cache/archives" "$system/var/cache/apt/archives"
+        mount --bind "$cache/npm" "$system/var/cache/npm"
+    fi
     exec chroot "$system" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CC:+CC="$CC"} ${MONARC_PART:+MONARC_PART="$MONARC_PART"} \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
         ${no_proxy:+no_proxy="$no_proxy"} ${registry:+npm_config_registry="$registry"} \
-        NODE_EXTRA_CA_CERTS=/etc/ssl/site.pem npm_config_cafile=/etc/ssl/site.pem \
-        sh -c "cd /monarc && exec \"\$@\"" sh "$@"' sh "$system" "$@"
+        ${cache:+npm_config_cache=/var/cache/npm} NODE_EXTRA_CA_CERTS=/etc/ssl/site.pem npm_config_cafile=/etc/ssl/site.pem \
+        sh -c "cd /monarc && exec \"\$@\"" sh "$@"' sh "$system" "$cache" "$@"
