@@ -1,7 +1,8 @@
 """The command lines that the faults are tried on, and the folder in which they run.
 
 Each is a name, arguments and the files it writes (or the pattern of one); these exist before, with
-old bytes or those that prepare() gives them. prepare() makes a
+old bytes or those that prepare() gives them. QUICK names one for each way of reading or writing: the
+quick part has no time for more. prepare() makes a
 program that counts calls (-pg), the same one with coverage, their profiles, and folders of gcda files;
 two recordings of a program that has a library and a separate debug file, as `bare` and `bare2` without
 symbols, so that reports read the files; recordings with waits and of ranks, a history, a dataset,
@@ -163,6 +164,8 @@ LINES = [
     ("perf-flat", ["flat", "perf.data"], []),
     ("perf-info", ["info", "perf.data"], []),
 ]
+QUICK = ["graph", "merge-gcda-own", "cover-parquet", "gcov", "rec-html", "bare-annotate", "waits-path", "store-add",
+         "optimize-gcc", "llvm-cover-lcov"]
 
 LIBRARY = """static __attribute__((noinline)) long inner(long n) { volatile long s = 0; while (n--) s += n; return s; }
 long of_library(long n) { return inner(n) & 1; }
