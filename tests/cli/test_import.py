@@ -537,10 +537,12 @@ class Names(unittest.TestCase):
                 rows = csv.DictReader(io.StringIO(monarc("flat", "--csv", path).stdout.decode()))
                 leaf, = [row for row in rows if row["name"] == "leaf"]
                 self.assertAlmostEqual(float(leaf["self_time"]), seconds, places=9, msg=unit)
-                path.write_bytes(gzip.compress(message + field(6, bytes(100 << 20))))
-                done = monarc("flat", path)
-                self.assertEqual(done.returncode, 2)
-                self.assertIn(b"the gzip data unpacks to more than 200 times its size", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "pprof"
+            path.write_bytes(gzip.compress(message + field(6, bytes(100 << 20)), 1))
+            done = monarc("flat", path)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"the gzip data unpacks to more than 200 times its size", done.stderr)
 
     def pprof(self, types, values, period=None, behind=False):
         """A profile of one stack, main and leaf, with these values; `behind`: types come last."""

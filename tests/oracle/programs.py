@@ -33,6 +33,11 @@ MANGLED_NAMES = {"a": "_ZN5plane7Polygon4edgeEm", "b": "_Z3addIiET_S0_S0_", "c":
 ONWARD_NAMES = {"a": "two", "b": "four", "c": "six", "s": "seven_and_a_half", "idle": "three"}
 MANY = 10050
 
+# What the quick part asks: of each kind of image, and of debug information, one or two.
+QUICK = {"town", "town-moved", "town-relative", "town-i386", "town-s390x", "onward", "twins", "clones", "mangled",
+         "crowd", "calc", "lines-calc", "lines-calc-O2", "lines-heat", "lines-shapes-O1-fno-inline", "lines-town",
+         "lines-town-s390x", "miscounted"}
+
 # Programs and profiles for -c with calls in all directions.
 TOLD = {
     "town": ["base.gmon", "cycles.gmon", "disjoint.gmon", "arcs.gmon", "early.gmon"],
@@ -285,22 +290,26 @@ def fingerprint(gprof):
     return total.hexdigest()
 
 
-def build_all(work, gprof):
-    """Builds what is missing below work/data and returns the manifest: program -> what it has."""
+def build_all(work, gprof, is_wanted):
+    """Builds what is missing below work/data of the wanted programs and returns what is known of these:
+    program -> what it has."""
     manifest_path = work / "manifest.json"
     mark = fingerprint(gprof)
-    if manifest_path.exists():
-        manifest = json.loads(manifest_path.read_text())
-        if manifest["fingerprint"] == mark:
-            return manifest["programs"]
     data = work / "data"
-    shutil.rmtree(data, ignore_errors=True)
-    data.mkdir(parents=True)
-    built = {}
-    for name, build, names, make_scenes in programs():
+    manifest = json.loads(manifest_path.read_text()) if manifest_path.exists() else {}
+    if manifest.get("fingerprint") != mark:
+        manifest = {"fingerprint": mark, "programs": {}}
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True)
+    built = manifest["programs"]
+    wanted = [program for program in programs() if is_wanted(program[0])]
+    missing = [program for program in wanted if program[0] not in built]
+    for name, build, names, make_scenes in missing:
         try:
+            shutil.rmtree(data / name, ignore_errors=True)
             built[name] = build_program(data / name, build, names, make_scenes, gprof)
         except Skip as reason:
             built[name] = {"skip": str(reason)}
-    manifest_path.write_text(json.dumps({"fingerprint": mark, "programs": built}, indent=1))
-    return built
+    if missing:
+        manifest_path.write_text(json.dumps(manifest, indent=1))
+    return {name: built[name] for name, *_ in wanted}

@@ -1,7 +1,8 @@
 """screen.py: a program on a terminal of its own, by tmux: typing, reading the screen, resizing.
 
 Each Screen is a tmux server with one window, in which an interactive bash runs, so that jobs can be
-stopped and continued. Waiting polls, for as long as a busy machine may take."""
+stopped and continued. It is told what to do through one client in control mode: a client for each
+look at the screen took more time than all of monarc. Waiting polls, for as long as a busy machine may take."""
 
 import itertools
 import os
@@ -30,18 +31,39 @@ class Screen:
         self.environment = {k: v for k, v in os.environ.items()
                             if k not in ("TMUX", "NO_COLOR", "VISUAL", "EDITOR", "TERM")}
         self.environment.update({"LC_ALL": "C.UTF-8", "HISTFILE": "/dev/null", **environment})
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(folder),
-                  "bash --norc --noprofile")
+        subprocess.run([*self.client(), "-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
+                        "-c", str(folder), "bash --norc --noprofile"], env=self.environment, check=True)
+        self.control = subprocess.Popen([*self.client(), "-C", "attach-session"], env=self.environment, text=True,
+                                        encoding="utf-8", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.answer()  # to the command that it was started with
         self.type("PS1='$ '; clear")
         self.press("Enter")
         self.wait(PROMPT)
 
+    def client(self):
+        return ["tmux", "-L", self.name, "-u"]
+
+    def answer(self):
+        """What the next command printed, among what tmux tells of its own accord."""
+        printed, is_within = [], False
+        for line in self.control.stdout:
+            word = line.split(" ", 1)[0]
+            if is_within and word in ("%end", "%error"):
+                assert word == "%end", printed
+                return "".join(printed)
+            if is_within:
+                printed.append(line)
+            is_within = is_within or word == "%begin"
+        raise AssertionError("tmux is gone")
+
     def tmux(self, *arguments):
-        return subprocess.run(["tmux", "-L", self.name, "-u", *arguments], env=self.environment, check=True,
-                              capture_output=True, text=True).stdout
+        self.control.stdin.write(shlex.join(arguments) + "\n")
+        self.control.stdin.flush()
+        return self.answer()
 
     def close(self):
-        subprocess.run(["tmux", "-L", self.name, "kill-server"], env=self.environment, capture_output=True)
+        if self.control.poll() is None:
+            self.control.communicate("kill-server\n")
 
     def __enter__(self):
         return self

@@ -28,9 +28,10 @@ WIDE = {"columns": 160, "rows": 60}
 
 
 def build_calc(folder):
-    """The example calc, with a profile and, in calc-coverage, its counts."""
-    subprocess.run([ROOT / "examples/build.sh", folder, "-pg", "-g", "-O0", "--coverage"], check=True,
-                   capture_output=True)
+    """The example calc, with a profile and, in calc-coverage, its counts; and pipeline."""
+    for name in "calc", "libwords.so", "pipeline":
+        subprocess.run([ROOT / "examples/build.sh", folder, "-pg", "-g", "-O0", "--coverage"], check=True,
+                       capture_output=True, env={**os.environ, "ONLY": name})
     subprocess.run(["./calc"], cwd=folder, check=True, capture_output=True)
     (folder / "gmon.out").rename(folder / "calc.gmon")
     coverage = folder / "calc-coverage"

@@ -33,7 +33,7 @@ __attribute__((noinline)) static void right(long n)
 int main(int argc, char **argv)
 {
     (void)argv;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         left(argc > 1 ? 1000000 : 9000000);
         right(argc > 1 ? 9000000 : 1000000);
     }
@@ -46,8 +46,8 @@ int main(int argc, char **argv)
 """
 
 
-def build(folder, name, *options):
-    subprocess.run(["cc", "-g", *options, "-o", name, "inlined.c"], cwd=folder, check=True)
+def build(folder, name, *options, rounds=100):
+    subprocess.run(["cc", "-g", f"-DROUNDS={rounds}", *options, "-o", name, "inlined.c"], cwd=folder, check=True)
 
 
 def profile(folder, name, *arguments):
@@ -209,7 +209,7 @@ class Coverage(Case):
         cls.kept = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.kept.name)
         (cls.folder / "inlined.c").write_text(PROGRAM)
-        build(cls.folder, "prog", "--coverage")
+        build(cls.folder, "prog", "--coverage", rounds=1)
         for arguments, name in (([], "then.info"), (["x"], "now.info")):
             subprocess.run([cls.folder / "prog", *arguments], cwd=cls.folder, check=True)
             monarc("cover", "--lcov", name, ".", cwd=cls.folder)
