@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """test_screens.py: every view of monarc tui, drawn without a terminal (screens.c) and held against goldens,
 character by character and style by style: which columns there are, their figures, what keys do, what is said.
+A golden has the first screen whole, and of each further one the rows that the keys changed, with their numbers.
 
 The program is assembled from what stands here, so that addresses, lines and jumps are known and no compiler's version
 matters; profiles, tracefiles and the recording are made by hand. MONARC_UPDATE=1 writes the goldens anew."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,6 +86,33 @@ def assembly(folder, functions=FUNCTIONS):
              '.asciz "calc.c"', f'.asciz "{folder}"', ".long .Llines", ".byte 12", ".quad main", ".quad .Lend - main",
              *entries, ".byte 0", ".Linfo_end:"]
     return "\n".join(text) + "\n"
+
+
+def changes(text):
+    """Of screens one after the other, the first whole and what is different in the others: `row|text` of the screen and
+    `row: styles`, `N:-` where there are none any more. What else is printed is there each time. With another number of
+    rows a screen is whole again."""
+    told, before, before_rows = [], {}, 0
+    for screen in re.split(r"(?m)^(?==== )", text):
+        head, *lines = screen.rstrip("\n").split("\n")
+        if not head.startswith("==="):  # said before the first screen
+            told += [head, *lines] if head else []
+            continue
+        behind = (i for i, line in enumerate(lines) if re.match(r"\d+: \d+-\d+ \d|cursor \d|edit /|over$|\(Reading", line))
+        rows = next(behind, len(lines))
+        now, others = {f"{i}|": line for i, line in enumerate(lines[:rows])}, []
+        for line in lines[rows:]:
+            styles = re.match(r"(\d+:)(.*)", line)
+            if styles:
+                now[styles[1]] = styles[2]
+            else:
+                others.append(line)
+        if rows != before_rows:
+            before, before_rows, head = {}, rows, f"{head} ({rows} rows)"
+        told += [head, *(key + line for key, line in now.items() if before.get(key, "") != line),
+                 *(f"{key}-" for key in before if key not in now), *others]
+        before = now
+    return "\n".join(told) + "\n"
 
 
 def addresses(program):
@@ -217,7 +246,7 @@ class Screens(unittest.TestCase):
         done = subprocess.run([SCREENS, str(rows), str(columns), *operands], cwd=self.folder, input="\n".join(keys) + "\n",
                               capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC"})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        text = done.stdout.replace(str(self.folder), "FOLDER")
+        text = changes(done.stdout.replace(str(self.folder), "FOLDER"))
         path = GOLDENS / f"{golden}.txt"
         if os.environ.get("MONARC_UPDATE"):
             path.write_text(text)
