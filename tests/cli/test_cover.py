@@ -17,7 +17,7 @@ from pathlib import Path
 
 import harness
 from harness import ROOT, lcov_branches, monarc
-from parts import load_tests, slow
+from parts import in_both, load_tests, share, slow
 
 ARCS = ROOT / "tests/data/arc-files"
 DTD = ROOT / "tests/data/grammars/cobertura.dtd"
@@ -206,6 +206,7 @@ class RealFiles(Case):
     def test_threads_change_nothing(self):
         self.same_with_threads(ARCS)
 
+    @slow
     def test_threads_change_nothing_of_templates_and_tracefiles(self):
         for i in range(5):
             (self.top / f"other{i}.cc").write_text(OTHER.replace("other", f"other{i}"))
@@ -758,6 +759,7 @@ class Peers(Case):
         self.compare(".")
 
     @unittest.skipUnless(shutil.which("lcov"), "lcov is not installed")
+    @slow
     def test_lcov_in_cxx(self):
         (self.top / "other.cc").write_text(OTHER)
         (self.top / "t.cc").write_text(TEMPLATES)
@@ -808,11 +810,12 @@ class Damage(Case):
         next(self.top.glob("*.gcda")).unlink()
         self.assertIn("there are no counters", monarc("cover", cwd=self.top).stderr.decode())
 
+    @in_both
     def test_cut_counters_are_unknown_never_zero(self):
         self.build()
         whole = self.counters().read_bytes()
         known = self.counts(self.json(), "prog.c")
-        for length in range(len(whole)):
+        for length in share(range(len(whole)), 16):
             self.counters().write_bytes(whole[:length])
             value = self.json(status=1)
             for line, count in self.counts(value, "prog.c").items():

@@ -11,7 +11,7 @@ import unittest
 import harness
 import test_cover_llvm
 from harness import monarc
-from parts import load_tests
+from parts import in_both, load_tests, share
 from test_cover_llvm import CPP, OTHER_C, OTHER_CPP, VERSIONS, C, Folder, made
 
 RELEASES = {11: (5, 6), 12: (5, 7), 13: (7, 7), 14: (8, 7), 15: (8, 8), 16: (8, 9), 17: (8, 10), 18: (9, 11),
@@ -109,17 +109,20 @@ class Files(Folder):
 
 
 class EveryVersion(Files):
+    @in_both
     def test_each_to_each(self):
         """What is read of any version is what any other version holds."""
         sources = {"p.proftext": made.text(FUNCTIONS)}
         for version, word, order in itertools.product(made.RAW_VERSIONS, (4, 8), "<>"):
             sources[f"{version}{word}{'lb'[order == '>']}.profraw"] = made.raw(FUNCTIONS, version, word, order)
         sources |= {f"{version}.profdata": made.indexed(FUNCTIONS, version) for version in made.INDEXED_VERSIONS}
-        for name, data in sources.items():
+        for name, data in share(sources.items(), 5):
             self.write(name, data)
             self.assertEqual(self.convert(name, "out", "--to", "proftext"), text_of(FUNCTIONS), name)
+        for name in "p.proftext", "84b.profraw", "12.profdata":
+            self.write(name, sources[name])
         for name in ("p.proftext", "84b.profraw", "12.profdata"):
-            for release, (raw, indexed) in RELEASES.items():
+            for release, (raw, indexed) in share(RELEASES.items(), 4):
                 for word, order in itertools.product((32, 64), ("little", "big")):
                     data = self.convert(name, "x.profraw", "--llvm", release, "--to-word", word, "--to-endian", order)
                     self.assertEqual(int.from_bytes(data[8:16], order), raw)
@@ -312,17 +315,18 @@ class EveryVersion(Files):
         for _ in range(5):
             self.assertEqual(self.merge("x.proftext", *names), want)
 
+    @in_both
     def test_damaged_values(self):
         """Cut off anywhere or with any byte changed: an error, or a whole file; never a crash."""
         self.write("v.proftext", VALUES)
         data = self.convert("v.proftext", "x.profraw", "--llvm", 14)
         values = len(data) - 8 * 16
-        for end in range(values, len(data)):
+        for end in share(range(values, len(data)), 8):
             self.write("cut.profraw", data[:end])
             done = monarc("convert", "-o", "y.proftext", "cut.profraw", cwd=self.folder)
             self.assertEqual(done.returncode, 2, end)
             self.assertEqual(len(done.stderr.splitlines()), 1)
-        for at in range(values, len(data)):
+        for at in share(range(values, len(data)), 8):
             self.write("odd.profraw", data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
             self.assertIn(monarc("convert", "-o", "y.proftext", "odd.profraw", cwd=self.folder).returncode, (0, 2), at)
 
@@ -412,6 +416,7 @@ class Values(Files):
         parts = re.split(r"\n(?=  \S)", done.stdout.decode())
         return sorted(parts[:-1]), parts[-1]
 
+    @in_both
     def test_sums_are_those_of_llvm_profdata(self):
         self.write("v.c", CALLS)
         for version in VERSIONS:
@@ -420,7 +425,7 @@ class Values(Files):
                 runs = {f"{n}.profraw": n for n in (5, 300, 40, 1)}
                 for name, n in runs.items():
                     self.run_in("./v", n, env={"LLVM_PROFILE_FILE": name})
-                for names in [*[[name] for name in runs], list(runs), list(runs)[::-1]]:
+                for names in share([list(runs), *[[name] for name in runs], list(runs)[::-1]], 3):
                     want = self.theirs(version, "theirs.proftext", *names)
                     self.assertEqual(self.merge("ours.proftext", *names), want, names)
                     self.theirs(version, "theirs.profdata", *names)

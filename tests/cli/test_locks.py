@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json, monarc_limited
+from parts import load_tests, slow
 from run_file import FILE, PERIOD, UNKNOWN, WAIT, Run
 
 sys.dont_write_bytecode = True
@@ -154,6 +155,7 @@ class Truth(Case):
         row = self.rows("crowd", "300", "1")["g_queue"]
         self.assertGreater(self.held(row, "wait_in_a_crowd"), 0.5, row)
 
+    @slow
     def test_thousands_of_threads(self):
         """All that they waited is there, by their own clock: at a place, as not looked at, or as lost in
         the storm in which they are woken."""
@@ -613,6 +615,7 @@ file (3 of them) of which few calls were seen, in work.isra.0: 1.500 MB read
         self.assertIn("'monarc run --off-cpu' records them",
                       self.text("locks", run.write(self.dir / "cpu.monarc")))
 
+    @slow
     def test_deep_stacks_share_their_callers(self):
         """8,000 stacks of 4,000 functions and more: as lists they would take 500 MB."""
         deep, long = 4000, 12000

@@ -416,12 +416,14 @@ class Stencil:
                         {"MPI_Sendrecv", "MPI_Allreduce"})
         return found
 
+    @slow
     def test_one_recording_of_all(self):
         done = monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", 2, 3, -1, ranks=6),
                       cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check_slow_and_late("all", ranks=6)
 
+    @slow
     def test_a_recording_of_each_rank(self):
         done = subprocess.run(self.mpirun(monarc_path(), "run", "-o", "out/%r", self.built / "stencil",
                                           2, 3, -1, ranks=6), cwd=self.dir, capture_output=True, text=True)
@@ -437,6 +439,7 @@ class Stencil:
         for name, value in apart["efficiency"].items():
             self.assertAlmostEqual(merged["efficiency"][name], value, 6)
 
+    @slow
     def test_recordings_of_each_rank_when_one_dies(self):
         """The launcher kills the other ranks. Recordings are complete, some perhaps after it has ended."""
         done = subprocess.run(self.mpirun(monarc_path(), "run", "-o", "out/%r", self.built / "stencil",

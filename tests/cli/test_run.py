@@ -177,7 +177,7 @@ class Running(Case):
         self.assertEqual((self.dir / "busy.monarc.old/gmon.out").read_text(), "mine")
         shutil.rmtree(self.dir / "busy.monarc.old")
         wait = "while [ ! -e go ]; do sleep 0.05; done"
-        runs = [subprocess.Popen([monarc_path(), "run", "--no-report", "-o", "r", "sh", "-c", wait],
+        runs = [subprocess.Popen([monarc_path(), "run", "--no-report", "--no-symbols", "-o", "r", "sh", "-c", wait],
                                  cwd=self.dir, stderr=subprocess.PIPE) for _ in range(32)]
         while len(list(self.dir.glob("r.new-*"))) < 32:
             time.sleep(0.05)

@@ -1,22 +1,26 @@
 """scenes.py: what gcov and monarc are given: programs, how they were compiled, what happened to their
 files since, and the command lines that go with each."""
 
+import hashlib
 import os
 import pathlib
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))  # parts.py
 import generate  # noqa: E402
 import parts  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUICK_SEEDS = 4
+QUICK_SEEDS = 2
 OPTIONS = [shlex.split(line) for line in (HERE / "options.txt").read_text().splitlines()
            if not line.startswith("#")]
 SOME_OPTIONS = [[], ["-b", "-c"], ["-a", "-b"], ["-j", "-b"], ["-j", "-t"], ["-f"]]
+WHOLE = {"basic -O0", "things -O0", "names"}  # of these the quick part asks all options, of others SOME_OPTIONS
+LOCKS, LOCKS_LOCK = {}, threading.Lock()
 CRASHED = {b"-11", b"-6", b"-9", b"timeout"}
 
 
@@ -29,31 +33,42 @@ class Scene:
         self.sources, self.flags, self.runs = sources, shlex.split(flags), runs
         self.arguments = arguments or [[pathlib.Path(sources[0]).stem + ".gcda"]]
         self.after, self.options, self.text = after, options or OPTIONS, text
-
-    def shell(self, *words, check=True):
-        subprocess.run(words, cwd=self.folder, check=check, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=600)
+        self.is_slow = False
 
     def build(self):
-        shutil.copytree(HERE / "programs", self.folder)
-        for name, text in (self.text or {}).items():
-            (self.folder / name).parent.mkdir(exist_ok=True, parents=True)
-            (self.folder / name).write_text(text)
-        objects = []
-        for source in self.sources:
-            compiler = "g++" if source.endswith(".cc") else "gcc"
-            objects.append(str(pathlib.Path(source).with_suffix(".o")))
-            self.shell(compiler, "--coverage", *self.flags, "-c", source, "-o", objects[-1])
-        self.shell("g++", "--coverage", *self.flags, *objects, "-o", "program")
-        for words in self.runs:
-            self.shell("./program", *words, check=False)
+        """Compiled and run once for all scenes that only differ in what happens to the files afterwards."""
+        key = repr((self.sources, self.flags, self.runs, self.text))
+        with LOCKS_LOCK:
+            lock = LOCKS.setdefault(key, threading.Lock())
+        built = self.folder.with_name("built " + hashlib.sha256(key.encode()).hexdigest()[:16])
+        with lock:
+            if not built.exists():
+                self.compile(built)
+        shutil.copytree(built, self.folder)
         if self.after:
             self.after(self.folder)
 
+    def compile(self, folder):
+        def shell(*words, check=True):
+            subprocess.run(words, cwd=folder, check=check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           stdin=subprocess.DEVNULL, timeout=600)
+
+        shutil.copytree(HERE / "programs", folder)
+        for name, text in (self.text or {}).items():
+            (folder / name).parent.mkdir(exist_ok=True, parents=True)
+            (folder / name).write_text(text)
+        objects = [str(pathlib.Path(source).with_suffix(".o")) for source in self.sources]
+        compilers = ["g++" if source.endswith(".cc") else "gcc" for source in self.sources]
+        for compiler, source, made in zip(compilers, self.sources, objects):
+            shell(compiler, "--coverage", *self.flags, "-c", source, "-o", made)
+        shell(max(compilers), "--coverage", *self.flags, *objects, "-o", "program")
+        for words in self.runs:
+            shell("./program", *words, check=False)
+
     def command_lines(self):
-        for files in self.arguments:
-            for options in self.options:
-                yield [*options, *files]
+        """Of the wanted part."""
+        return [[*options, *files] for files in self.arguments for options in self.options if parts.is_wanted(
+            self.is_slow or not (self.name in WHOLE or options in SOME_OPTIONS or self.options is not OPTIONS))]
 
     def is_undefined(self, gnu):
         """Where gcov crashes there is nothing to be equal to."""
@@ -176,9 +191,9 @@ def made_at_random(work, seeds):
 
 
 def wanted_scenes(work):
-    if parts.is_wanted(is_slow=False):
-        yield from written(work)
-        yield from made_at_random(work, range(QUICK_SEEDS))
-    if parts.is_wanted(is_slow=True):
-        yield from with_all_options(work)
-        yield from made_at_random(work, range(QUICK_SEEDS, 24))
+    """Those with command lines of the wanted part."""
+    quick = [*written(work), *made_at_random(work, range(QUICK_SEEDS))]
+    slow = [*with_all_options(work), *made_at_random(work, range(QUICK_SEEDS, 24))]
+    for scene in slow:
+        scene.is_slow = True
+    return [scene for scene in quick + slow if scene.command_lines()]

@@ -291,15 +291,15 @@ PAGES = [
     ("details", details, "cc", False),
     ("lines that moved", moved, "cc", True),
     ("a slow build", slow_build, "make", True),
-    ("requests that wait", waiting_requests, "cc", False),
+    ("requests that wait", waiting_requests, "cc", True),
     ("a held lock", held_lock, "cc", True),
     ("a slower function", slower, "cc", True),
     ("crowded", crowded, "cc", True),
     ("a parallel job", parallel_job, "cc", True),
     ("a long source", long_source, "cc", True),
-    ("templates", templates, "c++", False),
+    ("templates", templates, "c++", True),
     ("changes and authors", changes_and_authors, "git", False),
-    ("odd sources", odd, "cc", False),
+    ("odd sources", odd, "cc", True),
     ("hostile names", hostile, "cc", False),
 ]
 
