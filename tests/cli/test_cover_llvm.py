@@ -24,7 +24,7 @@ except ImportError:
 import harness
 import test_html
 from harness import ROOT, monarc
-from parts import load_tests, slow
+from parts import in_both, load_tests, share, slow
 
 sys.path.append(str(ROOT / "tests/corpus"))
 import make_llvm_seeds as made
@@ -554,16 +554,15 @@ class EveryVersion(Folder):
                            if version < 7 else made.raw(made.COUNTS, 10))
                 self.check("p.profraw")
 
+    @in_both
     def test_every_version_of_a_profile(self):
         self.program(6)
         counts = made.without_bitmap(made.COUNTS)
-        for version in made.RAW_VERSIONS:
-            for word in (4, 8):
-                for order in "<>":
-                    with self.subTest(raw=version, word=word, order=order):
-                        self.write("p.profraw", made.raw(counts, version, word, order))
-                        self.check("p.profraw")
-        for version in made.INDEXED_VERSIONS:
+        for version, word, order in share(itertools.product(made.RAW_VERSIONS, (4, 8), "<>"), 5):
+            with self.subTest(raw=version, word=word, order=order):
+                self.write("p.profraw", made.raw(counts, version, word, order))
+                self.check("p.profraw")
+        for version in share(made.INDEXED_VERSIONS, 3):
             with self.subTest(indexed=version):
                 self.write("p.profdata", made.indexed(counts, version))
                 self.check("p.profdata")
@@ -693,6 +692,7 @@ class Live(Folder):
                 # From 20 on the tracefile lists branches of a macro twice, where it stands, too.
                 self.compare(version, has_branches=version < 20)
 
+    @slow
     def test_cpp_and_templates(self):
         self.write("t.cpp", CPP)
         self.write("o.cpp", OTHER_CPP)
@@ -751,6 +751,7 @@ class Live(Folder):
                 conditions = value["totals"]["conditions"]
                 self.assertEqual((conditions["all"], conditions["hit"]), ratio, (version, rule))
 
+    @slow
     def test_several_builds_of_one_source(self):
         """What one build skips by #ifdef does not hide what another one ran; counts of the truth add up."""
         self.write("v.c", VARIANTS)
@@ -851,6 +852,7 @@ class Live(Folder):
         value = cover_json(self.folder, "b")
         self.assertEqual((value["inputs"]["objects"], value["problems"]), (1, []))
 
+    @slow
     def test_counters_read_from_outside(self):
         """work(10), then what the argument says; work(1) at the end: counts are exact however a process ends."""
         self.write("k.c", KILLED)
@@ -964,6 +966,7 @@ class Live(Folder):
             self.assertEqual(got[str(self.folder / "a.c")]["DA"], want["DA"])
             self.assertEqual(got[str(self.folder / "a.c")]["FN"], want["FN"])
 
+    @slow
     def test_a_relocatable_file(self):
         """Of which each function has a section of its own; where no program is linked, as of a plug-in's parts."""
         version = VERSIONS[-1]
@@ -1072,6 +1075,7 @@ class Live(Folder):
         lines = (self.folder / "p.proftext").read_text().splitlines()
         return [int(lines[i + 2]) for i, line in enumerate(lines) if line == function]
 
+    @slow
     def test_counts_beside_time(self):
         """annotate places them by lines, in the program that was covered or in another build; a raw profile is
         known by its first bytes, too."""

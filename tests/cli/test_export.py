@@ -470,6 +470,7 @@ class Stacks(Case):
         calls, _ = parquet_file.read(self.export("parquet-calls", *self.arguments).read_bytes())
         self.assertIn(("main", "ping"), {(r["caller"], r["callee"]) for r in calls})
 
+    @slow
     def test_parquet_in_groups(self):
         """A table of more than one group, of a profile that is an import."""
         stacks = self.dir / "many.folded"

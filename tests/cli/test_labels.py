@@ -21,6 +21,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, is_sanitized, main, monarc, monarc_json
+from parts import load_tests, slow
 from protobuf_file import packed, pairs
 
 sys.dont_write_bytecode = True
@@ -114,10 +115,12 @@ class Truth(Case):
         folder, truth = self.record("swap", "3", "20000", "300")
         self.check(folder, truth)
 
+    @slow
     def test_records_that_are_changed_in_place(self):
         folder, truth = self.record("inplace", "2", "20000", "400")
         self.check(folder, truth)
 
+    @slow
     def test_stopped_threads(self):
         """They are read while they are stopped, so that each sample has its own label, however short
         the requests are."""
@@ -126,6 +129,7 @@ class Truth(Case):
             taken = self.needs_samples(folder)
             self.check(folder, truth, pure=0.97, slack=self.slack("ptrace", 3 / 4, taken))
 
+    @slow
     def test_torn_records_do_not_count(self):
         """Half of each request the record is being changed."""
         folder, truth = self.record("torn", "1", "20000", "600", options=["--method", "ptrace"])
@@ -136,6 +140,7 @@ class Truth(Case):
         self.assertGreater(self.of(rows["/a"], "serve_a"), 20 * self.of(rows["/a"], "serve_b"))
         self.assertGreater(rows[None]["self_samples"], 0)
 
+    @slow
     def test_libraries(self):
         """The variable is in a library that is loaded at run time, in both forms of access."""
         for flags in [], ["-mtls-dialect=gnu2"]:  # which clang has from 18 on
@@ -144,6 +149,7 @@ class Truth(Case):
             folder, truth = self.record("swap", "2", "20000", "300", program=program)
             self.check(folder, truth)
 
+    @slow
     def test_what_comes_late(self):
         """A library that is loaded, or a thread that is ready, after the context was published."""
         library = build("libctx.so", "-fPIC", "-shared", "-DIN_LIBRARY")
@@ -152,6 +158,7 @@ class Truth(Case):
             folder, truth = self.record("late", "1", "20000", "700", program=of)
             self.check(folder, truth, labelled=0.5, pure=0.8)  # before, they have none
 
+    @slow
     def test_several_processes(self):
         folder, truth = self.record("children", "2", "20000", "200")
         rows, _ = self.shares(folder, "service.name")
@@ -161,6 +168,7 @@ class Truth(Case):
             self.assertAlmostEqual(rows[service]["share"], want, delta=0.05)
         self.assertEqual({row["name"] for row in self.table(folder, "service.version")["rows"]} - {None}, {"1.2"})
 
+    @slow
     def test_keys_that_come_later(self):
         folder, _ = self.record("grows", "1", "20000", "800")
         rows, whole = self.shares(folder, "tenant")
@@ -168,6 +176,7 @@ class Truth(Case):
         self.assertEqual(set(rows) - {None}, {"me"})
         self.assertAlmostEqual(whole / total, 0.5, delta=0.15)
 
+    @slow
     def test_contexts_that_change_all_the_time(self):
         """Of what the process says, changes count up to a limit, and a note says how many do not; the
         labels of its threads are right."""
@@ -179,6 +188,7 @@ class Truth(Case):
         versions = {row["name"] for row in self.table(folder, "service.version")["rows"]} - {None}
         self.assertEqual(len(versions), 1)
 
+    @slow
     def test_another_program(self):
         """After an exec, a process has none of the labels that it had before."""
         for options in [], ["--method", "ptrace"]:

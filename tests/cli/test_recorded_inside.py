@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from harness import ROOT, check_schema, cpu_seconds, main, monarc, monarc_json, wait_for
+from parts import load_tests, slow
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/runtime/profile"))
@@ -98,6 +99,7 @@ class Reports(Case):
         }
     """
 
+    @slow
     def test_fentry_has_stacks(self):
         """-pg -mfentry, gcc 16's default, keeps no frame pointers: stacks are of what was entered. Times go
         along the calls that were made, also behind libc's functions, longjmp and recursion."""
@@ -169,6 +171,7 @@ class Reports(Case):
             if name in rows:
                 self.assertEqual(rows[name]["calls"], calls, name)
 
+    @slow
     def test_libraries_loaded_again(self):
         plugins = [self.build("plugin.c", *FLAGS, "-fPIC", "-shared", "-DNAME=" + name,
                               name=name + ".so") for name in ("first", "second")]
@@ -260,6 +263,7 @@ class Reports(Case):
         self.assertAlmostEqual(rows["poster"]["model_total_samples"] / total, 0.1, delta=0.05)
         self.assertEqual((rows["draw"]["calls"], rows["poster"]["calls"]), (300, 30))
 
+    @slow
     def test_pipeline_example(self):
         """Threads, and calls from one object to the other: exact."""
         where, rounds = ROOT / "examples/pipeline", 5
@@ -279,6 +283,7 @@ class Reports(Case):
         names = {row["name"] for row in monarc_json("flat", "--by-thread", folder)["rows"]}
         self.assertLessEqual({"maker", "counter", "sorter"}, names)
 
+    @slow
     def test_totals_by_the_stacks(self):
         """Against the tests' own sums over the tree of stacks."""
         program = self.build("busy.c")
@@ -317,6 +322,7 @@ class Reports(Case):
         self.assertIn(b"No such file", done.stdout)
         self.assertIn(b"[no symbol] (busy)", done.stdout)
 
+    @slow
     def test_recorder_of_another_build(self):
         """An upgrade of monarc changes its library; the recordings of before stay readable."""
         library = self.dir / "libmonarc_rt.so"
@@ -491,6 +497,7 @@ class Reports(Case):
         self.assertEqual(ours.side.arcs, theirs.side.arcs)
         self.assertEqual(ours.side.objects, theirs.side.objects)
 
+    @slow
     def test_recover_tells_what_was_lost(self):
         """The program forbids itself to write files; what is left has the reason."""
         self.record(self.build("bad.c"), "fsize")
@@ -521,6 +528,7 @@ class Reports(Case):
         found = monarc_json("doctor", folder)["findings"]
         self.assertIn("other-build", [f["name"] for f in found])
 
+    @slow
     def test_doctor_knows_of_libraries(self):
         """Next to no sample hits the executable: all time is in a library, which is no fault."""
         library = self.build("time.c", *FLAGS, "-fPIC", "-shared", name="libtime.so", text="""

@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, check_schema, cpu_seconds, is_running, main, monarc, monarc_json, monarc_path, wait_for
+from parts import load_tests, slow
 
 sys.dont_write_bytecode = True
 PROGRAMS = ROOT / "tests/runtime/profile/programs"
@@ -166,6 +167,7 @@ class Running(Case):
                       self.run_it("-o", "mine", "true", status=2).stderr)
         self.assertEqual((self.dir / "mine/thesis").read_text(), "x")
 
+    @slow
     def test_no_recording_is_lost(self):
         busy = self.build("busy.c")
         self.run_it("--no-report", busy, "0.05")
@@ -254,6 +256,7 @@ class Running(Case):
         self.assertGreater(seconds[0], 0.15)
         self.assertLess(seconds[1], 0.15)
 
+    @slow
     def test_runs_at_the_same_time(self):
         """Each reports its own figures; the name is the last one's, the one before is kept."""
         runs = [subprocess.Popen([monarc_path(), "run", "-o", "r", self.build("busy.c"), s],
@@ -301,6 +304,7 @@ class Running(Case):
         folder = self.record(program, options=["--calls", "never"])
         self.assertNotIn("counted", self.flat(folder)[0])
 
+    @slow
     def test_dump_that_fails(self):
         """One line on standard error; the status is the program's own where that is not 0."""
         program = self.build("dumps.c", name="dumps", text="""
@@ -435,6 +439,7 @@ class Running(Case):
         done = self.run_it("sh", "-c", f"exec {self.build('busy.c')} 0.2")
         self.assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( \[busy\])?\n")
 
+    @slow
     def test_few_descriptors(self):
         """That stacks have no ends for want of descriptors is said, or nothing is missing."""
         for most in range(12, 24, 2):

@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_json, monarc_path
+from parts import load_tests, slow
 from run_file import KERNEL, Run
 
 sys.dont_write_bytecode = True
@@ -165,6 +166,7 @@ class Series(unittest.TestCase):
         # The program alone finds what was recorded of it.
         self.assertEqual(monarc_json("flat", self.program, cwd=self.dir)["profiles"], ["p.monarc"])
 
+    @slow
     def test_every_report(self):
         self.run_it("--repeat", "2", "--no-report", self.program, "0.05")
         for command in (["flat"], ["graph"], ["graph", "--tree"], ["lines"], ["annotate"],
@@ -183,6 +185,7 @@ class Series(unittest.TestCase):
         self.assertEqual(merged["spin"]["total_time"], rows["spin"]["total_time"])
         self.assertEqual(of_merged["recording"]["runs"], summary["recording"]["runs"])
 
+    @slow
     def test_calls_of_a_run(self):
         self.run_it("--repeat", "3", "--no-report", self.built / "counting", "0.05")
         rows, _ = self.flat(self.dir / "counting.monarc")
@@ -237,6 +240,7 @@ class Series(unittest.TestCase):
         self.assertIn(b"mean of 2 runs", shown)
         return monitor.returncode
 
+    @slow
     def test_interrupted_from_the_terminal(self):
         self.assertEqual(self.interrupted(lambda pid: os.killpg(pid, signal.SIGINT)),
                          128 + signal.SIGINT)
@@ -246,6 +250,7 @@ class Series(unittest.TestCase):
         self.assertEqual(self.interrupted(lambda pid: os.kill(pid, signal.SIGTERM)),
                          128 + signal.SIGTERM)
 
+    @slow
     def test_varied(self):
         self.run_it("--repeat", "1", "--no-report", self.program, "0")
         plain = self.log()[0][0]
@@ -264,6 +269,7 @@ class Series(unittest.TestCase):
         text = monarc("flat", "p.monarc", cwd=self.dir).stdout.decode()
         self.assertIn("varied from run to run (seed 42)", text)
 
+    @slow
     def test_layout_at_random(self):
         """--vary places memory at random even where monarc is told not to."""
         if not shutil.which("setarch"):
@@ -290,6 +296,7 @@ class Series(unittest.TestCase):
         done = self.run_it("--repeat", "2", "--prepare", "exit 9", self.program, "0", status=9)
         self.assertIn(b"the command of --prepare ended with status 9", done.stderr)
 
+    @slow
     def test_compared(self):
         done = self.run_it("--compare", f"{self.built}/p '0.02'", f"{self.built}/q 0.0\"6\"",
                            "--repeat", "4", "--seed", "7", "-o", "both")
@@ -309,6 +316,7 @@ class Series(unittest.TestCase):
         self.assertEqual((self.dir / "seen").read_text(), "a result\n")
         self.assertTrue((self.dir / "compare-old.monarc/run-1").exists())
 
+    @slow
     def test_all_runs_are_compared(self):
         for name in "one", "two":
             self.run_it("--repeat", "3", "--no-report", "-o", name, self.program, "0.05")
@@ -321,6 +329,7 @@ class Series(unittest.TestCase):
         self.assertAlmostEqual(total["old"], elapsed[0], 6)
         self.assertAlmostEqual(total["new"], elapsed[1], 6)
 
+    @slow
     def test_replaced(self):
         """A series takes the place of a recording, and the other way round; one is kept of each."""
         self.run_it("--no-report", self.program, "0")

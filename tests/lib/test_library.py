@@ -17,6 +17,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from parts import load_tests, slow  # noqa: E402,F401
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MONARC_BUILD", ROOT / "build"))
 MONARC = os.environ.get("MONARC", str(BUILD / "monarc"))
@@ -519,6 +522,7 @@ lost 3 profiles of objects, which the sidecar only names
                          (1, "/nowhere: No such file or directory\n"))
 
 
+@slow
 class SeedsNames(Installed):
     """Programs that use the names of the originals, compiled against ours."""
 
