@@ -139,6 +139,8 @@ def test_bad_machines(t):
     t.clean("on a slow machine, what ran is told, the rest is skipped, and nothing goes on", [] if (
         ran and int(ran[1]) + int(ran[2]) == 8 and run.status == 0 and "50 passed" not in "\n".join(run.lines)
         and "fuzz                 not begun" in run.lines and "sleep 1237" not in left) else run.lines + [run.errors, left])
+    run = Run("cross", "slow", CI_END="0")
+    t.clean("a machine on which nothing could run has not passed", run.findings("0 passed, 1 failed, 3 skipped", 1))
     run = Run("fuzz", CI_LIMIT="0")
     t.clean("a run that takes longer than it should says so", run.findings("3 passed, 0 failed", 0, "it took longer than 0 s"))
     run = Run("cross", NOT_HERE="ci")
