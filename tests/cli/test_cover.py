@@ -2,6 +2,7 @@
 """test_cover.py: monarc cover as users run it: real files of many compilers, programs compiled a moment
 ago, damage, merging, gates, patches; and lcov's and gcovr's opinion where they are installed."""
 
+import atexit
 import collections
 import gzip
 import json
@@ -125,13 +126,21 @@ def tracefile(text):
     return found
 
 
+KEPT = Path(tempfile.mkdtemp(prefix="monarc-cover-")).resolve()
+atexit.register(shutil.rmtree, KEPT, ignore_errors=True)
+
+
 class Case(unittest.TestCase):
+    """In a folder of one name for all, since notes have it: what one compiled is there for the others."""
+
+    built = {}
+
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.top = Path(self.folder.name).resolve()
+        self.top = KEPT / "work"
+        self.top.mkdir()
 
     def tearDown(self):
-        self.folder.cleanup()
+        shutil.rmtree(self.top)
 
     def cover(self, *arguments, status=0, cwd=None, **more):
         done = monarc("cover", *arguments, cwd=cwd or self.top, **more)
@@ -145,7 +154,14 @@ class Case(unittest.TestCase):
 
     def build(self, compiler="gcc", *, name="prog.c", text=PROGRAM, flags=(), runs=((),)):
         (self.top / name).write_text(text)
-        run(compiler, "--coverage", "-O0", *flags, "-o", "prog", name, cwd=self.top)
+        key = compiler, name, text, *flags
+        if key not in self.built:
+            before = {*self.top.iterdir()}
+            run(compiler, "--coverage", "-O0", *flags, "-o", "prog", name, cwd=self.top)
+            self.built[key] = Path(tempfile.mkdtemp(dir=KEPT))
+            for path in {*self.top.iterdir()} - before:
+                shutil.copy2(path, self.built[key])
+        shutil.copytree(self.built[key], self.top, dirs_exist_ok=True)
         for arguments in runs:
             subprocess.run(["./prog", *arguments], cwd=self.top, capture_output=True, check=True)
 

@@ -20,6 +20,8 @@ OPTIONS = [shlex.split(line) for line in (HERE / "options.txt").read_text().spli
            if not line.startswith("#")]
 SOME_OPTIONS = [[], ["-b", "-c"], ["-a", "-b"], ["-j", "-b"], ["-j", "-t"], ["-f"]]
 WHOLE = {"basic -O0", "things -O0", "names"}  # of these the quick part asks all options, of others SOME_OPTIONS
+SLOW = {"basic -O1", "basic -Os -g", "basic -O0 -fno-exceptions", "things -O0 -fprofile-abs-path", "things -O1 -flto",
+        "shared O2", "absolute", "up gone"}
 LOCKS, LOCKS_LOCK = {}, threading.Lock()
 CRASHED = {b"-11", b"-6", b"-9", b"timeout"}
 
@@ -33,7 +35,7 @@ class Scene:
         self.sources, self.flags, self.runs = sources, shlex.split(flags), runs
         self.arguments = arguments or [[pathlib.Path(sources[0]).stem + ".gcda"]]
         self.after, self.options, self.text = after, options or OPTIONS, text
-        self.is_slow = False
+        self.is_slow = name in SLOW
 
     def build(self):
         """Compiled and run once for all scenes that only differ in what happens to the files afterwards."""
