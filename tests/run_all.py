@@ -471,6 +471,17 @@ def total_of(outcomes):
     return total
 
 
+def note_run(args, total, seconds):
+    """A line for a run of all that ./test.sh, `--all` or a suite has; what was chosen or bounded otherwise is no whole run."""
+    if args.again is not None or args.names or args.without or args.scripts or args.seconds is not None:
+        return
+    run = {"ended": time.time(), "part": "--all" if args.all else "./test.sh" if not args.suite else " ".join(sorted(args.suite)),
+           "seed": args.seed, "passed": total.tally.passed, "failed": total.tally.failed, "skipped": len(total.tally.skips),
+           "seconds": round(seconds), "cpu_seconds": round(total.cpu_seconds), "load": round(os.getloadavg()[0], 1)}
+    with contextlib.suppress(OSError), open(pathlib.Path(args.build) / "runs.jsonl", "a", encoding="utf-8") as log:
+        log.write(json.dumps(run) + "\n")
+
+
 def main():
     answer_signals()
     args = parse_arguments()
@@ -495,6 +506,7 @@ def main():
     if not programs:
         total.tally.failed += 1
         print("no test was chosen")
+    note_run(args, total, time.monotonic() - started)
     print(f"{time.monotonic() - started:.0f} s, CPU {total.cpu_seconds:.0f} s")
     skipped = f", {len(total.tally.skips)} skipped" if total.tally.skips else ""
     print(f"{total.tally.passed} passed, {total.tally.failed} failed{skipped}")
