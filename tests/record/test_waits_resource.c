@@ -13,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -267,6 +270,108 @@ static void descriptors(void **state)
     close(null);
 }
 
+/* A named pipe is a pipe, and only files and disks have all that is asked for. */
+static void what_is_stored(void **state)
+{
+    char folder[] = "/tmp/monarc-resource-XXXXXX", path[64];
+    struct waits_resource r;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fifo = open(path, O_RDWR), null = open("/dev/null", O_RDWR),
+        self = open("/proc/self/exe", O_RDONLY);
+    struct stat st;
+    assert_true(fifo >= 0 && null >= 0 && self >= 0 && !fstat(fifo, &st));
+    assert_true(waits_resource_of_descriptor(getpid(), fifo, &r));
+    assert_int_equal(r.kind, RECORDING_RESOURCE_PIPE);
+    assert_string_equal(r.name, path);
+    assert_true(r.address == st.st_ino && !r.is_stored);
+    assert_true(waits_resource_of_descriptor(getpid(), null, &r) && !r.is_stored);
+    assert_true(waits_resource_of_descriptor(getpid(), self, &r) && r.is_stored);
+    assert_int_equal(r.kind, RECORDING_RESOURCE_FILE);
+    close(fifo);
+    close(null);
+    close(self);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* A process that has a lock on a file until it is killed. */
+static pid_t locker(const char *path, short type, off_t start, off_t len, bool is_flock)
+{
+    int ready[2];
+    char ignored;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test fail */
+        int fd = open(path, O_RDWR);
+        struct flock lock = {.l_type = type, .l_start = start, .l_len = len};
+        if (is_flock ? flock(fd, LOCK_EX) : fcntl(fd, F_SETLK, &lock))
+            _exit(1);
+        (void)!write(ready[1], "", 1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &ignored, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+/* The file is asked for by another descriptor than the lock's. */
+static pid_t who_locks(int fd, const struct flock *wanted)
+{
+    struct waits_resource r;
+    assert_int_equal(kind_of(SYS_fcntl, (uint64_t[3]){(uint64_t)fd, F_SETLKW, at(wanted)}, &r),
+                     RECORDING_RESOURCE_FILE_LOCK);
+    assert_int_equal(r.holder, r.holder_pid);
+    return r.holder;
+}
+
+/* Of several locks on one file, or on files of one number, the one that is in the way. */
+static void locks_on_files(void **state)
+{
+    char path[] = "/tmp/monarc-lock-XXXXXX";
+    int fd = mkstemp(path), status;
+    struct waits_resource r;
+    (void)state;
+    assert_true(fd >= 0 && ftruncate(fd, 1000) == 0 && lseek(fd, 400, SEEK_SET) == 400);
+    pid_t pids[] = {locker(path, F_WRLCK, 0, 100, false), locker(path, F_RDLCK, 200, 100, false),
+                    locker(path, F_WRLCK, 500, 0, false), locker(path, 0, 0, 0, true)};
+    const struct {
+        struct flock wanted;
+        pid_t holder;
+    } cases[] = {
+        {{.l_type = F_WRLCK, .l_start = 50, .l_len = 1}, pids[0]},
+        {{.l_type = F_RDLCK, .l_start = 99, .l_len = 50}, pids[0]},
+        {{.l_type = F_WRLCK, .l_start = 100, .l_len = 100}, 0},
+        {{.l_type = F_WRLCK, .l_start = 299, .l_len = 1}, pids[1]},
+        {{.l_type = F_RDLCK, .l_start = 200, .l_len = 100}, 0}, /* readers share */
+        {{.l_type = F_WRLCK, .l_start = 600, .l_len = 1}, pids[2]},
+        {{.l_type = F_WRLCK, .l_start = 300, .l_len = 0}, pids[2]}, /* to the end, however far */
+        {{.l_type = F_WRLCK, .l_start = -200, .l_len = 1, .l_whence = SEEK_CUR}, pids[1]},
+        {{.l_type = F_WRLCK, .l_start = -1, .l_len = 1, .l_whence = SEEK_END}, pids[2]},
+        {{.l_type = F_WRLCK, .l_start = 301, .l_len = -2}, pids[1]}, /* bytes 299 and 300 */
+        {{.l_type = F_WRLCK, .l_start = 302, .l_len = -2}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (who_locks(fd, &cases[i].wanted) != cases[i].holder)
+            fail_msg("case %zu: %d, not %d", i, (int)who_locks(fd, &cases[i].wanted),
+                     (int)cases[i].holder);
+    assert_int_equal(kind_of(SYS_flock, (uint64_t[3]){(uint64_t)fd, LOCK_SH}, &r),
+                     RECORDING_RESOURCE_FILE_LOCK);
+    assert_int_equal(r.holder, pids[3]);
+    for (size_t i = 0; i < sizeof pids / sizeof *pids; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], &status, 0);
+    }
+    assert_int_equal(who_locks(fd, &cases[0].wanted), 0);
+    close(fd);
+    unlink(path);
+}
+
 /* By its number, or the only one. */
 static void children(void **state)
 {
@@ -332,6 +437,8 @@ int main(void)
         cmocka_unit_test(a_lock_that_readers_have),
         cmocka_unit_test(at_the_edge_of_memory),
         cmocka_unit_test(descriptors),
+        cmocka_unit_test(what_is_stored),
+        cmocka_unit_test(locks_on_files),
         cmocka_unit_test(children),
     };
     return cmocka_run_group_tests(tests, begin, finish);

@@ -263,7 +263,7 @@ static void io_add(struct waits *w, int32_t slot, int fd, struct waits_call call
     call.resource = RECORDING_NONE;
     if (waits_resource_of_descriptor(t->pid, fd, &r)) {
         call.resource = collector_resource(w->collector, t->pid, r.kind, r.address, r.name, at_ns);
-        call.is_file = r.kind == RECORDING_RESOURCE_FILE;
+        call.is_file = r.is_stored;
     }
     if (io->calls.len < MOST_CALLS)
         vec_push(&io->calls, call);

@@ -246,13 +246,14 @@ struct waits_resource {
     char name[WAITS_NAME_BYTES]; /* of what is not in memory */
     pid_t holder_pid, holder;    /* holder 0: not known */
     bool is_gone;                /* there is no thread of that number */
+    bool is_stored;              /* a file or a disk: there is as much as calls ask for */
 };
 
 /* false: it waits for what has no name here. */
 bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct waits_look *look,
                     struct waits_resource *out);
 
-/* What a descriptor is, as far as its name says; false: it is closed, or not ours to see. */
+/* What a descriptor is, as far as /proc says; false: it is closed, or not ours to see. */
 bool waits_resource_of_descriptor(pid_t pid, int fd, struct waits_resource *out);
 
 /* Whether the lock still has the same word. */

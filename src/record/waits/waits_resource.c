@@ -4,7 +4,7 @@
  *     futex(LOCK_PI, address)       the owner's number is the word
  *     read, fsync, accept ...       /proc/PID/fd names the descriptor
  *     wait4, waitid                 the child's number is an argument
- *     fcntl(F_SETLKW), flock        /proc/locks names who has the file
+ *     fcntl(F_SETLKW), flock        /proc/locks names who has the file, or these bytes of it
  *
  * The words of glibc, of 64 and 32 bits alike (nptl: struct_mutex.h, struct_rwlock.h):
  *
@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
@@ -287,15 +288,23 @@ static void resource_find_peer(const struct waits *w, struct waits_resource *out
     }
 }
 
+/* A pipe may have a name in a file system, which says nothing of what it is. */
 bool waits_resource_of_descriptor(pid_t pid, int fd, struct waits_resource *out)
 {
+    char path[64];
+    struct stat st;
     if (!resource_link(pid, fd, out->name))
         return false;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    mode_t type = stat(path, &st) ? 0 : st.st_mode & S_IFMT;
+    out->is_stored = type == S_IFREG || type == S_IFBLK;
     out->kind = RECORDING_RESOURCE_FILE;
     if ((out->address = resource_inode(out->name, "socket:[")))
         out->kind = RECORDING_RESOURCE_SOCKET;
-    else if ((out->address = resource_inode(out->name, "pipe:[")))
+    else if ((out->address = resource_inode(out->name, "pipe:[")) || type == S_IFIFO)
         out->kind = RECORDING_RESOURCE_PIPE;
+    if (type == S_IFIFO)
+        out->address = st.st_ino;
     return true;
 }
 
@@ -310,27 +319,89 @@ static bool resource_of_descriptor(const struct waits *w, struct waits_resource 
     return true;
 }
 
-/* Which process has a lock on the file: a line of /proc/locks is
- * `1: POSIX  ADVISORY  WRITE 1234 08:01:5678 0 EOF`, those that wait have `->` behind the number.
- */
-static void resource_of_file_lock(struct waits_resource *out, pid_t pid, int fd)
+/* --- locks on files -------------------------------------------------------------------------- */
+
+/* One that somebody has or waits for: flock() locks a file, fcntl() a range of its bytes, and
+ * neither keeps out the other. */
+struct file_lock {
+    bool is_whole, is_write;
+    uint64_t device, inode, first, last;
+};
+
+/* What the thread asks for; false: it cannot be read. */
+static bool file_lock_wanted(struct file_lock *out, pid_t pid, const struct waits_look *look,
+                             bool is_flock)
 {
-    char path[64], line[256];
+    char path[64], line[64];
     struct stat st;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-    if (!resource_link(pid, fd, out->name) || stat(path, &st))
+    struct flock asked;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, (int)look->arguments[0]);
+    if (stat(path, &st))
+        return false;
+    *out = (struct file_lock){.is_whole = is_flock,
+                              .is_write = (look->arguments[1] & LOCK_EX) != 0,
+                              .device = st.st_dev,
+                              .inode = st.st_ino,
+                              .last = UINT64_MAX};
+    if (is_flock)
+        return true;
+    if (!resource_read(pid, look->arguments[2], &asked, sizeof asked))
+        return false;
+    uint64_t from = 0;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pid, (int)look->arguments[0]);
+    FILE *file = asked.l_whence == SEEK_CUR ? fopen(path, "re") : NULL;
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "pos: %" SCNu64, &from) != 1)
+        ;
+    if (file)
+        fclose(file);
+    from = asked.l_whence == SEEK_END ? (uint64_t)st.st_size : from;
+    uint64_t start = from + (uint64_t)asked.l_start, length = (uint64_t)asked.l_len;
+    out->is_write = asked.l_type == F_WRLCK;
+    out->first = asked.l_len < 0 ? start + length : start;
+    if (asked.l_len)
+        out->last = asked.l_len < 0 ? start - 1 : start + length - 1;
+    return true;
+}
+
+/* A line of /proc/locks: `1: POSIX  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; those that wait have
+ * `->` after the number. A lock of an open file instead of a process (OFDLCK) has no owner, -1. */
+static bool file_lock_parse(struct file_lock *out, int *owner, const char *line)
+{
+    char kind[16], access[16], last[24];
+    unsigned major, minor;
+    if (sscanf(line, "%*d: %15s %*s %15s %d %x:%x:%" SCNu64 " %" SCNu64 " %23s", kind, access,
+               owner, &major, &minor, &out->inode, &out->first, last) != 8 ||
+        !strcmp(kind, "->"))
+        return false;
+    out->device = makedev(major, minor);
+    out->is_whole = !strcmp(kind, "FLOCK");
+    out->is_write = !strcmp(access, "WRITE");
+    out->last = strcmp(last, "EOF") != 0 ? strtoull(last, NULL, 10) : UINT64_MAX;
+    return out->is_whole || !strcmp(kind, "POSIX");
+}
+
+static bool file_lock_keeps_out(const struct file_lock *one, const struct file_lock *other)
+{
+    return one->device == other->device && one->inode == other->inode &&
+           one->is_whole == other->is_whole && (one->is_write || other->is_write) &&
+           one->first <= other->last && other->first <= one->last;
+}
+
+/* The process that has the lock which keeps this one out. */
+static void resource_of_file_lock(struct waits_resource *out, pid_t pid,
+                                  const struct waits_look *look, bool is_flock)
+{
+    char line[256];
+    struct file_lock wanted, had;
+    int owner;
+    if (!resource_link(pid, (int)look->arguments[0], out->name))
         return;
     out->kind = RECORDING_RESOURCE_FILE_LOCK;
-    FILE *file = fopen("/proc/locks", "re");
-    while (file && !out->holder && fgets(line, sizeof line, file)) {
-        int owner;
-        unsigned major, minor;
-        uint64_t inode;
-        if (sscanf(line, "%*d: %*s %*s %*s %d %x:%x:%" SCNu64, &owner, &major, &minor, &inode) ==
-                4 &&
-            inode == st.st_ino && owner > 0 && owner != pid)
+    FILE *file = file_lock_wanted(&wanted, pid, look, is_flock) ? fopen("/proc/locks", "re") : NULL;
+    while (file && !out->holder && fgets(line, sizeof line, file))
+        if (file_lock_parse(&had, &owner, line) && owner > 0 && owner != pid &&
+            file_lock_keeps_out(&had, &wanted))
             out->holder = out->holder_pid = owner;
-    }
     if (file)
         fclose(file);
 }
@@ -388,7 +459,7 @@ bool waits_resource(const struct waits *w, pid_t pid, pid_t tid, const struct wa
     case CALL_LOCK:
         if (!strcmp(call, "flock") || look->arguments[1] == F_SETLKW_NUMBER ||
             look->arguments[1] == F_OFD_SETLKW_NUMBER)
-            resource_of_file_lock(out, pid, (int)look->arguments[0]);
+            resource_of_file_lock(out, pid, look, !strcmp(call, "flock"));
         break;
     case CALL_SLEEP: out->kind = RECORDING_RESOURCE_SLEEP; break;
     case CALL_SELECT:
