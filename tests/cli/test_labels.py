@@ -50,6 +50,8 @@ class Case(unittest.TestCase):
         """The folder, and what the program printed: seconds by service and route."""
         folder = self.dir / "r.monarc"
         done = monarc("run", "--no-report", *options, "-o", folder, program or self.program, *command)
+        if done.returncode == 126 and b"perf events: " in done.stderr and "perf" in options:
+            self.skipTest("perf events are refused here")
         self.assertEqual(done.returncode, 0, done.stderr)
         truth = {}
         for line in done.stdout.decode().splitlines():

@@ -114,6 +114,9 @@ class Unrecorded(unittest.TestCase):
     def test_one_refused(self):
         """ptrace where perf events are refused, and the other way round."""
         perf, ptrace = NUMBERS[platform.machine()]
+        if subprocess.run([monarc_path(), "run", "--method", "perf", "--no-report", "-o", self.dir / "tried.monarc", "true"],
+                          cwd=self.dir, capture_output=True, check=False).returncode == 126:
+            self.skipTest("perf events are refused here")
         for calls in (perf,), (ptrace,):
             done = self.run_it(["--no-report", self.program, "3"], 3, self.refusing(calls, EPERM))
             self.assertNotIn("unrecorded", done.stderr)
