@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The rows of tests/letter.md name tests that are there.
 
-A row is `| what is said | FILE: TEST |`, where TEST is Class.method of a script, or the name of a function
-of a C program that its list of tests has. Each statement stands once. A table without rows, and a row of
+A row is `| what is said | FILE: TEST |`, where TEST is Class.method of a script, a function of the oracle,
+a line of its options, or the name of a function of a C program that its list of tests has. Each statement stands once. A table without rows, and a row of
 any other form, are findings, so that none is passed over.
 """
 
@@ -18,6 +18,10 @@ def has_test(path, name):
     text = path.read_text()
     if path.suffix == ".c":
         return bool(re.search(rf"cmocka_unit_test\w*\({re.escape(name)}\b", text))
+    if path.suffix == ".txt":
+        return name in text.splitlines()
+    if "." not in name:
+        return bool(re.search(rf"^def {re.escape(name)}\(", text, re.M))
     owner, _, method = name.partition(".")
     body = re.search(rf"^class {re.escape(owner)}\b.*?(?=^\S|\Z)", text, re.M | re.S)
     return bool(body and re.search(rf"^    def {re.escape(method)}\(self", body[0], re.M))
@@ -42,7 +46,8 @@ def rows(top):
     return findings
 
 
-GOOD = {PAGE: "| what is said | shown by |\n|---|---|\n| one | tests/a.py: A.test_one |\n| two | tests/b.c: test_two |\n",
+GOOD = {PAGE: "| what is said | shown by |\n|---|---|\n| one | tests/a.py: A.test_one |\n| two | tests/b.c: test_two |\n"
+        "| three | tests/d.txt: -p -q |\n| four | tests/e.py: cases |\n", "tests/d.txt": "-p\n-p -q\n", "tests/e.py": "def cases():\n",
         "tests/a.py": "class A(B):\n    def test_one(self):\n        pass\n\n\nclass C:\n    def test_c(self):\n        pass\n",
         "tests/b.c": "        cmocka_unit_test(test_two),\n"}
 BROKEN = (
@@ -51,7 +56,9 @@ BROKEN = (
     ({"tests/b.c": "static void test_two(void **state)\n"}, ["tests/b.c has no test_two"]),
     ({PAGE: GOOD[PAGE].replace("b.c", "c.c")}, ["there is no tests/c.c"]),
     ({PAGE: GOOD[PAGE].replace("two", "one", 1)}, ["stands twice"]),
-    ({PAGE: GOOD[PAGE] + "| three |\n"}, ["3 lines of tables, 2 rows"]),
+    ({"tests/d.txt": "-p -q -z\n"}, ["tests/d.txt has no -p -q"]),
+    ({"tests/e.py": "def other():\n"}, ["tests/e.py has no cases"]),
+    ({PAGE: GOOD[PAGE] + "| five |\n"}, ["5 lines of tables, 4 rows"]),
 )
 
 

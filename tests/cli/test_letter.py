@@ -88,6 +88,15 @@ class Gmon(Case):
         spare = self.info(data[:8] + bytes(range(12)) + data[20:])
         self.assertEqual(spare["histograms"], found["histograms"])
 
+    def test_a_sum_may_be_one_of_its_files(self):
+        for name in "gmon.sum", "gmon.out":
+            (self.dir / name).write_bytes(gmon([(0x401000, 0x401010, [1, 2, 3, 4])], [(0x401004, 0x401008, 5)]))
+        for times in 2, 3:
+            done = monarc("gprof", "-s", DEMO, "gmon.sum", "gmon.out", cwd=self.dir)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = self.info((self.dir / "gmon.sum").read_bytes())
+            self.assertEqual((found["arcs"]["calls"], found["histograms"][0]["samples"]), (5 * times, 10 * times))
+
     def test_other_versions_are_refused(self):
         done = monarc("info", "-", input=b"gmon" + word(7) + bytes(12))
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))

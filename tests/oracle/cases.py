@@ -16,6 +16,7 @@ import errors
 import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
+LETTER = set(re.findall(r"tests/oracle/options\.txt: (.*) \|$", (HERE.parent / "letter.md").read_text(), re.M))
 LEVELS = ["few", "core", "full"]
 SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
 # How many cases of a group go for one in the quick part, of its programs (programs.QUICK); 30 of the others.
@@ -35,14 +36,16 @@ class Case:
     check: str = "bytes"  # or "status" alone, or "blurbs": the lines of the -b output in order
     writes: bool = False  # it leaves files, which are compared as well
     told: "list | None" = None  # what GNU gprof is given instead of argv
+    is_letter: bool = False  # it shows what a sentence of gprof's manual says (letter.md): always asked
 
     @property
     def is_slow(self):
         """Left to the slow part of a run: programs of which there are others of their kind, most
         cases of the groups with hundreds, and a text that GNU gprof takes for 269 million bins."""
         rate = RATES.get(self.group, 30)
-        return (self.program not in programs.QUICK or zlib.crc32(self.id.encode()) % rate != 0 or
-                self.argv == ["-b", "image", "source.c"])
+        is_rare = zlib.crc32(self.id.encode()) % rate != 0
+        is_long = self.argv == ["-b", "image", "source.c"]
+        return not self.is_letter and (self.program not in programs.QUICK or is_rare or is_long)
 
     @property
     def id(self):
@@ -72,12 +75,12 @@ def fill(template, values):
 
 def with_options(group, program, built, profile, templates, **fields):
     values = built["values"] | {"image": "image", "profile": profile}
-    for template in templates:
-        if "{image}" not in template:
-            template += " {image} {profile}"
+    for given in templates:
+        template = given if "{image}" in given else given + " {image} {profile}"
         words = fill(template, values)
         if words is not None:
-            yield Case(group, program, ["-b", *words], **fields)
+            is_letter = given in LETTER and program in ("town", "lines-town") and profile == "base.gmon"
+            yield Case(group, program, ["-b", *words], is_letter=is_letter, **fields)
 
 
 def group_of(program):
