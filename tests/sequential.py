@@ -17,8 +17,7 @@ the test passes, as `# measured again`, and run_all.py shows it: should that be 
     def test_share(self):
         report = self.record()                       # anew in each measurement
         self.assertIn("main", report)                # fails at once
-        with sequential.scattering():
-            self.assertAlmostEqual(report["main"], 0.5, delta=0.05)
+        sequential.figure(self).assertAlmostEqual(report["main"], 0.5, delta=0.05)
 
 sequential.h is the same for programs in C.
 """
@@ -30,7 +29,7 @@ import sys
 PASSED, FAILED = 1, -20
 
 
-class Outside(Exception):
+class Outside(AssertionError):
     """A measurement is outside of its bound; says which."""
 
 
@@ -83,8 +82,31 @@ def measure(what, once):
     return result
 
 
+class Figure:
+    """The assertions of a case, about this measurement only: figure(self).assertLess(seconds, 2)."""
+
+    def __init__(self, case):
+        self.case = case
+
+    def __getattr__(self, name):
+        def check(*arguments, **keywords):
+            with scattering():
+                getattr(self.case, name)(*arguments, **keywords)
+        return check
+
+
+figure = Figure
+
+
 def decided(test):
-    """For a case of unittest: measures in a case that is set up anew each time."""
+    """For a case of unittest, or all those of a class: measures in a case that is set up anew each time. Not for
+    what is measured within subTest(), which takes what is outside for an error: see measure()."""
+    if isinstance(test, type):
+        for name, method in list(vars(test).items()):
+            if name.startswith("test_"):
+                setattr(test, name, decided(method))
+        return test
+
     @functools.wraps(test)
     def decide(self, *arguments, **keywords):
         is_first = True

@@ -16,6 +16,7 @@ import unittest
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_json
+from sequential import decided, figure
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 RUNS = int(os.environ.get("MONARC_REPEAT", "40"))
@@ -91,9 +92,10 @@ class Runs(unittest.TestCase):
         cls.used_s = int(said.group(1)) / 1e6 if said else None
         return out if done.returncode == 0 and out.is_dir() else None
 
+    @decided
     def test_unchanged_program(self):
         samples = monarc_json("flat", self.base)["summary"]["samples"]
-        self.assertGreater(samples, 100, "the recording has too few samples to judge time")
+        figure(self).assertGreater(samples, 100, "the recording has too few samples to judge time")
         base, base_s = self.base, self.base_s
         alarms, judged = [], 0
         for i in range(5 * RUNS):
@@ -108,19 +110,20 @@ class Runs(unittest.TestCase):
                 base, base_s = new, self.used_s
             if judged == RUNS:
                 break
-        self.assertGreaterEqual(judged, RUNS / 2, "two runs after each other are never alike here")
-        self.assertLessEqual(len(alarms), MOST_ALARMS * judged, "\n".join(alarms))
+        figure(self).assertGreaterEqual(judged, RUNS / 2, "two runs after each other are never alike here")
+        figure(self).assertLessEqual(len(alarms), MOST_ALARMS * judged, "\n".join(alarms))
 
     def test_three_percent_more_calls(self):
         done = monarc("check", "--baseline", self.base, self.record("new", "new"))
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn(b"calls of mix grew by 3.00 %", done.stdout)
 
+    @decided
     def test_seeded_regression(self):
         new = self.record("slow", "slow")
         rows = {r["name"]: r for r in monarc_json("diff", self.base, new)["functions"]}
-        self.assertTrue(rows["mix"]["self_time"]["is_meant"], rows["mix"])
-        self.assertGreater(rows["mix"]["self_share"]["change"], 0.03)
+        figure(self).assertTrue(rows["mix"]["self_time"]["is_meant"], rows["mix"])
+        figure(self).assertGreater(rows["mix"]["self_share"]["change"], 0.03)
         self.assertFalse(rows["mix"]["calls"]["differ"])
         done = monarc("check", "--baseline", self.base, new, "--max-share-growth", "3",
                       "--max-time-growth", "10%", "--max-cpu-growth", "2")

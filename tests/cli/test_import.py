@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from harness import ROOT, main, monarc, monarc_json, monarc_path
+import sequential
 from parts import in_both, load_tests, share, slow
 from test_recording import whole_run
 
@@ -275,16 +276,13 @@ class PerfData(unittest.TestCase):
 
     def compare_copied_stacks(self, name):
         """Under load perf loses much of so large records, now and then: then it is asked again."""
-        for left in 2, 1, 0:
+        def once():
             data = self.record(name, "-F", "499", "--call-graph", "dwarf")
-            try:
+            with sequential.scattering():
                 cut = share_that_perf_cuts(data)
                 self.assertLess(cut, 10)
                 self.compare(data, cut)
-                return
-            except AssertionError:
-                if not left:
-                    raise
+        sequential.measure(name, once)
 
     def test_packed_records(self):
         self.compare(self.record("plain", "-F", "999", "-g", "-z"))
@@ -310,6 +308,7 @@ class PerfData(unittest.TestCase):
         done = subprocess.run(["perf", "script", "-i", data, "-F", "ip", "-G"], capture_output=True, check=True)
         return done.stdout.splitlines()
 
+    @sequential.decided
     def test_pipe(self):
         program = self.program("plain")
         data = subprocess.run(["perf", "record", "-q", "-F", "999", "-g", "-o", "-", program],
@@ -318,7 +317,7 @@ class PerfData(unittest.TestCase):
         path.write_bytes(data)
         rows, total = flat(path)
         names = {r["name"]: float(r["self_samples"]) / total for r in rows}
-        self.assertGreater(names["leaf"], 0.2)
+        sequential.figure(self).assertGreater(names["leaf"], 0.2)
         piped = monarc("flat", "--csv", "-", input=data)
         self.assertEqual(piped.stdout, monarc("flat", "--csv", path).stdout)
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from harness import ROOT, check_schema, is_sanitized, main, monarc, monarc_json
 from parts import load_tests, slow
 from protobuf_file import packed, pairs
+from sequential import decided, figure
 
 sys.dont_write_bytecode = True
 SCRATCH = tempfile.TemporaryDirectory()
@@ -96,20 +97,21 @@ class Case(unittest.TestCase):
         """`pure`: of the samples whose labels the recording says nothing of."""
         rows, whole = self.shares(folder, "http.route")
         total = sum(row["self_samples"] for row in rows.values())
-        self.assertGreater(whole / total, labelled, rows)
+        figure(self).assertGreater(whole / total, labelled, rows)
         spent = sum(truth.values())
         for route in "/a", "/b":
             want = sum(s for (_, r), s in truth.items() if r == route) / spent
-            self.assertAlmostEqual(rows[route]["share"], want, delta=slack)
+            figure(self).assertAlmostEqual(rows[route]["share"], want, delta=slack)
         losses = monarc_json("flat", folder)["summary"]["recording"]["losses"]
         unsure = sum(loss["count"] for loss in losses if "between two readings" in loss["text"])
         wrong = self.of(rows["/a"], "serve_b") + self.of(rows["/b"], "serve_a")
         served = sum(self.of(rows[route], "serve_a", "serve_b") for route in ("/a", "/b"))
-        self.assertLess(wrong, (1 - pure) * served + unsure, (wrong, served, unsure))
-        self.assertLess(wrong, max(0.2, 1 - pure) * served)  # by chance it would be 3/8
+        figure(self).assertLess(wrong, (1 - pure) * served + unsure, (wrong, served, unsure))
+        figure(self).assertLess(wrong, max(0.2, 1 - pure) * served)  # by chance it would be 3/8
         return rows
 
 
+@decided
 class Truth(Case):
     """A request of route /a takes three times as long as one of /b, each in a function of its own."""
 
@@ -138,9 +140,9 @@ class Truth(Case):
         taken = self.needs_samples(folder)
         rows, whole = self.shares(folder, "http.route")
         total = sum(row["self_samples"] for row in rows.values())
-        self.assertAlmostEqual(whole / total, 2 / 3, delta=self.slack("ptrace", 2 / 3, taken))  # (1) of (0.5 + 1)
-        self.assertGreater(self.of(rows["/a"], "serve_a"), 20 * self.of(rows["/a"], "serve_b"))
-        self.assertGreater(rows[None]["self_samples"], 0)
+        figure(self).assertAlmostEqual(whole / total, 2 / 3, delta=self.slack("ptrace", 2 / 3, taken))  # (1) of (0.5 + 1)
+        figure(self).assertGreater(self.of(rows["/a"], "serve_a"), 20 * self.of(rows["/a"], "serve_b"))
+        figure(self).assertGreater(rows[None]["self_samples"], 0)
 
     @slow
     def test_libraries(self):
@@ -167,7 +169,7 @@ class Truth(Case):
         spent = sum(truth.values())
         for service in "first", "second":
             want = sum(s for (of, _), s in truth.items() if of == service) / spent
-            self.assertAlmostEqual(rows[service]["share"], want, delta=0.05)
+            figure(self).assertAlmostEqual(rows[service]["share"], want, delta=0.05)
         self.assertEqual({row["name"] for row in self.table(folder, "service.version")["rows"]} - {None}, {"1.2"})
 
     @slow
@@ -176,7 +178,7 @@ class Truth(Case):
         rows, whole = self.shares(folder, "tenant")
         total = sum(row["self_samples"] for row in rows.values())
         self.assertEqual(set(rows) - {None}, {"me"})
-        self.assertAlmostEqual(whole / total, 0.5, delta=0.15)
+        figure(self).assertAlmostEqual(whole / total, 0.5, delta=0.15)
 
     @slow
     def test_contexts_that_change_all_the_time(self):
@@ -198,8 +200,8 @@ class Truth(Case):
             self.needs_samples(folder)
             rows = {row["name"]: row for row in monarc_json("flat", "--by-label", "http.route", folder)["rows"]}
             published = sum(rows[route]["self_samples"] for route in ("/a", "/b"))
-            self.assertGreater(published, self.of(rows[None], "serve_a", "serve_b") / 4)
-            self.assertGreater(self.of(rows[None], "serve_b"), published / 8)
+            figure(self).assertGreater(published, self.of(rows[None], "serve_a", "serve_b") / 4)
+            figure(self).assertGreater(self.of(rows[None], "serve_b"), published / 8)
 
     def test_waits(self):
         """Off the CPU, a thread is looked at in its wait: the label is that of the wait."""
@@ -207,11 +209,12 @@ class Truth(Case):
             folder, _ = self.record("waits", "2", "40000", "1500", options=["--off-cpu", *options])
             rows, whole = self.shares(folder, "http.route")
             # Three of four parts; of short waits more are over before they are looked at.
-            self.assertTrue(0.6 < rows["/a"]["share"] < 0.97, rows["/a"])
+            figure(self).assertTrue(0.6 < rows["/a"]["share"] < 0.97, rows["/a"])
             self.assertTrue(any(f["name"].startswith("nap") and f["total_samples"] > 0
                                 for f in rows["/a"]["functions"]))
 
 
+@decided
 class Damage(Case):
     """Whatever is damaged: samples are all there, and one note says what is not."""
 
@@ -225,7 +228,7 @@ class Damage(Case):
         run = sum(truth.values())
         rows = {row["name"]: row["total_samples"] for row in table["functions"]}
         served = sum(n for name, n in rows.items() if re.match(r"serve_[ab]$", name))
-        self.assertGreater(served / table["summary"]["samples"], 0.8, (run, rows))
+        figure(self).assertGreater(served / table["summary"]["samples"], 0.8, (run, rows))
         return losses, monarc("flat", "--by-label", "http.route", folder)
 
     def test_records(self):
@@ -252,6 +255,7 @@ class Damage(Case):
 
 
 @unittest.skipIf(is_sanitized(), "the recorder's library is not loaded into such a program")
+@decided
 class OwnCalls(Case):
     """monarc_rt_label() and regions publish records that are read as all others are."""
 
@@ -267,16 +271,16 @@ class OwnCalls(Case):
             folder, truth = self.record(options=["--method", method])
             taken = self.needs_samples(folder)
             rows, whole = self.shares(folder, "http.route")
-            self.assertAlmostEqual(rows["/a"]["share"], truth["-", "/a"] / sum(truth.values()),
+            figure(self).assertAlmostEqual(rows["/a"]["share"], truth["-", "/a"] / sum(truth.values()),
                                    delta=self.slack(method, 3 / 5, taken))
             regions = {row["name"]: row for row in self.table(folder, "monarc.region")["rows"]}
             self.assertEqual(set(regions) - {"outer"}, {"parse", None})
             if "outer" in regions:  # it has hardly any time of its own
-                self.assertLess(regions["outer"]["self_samples"] / whole, 0.05)
-            self.assertAlmostEqual(regions["parse"]["self_samples"] / whole, 2 / 5,  # 10 of 25 ms
+                figure(self).assertLess(regions["outer"]["self_samples"] / whole, 0.05)
+            figure(self).assertAlmostEqual(regions["parse"]["self_samples"] / whole, 2 / 5,  # 10 of 25 ms
                                    delta=self.slack(method, 2 / 5, taken) + 0.03)
             total = sum(f["total_samples"] for f in regions["parse"]["functions"] if f["name"] == "parse")
-            self.assertGreater(total / regions["parse"]["self_samples"], 0.85)
+            figure(self).assertGreater(total / regions["parse"]["self_samples"], 0.85)
 
     def test_forked_threads_have_records_of_their_own(self):
         done = monarc("run", "--no-report", "-o", self.dir / "r.monarc", self.program, "fork")

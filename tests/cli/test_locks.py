@@ -14,6 +14,7 @@ from pathlib import Path
 from harness import DEMO, ROOT, check_schema, main, monarc, monarc_json, monarc_limited
 from parts import load_tests, slow
 from run_file import FILE, PERIOD, UNKNOWN, WAIT, Run
+from sequential import decided, figure
 
 sys.dont_write_bytecode = True
 
@@ -78,6 +79,7 @@ class Case(unittest.TestCase):
                    if h["depth"] == depth and h["doing"] == doing and of in h["stack"])
 
 
+@decided
 class Truth(Case):
     """A holder sleeps for a known time; how long it then waits for a CPU depends on the machine, so
     that times are compared, and not shares."""
@@ -88,46 +90,46 @@ class Truth(Case):
     def test_holder_asleep_three_quarters(self):
         row = self.rows("share")["g_cache_lock"]
         self.assertEqual(row["kind"], "mutex")
-        self.assertTrue(3 <= row["waits"] <= 5 and row["seconds"] > 0.6, row)
+        figure(self).assertTrue(3 <= row["waits"] <= 5 and row["seconds"] > 0.6, row)
         self.assertIn("cache_get", row["waiters"][0]["stack"])
-        self.assertTrue(0.3 < self.held(row, "hold_asleep") < 1.3, row)  # 0.75
+        figure(self).assertTrue(0.3 < self.held(row, "hold_asleep") < 1.3, row)  # 0.75
         runs = [h for h in row["holders"] if h["doing"] == "runs"]
-        self.assertLess(0.03, sum(h["seconds"] for h in runs), row)  # 0.25, or more if a CPU is waited for
+        figure(self).assertLess(0.03, sum(h["seconds"] for h in runs), row)  # 0.25, or more if a CPU is waited for
         self.assertTrue(any("hold_busy" in h["stack"] for h in runs), row)
 
     def test_ptrace_sees_holders_too(self):
         row = self.rows("share", options=["--method", "ptrace"])["g_cache_lock"]
-        self.assertTrue(0.2 < self.held(row, "hold_asleep") < 1.5, row)
+        figure(self).assertTrue(0.2 < self.held(row, "hold_asleep") < 1.5, row)
 
     def test_chain_of_three(self):
         rows = self.rows("chain")
         outer = rows["g_outer"]
-        self.assertGreater(self.held(outer, "chain_middle"), 0.35, outer)  # 0.6
-        self.assertGreater(self.held(outer, "chain_inner", depth=1), 0.35, outer)
+        figure(self).assertGreater(self.held(outer, "chain_middle"), 0.35, outer)  # 0.6
+        figure(self).assertGreater(self.held(outer, "chain_inner", depth=1), 0.35, outer)
         self.assertEqual(outer["holders"][0]["waits_for"], "mutex g_cache_lock")
         self.assertEqual(outer["holders"][1]["call"], "clock_nanosleep")
-        self.assertGreater(self.held(rows["g_cache_lock"], "chain_inner"), 0.35)
+        figure(self).assertGreater(self.held(rows["g_cache_lock"], "chain_inner"), 0.35)
 
     def test_kinds_of_locks(self):
         rows = self.rows("kinds")
         self.assertEqual(rows["g_pi"]["kind"], "PI mutex")
         self.assertEqual(rows["g_robust"]["kind"], "mutex")
         for name in ("g_pi", "g_robust"):
-            self.assertGreater(self.held(rows[name], "mutex_holder"), 0.2, rows[name])  # 0.4
+            figure(self).assertGreater(self.held(rows[name], "mutex_holder"), 0.2, rows[name])  # 0.4
             self.assertNotIn("circle", {h["doing"] for h in rows[name]["holders"]})
         table = rows["g_table"]
         self.assertEqual(table["kind"], "rwlock")
-        self.assertTrue(0.3 < self.held(table, "writer_holder") < 1.3, table)  # 2 x 0.4
+        figure(self).assertTrue(0.3 < self.held(table, "writer_holder") < 1.3, table)  # 2 x 0.4
         self.assertEqual({tuple(h["stack"])[-1:] for h in table["holders"] if h["stack"]},
                          {("writer_holder",)})
         self.assertIn("readers", table["why_unheld"])
-        self.assertGreater(self.held(rows["join"], "writer_holder"), 0.1, rows["join"])
+        figure(self).assertGreater(self.held(rows["join"], "writer_holder"), 0.1, rows["join"])
 
     def test_join_at_a_state(self):
         """As glibc waits from 2.43 on."""
         rows = self.table("locks", self.record("joined"))["rows"]
         row, = [row for row in rows if (row.get("function"), row["kind"]) == ("joins", "join")]
-        self.assertGreater(self.held(row, "is_joined"), 0.1, row)  # 0.4
+        figure(self).assertGreater(self.held(row, "is_joined"), 0.1, row)  # 0.4
 
     def test_what_nobody_holds(self):
         rows = self.rows("signalled")
@@ -136,16 +138,16 @@ class Truth(Case):
         for name in ("g_ready", "g_items"):
             self.assertEqual(rows[name]["holders"], [])
             self.assertIn("some thread will", rows[name]["why_unheld"])
-            self.assertGreater(rows[name]["seconds"], 0.2)
+            figure(self).assertGreater(rows[name]["seconds"], 0.2)
 
     def test_locks_on_the_heap_are_one_row(self):
         row = self.rows("heap")["mutex"]
         self.assertEqual((row["function"], row["objects"]), ("mutex_waiter", 3))
-        self.assertGreater(self.held(row, "mutex_holder"), 0.6, row)  # 3 x 0.4
+        figure(self).assertGreater(self.held(row, "mutex_holder"), 0.6, row)  # 3 x 0.4
 
     def test_words_of_other_libraries(self):
         rows = self.rows("words")
-        self.assertGreater(sum(h["seconds"] for h in rows["g_musl"]["holders"]), 0.2, rows["g_musl"])
+        figure(self).assertGreater(sum(h["seconds"] for h in rows["g_musl"]["holders"]), 0.2, rows["g_musl"])
         self.assertEqual(rows["g_musl"]["kind"], "mutex")
         for name in ("g_plain", "g_rust"):
             self.assertEqual((rows[name]["kind"], rows[name]["holders"]), ("futex", []))
@@ -153,7 +155,7 @@ class Truth(Case):
 
     def test_hundreds_of_threads(self):
         row = self.rows("crowd", "300", "1")["g_queue"]
-        self.assertGreater(self.held(row, "wait_in_a_crowd"), 0.5, row)
+        figure(self).assertGreater(self.held(row, "wait_in_a_crowd"), 0.5, row)
 
     @slow
     def test_thousands_of_threads(self):
@@ -166,7 +168,7 @@ class Truth(Case):
         table = self.table("locks", folder)
         losses = monarc_json("flat", folder)["summary"]["recording"]["losses"]
         lost = sum(loss["ns"] / 1e9 for loss in losses if "when threads waited" in loss["text"])
-        self.assertGreater(table["waited_seconds"] + table["ready_seconds"] + lost, 0.97 * waited)
+        figure(self).assertGreater(table["waited_seconds"] + table["ready_seconds"] + lost, 0.97 * waited)
         for note in (loss for loss in losses if "2 ms and more" in loss["text"]):
             self.assertGreater(note["count"], 0)
             self.assertLessEqual(note["ns"] / 1e9, table["unseen_seconds"] * 1.000001)
@@ -174,20 +176,20 @@ class Truth(Case):
     def test_sleep_is_told_apart(self):
         row = self.rows("signalled")["sleep"]
         self.assertEqual((row["function"], row["holders"]), ("hold_asleep", []))
-        self.assertGreater(row["seconds"], 0.5)
+        figure(self).assertGreater(row["seconds"], 0.5)
 
     def test_children_and_pipes(self):
         rows = self.rows("children")
         for kind in ("child process", "pipe"):
-            self.assertGreater(self.held(rows[kind], "hold_asleep"), 0.1, rows[kind])  # 0.3
+            figure(self).assertGreater(self.held(rows[kind], "hold_asleep"), 0.1, rows[kind])  # 0.3
 
     def test_between_processes(self):
         shared = self.dir / "shared"
         rows = self.rows("processes", shared)
         memory = rows[f"{shared}+0x0"]
         self.assertTrue(memory["is_shared"])
-        self.assertGreater(self.held(memory, "hold_asleep"), 0.2, memory)  # 0.4
-        self.assertGreater(self.held(rows[str(shared)], "hold_asleep"), 0.2, rows)
+        figure(self).assertGreater(self.held(memory, "hold_asleep"), 0.2, memory)  # 0.4
+        figure(self).assertGreater(self.held(rows[str(shared)], "hold_asleep"), 0.2, rows)
         self.assertEqual(rows[str(shared)]["kind"], "file lock")
 
     def test_holder_that_has_ended(self):
@@ -202,6 +204,7 @@ class Truth(Case):
         self.assertIn(b"[deadlock]", done.stdout)
 
 
+@decided
 class Transfers(Case):
     """Bytes by file, which the program counts itself. Sums are the kernel's and exact; what of them belongs to
     which file follows from samples in the kernel, which not every user may take."""
@@ -241,9 +244,9 @@ class Transfers(Case):
             total = self.check_total(table, said)
             self.needs_places(table)
             a, b = rows["a"]["read_bytes"], rows["b"]["read_bytes"]
-            self.assertGreater(a + b, 0.5 * total["read_bytes"])
+            figure(self).assertGreater(a + b, 0.5 * total["read_bytes"])
             if not options:
-                self.assertAlmostEqual(a / (a + b), 3 / 4, delta=0.15)
+                figure(self).assertAlmostEqual(a / (a + b), 3 / 4, delta=0.15)
             for row, function in (rows["a"], "read_piece_of_a"), (rows["b"], "read_piece_of_b"):
                 stacks = [t["stack"] for t in row["transfers"] if not t["is_write"] and t["stack"]]
                 self.assertTrue(all(function in stack for stack in stacks), stacks)
@@ -252,8 +255,8 @@ class Transfers(Case):
         table, rows, said = self.run_mode("threads")
         total = self.check_total(table, said)
         self.needs_places(table)
-        self.assertGreater(rows["a"]["read_bytes"], 0.5 * total["read_bytes"])
-        self.assertGreater(rows["c"]["written_bytes"], 0.5 * said["written", "c"])
+        figure(self).assertGreater(rows["a"]["read_bytes"], 0.5 * total["read_bytes"])
+        figure(self).assertGreater(rows["c"]["written_bytes"], 0.5 * said["written", "c"])
         self.assertEqual(rows["c"]["read_bytes"], 0)
 
     def test_child_that_ends_at_once(self):
@@ -264,8 +267,8 @@ class Transfers(Case):
     def check_children(self, table, _rows, said):
         total = self.check_total(table, said)
         self.needs_places(table)
-        self.assertGreater(sum(row["read_bytes"] for row in table["rows"]), 0.5 * total["read_bytes"])
-        self.assertLess(sum(row["read_bytes"] for row in table["rows"] if row["kind"] == "pipe"), 100000)
+        figure(self).assertGreater(sum(row["read_bytes"] for row in table["rows"]), 0.5 * total["read_bytes"])
+        figure(self).assertLess(sum(row["read_bytes"] for row in table["rows"] if row["kind"] == "pipe"), 100000)
 
     def test_pipe(self):
         """Seen waiting, it is asked for more than there is: only if it was the thread's only call, that is known.
@@ -276,11 +279,11 @@ class Transfers(Case):
             self.check_total(table, said, 2 * (16 << 20) + 40000)
             pipe = next(row for row in table["rows"] if row["kind"] == "pipe")
             if mode == "mixed":
-                self.assertLess(pipe["read_bytes"], 0.5 * table["transferred"]["read_bytes"])
+                figure(self).assertLess(pipe["read_bytes"], 0.5 * table["transferred"]["read_bytes"])
             else:
-                self.assertLessEqual(pipe["read_bytes"], said["read", "pipe"] * 1.05, pipe)
+                figure(self).assertLessEqual(pipe["read_bytes"], said["read", "pipe"] * 1.05, pipe)
             if mode == "pipe":
-                self.assertGreater(pipe["read_bytes"], 0)
+                figure(self).assertGreater(pipe["read_bytes"], 0)
                 self.assertTrue(any("main" in t["stack"] for t in pipe["transfers"]))
 
 
@@ -348,13 +351,14 @@ short waits in alpha: 0.700 s, not looked at
 """, done.stdout.decode())
         self.assertIn("short waits in all other functions: 0.003 s", done.stdout.decode())
 
+    @decided
     def test_sum(self):
         """Of a program that only waits shortly, nothing that has a place is missing."""
         folder = self.record("naps")
         table = self.table("locks", folder)
         rows = [r for r in table["rows"] if r["function"] == "take_naps"]
-        self.assertGreater(sum(r["seconds"] for r in rows), 0.9 * (table["waited_seconds"] - table["unseen_seconds"]), table)
-        self.assertGreater(table["waited_seconds"], 0.2)
+        figure(self).assertGreater(sum(r["seconds"] for r in rows), 0.9 * (table["waited_seconds"] - table["unseen_seconds"]), table)
+        figure(self).assertGreater(table["waited_seconds"], 0.2)
 
 
 class Reports(Case):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness import DEMO, check_schema, main, monarc, monarc_json, monarc_limited
 from run_file import FILE, WAIT, Run
+from sequential import decided, figure
 from test_recording import ALPHA, FACT, MAIN, WORK, Case
 
 sys.dont_write_bytecode = True
@@ -289,6 +290,7 @@ int main(int argc, char **argv)
 """
 
 
+@decided
 class Recorded(unittest.TestCase):
     """Of real processes. They sleep, since a machine that does other work makes all else uncertain."""
 
@@ -316,15 +318,15 @@ class Recorded(unittest.TestCase):
         threads, report = self.path("make", "-j2", options=options)
         if report["summary"]["recording"]["method"] == "ptrace":
             return
-        self.assertGreater(threads["sleep 3.8"]["path_time"], 3.5)
-        self.assertGreater(threads["sleep 0.31"]["path_time"], 0.3)
+        figure(self).assertGreater(threads["sleep 3.8"]["path_time"], 3.5)
+        figure(self).assertGreater(threads["sleep 0.31"]["path_time"], 0.3)
         for other in "sleep 0.21", "sleep 0.22":
-            self.assertLess(threads[other]["path_time"], 0.02, other)
-            self.assertGreater(threads[other]["slack_time"], 0.02)
+            figure(self).assertLess(threads[other]["path_time"], 0.02, other)
+            figure(self).assertGreater(threads[other]["slack_time"], 0.02)
         # What starts and ends them takes tenths of seconds on a machine that is busy, and may cut a sleep in two.
         names = {t["tid"]: t["command"] for t in report["threads"] if t["command"].startswith("sleep ")}
         slept = [names[s["tid"]] for s in report["steps"] if s["to"] - s["from"] > 0.02 and s["tid"] in names]
-        self.assertEqual(list(dict.fromkeys(slept)), ["sleep 3.8", "sleep 0.31"])
+        figure(self).assertEqual(list(dict.fromkeys(slept)), ["sleep 3.8", "sleep 0.31"])
 
     @unittest.skipUnless(os.access("/usr/bin/make", os.X_OK), "no make")
     def test_make(self):
@@ -339,13 +341,13 @@ class Recorded(unittest.TestCase):
                                     options=["--off-cpu"])
         if not report["path"]["waits_recorded"]:
             self.skipTest("waits are not recorded here")
-        self.assertGreater(threads["sleep 1.31"]["path_time"], 1.2)
+        figure(self).assertGreater(threads["sleep 1.31"]["path_time"], 1.2)
         # Who woke the reader is told from who ran then, which a busy machine leaves open.
         if "woken" not in [s["cause"] for s in report["steps"]]:
             self.skipTest("the machine is too busy to tell who woke the reader")
-        self.assertGreater(threads["sleep 0.5"]["path_time"], 0.4)
-        self.assertLess(threads["sleep 0.3"]["path_time"], 0.05)
-        self.assertGreater(threads["sleep 0.3"]["slack_time"], 0.2)
+        figure(self).assertGreater(threads["sleep 0.5"]["path_time"], 0.4)
+        figure(self).assertLess(threads["sleep 0.3"]["path_time"], 0.05)
+        figure(self).assertGreater(threads["sleep 0.3"]["slack_time"], 0.2)
 
     def test_what_if_made_so(self):
         (self.dir / "x.c").write_text(SPIN)
@@ -359,8 +361,8 @@ class Recorded(unittest.TestCase):
         told = monarc_json("what-if", "r0", "f=2x", cwd=self.dir)
         check_schema(self, "what-if", told)
         middle = (told["cpu"]["low"] + told["cpu"]["high"]) / 2
-        self.assertAlmostEqual(middle / told["cpu"]["before"], 2 / 3, delta=0.06)
-        self.assertAlmostEqual(middle / used[1], 1, delta=0.4)   # the speed of CPUs varies; as it is, it would be 1.5
+        figure(self).assertAlmostEqual(middle / told["cpu"]["before"], 2 / 3, delta=0.06)
+        figure(self).assertAlmostEqual(middle / used[1], 1, delta=0.4)   # the speed of CPUs varies; as it is, it would be 1.5
         self.assertTrue(told["one_thread"])
 
 

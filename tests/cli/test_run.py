@@ -15,6 +15,7 @@ from pathlib import Path
 
 from harness import ROOT, check_schema, cpu_seconds, is_running, main, monarc, monarc_json, monarc_path, wait_for
 from parts import load_tests, slow
+from sequential import decided, figure
 
 sys.dont_write_bytecode = True
 PROGRAMS = ROOT / "tests/runtime/profile/programs"
@@ -109,12 +110,13 @@ class Coverage(Case):
 
 
 class Running(Case):
+    @decided
     def test_reports_follow_the_output(self):
         """To standard error where the program wrote to standard output, or may have."""
         busy = self.build("busy.c")
         done = self.run_it(busy, "0.2")
         self.assertRegex(done.stdout.decode(), r"^cpu 0\.2")
-        self.assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin\n")
         self.assertTrue((self.dir / "busy.monarc/monarc.side").exists())
         for command, where in (f"exec {busy} 0.2", "err"), (f"{busy} 0.2 >/dev/null", "out"):
             with open(self.dir / "out", "wb") as out, open(self.dir / "err", "wb") as err:
@@ -245,6 +247,7 @@ class Running(Case):
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertTrue((self.dir / "r/monarc.side").exists())
 
+    @decided
     def test_the_last_recording_is_kept_once(self):
         seconds = []
         for time_of in "0.05", "0.1", "0.2":
@@ -253,8 +256,8 @@ class Running(Case):
                                                                      "busy.monarc.old"])
         for name in "busy.monarc", "busy.monarc.old":
             seconds.append(self.seconds(self.flat(self.dir / name)[1]))
-        self.assertGreater(seconds[0], 0.15)
-        self.assertLess(seconds[1], 0.15)
+        figure(self).assertGreater(seconds[0], 0.15)
+        figure(self).assertLess(seconds[1], 0.15)
 
     @slow
     def test_runs_at_the_same_time(self):
@@ -329,19 +332,20 @@ class Running(Case):
         done = self.run_it("--no-report", "-o", "r", "--", program, "fine")
         self.assertTrue((self.dir / "fine/monarc.side").exists(), done.stderr)
 
+    @decided
     def test_options_arrive(self):
         folder = self.record(self.build("busy.c"), "0.1", options=["-r", "0"])
         self.assertEqual(self.flat(folder)[1]["samples"], 0)
         folder = self.record(self.build("busy.c"), "0.3", options=["-r", "100"])
-        self.assertLess(self.flat(folder)[1]["samples"], 60)
+        figure(self).assertLess(self.flat(folder)[1]["samples"], 60)
         folder = self.record(self.build("busy.c"), "0.1", options=["--no-stacks", "--calls", "never"])
         rows, _ = self.flat(folder)
         self.assertEqual(rows["main"]["total_time"] if "main" in rows else 0, 0)
-        self.assertGreater(rows["spin"]["self_share"], 0.5)
+        figure(self).assertGreater(rows["spin"]["self_share"], 0.5)
         folder = self.record("sleep", "0.3", options=["--off-cpu"])
         rows, _ = self.flat(folder)
         waiting = [r for name, r in rows.items() if name.startswith("[waiting]")]
-        self.assertAlmostEqual(sum(r["self_time"] for r in waiting), 0.3, delta=0.05)
+        figure(self).assertAlmostEqual(sum(r["self_time"] for r in waiting), 0.3, delta=0.05)
 
     def test_slices_of_time(self):
         """--slice keeps moments apart that the usual slices would not; it takes times alone."""
@@ -353,12 +357,13 @@ class Running(Case):
             self.assertEqual(done.returncode, 2, wrong)
             self.assertIn(b"--slice takes a time from 10us to 10s", done.stderr)
 
+    @decided
     def test_commands_of_processes(self):
         """Of each process its arguments, without secrets, with quotes where they have spaces."""
         inner = "sleep 0.3; sleep 0.31; :"
         folder = self.record("sh", "-c", f"sh -c '{inner}' --token hunter2; true")
         found = {p["command"] for p in monarc_json("info", folder)["files"][0]["processes"]}
-        self.assertLessEqual({"sleep 0.3", "sleep 0.31", f"sh -c '{inner}' --token ***"}, found)
+        figure(self).assertLessEqual({"sleep 0.3", "sleep 0.31", f"sh -c '{inner}' --token ***"}, found)
         self.assertIn("\n            sleep 0.31\n", monarc("info", folder).stdout.decode())
         folder = self.record("sh", "-c", "sleep 0.2; true", options=["--no-arguments"])
         self.assertEqual({p["command"] for p in monarc_json("info", folder)["files"][0]["processes"]}, {None})
@@ -381,6 +386,7 @@ class Running(Case):
         folder = self.record(*line, options=["--no-arguments"])
         self.assertRegex(monarc("info", folder).stdout.decode(), r"(?m)^ *command: sh$")
 
+    @decided
     def test_events(self):
         """An event that is not there is an error, never another one in its place."""
         done = self.run_it("--list-events")
@@ -399,7 +405,7 @@ class Running(Case):
             folder = self.record(program, options=["-e", f"page-faults/period={period}/"])
             rows, summary = self.flat(folder)
             found = rows["main"]["total_samples"] / summary["samples_per_unit"]
-            self.assertAlmostEqual(found, 1000, delta=3 * period + 10)  # periods are drawn up to 2
+            figure(self).assertAlmostEqual(found, 1000, delta=3 * period + 10)  # periods are drawn up to 2
         self.assertGreater(self.flat(self.record(program, options=["-e", "page-faults"]))[1]["samples"], 0)
         self.run_it("-e", "nosuch:event", "true", status=2)
 
@@ -414,30 +420,35 @@ class Running(Case):
         (os.killpg if group else os.kill)(process.pid, number)
         out, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 128 + number, err)
-        self.assertRegex(err.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(err.decode(), r"\n *[0-9.]+ .* spin\n")
 
+    @decided
     def test_interrupted(self):
         self.interrupt(signal.SIGINT, False)
 
+    @decided
     def test_terminated_with_its_group(self):
         self.interrupt(signal.SIGTERM, True)
 
+    @decided
     def test_children(self):
         """All of them, unless --no-follow."""
         busy = self.build("busy.c")
         for options, least, most in ((), 0.35, 9), (("--no-follow",), -1, 0.2):
             folder = self.record("sh", "-c", f"{busy} 0.2; {busy} 0.2", options=options)
-            self.assertTrue(least < self.seconds(self.flat(folder)[1]) < most, options)
+            figure(self).assertTrue(least < self.seconds(self.flat(folder)[1]) < most, options)
 
+    @decided
     def test_those_that_outlive_the_program(self):
         busy = self.build("busy.c")
         folder = self.record("sh", "-c", f"{busy} 0.3 >/dev/null 2>&1 &",
                              options=["--follow-daemons", "20"])
-        self.assertGreater(self.seconds(self.flat(folder)[1]), 0.25)
+        figure(self).assertGreater(self.seconds(self.flat(folder)[1]), 0.25)
 
+    @decided
     def test_program_that_executes_another(self):
         done = self.run_it("sh", "-c", f"exec {self.build('busy.c')} 0.2")
-        self.assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( \[busy\])?\n")
+        figure(self).assertRegex(done.stderr.decode(), r"\n *[0-9.]+ .* spin( \[busy\])?\n")
 
     @slow
     def test_few_descriptors(self):
@@ -451,6 +462,7 @@ class Running(Case):
             if "runs unrecorded" not in text and whole and float(whole[1]) < 50:
                 self.assertIn("too few descriptors may be open", text)
 
+    @decided
     def test_attached(self):
         named = self.dir / "server" # as redis-server is another name of redis-check-rdb
         named.symlink_to(self.build("busy.c"))
@@ -462,8 +474,8 @@ class Running(Case):
             self.run_it("--no-report", "-o", "r", "--method", method, "--seconds", "3", "--pid",
                         str(process.pid))
             rows, summary = self.flat(self.dir / "r")
-            self.assertGreater(rows["spin"]["self_share"], 0.5, method)
-            self.assertGreater(self.seconds(summary), 0) # a busy machine gives it a few ms of a second
+            figure(self).assertGreater(rows["spin"]["self_share"], 0.5, method)
+            figure(self).assertGreater(self.seconds(summary), 0) # a busy machine gives it a few ms of a second
             head = monarc("flat", self.dir / "r").stdout
             self.assertTrue(head.startswith(f"Program  {named} 60 --password=***\n".encode()), head)
         self.assertIsNone(process.poll())
@@ -501,25 +513,27 @@ class Running(Case):
         (self.dir / "come").touch()
         wait_for((self.dir / "ended").exists, "the program")
 
+    @decided
     def test_without_perf(self):
         folder = self.record(self.build("busy.c"), "0.5", options=["--method", "ptrace"])
         rows, summary = self.flat(folder)
-        self.assertGreater(rows["left"]["total_share"] if "total_share" in rows["left"]
+        figure(self).assertGreater(rows["left"]["total_share"] if "total_share" in rows["left"]
                            else rows["left"]["total_time"] / self.seconds(summary), 0.5)
 
+    @decided
     def test_static(self):
         program = self.build("busy.c", "-O1", "-g", "-pthread", "-static", name="static")
-        self.assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
         program = self.build("busy.c", *FLAGS, "-static", name="static-pg")
         said = self.run_it(program, "0.2").stderr.decode()
         self.assertRegex(said, r"calls were not counted: .* is statically linked")
-        self.assertRegex(said, r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(said, r"\n *[0-9.]+ .* spin\n")
         done = self.run_it("--calls", "always", program, "0.1", status=2)
         self.assertIn(b"is statically linked", done.stderr)
         self.assertEqual(done.stdout, b"")
         self.run_it("--calls", "never", "--no-report", program, "0.1")
         program = self.build("busy.c", *FLAGS, "-static", os.environ["MONARC_RT_A"], name="inside")
-        self.assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
+        figure(self).assertRegex(self.run_it(program, "0.2").stderr.decode(), r"\n *[0-9.]+ .* spin\n")
 
     def test_disk_without_room(self):
         """The program runs; what could not be written is said."""
