@@ -20,10 +20,11 @@ is given. --again runs the programs named NAME, or if there are none, those name
 times, the first time with S, beside K busy processes for each processor: a line a round, then the sum.
 A failing case that is expected to (TAP's `not ok # TODO`) is neither passed nor failed, and has
 failed if it passes. A figure that was outside of its bound and was measured again (sequential.py) is
-shown, whatever was decided.
+shown, whatever was decided. Each program runs in a world of its own (world.py).
 """
 
 import argparse
+import atexit
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -42,6 +43,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # however this file was loaded
 import seeds  # noqa: E402
+import world  # noqa: E402
 
 SHOWN_LINES = 4000  # of a program that failed
 
@@ -170,6 +172,7 @@ class Outcome:
     text: str = ""
     seconds: float = 0
     cpu_seconds: float = 0  # of the program and of all its children that it waited for
+    world: str = ""  # that it ran in
 
 
 class Groups:
@@ -201,6 +204,7 @@ class Groups:
             for leader in self.leaders:
                 with contextlib.suppress(OSError):
                     os.killpg(leader, signal.SIGKILL)
+            world.end_all()
         os._exit(128 + number)
 
 
@@ -238,19 +242,23 @@ def wait_for(child, timeout_seconds):
 
 
 def run(program, seed):
+    drawn = world.of(program.name, seed)
+    drawn.wait()
     started = time.monotonic()
-    environment = {"MALLOC_PERTURB_": "165", **os.environ, **program.environment, seeds.VARIABLE: str(seed)}
+    environment = {"MALLOC_PERTURB_": "165", **os.environ, **drawn.environment, **program.environment,
+                   seeds.VARIABLE: str(seed)}
     try:
-        child = GROUPS.start(program.argv, cwd=program.folder, env=environment,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        child = GROUPS.start([*drawn.prefix, *program.argv], cwd=program.folder, env=environment,
+                             umask=drawn.umask, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT)
     except OSError as error:
         return Outcome(Tally(0, 1, [], [], [str(error)]))
     text, was_stopped, cpu_seconds = wait_for(child, program.timeout_seconds)
+    drawn.end()
     tally = count(text, 0 if was_stopped else child.returncode)
     if was_stopped:
         tally.fail(f"stopped after {program.timeout_seconds:.0f} s")
-    return Outcome(tally, text, time.monotonic() - started, cpu_seconds)
+    return Outcome(tally, text, time.monotonic() - started, cpu_seconds, str(drawn))
 
 
 def is_unittest(argv):
@@ -392,6 +400,8 @@ def recall(args, outcomes):
         if outcome.tally.failed:
             print(f"failed: {program.name}")
             print(*(f"    | {line}" for line in shortened(failing_output(outcome))), sep="\n")
+            if outcome.world:
+                print(f"    world: {outcome.world}")
             print(f"    again: {command_again(args, program, seed)}")
 
 
@@ -484,6 +494,7 @@ def note_run(args, total, seconds):
 
 def main():
     answer_signals()
+    atexit.register(world.end_all)
     args = parse_arguments()
     programs = choose(args)
     if args.list:

@@ -39,9 +39,9 @@ def seed():
     return number
 
 
-def generator(what):
-    """A random.Random of this seed and purpose."""
-    return random.Random(f"{seed()} {what}")
+def generator(what, of=None):
+    """A random.Random of this seed, or of another one, and purpose."""
+    return random.Random(f"{seed() if of is None else of} {what}")
 
 
 _printed = []

@@ -17,6 +17,7 @@ spec = importlib.util.spec_from_file_location("run_all", tap.ROOT / "tests" / "r
 run_all = importlib.util.module_from_spec(spec)
 sys.modules["run_all"] = run_all
 spec.loader.exec_module(run_all)
+os.environ["MONARC_WORLD"] = "plain"  # of the programs that are run here
 
 UNITTEST = """test_a (x.T) ... ok
 test_b (x.T) ... skipped 'no gdb here'
