@@ -67,4 +67,11 @@ static inline struct draws draws_of(const char *what)
     return d;
 }
 
+/* The same for rand(). */
+static inline void draws_start_rand(const char *what)
+{
+    struct draws d = draws_of(what);
+    srand((unsigned)draws_next(&d));
+}
+
 #endif

@@ -5,7 +5,6 @@ Profiles are written byte by byte for compiled programs, so that every number is
 
 import json
 import os
-import random
 import re
 import shlex
 import subprocess
@@ -15,6 +14,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from harness import check_schema, gmon, main, monarc, monarc_json
+import seeds
+import sequential
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 FLAGS = ["-O1", "-g", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-sanitize=all",
@@ -423,7 +424,10 @@ class Compare(unittest.TestCase):
 
     def test_chance_raises_no_alarm(self):
         """40 repeated runs: the same shares, drawn anew."""
-        draw = random.Random(16)
+        draw = seeds.generator("chance raises no alarm")
+        sequential.measure("chance raises no alarm", lambda: self.chance_raises_no_alarm(draw))
+
+    def chance_raises_no_alarm(self, draw):
         base = None
         for run in range(41):
             hits = {"parse": 0, "sort_items": 0, "helper": 0, "print_all": 0}
@@ -432,7 +436,9 @@ class Compare(unittest.TestCase):
             profile = self.old.profile(hits, CALLS)
             if run:
                 done = self.check("--baseline", base, self.old.program, profile)
-                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                with sequential.scattering():
+                    self.assertEqual(done.returncode, 0, done.stdout)
             base = base or profile
 
     def test_seeded_regression_of_time(self):

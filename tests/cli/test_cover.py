@@ -7,7 +7,6 @@ import collections
 import gzip
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import harness
+import seeds
 from harness import ROOT, lcov_branches, monarc
 from parts import in_both, load_tests, share, slow
 
@@ -695,7 +695,7 @@ class Instances(Case):
         return "\n".join([*text, "}", ""]), truth
 
     def test_each_rule_counts_what_it_says(self):
-        numbers = random.Random(24)
+        numbers = seeds.generator("each rule counts what it says")
         sums = {"union": sum, "worst": min}
         for turn in range(4):
             text, truth = self.program(numbers)
@@ -729,7 +729,7 @@ class Instances(Case):
 
     def test_gcovs_sections(self):
         """The sections that gcov has for each instance, put together by each rule."""
-        text, _ = self.program(random.Random(7))
+        text, _ = self.program(seeds.generator("gcovs sections"))
         (self.top / "i.cc").write_text(text)
         run("g++", "--coverage", "-O0", "-o", "prog", "i.cc", cwd=self.top)
         run("./prog", cwd=self.top)

@@ -6,7 +6,6 @@ import collections
 import itertools
 import json
 import os
-import random
 import re
 import shutil
 import struct
@@ -22,6 +21,7 @@ except ImportError:
     jsonschema = None
 
 import harness
+import seeds
 import test_html
 from harness import ROOT, monarc
 from parts import in_both, load_tests, share, slow
@@ -795,7 +795,7 @@ class Live(Folder):
 
     def test_vectors_are_those_that_ran(self):
         """Random decisions: vectors, both measures and what is needed, against Python's own evaluation."""
-        numbers = random.Random(5)
+        numbers = seeds.generator("vectors are those that ran")
         decisions = [tree(numbers, list("abcde")[:n]) for n in (2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 5)]
         runs = [[[numbers.random() < .5 for _ in range(5)] for _ in range(numbers.randrange(6))] for _ in decisions]
         code = ""

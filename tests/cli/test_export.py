@@ -5,7 +5,6 @@ those written here."""
 import gzip
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from harness import ROOT, gmon, main, monarc, monarc_json
+import seeds
 import parquet_file
 from parts import load_tests, slow
 from protobuf_file import fields, packed
@@ -748,7 +748,7 @@ class Recursion(Case):
 
     @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
     def test_inclusive_figures_by_callgrind_annotate(self):
-        draw = random.Random(1)
+        draw = seeds.generator("inclusive figures by callgrind annotate")
         some = [tuple(";".join(draw.choices("abcd", k=draw.randint(1, 7))) + f" {draw.randint(1, 99)}\n"
                       for _ in range(12)) for _ in range(12)]
         for lines in (*self.STACKS, *some):

@@ -6,7 +6,6 @@ The truth is in the program as well: for each condition it says which terms a ru
 
 import itertools
 import json
-import random
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import unittest
 from pathlib import Path
 
 from harness import monarc, monarc_path
+import seeds
 from parts import load_tests
 
 GCCS = [v for v in range(14, 30) if shutil.which(f"gcc-{v}") and shutil.which(f"gcov-{v}")]
@@ -122,7 +122,7 @@ class Conditions(unittest.TestCase):
         return sorted(tuple(map(int, row)) for row in rows)
 
     def test_counts_and_tables_are_gcovs(self):
-        numbers = random.Random(14)
+        numbers = seeds.generator("counts and tables are gcovs")
         for version in GCCS:
             for name, text, options in (("a.c", C, []), ("a.c", C, ["-O2"]), ("a.cc", CPP, []), ("a.cc", CPP, ["-O1"])):
                 folder = self.build(version, text, name, *options)

@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import random
 import re
 import shutil
 import signal
@@ -20,6 +19,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from harness import ROOT, main, monarc, monarc_json, monarc_path
+import seeds
 import sequential
 from parts import in_both, load_tests, share, slow
 from test_recording import whole_run
@@ -397,7 +397,7 @@ class Names(unittest.TestCase):
 
     def test_folded_a_line_a_sample(self):
         """A line a sample, as programs print them: most stacks come again, some with empty frames."""
-        dice, truth = random.Random(3), Counter()
+        dice, truth = seeds.generator("folded a line a sample"), Counter()
         stacks = [";".join(dice.choices("abcdefgh", k=dice.randint(1, 9))) for _ in range(300)] + ["a;;b", "a;b;"]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "stacks"
@@ -439,7 +439,7 @@ class Names(unittest.TestCase):
 
     def test_folded_in_pieces(self):
         """Files are read in pieces of 256 KiB by as many threads as there are processors: neither is to be seen."""
-        dice, truth, lines, stack = random.Random(8), Counter(), [], []
+        dice, truth, lines, stack = seeds.generator("folded in pieces"), Counter(), [], []
         names = [f"name {i} of ({'x' * (i % 19)})" for i in range(2500)]
         while sum(map(len, lines)) < 900_000:
             kind = dice.random()

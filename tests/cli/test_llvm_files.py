@@ -3,12 +3,12 @@
 by byte, and sums and files of every installed clang against its llvm-profdata."""
 
 import itertools
-import random
 import re
 import shutil
 import unittest
 
 import harness
+import seeds
 import test_cover_llvm
 from harness import monarc
 from parts import in_both, load_tests, share
@@ -184,7 +184,7 @@ class EveryVersion(Files):
         self.assertIn(b":ir\n", self.convert("i.profraw", "x.proftext"))
 
     def test_sums_do_not_depend_on_order(self):
-        numbers = random.Random(24)
+        numbers = seeds.generator("sums do not depend on order")
         parts = []
         for i in range(12):
             functions = [(b"f%d" % k, 1, [numbers.randrange(9) for _ in range(k + 1)]) for k in range(6)
@@ -305,7 +305,7 @@ class EveryVersion(Files):
 
     def test_values_that_only_later_files_have(self):
         """Sums of values depend on the order of files; with several threads it is theirs all the same."""
-        numbers, names = random.Random(5), ["0.proftext"]
+        numbers, names = seeds.generator("values that only later files have"), ["0.proftext"]
         self.write("0.proftext", ":ir\nf\n1\n1\n5\n")
         for i in range(1, 6):
             values = "".join(f"{v}:{numbers.randrange(1, 9)}\n" for v in numbers.sample(range(1000), 255))
@@ -445,7 +445,7 @@ class Values(Files):
 
     def test_long_lists_are_cut_off_alike(self):
         """Random values, several unknown ones in a site, and more than the 255 that a site keeps."""
-        numbers = random.Random(3)
+        numbers = seeds.generator("long lists are cut off alike")
         names = [f"f{i}" for i in range(300)]
         for turn in range(3):
             files = []

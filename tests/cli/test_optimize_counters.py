@@ -2,7 +2,6 @@
 own, after edits too."""
 
 import json
-import random
 import re
 import shutil
 import struct
@@ -12,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_limited
+import seeds
 
 GCC = shutil.which("gcc")
 RUNS = "1000", "3333", "100007"
@@ -237,7 +237,7 @@ class Counters(unittest.TestCase):
 
     def test_of_equal_functions_the_nearest_is_the_same(self):
         """Of one name and graph, and without a checksum of the graph of one source; of equally near ones the first."""
-        draw = random.Random(23)
+        draw = seeds.generator("of equal functions the nearest is the same")
         for _ in range(20):
             def some(number, first):
                 lines = draw.sample(range(1, 60), number)

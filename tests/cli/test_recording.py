@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import random
 import re
 import shutil
 import sys
@@ -12,6 +11,8 @@ import unittest
 from pathlib import Path
 
 from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, schema, validate
+import seeds
+import sequential
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/corpus"))
@@ -212,7 +213,11 @@ class Flat(Case):
         """Strata of few samples, with weights as distances between random looks have: over some recordings, the
         standard error that is printed is that of drawing each sample. Its square is 0 to 15 % more, as the lesser
         of two estimates is taken."""
-        draw, printed, known = random.Random(21), 0, 0
+        draw = seeds.generator("errors of uneven weights")
+        sequential.measure("errors of uneven weights", lambda: self.errors_of_uneven_weights(draw))
+
+    def errors_of_uneven_weights(self, draw):
+        printed, known = 0, 0
         for _ in range(12):
             run = Run("x")
             demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
@@ -224,8 +229,9 @@ class Flat(Case):
             rows, _ = self.flat(self.write(run))
             printed += ((rows["main"]["self_share_high"] - rows["main"]["self_share_low"]) / 2 / 1.96) ** 2
             known += 0.4 * 0.6 * sum(w * w for w in weights) / sum(weights) ** 2
-        self.assertGreater(printed / known, 0.93)
-        self.assertLess(printed / known, 1.22)
+        with sequential.scattering():
+            self.assertGreater(printed / known, 0.93)
+            self.assertLess(printed / known, 1.22)
 
     def test_intervals_have_room_for_time_without_a_place(self):
         def intervals(*losses):
@@ -609,7 +615,7 @@ class Others(Case):
         found = self.doctor(self.run_of_threads(900, lambda thread: kept[thread]))
         self.assertEqual(found["kept-periods"][0], "note")
         self.assertIn("2 threads with 100.0 % of the CPU time", found["kept-periods"][1])
-        drawn = random.Random(1)
+        drawn = seeds.generator("doctor on clocks that keep their periods")
         for other in (self.run_of_threads(900, lambda thread: PERIOD * drawn.randint(250, 1750) // 1000),
                       self.run_of_threads(900, lambda thread: PERIOD, run_length=50),
                       self.run_of_threads(900, lambda thread: PERIOD, threads=1),

@@ -1,6 +1,8 @@
 /* What base/gzip writes, with whichever library it was built, zlib reads back. */
 #include "output/out.h"
 
+#include "seeds.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ static int make_folder(void **state)
     snprintf(f->file, sizeof f->file, "%s/text.gz", f->path);
     f->text = malloc(MOST);
     f->read = malloc(MOST + 1);
-    srand(1);
+    draws_start_rand("gzip");
     for (size_t i = 0; i < MOST; i++) /* first what packs well, then what does not */
         f->text[i] = i < MOST / 2 ? "\"count\": 10, "[i % 13] : (uint8_t)rand();
     *state = f;

@@ -1,6 +1,8 @@
 /* The number formats of base/out agree with printf to the last digit. */
 #include "output/out.h"
 
+#include "seeds.h"
+
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -39,7 +41,7 @@ static void test_fixed_edges(void **state)
 static void test_fixed_many(void **state)
 {
     (void)state;
-    srand(1);
+    draws_start_rand("out");
     for (int i = 0; i < 300000; i++) {
         double value = ldexp(rand(), rand() % 60 - 50);
         expect_fixed(value, rand() % 12, 1 + rand() % 3);

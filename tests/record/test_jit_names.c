@@ -4,6 +4,8 @@
 
 #include "base/bytes.h"
 
+#include "seeds.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -308,7 +310,7 @@ static void random_functions_are_as_naively(void **state)
     (void)state;
     enum { ROUNDS = 300, LINES = 40, MANY = 60 };
     uint64_t addresses[MANY];
-    srand(1);
+    draws_start_rand("jit names");
     for (int round = 0; round < ROUNDS; round++) {
         char map[LINES * 40] = "";
         for (uint64_t i = 0, at = 0; i < MANY; i++)

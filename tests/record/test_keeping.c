@@ -2,6 +2,8 @@
 #include "record/images.h"
 #include "record/tally.h"
 
+#include "seeds.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static void newer_mappings_replace_older_ones(void **state)
     (void)state;
     for (int i = 0; i < ADDRESSES; i++)
         truth[i] = -1;
-    srand(1);
+    draws_start_rand("keeping");
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = (uint64_t)(rand() % ADDRESSES), len = (uint64_t)(rand() % 40);
         uint64_t end = start + len < ADDRESSES ? start + len : ADDRESSES;

@@ -1,6 +1,8 @@
 /* Records that wait: in their order, with as much of their stacks as there is. */
 #include "record/perf/perf_record.h"
 
+#include "seeds.h"
+
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +96,7 @@ static void order_is_kept(void **state)
     struct perf_backlog q = {0}, from = {0};
     uint64_t next = 1, taken = 1;
     (void)state;
-    srand(1);
+    draws_start_rand("perf backlog");
     for (int round = 0; round < 200; round++) {
         for (int n = rand() % 5; n; n--) {
             struct bytes_written w = sample_at(next++, (size_t)(rand() % 100));

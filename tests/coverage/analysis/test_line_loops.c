@@ -2,6 +2,8 @@
  * against a search that goes every way there is. */
 #include "coverage/analysis/line_coverage_private.h"
 
+#include "seeds.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -150,7 +152,7 @@ static int by_ends(const void *left, const void *right)
 static void test_every_way(void **state)
 {
     (void)state;
-    srand(1);
+    draws_start_rand("line loops");
     for (int round = 0; round < 20000; round++) {
         struct search s = {.nodes = 1 + (uint32_t)rand() % (MOST - 1)};
         size_t len = (size_t)rand() % 14;

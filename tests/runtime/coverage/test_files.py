@@ -1,7 +1,6 @@
 """What happens to the files: many processes at once, kill -9, full disks, old files that do not fit."""
 import errno
 import os
-import random
 import resource
 import shutil
 import signal
@@ -11,6 +10,7 @@ import time
 import unittest
 
 from covered import SO, CoverTest, Gcda, slurp, spill
+import seeds
 from parts import load_tests, slow  # noqa: F401
 
 DESTRUCTOR = 1000
@@ -112,7 +112,7 @@ class Files(CoverTest):
 
     def test_kill_9_at_any_time(self):
         program = self.built_program("so")
-        chance = random.Random(1)
+        chance = seeds.generator("kill 9 at any time")
         for _ in range(60):
             p = subprocess.Popen([program, "loop", "100"], cwd=self.dir, stderr=subprocess.PIPE)
             time.sleep(0.002 + chance.random() * 0.02)
