@@ -41,7 +41,8 @@ static const char *merge_text(struct recording_merging *m, const char *text)
     return text ? arena_copy(&m->into->arena, text, strlen(text)) : NULL;
 }
 
-_Static_assert(RECORDING_BUILD_ID_BYTES == BUILD_ID_MOST_BYTES, "what recordings keep of one");
+_Static_assert((int)RECORDING_BUILD_ID_BYTES == (int)BUILD_ID_MOST_BYTES,
+               "what recordings keep of one");
 
 bool recording_object_same(const struct recording_object *a, const struct recording_object *b)
 {
