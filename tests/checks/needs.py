@@ -16,7 +16,7 @@ INSTALLED = ("build", "test", "browser", "node")
 ALWAYS = "always"  # on every Debian, with what the groups need themselves
 # package: programs
 PROVIDERS = {
-    ALWAYS: "bash sh chroot cp diff dpkg-deb dpkg-query apt-get env flock id mkdir mount mv perl prlimit rm setarch setpriv "
+    ALWAYS: "bash sh localedef chroot cp diff dpkg-deb dpkg-query apt-get env flock id mkdir mount mv perl prlimit rm setarch setpriv "
             "taskset timeout umount unshare gzip ln cat sed awk grep make python3 ps kill sleep true false head tail sort",
     "autofdo": "create_gcov dump_gcov", "binutils": "addr2line ar as c++filt gprof ld nm objcopy objdump ranlib readelf size strip",
     "bolt-22": "llvm-bolt llvm-bolt-22 merge-fdata merge-fdata-22 perf2bolt perf2bolt-22",
