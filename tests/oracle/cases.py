@@ -17,6 +17,7 @@ import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 LETTER = set(re.findall(r"tests/oracle/options\.txt: (.*) \|$", (HERE.parent / "letter.md").read_text(), re.M))
+LETTER_PROFILES = {("town", "base.gmon"), ("lines-town", "line0.gmon"), ("lines-town", "blocks.gmon")}
 LEVELS = ["few", "core", "full"]
 SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
 # How many cases of a group go for one in the quick part, of its programs (programs.QUICK); 30 of the others.
@@ -79,7 +80,7 @@ def with_options(group, program, built, profile, templates, **fields):
         template = given if "{image}" in given else given + " {image} {profile}"
         words = fill(template, values)
         if words is not None:
-            is_letter = given in LETTER and program in ("town", "lines-town") and profile == "base.gmon"
+            is_letter = given in LETTER and (program, profile) in LETTER_PROFILES
             yield Case(group, program, ["-b", *words], is_letter=is_letter, **fields)
 
 
