@@ -111,6 +111,25 @@ static int general_help(int argc, char **argv, struct out *out, struct err *e)
     return EXIT_FINE;
 }
 
+/* Nothing: the call that went beyond a limit fails, and is reported as a full disk is. */
+static void limit_reached(int number)
+{
+    (void)number;
+}
+
+/* A limit on the size of files or on CPU time must not end us while a program runs whose status is
+ * to be told. A handler, as what we execute has the signal as it was before; one that is ignored
+ * stays so. */
+static void outlive_limits(void)
+{
+    static const int LIMITS[] = {SIGXFSZ, SIGXCPU};
+    for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
+        struct sigaction now, quiet = {.sa_handler = limit_reached, .sa_flags = SA_RESTART};
+        if (!sigaction(LIMITS[i], NULL, &now) && now.sa_handler == SIG_DFL)
+            sigaction(LIMITS[i], &quiet, NULL);
+    }
+}
+
 /* Started as gprof, gcov or another lookalike (argv[0]), monarc is that program, and its options
  * are its own; otherwise the first argument names the command. Errors of a lookalike have no name
  * in front, as those of the programs they stand in for. An error that comes late, a full disk when
@@ -121,6 +140,7 @@ int main(int argc, char **argv)
      * given back when freed. */
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     signal(SIGBUS, mapping_lost);
+    outlive_limits();
 
     struct out out;
     struct err e = {0};

@@ -30,6 +30,41 @@ static bool proc_is_mounted(struct err *e)
            err_set(e, "coverage is read out of processes through /proc, which is not mounted here");
 }
 
+/* What could not be had, or was found in the way of it. */
+static void counters_tell_rest(const struct live_counters_result *r, uint64_t interval_ms,
+                               struct out *aside)
+{
+    if (r->killed + r->replaced)
+        out_printf(aside,
+                   "monarc run: %" PRIu64
+                   " ended by SIGKILL or ran another program by exec: what it "
+                   "counted in the last %" PRIu64 " ms may be missing\n",
+                   r->killed + r->replaced, interval_ms);
+    if (r->gcc_aside)
+        out_printf(aside,
+                   "monarc run: %" PRIu64
+                   " counter files were damaged or of another build; they were renamed to "
+                   "FILE.damaged-N or FILE.other-N\n",
+                   r->gcc_aside);
+    if (r->unmapped)
+        out_printf(aside,
+                   "monarc run: %" PRIu64
+                   " times counters of an object were left out: they are not in memory as its file "
+                   "says\n",
+                   r->unmapped);
+    if (r->unreadable)
+        out_printf(aside, "monarc run: %" PRIu64 " processes could not be read\n", r->unreadable);
+    if (r->with_rights)
+        out_printf(aside,
+                   "monarc run: %" PRIu64
+                   " programs with rights of their files (set-user-ID) ran without being "
+                   "followed\n",
+                   r->with_rights);
+    if (r->was_stopped)
+        out_printf(aside, "monarc run: stopped by a signal while processes that the program left "
+                          "behind were running: counts are as of then\n");
+}
+
 /* Runs the program without recording, and says on standard error what was read of its counters, as
  * its own output goes to standard output.
  *
@@ -50,7 +85,7 @@ int run_with_coverage(const struct run_request *r, struct err *e)
     bool ok = live_counters_run(&request, &result, e);
     out_init(&aside, STDERR_FILENO);
     bool has_gcc = result.gcc_files + result.gcc_written;
-    if (ok && !result.written && !has_gcc)
+    if (ok && !result.written && !has_gcc && !result.with_rights)
         ok = err_set(e,
                      "%s: %s; compile it with -fprofile-instr-generate -fcoverage-mapping (clang), "
                      "-Cinstrument-coverage (rustc) or --coverage (gcc)",
@@ -71,12 +106,7 @@ int run_with_coverage(const struct run_request *r, struct err *e)
                    "monarc run: %" PRIu64 " counter file%s (.gcda) written from outside, %" PRIu64
                    " by libgcov itself\n",
                    result.gcc_files, result.gcc_files == 1 ? "" : "s", result.gcc_written);
-    if (ok && result.killed + result.replaced)
-        out_printf(&aside,
-                   "monarc run: %" PRIu64
-                   " ended by SIGKILL or ran another program by exec: what it "
-                   "counted in the last %" PRIu64 " ms may be missing\n",
-                   result.killed + result.replaced, request.interval_ms);
+    counters_tell_rest(&result, request.interval_ms, &aside);
     (void)!out_finish(&aside, "standard error", &ignored);
     out_deinit(&aside);
     free(result.example);
@@ -189,8 +219,8 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
     return ok;
 }
 
-/* What was found, and what cannot be known, on standard error: the program's own output goes to
- * standard output. */
+/* What was found (in `path`, NULL: nothing), and what cannot be known, on standard error: the
+ * program's own output goes to standard output. */
 static void blocks_tell(const struct covered_blocks *b, const char *path)
 {
     struct out aside;
@@ -206,11 +236,12 @@ static void blocks_tell(const struct covered_blocks *b, const char *path)
             ran += o->has_run[k];
     }
     out_init(&aside, STDERR_FILENO);
-    out_printf(&aside,
-               "monarc run: %" PRIu64 " of %" PRIu64
-               " blocks of code ran; lines are in %s; 'monarc "
-               "cover %s' shows them\n",
-               ran, all, path, path);
+    if (path)
+        out_printf(&aside,
+                   "monarc run: %" PRIu64 " of %" PRIu64
+                   " blocks of code ran; lines are in %s; 'monarc "
+                   "cover %s' shows them\n",
+                   ran, all, path, path);
     if (without)
         out_printf(&aside, "monarc run: %" PRIu64 " files have no lines (-g) and are left out\n",
                    without);
@@ -253,15 +284,16 @@ int run_with_blocks(const struct run_request *r, struct out *out, struct err *e)
     bool ok = cover_blocks_run(r->argv, r->covers_libraries, &blocks, e), has_any = false;
     for (size_t i = 0; i < blocks.objects.len; i++)
         has_any |= blocks.objects.at[i].blocks.all.len != 0;
-    if (ok && !has_any && blocks.left_alone) {
+    bool is_let_go = !has_any && blocks.with_rights;
+    if (ok && !has_any && !is_let_go && blocks.left_alone) {
         ok = err_set(e, "%s: was left alone: it %s", r->argv[0], blocks.left_why);
-    } else if (ok && !has_any) {
+    } else if (ok && !has_any && !is_let_go) {
         const char *why = blocks.objects.len ? blocks.objects.at[0].why : NULL;
         ok = err_set(e, "%s: %s", r->argv[0], why ? why : "has no code that could be watched");
     }
-    ok = ok && blocks_keep(&blocks, path, out, e);
+    ok = ok && (is_let_go || blocks_keep(&blocks, path, out, e));
     if (ok)
-        blocks_tell(&blocks, path);
+        blocks_tell(&blocks, is_let_go ? NULL : path);
     int status = blocks.status;
     covered_blocks_deinit(&blocks);
     arena_deinit(&a);

@@ -1,7 +1,7 @@
 /* Coverage of a program as it is: a breakpoint at the start of each basic block, which is taken
  * away when it is hit for the first time.
  *
- *     exec, dlopen ─► /proc/PID/maps ─► objects with lines ─► object_blocks() ─► breakpoints
+ *     exec, dlopen ─► maps (space.c) ─► objects with lines ─► object_blocks() ─► breakpoints
  *     trap at A    ─► block of A: it ran; the byte that was there comes back; A runs again
  *
  * What keeps the program as it is:
@@ -11,7 +11,10 @@
  *     each either traps and is set back to the instruction, or runs it. A thread that trapped
  *     before another one took the breakpoint away finds a block of ours there, and runs it again;
  *   - memory is told by address and mapping, not by who set what: a forked child has its parent's
- *     breakpoints, a vforked one its parent's memory, and both are found in the child's own maps;
+ *     breakpoints, which are found in its own maps, and a vforked one its parent's memory
+ * (space.h);
+ *   - that memory stays open, so a breakpoint can be taken away though the first thread has ended,
+ *     or the process has made itself undumpable;
  *   - a mapping that is shared with other processes or with the file is never written to.
  *
  * A block that ran in any process is not set again in another, so a build of thousands of compiler
@@ -27,12 +30,8 @@
 #include "base/bytes.h"
 #include "base/sort.h"
 #include "record/follow.h"
-#include "record/proc_threads.h"
 #include "record/ptrace/ptrace_conflict.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,25 +40,22 @@
 
 enum { LONGEST_BREAKPOINT = 4 };
 
-/* An object in a process. */
+/* An object's code in a space in which its breakpoints were set. */
 struct covered_image {
-    uint32_t object;
-    uint64_t start, end, bias; /* of its code */
-    uint64_t debug_state;      /* address of the linker's function; 0: it has none */
+    const struct space_file *file;
+    uint64_t start;
 };
 
-struct covered_process {
-    pid_t pid;
+/* Of a space. */
+struct covered_space {
     VEC(struct covered_image) images;
 };
 
 struct covering {
     const struct arch *arch;
     struct covered_blocks *out;
-    VEC(struct covered_process) processes;
-    struct intern paths; /* of objects, by number */
-    bool takes_all;      /* the system's, too */
-    bool has_program;    /* the first one has been executed */
+    bool takes_all;   /* the system's, too */
+    bool has_program; /* the first one has been executed */
 };
 
 /* --- objects -----------------------------------------------------------------------------------
@@ -75,17 +71,16 @@ static bool path_is_of_system(const char *path)
     return is_found && strncmp(path, "/usr/local/", 11);
 }
 
-/* Read when a process first has it. The first one is the program. */
-static uint32_t covering_object(struct covering *c, const char *path)
+/* Read when a process first has it; what is kept of it is its number and one. The first one is the
+ * program. */
+static void *covering_file(void *context, struct object *opened, const char *path, bool *keeps)
 {
-    uint32_t number = intern(&c->paths, path, strlen(path));
-    if (number < c->out->objects.len)
-        return number;
-    struct covered_object o = {.path = strdup(path)};
+    struct covering *c = context;
+    struct covered_object o = {.path = strdup(path), .object = opened};
     if (!o.path)
         memory_exhausted(strlen(path));
-    o.object = object_open(path, NULL, NULL, NULL);
-    o.is_left_out = number && !c->takes_all && path_is_of_system(path);
+    *keeps = true;
+    o.is_left_out = c->out->objects.len && !c->takes_all && path_is_of_system(path);
     if (!o.object)
         o.why = "cannot be read";
     else if (o.is_left_out)
@@ -96,7 +91,13 @@ static uint32_t covering_object(struct covering *c, const char *path)
     if (!o.has_run)
         memory_exhausted(o.blocks.all.len);
     vec_push(&c->out->objects, o);
-    return number;
+    return (void *)c->out->objects.len; // NOLINT
+}
+
+/* What covering_file() has kept. */
+static struct covered_object *covering_object(struct covering *c, const struct space_file *file)
+{
+    return &c->out->objects.at[(uintptr_t)file->facts - 1];
 }
 
 /* The block that begins at a link-time address; SIZE_MAX: none does. */
@@ -106,21 +107,21 @@ static size_t object_block_at(const struct covered_object *o, uint64_t address)
     return i < o->blocks.all.len && o->blocks.all.at[i].start == address ? i : SIZE_MAX;
 }
 
-/* --- memory of a process -----------------------------------------------------------------------
+/* --- memory of a space -------------------------------------------------------------------------
  */
 
 /* Sets a breakpoint at each block that has not run, page by page. */
-static void image_set(struct covering *c, int memory, const struct covered_image *image)
+static void image_set(struct covering *c, const struct space *s, const struct space_image *image)
 {
     enum { PAGE = 4096 };
-    struct covered_object *o = &c->out->objects.at[image->object];
+    struct covered_object *o = covering_object(c, image->file);
     size_t len = c->arch->breakpoint_len, count = o->blocks.all.len;
     uint8_t page[PAGE];
     for (size_t i = 0; i < count;) {
         uint64_t first = o->blocks.all.at[i].start + image->bias;
         uint64_t base = first & ~(uint64_t)(PAGE - 1);
         bool is_here = first >= image->start && first < image->end; /* code may have two segments */
-        bool is_read = is_here && pread(memory, page, PAGE, (off_t)base) == PAGE;
+        bool is_read = is_here && space_read(s, base, page, PAGE);
         bool is_changed = false;
         for (; i < count; i++) {
             const struct code_block *b = &o->blocks.all.at[i];
@@ -139,164 +140,119 @@ static void image_set(struct covering *c, int memory, const struct covered_image
             is_changed = true;
         }
         if (is_changed)
-            (void)follow_memory_write(memory, base, page, PAGE);
+            (void)space_write(s, base, page, PAGE);
     }
 }
 
-/* How far the object is from where it was linked. */
-static bool image_bias(struct object *o, uint64_t start, uint64_t offset, uint64_t *bias)
+/* Sets breakpoints in what the space had not before. `sets`: else they are there already, as in a
+ * copy. */
+static void space_cover(struct covering *c, struct space *s, bool sets)
 {
-    const struct object_facts *facts = object_facts(o);
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
-    for (size_t i = 0; i < facts->code_len; i++) {
-        const struct object_segment *s = &facts->code[i];
-        *bias = start - offset - (s->address - s->offset);
-        if ((s->offset & ~page) == offset)
-            return true;
+    struct covered_space *old = s->state, *now = calloc(1, sizeof *now);
+    if (!now)
+        memory_exhausted(sizeof *now);
+    for (size_t k = 0; k < s->images.len; k++) {
+        const struct space_image *m = &s->images.at[k];
+        bool is_known = !sets || !m->is_private || !covering_object(c, m->file)->object;
+        for (size_t i = 0; old && i < old->images.len && !is_known; i++)
+            is_known = old->images.at[i].file == m->file && old->images.at[i].start == m->start;
+        if (!is_known)
+            image_set(c, s, m);
+        vec_push(&now->images, (struct covered_image){m->file, m->start});
     }
-    return false;
+    if (old)
+        vec_free(&old->images);
+    free(old);
+    s->state = now;
 }
 
-/* --- processes ---------------------------------------------------------------------------------
+/* --- what follow_program() asks ----------------------------------------------------------------
  */
 
-static struct covered_process *covering_process(struct covering *c, pid_t pid)
+/* A copy has the breakpoints of what it is a copy of. */
+static void covering_begin(void *context, struct space *s, const struct space *from, pid_t tid)
 {
-    for (size_t i = 0; i < c->processes.len; i++)
-        if (c->processes.at[i].pid == pid)
-            return &c->processes.at[i];
-    vec_push(&c->processes, (struct covered_process){.pid = pid});
-    c->out->processes++;
-    return &c->processes.at[c->processes.len - 1];
+    (void)from, (void)tid;
+    space_cover(context, s, false);
 }
 
-/* Lists what of files a process has mapped as code, and sets breakpoints in what it had not before.
- * `sets`: else they are there already, as in a forked child. */
-static void process_look(struct covering *c, struct covered_process *p, bool sets)
+/* What was mapped by an exec or the linker. */
+static void covering_mapped(void *context, struct space *s, pid_t tid)
 {
-    char path[64], line[4400];
-    struct covered_process now = {.pid = p->pid};
-    snprintf(path, sizeof path, "/proc/%d/maps", p->pid);
-    FILE *maps = fopen(path, "re");
-    int memory = follow_memory_open(p->pid);
-    while (maps && memory >= 0 && fgets(line, sizeof line, maps)) {
-        struct proc_mapping m;
-        if (!proc_parse_mapping(line, &m) || m.rights[2] != 'x' || m.rights[3] != 'p' ||
-            *m.path != '/')
-            continue;
-        struct covered_image image = {covering_object(c, m.path), m.start, m.end, 0, 0};
-        struct covered_object *o = &c->out->objects.at[image.object];
-        const struct covered_image *old = NULL;
-        for (size_t i = 0; i < p->images.len && !old; i++)
-            if (p->images.at[i].object == image.object && p->images.at[i].start == m.start)
-                old = &p->images.at[i];
-        if (!o->object || !image_bias(o->object, m.start, m.offset, &image.bias))
-            continue;
-        image.debug_state = old ? old->debug_state : follow_linker_place(o->object, image.bias);
-        if (!old && sets) {
-            image_set(c, memory, &image);
-            if (image.debug_state >= m.start && image.debug_state < m.end)
-                (void)follow_memory_write(memory, image.debug_state, c->arch->breakpoint,
-                                          c->arch->breakpoint_len);
-        }
-        vec_push(&now.images, image);
-    }
-    if (maps)
-        fclose(maps);
-    if (memory >= 0)
-        close(memory);
-    vec_free(&p->images);
-    *p = now;
-}
-
-static const struct covered_image *process_image(const struct covered_process *p, uint64_t at)
-{
-    for (size_t i = 0; i < p->images.len; i++)
-        if (at >= p->images.at[i].start && at < p->images.at[i].end)
-            return &p->images.at[i];
-    return NULL;
-}
-
-static void covering_begin(void *context, pid_t pid, bool is_in_parent, bool is_forked)
-{
-    (void)is_in_parent;
-    if (is_forked)
-        process_look(context, covering_process(context, pid), false);
+    (void)tid;
+    space_cover(context, s, true);
 }
 
 /* A program that would not work is let go while nothing of it is changed. Debuggers without lines
  * of their own are left to their work; others are followed, though they cannot trace. */
-static bool covering_exec(void *context, pid_t pid, bool *lets_go, struct err *e)
+static bool covering_lets_go(void *context, pid_t pid)
 {
     struct covering *c = context;
-    struct covered_process *p = covering_process(c, pid);
     char path[64];
-    (void)e;
-    vec_free(&p->images);
-    *p = (struct covered_process){.pid = pid};
-    snprintf(path, sizeof path, "/proc/%d/exe", pid);
     bool may_trace;
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
     const char *why = ptrace_conflict_text(path, c->has_program, &may_trace);
     c->out->tracers += may_trace;
     c->has_program = true;
-    if (why) {
-        c->out->left_alone++;
-        c->out->left_why = why;
-        *lets_go = true;
-        return true;
-    }
-    process_look(c, p, true);
+    if (!why)
+        return false;
+    c->out->left_alone++;
+    c->out->left_why = why;
     return true;
+}
+
+/* The block that begins at an address; SIZE_MAX: none does. */
+static size_t covering_block(struct covering *c, const struct space *s, uint64_t at,
+                             struct covered_object **o, uint64_t *address)
+{
+    for (size_t i = 0; i < s->images.len; i++) {
+        const struct space_image *m = &s->images.at[i];
+        if (at < m->start || at >= m->end || !covering_object(c, m->file)->object)
+            continue;
+        *o = covering_object(c, m->file);
+        *address = at - m->bias;
+        return object_block_at(*o, *address);
+    }
+    return SIZE_MAX;
 }
 
 /* A trap of ours is one at which a block begins. Whoever took the breakpoint away, the instruction
  * is run again. */
-static bool covering_trap(void *context, pid_t pid, pid_t tid)
+static bool covering_trap(void *context, struct space *s, pid_t tid, uint64_t at)
 {
     struct covering *c = context;
-    struct covered_process *p = covering_process(c, pid);
-    long pc = c->arch->calls->pc * (long)sizeof(long);
-    errno = 0;
-    uint64_t at = (uint64_t)ptrace(PTRACE_PEEKUSER, tid, pc, 0) - c->arch->breakpoint_back;
-    if (errno)
-        return false;
-    if (!process_image(p, at)) /* a child whose beginning we have not been told yet */
-        process_look(c, p, false);
-    const struct covered_image *image = process_image(p, at);
-    if (!image)
-        return false;
-    struct covered_object *o = &c->out->objects.at[image->object];
-    if (at == image->debug_state) {
-        bool ok = follow_linker_return(pid, tid, at, object_code(o->object, at - image->bias, 4),
-                                       object_word(o->object));
-        process_look(c, p, true);
-        return ok;
-    }
-    size_t block = object_block_at(o, at - image->bias);
+    struct covered_object *o;
+    uint64_t address;
+    size_t block = covering_block(c, s, at, &o, &address);
     if (block == SIZE_MAX)
         return false;
-    struct bytes own = object_code(o->object, at - image->bias, c->arch->breakpoint_len);
+    struct bytes own = object_code(o->object, address, c->arch->breakpoint_len);
     if (!own.len || !memcmp(own.at, c->arch->breakpoint, own.len))
         return false; /* the program's own */
-    int memory = follow_memory_open(pid);
-    bool ok = memory >= 0 && follow_memory_write(memory, at, own.at, own.len) &&
-              !ptrace(PTRACE_POKEUSER, tid, pc, at);
-    if (memory >= 0)
-        close(memory);
+    bool ok = space_write(s, at, own.at, own.len) &&
+              !ptrace(PTRACE_POKEUSER, tid, c->arch->calls->pc * (long)sizeof(long), at);
     o->has_run[block] |= ok;
     return ok;
 }
 
-static bool covering_end(void *context, pid_t pid, int status, struct err *e)
+/* A breakpoint of space.h stands where a block begins, and was hit. */
+static void covering_passed(void *context, struct space *s, uint64_t at)
 {
-    struct covering *c = context;
-    (void)status, (void)e;
-    for (size_t i = 0; i < c->processes.len; i++) {
-        if (c->processes.at[i].pid != pid)
-            continue;
-        vec_free(&c->processes.at[i].images);
-        c->processes.at[i] = c->processes.at[--c->processes.len];
-    }
+    struct covered_object *o;
+    uint64_t address;
+    size_t block = covering_block(context, s, at, &o, &address);
+    if (block != SIZE_MAX)
+        o->has_run[block] = true;
+}
+
+static bool covering_left(void *context, struct space *s, pid_t pid, int status, struct err *e)
+{
+    struct covered_space *state = s->state;
+    (void)context, (void)pid, (void)status, (void)e;
+    if (state)
+        vec_free(&state->images);
+    free(state);
+    s->state = NULL;
     return true;
 }
 
@@ -305,18 +261,25 @@ bool cover_blocks_run(char **argv, bool takes_all, struct covered_blocks *out, s
     struct covering c = {.arch = arch_own(), .out = out, .takes_all = takes_all};
     const struct follow_calls calls = {.context = &c,
                                        .began = covering_begin,
-                                       .executed = covering_exec,
+                                       .lets_go = covering_lets_go,
+                                       .executed = covering_mapped,
+                                       .mapped = covering_mapped,
                                        .trapped = covering_trap,
-                                       .ended = covering_end};
+                                       .passed = covering_passed,
+                                       .left = covering_left,
+                                       .read_file = covering_file};
+    struct follow_result followed;
     *out = (struct covered_blocks){0};
     if (!c.arch || !c.arch->breakpoint_len || !c.arch->calls)
         return err_set(e, "--cover-blocks is not there on this machine (%s)",
                        c.arch ? c.arch->name : "unknown");
-    bool ok = follow_program(argv, &calls, &out->status, e);
-    for (size_t i = 0; i < c.processes.len; i++)
-        vec_free(&c.processes.at[i].images);
-    vec_free(&c.processes);
-    intern_deinit(&c.paths);
+    bool ok = follow_program(argv, &calls, &followed, e);
+    out->status = followed.status;
+    out->processes = followed.processes;
+    if (followed.with_rights) {
+        out->left_alone += out->with_rights = followed.with_rights;
+        out->left_why = "has rights of its file, which it would lose";
+    }
     return ok;
 }
 

@@ -24,6 +24,7 @@ struct covered_blocks {
     uint64_t processes;
     uint64_t left_alone;  /* programs that would not work while they are followed */
     const char *left_why; /* the last one's reason */
+    uint64_t with_rights; /* of these, programs with rights of their files, which they kept */
     uint64_t
         tracers; /* programs with ptrace() in their code, which fails while they are followed */
 };

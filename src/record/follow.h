@@ -3,48 +3,54 @@
 #ifndef MONARC_RECORD_FOLLOW_H
 #define MONARC_RECORD_FOLLOW_H
 
-#include "base/bytes.h"
 #include "base/err.h"
-#include "objfile/object.h"
+#include "record/space.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the caller does at each. Functions may be NULL; false with *e: what is asked for cannot be
- * had, but the program goes on. */
+/* What the caller does at each, always with a thread `tid` that is stopped in the space. Functions
+ * may be NULL; false with *e: what is asked for cannot be had, but the program goes on. */
 struct follow_calls {
     void *context;
-    /* A process, before it runs. Its memory is its parent's, a copy of that, or (of the first) ours
-     * until it executes the program. */
-    void (*began)(void *context, pid_t pid, bool is_in_parent, bool is_forked);
-    /* It has executed a program, of which nothing has run. *lets_go: it is no longer followed. */
-    bool (*executed)(void *context, pid_t pid, bool *lets_go, struct err *e);
+    /* A copy of another space, by fork, in which nothing has run. `from`: that one, or NULL. */
+    void (*began)(void *context, struct space *s, const struct space *from, pid_t tid);
+    /* A process has executed a program, of which nothing has run: whether it is no longer to be
+     * followed; and what is in it, if it is. */
+    bool (*lets_go)(void *context, pid_t pid);
+    void (*executed)(void *context, struct space *s, pid_t tid);
+    /* Objects are about to be unmapped, or were mapped, as the dynamic linker says; x86 alone. */
+    void (*mapped)(void *context, struct space *s, pid_t tid);
+    /* A process may execute another program in a moment; x86, and by the C library alone. */
+    void (*executing)(void *context, struct space *s, pid_t tid);
     /* A thread stopped by a trap of the processor's: whether that was the caller's doing. If not,
      * the program gets its signal. */
-    bool (*trapped)(void *context, pid_t pid, pid_t tid);
-    void (*leaving)(void *context, pid_t pid); /* a thread's last moment: memory is still there */
-    bool (*ended)(void *context, pid_t pid, int status, struct err *e);
-    void (*interval)(void *context);
+    bool (*trapped)(void *context, struct space *s, pid_t tid, uint64_t at);
+    void (*passed)(void *context, struct space *s, uint64_t at); /* one of space.h's was hit */
+    /* The last moment of a thread, memory is still there: of the last one that runs in the space
+     * (`running` is 0), or of one that ends with all others. */
+    bool (*leaving)(void *context, struct space *s, pid_t pid, pid_t tid, struct err *e);
+    /* The last process has left it: by an end with this status, or, -1, by an exec. Its state is to
+     * be freed. */
+    bool (*left)(void *context, struct space *s, pid_t pid, int status, struct err *e);
+    void (*interval)(void *context, struct space *s, pid_t tid);
+    void *(*read_file)(void *context, struct object *o, const char *path, bool *keeps);
     uint64_t interval_ms;         /* 0: no intervals */
     const char *variable, *value; /* set in the program's environment; NULL: none */
 };
 
-/* The memory of a process that is stopped, to be read and written; the caller closes it. */
-int follow_memory_open(pid_t pid);
-bool follow_memory_write(int memory, uint64_t at, const void *bytes, size_t len);
+struct follow_result {
+    int status;           /* the program's, as a shell has it */
+    uint64_t processes;   /* that were followed; an exec begins no other */
+    uint64_t with_rights; /* programs with rights of their files, which were not followed */
+    bool was_stopped;     /* by a signal, while processes ran that the program had left behind */
+};
 
-/* Where the dynamic linker says that objects were mapped, or are about to be unmapped: a function
- * that does nothing, made for debuggers' breakpoints. 0: the object is no linker. */
-uint64_t follow_linker_place(struct object *o, uint64_t bias);
-
-/* Goes on behind it, for a thread that a breakpoint at `at` has stopped; the breakpoint stays.
- * `code`: the first bytes of the function in its file; `word`: of a pointer. */
-bool follow_linker_return(pid_t pid, pid_t tid, uint64_t at, struct bytes code, uint8_t word);
-
-/* Until the last process that is followed has ended. *status is the program's, as a shell has it.
- * False: it could not be run or followed, or one of the functions above failed. */
-MUST_CHECK bool follow_program(char **argv, const struct follow_calls *calls, int *status,
-                               struct err *e);
+/* Until the last process that is followed has ended. Signals that would end us are the program's;
+ * once that has ended, they end the following. False: it could not be run or followed, or one of
+ * the functions above failed. */
+MUST_CHECK bool follow_program(char **argv, const struct follow_calls *calls,
+                               struct follow_result *result, struct err *e);
 
 #endif

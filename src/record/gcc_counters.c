@@ -9,50 +9,109 @@
  *     gcov_fn_info  key, ident, checksums of lines and flow, { number, address } of each kind
  *
  * They do not change while the program runs, so a file is laid out at the first look, with zeros
- * where counters go; later looks fill these in, some hundred ranges a system call. What is written
- * is added to the file that is there, under the lock that libgcov takes.
+ * where counters go; later looks fill these in, what lies together by one system call. What is
+ * written is added to the file that is there (counter_files.c).
  *
  * Nothing is written where libgcov has done so, or is about to: at exit, and before an exec, which
- * gcc makes a call of libgcov's. A child of fork begins with zeros, likewise by libgcov. Arcs and
- * conditions are read; profiles of values are left out. gcc 9 and later, of 32 and 64 bits. A
- * stripped program has no symbol that leads to its list. */
+ * gcc makes a call of libgcov's. A copy of a space by fork begins with zeros. libgcov sees to that
+ * where the program calls fork() itself; where a library does, or the program makes the system
+ * call, the child would go on with its parent's counts, and write them again. Arcs and conditions
+ * are read; profiles of values are left out. gcc 9 and later, of 32 and 64 bits. A stripped program
+ * has no symbol that leads to its list. */
 #include "record/gcc_counters.h"
-#include "record/proc_threads.h"
 
 #include "coverage/format/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
     OLDEST = 900,
-    MOST_OBJECTS = 1 << 20, /* of a list that may be damaged */
-    MOST_FUNCTIONS = 1 << 24,
-    AT_ONCE = 512, /* ranges a call */
+    LEAST_INFO = 64,     /* bytes of an object's part of the list, which may be damaged */
+    AT_ONCE = 256 << 10, /* bytes a call */
+    GAP = 4096,          /* between what is read at once */
     DUMPED = 1
 };
 
-static bool remote_read(pid_t pid, uint64_t at, void *to, size_t len)
+/* Bytes of the space, of which some are kept: its structures are small, and lie together. */
+struct remote {
+    const struct space *space;
+    uint64_t at;
+    size_t len;
+    uint8_t bytes[4096];
+};
+
+static bool remote_read(struct remote *r, uint64_t at, void *to, size_t len)
 {
-    return proc_read_memory(pid, at, to, len) == len;
+    if (len > sizeof r->bytes)
+        return space_read(r->space, at, to, len);
+    if (at < r->at || at - r->at > r->len || len > r->len - (at - r->at)) {
+        r->len = 0;
+        for (size_t n = sizeof r->bytes; n >= len && n && !r->len; n /= 2)
+            r->len = space_read(r->space, at, r->bytes, n) ? n : 0;
+        if (r->len < len) {
+            r->len = space_read(r->space, at, r->bytes, len) ? len : 0;
+            if (r->len < len)
+                return false;
+        }
+        r->at = at;
+    }
+    memcpy(to, r->bytes + (at - r->at), len);
+    return true;
 }
 
 /* A pointer, or a number of that size. */
-static bool remote_word(const struct gcc_counters *g, pid_t pid, uint64_t at, uint64_t *value)
+static bool remote_word(const struct gcc_counters *g, struct remote *r, uint64_t at,
+                        uint64_t *value)
 {
     *value = 0; /* of four bytes the others stay so: machines that ptrace is used on are little */
-    return remote_read(pid, at, value, g->word);
+    return remote_read(r, at, value, g->word);
 }
 
-/* GCOV_PREFIX and GCOV_PREFIX_STRIP are the program's as they are ours. */
-static char *file_path(const char *path)
+static bool remote_text(struct remote *r, uint64_t at, char *to, size_t size)
 {
-    const char *prefix = getenv("GCOV_PREFIX"), *strip = getenv("GCOV_PREFIX_STRIP");
+    for (size_t i = 0; i + 1 < size; i++) {
+        if (!remote_read(r, at + i, to + i, 1))
+            return false;
+        if (!to[i])
+            return i > 0;
+    }
+    return false;
+}
+
+/* A variable that the program was started with, in the text of its environment; NULL: none. */
+static const char *environment_value(const struct writer *environment, const char *name)
+{
+    const char *at = (const char *)environment->out.at, *end = at + environment->out.len;
+    for (size_t len = strlen(name); at && at < end; at += strlen(at) + 1)
+        if (!strncmp(at, name, len) && at[len] == '=')
+            return at + len + 1;
+    return NULL;
+}
+
+/* As the kernel keeps it; what the program has changed since is not seen. */
+static void environment_read(struct writer *out, pid_t tid)
+{
+    char path[64], buffer[4096];
+    ssize_t len;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (len = read(fd, buffer, sizeof buffer)) > 0)
+        writer_bytes(out, buffer, (size_t)len);
+    if (fd >= 0)
+        close(fd);
+    writer_u8(out, 0);
+}
+
+/* GCOV_PREFIX and GCOV_PREFIX_STRIP are those that the program was started with. */
+static char *file_path(const struct writer *environment, const char *path)
+{
+    const char *prefix = environment_value(environment, "GCOV_PREFIX");
+    const char *strip = environment_value(environment, "GCOV_PREFIX_STRIP");
     char *out = NULL;
     for (long n = strip && prefix ? strtol(strip, NULL, 10) : 0; n > 0 && *path; n--) {
         const char *slash = strchr(path + 1, '/');
@@ -69,32 +128,29 @@ static char *file_path(const char *path)
     return out;
 }
 
-static bool remote_text(pid_t pid, uint64_t at, char *to, size_t size)
-{
-    for (size_t i = 0; i + 1 < size; i++) {
-        if (!remote_read(pid, at + i, to + i, 1))
-            return false;
-        if (!to[i])
-            return i > 0;
-    }
-    return false;
-}
+/* What one look at the list needs. */
+struct list_look {
+    struct remote remote;
+    struct writer environment;
+    uint64_t left; /* bytes of counters that there can be: all is mapped somewhere, and once */
+};
 
 /* One function's records. Those of a kind are a number and an address, in the order of slots. */
-static bool function_take(struct gcc_counters *g, pid_t pid, uint64_t at, uint64_t owner,
-                          const struct gcov_dialect *d, const bool *has_slot, struct writer *w)
+static bool function_take(struct gcc_counters *g, struct list_look *look, uint64_t at,
+                          uint64_t owner, const struct gcov_dialect *d, const bool *has_slot,
+                          struct writer *w)
 {
     uint32_t identity[3], unit = d->has_byte_lengths ? 4 : 1;
     uint64_t key = 0,
              next = (at + g->word + sizeof identity + g->word - 1) & ~(uint64_t)(g->word - 1);
-    if (at && !remote_word(g, pid, at, &key))
+    if (at && !remote_word(g, &look->remote, at, &key))
         return false;
     writer_u32(w, GCOV_TAG_FUNCTION);
     if (key != owner) { /* another object has the counters of this inline function */
         writer_u32(w, 0);
         return true;
     }
-    if (!remote_read(pid, at + g->word, identity, sizeof identity))
+    if (!remote_read(&look->remote, at + g->word, identity, sizeof identity))
         return false;
     writer_u32(w, 3 * unit);
     for (int i = 0; i < 3; i++)
@@ -104,9 +160,11 @@ static bool function_take(struct gcc_counters *g, pid_t pid, uint64_t at, uint64
         uint64_t values;
         if (!has_slot[slot])
             continue;
-        if (!remote_read(pid, next, &count, sizeof count) ||
-            !remote_word(g, pid, next + g->word, &values) || count > MOST_FUNCTIONS)
+        if (!remote_read(&look->remote, next, &count, sizeof count) ||
+            !remote_word(g, &look->remote, next + g->word, &values) ||
+            count * sizeof(uint64_t) > look->left || values > UINT64_MAX - look->left)
             return false;
+        look->left -= count * sizeof(uint64_t);
         next += 2 * (uint64_t)g->word;
         if (d->kinds[slot] != KIND_ARCS && d->kinds[slot] != KIND_CONDITIONS)
             continue;
@@ -124,14 +182,15 @@ static bool function_take(struct gcc_counters *g, pid_t pid, uint64_t at, uint64
 }
 
 /* One object file's part. *next: the one behind it. */
-static bool info_take(struct gcc_counters *g, pid_t pid, uint64_t info, uint64_t *next)
+static bool info_take(struct gcc_counters *g, struct list_look *look, uint64_t info, uint64_t *next)
 {
     uint32_t version, stamp[2], len;
     uint64_t name, functions, word = g->word, merge, at = info;
     char path[4096];
     bool has_slot[GCOV_SLOTS];
-    if (!remote_read(pid, at, &version, sizeof version) || !remote_word(g, pid, at + word, next) ||
-        !remote_read(pid, at + 2 * word, stamp, 8))
+    if (!remote_read(&look->remote, at, &version, sizeof version) ||
+        !remote_word(g, &look->remote, at + word, next) ||
+        !remote_read(&look->remote, at + 2 * word, stamp, 8))
         return false;
     const struct gcov_dialect *d = dialect_of_word(version);
     if (!d || d->since < OLDEST) {
@@ -139,15 +198,16 @@ static bool info_take(struct gcc_counters *g, pid_t pid, uint64_t info, uint64_t
         return true;
     }
     at += 2 * word + (word == 4 && !d->has_byte_lengths ? 4 : 8);
-    if (!remote_word(g, pid, at, &name) || !remote_text(pid, name, path, sizeof path))
+    if (!remote_word(g, &look->remote, at, &name) ||
+        !remote_text(&look->remote, name, path, sizeof path))
         return false;
     for (uint32_t i = 0; i < d->merge_functions; i++) {
-        if (!remote_word(g, pid, at += word, &merge))
+        if (!remote_word(g, &look->remote, at += word, &merge))
             return false;
         has_slot[i] = merge;
     }
-    if (!remote_read(pid, at += word, &len, sizeof len) ||
-        !remote_word(g, pid, at + word, &functions) || len > MOST_FUNCTIONS)
+    if (!remote_read(&look->remote, at += word, &len, sizeof len) ||
+        !remote_word(g, &look->remote, at + word, &functions) || len * word > look->left)
         return false;
     struct writer w = {.word = 8};
     writer_u32(&w, GCOV_MAGIC_COUNTERS);
@@ -162,117 +222,158 @@ static bool info_take(struct gcc_counters *g, pid_t pid, uint64_t info, uint64_t
     bool ok = true;
     for (uint32_t i = 0; i < len && ok; i++) {
         uint64_t function;
-        ok = remote_word(g, pid, functions + i * word, &function) &&
-             function_take(g, pid, function, info, d, has_slot, &w);
+        ok = remote_word(g, &look->remote, functions + i * word, &function) &&
+             function_take(g, look, function, info, d, has_slot, &w);
     }
     writer_u32(&w, 0);
-    vec_push(&g->files, (struct gcc_file){file_path(path), w});
+    vec_push(&g->files, (struct gcc_file){file_path(&look->environment, path), w});
     return ok;
 }
 
-/* The list, once it is there; all of it or nothing. */
-static void list_take(struct gcc_counters *g, pid_t pid)
+/* By address, so that neighbours are read at once. */
+static int span_order(const void *a, const void *b)
 {
-    uint64_t at;
-    bool ok = remote_word(g, pid, g->root, &at) && at;
-    for (size_t i = 0; ok && at; i++)
-        ok = i < MOST_OBJECTS && info_take(g, pid, at, &at);
-    g->is_known = ok;
-    if (ok)
-        return;
+    const struct gcc_span *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The list, once it is there; all of it or nothing. */
+static void list_take(struct gcc_counters *g, const struct space *s, pid_t tid)
+{
+    struct list_look look = {.remote = {.space = s}, .left = space_size(s)};
     struct gcc_counters empty = {.root = g->root, .word = g->word, .is_foreign = g->is_foreign};
+    uint64_t at;
+    gcc_counters_deinit(g);
+    *g = empty;
+    bool ok = remote_word(g, &look.remote, g->root, &at) && at;
+    g->head = at;
+    if (ok)
+        environment_read(&look.environment, tid);
+    for (uint64_t i = 0; ok && at; i++)
+        ok = i * LEAST_INFO <= space_size(s) && info_take(g, &look, at, &at);
+    writer_deinit(&look.environment);
+    g->is_known = ok;
+    if (ok) {
+        if (g->spans.len)
+            qsort(g->spans.at, g->spans.len, sizeof *g->spans.at, span_order);
+        return;
+    }
+    empty.is_foreign = g->is_foreign;
     gcc_counters_deinit(g);
     *g = empty;
 }
 
-void gcc_counters_read(struct gcc_counters *g, pid_t pid)
+/* Spans from the first one on that lie so near to each other that one read has them all; *len: how
+ * many, *bytes: from the start of the first one. */
+static void spans_together(const struct gcc_counters *g, size_t first, size_t *len, size_t *bytes)
+{
+    uint64_t start = g->spans.at[first].at, end = start;
+    size_t i = first;
+    for (; i < g->spans.len; i++) {
+        const struct gcc_span *s = &g->spans.at[i];
+        if (s->at > end + GAP || s->at + s->len - start > AT_ONCE)
+            break;
+        end = s->at + s->len > end ? s->at + s->len : end;
+    }
+    *len = i > first ? i - first : 1;
+    *bytes = i > first ? end - start : g->spans.at[first].len;
+}
+
+/* Where a span's counters stand in its file. */
+static uint8_t *span_bytes(const struct gcc_counters *g, const struct gcc_span *s)
+{
+    return g->files.at[s->file].bytes.out.at + s->offset;
+}
+
+void gcc_counters_read(struct gcc_counters *g, const struct space *s, pid_t tid)
 {
     uint32_t flags;
-    if (!g->root || !remote_read(pid, g->root + g->word, &flags, sizeof flags))
+    uint64_t head = 0;
+    if (!g->root || !space_read(s, g->root + g->word, &flags, sizeof flags) ||
+        !space_read(s, g->root, &head, g->word))
         return;
-    if (!g->is_known)
-        list_take(g, pid);
+    if (!g->is_known || head != g->head) /* constructors of other objects may come yet */
+        list_take(g, s, tid);
     g->is_written = flags & DUMPED;
-    struct iovec local[AT_ONCE], remote[AT_ONCE];
-    for (size_t i = 0; i < g->spans.len; i += AT_ONCE) {
-        size_t len = g->spans.len - i < AT_ONCE ? g->spans.len - i : AT_ONCE;
+    VEC(uint8_t) buffer = {0};
+    size_t len, bytes;
+    for (size_t i = 0; i < g->spans.len; i += len) {
+        const struct gcc_span *first = &g->spans.at[i];
+        spans_together(g, i, &len, &bytes);
+        vec_reserve(&buffer, bytes + 1);
+        bool is_read = space_read(s, first->at, buffer.at, bytes);
         for (size_t k = 0; k < len; k++) {
-            const struct gcc_span *s = &g->spans.at[i + k];
-            local[k] = (struct iovec){g->files.at[s->file].bytes.out.at + s->offset, s->len};
-            remote[k] = (struct iovec){(void *)(uintptr_t)s->at, s->len};
+            const struct gcc_span *span = first + k;
+            if (is_read)
+                memcpy(span_bytes(g, span), buffer.at + (span->at - first->at), span->len);
+            else /* a page between them is not mapped */
+                (void)space_read(s, span->at, span_bytes(g, span), span->len);
         }
-        if (process_vm_readv(pid, local, len, remote, len, 0) < 0)
-            return;
     }
+    vec_free(&buffer);
 }
 
-/* What is in the file, if anything is. False: trouble. */
-static bool old_read(int fd, struct writer *old, const char *path, struct err *e)
+/* Only what is the space's alone is changed, not what it may share with others. */
+void gcc_counters_clear(struct gcc_counters *g, const struct space *s)
 {
-    uint8_t buffer[65536];
-    ssize_t len;
-    while ((len = read(fd, buffer, sizeof buffer)) > 0)
-        writer_bytes(old, buffer, (size_t)len);
-    return len == 0 || err_errno(e, path, errno);
-}
-
-/* Adds one file to what is there. Counters of another build make room for ours, as libgcov has it
- * since gcc 12. */
-static bool file_add(const struct gcc_file *f, int fd, uint64_t most, struct err *e)
-{
-    struct counters ours = {0}, sum = {0};
-    struct writer old = {.word = 8}, out = {.word = 8};
-    bool ok = old_read(fd, &old, f->path, e) &&
-              gcda_read((struct bytes){f->bytes.out.at, f->bytes.out.len}, f->path, &ours, e);
-    if (ok) {
-        struct err ignored = {0};
-        for (size_t i = 0; i < ours.summaries.len; i++)
-            ours.summaries.at[i].sum_max = most;
-        bool fits = old.out.len &&
-                    gcda_read((struct bytes){old.out.at, old.out.len}, f->path, &sum, &ignored) &&
-                    sum.origin.version == ours.origin.version &&
-                    sum.origin.stamp == ours.origin.stamp && counters_merge(&sum, &ours, &ignored);
-        struct counters *all = fits ? &sum : &ours;
-        counters_mark_zeros(all);
-        ok = gcda_write(&out, all, e);
+    static const uint8_t zeros[4096];
+    const uint32_t none = 0;
+    for (size_t i = 0; i < g->spans.len; i++) {
+        const struct gcc_span *span = &g->spans.at[i];
+        memset(span_bytes(g, span), 0, span->len);
+        if (!space_holds(s, span->at, span->len, true))
+            continue;
+        for (size_t k = 0; k < span->len; k += sizeof zeros)
+            (void)space_write(s, span->at + k, zeros,
+                              span->len - k < sizeof zeros ? span->len - k : sizeof zeros);
     }
-    ok = ok && ((pwrite(fd, out.out.at, out.out.len, 0) == (ssize_t)out.out.len &&
-                 !ftruncate(fd, (off_t)out.out.len)) ||
-                err_errno(e, f->path, errno));
-    counters_deinit(&ours);
-    counters_deinit(&sum);
-    writer_deinit(&old);
-    writer_deinit(&out);
-    return ok;
+    if (g->root && space_holds(s, g->root + g->word, sizeof none, true))
+        (void)space_write(s, g->root + g->word, &none, sizeof none);
+    g->is_written = false;
 }
 
-bool gcc_counters_write(struct gcc_counters *g, uint64_t *written, struct err *e)
+void gcc_counters_begin(struct gcc_counters *g, const struct gcc_counters *from,
+                        const struct space *s, pid_t tid)
+{
+    if (!g->root)
+        return;
+    if (from && from->is_known) {
+        g->is_known = true;
+        g->head = from->head;
+        for (size_t i = 0; i < from->files.len; i++) {
+            const struct gcc_file *f = &from->files.at[i];
+            struct gcc_file copy = {strdup(f->path), {.word = 8}};
+            if (!copy.path)
+                memory_exhausted(strlen(f->path));
+            writer_bytes(&copy.bytes, f->bytes.out.at, f->bytes.out.len);
+            vec_push(&g->files, copy);
+        }
+        for (size_t i = 0; i < from->spans.len; i++)
+            vec_push(&g->spans, from->spans.at[i]);
+    } else {
+        list_take(g, s, tid);
+    }
+    gcc_counters_clear(g, s);
+}
+
+bool gcc_counters_write(struct gcc_counters *g, const struct counter_place *place, bool is_patient,
+                        struct err *e)
 {
     uint64_t most = 0; /* the largest count is the whole program's */
-    bool ok = true;
-    for (size_t i = 0; i < g->spans.len && !g->is_written; i++)
+    VEC(struct counter_file) files = {0};
+    if (g->is_written)
+        return true;
+    for (size_t i = 0; i < g->spans.len; i++)
         for (size_t k = 0; g->spans.at[i].is_arcs && k < g->spans.at[i].len; k += 8) {
-            const struct gcc_span *s = &g->spans.at[i];
-            uint64_t count = bytes_u64(g->files.at[s->file].bytes.out.at + s->offset + k, false);
+            uint64_t count = bytes_u64(span_bytes(g, &g->spans.at[i]) + k, false);
             most = count > most ? count : most;
         }
-    for (size_t i = 0; ok && i < g->files.len && !g->is_written; i++) {
-        const struct gcc_file *f = &g->files.at[i];
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        for (char *slash = strchr(f->path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-            *slash = '\0'; /* folders of GCOV_PREFIX */
-            (void)mkdir(f->path, 0777);
-            *slash = '/';
-        }
-        int fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        ok = fd >= 0 || err_errno(e, f->path, errno);
-        if (ok)
-            (void)fcntl(fd, F_SETLKW, &lock);
-        ok = ok && file_add(f, fd, most, e);
-        if (fd >= 0)
-            close(fd);
-        *written += ok;
+    for (size_t i = 0; i < g->files.len; i++) {
+        const struct writer *w = &g->files.at[i].bytes;
+        vec_push(&files, (struct counter_file){g->files.at[i].path, {w->out.at, w->out.len}});
     }
+    bool ok = counter_files_add(place, files.at, files.len, most, is_patient, &g->outcome, e);
+    vec_free(&files);
     return ok;
 }
 

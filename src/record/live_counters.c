@@ -6,28 +6,30 @@
  * them. So nothing is linked or called, and it does not matter how a process ends:
  *
  *     exit, _exit, abort, fatal signal   read while the last thread is stopped in its exit (ptrace)
- *     SIGKILL, the machine's OOM killer  as of the last reading, at most an interval ago
- *     exec                               likewise: the kernel has replaced the memory when it stops
- *     fork                               what the parent had counted is taken off the child's
- *     vfork                              the child counts in the parent's memory until it execs
+ *     exec                               read before the C library makes the call (x86); one that
+ *                                        the program makes itself, as of the last reading
+ *     SIGKILL, the machine's OOM killer  as of the last reading, at most an interval ago, where the
+ *                                        kernel does not stop the thread in its exit
+ *     fork                               the copy begins with zeros, which are written into it
+ *     vfork, clone(CLONE_VM)             counts where its parent does, and is not read by itself
  *     dlclose                            read when the linker says so, by a breakpoint as debuggers
  *                                        set it; elsewhere than on x86 as of the last reading
  *
- * All processes are followed (follow.c). The program's own writing goes to /dev/null, or all would
- * be counted twice. Costs a copy of the counters an interval, one at the end of each thread, and
- * two at each dlopen and dlclose. An object that is gone keeps its last reading; loaded again, it
- * begins at 0, and both add up. Not read: counters of the optimiser; objects that are stripped of
- * the symbol which says their version. */
+ * What is counted belongs to a space (space.h), so nothing is counted twice: it is read and written
+ * once, when the last thread in it ends, while that is stopped, so that files are there before
+ * anybody sees the end. The program's own writing goes to /dev/null. Costs a copy of the counters
+ * an interval, and two at each dlopen and dlclose. An object that is gone keeps its last reading;
+ * loaded again, it begins at 0, and both add up. Sections count as far as they are mapped; one that
+ * claims more is left out. Not read: counters of the optimiser; objects that are stripped of the
+ * symbol which says their version. */
 #include "record/live_counters.h"
 
-#include "arch/arch.h"
 #include "base/file.h"
-#include "base/path.h"
 #include "coverage/format/llvm.h"
 #include "objfile/object.h"
+#include "record/counter_files.h"
 #include "record/follow.h"
 #include "record/gcc_counters.h"
-#include "record/proc_threads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,314 +37,312 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-/* Addresses of a section, in the process. */
+/* Addresses of a section: in the file, or in a space. */
 struct range {
     uint64_t at, len;
 };
 
-/* An object that a process has mapped. Without counters all lengths are 0. */
-struct image {
-    char *path;
-    uint64_t start, bias; /* where its code is mapped; how far from where it was linked */
-    bool is_mapped;       /* still */
-    struct range data, counters, bitmap, names;
-    uint64_t version_at; /* of the word that says the version */
+enum section { SECTION_DATA, SECTION_COUNTERS, SECTION_BITMAP, SECTION_NAMES, SECTIONS };
+
+/* What a file has that counts; all 0: nothing. */
+struct counted_file {
+    struct range sections[SECTIONS];
+    uint64_t version_at, gcc_root;
     uint8_t word;
     bool is_big_endian, is_stripped;
+    bool calls_before_exec; /* libgcov writes before the program executes another one */
     VEC(uint8_t) id;
-    /* As last read; `before` is what was counted before this process began. */
-    VEC(uint8_t) data_bytes, counter_bytes, bitmap_bytes, name_bytes, before;
-    uint64_t version;
+};
+
+typedef VEC(uint8_t) byte_list;
+
+/* An object with counters that a space has, or had, mapped. */
+struct image {
+    const struct counted_file *file;
+    const char *path;
+    uint64_t start, bias;
+    bool is_mapped; /* still */
+    struct range sections[SECTIONS];
+    byte_list bytes[SECTIONS]; /* as last read */
+    uint64_t version;          /* 0: not read yet */
     struct gcc_counters gcc;
 };
 
-struct process {
-    pid_t pid;
+/* Of a space. */
+struct counted {
     VEC(struct image) images;
-    bool is_in_parent; /* vfork: its memory is the parent's */
-    bool is_over;
-    unsigned programs;  /* that it ran before, by exec, and that were written */
-    uint64_t linker_at; /* where the linker's breakpoint is; 0: none */
-    uint8_t linker_code[4], linker_word;
+    struct counter_place place;
+    bool is_read;    /* for the last time: it is going to an end, or may */
+    bool is_written; /* the raw profile */
 };
 
 struct watching {
     const struct live_counters_request *request;
     struct live_counters_result *result;
-    VEC(struct process) processes;
+    VEC(struct counted_file *) files;
+    struct map names; /* process number -> raw profiles of this run that have it */
 };
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
-static bool memory_read(pid_t pid, uint64_t at, void *to, size_t len)
+/* What of the object counts, and where. */
+static void *watching_file(void *context, struct object *o, const char *path, bool *keeps)
 {
-    return proc_read_memory(pid, at, to, len) == len;
-}
-
-/* Into bytes that are kept if it fails: a process that is gone leaves its last reading. */
-#define READ_RANGE(PID, RANGE, BYTES)                                         \
-    __extension__({                                                           \
-        vec_reserve(&(BYTES), (RANGE).len + 1);                               \
-        bool is_read = memory_read(PID, (RANGE).at, (BYTES).at, (RANGE).len); \
-        if (is_read)                                                          \
-            (BYTES).len = (RANGE).len;                                        \
-        is_read;                                                              \
-    })
-
-/* A breakpoint where the linker says that it maps or unmaps. What the file has there is kept, to go
- * on from it. */
-static void process_watch_linker(struct process *p, struct object *o, uint64_t bias)
-{
-    const struct arch *arch = arch_own();
-    uint64_t at = follow_linker_place(o, bias);
-    if (!at || !arch || !arch->breakpoint_len || !arch->calls)
-        return;
-    struct bytes code = object_code(o, at - bias, sizeof p->linker_code);
-    int memory = code.len == sizeof p->linker_code ? follow_memory_open(p->pid) : -1;
-    if (memory < 0)
-        return;
-    memcpy(p->linker_code, code.at, code.len);
-    p->linker_word = object_word(o);
-    if (follow_memory_write(memory, at, arch->breakpoint, arch->breakpoint_len))
-        p->linker_at = at;
-    close(memory);
-}
-
-/* What of the object is in memory where. */
-static void image_look(struct process *p, struct image *i)
-{
-    struct object *o = object_open(i->path, NULL, NULL, NULL);
+    static const char *const NAMES[SECTIONS] = {"__llvm_prf_data", "__llvm_prf_cnts",
+                                                "__llvm_prf_bits", "__llvm_prf_names"};
+    struct watching *w = context;
+    struct counted_file *f = o ? calloc(1, sizeof *f) : NULL;
     size_t len = 0;
+    (void)path, (void)keeps;
     if (!o)
-        return;
-    process_watch_linker(p, o, i->bias);
+        return NULL;
+    if (!f)
+        memory_exhausted(sizeof *f);
     const struct object_section *sections = object_sections(o, &len);
-    struct range *const ranges[] = {&i->data, &i->counters, &i->bitmap, &i->names};
-    static const char *const NAMES[] = {"__llvm_prf_data", "__llvm_prf_cnts", "__llvm_prf_bits",
-                                        "__llvm_prf_names"};
     for (size_t k = 0; k < len; k++)
-        for (int n = 0; n < 4; n++)
+        for (int n = 0; n < SECTIONS; n++)
             if (!strcmp(sections[k].name, NAMES[n]))
-                *ranges[n] = (struct range){i->bias + sections[k].address, sections[k].size};
+                f->sections[n] = (struct range){sections[k].address, sections[k].size};
     const struct object_symbol *symbols = object_symbols(o, &len, NULL);
-    for (size_t k = 0; i->counters.len && k < len; k++)
-        if (!strcmp(symbols[k].name, "__llvm_profile_raw_version"))
-            i->version_at = i->bias + symbols[k].address;
-    for (size_t k = 0; k < len; k++)
-        if (!strcmp(symbols[k].name, "__gcov_root"))
-            i->gcc.root = i->bias + symbols[k].address;
-    i->is_stripped = i->counters.len && !i->version_at;
+    for (size_t k = 0; k < len; k++) {
+        const char *name = symbols[k].name;
+        if (!strcmp(name, "__llvm_profile_raw_version"))
+            f->version_at = symbols[k].address;
+        else if (!strcmp(name, "__gcov_root"))
+            f->gcc_root = symbols[k].address;
+        else if (!strncmp(name, "__gcov_exec", 11))
+            f->calls_before_exec = true;
+    }
+    f->is_stripped = f->sections[SECTION_COUNTERS].len && !f->version_at;
     struct bytes texts = object_section_bytes(o, ".rodata", NULL);
-    i->is_stripped |= object_facts(o)->is_stripped && !i->gcc.root && texts.len &&
+    f->is_stripped |= object_facts(o)->is_stripped && !f->gcc_root && texts.len &&
                       memmem(texts.at, texts.len, ".gcda", sizeof ".gcda");
-    i->word = i->gcc.word = object_word(o);
-    i->is_big_endian = object_is_big_endian(o);
+    f->word = object_word(o);
+    f->is_big_endian = object_is_big_endian(o);
     struct bytes id = object_build_id(o);
     for (size_t k = 0; k < id.len; k++)
-        vec_push(&i->id, id.at[k]);
-    object_close(o);
+        vec_push(&f->id, id.at[k]);
+    vec_push(&w->files, f);
+    return f;
 }
 
-/* How far the object is from where it was linked: by its code, which is mapped from the file. */
-static bool bias_of(const char *path, uint64_t start, uint64_t offset, uint64_t *bias)
+/* Most files do not, and get no image. */
+static bool file_counts(const struct counted_file *f)
 {
-    struct object *o = object_open(path, NULL, NULL, NULL);
-    bool is_found = false;
-    if (!o)
-        return false;
-    const struct object_facts *facts = object_facts(o);
-    for (size_t i = 0; i < facts->code_len && !is_found; i++) {
-        const struct object_segment *s = &facts->code[i];
-        is_found = (s->offset & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1)) == offset;
-        *bias = start - offset - (s->address - s->offset);
-    }
-    object_close(o);
-    return is_found;
+    return f && (f->sections[SECTION_COUNTERS].len || f->gcc_root || f->is_stripped);
 }
 
-/* Adds what a mapping of the object that is gone had counted to what another one has, in the bytes
- * that were read. */
-static void image_add(struct image *into, const struct image *from)
-{
-    bool is_single = into->version >> 60 & 1, is_big = into->is_big_endian;
-    for (size_t k = 0; k < into->counter_bytes.len && is_single; k++)
-        into->counter_bytes.at[k] &= from->counter_bytes.at[k];
-    for (size_t k = 0; k + 8 <= into->counter_bytes.len && !is_single; k += 8) {
-        uint64_t sum = bytes_u64(into->counter_bytes.at + k, is_big) +
-                       bytes_u64(from->counter_bytes.at + k, is_big);
-        sum = is_big ? __builtin_bswap64(sum) : sum;
-        memcpy(into->counter_bytes.at + k, &sum, 8);
-    }
-    for (size_t k = 0; k < into->bitmap_bytes.len; k++)
-        into->bitmap_bytes.at[k] |= from->bitmap_bytes.at[k];
-}
+/* --- images ---------------------------------------------------------------------------------- */
 
 static void image_deinit(struct image *i)
 {
-    free(i->path);
-    vec_free(&i->id);
-    vec_free(&i->data_bytes);
-    vec_free(&i->counter_bytes);
-    vec_free(&i->bitmap_bytes);
-    vec_free(&i->name_bytes);
-    vec_free(&i->before);
+    for (int n = 0; n < SECTIONS; n++)
+        vec_free(&i->bytes[n]);
     gcc_counters_deinit(&i->gcc);
 }
 
-/* What is no longer mapped keeps what was read of it. Of an object that comes and goes often one
- * is kept, with the sum; one that was inherited by fork stays by itself. */
-static void process_part(struct process *p)
+static void counted_free(struct counted *c)
 {
-    for (size_t k = p->images.len; k-- > 0;) {
-        struct image *i = &p->images.at[k];
+    for (size_t k = 0; c && k < c->images.len; k++)
+        image_deinit(&c->images.at[k]);
+    if (!c)
+        return;
+    vec_free(&c->images);
+    counter_place_deinit(&c->place);
+    free(c);
+}
+
+/* What is known of a space, from the first question on. */
+static struct counted *counted_of(struct space *s)
+{
+    if (!s->state && !(s->state = calloc(1, sizeof(struct counted))))
+        memory_exhausted(sizeof(struct counted));
+    return s->state;
+}
+
+/* Adds what a mapping of the object that is gone had counted to what another one has. */
+static void image_add(struct image *into, const struct image *from)
+{
+    bool is_single = into->version >> 60 & 1, is_big = into->file->is_big_endian;
+    byte_list *to = &into->bytes[SECTION_COUNTERS];
+    const byte_list *more = &from->bytes[SECTION_COUNTERS];
+    for (size_t k = 0; k < to->len && is_single; k++)
+        to->at[k] &= more->at[k];
+    for (size_t k = 0; k + 8 <= to->len && !is_single; k += 8) {
+        uint64_t sum = bytes_u64(to->at + k, is_big) + bytes_u64(more->at + k, is_big);
+        sum = is_big ? __builtin_bswap64(sum) : sum;
+        memcpy(to->at + k, &sum, 8);
+    }
+    for (size_t k = 0; k < into->bytes[SECTION_BITMAP].len; k++)
+        into->bytes[SECTION_BITMAP].at[k] |= from->bytes[SECTION_BITMAP].at[k];
+}
+
+/* What is no longer mapped keeps what was read of it. Of an object that comes and goes often one
+ * is kept, with the sum. */
+static void counted_part(struct counted *c)
+{
+    for (size_t k = c->images.len; k-- > 0;) {
+        struct image *i = &c->images.at[k];
         for (size_t n = 0; n < k && !i->is_mapped && i->version && !i->gcc.root; n++) {
-            struct image *other = &p->images.at[n];
-            if (other->is_mapped || strcmp(other->path, i->path) || other->before.len ||
-                i->before.len || other->version != i->version ||
-                other->counter_bytes.len != i->counter_bytes.len ||
-                other->bitmap_bytes.len != i->bitmap_bytes.len)
+            struct image *other = &c->images.at[n];
+            if (other->is_mapped || other->file != i->file || other->version != i->version ||
+                other->bytes[SECTION_COUNTERS].len != i->bytes[SECTION_COUNTERS].len ||
+                other->bytes[SECTION_BITMAP].len != i->bytes[SECTION_BITMAP].len)
                 continue;
             image_add(other, i);
             image_deinit(i);
-            p->images.at[k] = p->images.at[--p->images.len];
+            c->images.at[k] = c->images.at[--c->images.len];
             break;
         }
     }
 }
 
-/* Objects that were mapped since the last look, and those that are gone. Names of files may have
- * blanks in them. */
-static void process_find_images(struct process *p)
+/* Sections that are not mapped as the file says are none. */
+static void image_place(struct watching *w, struct image *i, const struct space *s)
 {
-    char path[64], line[4400];
-    snprintf(path, sizeof path, "/proc/%d/maps", p->pid);
-    FILE *maps = fopen(path, "re");
-    size_t before = p->images.len;
-    bool has_any = false, has_gone = false;
-    VEC(bool) seen = {0};
-    for (size_t i = 0; i < before; i++)
-        vec_push(&seen, false);
-    while (maps && fgets(line, sizeof line, maps)) {
-        struct proc_mapping m;
-        if (!proc_parse_mapping(line, &m) || m.rights[2] != 'x' || *m.path != '/')
-            continue;
-        bool is_known = false;
-        has_any = true;
-        for (size_t i = 0; i < p->images.len && !is_known; i++) {
-            struct image *old = &p->images.at[i];
-            is_known = old->is_mapped && !strcmp(old->path, m.path);
-            if (is_known && i < before && old->start == m.start)
-                seen.at[i] = true;
-            else if (is_known && i < before && !seen.at[i])
-                is_known = false; /* the same file elsewhere: a second part of it, or anew */
-        }
-        struct image image = {.start = m.start, .is_mapped = true};
-        if (is_known || !bias_of(m.path, m.start, m.offset, &image.bias))
-            continue;
-        image.path = strdup(m.path);
-        if (!image.path)
-            memory_exhausted(strlen(m.path));
-        image_look(p, &image);
-        vec_push(&p->images, image);
+    bool is_whole = true;
+    for (int n = 0; n < SECTIONS; n++) {
+        i->sections[n] = i->file->sections[n];
+        i->sections[n].at += i->bias;
+        is_whole &= space_holds(s, i->sections[n].at, i->sections[n].len, false);
     }
-    if (maps)
-        fclose(maps);
-    for (size_t i = 0; i < before && has_any; i++) {
-        has_gone |= p->images.at[i].is_mapped && !seen.at[i];
-        p->images.at[i].is_mapped &= seen.at[i];
+    w->result->unmapped += !is_whole;
+    if (!is_whole)
+        memset(i->sections, 0, sizeof i->sections);
+    i->gcc.root = i->file->gcc_root ? i->file->gcc_root + i->bias : 0;
+    i->gcc.word = i->file->word;
+}
+
+/* Objects that were mapped since the last look, and those that are gone. */
+static void counted_look(struct watching *w, struct counted *c, const struct space *s)
+{
+    size_t before = c->images.len;
+    bool has_gone = false;
+    for (size_t i = 0; i < before; i++) {
+        struct image *old = &c->images.at[i];
+        bool is_there = false;
+        for (size_t k = 0; k < s->images.len; k++)
+            is_there |=
+                s->images.at[k].file->facts == old->file && s->images.at[k].bias == old->bias;
+        has_gone |= old->is_mapped && !is_there;
+        old->is_mapped &= is_there;
+    }
+    for (size_t k = 0; k < s->images.len; k++) {
+        const struct space_image *m = &s->images.at[k];
+        struct image image = {.file = m->file->facts,
+                              .path = m->file->path,
+                              .start = m->start,
+                              .bias = m->bias,
+                              .is_mapped = true};
+        bool is_known = !file_counts(image.file);
+        for (size_t i = 0; i < c->images.len && !is_known; i++)
+            is_known = c->images.at[i].is_mapped && c->images.at[i].file == image.file &&
+                       c->images.at[i].bias == image.bias;
+        if (is_known)
+            continue;
+        image_place(w, &image, s);
+        vec_push(&c->images, image);
     }
     if (has_gone)
-        process_part(p);
-    vec_free(&seen);
+        counted_part(c);
 }
 
-/* Reads all that the process has counted by now. */
-static void process_read(struct process *p)
+/* Into bytes that are kept if it fails: a space that is gone leaves its last reading. */
+static bool section_read(struct image *i, int n, const struct space *s)
 {
-    if (p->is_in_parent || p->is_over)
-        return;
-    process_find_images(p);
-    for (size_t k = 0; k < p->images.len; k++) {
-        struct image *i = &p->images.at[k];
+    byte_list *bytes = &i->bytes[n];
+    vec_reserve(bytes, i->sections[n].len + 1);
+    bool is_read = space_read(s, i->sections[n].at, bytes->at, i->sections[n].len);
+    if (is_read)
+        bytes->len = i->sections[n].len;
+    return is_read;
+}
+
+/* Reads all that was counted in the space by now. */
+static void counted_read(struct watching *w, struct space *s, pid_t tid)
+{
+    struct counted *c = counted_of(s);
+    counted_look(w, c, s);
+    w->result->unreadable += s->memory < 0 && !c->is_read;
+    for (size_t k = 0; k < c->images.len; k++) {
+        struct image *i = &c->images.at[k];
         if (!i->is_mapped)
             continue;
-        gcc_counters_read(&i->gcc, p->pid);
-        if (!i->counters.len || i->is_stripped)
+        gcc_counters_read(&i->gcc, s, tid);
+        if (i->gcc.is_known && !c->place.is_known)
+            counter_place_take(&c->place, tid);
+        if (!i->sections[SECTION_COUNTERS].len || i->file->is_stripped)
             continue;
-        if (!i->version && !(memory_read(p->pid, i->version_at, &i->version, 8) &&
-                             READ_RANGE(p->pid, i->names, i->name_bytes)))
+        if (!i->version &&
+            !(space_read(s, i->file->version_at + i->bias, &i->version, sizeof i->version) &&
+              section_read(i, SECTION_NAMES, s)))
             i->version = 0;
-        (void)READ_RANGE(p->pid, i->data, i->data_bytes);
-        (void)READ_RANGE(p->pid, i->counters, i->counter_bytes);
-        (void)READ_RANGE(p->pid, i->bitmap, i->bitmap_bytes);
+        (void)section_read(i, SECTION_DATA, s);
+        (void)section_read(i, SECTION_COUNTERS, s);
+        (void)section_read(i, SECTION_BITMAP, s);
     }
 }
 
-static void process_forget_images(struct process *p)
-{
-    for (size_t k = 0; k < p->images.len; k++)
-        image_deinit(&p->images.at[k]);
-    vec_free(&p->images);
-}
+/* --- what is written ------------------------------------------------------------------------- */
 
-/* --- files ------------------------------------------------------------------------------------ */
-
-/* Takes off what was counted before the fork. Single bytes are 0 where code ran: what ran before
- * did not run here, as far as can be told. */
-static void image_take_off(struct image *i)
+/* One raw profile for each object, one after the other, as a runtime would have written them. */
+static bool counted_profile(struct watching *w, const struct counted *c, struct writer *out,
+                            struct err *e)
 {
-    bool is_single = i->version >> 60 & 1;
-    for (size_t k = 0; k < i->before.len && k < i->counter_bytes.len && is_single; k++)
-        i->counter_bytes.at[k] |= i->before.at[k] ? 0 : 0xff;
-    for (size_t k = 0; k + 8 <= i->before.len && k + 8 <= i->counter_bytes.len && !is_single;
-         k += 8) {
-        uint64_t now = bytes_u64(i->counter_bytes.at + k, i->is_big_endian);
-        uint64_t then = bytes_u64(i->before.at + k, i->is_big_endian);
-        now = now > then ? now - then : 0;
-        now = i->is_big_endian ? __builtin_bswap64(now) : now;
-        memcpy(i->counter_bytes.at + k, &now, 8);
+    for (size_t k = 0; k < c->images.len; k++) {
+        const struct image *i = &c->images.at[k];
+        struct err why = {0};
+        w->result->stripped += i->file->is_stripped;
+        if (!i->version || !i->bytes[SECTION_COUNTERS].len ||
+            i->bytes[SECTION_DATA].len != i->sections[SECTION_DATA].len)
+            continue;
+        struct bytes parts[SECTIONS];
+        for (int n = 0; n < SECTIONS; n++)
+            parts[n] = (struct bytes){i->bytes[n].at, i->bytes[n].len};
+        struct llvm_memory m = {.version = i->version,
+                                .word = i->file->word,
+                                .is_big_endian = i->file->is_big_endian,
+                                .id = {i->file->id.at, i->file->id.len},
+                                .data = parts[SECTION_DATA],
+                                .counters = parts[SECTION_COUNTERS],
+                                .bitmap = parts[SECTION_BITMAP],
+                                .names = parts[SECTION_NAMES],
+                                .data_at = i->sections[SECTION_DATA].at,
+                                .counters_at = i->sections[SECTION_COUNTERS].at,
+                                .bitmap_at = i->sections[SECTION_BITMAP].at,
+                                .names_at = i->sections[SECTION_NAMES].at};
+        if (!llvm_raw_from_memory(out, &m, &why))
+            return err_in(e, i->path, "%s", why.line);
     }
+    return true;
 }
 
-/* One raw profile for each object, behind each other, as a runtime would have written them. */
-static bool process_write(struct watching *w, struct process *p, struct err *e)
+/* The number of a process may have been another's of this run, and it may have run other programs.
+ */
+static char *profile_path(struct watching *w, pid_t pid)
+{
+    char again[16] = "", *path;
+    uint32_t *count = map_at(&w->names, (uint64_t)pid, 0, 0, NULL);
+    if (++*count > 1)
+        snprintf(again, sizeof again, "-%u", *count);
+    if (asprintf(&path, "%s.%d%s.profraw", w->request->output, (int)pid, again) < 0)
+        memory_exhausted(strlen(w->request->output));
+    return path;
+}
+
+/* Under our own rights: the name is of our making. */
+static bool counted_write_profile(struct watching *w, struct counted *c, pid_t pid, struct err *e)
 {
     struct writer out = {0};
-    bool ok = true;
-    for (size_t k = 0; k < p->images.len && ok; k++) {
-        struct image *i = &p->images.at[k];
-        struct err why = {0};
-        w->result->stripped += i->is_stripped;
-        if (!i->version || !i->counter_bytes.len || i->data_bytes.len != i->data.len)
-            continue;
-        image_take_off(i);
-        struct llvm_memory m = {.version = i->version,
-                                .word = i->word,
-                                .is_big_endian = i->is_big_endian,
-                                .id = {i->id.at, i->id.len},
-                                .data = {i->data_bytes.at, i->data_bytes.len},
-                                .counters = {i->counter_bytes.at, i->counter_bytes.len},
-                                .bitmap = {i->bitmap_bytes.at, i->bitmap_bytes.len},
-                                .names = {i->name_bytes.at, i->name_bytes.len},
-                                .data_at = i->data.at,
-                                .counters_at = i->counters.at,
-                                .bitmap_at = i->bitmap.at,
-                                .names_at = i->names.at};
-        if (!llvm_raw_from_memory(&out, &m, &why))
-            ok = err_in(e, i->path, "%s", why.line);
-    }
+    if (c->is_written)
+        return true;
+    c->is_written = true;
+    bool ok = counted_profile(w, c, &out, e);
     if (ok && out.out.len) {
-        char *path;
-        char again[16] = "";
-        if (p->programs++)
-            snprintf(again, sizeof again, "-%u", p->programs);
-        if (asprintf(&path, "%s.%d%s.profraw", w->request->output, p->pid, again) < 0)
-            memory_exhausted(strlen(w->request->output));
-        ok = file_replace(path, (struct bytes){out.out.at, out.out.len}, e);
+        char *path = profile_path(w, pid);
+        ok = file_write(path, (struct bytes){out.out.at, out.out.len}, e);
         if (!w->result->example)
             w->result->example = path;
         else
@@ -354,123 +354,149 @@ static bool process_write(struct watching *w, struct process *p, struct err *e)
     return ok;
 }
 
-/* --- processes -------------------------------------------------------------------------------- */
-
-static struct process *watching_process(struct watching *w, pid_t pid)
+/* All that the space has counted. What is busy is left for later, unless that never comes. */
+static bool counted_write(struct watching *w, struct counted *c, pid_t pid, bool is_last,
+                          struct err *e)
 {
-    for (size_t i = 0; i < w->processes.len; i++)
-        if (w->processes.at[i].pid == pid && !w->processes.at[i].is_over)
-            return &w->processes.at[i];
-    return NULL;
+    bool ok = counted_write_profile(w, c, pid, e);
+    struct err ignored = {0};
+    for (size_t k = 0; k < c->images.len; k++)
+        ok &= gcc_counters_write(&c->images.at[k].gcc, &c->place, is_last, ok ? e : &ignored) ||
+              (!is_last && c->images.at[k].gcc.outcome.is_busy);
+    return ok;
 }
+
+/* --- what follow_program() asks -------------------------------------------------------------- */
 
 /* Whether anything of it could be lost. */
-static bool process_counts(const struct process *p, bool is_gcc)
+static bool counted_counts(const struct counted *c, bool is_gcc)
 {
     bool does = false;
-    for (size_t k = 0; k < p->images.len; k++)
-        does |= p->images.at[k].counters.len || (is_gcc && p->images.at[k].gcc.root);
-    return does && !p->is_in_parent;
+    for (size_t k = 0; k < c->images.len; k++)
+        does |=
+            c->images.at[k].sections[SECTION_COUNTERS].len || (is_gcc && c->images.at[k].gcc.root);
+    return does;
 }
 
-/* A child begins with what its parent has counted. */
-static void watching_begin(void *context, pid_t pid, bool is_in_parent, bool is_forked)
+/* Whether files will have to be written where the process is, as it. */
+static bool counted_has_gcc(const struct counted *c)
+{
+    bool has = false;
+    for (size_t k = 0; k < c->images.len; k++)
+        has |= c->images.at[k].gcc.root != 0;
+    return has;
+}
+
+/* A copy has counted nothing. */
+static void watching_begin(void *context, struct space *s, const struct space *from, pid_t tid)
 {
     struct watching *w = context;
-    struct process p = {.pid = pid, .is_in_parent = is_in_parent};
-    if (watching_process(w, pid))
-        return;
-    if (is_forked && !is_in_parent) {
-        process_read(&p);
-        for (size_t k = 0; k < p.images.len; k++) {
-            struct image *i = &p.images.at[k];
-            for (size_t n = 0; n < i->counter_bytes.len; n++)
-                vec_push(&i->before, i->counter_bytes.at[n]);
+    struct counted *c = counted_of(s);
+    const struct counted *parent = from ? from->state : NULL;
+    static const uint8_t zeros[4096], ones[4096] = {[0 ... 4095] = 0xff};
+    counted_look(w, c, s);
+    if (counted_has_gcc(c) && parent)
+        counter_place_copy(&c->place, &parent->place);
+    if (counted_has_gcc(c))
+        counter_place_take(&c->place, tid);
+    for (size_t k = 0; k < c->images.len; k++) {
+        struct image *i = &c->images.at[k];
+        const struct gcc_counters *same = NULL;
+        for (size_t n = 0; parent && n < parent->images.len; n++)
+            if (parent->images.at[n].is_mapped && parent->images.at[n].file == i->file &&
+                parent->images.at[n].bias == i->bias)
+                same = &parent->images.at[n].gcc;
+        gcc_counters_begin(&i->gcc, same, s, tid);
+        uint64_t version = 0;
+        if (i->sections[SECTION_COUNTERS].len && !i->file->is_stripped)
+            (void)space_read(s, i->file->version_at + i->bias, &version, sizeof version);
+        for (int n = SECTION_COUNTERS; n <= SECTION_BITMAP && version; n++) {
+            const struct range *r = &i->sections[n];
+            bool is_inverted = n == SECTION_COUNTERS && version >> 60 & 1;
+            for (uint64_t at = 0; at < r->len && space_holds(s, r->at, r->len, true);
+                 at += sizeof zeros)
+                (void)space_write(s, r->at + at, is_inverted ? ones : zeros,
+                                  r->len - at < sizeof zeros ? r->len - at : sizeof zeros);
         }
     }
-    vec_push(&w->processes, p);
-    w->result->processes++;
 }
 
-/* What follow_program() asks: a process that ends or replaces its program is read once more, or
- * written. */
-static bool watching_exec(void *context, pid_t pid, bool *lets_go, struct err *e)
+/* The program itself: it may not live until the next reading. */
+static void watching_exec(void *context, struct space *s, pid_t tid)
+{
+    struct counted *c = counted_of(s);
+    counted_look(context, c, s);
+    if (counted_has_gcc(c))
+        counter_place_take(&c->place, tid);
+}
+
+/* At intervals, and when the linker says that something changes. */
+static void watching_look(void *context, struct space *s, pid_t tid)
+{
+    counted_read(context, s, tid);
+    counted_of(s)->is_read = false;
+}
+
+/* A process that has its parent's memory makes libgcov write what both have counted, and believe
+ * that this was the end of it: so it is told to count anew. */
+static void watching_executing(void *context, struct space *s, pid_t tid)
+{
+    struct counted *c = counted_of(s);
+    counted_read(context, s, tid);
+    c->is_read = true;
+    for (size_t k = 0; k < c->images.len && s->users > 1; k++)
+        if (c->images.at[k].gcc.is_written)
+            gcc_counters_clear(&c->images.at[k].gcc, s);
+    if (counted_has_gcc(c))
+        counter_place_take(&c->place, tid);
+}
+
+/* Written before the thread goes on, so that whoever waits for the process finds the files. Where
+ * other threads have yet to come to their end, that is left to the last one. */
+static bool watching_leave(void *context, struct space *s, pid_t pid, pid_t tid, struct err *e)
+{
+    struct counted *c = counted_of(s);
+    counted_read(context, s, tid);
+    c->is_read = true;
+    if (counted_has_gcc(c))
+        counter_place_take(&c->place, tid);
+    return s->running || counted_write(context, s->state, pid, false, e);
+}
+
+/* What was not read when the space came to its end is as of the last reading; what of gcc was not,
+ * is libgcov's, where that writes before an exec. */
+static bool watching_left(void *context, struct space *s, pid_t pid, int status, struct err *e)
 {
     struct watching *w = context;
-    struct process *p = watching_process(w, pid);
-    (void)lets_go;
-    if (!p)
+    struct counted *c = s->state;
+    bool is_exec = status < 0, ok = true;
+    if (!c || !s->is_program) {
+        counted_free(c);
+        s->state = NULL;
         return true;
-    bool ok = p->is_in_parent || process_write(w, p, e);
-    bool is_gcc = false; /* libgcov writes before an exec */
-    for (size_t k = 0; k < p->images.len; k++)
-        is_gcc |= p->images.at[k].gcc.root != 0;
-    w->result->gcc_written += is_gcc && !p->is_in_parent;
-    w->result->replaced += process_counts(p, false) && !is_gcc;
-    process_forget_images(p);
-    p->is_in_parent = false;
-    p->linker_at = 0;
-    process_find_images(p); /* the program itself: it may not live until the next reading */
-    return ok;
-}
-
-static void watching_leave(void *context, pid_t pid)
-{
-    struct process *p = watching_process(context, pid);
-    if (p)
-        process_read(p);
-}
-
-/* The linker's breakpoint: what is about to be unmapped is read, what is new is found. A child may
- * come here before its beginning is told. */
-static bool watching_trap(void *context, pid_t pid, pid_t tid)
-{
-    struct process *p = watching_process(context, pid);
-    const struct arch *arch = arch_own();
-    if (!arch || !arch->breakpoint_len || !arch->calls)
-        return false;
-    if (!p) {
-        watching_begin(context, pid, false, true);
-        p = watching_process(context, pid);
     }
-    if (!p->linker_at)
-        process_find_images(p);
-    errno = 0;
-    uint64_t at = (uint64_t)ptrace(PTRACE_PEEKUSER, tid, arch->calls->pc * (long)sizeof(long), 0) -
-                  arch->breakpoint_back;
-    if (errno || !p->linker_at || at != p->linker_at)
-        return false;
-    bool ok = follow_linker_return(pid, tid, at, (struct bytes){p->linker_code, 4}, p->linker_word);
-    process_read(p);
-    return ok;
-}
-
-/* The leader's end is the process's: other threads have ended before it. */
-static bool watching_end(void *context, pid_t pid, int status, struct err *e)
-{
-    struct watching *w = context;
-    struct process *p = watching_process(w, pid);
-    if (!p)
-        return true;
+    if (is_exec && !c->is_read) {
+        bool is_replaced = counted_counts(c, true);
+        for (size_t k = 0; k < c->images.len; k++) {
+            struct image *i = &c->images.at[k];
+            i->gcc.is_written |= i->gcc.root && i->file->calls_before_exec;
+            is_replaced &= !i->gcc.is_written;
+        }
+        w->result->replaced += is_replaced;
+    }
     w->result->killed +=
-        WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && process_counts(p, true);
-    bool ok = p->is_in_parent || process_write(w, p, e);
-    for (size_t k = 0; k < p->images.len && ok && !p->is_in_parent; k++) {
-        struct gcc_counters *g = &p->images.at[k].gcc;
+        !is_exec && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && counted_counts(c, true);
+    ok = counted_write(w, c, pid, true, e);
+    for (size_t k = 0; k < c->images.len; k++) {
+        const struct gcc_counters *g = &c->images.at[k].gcc;
         w->result->gcc_written += g->is_written;
         w->result->gcc_foreign += g->is_foreign;
-        ok = gcc_counters_write(g, &w->result->gcc_files, e);
+        w->result->gcc_files += g->outcome.written;
+        w->result->gcc_aside += g->outcome.aside;
     }
-    process_forget_images(p);
-    p->is_over = true;
+    counted_free(c);
+    s->state = NULL;
     return ok;
-}
-
-static void watching_look(void *context)
-{
-    struct watching *w = context;
-    for (size_t i = 0; i < w->processes.len; i++)
-        process_read(&w->processes.at[i]);
 }
 
 bool live_counters_run(const struct live_counters_request *request,
@@ -481,14 +507,26 @@ bool live_counters_run(const struct live_counters_request *request,
     const struct follow_calls calls = {.context = &w,
                                        .began = watching_begin,
                                        .executed = watching_exec,
-                                       .trapped = watching_trap,
+                                       .mapped = watching_look,
+                                       .executing = watching_executing,
                                        .leaving = watching_leave,
-                                       .ended = watching_end,
+                                       .left = watching_left,
                                        .interval = watching_look,
+                                       .read_file = watching_file,
                                        .interval_ms = request->interval_ms,
                                        .variable = "LLVM_PROFILE_FILE",
                                        .value = "/dev/null"};
-    bool ok = follow_program(request->argv, &calls, &result->status, e);
-    vec_free(&w.processes);
+    struct follow_result followed;
+    bool ok = follow_program(request->argv, &calls, &followed, e);
+    result->status = followed.status;
+    result->processes = followed.processes;
+    result->with_rights = followed.with_rights;
+    result->was_stopped = followed.was_stopped;
+    for (size_t i = 0; i < w.files.len; i++) {
+        vec_free(&w.files.at[i]->id);
+        free(w.files.at[i]);
+    }
+    vec_free(&w.files);
+    map_deinit(&w.names);
     return ok;
 }

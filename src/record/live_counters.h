@@ -21,6 +21,11 @@ struct live_counters_result {
     uint64_t gcc_files;        /* that were added to for programs of gcc's, */
     uint64_t gcc_written;      /* objects whose libgcov has written itself, */
     uint64_t gcc_foreign;      /* and those of a version that is not known */
+    uint64_t gcc_aside;        /* files that did not fit, and have another name now */
+    uint64_t unmapped;         /* objects whose sections are not mapped as their files say */
+    uint64_t unreadable;       /* spaces that could not be read */
+    uint64_t with_rights;      /* programs with rights of their files, which were not followed */
+    bool was_stopped;          /* by a signal, while processes ran that the program left behind */
     char *example;             /* the first file; the caller frees it */
 };
 

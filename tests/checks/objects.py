@@ -23,6 +23,7 @@ CONSTANT = re.compile(r"^\.data\.rel\.ro(\.|$)")
 # Symbols that only main.c may need, with who else does and why.
 FORBIDDEN = {
     "exit": [], "_exit": ["record_launch.c.o", "record_follow.c.o",  # in a forked child that could not exec
+              "record_counter_files.c.o",  # in one that has written for another process
               "tui_screen.c.o"],  # in the forked child that has the screen
     "_Exit": [], "quick_exit": [],
     "abort": ["base_memory.c.o",  # the weak memory_exhausted, for programs without main.c

@@ -64,14 +64,22 @@ static const char *const conflict_texts[TRACED_KINDS] = {
 
 /* --- what a file says ------------------------------------------------------------------------ */
 
-static enum ptrace_conflict conflict_of_file(const char *path, const struct stat *file)
+/* The superuser's programs get their rights even while traced. */
+bool ptrace_conflict_has_rights(const char *path)
 {
-    /* The superuser's programs get their rights even while traced. */
     struct statvfs system;
-    bool is_set = (file->st_mode & S_ISUID && file->st_uid != geteuid()) ||
-                  (file->st_mode & S_ISGID && file->st_mode & S_IXGRP && file->st_gid != getegid());
-    if (geteuid() != 0 && (statvfs(path, &system) || !(system.f_flag & ST_NOSUID)) &&
-        (is_set || getxattr(path, "security.capability", NULL, 0) > 0))
+    struct stat file;
+    if (geteuid() == 0 || stat(path, &file) || !S_ISREG(file.st_mode))
+        return false;
+    bool is_set = (file.st_mode & S_ISUID && file.st_uid != geteuid()) ||
+                  (file.st_mode & S_ISGID && file.st_mode & S_IXGRP && file.st_gid != getegid());
+    return (statvfs(path, &system) || !(system.f_flag & ST_NOSUID)) &&
+           (is_set || getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+static enum ptrace_conflict conflict_of_file(const char *path)
+{
+    if (ptrace_conflict_has_rights(path))
         return TRACED_RIGHTS;
     struct object *o = object_open(path, NULL, NULL, NULL);
     if (!o)
@@ -94,7 +102,7 @@ const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_tr
     *may_trace = false;
     if (stat(path, &file))
         return NULL;
-    switch (conflict_of_file(path, &file)) {
+    switch (conflict_of_file(path)) {
     case TRACED_LEAKS: return "has a leak checker, which needs ptrace";
     case TRACED_RIGHTS: return "has rights of its file, which it would lose";
     case TRACED_TRACER: break;
@@ -123,7 +131,7 @@ static enum ptrace_conflict conflict_of(struct traced_files *known, pid_t pid)
     uint32_t *why = map_at(&known->by_inode, (uint64_t)file.st_ino ^ (uint64_t)file.st_dev << 40,
                            changed, TRACED_WELL, &is_new);
     if (is_new)
-        *why = conflict_of_file(path, &file);
+        *why = conflict_of_file(path);
     return *why;
 }
 

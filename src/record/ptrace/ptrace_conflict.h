@@ -8,4 +8,7 @@
  * that one itself is traced even if it may trace others, which then fails (*may_trace). */
 const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_trace);
 
+/* Whether a file gives a program rights that we lack, which it would not get while it is traced. */
+bool ptrace_conflict_has_rights(const char *path);
+
 #endif
