@@ -7,12 +7,13 @@
  * NULs up to a multiple of 4; NULL and "" are length 0 and one zero word. A record is a tag, the
  * bytes that follow its length, and items.
  *
- * Names without a prefix, and those that begin with GCOV, GBBG, COVERAGE and ARC, are the
- * proposal's, so that a program written for it compiles as it is. Its readers return what they read
- * and leave errors to the stream. Those that begin with arc_profile are ours: they return 0, or -1
- * if the stream failed, ended, or holds a string that is none. */
+ * Names without a prefix, and those that begin with GCOV, GBBG, COVERAGE, ARC and GCC, are the
+ * proposal's, with its types and signatures, so that a program written for it compiles as it is.
+ * Its functions leave errors to the stream. Those that begin with arc_profile are ours: they return
+ * 0, or -1 if the stream failed, ended, or holds a malformed string. */
 #ifndef MONARC_ARC_PROFILE_H
 #define MONARC_ARC_PROFILE_H
+#define GCC_COVERAGE_H /* the proposal's guard */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ enum arc_profile_arc_flags {
 #define GBBG_MAGIC  ARC_PROFILE_BBG_MAGIC
 #define GCOV_MAGIC  ARC_PROFILE_DA_MAGIC
 #define GBBG_SUFFIX ARC_PROFILE_BBG_SUFFIX
+#define GBBG_SUFFIC ARC_PROFILE_BBG_SUFFIX /* as the text spells it */
 #define GCOV_SUFFIX ARC_PROFILE_DA_SUFFIX
 
 #define COVERAGE_FUNCTION       1
@@ -53,8 +55,10 @@ enum arc_profile_arc_flags {
 #define COVERAGE_ARC_COUNTS     5
 #define COVERAGE_OBJECT_SUMMARY 6
 
-#define ARC_ON_TREE 1
-#define ARC_FAKE    2
+#define COVERAGE_ARC_ON_TREE 1
+#define COVERAGE_ARC_FAKE    2
+#define ARC_ON_TREE          COVERAGE_ARC_ON_TREE
+#define ARC_FAKE             COVERAGE_ARC_FAKE
 
 /* The first implementation, which followed within weeks, has these for the suffixes and flags. */
 #define GCOV_GRAPH_SUFFIX ARC_PROFILE_BBG_SUFFIX
@@ -66,28 +70,38 @@ enum arc_profile_arc_flags {
  * slices. <monarc/cover.h> has the same; whichever comes first defines them. */
 #ifndef MONARC_HAS_COVERAGE_INFO
 #define MONARC_HAS_COVERAGE_INFO
-typedef uint64_t gcov_type; /* a count; at most 2^63 - 1 */
+#if __LONG_MAX__ > 0x7fffffff
+typedef long gcov_type; /* a count of 64 bits */
+#else
+typedef long long gcov_type;
+#endif
 
 struct function_info {
-    const char *name;      /* mangled */
-    uint32_t checksum;     /* that of the bbg file */
-    uint32_t n_arc_counts; /* arcs that are not on the spanning tree */
+    const char *name; /* mangled */
+    long checksum;    /* that of the bbg file */
+    int n_arc_counts; /* arcs that are not on the spanning tree */
 };
 
 struct coverage_info {
-    uint32_t version; /* of the compiler: "304e" is 0x65343033 */
+    unsigned long version; /* of the compiler: "304e" is 0x65343033 */
     struct coverage_info *next;
     const char *filename; /* of the da file */
     struct function_info *functions;
-    uint32_t n_functions;
+    long n_functions;
     gcov_type *arc_counts; /* the functions' counters, one function after the other */
-    uint32_t n_arc_counts;
+    long n_arc_counts;
 };
 #endif
 
-/* ---- The proposal's functions: what they read is 0 or NULL where feof() or ferror() holds. */
+/* ---- Items, with errors. */
 
-static inline int write_int32(FILE *to, unsigned value)
+/* Bytes that a string takes. */
+static inline uint32_t arc_profile_string_bytes(const char *text)
+{
+    return 4 + (((text ? (uint32_t)strlen(text) : 0) + 4) & ~3u);
+}
+
+static inline int arc_profile_write_int32(FILE *to, uint32_t value)
 {
     unsigned char b[4];
     for (int i = 0; i < 4; i++)
@@ -95,30 +109,22 @@ static inline int write_int32(FILE *to, unsigned value)
     return fwrite(b, sizeof b, 1, to) == 1 ? 0 : -1;
 }
 
-static inline int write_int64(FILE *to, gcov_type value)
+static inline int arc_profile_write_int64(FILE *to, uint64_t value)
 {
-    return write_int32(to, (unsigned)(value & 0xffffffffu)) ||
-                   write_int32(to, (unsigned)(value >> 32))
+    return arc_profile_write_int32(to, (uint32_t)value) ||
+                   arc_profile_write_int32(to, (uint32_t)(value >> 32))
                ? -1
                : 0;
 }
 
 /* `length` characters, without a NUL. */
-static inline int write_string(FILE *to, unsigned length, const char *text)
+static inline int arc_profile_write_string(FILE *to, uint32_t length, const char *text)
 {
     static const char NULS[4] = {0, 0, 0, 0};
     length = text ? length : 0;
-    if (write_int32(to, length) || (length && fwrite(text, length, 1, to) != 1))
+    if (arc_profile_write_int32(to, length) || (length && fwrite(text, length, 1, to) != 1))
         return -1;
     return fwrite(NULS, 4 - length % 4, 1, to) == 1 ? 0 : -1;
-}
-
-/* ---- The same with errors, and what goes with it. */
-
-/* Bytes that a string takes. */
-static inline uint32_t arc_profile_string_bytes(const char *text)
-{
-    return 4 + (((text ? (uint32_t)strlen(text) : 0) + 4) & ~3u);
 }
 
 static inline int arc_profile_read_int32(FILE *from, uint32_t *value)
@@ -168,7 +174,7 @@ static inline int arc_profile_read_string(FILE *from, uint32_t *length, char **t
 /* A record's head. What is not known is passed over by its length. */
 static inline int arc_profile_write_record(FILE *to, uint32_t tag, uint32_t length)
 {
-    return write_int32(to, tag) || write_int32(to, length) ? -1 : 0;
+    return arc_profile_write_int32(to, tag) || arc_profile_write_int32(to, length) ? -1 : 0;
 }
 
 static inline int arc_profile_read_record(FILE *from, uint32_t *tag, uint32_t *length)
@@ -176,9 +182,25 @@ static inline int arc_profile_read_record(FILE *from, uint32_t *tag, uint32_t *l
     return arc_profile_read_int32(from, tag) || arc_profile_read_int32(from, length) ? -1 : 0;
 }
 
-/* ---- The proposal's readers. */
+/* ---- The proposal's functions. ferror() and feof() say whether they did it: what could not be
+ * read is 0 or NULL. An int32 is the low 32 bits of a long, and unsigned where it is read. */
 
-static inline unsigned read_int32(FILE *from)
+static inline void write_int32(FILE *to, unsigned long value)
+{
+    (void)arc_profile_write_int32(to, (uint32_t)value);
+}
+
+static inline void write_int64(FILE *to, gcov_type value)
+{
+    (void)arc_profile_write_int64(to, (uint64_t)value);
+}
+
+static inline void write_string(FILE *to, unsigned length, const char *text)
+{
+    (void)arc_profile_write_string(to, length, text);
+}
+
+static inline unsigned long read_int32(FILE *from)
 {
     uint32_t value = 0;
     return arc_profile_read_int32(from, &value) ? 0 : value;
@@ -187,7 +209,7 @@ static inline unsigned read_int32(FILE *from)
 static inline gcov_type read_int64(FILE *from)
 {
     uint64_t value = 0;
-    return arc_profile_read_int64(from, &value) ? 0 : value;
+    return arc_profile_read_int64(from, &value) ? 0 : (gcov_type)value;
 }
 
 /* The text, NUL-terminated, to be freed; its length without the NUL in *length, unless that is

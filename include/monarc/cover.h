@@ -6,8 +6,6 @@
 #ifndef MONARC_COVER_H
 #define MONARC_COVER_H
 
-#include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,22 +25,26 @@ void monarc_cover_reset(void);
  * same; whichever comes first defines them. */
 #ifndef MONARC_HAS_COVERAGE_INFO
 #define MONARC_HAS_COVERAGE_INFO
-typedef uint64_t gcov_type; /* a count; at most 2^63 - 1 */
+#if __LONG_MAX__ > 0x7fffffff
+typedef long gcov_type; /* a count of 64 bits */
+#else
+typedef long long gcov_type;
+#endif
 
 struct function_info {
-    const char *name;      /* mangled */
-    uint32_t checksum;     /* that of the bbg file */
-    uint32_t n_arc_counts; /* arcs that are not on the spanning tree */
+    const char *name; /* mangled */
+    long checksum;    /* that of the bbg file */
+    int n_arc_counts; /* arcs that are not on the spanning tree */
 };
 
 struct coverage_info {
-    uint32_t version; /* of the compiler: "304e" is 0x65343033 */
+    unsigned long version; /* of the compiler: "304e" is 0x65343033 */
     struct coverage_info *next;
     const char *filename; /* of the da file */
     struct function_info *functions;
-    uint32_t n_functions;
+    long n_functions;
     gcov_type *arc_counts; /* the functions' counters, one function after the other */
-    uint32_t n_arc_counts;
+    long n_arc_counts;
 };
 #endif
 

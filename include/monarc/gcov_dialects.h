@@ -17,8 +17,9 @@
     GCOV_BROUGHT_408, .has_columns = true, .has_all_lines = true, .has_float_percents = true, \
                       .has_absent_zeros = true, .has_graph_counts = true
 #define GCOV_BROUGHT_900 GCOV_BROUGHT_800, .has_directory = true, .has_no_programs = true
-#define GCOV_BROUGHT_1100 \
-    GCOV_BROUGHT_900, .has_zero_runs = true, .has_lists = true, .has_function_ends = true
+#define GCOV_BROUGHT_1100                                                                  \
+    GCOV_BROUGHT_900, .has_zero_runs = true, .has_lists = true, .has_function_ends = true, \
+                      .has_lines_total = true
 #define GCOV_BROUGHT_1200 GCOV_BROUGHT_1100, .has_byte_lengths = true
 #define GCOV_BROUGHT_1300 GCOV_BROUGHT_1200, .has_arc_names = true
 #define GCOV_BROUGHT_1400 \

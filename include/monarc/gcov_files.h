@@ -96,8 +96,9 @@ struct gcov_dialect {
     bool has_program_runs;   /* "Runs:" are those of the last program; before, of the object */
     bool has_float_percents; /* "0.51%" of one in 197, where integers made 0.51 of it before */
     bool has_absent_zeros;   /* functions that the counters lack did not run */
-    bool has_graph_counts;  /* a line's count follows the arcs into it; before, blocks are summed */
-    bool has_no_programs;   /* no "Programs:" in the heading */
+    bool has_graph_counts; /* a line's count follows the arcs into it; before, blocks are summed */
+    bool has_no_programs;  /* no "Programs:" in the heading */
+    bool has_lines_total; /* the lines of all files last; before gcc 9, of several operands alone */
     bool has_function_ends; /* JSON: a line behind a function's end is not of it */
     bool has_arc_names;     /* "(fallthrough)" of branches that were never executed too */
     bool

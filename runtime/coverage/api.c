@@ -24,17 +24,25 @@ void monarc_cover_reset(void)
     objects_unlock(&mask);
 }
 
-/* An object whose functions claim more counts than its array holds is refused here, once: what
- * writes files may then trust that the slices lie within the array. */
+/* An object whose functions claim more counts than its array holds, or a number of them below
+ * zero (the proposal's are signed), is refused here, once: what writes files may then trust that the
+ * slices lie within the array. */
 void monarc_cover_register(struct coverage_info *info)
 {
     struct object o = {.family = &da_family, .da = info};
-    uint64_t mask, claimed = 0;
-    for (uint32_t i = 0; i < info->n_functions; i++)
+    uint64_t mask;
+    bool is_below_zero = info->n_functions < 0;
+    int64_t claimed = 0;
+    for (long i = 0; i < info->n_functions; i++) {
+        is_below_zero |= info->functions[i].n_arc_counts < 0;
         claimed += info->functions[i].n_arc_counts;
+    }
     life_begin();
     objects_lock(&mask);
-    if (claimed > info->n_arc_counts)
+    if (is_below_zero)
+        report(info->filename, "it has a negative number of functions or counts; not recorded",
+               NULL);
+    else if (claimed > info->n_arc_counts)
         report(info->filename, "its functions claim more counts than the object has; not recorded",
                NULL);
     else

@@ -84,7 +84,7 @@ static void put_native(struct buffer *b, const struct object *o, const struct to
     put32(b, __BYTE_ORDER == __BIG_ENDIAN);
     put32(b, o->runs);
     put64(b, n->has_largest ? program->max : 0);
-    for (uint32_t i = 0; i < o->da->n_functions; i++) {
+    for (long i = 0; i < o->da->n_functions; i++) {
         put32(b, n->functions[i].ident);
         put32(b, n->functions[i].lineno_checksum);
         put32(b, n->functions[i].cfg_checksum);
@@ -99,15 +99,15 @@ static const char *filename(const struct object *o)
 static size_t bound(const struct object *o)
 {
     size_t bytes = 8 + 2 * (8 + SUMMARY_BYTES) + (size_t)o->da->n_arc_counts * 8 + native_bytes(o);
-    for (uint32_t i = 0; i < o->da->n_functions; i++)
+    for (long i = 0; i < o->da->n_functions; i++)
         bytes += 20 + string_bytes(o->da->functions[i].name);
     return bytes;
 }
 
 static void total(const struct object *o, struct totals *t)
 {
-    t->counters += o->da->n_arc_counts;
-    for (uint32_t i = 0; i < o->da->n_arc_counts; i++) {
+    t->counters += (uint64_t)o->da->n_arc_counts;
+    for (long i = 0; i < o->da->n_arc_counts; i++) {
         uint64_t v = __atomic_load_n(&o->da->arc_counts[i], __ATOMIC_RELAXED);
         t->sum += v;
         t->max = v > t->max ? v : t->max;
@@ -120,16 +120,16 @@ static void image(const struct object *o, const struct totals *program, struct b
     struct totals own = {0};
     uint32_t at = 0;
     put32(to, DA_MAGIC);
-    put32(to, da->version);
-    for (uint32_t i = 0; i < da->n_functions; i++) {
+    put32(to, (uint32_t)da->version);
+    for (long i = 0; i < da->n_functions; i++) {
         const struct function_info *f = &da->functions[i];
         put32(to, DA_FUNCTION);
         put32(to, (uint32_t)string_bytes(f->name) + 4);
         put_string(to, f->name);
-        put32(to, f->checksum);
+        put32(to, (uint32_t)f->checksum);
         put32(to, DA_ARC_COUNTS);
-        put32(to, f->n_arc_counts * 8);
-        for (uint32_t k = 0; k < f->n_arc_counts; k++)
+        put32(to, (uint32_t)f->n_arc_counts * 8);
+        for (int k = 0; k < f->n_arc_counts; k++)
             put64(to, __atomic_load_n(&da->arc_counts[at++], __ATOMIC_RELAXED));
     }
     total(o, &own);
@@ -349,7 +349,7 @@ static enum verdict combine(const struct object *o, struct cursor now, struct cu
                             struct buffer *out, bool subtract, const char **why)
 {
     struct sum s = {.out = out, .functions_at = 8, .next = 8, .subtract = subtract};
-    s.n_functions = o->da->n_functions;
+    s.n_functions = (uint32_t)o->da->n_functions;
     buffer_bytes(out, now.at, now.size);
     if (out->is_full)
         return VERDICT_NO_ROOM;

@@ -246,7 +246,7 @@ static void noted_count(const struct object *o)
 {
     struct info_function f;
     gcov_type *counts = o->noted->info.arc_counts;
-    for (uint32_t i = 0; i < o->noted->info.n_functions; i++) {
+    for (long i = 0; i < o->noted->info.n_functions; i++) {
         if (!o->noted->compiler->function(o, o->noted->place[i], &f))
             continue;
         for (uint32_t k = 0; k < f.arcs; k++)

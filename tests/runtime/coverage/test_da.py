@@ -95,6 +95,15 @@ class Da(CoverTest):
             self.assertIn("registers.da: its functions claim more counts than the object has", r.stderr)
             self.assertFalse(os.path.exists(self.file))
 
+    def test_numbers_below_zero(self):
+        """The proposal's structures have signed ones."""
+        for of in "-DCOUNTS=-1", "-DFUNCTIONS=-1", "-DFIRST=-2":
+            r = self.run_program([self.registers(OURS[0], of)], quiet=False)
+            self.assertEqual(r.stderr.count("\n"), 1, r.stderr)
+            self.assertIn("registers.da: its functions claim more" if "COUNTS" in of else
+                          "registers.da: it has a negative number of functions or counts", r.stderr)
+            self.assertFalse(os.path.exists(self.file))
+
     def test_groups_and_files_in_a_row(self):
         program = self.registers()
         unknown = record(99, b"what is this")

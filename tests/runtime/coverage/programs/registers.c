@@ -13,11 +13,17 @@
 #ifndef COUNTS
 #define COUNTS 6 /* that the object says it has; its functions claim 6 */
 #endif
+#ifndef FUNCTIONS
+#define FUNCTIONS 3
+#endif
+#ifndef FIRST
+#define FIRST 2 /* counts of the first function */
+#endif
 
 static gcov_type arcs[6];
 
 static struct function_info functions[] = {
-    {"main", 0x1234, 2},
+    {"main", 0x1234, FIRST},
     {"same", 0x77, 1},
     {"same", 0x77, 3},
 };
@@ -26,7 +32,7 @@ static struct coverage_info info = {
     .version = 0x65343033, /* "304e" */
     .filename = NAME,
     .functions = functions,
-    .n_functions = 3,
+    .n_functions = FUNCTIONS,
     .arc_counts = arcs,
     .n_arc_counts = COUNTS,
 };
