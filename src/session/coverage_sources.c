@@ -287,8 +287,6 @@ void project_find(const struct project_tables *tables, const char *here, const c
         *out = (struct project){here, NULL};
 }
 
-/* One process a file, whose output is read to its end. */
-
 /* --- git blame ------------------------------------------------------------------------------- */
 
 /* One process a file, whose output is read to its end. */
@@ -296,22 +294,42 @@ struct git_output {
     VEC(uint8_t) bytes;
 };
 
-/* The repository's own configuration must not run programs for us: core.fsmonitor is switched off.
- * No shell is between. */
+/* Ours, with no protocol for git to fetch by. Of two entries of one name, git takes the first. */
+static char **git_environment(struct arena *a)
+{
+    static const char *const OURS[] = {"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"};
+    size_t n = 0, all = sizeof OURS / sizeof *OURS;
+    while (environ[n])
+        n++;
+    char **to = ARENA_NEW(a, char *, all + n + 1);
+    for (size_t i = 0; i < all; i++)
+        to[i] = arena_copy(a, OURS[i], strlen(OURS[i]));
+    memcpy(to + all, environ, n * sizeof *to);
+    return to;
+}
+
+/* The repository's own configuration must not run programs for us, and it can name several:
+ * core.fsmonitor, which an option switches off; drivers of textconv, which another does; clean
+ * filters, which git runs on the file in the work tree and not on a commit, so HEAD is asked; and
+ * the transport of a remote, for what a partial clone lacks, which the environment forbids. No
+ * shell is between. */
 static pid_t git_start(char *folder, char *file, int output)
 {
     char git[] = "git", c[] = "-C", option[] = "-c", monitor[] = "core.fsmonitor=false";
-    char command[] = "blame", how[] = "--porcelain", end[] = "--";
-    char *arguments[] = {git, option, monitor, c, folder, command, how, end, file, NULL};
+    char command[] = "blame", how[] = "--porcelain", raw[] = "--no-textconv", head[] = "HEAD";
+    char end[] = "--";
+    char *arguments[] = {git, option, monitor, c, folder, command, how, raw, head, end, file, NULL};
     posix_spawn_file_actions_t actions;
+    struct arena scratch = {0};
     pid_t pid = 0;
     if (posix_spawn_file_actions_init(&actions))
         return 0;
     if (posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ||
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) ||
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) ||
-        posix_spawnp(&pid, git, &actions, NULL, arguments, environ))
+        posix_spawnp(&pid, git, &actions, NULL, arguments, git_environment(&scratch)))
         pid = 0;
+    arena_deinit(&scratch);
     posix_spawn_file_actions_destroy(&actions);
     return pid;
 }
@@ -341,18 +359,23 @@ bool git_blame(const char *path, struct blame *out, struct err *e)
 {
     struct arena scratch = {0};
     struct git_output said = {0};
+    struct file_buffer source = {0};
     const char *base = path_base_name(path);
     char *folder = base > path ? arena_copy(&scratch, path, (size_t)(base - path))
                                : arena_copy(&scratch, ".", 1);
     char *file = arena_copy(&scratch, base, strlen(base));
     bool ok = git_run(folder, file, &said) &&
-              blame_read((struct bytes){said.bytes.at, said.bytes.len}, path, out, e);
-    if (!ok) {
+              blame_read((struct bytes){said.bytes.at, said.bytes.len}, path, out, e) &&
+              file_read_regular(path, &source, e);
+    if (ok) {
+        blame_match(out, (struct bytes){source.at, source.len});
+    } else {
         blame_deinit(out);
         *out = (struct blame){0};
         err_in(e, path, "git does not know who wrote it");
     }
     vec_free(&said.bytes);
+    file_buffer_deinit(&source);
     arena_deinit(&scratch);
     return ok;
 }

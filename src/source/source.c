@@ -350,6 +350,12 @@ static bool blame_next(struct bytes *in, struct blame_text *line)
     return true;
 }
 
+/* A line's text; git may have been told to store lines that end with CR LF without the CR. */
+static struct bytes blame_line_text(const char *at, const char *end)
+{
+    return (struct bytes){(const uint8_t *)at, (size_t)(end - at) - (end > at && end[-1] == '\r')};
+}
+
 /* Decimal digits from the front; false: there are none, or too many. */
 static bool blame_number(struct blame_text *t, int64_t *number)
 {
@@ -412,8 +418,87 @@ bool blame_read(struct bytes in, const char *name, struct blame *out, struct err
             return err_in(e, name, "line %zu: this is not output of 'git blame --porcelain'",
                           out->lines.len + 1);
         vec_push(&out->lines, commit);
+        vec_push(&out->texts, blame_line_text(t.at + 1, t.end));
     }
     return true;
+}
+
+/* Equal lines at both ends are the same lines. Between them the longest common subsequence decides,
+ * in a table of a byte for each pair of lines; pairs beyond MATCH_PAIRS_MAX are not compared, and
+ * none of those lines is matched. */
+enum { MATCH_PAIRS_MAX = 16 << 20 };
+
+static bool blame_is_same(const struct bytes *a, const struct bytes *b)
+{
+    return a->len == b->len && (!a->len || !memcmp(a->at, b->at, a->len));
+}
+
+/* Sets match[i], of the m lines of `now`, to the line of `then` that it is; others stay. */
+static void blame_match_middle(const struct bytes *then, size_t n, const struct bytes *now,
+                               size_t m, uint32_t first, uint32_t *match)
+{
+    if (!n || !m || n > MATCH_PAIRS_MAX / m)
+        return;
+    struct arena scratch = {0};
+    enum { SAME, SKIP_THEN, SKIP_NOW };
+    uint8_t *step = ARENA_NEW(&scratch, uint8_t, n * m);
+    uint32_t *longest = ARENA_NEW(&scratch, uint32_t, m + 1); /* of then[i...] and now[k...] */
+    for (size_t i = n; i-- > 0;) {
+        uint32_t diagonal = 0; /* longest[k + 1] of then[i + 1...] */
+        for (size_t k = m; k-- > 0;) {
+            uint32_t below = longest[k];
+            if (blame_is_same(&then[i], &now[k])) {
+                step[i * m + k] = SAME;
+                longest[k] = diagonal + 1;
+            } else {
+                step[i * m + k] = below >= longest[k + 1] ? SKIP_THEN : SKIP_NOW;
+                longest[k] = below >= longest[k + 1] ? below : longest[k + 1];
+            }
+            diagonal = below;
+        }
+    }
+    for (size_t i = 0, k = 0; i < n && k < m;) {
+        uint8_t how = step[i * m + k];
+        if (how == SAME)
+            match[k] = first + (uint32_t)i;
+        i += how != SKIP_NOW;
+        k += how != SKIP_THEN;
+    }
+    arena_deinit(&scratch);
+}
+
+void blame_match(struct blame *b, struct bytes source)
+{
+    VEC(struct bytes) now = {0};
+    VEC(uint32_t) match = {0};
+    struct blame_text t;
+    while (blame_next(&source, &t)) {
+        vec_push(&now, blame_line_text(t.at, t.end));
+        vec_push(&match, UINT32_MAX);
+    }
+    size_t n = b->texts.len, m = now.len, head = 0, tail = 0, least = n < m ? n : m;
+    while (head < least && blame_is_same(&b->texts.at[head], &now.at[head])) {
+        match.at[head] = (uint32_t)head;
+        head++;
+    }
+    while (tail < least - head &&
+           blame_is_same(&b->texts.at[n - 1 - tail], &now.at[m - 1 - tail])) {
+        match.at[m - 1 - tail] = (uint32_t)(n - 1 - tail);
+        tail++;
+    }
+    if (m > head + tail)
+        blame_match_middle(b->texts.at + head, n - head - tail, now.at + head, m - head - tail,
+                           (uint32_t)head, match.at + head);
+    uint32_t nobody = (uint32_t)b->commits.len;
+    vec_push(&b->commits, (struct blame_commit){INTERN_NONE, 0});
+    for (size_t k = 0; k < m; k++)
+        match.at[k] = match.at[k] == UINT32_MAX ? nobody : b->lines.at[match.at[k]];
+    b->lines.len = 0;
+    for (size_t k = 0; k < m; k++)
+        vec_push(&b->lines, match.at[k]);
+    vec_free(&b->texts);
+    vec_free(&now);
+    vec_free(&match);
 }
 
 void blame_deinit(struct blame *b)
@@ -422,4 +507,5 @@ void blame_deinit(struct blame *b)
     intern_deinit(&b->names);
     vec_free(&b->commits);
     vec_free(&b->lines);
+    vec_free(&b->texts);
 }

@@ -112,7 +112,8 @@ void markers_deinit(struct markers *m);
 
 /* --- who wrote them ---------------------------------------------------------------------------
  *
- * Who wrote the lines of a file and when: what `git blame --porcelain` prints. Nothing is run here.
+ * Who wrote the lines of a file and when: what `git blame --porcelain` prints of a commit, carried
+ * over to the file as it is now. Nothing is run here.
  */
 
 /* What lines have in common that one commit left. */
@@ -124,11 +125,17 @@ struct blame_commit {
 struct blame {
     struct intern authors, names; /* names: of commits */
     VEC(struct blame_commit) commits;
-    VEC(uint32_t) lines; /* line 1 first: its commit */
+    VEC(uint32_t) lines;     /* line 1 first: its commit */
+    VEC(struct bytes) texts; /* of the lines, in the bytes that were read, without line ends */
 };
 
 /* Reads into a zeroed *out. On failure *out holds the lines that were complete. */
 MUST_CHECK bool blame_read(struct bytes in, const char *name, struct blame *out, struct err *e);
+
+/* Makes the lines those of `source`, the file as it is now: a line that the commit does not have
+ * gets a commit without author and time. The bytes that were read must still be there; no text is
+ * kept. */
+void blame_match(struct blame *b, struct bytes source);
 void blame_deinit(struct blame *b);
 
 #endif

@@ -463,6 +463,53 @@ class Page(unittest.TestCase):
         blame = found["s0"]["coverage"]["blame"]
         self.assertEqual((blame["line"], blame["authors"]), ([1, 15, 19, 20, 21], ["Ada", "Bob &amp; Co"]))
 
+    def test_blame_of_lines_that_moved(self):
+        """Of the file as it is: a line that no commit has is nobody's, and those behind it keep their author."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder)
+            if not commit_both(path):
+                self.skipTest("git is not here: nobody is blamed")
+            (path / "p.c").write_text("/* new */\n" + (path / "p.c").read_text())
+            lines = len((path / "p.c").read_text().splitlines())
+            (path / "t.info").write_text(f"SF:{path}/p.c\n" + "".join(f"DA:{n},1\n" for n in range(1, lines + 1)) +
+                                         "end_of_record\n")
+            found = blocks(page("t.info", "--blame", cwd=folder))
+        self.assertEqual(found["data"]["coverage"]["blame"]["unknown"], 1)
+        blame = found["s0"]["coverage"]["blame"]
+        self.assertEqual((blame["line"], blame["author"][0]), ([1, 2, 16, 20, 21, 22], -1))
+        self.assertEqual({blame["authors"][i] for i in blame["author"][1:]}, {"Ada", "Bob &amp; Co"})
+
+    def test_blame_runs_nothing_of_the_repository(self):
+        """A repository is data that came from elsewhere: its configuration may name programs, of which none runs."""
+        if not shutil.which("git"):
+            self.skipTest("git is not here: nobody is blamed")
+        attributes = {"textconv": "diff", "clean": "filter", "smudge": "filter", "process": "filter"}
+        for kind in ("core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "gpg.program", "alias.blame",
+                     "partial", *attributes):
+            with self.subTest(kind=kind), tempfile.TemporaryDirectory() as folder:
+                path, mark = Path(folder), Path(folder, "ran")
+                commit_both(path)
+
+                def git(*words):
+                    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+                program = f"sh -c 'touch {mark}; cat' --"
+                if kind in attributes:
+                    (path / ".git/info/attributes").write_text(f"*.c {attributes[kind]}=evil\n")
+                    git("config", f"{attributes[kind]}.evil.{kind}", program)
+                elif kind == "partial":  # the oldest blob is to be fetched, by a program
+                    name = git("rev-parse", "HEAD~1:p.c").strip()
+                    (path / ".git/objects" / name[:2] / name[2:]).unlink()
+                    for key, value in (("core.repositoryformatversion", "1"), ("extensions.partialClone", "origin"),
+                                       ("remote.origin.url", folder), ("remote.origin.promisor", "true"),
+                                       ("remote.origin.uploadpack", f"touch {mark}; false")):
+                        git("config", key, value)
+                else:
+                    git("config", kind, f"!{program}" if kind.startswith("alias") else program)
+                (path / "t.info").write_text(f"SF:{path}/p.c\nDA:1,1\nend_of_record\n")
+                page("t.info", "--blame", cwd=folder)
+                self.assertFalse(mark.exists())
+
     def test_details_of_lines(self):
         """Machine code, inlined calls, left-out lines and instantiations, of lines whose samples are known."""
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -62,9 +63,56 @@ static void test_refuses(void **state)
     }
 }
 
+/* Lines of the commit are a to h, each with a commit of its own: its letter. `.` is nobody. */
+static void test_lines_as_they_are_now(void **state)
+{
+    static const struct {
+        const char *now, *commits;
+    } CASES[] = {
+        {"abcdefgh", "abcdefgh"},
+        {"Xabcdefgh", ".abcdefgh"},
+        {"abcdefghX", "abcdefgh."},
+        {"abcXdefgh", "abc.defgh"},
+        {"abXdefgh", "ab.defgh"},
+        {"abefgh", "abefgh"},
+        {"XbcYYfgZ", ".bc..fg."},
+        {"hgfedcba", NULL},
+        {"", ""},
+        {"XYZ", "..."},
+        {"aabb", NULL},
+        {"defghabc", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char git[400] = "", now[100] = "", got[100] = "";
+        for (int k = 0; k < 8; k++)
+            sprintf(git + strlen(git), "%c 1 %d\nauthor %c\nauthor-time 5\n\t%c%s\n", 'a' + k,
+                    k + 1, 'a' + k, 'a' + k, k == 2 ? "\r" : "");
+        for (const char *c = CASES[i].now; *c; c++)
+            sprintf(now + strlen(now), "%c%s", *c, *c == 'f' || !c[1] ? "\r\n" : "\n");
+        struct blame b = {0};
+        struct err e = {0};
+        assert_true(read_text(git, strlen(git), &b, &e));
+        blame_match(&b, (struct bytes){(const uint8_t *)now, strlen(now)});
+        assert_int_equal(b.lines.len, strlen(CASES[i].now));
+        for (size_t k = 0; k < b.lines.len; k++) {
+            const struct blame_commit *c = &b.commits.at[b.lines.at[k]];
+            got[k] = c->author == INTERN_NONE ? '.' : *intern_text(&b.authors, c->author);
+            assert_true(got[k] == '.' || got[k] == CASES[i].now[k]);
+            assert_int_equal(c->time, got[k] == '.' ? 0 : 5);
+        }
+        if (CASES[i].commits)
+            assert_string_equal(got, CASES[i].commits);
+        else
+            assert_true(strlen(got) && strspn(got, ".") < strlen(got));
+        blame_deinit(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_as_they_are_now),
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_truncated_at_every_byte),
         cmocka_unit_test(test_refuses),
