@@ -24,6 +24,11 @@ bool gcno_probe(struct bytes in);
  * of which nothing can be used leaves out->origin.version 0. */
 MUST_CHECK bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err *e);
 
+/* The same by gcov's rule for gcc's files: a record that is no part of a function ends the
+ * function, and what follows up to the next one is passed over. */
+MUST_CHECK bool gcno_read_as_gnu(struct bytes in, const char *name, struct notes *out,
+                                 struct err *e);
+
 /* Writes in the layout and byte order of n->origin. What a compiler wrote, and was not changed,
  * comes out as it was. Fails if a function of the notes has a defect. */
 MUST_CHECK bool gcno_write(struct writer *w, const struct notes *n, struct err *e);

@@ -38,7 +38,17 @@ struct gcno_reading {
     uint32_t carried_file; /* that lines without a file belong to (gcc 3.4) */
     bool is_open;          /* within a function */
     bool is_runs_sorted;
+    bool as_gnu; /* a foreign record ends the function */
+    bool is_past_foreign;
 };
+
+/* Tags form a tree: the bits below a parent's lowest one say which child it is, and a child of a
+ * function has its lowest bit eight below that. */
+static bool gcno_is_of_function(uint32_t tag)
+{
+    uint32_t below = GCOV_TAG_FUNCTION ^ (GCOV_TAG_FUNCTION - 1);
+    return (tag ^ (tag - 1)) == below >> 8 && !((tag ^ GCOV_TAG_FUNCTION) & ~below);
+}
 
 /* The index of a file name; consecutive names are mostly the same. Comparing with the last one
  * costs less than a hash of a long path. */
@@ -236,9 +246,11 @@ static void gcno_read_record(struct gcno_reading *r, struct arcfile_record *reco
     if (record->tag == GCOV_TAG_FUNCTION) {
         gcno_end_function(r);
         gcno_read_function(r, record);
+        r->is_past_foreign = false;
         return;
     }
-    if (!r->is_open) {
+    r->is_past_foreign |= r->as_gnu && !gcno_is_of_function(record->tag);
+    if (!r->is_open || r->is_past_foreign) {
         r->out->unknown_records++;
         return;
     }
@@ -299,9 +311,10 @@ bool gcno_probe(struct bytes in)
                            bytes_u32(in.at, true) == GCOV_MAGIC_NOTES);
 }
 
-bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err *e)
+static bool gcno_read_file(struct bytes in, const char *name, bool as_gnu, struct notes *out,
+                           struct err *e)
 {
-    struct gcno_reading r = {.out = out, .last_file = UINT32_MAX};
+    struct gcno_reading r = {.out = out, .last_file = UINT32_MAX, .as_gnu = as_gnu};
     bool ok = arcfile_open(&r.file, GCOV_MAGIC_NOTES, in, name, e);
     if (!ok || !gcno_read_header(&r, e)) {
         out->failure.what = DEFECT_CUT;
@@ -312,6 +325,16 @@ bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err 
     ok = gcno_read_records(&r, e);
     intern_deinit(&r.names);
     return ok;
+}
+
+bool gcno_read(struct bytes in, const char *name, struct notes *out, struct err *e)
+{
+    return gcno_read_file(in, name, false, out, e);
+}
+
+bool gcno_read_as_gnu(struct bytes in, const char *name, struct notes *out, struct err *e)
+{
+    return gcno_read_file(in, name, true, out, e);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */

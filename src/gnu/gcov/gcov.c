@@ -484,6 +484,13 @@ static void gcov_print_report(struct gcov *g, const char *argument)
     gcov_input_clear(&g->input);
 }
 
+/* clang's tool never has one. */
+static bool gcov_has_total(const struct gcov_report *r, int operands)
+{
+    return !r->is_llvm &&
+           (r->dialect->has_lines_total || (!r->dialect->has_directory && operands > 1));
+}
+
 /* Text has one report of all arguments, under the name of the last; JSON has one of each. */
 static int gcov_run(const struct command *self, int argc, char **argv, struct out *out,
                     struct err *e)
@@ -505,7 +512,7 @@ static int gcov_run(const struct command *self, int argc, char **argv, struct ou
             if (o->json || i == o->files_len - 1)
                 gcov_print_report(&g, o->files[i]);
         }
-        if (!o->to_stdout)
+        if (!o->to_stdout && gcov_has_total(&g.report, o->files_len))
             gcov_lines_summary(&g.report, g.lines, g.executed, g.out);
         status = g.input.status;
     }

@@ -55,19 +55,21 @@ static size_t gcov_old_percent(int64_t part, int64_t whole, int decimals, char *
 size_t gcov_percent(const struct gcov_report *r, int64_t part, int64_t whole, int decimals,
                     char *into)
 {
-    if (part == whole || !part || !whole) {
+    bool has_floats = r->dialect->has_float_percents && !r->is_llvm;
+    bool is_minus_zero = has_floats && !part && whole < 0;
+    if ((part == whole || !part || !whole) && !is_minus_zero) {
         static const char fixed[2][2][8] = {{"0%", "0.00%"}, {"100%", "100.00%"}};
         const char *text = fixed[part && whole][decimals != 0];
         size_t len = strlen(text);
         memcpy(into, text, len + 1);
         return len;
     }
-    if ((!r->dialect->has_float_percents || r->is_llvm) && part > 0 && whole > 0 && part <= whole)
+    if (!has_floats && part > 0 && whole > 0 && part <= whole)
         return gcov_old_percent(part, whole, decimals, into);
     float ratio = 100.0f * (float)part / (float)whole;
     if (ratio > 0.0f && ratio < 0.5f && decimals == 0)
         ratio = 1.0f;
-    if (ratio < 0 || !(ratio < 1e15f))
+    if (is_minus_zero || ratio < 0 || !(ratio < 1e15f))
         return (size_t)sprintf(into, "%.*f%%", decimals, (double)ratio);
     char *end = decimals ? digits_fixed(into, (double)ratio, 0, (unsigned)decimals)
                          : digits_u64(into, digits_round((double)ratio, 1), 0);

@@ -158,8 +158,8 @@ static void read_notes(struct gcov_input *in, struct gcov_pair *p)
     bool is_rfc = bbg_probe(bytes);
     if (!is_rfc && !gcno_probe(bytes))
         return gcov_complain(in, GCOV_OTHER_FILE, name, "not a gcov notes file");
-    bool is_whole =
-        is_rfc ? bbg_read(bytes, name, &p->notes, &e) : gcno_read(bytes, name, &p->notes, &e);
+    bool is_whole = is_rfc ? bbg_read(bytes, name, &p->notes, &e)
+                           : gcno_read_as_gnu(bytes, name, &p->notes, &e);
     is_whole = is_whole && arcs_file_read_lines(&p->notes, &in->lines, name, &e);
     if (!p->notes.origin.version)
         return gcov_complain_of_version(in, name, bytes, "prefer");

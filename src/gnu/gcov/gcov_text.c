@@ -38,7 +38,7 @@ struct printing {
     const struct gcov_report *r;
     struct out *out;
     struct text_lines source;
-    int64_t highest; /* of the source: the measure of hotness */
+    int64_t highest; /* of the source: the measure of hotness, of which gcov keeps 32 bits */
 };
 
 /* Up to the newline or, as gcov has it, a NUL. */
@@ -252,7 +252,8 @@ static unsigned gcov_print_arcs(struct printing *p, const struct instance_block 
 }
 
 /* A block has the number of its line, and marks of its own for a count of 0; llvm-cov has one for
- * both kinds. Behind it is its number within the line or, from gcc 14 on, within the function. */
+ * both kinds. gcov takes exceptional blocks for plain ones here, which the colours show. Behind it
+ * is its number within the line or, from gcc 14 on, within the function. */
 static void gcov_print_block(struct printing *p, const struct instance_block *block,
                              unsigned number, uint32_t line, bool exists)
 {
@@ -260,9 +261,12 @@ static void gcov_print_block(struct printing *p, const struct instance_block *bl
     const struct coverage_unit *u = &p->r->units[at->unit];
     uint32_t first = u->notes->functions.at[at->function].first_block;
     bool is_exceptional = u->graph.block_kinds.at[first + block->block] & BLOCK_EXCEPTIONAL;
-    struct mark m = {exists,  !is_exceptional,
-                     false,   instance_block_count(p->r->units, at, block->block),
-                     "$$$$$", p->r->is_llvm ? "$$$$$" : "%%%%%"};
+    struct mark m = {exists,
+                     is_exceptional,
+                     false,
+                     instance_block_count(p->r->units, at, block->block),
+                     p->r->is_llvm ? "$$$$$" : "%%%%%",
+                     "$$$$$"};
     gcov_print_beginning(p, &m, line, 0);
     if (p->r->dialect->has_block_numbers)
         out_printf(p->out, "-block %u", block->block);
@@ -348,7 +352,7 @@ static void gcov_print_line(struct printing *p, const struct covered_line *line)
                      line->count,
                      "=====",
                      "#####"};
-    gcov_print_beginning(p, &m, line->number, p->highest);
+    gcov_print_beginning(p, &m, line->number, (uint32_t)p->highest);
     gcov_print_source_line(p, line->number);
     gcov_print_details(p, line);
 }
