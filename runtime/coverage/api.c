@@ -25,8 +25,8 @@ void monarc_cover_reset(void)
 }
 
 /* An object whose functions claim more counts than its array holds, or a number of them below
- * zero (the proposal's are signed), is refused here, once: what writes files may then trust that the
- * slices lie within the array. */
+ * zero (the proposal's are signed), is refused here, once: what writes files may then trust that
+ * the slices lie within the array. */
 void monarc_cover_register(struct coverage_info *info)
 {
     struct object o = {.family = &da_family, .da = info};
