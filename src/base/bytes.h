@@ -278,6 +278,27 @@ static inline size_t utf8_length(const uint8_t *at, size_t left)
     return n;
 }
 
+/* Length of the character at `at` that a terminal only shows; 0 for a byte that it may obey: a
+ * control of ASCII, or of C1 (0x80 to 0x9f), as a byte of its own or as the first of U+0080 to
+ * U+009F. Another byte that is no UTF-8 is a character. */
+static inline size_t shown_length(const uint8_t *at, size_t left)
+{
+    if (at[0] < 0x80)
+        return at[0] >= ' ' && at[0] != 0x7f;
+    size_t n = utf8_length(at, left);
+    return n ? (at[0] == 0xc2 && at[1] < 0xa0 ? 0 : n) : at[0] >= 0xa0;
+}
+
+/* In place: what a terminal may obey becomes `?`, byte by byte. */
+static inline void hide_controls(char *text, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n ? n : 1) {
+        n = shown_length((const uint8_t *)text + i, len - i);
+        if (!n)
+            text[i] = '?';
+    }
+}
+
 /* How much of `len` bytes to keep when `most` are allowed: a character is not cut in two. */
 static inline size_t utf8_cut(const uint8_t *at, size_t len, size_t most)
 {

@@ -15,19 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tabs and newlines too: tools read messages line by line. */
-static void keep_to_one_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = '?';
-}
-
-/* Appends to e->line, truncating. */
+/* Appends to e->line, truncating. No controls, tabs and newlines among them: tools read messages
+ * line by line. */
 static void append(struct err *e, const char *format, va_list args)
 {
     size_t used = strlen(e->line);
     vsnprintf(e->line + used, sizeof e->line - used, format, args);
+    hide_controls(e->line, strlen(e->line));
 }
 
 /* What stands before the sentence. */
@@ -51,7 +45,6 @@ bool err_set(struct err *e, const char *format, ...)
     e->system = 0;
     append(e, format, args);
     va_end(args);
-    keep_to_one_line(e->line);
     return false;
 }
 
@@ -64,7 +57,6 @@ bool err_in(struct err *e, const char *input, const char *format, ...)
     start(e, "%.500s: ", input);
     append(e, format, args);
     va_end(args);
-    keep_to_one_line(e->line);
     return false;
 }
 
@@ -77,7 +69,6 @@ bool err_at(struct err *e, const struct cursor *in, const char *format, ...)
     start(e, "%.500s: at offset %zu: ", in->name, cursor_offset(in));
     append(e, format, args);
     va_end(args);
-    keep_to_one_line(e->line);
     return false;
 }
 

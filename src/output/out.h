@@ -244,10 +244,13 @@ struct text_style {
     int width; /* rows should fit this many columns; 0: all columns, and names are whole */
 };
 
-/* A control byte as `?`; a C1 control (U+0080 to U+009F) or a character that turns the direction of
- * writing (U+202A to U+202E, U+2066 to U+2069) as `\u202e`: symbols may hold any byte, terminals
- * obey them, and a name with the latter reads as another. */
+/* A control byte, also a lone one of C1, as `?`; a C1 control (U+0080 to U+009F) or a character
+ * that turns the direction of writing (U+202A to U+202E, U+2066 to U+2069) as `\u202e`: symbols may
+ * hold any byte, terminals obey them, and a name with the latter reads as another. */
 void text_name(struct out *out, const char *name);
+
+/* The same, with each character `bad` as `good`. */
+void text_name_without(struct out *out, const char *name, char bad, char good);
 
 /* The ending of a noun behind a number: "1 run", "2 runs". */
 static inline const char *text_plural(uint64_t n)

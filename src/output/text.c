@@ -1,8 +1,8 @@
 /* Names as people may see them, amounts, heat, and the escapes of four languages of markup.
  *
  * A symbol, a path or a comment in a tracefile may hold any byte. Three kinds of them do harm where
- * they are shown: control bytes below 0x20 and 0x7f, which a terminal obeys and which end a line;
- * the same controls as UTF-8 (C1, U+0080 to U+009F: a terminal takes U+009B for ESC [); and the
+ * they are shown: control bytes below 0x20, 0x7f and lone ones from 0x80 to 0x9f, which a terminal
+ * obeys and which end a line; the latter as UTF-8 (C1: a terminal takes U+009B for ESC [); and the
  * characters that turn the direction of writing, with which a name reads as another one ("Trojan
  * Source", CVE-2021-42574). The first become `?`, one column each, as they always did in tables;
  * the others are rare and become their number, so that a reader can look it up.
@@ -60,10 +60,26 @@ void text_name_n(struct out *out, const char *name, size_t len)
             i += n;
             continue;
         }
-        *to++ = (unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i];
-        i++;
+        n = shown_length((const uint8_t *)name + i, len - i);
+        if (n)
+            memcpy(to, name + i, n);
+        else
+            *to = '?', n = 1;
+        to += n;
+        i += n;
     }
     out_end(out, to);
+}
+
+void text_name_without(struct out *out, const char *name, char bad, char good)
+{
+    for (size_t n;; name += n + 1) {
+        n = strcspn(name, (char[]){bad, 0});
+        text_name_n(out, name, n);
+        if (!name[n])
+            break;
+        out_char(out, good);
+    }
 }
 
 void text_name(struct out *out, const char *name)
@@ -180,17 +196,19 @@ int text_digits(uint64_t value)
 
 void text_markdown(struct out *out, const char *value)
 {
-    for (size_t n; *value; value++) {
-        unsigned char c = (unsigned char)*value;
+    for (size_t n; *value; value += n) {
         uint32_t hidden = text_hidden(value, strnlen(value, 3), &n);
         if (hidden) {
             out_printf(out, "\\\\u%04" PRIx32, hidden);
-            value += n - 1;
             continue;
         }
-        if (strchr("\\`*_{}[]<>#|~&", c))
+        if (strchr("\\`*_{}[]<>#|~&", *value))
             out_char(out, '\\');
-        out_char(out, c < ' ' || c == 127 ? '?' : (char)c);
+        n = shown_length((const uint8_t *)value, strlen(value));
+        if (n)
+            out_bytes(out, value, n);
+        else
+            out_char(out, '?'), n = 1;
     }
 }
 
@@ -212,6 +230,8 @@ static bool xml_is_noncharacter(const uint8_t *at, size_t len)
     return len == 3 && at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
 }
 
+/* Spaces that an attribute would lose, and controls that XML can hold and a terminal would obey,
+ * are references by number. */
 void xml_text(struct out *out, const char *value)
 {
     const uint8_t *at = (const uint8_t *)value;
@@ -220,8 +240,8 @@ void xml_text(struct out *out, const char *value)
         len = *at < ' ' ? is_space : utf8_length(at, 4); /* no byte of a character is the NUL */
         if (xml_escape((char)*at))
             out_str(out, xml_escape((char)*at));
-        else if (is_space)
-            out_printf(out, "&#%u;", *at);
+        else if (len && !shown_length(at, len))
+            out_printf(out, "&#%u;", at[len - 1]);
         else if (len && !xml_is_noncharacter(at, len))
             out_bytes(out, (const char *)at, len);
         else
@@ -244,7 +264,7 @@ void svg_text(struct out *out, const char *text, size_t len)
         const char *escape = xml_escape(text[i]);
         if (!n || xml_is_noncharacter(at + i, n))
             out_str(out, UTF8_REPLACEMENT);
-        else if (at[i] < ' ' || at[i] == 127)
+        else if (!shown_length(at + i, n))
             out_char(out, '?');
         else if (escape)
             out_str(out, escape);
@@ -284,7 +304,7 @@ void dot_quoted(struct out *out, const char *text, size_t len)
             out_printf(out, "\\%c", text[i]);
         else if (text[i] == '&')
             out_str(out, "&amp;");
-        else if ((unsigned char)text[i] < ' ' || text[i] == 127)
+        else if (!shown_length((const uint8_t *)text + i, n))
             out_char(out, '?');
         else
             out_bytes(out, text + i, n);

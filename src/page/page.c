@@ -108,8 +108,7 @@ void html_text(struct out *out, const char *text)
     size_t left = strlen(text);
     for (const uint8_t *at = (const uint8_t *)text; left;) {
         size_t len = utf8_length(at, left);
-        bool is_control = *at < ' ' || *at == 0x7f;
-        if (!len || is_control)
+        if (!len || !shown_length(at, len))
             out_str(out, "\xef\xbf\xbd");
         else if (*at == '<')
             out_str(out, "&lt;");

@@ -55,8 +55,8 @@ static void names_add(struct jit_names *n, uint64_t start, uint64_t size, const 
      * terminal's cursor. */
     char clean[JIT_NAME_BYTES];
     len = utf8_cut(text, len, sizeof clean);
-    for (size_t i = 0; i < len; i++)
-        clean[i] = text[i] < ' ' || text[i] == 0x7f ? '?' : (char)text[i];
+    memcpy(clean, text, len);
+    hide_controls(clean, len);
     code.name = intern(&n->texts, clean, len);
     vec_push(&n->all, code);
 }

@@ -567,12 +567,12 @@ void verdict_junit(struct out *out, const struct verdict *v)
 /* Of a message, or with `is_property` of what stands before it. */
 static void github_text(struct out *out, const char *text, bool is_property)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ',')))
-            out_printf(out, "%%%02X", c);
-        else
-            out_char(out, *text);
+    for (size_t n;; text += n + 1) {
+        n = strcspn(text, is_property ? "%\r\n:," : "%\r\n");
+        text_name_n(out, text, n);
+        if (!text[n])
+            break;
+        out_printf(out, "%%%02X", (unsigned char)text[n]);
     }
 }
 

@@ -702,9 +702,9 @@ class Stacks(Case):
         run.thread(0, 7, "demo", PERIOD)
         run.sample([(code, 0x1001)], 5)
         folder = run.write(self.dir / "names")
-        self.assertEqual(self.folded("--force", folder), [(['a:b "c\\d e'], 5 * PERIOD)])
+        self.assertEqual(self.folded("--force", folder), [(['a:b "c\\d?e'], 5 * PERIOD)])
         self.assertIn(r'label="a;b \"c\\d?e\n', self.export("dot", "--force", folder).read_text())
-        self.assertIn(') a;b "c\\d e\n', self.export("callgrind", "--force", folder).read_text())
+        self.assertIn(') a;b "c\\d?e\n', self.export("callgrind", "--force", folder).read_text())
         self.assertEqual(Pprof(self.export("pprof", "--force", folder).read_bytes()).self,
                          {'a;b "c\\d\ne': 5 * PERIOD})
 

@@ -207,6 +207,40 @@ class Names(InFolder):
         self.assertIn(b",a??b?\n", done.stdout)
         self.assertEqual(set(done.stdout.replace(b"\n", b"")) & set(range(32)), set())
 
+    def assert_harmless(self, *arguments):
+        """No control of ASCII or C1 but line ends, in what goes to a terminal."""
+        done = harness.monarc(*arguments, cwd=self.folder)
+        with self.subTest(command=arguments):
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertTrue(done.stdout)
+            text = (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
+            bad = {c for c in text if (c < " " and c not in "\n\r\t") or "\x7f" <= c <= "\x9f" or
+                   "\udc80" <= c <= "\udc9f"}
+            self.assertEqual(bad, set())
+
+    def test_no_name_reaches_a_terminal_as_a_command(self):
+        """Every text that commands and exports print by default, of names with escapes of both kinds."""
+        names = [b"\x1b]0;pwned\x07x", b"\x9b31mraw", "\x9b1mletters".encode(), b"del\x7f", "\u202eback".encode()]
+        for file, weight in ("old.folded", b"200"), ("new.folded", b"2000"):
+            (self.folder / file).write_bytes(b"main;base 30000\n" + b"".join(
+                b"main;" + name + b" " + weight + b"\n" for name in names))
+        for command in (["flat"], ["flat", "--csv"], ["flat", "--json"], ["graph"], ["graph", "--tree"],
+                        ["graph", "--callers", "base"], ["graph", "--svg"], ["info"], ["info", "--json"],
+                        ["doctor"], ["flame", "-o", "-"], ["html", "-o", "-"]):
+            self.assert_harmless(*command, "new.folded")
+        for form in "folded", "callgrind", "dot", "speedscope", "cpuprofile", "firefox":
+            self.assert_harmless("export", "--format", form, "new.folded")
+        for command in (["diff"], ["diff", "--json"],
+                        *(["check", "--max-share-growth", ".*=0.1", "--format", form, "--baseline"]
+                          for form in ("text", "json", "junit", "github", "markdown"))):
+            self.assert_harmless(*command, "old.folded", "new.folded")
+        source = "".join(f"SF:{self.folder}/{name.decode('utf-8', 'surrogateescape')}.c\nFN:1,{name.decode('utf-8', 'surrogateescape')}\n"
+                         f"FNDA:0,{name.decode('utf-8', 'surrogateescape')}\nDA:1,0\nend_of_record\n" for name in names)
+        (self.folder / "t.info").write_bytes(source.encode("utf-8", "surrogateescape"))
+        for form in ([], ["--missing"], ["--functions"], *(["--format", name + "=-"] for name in
+                     ("json", "lcov", "cobertura", "jacoco", "sonarqube", "codecov", "coveralls", "clover", "gcovr", "markdown"))):
+            self.assert_harmless("cover", *form, "t.info")
+
 
 if __name__ == "__main__":
     if not shutil.which("nm"):

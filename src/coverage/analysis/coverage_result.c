@@ -488,9 +488,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
 static void add(struct problems *p, enum problem_kind kind, const char *text)
 {
     char *copy = arena_copy(&p->arena, text, strlen(text));
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?'; /* names of files may hold anything; a problem is one line */
+    hide_controls(copy, strlen(copy)); /* names of files may hold anything; a problem is one line */
     vec_push(&p->at, (struct problem){kind, copy});
     p->of_kind[kind]++;
 }

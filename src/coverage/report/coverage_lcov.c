@@ -21,6 +21,7 @@
  * Cost: linear; memory is that of the pieces in flight. */
 #include "coverage/report/coverage_report.h"
 
+#include "base/bytes.h"
 #include "output/out.h"
 
 #include <inttypes.h>
@@ -31,8 +32,19 @@
  */
 static void lcov_name(struct out *out, const char *text)
 {
-    for (; *text; text++)
-        out_char(out, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+    size_t left = strlen(text);
+    while (left) {
+        size_t run = 0, n;
+        while (run < left && (n = shown_length((const uint8_t *)text + run, left - run)))
+            run += n;
+        out_bytes(out, text, run);
+        if (run < left) {
+            out_char(out, '?');
+            run++;
+        }
+        text += run;
+        left -= run;
+    }
 }
 
 /* Records of numbers are written straight into the buffer: most of a tracefile is these. The

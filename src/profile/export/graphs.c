@@ -35,14 +35,6 @@ struct callgrind {
     uint64_t *others;  /* room for a line's costs of other dimensions */
 };
 
-/* Without what would end the line or reach a terminal as an escape code: callgrind_annotate prints
- * names as they are. */
-static void callgrind_text(struct out *out, const char *text)
-{
-    for (; *text; text++)
-        out_char(out, (unsigned char)*text < ' ' || *text == 127 ? ' ' : *text);
-}
-
 /* "fn=(3) main" the first time, "fn=(3)" after that. */
 static void callgrind_name(struct callgrind *c, const char *key, uint32_t number, bool *is_known,
                            const char *name, const char *suffix)
@@ -50,7 +42,7 @@ static void callgrind_name(struct callgrind *c, const char *key, uint32_t number
     out_printf(c->out, "%s=(%u)", key, number + 1);
     if (!*is_known) {
         out_char(c->out, ' ');
-        callgrind_text(c->out, name);
+        text_name(c->out, name); /* callgrind_annotate prints names as they are */
         out_str(c->out, suffix);
     }
     out_char(c->out, '\n');
@@ -178,7 +170,7 @@ static void callgrind_head(struct callgrind *c)
     const struct exchange *x = c->x;
     const struct summary *s = x->summary;
     out_str(c->out, "# callgrind format\nversion: 1\ncreator: monarc " MONARC_VERSION "\ncmd: ");
-    callgrind_text(c->out, s->run && *s->run->command ? s->run->command : s->program);
+    text_name(c->out, s->run && *s->run->command ? s->run->command : s->program);
     out_str(c->out, "\n");
     if (x->is_model)
         out_str(c->out, "desc: Model: times of calls are estimated by call counts\n");
@@ -190,15 +182,15 @@ static void callgrind_head(struct callgrind *c)
         out_printf(c->out, "desc: Left out: %lu calls from outside of all functions\n",
                    (unsigned long)s->unknown_callers);
     out_printf(c->out, "positions:%s line\nevent: Cost : ", x->code ? " instr" : "");
-    callgrind_text(c->out, x->event);
+    text_name(c->out, x->event);
     out_str(c->out, ", ");
-    callgrind_text(c->out, x->unit);
+    text_name(c->out, x->unit);
     out_char(c->out, '\n');
     for (size_t i = 0; i < x->others_len; i++) {
         out_printf(c->out, "event: Cost%zu : ", i + 2);
-        callgrind_text(c->out, x->others[i].event);
+        text_name(c->out, x->others[i].event);
         out_str(c->out, ", ");
-        callgrind_text(c->out, x->others[i].unit);
+        text_name(c->out, x->others[i].unit);
         out_char(c->out, '\n');
     }
     out_str(c->out, "events: Cost");

@@ -24,9 +24,7 @@ static void folded_line(struct out *out, const struct exchange *x, const uint32_
     for (uint32_t depth = 1;; depth++) {
         f = &x->frames.at[path[depth]];
         /* Without what would end the name, or the line. */
-        const char *name = x->functions.at[f->function].name;
-        for (; *name; name++)
-            out_char(out, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name);
+        text_name_without(out, x->functions.at[f->function].name, ';', ':');
         if (!path[depth + 1])
             break;
         out_char(out, ';');
