@@ -67,7 +67,8 @@ static void test_hidden_characters_are_numbers(void **state)
            "\\u2066\\u2069\342\201\245\342\201\252");
     expect(whole, "\302", 0, "\302"); /* no character, and the end */
     expect(whole, "\342\200", 0, "\342?");
-    /* A byte of C1 is one where it is no part of a character; other bytes of 8-bit sets are letters. */
+    /* A byte of C1 is one where it is no part of a character; other bytes of 8-bit sets are
+     * letters. */
     expect(whole, "abcdefg\23331m", 0, "abcdefg?31m");
     expect(whole, "\303\200\200\237\240\344x", 0, "\303\200??\240\344x");
     struct out o;
