@@ -256,9 +256,9 @@ function gateList() {
         return "";
     const list = element("ul", { class: "findings" });
     for (const gate of page.coverage.gates)
-        list.append(element("li", { class: gate.has_failed ? "error" : "note" },
-            element("strong", {}, gate.has_failed ? "failed" : "passed"),
-            ` ${gate.name} coverage is ${gate.percent.toFixed(2)}${NARROW}%; ${gate.limit.toFixed(2)}${NARROW}% are asked for`));
+        list.append(element("li", { class: gate.verdict === "passed" ? "note" : "error" },
+            element("strong", {}, gate.verdict),
+            gate.verdict === "not judged" ? `: the limit on ${gate.name} coverage had nothing to count` : ` ${gate.name} coverage is ${gate.percent.toFixed(2)}${NARROW}%; ${gate.limit.toFixed(2)}${NARROW}% are asked for`));
     return list;
 }
 

@@ -187,7 +187,7 @@ function comparisonVerdict() {
 /* Judged by its gate, if there is one: what is not known counts against it. */
 function patchVerdict() {
     const { diff } = page.coverage, missed = missedOf(diff.lines), gate = gateOf("diff");
-    const judged = gate ? gate.has_failed ? ["error", "patch failed"] : ["note", "patch passed"] : [missed ? "warning" : "note", "patch"];
+    const judged = gate ? [gate.verdict === "passed" ? "note" : "error", `patch ${gate.verdict}`] : [missed ? "warning" : "note", "patch"];
     return element("li", { class: judged[0] }, element("strong", {}, judged[1]), " ",
         diff.lines.all ? `${ratioText(diff.lines)} of the changed lines with code ran (${countText(diff.lines.hit)} of ${countText(diff.lines.all)})` : "no changed line has code",
         gate ? `, ${gate.limit}${NARROW}% are asked for` : "",

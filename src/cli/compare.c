@@ -488,14 +488,20 @@ static void check_gates(struct check_request *r)
     size_t len = cover_gates(&r->cover, &r->covered_new, gates);
     for (size_t i = 0; i < len; i++) {
         const struct coverage_gate *g = &gates[i];
-        struct verdict_case c = {.status = g->has_failed ? CASE_FAILED : CASE_PASSED,
+        static const enum case_status STATUS[] = {[GATE_PASSED] = CASE_PASSED,
+                                                  [GATE_FAILED] = CASE_FAILED,
+                                                  [GATE_NOT_JUDGED] = CASE_NOT_JUDGED};
+        struct verdict_case c = {.status = STATUS[g->verdict],
                                  .rule = arena_printf(&r->verdict.arena, "fail-under-%s", g->name),
-                                 .subject = g->has_failed ? g->name : NULL,
+                                 .subject = g->verdict == GATE_FAILED ? g->name : NULL,
+                                 .is_lacking = g->verdict == GATE_NOT_JUDGED,
                                  .new = g->percent,
                                  .limit = g->limit,
                                  .chance = -1};
-        c.message = arena_printf(&r->verdict.arena, "%s coverage is %.2f %%, %.2f %% are asked for",
-                                 g->name, g->percent, g->limit);
+        struct out message = {0};
+        coverage_gate_text(&message, g);
+        c.message = arena_copy(&r->verdict.arena, message.at, message.len);
+        out_deinit(&message);
         verdict_add(&r->verdict, &c);
     }
 }

@@ -243,6 +243,11 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
         return err_set(e, "options '--tests-of' and '--tests-for' are two questions");
     if (o->session.read.by_build && (o->by_test || o->session.runs) && !o->tests_of)
         return err_set(e, "options '--by-build' and those about tests are two questions");
+    for (int i = 0; i < GATES && o->crosses; i++)
+        if (o->has_gate[i])
+            return err_set(e, "option '--cross' compares two sides; gates judge one");
+    if (o->tests_for && o->session.patch)
+        return err_set(e, "options '--tests-for' and '--diff' name two patches");
     if (o->has_gate[GATE_DIFF] && !o->session.patch)
         return err_set(e, "option '--fail-under-diff' needs '--diff PATCH'");
     if (prefix && *prefix)
@@ -252,8 +257,8 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     if (has_strip && !option_number("GCOV_PREFIX_STRIP", strip, 1000, &levels, e))
         return false;
     o->session.find.strip = has_strip ? (unsigned)levels : o->session.find.strip;
-    o->session.filter.root =
-        path_absolute(o->session.filter.root ? o->session.filter.root : ".", &o->arena);
+    o->session.filter.root = path_real(
+        path_absolute(o->session.filter.root ? o->session.filter.root : ".", &o->arena), &o->arena);
     o->session.filter.maps = &o->search;
     o->session.result.search = &o->search;
     o->session.result.threads = o->session.read.threads;
@@ -264,8 +269,6 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     return true;
 }
 
-/* Ratios of nothing are 100 percent, and the gate says that there was nothing. A hit is what is
- * known to have run: of lines that are not known, all count against the gate. */
 size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
                    struct coverage_gate gates[GATES])
 {
@@ -277,12 +280,8 @@ size_t cover_gates(const struct cover_options *o, const struct coverage_session 
                                              "region", "condition", "diff"};
     size_t len = 0;
     for (int i = 0; i < GATES; i++) {
-        const struct coverage_ratio *r = ratios[i];
-        if (!o->has_gate[i])
-            continue;
-        double percent = r->all ? 100.0 * (double)r->hit / (double)r->all : 100.0;
-        gates[len++] =
-            (struct coverage_gate){NAMES[i], o->gates[i], percent, percent < o->gates[i], !r->all};
+        if (o->has_gate[i])
+            gates[len++] = coverage_gate_judge(NAMES[i], o->gates[i], ratios[i]);
     }
     return len;
 }
@@ -406,6 +405,7 @@ static bool cover_print(const struct cover *c, struct out *out, struct err *e)
  *
  *    nothing could be used           2; 1 if some source is known all the same
  *    a gate has failed               1
+ *    a gate judged nothing           2
  *    some input could not be used    1
  *    the result has a flaw           1
  *    there are no counters at all    1 */
@@ -420,13 +420,9 @@ static int cover_conclude(const struct cover *c, struct err *e)
                 kept ? ", so nothing was written to " : "", kept ? kept : "", first, more);
         return c->session.result.sources.len ? EXIT_DIFFERS : EXIT_BAD;
     }
-    for (size_t i = 0; i < c->report.gates_len; i++) {
-        const struct coverage_gate *g = &c->gates[i];
-        if (g->has_failed) {
-            err_set(e, "%s coverage is %.2f %%, less than %.2f %%", g->name, g->percent, g->limit);
-            return EXIT_DIFFERS;
-        }
-    }
+    enum gate_verdict verdict = coverage_gates_conclude(c->gates, c->report.gates_len, e);
+    if (verdict != GATE_PASSED)
+        return verdict == GATE_FAILED ? EXIT_DIFFERS : EXIT_BAD;
     if (first) {
         err_set(e, "%s%s", first, more);
         return EXIT_DIFFERS;
@@ -539,7 +535,7 @@ static bool question_find_line(struct cover_question *a, const char *place, stru
     if (!colon || colon == place || !option_number("--tests-of", colon + 1, UINT32_MAX, &line, e))
         return err_set(e, "option '--tests-of' takes FILE:LINE, not '%s'", place);
     const char *file = arena_copy(&a->arena, place, (size_t)(colon - place));
-    uint32_t source = patch_source(r, file, file);
+    uint32_t source = patch_source(r, file, file, false);
     if (source == UINT32_MAX)
         return err_set(e, "nothing is known of a source '%s'", file);
     const struct result_source *s = &r->sources.at[source];
@@ -634,13 +630,14 @@ static bool question_print(const struct cover_question *a, struct out *out, stru
 }
 
 /* Sessions here keep counts apart by test, or by build, which are asked about in the same way; the
- * patch of --tests-for is read by the session as one of --diff is. The status says only whether all
- * inputs could be used: there are no gates on tests. */
+ * patch of --tests-for is read by the session as one of --diff is. Gates judge the whole, as they
+ * do without tests; else the status says whether all inputs could be used. */
 static int cover_tests(const struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover_question a = {.options = o, .session_options = o->session};
     a.session_options.read.by_test = !o->session.read.by_build;
-    a.session_options.patch = o->tests_for;
+    if (o->tests_for)
+        a.session_options.patch = o->tests_for;
     bool ok = coverage_session_open(&a.session, &a.session_options, e);
     if (ok) {
         const struct coverage_reading *reading = &a.session.reading;
@@ -661,8 +658,15 @@ static int cover_tests(const struct cover_options *o, struct out *out, struct er
     }
     ok = ok && question_print(&a, out, e);
     int status = ok ? EXIT_FINE : EXIT_BAD;
-    if (ok && !coverage_session_is_whole(&a.session, e))
-        status = EXIT_DIFFERS;
+    if (ok) {
+        struct coverage_gate gates[GATES];
+        enum gate_verdict verdict =
+            coverage_gates_conclude(gates, cover_gates(o, &a.session, gates), e);
+        status = verdict == GATE_FAILED                     ? EXIT_DIFFERS
+                 : verdict == GATE_NOT_JUDGED               ? EXIT_BAD
+                 : coverage_session_is_whole(&a.session, e) ? EXIT_FINE
+                                                            : EXIT_DIFFERS;
+    }
     test_selection_deinit(&a.selection);
     test_coverage_deinit(&a.tests);
     coverage_session_close(&a.session);

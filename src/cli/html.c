@@ -333,7 +333,7 @@ static bool html_open_coverage(struct html_data *d, struct html_options *o, stru
     struct page_gate *gates = ARENA_NEW(&d->arena, struct page_gate, GATES);
     for (size_t i = 0; i < d->coverage.gates_len; i++)
         gates[i] = (struct page_gate){d->gates[i].name, d->gates[i].limit, d->gates[i].percent,
-                                      d->gates[i].has_failed};
+                                      gate_verdict_names[d->gates[i].verdict]};
     d->coverage.gates = gates;
     const char *measured = c->files.counters.len   ? c->files.counters.at[0].path
                            : c->files.profiles.len ? c->files.profiles.at[0].path
@@ -580,13 +580,10 @@ static int html_show(struct html_options *o, struct html_page *p, struct progres
     if (!html_write_page(p, progress, out, e) || !session_debug_is_whole(&p->data.session, e) ||
         !page_is_whole(p->page, true, e))
         return EXIT_BAD;
-    for (size_t i = 0; i < p->data.coverage.gates_len; i++) {
-        const struct page_gate *g = &p->data.coverage.gates[i];
-        if (g->has_failed) {
-            err_set(e, "%s coverage is %.2f %%, less than %.2f %%", g->name, g->percent, g->limit);
-            return EXIT_DIFFERS;
-        }
-    }
+    enum gate_verdict verdict =
+        coverage_gates_conclude(p->data.gates, p->data.coverage.gates_len, e);
+    if (verdict != GATE_PASSED)
+        return verdict == GATE_FAILED ? EXIT_DIFFERS : EXIT_BAD;
     if (lost)
         err_set(e, "%s", lost);
     else if (p->data.covered.result.trouble)

@@ -140,9 +140,10 @@ void sources_before_make(struct sources_before *b, const struct page_coverage *c
     for (uint32_t i = 0; c->diff && i < c->diff->files.len; i++)
         if (c->diff->files.at[i].source < c->result->sources.len)
             b->of[number[c->diff->files.at[i].source]].patched = i;
+    bool is_whole = c->base && c->patch_lines && patch_has_whole_names(c->base, c->patch_lines);
     for (uint32_t i = 0; c->base && c->patch_lines && i < c->patch_lines->old_files.len; i++) {
         const struct patch_old_file *o = &c->patch_lines->old_files.at[i];
-        uint32_t source = patch_source(c->base, o->path, o->whole_path);
+        uint32_t source = patch_source(c->base, o->path, o->whole_path, is_whole);
         if (source < c->base->sources.len && old[source])
             b->of[old[source] - 1].patched_old = i;
     }

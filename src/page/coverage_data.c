@@ -319,7 +319,7 @@ void coverage_data(struct json *j, const struct page_coverage *c,
         json_pair_str(j, "name", c->gates[i].name);
         json_pair_double(j, "limit", c->gates[i].limit);
         json_pair_double(j, "percent", c->gates[i].percent);
-        json_key(j, "has_failed"), json_bool(j, c->gates[i].has_failed);
+        json_pair_str(j, "verdict", c->gates[i].verdict);
         json_end(j);
     }
     json_end(j);

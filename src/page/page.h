@@ -51,7 +51,7 @@ struct page_profile {
 struct page_gate {
     const char *name;
     double limit, percent;
-    bool has_failed;
+    const char *verdict; /* passed, failed, not judged */
 };
 
 /* A coverage result with what was asked about it. `objects`, `unrun`, `counters` and `traces` count

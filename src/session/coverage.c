@@ -20,6 +20,7 @@
 #include "coverage/analysis/coverage_table.h"
 #include "coverage/analysis/line_coverage.h"
 #include "coverage/import/import.h"
+#include "objfile/object.h"
 #include "session/arcs_file.h"
 #include "source/source.h"
 
@@ -84,7 +85,8 @@ static void choose_project(struct coverage_session *s, const struct coverage_opt
     *project = (struct project){f->root, f->root};
     if (!o->has_root) {
         struct project_tables tables = {s->reading.tables.at, s->reading.tables.len};
-        const char *named = o->paths_len ? path_absolute(o->paths[0], &s->arena) : NULL;
+        const char *named =
+            o->paths_len ? path_real(path_absolute(o->paths[0], &s->arena), &s->arena) : NULL;
         project_find(&tables, f->root, named, &s->arena, project);
     }
     if (f->keeps_system || f->include.len || s->reading.traces)
@@ -151,6 +153,7 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     /* What lies outside the project is dropped only now, as the project may be found by its
      * sources. */
     rules.is_in_scope = project_has;
+    rules.spell = demangle;
     coverage_result_build(s->reading.tables.at, s->reading.tables.len, &rules, &s->result);
     struct file_buffer buffer = {0};
     if (!o->patch)

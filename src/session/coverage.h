@@ -42,6 +42,7 @@ struct source_names {
     struct intern raw;       /* names as they are in the notes, with their folders */
     VEC(uint32_t) sources;   /* of raw names: in the table, or NO_INDEX */
     VEC(char) text;          /* scratch */
+    const char *project;     /* the real folder of --root or of its working copy */
     uint64_t system_sources; /* left out */
     uint64_t unwanted_sources;
 };
@@ -54,6 +55,9 @@ void source_names_deinit(struct source_names *n);
 
 /* The whole path of something relative to the current folder. */
 char *path_absolute(const char *path, struct arena *a);
+
+/* The path without links, of what is there of it; the rest as it is named. */
+char *path_real(const char *path, struct arena *a);
 
 /* --- files (coverage_files.c) ----------------------------------------------------------------- */
 

@@ -74,6 +74,41 @@ static const char *whole_name(struct source_names *n, const char *name, const ch
     return path_absolute(name, &n->arena);
 }
 
+/* `/proc/self/cwd`, which Bazel gives compilers for the folder that they run in, is no folder: what
+ * is below it is relative. */
+static const char *name_below_cwd(const char *name)
+{
+    static const char CWD[] = "/proc/self/cwd";
+    size_t len = sizeof CWD - 1;
+    return !strncmp(name, CWD, len) && (!name[len] || name[len] == '/') ? name + len : NULL;
+}
+
+char *path_real(const char *path, struct arena *a)
+{
+    char real[PATH_MAX];
+    char *folder = arena_copy(a, path, strlen(path));
+    for (char *slash; !realpath(*folder ? folder : "/", real); *slash = 0)
+        if (!(slash = strrchr(folder, '/')))
+            return path_tidy(path, a);
+    const char *rest = path + strlen(folder);
+    return !*rest ? arena_copy(a, real, strlen(real))
+                  : path_tidy(arena_printf(a, "%s%s", strcmp(real, "/") ? real : "", rest), a);
+}
+
+static bool is_below(const char *root, const char *path);
+
+/* One source has one name, however many links lead to it: its real path; but what a project has by
+ * a link that leads out of it is the project's. */
+static const char *source_identity(struct source_names *n, const char *path)
+{
+    if (path[0] != '/')
+        return path;
+    if (!n->project)
+        n->project = project_folder(n->filter->root, &n->arena);
+    const char *real = path_real(path, &n->arena);
+    return is_below(n->project, path) && !is_below(n->project, real) ? path : real;
+}
+
 /* The last --path-map that fits wins, as the last option does elsewhere. */
 static const char *mapped(struct source_names *n, const char *path)
 {
@@ -146,6 +181,15 @@ static void append(struct source_names *n, const char *text)
 uint32_t source_names_number(struct source_names *n, const char *name, const char *directory,
                              const char *beside)
 {
+    const char *rest;
+    if (directory && name[0] != '/' && (rest = name_below_cwd(directory))) {
+        name = *rest ? arena_printf(&n->arena, "%s/%s", rest + 1, name) : name;
+        directory = NULL;
+    }
+    if ((rest = name_below_cwd(name)) && *rest) {
+        name = rest + 1;
+        directory = NULL;
+    }
     /* What decides: the name, and for a relative one where the compiler ran or, if that is not
      * known, the folder of the notes. */
     n->text.len = 0;
@@ -161,7 +205,7 @@ uint32_t source_names_number(struct source_names *n, const char *name, const cha
     uint32_t raw = intern(&n->raw, n->text.at, n->text.len);
     if (raw < n->sources.len)
         return n->sources.at[raw];
-    const char *path = mapped(n, whole_name(n, name, directory, beside));
+    const char *path = source_identity(n, mapped(n, whole_name(n, name, directory, beside)));
     vec_push(&n->sources, is_wanted(n, path) ? coverage_table_source(n->table, path) : NONE);
     return n->sources.at[raw];
 }

@@ -371,7 +371,7 @@ void verdict_coverage(struct verdict *v, const struct rules *rules, const struct
         if (!rule || s->old == NO_SOURCE || s->new == NO_SOURCE)
             continue;
         judged++;
-        if (!(-source_change_points(s) > rule->limit))
+        if (!ratio_fell(&s->old_sums.lines, &s->new_sums.lines, rule->limit))
             continue;
         struct verdict_case fallen = {.status = CASE_FAILED,
                                       .rule = rule_names[RULE_COVERAGE],

@@ -289,6 +289,59 @@ class Programs(Case):
         self.build(text=PROGRAM.replace("LCOV_EXCL_STOP", ""))
         self.assertIn("prog.c:25: the exclusion that starts here is never ended", self.cover())
 
+    def made_up(self, name, text, *flags, driver="gcc"):
+        """{line: count} and {line: [branches]} of a program of one source, compiled and run once; None: no compiler."""
+        if not shutil.which(driver):
+            return None
+        (self.top / name).write_text(text)
+        subprocess.run([driver, "--coverage", "-O0", *flags, "-o", "prog", name], cwd=self.top, check=True)
+        subprocess.run(["./prog"], cwd=self.top, check=True)
+        self.report = json.loads(monarc("cover", "--json", "-", ".", cwd=self.top).stdout)
+        lines = next(s["lines"] for s in self.report["sources"] if s["path"] == name)
+        return {line["line"]: (line["count"], sorted(b["count"] for b in line.get("branches", []))) for line in lines}
+
+    def test_bodies_that_are_functions(self):
+        """What the compiler made a function of is code of the function around it."""
+        found = self.made_up("region.c", "int main(void)\n{\n    int s = 0;\n#pragma omp parallel for reduction(+ : s)\n"
+                             "    for (int i = 0; i < 10; i++) {\n        if (i % 2)\n            s += i;\n"
+                             "        if (i > 1000)\n            s = 7;\n    }\n    return s != 25;\n}\n",
+                             "-fopenmp", "-fprofile-update=atomic")
+        self.assertEqual([found.get(n) for n in (6, 7, 8, 9)], [(10, [5, 5]), (5, []), (10, [0, 10]), (0, [])])
+        self.assertEqual([(f["name"], f["count"]) for f in self.report["sources"][0]["functions"]], [("main", 1)])
+        branches = [b for line in self.report["sources"][0]["lines"] for b in line.get("branches", [])]
+        self.assertEqual({b["function"] for b in branches}, {"main"})
+        found = self.made_up("starts.cc", "static int zero;\nstatic int make(int a)\n{\n    return a + zero;\n}\n"
+                             "static int one =\n    make(5) > 3\n        ? make(1)\n        : make(2);\n"
+                             "int main()\n{\n    return one - 1;\n}\n", driver="g++")
+        self.assertEqual([found.get(n) for n in (7, 9, 12, 13)], [(1, []), (0, []), (1, []), None])
+        found = self.made_up("loops.f90", "program p\n  integer :: i, s\n  s = 0\n  !$omp parallel do reduction(+:s)\n"
+                             "  do i = 1, 10\n    s = s + i\n    if (i > 100) then\n      s = 0\n    end if\n  end do\n"
+                             "  if (s /= 55) stop 1\nend program\n", "-fopenmp", "-fprofile-update=atomic", driver="gfortran")
+        if found:
+            self.assertEqual([found.get(n, (None,))[0] for n in (6, 8)], [10, 0])
+
+    def test_code_left_to_the_compiler(self):
+        """Branches of what is defaulted are the compiler's."""
+        text = ("struct part { int a = 1; part() {} part(const part &o) : a(o.a) {} };\nstruct whole {\n    part p[3];\n"
+                "    whole() = default; // all of it\n    whole(const whole &) = default;\n};\n"
+                "int main()\n{\n    whole a, b(a);\n    return b.p[0].a - 1;\n}\n")
+        found = self.made_up("left.cc", text, driver="g++")
+        self.assertEqual([found[n] for n in (4, 5)], [(4, []), (4, [])])
+        self.assertEqual(self.report["left_out"]["compilers_branches"], 4)
+
+    def test_functions_of_a_macro(self):
+        """They share line and column and are two all the same; instances of a template are one."""
+        text = ("template <typename T> struct box { T v; bool more(T o) const { if (v > o) return true; return false; } };\n"
+                "struct num { int v; };\n"
+                "#define TWO(op) bool operator op(num a, num b) { if (a.v op b.v) return true; return false; } "
+                "bool operator op##=(num a, num b) { if (a.v op##= b.v) return true; return false; }\n"
+                "#define OVER bool odd(int a) { if (a & 1) return true; return false; } bool odd(long a) { if (a & 1) return true; return false; }\n"
+                "TWO(<)\nOVER\n"
+                "int main()\n{\n    num one{1}, two{2};\n    box<int> i{3};\n    box<long> l{3};\n"
+                "    return !(one < two) + odd(2) + i.more(4) + !l.more(2);\n}\n")
+        found = self.made_up("macro.cc", text, driver="g++")
+        self.assertEqual([found[n][1] for n in (1, 5, 6)], [[1, 1], [0, 0, 0, 1], [0, 0, 0, 1]])
+
     def test_gates(self):
         self.build()
         self.cover("--fail-under-line", 75, "--fail-under-function", 60)
@@ -300,6 +353,29 @@ class Programs(Case):
         self.cover("--fail-under-line", "101", status=2)
         gates = self.json("--fail-under-line", 99, status=1)["gates"]
         self.assertTrue(gates[0]["has_failed"])
+        for command in ("cover", "html"):
+            done = monarc(command, "--fail-under-line", 90, "--fail-under-branch", 99, ".", cwd=self.top)
+            self.assertEqual((done.returncode, done.stderr.decode()),
+                             (1, "monarc: line coverage is 75.00 %, required: 90.00 %; "
+                                 "branch coverage is 87.50 %, required: 99.00 %\n"))
+
+    def test_gates_that_judge_nothing(self):
+        """Nothing that could be judged is no pass: not of lines, not of a patch, by no command."""
+        self.build()
+        for options, why in ((("--include", "srcc/*", "--fail-under-line", 80), "no line was counted"),
+                             (("--include", "srcc/*", "--fail-under-line", 0), "no line was counted"),
+                             (("--fail-under-region", 80), "no region was counted"),
+                             (("--diff", "/dev/null", "--fail-under-diff", 80), "no changed line holds code")):
+            for command in ("cover", "html", "check"):
+                done = monarc(command, *options, ".", cwd=self.top)
+                self.assertEqual(done.returncode, 2, (command, options))
+                self.assertIn(why, (done.stdout + done.stderr).decode())
+        done = monarc("cover", "--include", "srcc/*", "--fail-under-line", 80, "--fail-under-region", 80, cwd=self.top)
+        self.assertIn("--fail-under-line judged nothing: no line was counted; "
+                      "--fail-under-region judged nothing: no region was counted", done.stderr.decode())
+        gates = self.json("--fail-under-region", 1, status=2)["gates"]
+        self.assertEqual((gates[0]["verdict"], gates[0]["has_failed"]), ("not judged", False))
+        self.cover("--cross", "--fail-under-line", 1, status=2)
 
     def patch(self, *lines):
         (self.top / "p.diff").write_text("".join(line + "\n" for line in lines))
@@ -332,7 +408,7 @@ class Programs(Case):
                                *("+" + line for line in text))
             problems = [p["text"] for p in self.json("--diff", patch)["problems"]]
             self.assertEqual([said in text for text in problems], [True] * is_said, (first, text))
-        self.assertIn(f"prog.c: line {len(lines) + 9} {said}", self.cover("--diff", patch, "--fail-under-diff", 100))
+        self.assertIn(f"prog.c: line {len(lines) + 9} {said}", self.cover("--diff", patch, "--fail-under-diff", 100, status=2))
 
     def test_patch_of_quilt(self):
         """Sides are folders of any name, which differ; what is below them is the same."""
@@ -351,8 +427,8 @@ class Programs(Case):
         self.cover("--diff", self.patch("+++ b/prog.c", "@@ -1,9 +1,9 @@", " x"), status=2)
         self.cover("--diff", self.patch("+++ b/prog.c", "@@@ -1,9 +1,9 @@@", " x"), status=2)
         self.cover("--fail-under-diff", 1, status=2)
-        self.assertIn("passed: no changed line holds code",
-                      self.cover("--diff", self.patch(), "--fail-under-diff", 100))
+        self.assertIn("not judged: no changed line holds code",
+                      self.cover("--diff", self.patch(), "--fail-under-diff", 100, status=2))
         empty = self.json("--diff", self.patch())
         self.assertEqual(empty["diff"]["lines"]["all"], 0)
 

@@ -394,15 +394,39 @@ void patch_coverage_deinit(struct patch_coverage *d)
     vec_free(&d->lines);
 }
 
+/* By the name that is shown or the whole path; NONE: it is no source's whole name. */
+static uint32_t source_of_whole_name(const struct coverage_result *r, const char *path)
+{
+    for (uint32_t i = 0; i < r->sources.len; i++)
+        if (!strcmp(r->sources.at[i].path, path) || !strcmp(r->sources.at[i].whole, path))
+            return i;
+    return NONE;
+}
+
+/* A patch is made in one folder: if that is the project's, a name that only ends like a source's is
+ * another file's, of which nothing was covered. Old names count, as the new side may have none. */
+bool patch_has_whole_names(const struct coverage_result *r, const struct patch *p)
+{
+    for (size_t i = 0; i < p->files.len; i++)
+        if (source_of_whole_name(r, p->files.at[i].path) != NONE ||
+            source_of_whole_name(r, p->files.at[i].whole_path) != NONE)
+            return true;
+    for (size_t i = 0; i < p->old_files.len; i++)
+        if (source_of_whole_name(r, p->old_files.at[i].path) != NONE ||
+            source_of_whole_name(r, p->old_files.at[i].whole_path) != NONE)
+            return true;
+    return false;
+}
+
 /* Shown names are unique; ends may fit several sources, and then the shortest is meant: that which
  * has the fewest folders above the patch's. Looks at every source; whole names win over ends. */
 static uint32_t source_named(const struct coverage_result *r, const char *path)
 {
-    uint32_t best = NONE;
+    uint32_t best = source_of_whole_name(r, path);
+    if (best != NONE)
+        return best;
     for (uint32_t i = 0; i < r->sources.len; i++) {
         const struct result_source *s = &r->sources.at[i];
-        if (!strcmp(s->path, path) || !strcmp(s->whole, path))
-            return i;
         if (path_ends_in(s->whole, path) &&
             (best == NONE || strlen(s->whole) < strlen(r->sources.at[best].whole)))
             best = i;
@@ -433,8 +457,13 @@ static void add(struct coverage_ratio *sum, const struct coverage_ratio *part)
 }
 
 /* From the surest to the least sure. */
-uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path)
+uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path,
+                      bool is_whole)
 {
+    if (is_whole) {
+        uint32_t whole = source_of_whole_name(r, path);
+        return whole == NONE ? source_of_whole_name(r, whole_path) : whole;
+    }
     uint32_t source = source_named(r, path);
     if (source == NONE)
         source = source_named(r, whole_path);
@@ -446,10 +475,13 @@ uint32_t patch_source(const struct coverage_result *r, const char *path, const c
 void patch_coverage_build(const struct coverage_result *r, const struct patch *p,
                           struct patch_coverage *out)
 {
+    struct arena scratch = {0};
+    bool *is_in = ARENA_NEW(&scratch, bool, r->lines.len + 1); /* by line of the result */
+    bool is_whole = patch_has_whole_names(r, p);
     for (size_t i = 0; i < p->files.len; i++) {
         const struct patch_file *from = &p->files.at[i];
         struct diff_file f = {.path = from->path,
-                              .source = patch_source(r, from->path, from->whole_path),
+                              .source = patch_source(r, from->path, from->whole_path, is_whole),
                               .added = from->added,
                               .first_line = (uint32_t)out->lines.len};
         if (f.source != NONE)
@@ -464,6 +496,9 @@ void patch_coverage_build(const struct coverage_result *r, const struct patch *p
             for (uint32_t j = first; j < end && r->lines.at[j].line - range->first < range->lines;
                  j++) {
                 const struct result_line *l = &r->lines.at[j];
+                if (is_in[j])
+                    continue;
+                is_in[j] = true;
                 f.lines.all++;
                 f.lines.hit += l->state == RESULT_HIT;
                 f.lines.unknown += l->state == RESULT_UNKNOWN;
@@ -480,4 +515,5 @@ void patch_coverage_build(const struct coverage_result *r, const struct patch *p
         add(&out->branches, &f.branches);
         vec_push(&out->files, f);
     }
+    arena_deinit(&scratch);
 }

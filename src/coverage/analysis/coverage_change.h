@@ -125,14 +125,20 @@ struct patch_coverage {
     uint64_t unknown_files;
 };
 
-/* Finds the sources of the patch's files: by the shown name, or by the longest end of a path. The
- * patch and the result must outlive *out. */
+/* Finds the sources of the patch's files by their whole names; where no file of the patch has one,
+ * by the longest end of a path. A line that the patch has twice counts once. The patch and the
+ * result must outlive *out. */
 void patch_coverage_build(const struct coverage_result *r, const struct patch *p,
                           struct patch_coverage *out);
 
+/* Whether a file of the patch, old or new, is a source by its whole name: then all its names are
+ * whole, and what only ends like a source is another file. */
+bool patch_has_whole_names(const struct coverage_result *r, const struct patch *p);
+
 /* The source of a file of a patch, by its name without the side's folder and with it, or NO_INDEX.
  */
-uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path);
+uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path,
+                      bool is_whole);
 void patch_coverage_deinit(struct patch_coverage *d);
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/sort.h"
 #include "coverage/model/coverage.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -258,6 +259,51 @@ double ratio_percent(const struct coverage_ratio *r)
 {
     uint64_t all = r->all - r->unknown;
     return all ? 100.0 * (double)r->hit / (double)all : 100.0;
+}
+
+/* Limits are compared in billionths of a percent: as a whole number, what was typed in decimal is
+ * itself, which no floating-point fraction is. */
+#define PERCENT_UNITS 1000000000
+#define WHOLE_UNITS   (UINT64_C(100) * PERCENT_UNITS)
+
+static uint64_t percent_units(double percent)
+{
+    return percent > 0 ? (uint64_t)llround(percent * PERCENT_UNITS) : 0;
+}
+
+/* Whether a/b < c/d, neither b nor d being 0. As Euclid has it: whole parts first; where they are
+ * the same, the reciprocals of what is left, the other way round. No product can overflow. */
+static bool fraction_is_less(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    for (;;) {
+        if (a / b != c / d)
+            return a / b < c / d;
+        a %= b;
+        c %= d;
+        if (!a || !c)
+            return !a && c;
+        uint64_t reciprocal = b;
+        b = c;
+        c = reciprocal;
+        reciprocal = d;
+        d = a;
+        a = reciprocal;
+    }
+}
+
+bool ratio_is_below(const struct coverage_ratio *r, double percent)
+{
+    return r->all && fraction_is_less(r->hit, r->all, percent_units(percent), WHOLE_UNITS);
+}
+
+/* Numbers of lines have 32 bits, so that their products fit. */
+bool ratio_fell(const struct coverage_ratio *old, const struct coverage_ratio *now, double points)
+{
+    uint64_t before = old->all - old->unknown, after = now->all - now->unknown;
+    uint64_t left = old->hit * after, right = now->hit * before;
+    if (!before || !after || left <= right)
+        return false;
+    return fraction_is_less(percent_units(points), WHOLE_UNITS, left - right, before * after);
 }
 
 /* --- sources: where they are, and how much there is of each ---------------------------------- */

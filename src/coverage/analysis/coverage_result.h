@@ -21,7 +21,10 @@ struct result_rules {
     const char *scope; /* sources that are not in it are left out; or NULL */
     bool (*is_in_scope)(const char *scope, const char *path);
     struct source_search *search; /* where sources are read */
+    /* How functions are shown; and, even where linkage names are, how instances of one are known:
+     */
     char *(*demangle)(const char *linkage_name, const char *style);
+    char *(*spell)(const char *linkage_name, const char *style);
 };
 
 enum result_state { RESULT_MISSED, RESULT_HIT, RESULT_UNKNOWN };
@@ -125,6 +128,12 @@ uint32_t result_line_from(const struct coverage_result *r, const struct result_s
 
 /* 0 to 100; 100 if there is nothing. */
 double ratio_percent(const struct coverage_ratio *r);
+
+/* Whether what is known to be hit is less than so many percent of all, and whether the part of what
+ * is known that is hit fell by more than so many points. Fractions are compared exactly; of the
+ * percentage, as it was typed, nine decimals count. */
+bool ratio_is_below(const struct coverage_ratio *r, double percent);
+bool ratio_fell(const struct coverage_ratio *old, const struct coverage_ratio *now, double points);
 
 /* Outcomes of a condition, and those that were seen. */
 static inline uint32_t condition_hit(const struct result_condition *c)

@@ -117,6 +117,26 @@ static void line_measure_unit(const struct coverage_unit *u, struct extent *exte
 
 /* ---- which functions, and which of them have lines of their own */
 
+/* Whether a line is the compiler's own, in a function that it made up: that of its declaration,
+ * where it has no other extent. (GNAT's tasks and instances of generics have one.) */
+static bool is_own_declaration(const struct notes_function *f, uint32_t file, uint32_t number)
+{
+    return f->is_artificial && file == f->file && number == f->start_line &&
+           f->end_line <= f->start_line;
+}
+
+bool line_holds_body(const struct notes *n, const struct notes_function *f)
+{
+    bool is_declared = f->is_artificial && f->start_line;
+    for (uint32_t i = f->first_run; is_declared && i < f->first_run + f->runs; i++) {
+        const struct notes_run *r = &n->runs.at[i];
+        for (uint32_t k = 0; k < r->lines; k++)
+            if (!is_own_declaration(f, r->file, n->lines.at[r->first + k]))
+                return true;
+    }
+    return false;
+}
+
 /* Whether the rules count a function in this state. The rest is left out of the counts, and its
  * lines are unknown if the state is FLOW_UNKNOWN. */
 static bool line_is_counted(const struct line_coverage_rules *rules, uint8_t state)
@@ -228,8 +248,12 @@ static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t bl
             last++;
         const struct notes_run *named = &n->runs.at[last];
         uint32_t last_line = named->lines ? n->lines.at[named->first + named->lines - 1] : 0;
+        bool names_any = !b->rules->keeps_bodies || !r->lines;
         for (uint32_t k = 0; k < r->lines; k++) {
             uint32_t number = n->lines.at[r->first + k];
+            if (b->rules->keeps_bodies && is_own_declaration(f, r->file, number))
+                continue;
+            names_any = true;
             uint32_t index = add_to_line(b, instance, source, number, count, is_exceptional);
             if (b->rules->shares_blocks) {
                 struct found_line *l = &b->found.at[index];
@@ -241,7 +265,7 @@ static uint32_t add_block(struct line_builder *b, uint32_t instance, uint32_t bl
                 line = index;
             highest = number > highest ? number : highest;
         }
-        if (line != NONE && !b->rules->shares_blocks &&
+        if (line != NONE && names_any && !b->rules->shares_blocks &&
             (!is_end_block(b, f, block) || !b->rules->has_gnu_exit))
             attach(b, line, (struct instance_block){instance, block, false});
     }
@@ -264,7 +288,10 @@ static void walk_function(struct line_builder *b, uint32_t instance)
         const struct notes_run *r = &n->runs.at[run];
         uint32_t source = r->file == NONE ? NONE : unit->sources[r->file];
         for (uint32_t k = 0; k < r->lines && source != NONE; k++) {
-            uint32_t index = line_at(b, source, n->lines.at[r->first + k]);
+            uint32_t number = n->lines.at[r->first + k];
+            if (b->rules->keeps_bodies && is_own_declaration(f, r->file, number))
+                continue;
+            uint32_t index = line_at(b, source, number);
             b->found.at[index].flags |= LINE_UNKNOWN;
         }
     }
@@ -566,7 +593,8 @@ void line_coverage_build(struct coverage_unit *units, size_t units_len, size_t s
         const struct notes *n = b.units[u].notes;
         for (uint32_t i = 0; i < n->functions.len; i++) {
             const struct notes_function *f = &n->functions.at[i];
-            if (f->is_artificial && !b.rules->keeps_artificial)
+            if (f->is_artificial && !rules->keeps_artificial &&
+                !(rules->keeps_bodies && line_holds_body(n, f)))
                 continue;
             uint8_t state = b.units[u].flow->functions.at[i].state;
             vec_push(&b.out->instances,

@@ -113,12 +113,18 @@ static inline uint8_t instance_block_kind(const struct coverage_unit *units,
     return u->graph.block_kinds.at[u->notes->functions.at[at->function].first_block + block];
 }
 
+/* Whether a function that the compiler made up holds code that somebody wrote elsewhere: bodies of
+ * OpenMP regions, coroutines and tasks, initialisers of variables. What it has on the line of its
+ * own declaration is the compiler's, and so is all of one that is declared nowhere. */
+bool line_holds_body(const struct notes *n, const struct notes_function *f);
+
 /* ---- lines */
 
 struct line_coverage_rules {
     bool absent_is_zero;   /* functions that this program lacks count 0; else they are left out */
     bool unknown_is_zero;  /* functions without usable counts too */
     bool keeps_artificial; /* functions that the compiler made up */
+    bool keeps_bodies;     /* of these, what the programmer wrote: see line_holds_body() */
     bool has_no_sums;      /* instances are not added into the source's lines */
     bool has_no_totals;    /* nor branches and calls into the source's totals */
     bool has_gnu_exit;     /* takes the last block for the exit, as gcov does for all versions */

@@ -55,10 +55,35 @@ static int by_first(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Whether the line holds nothing but braces, brackets, semicolons and a comment to its end.
- * Branches there are of code that the compiler made for the end of a block. */
+/* Whether the line ends a declaration in `= default;`, but for a comment, and holds no other body.
+ */
+static bool is_defaulted(struct bytes line)
+{
+    static const char WORD[] = "default";
+    size_t end = line.len, len = sizeof WORD - 1;
+    for (size_t i = 0; i + 1 < line.len; i++) {
+        if (line.at[i] == '{')
+            return false;
+        if (line.at[i] == '/' && (line.at[i + 1] == '/' || line.at[i + 1] == '*')) {
+            end = i;
+            break;
+        }
+    }
+    while (end && memchr(" \t\f\v\r;", line.at[end - 1], 6))
+        end--;
+    if (end < len || memcmp(line.at + end - len, WORD, len) != 0)
+        return false;
+    for (end -= len; end && memchr(" \t", line.at[end - 1], 2);)
+        end--;
+    return end && line.at[end - 1] == '=';
+}
+
+/* Whether the line holds nothing but braces, brackets, semicolons and a comment to its end, or
+ * leaves a function to the compiler. Branches there are of code that the compiler made. */
 static bool is_bare(struct bytes line)
 {
+    if (is_defaulted(line))
+        return true;
     for (size_t i = 0; i < line.len; i++) {
         if (line.at[i] == '/' && i + 1 < line.len && line.at[i + 1] == '/')
             return true;
@@ -214,24 +239,70 @@ static void put_function(struct result_builder *w, uint32_t rank, const struct t
     ratio_count(&s->sums.functions, state);
 }
 
-/* Functions of different names whose bodies begin at one place are instances of one. Where notes do
- * not say the column, their names decide: `int larger<int>(int, int)` is `larger` without types. */
+/* FNV-1a. */
+static uint32_t hash_byte(uint32_t hash, char c)
+{
+    return (hash ^ (unsigned char)c) * 16777619u;
+}
+
+enum { HASH_START = 0x811c9dc5 };
+
+/* What comes after the word `operator`, up to its arguments: signs are a part of the name; a type
+ * that the function converts to is none. Adds to *hash, returns where the name goes on. */
+static const char *operator_hash(const char *at, uint32_t *hash)
+{
+    size_t signs = strspn(at, "<>=!+-*/%^&|~,[]\"");
+    for (size_t i = 0; i < signs; i++)
+        *hash = hash_byte(*hash, at[i]);
+    at += signs;
+    if (signs && at[0] == ' ' && at[1] == '<') /* operator< <int>() */
+        return at + 1;
+    bool is_conversion = *at == ' ' && strncmp(at, " new", 4) && strncmp(at, " delete", 7) &&
+                         strncmp(at, " co_await", 9);
+    while (is_conversion && *at && *at != '(')
+        at++;
+    if (*at == ' ')
+        at++;
+    return at;
+}
+
+/* A number of the function that this one is an instance of: `int larger<int>(int, int)` is
+ * `larger`, without types. One that no types were put into is itself: a macro may make several
+ * functions at one place, and only compilers make instances. */
 static uint32_t name_without_types(const struct result_builder *w, const char *linkage)
 {
-    char *text = w->b->rules->demangle ? w->b->rules->demangle(linkage, NULL) : NULL;
-    const char *at = text ? text : linkage;
-    at += strncmp(at, "(anonymous namespace)", 21) ? 0 : 21;
-    uint32_t hash = 2166136261u, depth = 0; /* FNV-1a, from the last space before the arguments */
-    for (; *at && (depth || *at != '('); at++) {
-        depth += *at == '<';
-        if (!depth)
-            hash = *at == ' ' ? 2166136261u : (hash ^ (unsigned char)*at) * 16777619u;
-        depth -= depth && *at == '>';
+    const struct result_rules *rules = w->b->rules;
+    char *(*spell)(const char *, const char *) = rules->spell ? rules->spell : rules->demangle;
+    char *text = spell ? spell(linkage, NULL) : NULL;
+    uint32_t hash = HASH_START, depth = 0;
+    bool has_types = false;
+    for (const char *at = text ? text : linkage; *at;) {
+        if (!depth && !strncmp(at, "operator", 8)) {
+            hash = hash_byte(hash, 'o');
+            at = operator_hash(at + 8, &hash);
+            continue;
+        }
+        has_types |= *at == '<';
+        depth += *at == '<' || *at == '(';
+        if (!depth && *at == ' ') {
+            if (!strncmp(at, " const", 6) || !strncmp(at, " volatile", 9) || at[1] == '&' ||
+                at[1] == '[')
+                break;
+            hash = HASH_START; /* what was before is the type that it returns */
+        } else if (!depth) {
+            hash = hash_byte(hash, *at);
+        }
+        depth -= depth && (*at == '>' || *at == ')');
+        at++;
     }
+    for (const char *at = text ? text : linkage; !has_types && *at; at++)
+        hash = hash_byte(hash, *at);
     free(text);
     return hash;
 }
 
+/* Functions whose bodies begin at one place, and which are instances of one function by their
+ * names, have one body. */
 /* `w->functions` are in the order of their places. */
 static void give_bodies(struct result_builder *w, uint32_t rank)
 {
@@ -243,11 +314,9 @@ static void give_bodies(struct result_builder *w, uint32_t rank)
         bool is_alone = (!i || f[-1].start_line != f->start_line) &&
                         (i + 1 == w->functions.len || f[1].start_line != f->start_line);
         uint32_t body = first + i;
-        if (!is_alone) /* columns and hashes are apart by the second key's upper half */
-            body =
-                *map_at(&w->bodies, f->start_line,
-                        f->start_column ? f->start_column : map_two(1, name_without_types(w, name)),
-                        body, NULL);
+        if (!is_alone)
+            body = *map_at(&w->bodies, f->start_line,
+                           map_two(f->start_column, name_without_types(w, name)), body, NULL);
         w->b->bodies[first + i] = (struct function_body){rank, f->start_line, f->end_line, body};
     }
 }

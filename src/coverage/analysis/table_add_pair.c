@@ -101,8 +101,21 @@ static void add_condition(struct pair_scratch *g, const struct instance_block *b
     coverage_table_mask(t, line, &mask);
 }
 
-/* Blocks of one line, function by function. Blocks of a line are grouped by function: one group an
- * instance. */
+/* Whether two functions of the notes are one group of a line: parts of one function of the table,
+ * but not copies of one part, as instances of a generic in Ada are, whose branches add up. */
+static bool pair_is_one_group(const struct pair_scratch *g, uint32_t left, uint32_t right)
+{
+    if (left == right)
+        return true;
+    const struct notes *n = g->unit.notes;
+    const struct notes_function *a = &n->functions.at[g->lines.instances.at[left].function];
+    const struct notes_function *b = &n->functions.at[g->lines.instances.at[right].function];
+    return g->functions.at[left] == g->functions.at[right] &&
+           (a->start_line != b->start_line || a->start_column != b->start_column);
+}
+
+/* Blocks of one line, function by function: one group for each function, as the table numbers them.
+ * What the compiler made a function of its own is a part of the one around it. */
 static void add_blocks(struct pair_scratch *g, const struct covered_line *from, uint32_t line,
                        struct coverage_table *t)
 {
@@ -112,7 +125,8 @@ static void add_blocks(struct pair_scratch *g, const struct covered_line *from, 
     for (uint32_t i = 0, end; i < from->blocks; i = end) {
         uint32_t instance = blocks[i].instance, conditions = 0;
         g->group.len = 0;
-        for (end = i; end < from->blocks && blocks[end].instance == instance; end++) {
+        for (end = i; end < from->blocks && pair_is_one_group(g, instance, blocks[end].instance);
+             end++) {
             if (!blocks[end].is_elsewhere)
                 add_block(g, &blocks[end], end - i);
             if (g->conditions.len)
@@ -143,6 +157,73 @@ static void add_lines(struct pair_scratch *g, uint32_t source, uint32_t first, u
     }
 }
 
+/* Whether the first to the last line of a function, which are known, hold all that another one has
+ * in its own file. */
+static bool pair_is_around(const struct notes *n, const struct notes_function *f,
+                           const struct notes_function *of)
+{
+    bool is_around = !f->is_artificial && f->file == of->file && f->start_line <= of->start_line &&
+                     of->start_line <= f->end_line;
+    for (uint32_t i = of->first_run; i < of->first_run + of->runs && is_around; i++) {
+        const struct notes_run *r = &n->runs.at[i];
+        for (uint32_t k = 0; k < r->lines && r->file == of->file && is_around; k++) {
+            uint32_t line = n->lines.at[r->first + k];
+            is_around = f->start_line <= line && line <= f->end_line;
+        }
+    }
+    return is_around;
+}
+
+/* The innermost function around one that the compiler made up: its number in the table; NO_INDEX:
+ * none, as around the initialiser of a variable. Such functions are few. */
+static uint32_t pair_function_around(const struct pair_scratch *g, const struct notes_function *of)
+{
+    const struct notes *n = g->unit.notes;
+    uint32_t number = NONE, start = 0;
+    for (size_t i = 0; i < g->lines.instances.len; i++) {
+        const struct notes_function *f = &n->functions.at[g->lines.instances.at[i].function];
+        if (f->start_line < start || !pair_is_around(n, f, of))
+            continue;
+        start = f->start_line;
+        number = g->functions.at[i];
+    }
+    return number;
+}
+
+/* Functions of the pair into the table. Those that the compiler made up are no functions of the
+ * program: they are a part of the one around them. */
+static void pair_add_functions(struct pair_scratch *g, struct coverage_table *t)
+{
+    for (size_t i = 0; i < g->lines.instances.len; i++) {
+        const struct function_instance *at = &g->lines.instances.at[i];
+        const struct notes_function *f = &g->unit.notes->functions.at[at->function];
+        const struct flow_function *how = &g->unit.flow->functions.at[at->function];
+        uint32_t number = NONE;
+        if (at->source != NONE && f->name && !f->is_artificial) {
+            struct table_function row = {.name = coverage_table_name(t, f->name),
+                                         .source = g->globals.at[at->source],
+                                         .start_line = f->start_line,
+                                         .start_column = f->start_column,
+                                         .end_line = f->end_line,
+                                         .count = pair_positive(at->called),
+                                         .is_known = at->is_counted,
+                                         .is_unknown = !at->is_counted,
+                                         .reason = how->reason,
+                                         .defect = how->defect,
+                                         .is_repaired = how->reason == FLOW_REPAIRED};
+            number = coverage_table_function(t, &row);
+        }
+        vec_push(&g->functions, number);
+    }
+    /* Once all functions have their numbers: the one around may come later in the notes. */
+    for (size_t i = 0; i < g->lines.instances.len; i++) {
+        const struct function_instance *at = &g->lines.instances.at[i];
+        const struct notes_function *f = &g->unit.notes->functions.at[at->function];
+        if (f->is_artificial)
+            g->functions.at[i] = pair_function_around(g, f);
+    }
+}
+
 /* Sources, wanted functions, counting, functions, then lines. */
 void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
                              const struct counters *c, const struct flow *flow,
@@ -153,6 +234,7 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
     struct line_coverage_rules rules = {.absent_is_zero = true,
                                         .has_no_sums = true,
                                         .has_no_totals = true,
+                                        .keeps_bodies = true,
                                         .has_gnu_exit = !n->origin.is_llvm,
                                         .lists_shares = t->keeps_shares,
                                         .shares_blocks = n->origin.is_llvm,
@@ -201,27 +283,7 @@ void coverage_table_add_pair(struct pair_scratch *g, const struct notes *n,
     g->lines.instances.len = g->lines.lines.len = g->lines.blocks.len = g->functions.len = 0;
     g->lines.shares.len = 0;
     line_coverage_build(&g->unit, 1, g->globals.len, &rules, &g->lines);
-    for (size_t i = 0; i < g->lines.instances.len; i++) {
-        const struct function_instance *at = &g->lines.instances.at[i];
-        const struct notes_function *f = &g->unit.notes->functions.at[at->function];
-        const struct flow_function *how = &g->unit.flow->functions.at[at->function];
-        uint32_t number = NONE;
-        if (at->source != NONE && f->name) {
-            struct table_function row = {.name = coverage_table_name(t, f->name),
-                                         .source = g->globals.at[at->source],
-                                         .start_line = f->start_line,
-                                         .start_column = f->start_column,
-                                         .end_line = f->end_line,
-                                         .count = pair_positive(at->called),
-                                         .is_known = at->is_counted,
-                                         .is_unknown = !at->is_counted,
-                                         .reason = how->reason,
-                                         .defect = how->defect,
-                                         .is_repaired = how->reason == FLOW_REPAIRED};
-            number = coverage_table_function(t, &row);
-        }
-        vec_push(&g->functions, number);
-    }
+    pair_add_functions(g, t);
 
     g->line_of.len = 0;
     for (size_t i = 0; i < g->lines.lines.len && t->keeps_shares; i++)

@@ -319,9 +319,10 @@ void test_selection_make(const struct test_coverage *t, const struct patch *patc
     struct selecting s = {t, ARENA_NEW(&scratch, struct chosen_test, t->tests.len)};
     for (uint32_t i = 0; i < t->tests.len; i++)
         s.tests[i].test = i;
+    bool is_whole = patch_has_whole_names(t->result, patch);
     for (size_t i = 0; i < patch->old_files.len; i++) {
         const struct patch_old_file *f = &patch->old_files.at[i];
-        uint32_t source = patch_source(t->result, f->path, f->whole_path);
+        uint32_t source = patch_source(t->result, f->path, f->whole_path, is_whole);
         if (source == NONE) {
             out->unknown_file = out->unknown_files++ ? out->unknown_file : f->path;
             continue;

@@ -357,7 +357,8 @@ void coverage_json(struct out *out, const struct coverage_report *s,
         json_pair_str(&j, "name", g->name);
         json_pair_double(&j, "limit", g->limit);
         json_pair_double(&j, "percent", g->percent);
-        json_pair_bool(&j, "has_failed", g->has_failed);
+        json_pair_bool(&j, "has_failed", g->verdict == GATE_FAILED);
+        json_pair_str(&j, "verdict", gate_verdict_names[g->verdict]);
         json_end(&j);
     }
     json_end(&j);

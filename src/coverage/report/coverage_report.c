@@ -178,15 +178,68 @@ const char *function_unknown_reason(const struct result_function *f, struct aren
                         has_defect ? arcs_defect_text(f->defect) : "");
 }
 
-/* A gate of nothing passes: a patch of comments alone shall not fail a build. */
+/* The words are those of `monarc check`, in every format. */
+const char *const gate_verdict_names[] = {
+    [GATE_PASSED] = "passed", [GATE_FAILED] = "failed", [GATE_NOT_JUDGED] = "not judged"};
+
+/* `cover`, `html`, `check` and reports by test ask here, so that no two of them can disagree. The
+ * percentage is for the sentence; the verdict compares the fraction itself. */
+struct coverage_gate coverage_gate_judge(const char *name, double limit,
+                                         const struct coverage_ratio *r)
+{
+    struct coverage_gate g = {name, limit, 0, GATE_NOT_JUDGED};
+    if (r->all) {
+        g.percent = 100.0 * (double)r->hit / (double)r->all;
+        g.verdict = ratio_is_below(r, limit) ? GATE_FAILED : GATE_PASSED;
+    }
+    return g;
+}
+
+/* A sentence without a full stop. */
+static void gate_sentence(const struct coverage_gate *g, char *into, size_t size)
+{
+    if (g->verdict != GATE_NOT_JUDGED)
+        snprintf(into, size, "%s coverage is %.2f %%, required: %.2f %%", g->name, g->percent,
+                 g->limit);
+    else if (!strcmp(g->name, "diff"))
+        snprintf(into, size, "no changed line holds code that was counted");
+    else
+        snprintf(into, size, "no %s was counted", g->name);
+}
+
 void coverage_gate_text(struct out *out, const struct coverage_gate *g)
 {
-    if (g->is_empty && !strcmp(g->name, "diff"))
-        out_str(out, "no changed line holds code that was counted");
-    else if (g->is_empty)
-        out_printf(out, "no %s was counted", g->name);
-    else
-        out_printf(out, "%s coverage is %.2f %%, required: %.2f %%", g->name, g->percent, g->limit);
+    char sentence[128];
+    gate_sentence(g, sentence, sizeof sentence);
+    out_str(out, sentence);
+}
+
+/* All that did not pass are in one sentence: whoever mends one limit should not meet the next one
+ * in the next run of a pipeline. A failure is worse than a gate without anything to judge, since it
+ * is known to be one. */
+enum gate_verdict coverage_gates_conclude(const struct coverage_gate *gates, size_t len,
+                                          struct err *e)
+{
+    enum gate_verdict worst = GATE_PASSED;
+    char all[512] = "";
+    for (size_t i = 0; i < len; i++) {
+        char sentence[128], one[192];
+        const struct coverage_gate *g = &gates[i];
+        if (g->verdict == GATE_PASSED)
+            continue;
+        if (worst != GATE_FAILED)
+            worst = g->verdict;
+        gate_sentence(g, sentence, sizeof sentence);
+        if (g->verdict == GATE_FAILED)
+            snprintf(one, sizeof one, "%s%s", all[0] ? "; " : "", sentence);
+        else
+            snprintf(one, sizeof one, "%s--fail-under-%s judged nothing: %s", all[0] ? "; " : "",
+                     g->name, sentence);
+        strncat(all, one, sizeof all - strlen(all) - 1);
+    }
+    if (worst != GATE_PASSED)
+        err_set(e, "%s", all);
+    return worst;
 }
 
 /* --- sources by folder, for formats that put them into packages ------------------------------ */

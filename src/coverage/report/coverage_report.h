@@ -10,12 +10,24 @@
 #include "output/columns.h"
 #include "output/formats.h"
 
-/* A least percentage that was asked for. Unknown lines are no part of it. */
+/* A least percentage that was asked for. A gate that had nothing to count has not passed. */
 struct coverage_gate {
     const char *name; /* "line", "branch", "function", "region", "condition", "diff" */
     double limit, percent;
-    bool has_failed, is_empty; /* is_empty: there was nothing to count, and percent is 100 */
+    enum gate_verdict { GATE_PASSED, GATE_FAILED, GATE_NOT_JUDGED } verdict;
 };
+
+/* Judges a gate: the one place that does. What is unknown counts against it. */
+struct coverage_gate coverage_gate_judge(const char *name, double limit,
+                                         const struct coverage_ratio *r);
+
+/* The worst of the verdicts, in this order: failed, not judged, passed. A sentence about each gate
+ * that did not pass is in *e. */
+enum gate_verdict coverage_gates_conclude(const struct coverage_gate *gates, size_t len,
+                                          struct err *e);
+
+/* "passed", "failed", "not judged" */
+extern const char *const gate_verdict_names[];
 
 /* Everything a form prints. The caller owns all of it, and keeps it until the form is written; the
  * forms change none of it. */
@@ -78,7 +90,7 @@ size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order
 /* Adds up what sources have. */
 void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part);
 
-/* What a gate saw: "line coverage is 71.43 %, 80.00 % are asked for". */
+/* What a gate saw: "line coverage is 71.43 %, required: 80.00 %". */
 void coverage_gate_text(struct out *out, const struct coverage_gate *g);
 
 /* A percentage with one decimal that never says 100 or 0 of what is not quite so. 8 bytes. */

@@ -548,8 +548,9 @@ void coverage_text(struct out *out, const struct coverage_report *s,
         out_char(out, '\n');
     for (size_t i = 0; i < p.s->gates_len; i++) {
         const struct coverage_gate *g = &p.s->gates[i];
-        text_colour(&p, g->has_failed ? "\33[31m" : "\33[32m");
-        out_printf(p.out, "%s: ", g->has_failed ? "FAILED" : "passed");
+        text_colour(&p, g->verdict == GATE_PASSED ? "\33[32m" : "\33[31m");
+        out_printf(p.out,
+                   "%s: ", g->verdict == GATE_FAILED ? "FAILED" : gate_verdict_names[g->verdict]);
         coverage_gate_text(p.out, g);
         out_str(p.out, "\n");
         text_colour(&p, "\33[0m");
@@ -602,7 +603,8 @@ static void totals(struct out *out, const struct coverage_report *s)
     out_char(out, '\n');
     for (size_t i = 0; i < s->gates_len; i++) {
         const struct coverage_gate *g = &s->gates[i];
-        out_printf(out, "- %s: ", g->has_failed ? "**failed**" : "passed");
+        const char *bold = g->verdict == GATE_PASSED ? "" : "**";
+        out_printf(out, "- %s%s%s: ", bold, gate_verdict_names[g->verdict], bold);
         coverage_gate_text(out, g);
         out_char(out, '\n');
     }
