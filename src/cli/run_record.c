@@ -305,7 +305,8 @@ static bool run_prepare_calls(struct run_recording *one, struct err *e)
 /* What reports need of the objects' files. The recording is written before: it shall not depend on
  * what is in them. */
 static bool run_write_symbols(struct run_request *r, const char *working,
-                              struct recording *recording, struct err *e)
+                              const struct monitor_files *held, struct recording *recording,
+                              struct err *e)
 {
     struct profile_options options = {.hint = {.word = 8, .order = ORDER_LITTLE}};
     struct recorded_symbols added = {0};
@@ -313,6 +314,7 @@ static bool run_write_symbols(struct run_request *r, const char *working,
         r->no_symbols ? NULL : symbol_files_new(&(struct symbol_files_options){0}, e);
     if (!files)
         return r->no_symbols;
+    symbol_files_hold(files, held->at, held->len);
     struct err why = {0};
     bool is_complete =
         recorded_complete(recording, working, &options, files, MOST_SYMBOLS_NS, &added, &why);
@@ -327,7 +329,7 @@ static bool run_write_symbols(struct run_request *r, const char *working,
 
 /* What the run leaves, beside what it was told to sample. */
 static bool run_keep(struct run_recording *one, const struct monitor_result *result,
-                     struct recording *recording, struct err *e)
+                     const struct monitor_files *files, struct recording *recording, struct err *e)
 {
     struct run_request *r = one->request;
     const struct run_setting *s = one->setting;
@@ -345,7 +347,7 @@ static bool run_keep(struct run_recording *one, const struct monitor_result *res
     }
     return run_calls_finish(&one->counted, &r->arena, e) &&
            run_write_run(r, s->working, recording, e) &&
-           run_write_symbols(r, s->working, recording, e) &&
+           run_write_symbols(r, s->working, files, recording, e) &&
            run_write_gmon(r, s->working, recording, e);
 }
 
@@ -358,6 +360,7 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
 {
     struct run_recording one = {.request = r, .setting = s};
     struct recording recording = {0};
+    struct monitor_files files = {0};
     *result = (struct monitor_result){.status = EXIT_BAD, .cannot_run = true};
     if (!run_prepare_calls(&one, e))
         return false;
@@ -385,9 +388,11 @@ bool run_record(struct run_request *r, const struct run_setting *s, struct monit
         .control = one.counted.control,
         .dump = run_dump,
         .context = &one,
-        .events = &r->choices};
-    bool ok =
-        monitor_record(&options, &recording, result, e) && run_keep(&one, result, &recording, e);
+        .events = &r->choices,
+        .files = &files};
+    bool ok = monitor_record(&options, &recording, result, e) &&
+              run_keep(&one, result, &files, &recording, e);
+    monitor_files_close(&files);
     recording_deinit(&recording);
     return ok;
 }

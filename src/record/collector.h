@@ -297,4 +297,9 @@ void collector_delayed(struct collector *c, pid_t pid, pid_t tid, uint64_t from_
  * events, symbols of generated code. The collector can go on. */
 void collector_finish(struct collector *c, uint64_t end_ns, struct recording *out);
 
+/* The files of that recording's objects, as they were opened while programs ran, by number; NULL
+ * where there is none. The array is the caller's to free, as the files are to close. Nothing can be
+ * collected after. */
+struct object **collector_take_files(struct collector *c, size_t *len);
+
 #endif

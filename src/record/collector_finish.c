@@ -450,3 +450,13 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
     out->whole = c->whole;
     out->length_ns = end_ns > c->options.start_ns ? end_ns - c->options.start_ns : 0;
 }
+
+struct object **collector_take_files(struct collector *c, size_t *len)
+{
+    *len = c->images.all.len;
+    struct object **files = memory_zeroed(*len, sizeof *files);
+    for (uint32_t i = 0; i < *len; i++)
+        if (c->images.all.at[i]->object.kind == RECORDING_OBJECT_FILE)
+            files[i] = images_take_file(&c->images, i);
+    return files;
+}

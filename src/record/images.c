@@ -369,6 +369,17 @@ struct object *images_open(struct images *s, uint32_t number)
     return image->file;
 }
 
+/* Its unwind tables point into it. */
+struct object *images_take_file(struct images *s, uint32_t number)
+{
+    struct image *image = s->all.at[number];
+    struct object *file = image->file;
+    unwind_tables_free(image->tables);
+    image->tables = NULL;
+    image->file = NULL;
+    return file;
+}
+
 /* By the segment that the offset is in; segments are mapped by whole pages. */
 uint64_t images_link_address(struct images *s, uint32_t number, uint64_t offset)
 {

@@ -78,6 +78,10 @@ bool images_is_elf(const struct image_identity *id);
 /* Opens it, once; NULL if it cannot be had. The vDSO is read out of our own memory. */
 struct object *images_open(struct images *s, uint32_t image);
 
+/* Gives away the file that was opened of an image, or NULL; nothing of the image is unwound after.
+ */
+struct object *images_take_file(struct images *s, uint32_t image);
+
 /* Marks a file that has been opened and is no more where it was. */
 void images_look_again(struct images *s, uint32_t image);
 

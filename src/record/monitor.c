@@ -14,6 +14,7 @@
 #include "record/monitor.h"
 
 #include "base/file.h"
+#include "objfile/object.h"
 #include "record/arguments.h"
 #include "record/cgroup.h"
 #include "record/launch.h"
@@ -531,6 +532,14 @@ static void monitor_describe(struct monitor *m, struct recording *out)
 #define NO_CONTROL \
     "calls were not counted: no room for the file through which the program speaks to monarc"
 
+void monitor_files_close(struct monitor_files *f)
+{
+    for (size_t i = 0; i < f->len; i++)
+        object_close(f->at[i]);
+    memory_free(f->at);
+    *f = (struct monitor_files){0};
+}
+
 /* Everything that was taken is given back on every path: signals, mask, pipes, the launcher. */
 bool monitor_record(const struct monitor_options *o, struct recording *out,
                     struct monitor_result *result, struct err *e)
@@ -576,6 +585,8 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
         uint64_t end = m.has_ended ? m.program_end_ns : m.stop_ns;
         result->elapsed_ns = end - m.exec_ns;
         collector_finish(m.collector, end, out);
+        if (o->files)
+            o->files->at = collector_take_files(m.collector, &o->files->len);
     }
     if (m.control)
         control_free(m.control);

@@ -19,6 +19,16 @@ enum {
     MONITOR_SIGNAL = 128, /* + the signal's number */
 };
 
+/* The files of the recorded objects, by their numbers, as they were opened while the programs ran:
+ * whatever has become of their paths since, and in whichever container these lead to them. NULL:
+ * not to be had. */
+struct object;
+struct monitor_files {
+    struct object **at;
+    size_t len;
+};
+void monitor_files_close(struct monitor_files *f);
+
 /* What to record and how. Nothing of it is copied: it must live until monitor_record() returns. */
 struct monitor_options {
     char **argv;              /* the program; NULL: `pid` is attached to */
@@ -42,6 +52,7 @@ struct monitor_options {
     void (*dump)(void *context, const char *folder, const struct recording *so_far);
     void *context;
     const struct event_list *events;
+    struct monitor_files *files; /* gets them at the end; NULL: nobody wants them */
 };
 
 /* What became of the program and of the attempt to watch it. */

@@ -1,11 +1,11 @@
 /* Finding files by build-id, and putting what they say into recordings.
  *
- * Candidates for an object are the recorded path, with the separate debug file that belongs to it,
- * then FROM/.build-id/xx/yyy.debug and any ELF file below FROM, then what a debuginfod server has.
- * The first of those that know most is taken. Folders are walked once, and of each ELF file in
- * them the headers are read; links to folders are not followed, so that the walk ends. The network
- * is asked only if the caller wants that, through elfutils' libdebuginfod, which is loaded then,
- * and which keeps what it got in a cache of its own.
+ * A file that the recorder still has open is the object. Else candidates are the recorded path,
+ * with the separate debug file that belongs to it, then FROM/.build-id/xx/yyy.debug and any ELF
+ * file below FROM, then what a debuginfod server has. The first of those that know most is taken.
+ * Folders are walked once, and of each ELF file in them the headers are read; links to folders are
+ * not followed, so that the walk ends. The network is asked only if the caller wants that, through
+ * elfutils' libdebuginfod, which is loaded then, and which keeps what it got in a cache of its own.
  *
  * recorded_add_symbols() makes an excerpt of each object's file: the names, lines and inlined
  * functions at the addresses that were measured, some kilobytes instead of some hundred megabytes.
@@ -57,6 +57,8 @@ struct symbol_files {
     struct intern ids;
     VEC(struct symbol_file) found;
     struct debuginfod server;
+    struct object *const *held; /* by object of the recording that is completed */
+    size_t held_len;
     const char *trouble;
     struct err unread;
 };
@@ -176,6 +178,12 @@ struct symbol_files *symbol_files_new(const struct symbol_files_options *o, stru
     return f;
 }
 
+void symbol_files_hold(struct symbol_files *f, struct object *const *files, size_t len)
+{
+    f->held = files;
+    f->held_len = len;
+}
+
 void symbol_files_free(struct symbol_files *f)
 {
     if (!f)
@@ -243,6 +251,25 @@ static struct object *symbol_open_recorded(struct symbol_files *f, const struct 
     return file;
 }
 
+/* What `perf record` has copied of it, or what `perf archive` has packed and somebody unpacked:
+ * ~/.debug/.build-id/AB/CDEF.../elf. */
+static void symbol_try_kept(struct symbol_files *f, const struct recording_object *o,
+                            struct object **best)
+{
+    const char *home = getenv("HOME");
+    char hex[MOST_HEX + 1];
+    struct bytes id = symbol_recorded_id(o);
+    if (!home || id.len < 2)
+        return;
+    for (size_t i = 0; i < id.len; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id.at[i]);
+    for (size_t len = id.len; len; len = build_id_shorter(id, len))
+        symbol_try(f,
+                   arena_printf(&f->arena, "%s/.debug/.build-id/%.2s/%.*s/elf", home, hex,
+                                (int)(2 * len - 2), hex + 2),
+                   o, best);
+}
+
 struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,
                                  bool *is_other, struct err *why)
 {
@@ -254,6 +281,8 @@ struct object *symbol_files_open(struct symbol_files *f, const struct recording_
     for (size_t i = 0; i < f->found.len && number != INTERN_NONE; i++)
         if (f->found.at[i].id == number)
             symbol_try(f, f->found.at[i].path, o, &best);
+    if (!best)
+        symbol_try_kept(f, o, &best);
     bool is_whole = best && object_has_debug_info(best);
     const char *served = is_whole ? NULL : symbol_ask_server(f, o);
     if (served)
@@ -313,8 +342,14 @@ static void symbols_add(struct recording *r, const struct excerpt_needs *needs, 
     struct object *known = excerpts_open(r, object, &facts, NULL), *file = NULL;
     bool is_other, is_whole = known && facts.has_debug_info && !facts.ranges_left_out;
     struct err why = {0};
-    if (!is_whole)
+    struct object *held = object < files->held_len && !is_whole ? files->held[object] : NULL;
+    if (!is_whole && (!held || r->objects.at[object].build_id_bytes))
         file = symbol_files_open(files, &r->objects.at[object], &is_other, &why);
+    if (held && (!file || symbol_richness_of(held) >= symbol_richness_of(file))) {
+        object_close(file);
+        file = held;
+        why = (struct err){0};
+    }
     out->objects++;
     if (errno_hides_file(why.system) && !out->unread.system)
         out->unread = why;
@@ -339,7 +374,8 @@ static void symbols_add(struct recording *r, const struct excerpt_needs *needs, 
         out->first_without = out->first_without ? out->first_without : r->objects.at[object].path;
     }
     object_close(known);
-    object_close(file);
+    if (file != held)
+        object_close(file);
     arena_deinit(&scratch);
 }
 

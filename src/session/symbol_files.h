@@ -7,7 +7,8 @@
 #include "objfile/object.h"
 #include "profile/model/recording.h"
 
-/* In the order in which they are asked: where the file was, debug_dir, from, debuginfod. */
+/* In the order in which they are asked: where the file was, debug_dir, from, what perf keeps,
+ * debuginfod. */
 struct symbol_files_options {
     const char *debug_dir; /* folders with debug files, separated by ':'; NULL: none */
     const char *from;      /* a folder or file to search; NULL: none */
@@ -25,6 +26,10 @@ void symbol_files_free(struct symbol_files *f); /* NULL is fine */
  * another file in its place. *why: what opening the recorded one said, or an empty line. */
 struct object *symbol_files_open(struct symbol_files *f, const struct recording_object *o,
                                  bool *is_other, struct err *why);
+
+/* Files that are open already, by the numbers of a recording's objects, NULL where there is none:
+ * they are the objects, whatever lies under their paths now. They must stay open as long as *f. */
+void symbol_files_hold(struct symbol_files *f, struct object *const *files, size_t len);
 
 /* How much an object knows of itself: compares with that of others of the same build-id. */
 unsigned symbols_richness(enum object_symbol_source source, bool has_debug_info);
