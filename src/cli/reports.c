@@ -112,13 +112,13 @@ static bool flat_report(struct session *s, void *request, struct out *out, struc
                        "with 'monarc run'",
                        r->view.session.program);
     if (label)
-        shares_by_label(&table, &s->summary, &s->recorded.space, &s->functions, &s->recorded.choice,
-                        label, &s->arena);
+        shares_by_label(&table, &s->summary, &s->recorded.space, &s->functions,
+                        recorded_frames(&s->recorded), &s->recorded.choice, label, &s->arena);
     else if (r->by_process)
         shares_by_process(&table, &s->summary, &s->recorded.choice, &s->arena);
     else if (r->by_thread)
         shares_by_thread(&table, &s->summary, &s->recorded.space, &s->functions,
-                         &s->recorded.choice, &s->arena);
+                         recorded_frames(&s->recorded), &s->recorded.choice, &s->arena);
     else
         shares_by_object(&table, &s->summary, &s->recorded.space, &s->graph, &s->arena);
     size_t limit = r->view.rules.limit ? r->view.rules.limit : FUNCTIONS_OF_THREAD;

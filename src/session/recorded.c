@@ -159,21 +159,36 @@ static bool recorded_is_thread(const struct recording_thread *t, const char *wan
     return !strcmp(t->name, wanted) || (t->tid && !strcmp(number, wanted));
 }
 
-/* A phase lasts until the next one of its process; a region until its end. */
+/* A phase lasts until the next one of its process. */
 static uint64_t recorded_end_of_phase(const struct recording *r, size_t mark)
 {
     const struct recording_mark *from = &r->marks.at[mark];
     uint64_t end = UINT64_MAX;
     for (size_t i = 0; i < r->marks.len; i++) {
         const struct recording_mark *m = &r->marks.at[i];
-        bool ends = from->kind == 0
-                        ? m->kind == 0 && i != mark
-                        : m->kind == 2 && m->tid == from->tid && !strcmp(m->name, from->name);
         bool is_later = m->at_ns > from->at_ns || (m->at_ns == from->at_ns && i > mark);
-        if (ends && is_later && m->process == from->process && m->at_ns < end)
+        if (!m->kind && is_later && m->process == from->process && m->at_ns < end)
             end = m->at_ns;
     }
     return end;
+}
+
+/* A region lasts until its end, behind the ends of those of its name that began in it: regions nest
+ * in themselves where functions recurse. Marks of one thread stand in the order of time. */
+static uint64_t recorded_end_of_region(const struct recording *r, size_t mark)
+{
+    const struct recording_mark *from = &r->marks.at[mark];
+    size_t depth = 1;
+    for (size_t i = mark + 1; i < r->marks.len; i++) {
+        const struct recording_mark *m = &r->marks.at[i];
+        if (m->process != from->process || m->tid != from->tid || strcmp(m->name, from->name))
+            continue;
+        if (m->kind == 1)
+            depth++;
+        else if (m->kind == 2 && !--depth)
+            return m->at_ns;
+    }
+    return UINT64_MAX;
 }
 
 /* A window of time for each occurrence of the phase, cut to --from and --to. */
@@ -188,7 +203,9 @@ static bool recorded_choose_phase(struct recorded *r, const struct recorded_filt
         /* Kinds of marks: 0 a phase begins, 1 a region begins, 2 a region ends. */
         if (m->kind > 1 || strcmp(m->name, f->phase))
             continue;
-        struct recording_window w = {m->at_ns, recorded_end_of_phase(&r->recording, i), m->process};
+        uint64_t end = m->kind ? recorded_end_of_region(&r->recording, i)
+                               : recorded_end_of_phase(&r->recording, i);
+        struct recording_window w = {m->at_ns, end, m->process};
         w.from_ns = w.from_ns < limits.from_ns ? limits.from_ns : w.from_ns;
         w.to_ns = w.to_ns > limits.to_ns ? limits.to_ns : w.to_ns;
         windows[len++] = w;
@@ -377,9 +394,7 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
     return true;
 }
 
-/* The frames of nodes where inlined functions are named; NULL where nodes are one frame each, as
- * nothing was inlined or nobody asks. */
-static const struct call_frames *recorded_frames(const struct recorded *r)
+const struct call_frames *recorded_frames(const struct recorded *r)
 {
     return r->named.functions.len > r->named.first_inlined ? &r->named.frames : NULL;
 }

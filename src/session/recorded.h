@@ -134,6 +134,10 @@ MUST_CHECK bool recorded_resolve(struct recorded *r, const char *name,
                                  struct err *e);
 
 /* Adds to r->notes. */
+/* The frames of nodes where inlined functions are named; NULL where nodes are one frame each, as
+ * nothing was inlined or nobody asks. */
+const struct call_frames *recorded_frames(const struct recorded *r);
+
 void recorded_take_notes(struct recorded *r, bool has_calls);
 void recorded_close(struct recorded *r);
 

@@ -15,7 +15,7 @@ kinds and laws, and calls its main():
         subject.equal(sum(rows), whole, "by thread")   # raises Broken; return laws.NOTHING: nothing to judge
 
     TABLE.expect("parts_add_up", "series", "why the product does not keep it yet", 17, 23)
-    TABLE.keep("threads", 3, 99)          # numbers of inputs that failed once: they always run
+    TABLE.keep("parts_add_up", "threads", 3, 99)    # inputs of which the law failed once: they always run
 
 MONARC_PART=quick draws 30 inputs from MONARC_SEED, the same number of each kind as far as possible, and asks
 each about half of the laws that are of many kinds; slow draws up to 2,000, other ones each time, and begins
@@ -163,8 +163,8 @@ class Table:
         for kind in kinds.split():
             self.expected.append((law, kind, reason, numbers))
 
-    def keep(self, kind, *numbers):
-        self.kept += [(kind, number) for number in numbers]
+    def keep(self, law, kind, *numbers):
+        self.kept.append((law, kind, numbers))
 
     def is_expected(self, law, kind):
         return any((law, kind) == entry[:2] for entry in self.expected)
@@ -172,9 +172,9 @@ class Table:
     # What runs.
 
     def inputs(self, seed, count):
-        """Without end: those that are kept, then as many drawn ones as `count` says."""
+        """Those that are kept, then as many drawn ones as `count` says."""
         seen = set()
-        listed = self.kept + [(kind, number) for _, kind, _, numbers in self.expected for number in numbers]
+        listed = [(kind, number) for _, kind, numbers in self.listed() for number in numbers]
         for one in listed:
             if one not in seen:
                 seen.add(one)
@@ -186,9 +186,13 @@ class Table:
                 draw.shuffle(kinds)
             yield kinds[i % len(kinds)], draw.getrandbits(32)
 
+    def listed(self):
+        """(law, kind, numbers) of inputs that are kept and of those that fail."""
+        return self.kept + [(law, kind, numbers) for law, kind, _, numbers in self.expected]
+
     def chosen(self, seed, kind, number, share):
         """Names of the laws that an input is asked about: of one that is kept for a law, that one; None: all."""
-        kept = {law for law, of, _, numbers in self.expected if of == kind and number in numbers}
+        kept = {law for law, of, numbers in self.listed() if of == kind and number in numbers}
         if kept or share == 1:
             return kept or None
         draw = random.Random(f"{seed}:{kind}:{number}")

@@ -8,36 +8,21 @@ import said_laws  # noqa: F401
 import same_laws  # noqa: F401
 from table import TABLE
 
-expect = TABLE.expect
+expect, keep = TABLE.expect, TABLE.keep
 
-expect("base_of_itself", "inlined", "flat --base: one side by host, one by inlined function", 2414704344)
-expect("base_of_itself", "labels", "flat --base: one side by host, one by inlined function", 3915330231)
-expect("base_of_itself", "threads", "flat --base: one side by host, one by inlined function", 2309036831)
-expect("base_of_itself", "twins", "flat --base: one side by host, one by inlined function", 288185937)
-expect("base_of_itself", "events", "flat --base: one side by host, one by inlined function", 694576904)
-expect("base_of_itself", "series", "flat --base: one side by host, one by inlined function", 2950257618)
-expect("base_of_itself", "several", "flat --base: one side by host, one by inlined function", 2790574676)
 expect("callgrind_is_read_back", "inlined", "read back, inlined functions are called NAME [inlined]", 2414704344)
 expect("callgrind_is_read_back", "labels", "read back, inlined functions are called NAME [inlined]", 3915330231)
 expect("callgrind_is_read_back", "threads", "read back, inlined functions are called NAME [inlined]", 2309036831)
 expect("callgrind_is_read_back", "twins", "read back, inlined functions are called NAME [inlined]", 288185937)
 expect("callgrind_is_read_back", "events", "read back, inlined functions are called NAME [inlined]", 694576904)
 expect("callgrind_is_read_back", "several", "read back, inlined functions are called NAME [inlined]", 2790574676)
-expect("csv_is_json", "events", "an event's name with a comma breaks the first line of CSV", 694576904, 864250412)
-expect("diff_text_is_json", "waits", "diff prints a margin of -1000.0 where it has none", 945351221, 2652705572)
-expect("diff_text_is_json", "series", "diff prints a margin of -1000.0 where it has none", 1308606480, 726642251)
 expect("intervals_are_equal", "inlined", "lines and flat estimate the interval of one row apart", 472474763)
 expect("intervals_are_equal", "labels", "lines and flat estimate the interval of one row apart", 1325779232)
 expect("intervals_are_equal", "events", "lines and flat estimate the interval of one row apart", 694576904)
 expect("intervals_are_equal", "threads", "lines and flat estimate the interval of one row apart", 2309036831)
 expect("intervals_are_equal", "twins", "lines and flat estimate the interval of one row apart", 887652107)
-expect("labels_add_up", "labels", "--by-label gives the time of inlined functions to their hosts", 3915330231)
-expect("threads_add_up", "inlined", "--by-thread gives the time of inlined functions to their hosts", 2414704344)
-expect("threads_add_up", "events", "--by-thread gives the time of inlined functions to their hosts", 694576904)
-expect("threads_add_up", "threads", "--by-thread gives the time of inlined functions to their hosts", 2309036831)
-expect("threads_add_up", "twins", "--by-thread gives the time of inlined functions to their hosts", 887652107)
 expect("losses_are_said", "lossy", "the head of graph and lines leaves out what was lost", 3621941968)
-expect("regions_are_whole", "phases", "a region that nests in itself ends at its inner end", 1420932058)
+expect("order_of_operands", "several", "intervals take recordings for one run, whose order they have", 53856226)
 expect("resources_have_their_own", "waits", "locks of one name are one row, wherever they are", 719539222)
 expect("series_is_its_runs", "series", "of a merged recording, processes and events are sums beside means", 1652559293)
 expect("series_window_is_a_mean", "series", "--from of a series cuts the first run alone", 1652559293)
@@ -47,6 +32,25 @@ expect("store_is_flat", "threads", "the history rounds shares, and keeps one of 
 expect("store_is_flat", "lossy", "the history rounds shares, and keeps one of several rows of a name", 3617621027)
 expect("store_is_flat", "inlined", "the history rounds shares, and keeps one of several rows of a name", 3053316794)
 expect("store_is_flat", "twins", "the history rounds shares, and keeps one of several rows of a name", 288185937)
+
+# Mended.
+keep("base_of_itself", "inlined", 2414704344)
+keep("base_of_itself", "labels", 3915330231)
+keep("base_of_itself", "threads", 2309036831)
+keep("base_of_itself", "twins", 288185937)
+keep("base_of_itself", "events", 694576904)
+keep("base_of_itself", "series", 2950257618)
+keep("base_of_itself", "several", 2790574676)
+keep("csv_is_json", "events", 694576904, 864250412)
+keep("diff_text_is_json", "waits", 945351221, 2652705572)
+keep("diff_text_is_json", "series", 1308606480, 726642251)
+keep("labels_add_up", "labels", 3915330231)
+keep("threads_add_up", "inlined", 2414704344)
+keep("threads_add_up", "events", 694576904)
+keep("threads_add_up", "threads", 2309036831)
+keep("threads_add_up", "twins", 887652107)
+keep("regions_are_whole", "phases", 1420932058)
+
 
 if __name__ == "__main__":
     TABLE.main()

@@ -200,6 +200,7 @@ struct thread_node {
 /* What one thread ran, gathered stack by stack; emptied for the next thread. */
 struct thread_walk {
     const struct space *space;
+    const struct call_frames *frames; /* functions of nodes, inlined ones too; NULL: one a node */
     VEC(struct thread_node) all;
     uint32_t *row;           /* per function: its share of the thread at hand, plus one */
     uint32_t *stamp, stamps; /* per function: the stack it was last counted in */
@@ -214,23 +215,36 @@ static int shares_compare_threads(const void *left, const void *right)
     return (l->node > r->node) - (l->node < r->node);
 }
 
-/* Books a stack on each of its functions, on recursive ones once. */
+/* Books a stack's samples on a function, once however often it is on the stack. */
+static void shares_count_function(struct thread_walk *w, uint32_t function, double samples,
+                                  bool is_innermost)
+{
+    if (w->stamp[function] == w->stamps)
+        return;
+    w->stamp[function] = w->stamps;
+    if (!w->row[function]) {
+        vec_push(&w->shares, (struct thread_share){.function = function});
+        w->row[function] = (uint32_t)w->shares.len;
+    }
+    struct thread_share *share = &w->shares.at[w->row[function] - 1];
+    share->total += samples;
+    share->self += is_innermost ? samples : 0;
+}
+
+/* Books a stack on each of its functions, from the inside out: the innermost one has it itself. */
 static void shares_count_stack(struct thread_walk *w, const struct thread_node *at)
 {
     const struct space *s = w->space;
     w->stamps++;
     for (uint32_t node = at->node; node; node = s->recording->nodes.at[node].parent) {
-        uint32_t function = space_function_of(s, node);
-        if (space_is_cut(s, node) || w->stamp[function] == w->stamps)
+        if (space_is_cut(s, node))
             continue;
-        w->stamp[function] = w->stamps;
-        if (!w->row[function]) {
-            vec_push(&w->shares, (struct thread_share){.function = function});
-            w->row[function] = (uint32_t)w->shares.len;
-        }
-        struct thread_share *share = &w->shares.at[w->row[function] - 1];
-        share->total += at->samples;
-        share->self += node == at->node ? at->samples : 0;
+        uint32_t place = w->frames ? w->frames->place[node] : 0;
+        uint32_t first = w->frames ? w->frames->start[place] : 0;
+        uint32_t own = w->frames ? w->frames->start[place + 1] - first : 1;
+        for (uint32_t k = own; k-- > 0;)
+            shares_count_function(w, k ? w->frames->frame[first + k] : space_function_of(s, node),
+                                  at->samples, node == at->node && k == own - 1);
     }
 }
 
@@ -291,13 +305,14 @@ static void shares_collect(struct thread_walk *w, const struct recording_choice 
 
 /* Groups are numbers of values, 0 being none. */
 void shares_by_label(struct shares *t, const struct summary *s, const struct space *space,
-                     const struct functions *f, const struct recording_choice *c, const char *key,
-                     struct arena *a)
+                     const struct functions *f, const struct call_frames *frames,
+                     const struct recording_choice *c, const char *key, struct arena *a)
 {
     const struct recording *r = space->recording;
     struct arena scratch = {0};
     struct intern values = {0};
     struct thread_walk w = {.space = space,
+                            .frames = frames,
                             .row = ARENA_NEW(&scratch, uint32_t, f->len),
                             .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
     uint32_t *group = ARENA_NEW(&scratch, uint32_t, r->label_sets.len + 1);
@@ -328,11 +343,13 @@ void shares_by_label(struct shares *t, const struct summary *s, const struct spa
  * takes both. Threads that have ended without a sample are listed, too; a number of 0 stands for
  * several together, which are listed only if they have samples. */
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
-                      const struct functions *f, const struct recording_choice *c, struct arena *a)
+                      const struct functions *f, const struct call_frames *frames,
+                      const struct recording_choice *c, struct arena *a)
 {
     const struct recording *r = space->recording;
     struct arena scratch = {0};
     struct thread_walk w = {.space = space,
+                            .frames = frames,
                             .row = ARENA_NEW(&scratch, uint32_t, f->len),
                             .stamp = ARENA_NEW(&scratch, uint32_t, f->len)};
     size_t next = 0;

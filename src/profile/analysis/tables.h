@@ -10,6 +10,7 @@
 
 #include "profile/analysis/graph/graph.h"
 #include "profile/analysis/names.h"
+#include "profile/analysis/recording/call_tree.h"
 #include "profile/analysis/summary.h"
 
 /* --- the flat profile --------------------------------------------------------------------------
@@ -117,14 +118,15 @@ struct shares {
 /* By label: the samples with each value of a key, and what ran; one row is of those without it.
  *
  * By object: self samples and calls of its functions. By thread: its samples, and what it ran. By
- * process: its samples and CPU time. */
+ * process: its samples and CPU time. `frames` as in stacks_measure(). */
 void shares_by_object(struct shares *t, const struct summary *s, const struct space *space,
                       const struct graph *g, struct arena *a);
 void shares_by_thread(struct shares *t, const struct summary *s, const struct space *space,
-                      const struct functions *f, const struct recording_choice *c, struct arena *a);
+                      const struct functions *f, const struct call_frames *frames,
+                      const struct recording_choice *c, struct arena *a);
 void shares_by_label(struct shares *t, const struct summary *s, const struct space *space,
-                     const struct functions *f, const struct recording_choice *c, const char *key,
-                     struct arena *a);
+                     const struct functions *f, const struct call_frames *frames,
+                     const struct recording_choice *c, const char *key, struct arena *a);
 void shares_by_process(struct shares *t, const struct summary *s, const struct recording_choice *c,
                        struct arena *a);
 

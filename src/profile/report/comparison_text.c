@@ -161,7 +161,10 @@ static void comparison_times_text(struct out *out, const struct comparison_layou
     double factor = l->scale.factor;
     out_printf(out, "%8.*f %8.*f ", digits, factor * self->old, digits, factor * self->new);
     comparison_change_text(out, l, self);
-    out_printf(out, " %7.*f  ", digits, factor * self->margin);
+    if (self->margin >= 0)
+        out_printf(out, " %7.*f  ", digits, factor * self->margin);
+    else
+        out_printf(out, " %7s  ", "?");
     out_printf(out, "%6.2f %6.2f  ", 100 * row->self.old, 100 * row->self.new);
     if (!l->is_narrow)
         out_printf(out, "%8.*f %8.*f ", digits, factor * total->old, digits, factor * total->new);
@@ -302,9 +305,11 @@ static void markdown_time(struct out *out, const struct change *row,
     const char *bold = s->is_meant ? "**" : "";
     double factor = scale->factor;
     int digits = scale->digits;
-    out_printf(out, " %.*f | %.*f | %s%+.*f%s \302\261 %.*f | %.2f | %.2f |", digits,
-               factor * s->old, digits, factor * s->new, bold, digits, factor * (s->new - s->old),
-               bold, digits, factor * s->margin, 100 * row->self.old, 100 * row->self.new);
+    out_printf(out, " %.*f | %.*f | %s%+.*f%s", digits, factor * s->old, digits, factor * s->new,
+               bold, digits, factor * (s->new - s->old), bold);
+    if (s->margin >= 0)
+        out_printf(out, " \302\261 %.*f", digits, factor * s->margin);
+    out_printf(out, " | %.2f | %.2f |", 100 * row->self.old, 100 * row->self.new);
 }
 
 /* The whole run as a table of its own, above that of functions. */

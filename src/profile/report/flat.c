@@ -294,10 +294,10 @@ void flat_csv(struct out *out, const struct report_input *in)
                  {"unattributed", s->unattributed, s->unknown_callees}};
     struct csv_columns c;
     csv_columns_begin(&c, out, columns, FLAT_COLUMNS, CSV_COLUMNS);
-    for (size_t i = 0; i < s->others.len; i++) {
-        /* Names of events go into the head as they are: two commas in one would be two columns. */
-        out_printf(out, ",self_share of %s", s->others.at[i].name);
-    }
+    struct arena scratch = {0};
+    for (size_t i = 0; i < s->others.len; i++)
+        csv_str(&c.csv, arena_printf(&scratch, "self_share of %s", s->others.at[i].name));
+    arena_deinit(&scratch);
     for (int i = FLAT_BASE_SHARE; i < FLAT_COLUMNS && in->base; i++)
         if (columns[i].name)
             csv_str(&c.csv, columns[i].name);

@@ -148,7 +148,8 @@ void parts_make(struct parts *p, struct measurement *m)
             p->all.at[kept++] = p->all.at[i];
     }
     p->all.len = kept;
-    shares_by_thread(&t, &s->summary, &s->recorded.space, &s->functions, &s->recorded.choice, a);
+    shares_by_thread(&t, &s->summary, &s->recorded.space, &s->functions,
+                     recorded_frames(&s->recorded), &s->recorded.choice, a);
     take_shares(p, &t, PART_THREAD);
     shares_by_object(&t, &s->summary, &s->recorded.space, &s->graph, a);
     take_shares(p, &t, PART_OBJECT);

@@ -112,6 +112,9 @@ static void run_set_add_function(struct run_set *s, const struct analysed_run *r
     struct run_set_function *f = &s->functions[into];
     const struct graph_node *n = &recording->graph->nodes[from];
     const struct summary *summary = recording->summary;
+    const struct stacks *m = summary->measured;
+    /* As reports have it: the graph may have inlined time where its hosts are. */
+    double self = m ? m->self[from] : n->self;
     double total = summary->stacks ? summary->stacks->inclusive[from] : n->self + n->children;
     /* Time without a CPU is up to what else the machine did, and has a row of its own. */
     if (summary->stacks && summary->measured && summary->measured->ready_below)
@@ -121,11 +124,10 @@ static void run_set_add_function(struct run_set *s, const struct analysed_run *r
     f->most_calls = f->most_calls > calls ? f->most_calls : calls;
     f->calls += calls;
     f->runs++;
-    if (n->self == 0 && total == 0 && !calls)
+    if (self == 0 && total == 0 && !calls)
         return;
-    const struct stacks *m = summary->measured;
-    run_set_add_time(&f->self, summary, n->self,
-                     run_set_variance(summary, n->self, m ? m->self_error : NULL, from));
+    run_set_add_time(&f->self, summary, self,
+                     run_set_variance(summary, self, m ? m->self_error : NULL, from));
     run_set_add_time(&f->total, summary, total,
                      run_set_variance(summary, total, m ? m->inclusive_error : NULL, from));
     f->is_profiler = function_is_profiler(recording->graph->functions, from);
