@@ -191,6 +191,46 @@ static uint64_t recorded_end_of_region(const struct recording *r, size_t mark)
     return UINT64_MAX;
 }
 
+/* --- windows of a series
+ *
+ * Its runs follow each other in time, and a time that is asked for is one of each run's: --from 2
+ * is what came later than 2 s after the start of every run. */
+
+/* When a part began: its processes have the times of the sum. */
+static uint64_t recorded_part_begin(const struct recording *r, size_t part)
+{
+    uint32_t first = r->parts.at[part].process;
+    size_t end = part + 1 < r->parts.len ? r->parts.at[part + 1].process : r->processes.len;
+    uint64_t begin = part ? UINT64_MAX : 0;
+    for (size_t i = first; i < end; i++)
+        begin = r->processes.at[i].start_ns < begin ? r->processes.at[i].start_ns : begin;
+    return begin;
+}
+
+/* The window of a part that `w` is in a run alone, cut to the part. */
+static struct recording_window recorded_part_window(const struct recording *r, size_t part,
+                                                    struct recording_window w)
+{
+    uint64_t begin = recorded_part_begin(r, part);
+    uint64_t end = part + 1 < r->parts.len ? recorded_part_begin(r, part + 1) : UINT64_MAX;
+    w.from_ns = w.from_ns < end - begin ? begin + w.from_ns : end;
+    w.to_ns = w.to_ns < end - begin ? begin + w.to_ns : end;
+    return w;
+}
+
+/* One window, or one for each run of a series. */
+static void recorded_choose_window(struct recorded *r, struct recording_window w)
+{
+    const struct recording *recording = &r->recording;
+    size_t len = recording->parts.len ? recording->parts.len : 1;
+    struct recording_window *kept = ARENA_NEW(&r->arena, struct recording_window, len);
+    *kept = w;
+    for (size_t i = 0; i < recording->parts.len; i++)
+        kept[i] = recorded_part_window(recording, i, w);
+    r->choice.windows = kept;
+    r->choice.windows_len = len;
+}
+
 /* A window of time for each occurrence of the phase, cut to --from and --to. */
 static bool recorded_choose_phase(struct recorded *r, const struct recorded_filter *f,
                                   struct recording_window limits, struct err *e)
@@ -205,9 +245,12 @@ static bool recorded_choose_phase(struct recorded *r, const struct recorded_filt
             continue;
         uint64_t end = m->kind ? recorded_end_of_region(&r->recording, i)
                                : recorded_end_of_phase(&r->recording, i);
-        struct recording_window w = {m->at_ns, end, m->process};
-        w.from_ns = w.from_ns < limits.from_ns ? limits.from_ns : w.from_ns;
-        w.to_ns = w.to_ns > limits.to_ns ? limits.to_ns : w.to_ns;
+        struct recording_window w = {m->at_ns, end, m->process}, of = limits;
+        if (r->recording.parts.len)
+            of = recorded_part_window(&r->recording, recording_part_of(&r->recording, m->process),
+                                      limits);
+        w.from_ns = w.from_ns < of.from_ns ? of.from_ns : w.from_ns;
+        w.to_ns = w.to_ns > of.to_ns ? of.to_ns : w.to_ns;
         windows[len++] = w;
     }
     r->choice.windows = windows;
@@ -385,12 +428,8 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
         w.to_ns = (uint64_t)fmin(f->to * 1e9, 1e18);
     if (f->phase)
         return recorded_choose_phase(r, f, w, e);
-    if (!f->has_from && !f->has_to)
-        return true;
-    struct recording_window *kept = ARENA_NEW(&r->arena, struct recording_window, 1);
-    *kept = w;
-    r->choice.windows = kept;
-    r->choice.windows_len = 1;
+    if (f->has_from || f->has_to)
+        recorded_choose_window(r, w);
     return true;
 }
 

@@ -369,10 +369,15 @@ struct recording_cpu recording_cpu(const struct recording *r)
 
 uint64_t recording_peak_bytes(const struct recording *r)
 {
-    uint64_t most = 0;
-    for (size_t i = 0; i < r->processes.len; i++)
-        most = r->processes.at[i].peak_bytes > most ? r->processes.at[i].peak_bytes : most;
-    return most;
+    uint32_t runs = recording_count(r);
+    uint64_t sum = 0;
+    for (uint32_t run = 0, i = 0; run < runs; run++) {
+        uint64_t most = 0;
+        for (; i < r->processes.len && recording_part_of(r, i) == run; i++)
+            most = r->processes.at[i].peak_bytes > most ? r->processes.at[i].peak_bytes : most;
+        sum += most / runs;
+    }
+    return sum;
 }
 
 /* Each source may lack something: accounts the children that were not waited for, counters the

@@ -442,7 +442,7 @@ struct recording_cpu recording_cpu(const struct recording *r);
  * others the counters; or what the counter of all has, if that is more. */
 uint64_t recording_used_ns(const struct recording *r);
 
-/* The most memory that one process had resident; 0: not known. */
+/* The most memory that one process had resident, of a series in the mean run; 0: not known. */
 uint64_t recording_peak_bytes(const struct recording *r);
 
 /* What of it is in no account, far beyond what accounts and counters differ by: of children

@@ -456,6 +456,9 @@ void locks_text(struct out *out, const struct report_input *in)
     out_char(out, '\n');
     if (t->has_total)
         put_total(out, t);
+    uint32_t runs = t->summary->run ? recording_count(t->summary->run->recording) : 1;
+    if (runs > 1) /* a wait that came in one of them is none of the mean run's */
+        out_printf(out, "Runs     %" PRIu32 "; times, waits and bytes are sums over all\n", runs);
     if (!t->has_waits && !t->has_total)
         out_str(out, "\nNo waits were recorded. 'monarc run --off-cpu' records them.\n");
     else if (!t->len)
@@ -586,6 +589,7 @@ void locks_json(struct out *out, const struct report_input *in)
     struct json j = {.out = out};
     json_report_begin(&j, t->is_io ? "io" : "locks", t->summary);
     json_key(&j, "has_waits"), json_bool(&j, t->has_waits);
+    json_pair_u64(&j, "runs", t->summary->run ? recording_count(t->summary->run->recording) : 1);
     json_pair_double(&j, "waited_seconds", seconds(t->waited_ns));
     json_pair_double(&j, "ready_seconds", seconds(t->ready_ns));
     json_pair_double(&j, "seen_seconds", seconds(t->seen_ns));

@@ -291,6 +291,8 @@ void shares_json(struct out *out, const struct report_input *in)
             for (size_t k = 0; k < r->functions_len; k++) {
                 json_begin(&j, '{');
                 json_pair_function(&j, in->names, r->functions[k].function);
+                json_key(&j, "is_inlined");
+                json_bool(&j, in->names->functions->at[r->functions[k].function].is_inlined);
                 json_pair_double(&j, "self_samples", r->functions[k].self);
                 json_pair_double(&j, "total_samples", r->functions[k].total);
                 json_end(&j);

@@ -196,11 +196,11 @@ static void run_set_add_recording(struct run_set *s, const struct recording_summ
             run_set_add_total(s, r->events.at[i].name,
                               r->events.at[i].unit == RECORDING_UNIT_BYTES ? TOTAL_BYTES
                                                                            : TOTAL_COUNT,
-                              (double)recording_weight(r, i));
+                              (double)recording_weight(r, i) / (double)runs);
     if (recording_peak_bytes(r))
         run_set_add_total(s, "peak_memory", TOTAL_BYTES, (double)recording_peak_bytes(r));
     if (is_watched)
-        run_set_add_total(s, "processes", TOTAL_COUNT, from->processes);
+        run_set_add_total(s, "processes", TOTAL_COUNT, from->processes / (double)runs);
 }
 
 /* Adds what a run is as a whole; what all runs must have in common is kept while they do. */
