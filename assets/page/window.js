@@ -37,11 +37,18 @@ function pathsOfWindow(part) {
     return { ...page.profile.paths, self };
 }
 
-/* The function of each node that is none of an inlined one: what the table of functions counts. */
+/* Whether inlined functions have times of their own, as the table of functions has them of the whole. */
+function namesInlined() {
+    const { kind, measured } = page.functions;
+    return kind.slice(0, measured).includes(KIND.inlined);
+}
+
+/* The function of each node that the table of functions counts: its own, or where inlined code is a part of its
+ * hosts, the one that it was inlined into. */
 function symbolsOf(tree) {
-    const symbol = new Int32Array(tree.len).fill(-1);
+    const symbol = new Int32Array(tree.len).fill(-1), named = namesInlined();
     for (let i = 1; i < tree.len; i++)
-        symbol[i] = page.functions.kind[tree.fn[i]] === KIND.inlined ? symbol[tree.parent[i]] : tree.fn[i];
+        symbol[i] = !named && page.functions.kind[tree.fn[i]] === KIND.inlined ? symbol[tree.parent[i]] : tree.fn[i];
     return symbol;
 }
 
@@ -64,11 +71,12 @@ function walkTree(tree, enter, leave) {
 
 function measureWindow(tree) {
     const f = page.functions, symbol = symbolsOf(tree), arcs = new Map();
+    const isHosted = node => symbol[node] !== tree.fn[node]; /* a part of the function around it */
     const self = new Float64Array(f.measured), total = new Float64Array(f.measured);
     const open = new Int32Array(f.name.length);
     const arcOf = node => {
         const from = symbol[tree.parent[node]], to = symbol[node];
-        if (from < 0 || f.kind[tree.fn[node]] === KIND.inlined)
+        if (from < 0 || isHosted(node))
             return null;
         const key = from * f.name.length + to;
         if (!arcs.has(key))
@@ -78,7 +86,7 @@ function measureWindow(tree) {
     const openArcs = new Map(); /* callee -> arcs to it on the way */
     const enter = node => {
         const fn = symbol[node], arc = arcOf(node);
-        if (f.kind[tree.fn[node]] !== KIND.inlined && open[fn]++ === 0 && fn < f.measured)
+        if (!isHosted(node) && open[fn]++ === 0 && fn < f.measured)
             total[fn] += tree.total[node];
         if (arc && arc.open++ === 0) {
             arc.total += tree.total[node];
@@ -92,7 +100,7 @@ function measureWindow(tree) {
     };
     const leave = node => {
         const fn = symbol[node], arc = arcOf(node);
-        if (f.kind[tree.fn[node]] !== KIND.inlined)
+        if (!isHosted(node))
             open[fn]--;
         if (arc && --arc.open === 0)
             openArcs.set(fn, openArcs.get(fn).filter(known => known !== arc));

@@ -467,8 +467,11 @@ static bool store_number_names(const struct store *s, const struct store_run *ru
 }
 
 /* After sorting, the entries of a block are next to each other: a blob is collected, and written
- * when the next entry is of another block. Of two values of one name, as damaged profiles have,
- * the first is kept: a slot stands in a blob once. */
+ * when the next entry is of another block.
+ *
+ * Functions of one name in one object, as static ones of two files or the inlined and the other
+ * code of one, have one series, their sum: a name is all that a history knows them by. Of two
+ * sources of one name, as damaged coverage has, the first is kept. */
 static bool store_blocks(const struct store *s, const struct store_run *run, int64_t id,
                          struct err *e)
 {
@@ -480,12 +483,17 @@ static bool store_blocks(const struct store *s, const struct store_run *run, int
     bool ok = q && store_number_names(s, run, numbered, e);
     if (run->len)
         qsort(numbered, run->len, sizeof *numbered, store_by_name);
-    for (size_t i = 0; ok && i < run->len; i++) {
+    for (size_t i = 0, end; ok && i < run->len; i = end) {
         int64_t block = block_of(run->kind, numbered[i].name);
-        bool is_last = i + 1 == run->len || block_of(run->kind, numbered[i + 1].name) != block;
-        if (!i || numbered[i].name != numbered[i - 1].name)
-            blob_add(&w, run->kind, (uint32_t)(numbered[i].name % STORE_SLOTS), numbered[i].value);
-        if (!is_last)
+        struct store_value sum = *numbered[i].value;
+        for (end = i + 1; end < run->len && numbered[end].name == numbered[i].name; end++) {
+            const struct store_value *more = numbered[end].value;
+            sum.self += more->self;
+            sum.error = hypot(sum.error, more->error);
+            sum.total += more->total;
+        }
+        blob_add(&w, run->kind, (uint32_t)(numbered[i].name % STORE_SLOTS), &sum);
+        if (end < run->len && block_of(run->kind, numbered[end].name) == block)
             continue;
         s->api.bind_int64(q, 1, block);
         s->api.bind_int64(q, 2, id);

@@ -234,7 +234,8 @@ bool store_series_read(struct store *s, const struct store_query *query, struct 
 
 /* --- runs, whole ------------------------------------------------------------------------------ */
 
-/* Sums of all functions over the runs of a commit. Arrays rather than maps: numbers of names
+/* Sums of all functions over the runs of a commit; an entry that is the mean of a series has the
+ * weight of its runs, as in a trend. Arrays rather than maps: numbers of names
  * have no gaps, and a run has most of them. Two doubles a name are 80 KB for 5,000 functions.
  * Amounts are as in the file, in ns or events, and not yet divided by the number of runs. */
 struct store_sums {
@@ -250,15 +251,17 @@ struct store_sums {
 static bool store_sum_commit(struct store *s, const struct store_query *query, const char *commit,
                              struct store_sums *sums, struct err *e)
 {
-    sqlite3_stmt *runs = store_prepare(
-        s,
-        "SELECT r.total, r.total_error FROM runs r JOIN commits c ON c.id = r.commit_id WHERE"
-        " c.name = ?1 AND r.kind = 0 AND r.program = ?2 AND r.event = ?3",
-        e);
+    sqlite3_stmt *runs =
+        store_prepare(s,
+                      "SELECT r.total, r.total_error, r.runs FROM runs r JOIN commits c ON c.id = "
+                      "r.commit_id WHERE"
+                      " c.name = ?1 AND r.kind = 0 AND r.program = ?2 AND r.event = ?3",
+                      e);
     sqlite3_stmt *blocks = store_prepare(
         s,
-        "SELECT b.block, b.data FROM runs r JOIN commits c ON c.id = r.commit_id JOIN blocks b ON"
-        " b.run = r.id WHERE c.name = ?1 AND r.kind = 0 AND r.program = ?2 AND r.event = ?3",
+        "SELECT b.block, b.data, r.runs FROM runs r JOIN commits c ON c.id = r.commit_id JOIN"
+        " blocks b ON b.run = r.id WHERE c.name = ?1 AND r.kind = 0 AND r.program = ?2 AND r.event "
+        "= ?3",
         e);
     sqlite3_stmt *both[] = {runs, blocks};
     for (int i = 0; i < 2 && both[i]; i++) {
@@ -268,17 +271,19 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
     }
     while (runs && store_next(s, runs, e)) {
         double total = s->api.column_double(runs, 0), error = s->api.column_double(runs, 1);
-        if (!isfinite(total) || !isfinite(error)) {
+        uint32_t weight = (uint32_t)s->api.column_int64(runs, 2);
+        if (!isfinite(total) || !isfinite(error) || !weight) {
             err_in(e, s->path, "damaged: a run of '%s' has no total", commit);
             break;
         }
-        sums->total += total;
-        sums->total_variance += error * error;
-        sums->runs++;
+        sums->total += total * weight;
+        sums->total_variance += error * error * weight * weight;
+        sums->runs += weight;
     }
     while (blocks && store_next(s, blocks, e)) {
         struct bytes blob = {s->api.column_blob(blocks, 1), (size_t)s->api.column_bytes(blocks, 1)};
         struct cursor in = cursor_over(blob, "");
+        double weight = (double)s->api.column_int64(blocks, 2);
         struct store_value v;
         uint32_t slot;
         while (blob.at && store_blob_next(&in, STORE_PROFILE, &slot, &v)) {
@@ -287,8 +292,8 @@ static bool store_sum_commit(struct store *s, const struct store_query *query, c
             size_t name = (size_t)s->api.column_int64(blocks, 0) / 2 * STORE_SLOTS + slot;
             if (name >= sums->len)
                 continue;
-            sums->self[name] += v.self;
-            sums->variance[name] += v.error * v.error;
+            sums->self[name] += v.self * weight;
+            sums->variance[name] += v.error * v.error * weight * weight;
         }
     }
     s->api.finalize(runs);

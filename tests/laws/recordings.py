@@ -21,14 +21,8 @@ expect("intervals_are_equal", "labels", "lines and flat estimate the interval of
 expect("intervals_are_equal", "events", "lines and flat estimate the interval of one row apart", 694576904)
 expect("intervals_are_equal", "threads", "lines and flat estimate the interval of one row apart", 2309036831)
 expect("intervals_are_equal", "twins", "lines and flat estimate the interval of one row apart", 887652107)
-expect("losses_are_said", "lossy", "the head of graph and lines leaves out what was lost", 3621941968)
 expect("order_of_operands", "several", "intervals take recordings for one run, whose order they have", 53856226)
 expect("resources_have_their_own", "waits", "locks of one name are one row, wherever they are", 719539222)
-expect("store_is_flat", "plain", "the history rounds shares, and keeps one of several rows of a name", 3454786064)
-expect("store_is_flat", "threads", "the history rounds shares, and keeps one of several rows of a name", 148038838)
-expect("store_is_flat", "lossy", "the history rounds shares, and keeps one of several rows of a name", 3617621027)
-expect("store_is_flat", "inlined", "the history rounds shares, and keeps one of several rows of a name", 3053316794)
-expect("store_is_flat", "twins", "the history rounds shares, and keeps one of several rows of a name", 288185937)
 
 # Mended.
 keep("base_of_itself", "inlined", 2414704344)
@@ -50,6 +44,15 @@ keep("regions_are_whole", "phases", 1420932058)
 keep("series_is_its_runs", "series", 1652559293)
 keep("series_window_is_a_mean", "series", 1652559293)
 keep("series_waits_are_sums", "series", 2791364737)
+keep("losses_are_said", "lossy", 3621941968)
+keep("store_is_flat", "plain", 3454786064)
+keep("store_is_flat", "threads", 148038838)
+keep("store_is_flat", "lossy", 3617621027)
+keep("store_is_flat", "inlined", 3053316794)
+keep("store_is_flat", "twins", 288185937)
+keep("page_window_is_flat", "twins", 887652107)
+keep("page_window_is_flat", "inlined", 472474763, 3053316794)
+keep("commit_is_the_mean_of_its_runs", "series", 2950257618)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,7 @@ static void comparison_times_text(struct out *out, const struct comparison_layou
     double factor = l->scale.factor;
     out_printf(out, "%8.*f %8.*f ", digits, factor * self->old, digits, factor * self->new);
     comparison_change_text(out, l, self);
+    /* Below 0 it is not known, as of time that waited for a CPU. */
     if (self->margin >= 0)
         out_printf(out, " %7.*f  ", digits, factor * self->margin);
     else

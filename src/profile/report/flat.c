@@ -294,6 +294,7 @@ void flat_csv(struct out *out, const struct report_input *in)
                  {"unattributed", s->unattributed, s->unknown_callees}};
     struct csv_columns c;
     csv_columns_begin(&c, out, columns, FLAT_COLUMNS, CSV_COLUMNS);
+    /* Names of events may have commas: perf's `cache-misses/period=100,name=x/` is one column. */
     struct arena scratch = {0};
     for (size_t i = 0; i < s->others.len; i++)
         csv_str(&c.csv, arena_printf(&scratch, "self_share of %s", s->others.at[i].name));

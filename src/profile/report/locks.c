@@ -457,7 +457,9 @@ void locks_text(struct out *out, const struct report_input *in)
     if (t->has_total)
         put_total(out, t);
     uint32_t runs = t->summary->run ? recording_count(t->summary->run->recording) : 1;
-    if (runs > 1) /* a wait that came in one of them is none of the mean run's */
+    /* Of a series, other reports have the mean run. Here are sums: waits are few, each is a fact of
+     * one run, and a third of a wait would say nothing. */
+    if (runs > 1)
         out_printf(out, "Runs     %" PRIu32 "; times, waits and bytes are sums over all\n", runs);
     if (!t->has_waits && !t->has_total)
         out_str(out, "\nNo waits were recorded. 'monarc run --off-cpu' records them.\n");

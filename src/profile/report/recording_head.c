@@ -255,6 +255,21 @@ static void recording_text_parallelism(struct out *out, const struct recording_s
     out_str(out, "\n");
 }
 
+/* What is lost of which nobody knows how much time it was: no account shows it. */
+static void recording_text_unmeasured(struct out *out, const struct recording_summary *s)
+{
+    const char *before = "Lost     ";
+    for (size_t i = 0; i < s->recording->losses.len && !s->chosen; i++) {
+        const struct recording_loss *l = &s->recording->losses.at[i];
+        if (l->kind == RECORDING_LOST_OTHER || l->ns || !l->count)
+            continue;
+        out_printf(out, "%s%" PRIu64 " times: ", before, l->count);
+        text_name(out, l->text);
+        out_char(out, '\n');
+        before = "         ";
+    }
+}
+
 /* For the second and later reports on one recording. Less than 95 % accounted for brings the whole
  * account back. */
 void recording_caveats_text(struct out *out, const struct recording_summary *s)
@@ -263,6 +278,8 @@ void recording_caveats_text(struct out *out, const struct recording_summary *s)
     recording_text_parts(out, s);
     if (recording_percent(s->accounted_ns, s->cpu_ns) < MOST_OF_IT)
         recording_text_cpu(out, s);
+    else
+        recording_text_unmeasured(out, s);
     recording_text_stacks(out, s);
     recording_text_parallelism(out, s);
 }

@@ -291,6 +291,7 @@ void shares_json(struct out *out, const struct report_input *in)
             for (size_t k = 0; k < r->functions_len; k++) {
                 json_begin(&j, '{');
                 json_pair_function(&j, in->names, r->functions[k].function);
+                /* Inlined code and the other code of one function have a row each. */
                 json_key(&j, "is_inlined");
                 json_bool(&j, in->names->functions->at[r->functions[k].function].is_inlined);
                 json_pair_double(&j, "self_samples", r->functions[k].self);
