@@ -52,7 +52,7 @@ keep("store_is_flat", "inlined", 3053316794)
 keep("store_is_flat", "twins", 288185937)
 keep("page_window_is_flat", "twins", 887652107)
 keep("page_window_is_flat", "inlined", 472474763, 3053316794)
-keep("commit_is_the_mean_of_its_runs", "series", 2950257618)
+keep("commit_is_the_mean_of_its_runs", "series", 2950257618, 1308606480)
 
 
 if __name__ == "__main__":
