@@ -437,7 +437,7 @@ static bool blame_is_same(const struct bytes *a, const struct bytes *b)
 static void blame_match_middle(const struct bytes *then, size_t n, const struct bytes *now,
                                size_t m, uint32_t first, uint32_t *match)
 {
-    if (!n || !m || n > MATCH_PAIRS_MAX / m)
+    if (n > MATCH_PAIRS_MAX / m)
         return;
     struct arena scratch = {0};
     enum { SAME, SKIP_THEN, SKIP_NOW };
@@ -486,7 +486,7 @@ void blame_match(struct blame *b, struct bytes source)
         match.at[m - 1 - tail] = (uint32_t)(n - 1 - tail);
         tail++;
     }
-    if (m > head + tail)
+    if (m > head + tail && n > head + tail)
         blame_match_middle(b->texts.at + head, n - head - tail, now.at + head, m - head - tail,
                            (uint32_t)head, match.at + head);
     uint32_t nobody = (uint32_t)b->commits.len;

@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         vec_push(&before, b.lines.at[i]);
         for (size_t k = 0; k < b.texts.at[i].len; k++)
             vec_push(&text, b.texts.at[i].at[k]);
+        vec_push(&text, '\r'); /* one is no part of a line's text */
         vec_push(&text, '\n');
     }
     blame_match(&b, (struct bytes){text.at, text.len});
