@@ -269,11 +269,20 @@ static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t ad
                       images_link_address(&c->images, m->image, offset));
 }
 
+/* Whether user registers are those of another program: in the midst of an exec the kernel has
+ * mapped the new one and still has the registers of the old one's system call, whose code is
+ * nowhere. */
+static bool sample_is_of_before_exec(struct sample_walk *w, uint64_t pc)
+{
+    return w->sample->where == COLLECTOR_IN_KERNEL && !sample_mapping(w, pc);
+}
+
 /* Whether a frame of a chain is one: where a function does not keep the frame pointer, the kernel
  * takes what it finds for a return address. */
 static bool sample_is_frame(struct sample_walk *w, uint32_t i)
 {
-    return !i || sample_mapping(w, w->sample->chain->user[i] - 1);
+    uint64_t address = w->sample->chain->user[i];
+    return i ? sample_mapping(w, address - 1) != NULL : !sample_is_of_before_exec(w, address);
 }
 
 /* A chain tells return addresses, which belong to the call before them; the first address is where
@@ -318,6 +327,12 @@ static struct collector_place sample_stack(struct sample_walk *w)
                                  .module_at = sample_module,
                                  .read = sample_read,
                                  .context = w};
+    if (sample_is_of_before_exec(w, s->registers->pc)) {
+        uint32_t nothing =
+            tally_node(&c->tally, RECORDING_ROOT, c->cut,
+                       c->options.no_stacks ? RECORDING_CUT_NO_STACK : RECORDING_CUT_BROKEN);
+        return (struct collector_place){nothing, nothing, !c->options.no_stacks, false};
+    }
     uint32_t most = c->tally.nodes.len < NODES_FOR_ALL ? MOST_FRAMES : FEW_FRAMES;
     uint32_t len = 0;
     if (c->options.no_stacks)
