@@ -177,10 +177,15 @@ def series_is_a_mean(subject):
 
 @law("series")
 def series_window_is_a_mean(subject):
-    """A window of a series is the mean of that window in its runs."""
-    at = f"{subject.random.randint(1, subject.world.slices - 1) * made.SLICE / 1e9:.3f}"
+    """A window of a series is the mean of that window in its runs, and of their samples."""
+    world, slices = subject.world, subject.random.randint(1, subject.world.slices - 1)
+    at = f"{slices * made.SLICE / 1e9:.3f}"
     for option in "--from", "--to":
-        subject.equal(of_series(subject, option, at), per_run(subject, option, at), f"{option} {at}")
+        found, truth = of_series(subject, option, at), collections.Counter()
+        subject.equal(found, per_run(subject, option, at), f"{option} {at}")
+        for name, weight in world.own([s for s in world.of_event() if (s.slice >= slices) == (option == "--from")]):
+            truth[name] += weight * PERIOD / 1e9 / len(subject.heaps)
+        subject.equal(sum(found.values()), sum(w for name, w in truth.items() if name), f"{option} {at}, all")
 
 
 @law("series")
