@@ -204,7 +204,7 @@ void text_markdown(struct out *out, const char *value)
         }
         if (strchr("\\`*_{}[]<>#|~&", *value))
             out_char(out, '\\');
-        n = shown_length((const uint8_t *)value, strlen(value));
+        n = shown_length((const uint8_t *)value, strnlen(value, 4));
         if (n)
             out_bytes(out, value, n);
         else
