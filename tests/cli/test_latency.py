@@ -158,7 +158,7 @@ class Latency(Case):
         run = self.job(slice=10 * MS, length=995 * MS)
         run.sample([(self.demo, WORK)], 10)
         run.sample([(self.demo, WORK)], 10, slice=99, weight=5 * MS)
-        for at, kind in (0, 1), (40, 1), (60, 2), (980, 1), (1000, 2):   # the first two end at 60
+        for at, kind in (0, 1), (40, 1), (50, 2), (60, 2), (980, 1), (1000, 2):   # the first ends at 60
             run.marks.append((at * MS, kind, 0, 7, "part"))
         _, numbers, _ = self.rows("--phase", "part")
         self.assertAlmostEqual(sum(numbers.values()), 0.075)

@@ -103,7 +103,7 @@ static void a_program_is_looked_at_and_does_not_notice(void **state)
     struct ptrace_places *p = ptrace_places_new(RATE);
     assert_non_null(p);
     ptrace_places_child(p, seen.child);
-    ptrace_places_begin(p, seen.child, seen.child);
+    ptrace_places_begin(p, seen.child, seen.child, 0);
     uint32_t sent = 0;
     while (seen.calls < ENOUGH || seen.users < ENOUGH) {
         kill(seen.child, SIGWINCH); /* which it ignores: a traced thread is woken for it */

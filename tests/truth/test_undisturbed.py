@@ -218,6 +218,10 @@ class Undisturbed:
                     _, recorded = self.assert_same([program, "10"])
                     self.assertIn("heap-buffer-overflow", recorded.stderr)
 
+    def test_traced_by_its_own(self):
+        bare, _ = self.assert_same([self.state, "traced"])
+        self.assertEqual(bare.stdout, "refused: 0\n")
+
     def test_set_user_id(self):
         """It has its rights, whatever of it is recorded. As root, who has them all, nothing is to see."""
         if not self.before or self.before[0] != "setpriv":

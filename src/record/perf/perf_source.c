@@ -201,7 +201,7 @@ static void perf_forked(struct perf_source *s, const struct perf_record *r)
     if (s->waits)
         waits_fork(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     if (s->places)
-        ptrace_places_begin(s->places, (pid_t)r->pid, (pid_t)r->tid);
+        ptrace_places_begin(s->places, (pid_t)r->pid, (pid_t)r->tid, (pid_t)r->parent_pid);
     if (!s->is_prompt)
         request_short_slice();
     s->is_prompt = true;
@@ -583,7 +583,7 @@ static void perf_make_places(struct perf_source *s)
     s->source.stops_apart = s->places != NULL;
     if (s->places && s->options.is_attached && proc_list_threads(s->options.program, &tids))
         for (size_t i = 0; i < tids.at.len; i++)
-            ptrace_places_begin(s->places, s->options.program, tids.at.at[i]);
+            ptrace_places_begin(s->places, s->options.program, tids.at.at[i], 0);
     vec_free(&tids.at);
 }
 

@@ -117,7 +117,7 @@ const char *ptrace_conflict_text(const char *path, bool is_started, bool *may_tr
 
 /* For the program that a process has just executed. Files are known by inode and time of change: a
  * script may start thousands of the same. */
-static enum ptrace_conflict conflict_of(struct traced_files *known, pid_t pid)
+enum ptrace_conflict ptrace_conflict_of(struct traced_files *known, pid_t pid)
 {
     char path[PATH_BYTES];
     struct stat file;
@@ -146,7 +146,7 @@ void traced_files_deinit(struct traced_files *known)
 bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
-    enum ptrace_conflict why = conflict_of(&s->files, pid);
+    enum ptrace_conflict why = ptrace_conflict_of(&s->files, pid);
     if (why == TRACED_TRACER) {
         t->process->is_watched = true;
         collector_lose(s->collector, RECORDING_LOST_OTHER, WATCHED, 1, 0);

@@ -69,6 +69,9 @@ struct ptrace_places {
     bool is_last;            /* no rest goes on: looking ends */
     double in_kernel;        /* share of looks, of late */
     uint32_t looks, refusals;
+    /* Of the monitor alone. */
+    struct traced_files files;
+    struct map left_alone; /* processes that are never stopped */
 };
 
 /* --- what was seen --------------------------------------------------------------------------- */
@@ -270,9 +273,28 @@ void ptrace_places_child(struct ptrace_places *p, pid_t child)
     atomic_store(&p->child, child);
 }
 
-void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid)
+static bool places_is_left_alone(const struct ptrace_places *p, pid_t pid)
+{
+    const uint32_t *known = map_find(&p->left_alone, (uint64_t)pid, 0);
+    return known && *known;
+}
+
+/* Decides about a process that begins, or executes another program. What a program that may trace
+ * has started is its to trace, and is left alone, too. */
+static void places_decide(struct ptrace_places *p, pid_t pid, pid_t before)
+{
+    bool is_left =
+        places_is_left_alone(p, before) || ptrace_conflict_of(&p->files, pid) != TRACED_WELL;
+    *map_at(&p->left_alone, (uint64_t)pid, 0, 0, NULL) = is_left;
+}
+
+void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t parent)
 {
     struct ptrace_threads *threads = &p->looker.threads;
+    if (pid == tid)
+        places_decide(p, pid, parent);
+    if (places_is_left_alone(p, pid))
+        return;
     pthread_mutex_lock(&p->lock);
     struct ptrace_thread *t = ptrace_threads_find(threads, tid);
     if (t) /* the number has come again */
@@ -289,7 +311,7 @@ void ptrace_places_exec(struct ptrace_places *p, pid_t pid)
     pthread_mutex_lock(&p->lock);
     ptrace_threads_remove_others(&p->looker.threads, pid, 0);
     pthread_mutex_unlock(&p->lock);
-    ptrace_places_begin(p, pid, pid);
+    ptrace_places_begin(p, pid, pid, pid);
 }
 
 void ptrace_places_end(struct ptrace_places *p, pid_t tid)
@@ -335,6 +357,8 @@ void ptrace_places_free(struct ptrace_places *p)
     (void)!write(p->end, &one, sizeof one); /* cannot fail: the count is 0 */
     pthread_join(p->thread, NULL);
     close(p->end);
+    traced_files_deinit(&p->files);
+    map_deinit(&p->left_alone);
     ptrace_threads_deinit(&p->looker.threads);
     vec_free(&p->looker.running);
     vec_free(&p->seen.at);

@@ -1,5 +1,7 @@
 /* Where a program is in the kernel, for those who may sample user code alone: beside perf events,
- * threads that run are stopped for a moment, at random times, and looked at.
+ * threads that run are stopped for a moment, at random times, and looked at. Programs that may trace
+ * others, have a leak checker or rights of their files are never stopped, nor is what they start
+ * (ptrace_conflict.c).
  *
  * It says places, not amounts: which part of all looks met a thread in a system call, in which one
  * and with what stack. A thread is traced from being chosen to having been looked at, some 50
@@ -22,8 +24,9 @@ struct ptrace_places *ptrace_places_new(uint32_t rate);
 /* The process that the caller waits for. */
 void ptrace_places_child(struct ptrace_places *p, pid_t child);
 
-/* What to look at: a new thread, another program in a process, and the end of a thread. */
-void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid);
+/* What to look at: a new thread and the process that made it (0: it was there
+ * before), another program in a process, and the end of a thread. */
+void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t parent);
 void ptrace_places_exec(struct ptrace_places *p, pid_t pid);
 void ptrace_places_end(struct ptrace_places *p, pid_t tid);
 

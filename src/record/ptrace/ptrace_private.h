@@ -197,6 +197,7 @@ void ptrace_observe_end(struct ptrace_source *s, struct ptrace_thread *t);
 /* --- ptrace_conflict.c ----------------------------------------------------------------------- */
 
 void traced_files_deinit(struct traced_files *known);
+enum ptrace_conflict ptrace_conflict_of(struct traced_files *known, pid_t pid);
 
 /* Right after an exec. true: the process is not traced any more, and `t` is gone. A program that
  * may trace others is watched from now on. */

@@ -392,7 +392,7 @@ static void resource_of_file_lock(struct waits_resource *out, pid_t pid,
                                   const struct waits_look *look, bool is_flock)
 {
     char line[256];
-    struct file_lock wanted, had;
+    struct file_lock wanted = {0}, had = {0};
     int owner;
     if (!resource_link(pid, (int)look->arguments[0], out->name))
         return;

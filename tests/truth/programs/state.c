@@ -15,9 +15,11 @@
 #include <sys/epoll.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -312,6 +314,35 @@ static void orphan(void)
     printf("an orphan is %s\n", whose);
 }
 
+/* Its child traces it, again and again, as leak checkers and debuggers do. */
+static void traced(void)
+{
+    int ready[2], refused = 0, status = 0;
+    if (pipe(ready))
+        exit(90);
+    pid_t tracer = fork();
+    if (!tracer) {
+        char byte;
+        pid_t parent = getppid();
+        if (read(ready[0], &byte, 1) != 1)
+            _exit(90);
+        for (int i = 0; i < 20000; i++) {
+            refused += ptrace(PTRACE_SEIZE, parent, 0, 0) != 0;
+            ptrace(PTRACE_INTERRUPT, parent, 0, 0);
+            waitpid(parent, NULL, __WALL);
+            ptrace(PTRACE_DETACH, parent, 0, 0);
+        }
+        _exit(refused > 100 ? 100 : refused);
+    }
+    prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
+    if (write(ready[1], "", 1) != 1)
+        exit(90);
+    while (!waitpid(tracer, &status, WNOHANG))
+        for (int i = 0; i < 1000; i++)
+            syscall(SYS_getppid);
+    printf("refused: %d\n", WEXITSTATUS(status));
+}
+
 static APART void crash_here(volatile int *p)
 {
     *p = 1;
@@ -334,6 +365,8 @@ int main(int argc, char **argv, char **environment)
         pending(argv[0]);
     else if (!strcmp(how, "orphan"))
         orphan();
+    else if (!strcmp(how, "traced"))
+        traced();
     else if (!strcmp(how, "crash"))
         crash_here((int *)0x1234);
     else if (!strcmp(how, "signal"))

@@ -3,6 +3,7 @@
  * registers them. Counts what its arguments say: registers.c N, then how it ends. */
 #include <monarc/cover.h>
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
