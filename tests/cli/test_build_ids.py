@@ -89,6 +89,7 @@ class BuildIds(unittest.TestCase):
     def names(self, *operands, status=0):
         done = monarc("flat", "--all", "--json", *operands, cwd=self.dir, env={"HOME": str(self.dir)})
         self.assertEqual(done.returncode, status, done.stderr)
+        self.said = done.stderr
         return re.findall(r'"name": ?"([^"]*)"', done.stdout.decode())
 
     def ids_of(self, recording):
@@ -135,7 +136,8 @@ class BuildIds(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             (self.dir / "found").mkdir(exist_ok=True)
             shutil.copy(program, self.dir / "found/other-name")
-            self.assertIn("hot", self.names("--symbols", self.dir / "found", merged))
+            self.assertIn("hot", self.names("--symbols", self.dir / "found", merged),
+                          (build_id.hex(), how, self.said, monarc("info", merged).stdout))
             done = monarc("symbols", "--from", self.dir / "found", merged, cwd=self.dir)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("hot", self.names(merged))
