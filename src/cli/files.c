@@ -427,10 +427,25 @@ static bool merge(const struct merge_request *request, char *const *paths, size_
     return ok;
 }
 
+/* A new file may be read by those alone who may read all that it is made of. */
+static void hide_as_inputs(char *const *paths, size_t len)
+{
+    mode_t hidden = umask(0);
+    for (size_t i = 0; i < len; i++) {
+        struct stat st;
+        if (!stat(paths[i], &st))
+            hidden |= ~st.st_mode & (S_IRGRP | S_IROTH);
+    }
+    hidden |= hidden & S_IRGRP ? S_IXGRP : 0;
+    hidden |= hidden & S_IROTH ? S_IXOTH : 0;
+    umask(hidden);
+}
+
 /* Inputs are read before the output is begun, so that it may be one of them. Profiles of clang and
  * rustc go their own way: reading and summing them is done by several threads. */
 static int merge_files(struct merge_request *r, char *const *paths, size_t len, struct err *e)
 {
+    hide_as_inputs(paths, len);
     if (is_source_profile(paths[0])) {
         r->source.output = r->output;
         return source_files_run(&r->source, r->to || r->llvm.has_container, paths, len, e);
@@ -698,6 +713,8 @@ static int convert_run(const struct command *self, int argc, char **argv, struct
     int status = end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
     bool is_many = r.blocks.program != NULL; /* inputs, added up as blocks of a program */
     bool has_blocks = r.blocks.adds_calls || r.blocks.maps.maps.len || r.blocks.debug_dir;
+    if (end == OPTIONS_READ)
+        hide_as_inputs(operands.at, operands.len);
     if (end == OPTIONS_READ && (!r.output || operands.len < 1 || (operands.len > 1 && !is_many)))
         err_set(e, "convert needs -o FILE and one input; see 'monarc convert --help'");
     else if (end == OPTIONS_READ && is_many)

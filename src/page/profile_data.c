@@ -280,7 +280,7 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
         if (!object || !function_has_code(&f->at[i]) ||
             (row >= r->measured
                  ? !(path = f->at[i].file)
-                 : !object_line(object, function_link_address(f, i), &path, &line[row])))
+                 : !function_place(f, i, object, &path, &line[row])))
             continue;
         if (row >= r->measured)
             line[row] = f->at[i].line;

@@ -97,6 +97,18 @@ static const struct object_symbol *waits_variable(struct object *o, uint64_t add
     return best;
 }
 
+/* Where in a variable a lock begins, by the word that is waited at: arrays and structures have
+ * several. Of a condition variable (48 bytes) and a lock for readers and writers (56), two words
+ * within it are waited at in turn; in C's libraries they share 8 aligned bytes. */
+static uint64_t waits_lock_begin(const struct recording_resource *r, const struct object_symbol *s,
+                                 uint64_t word)
+{
+    enum { WORDS_BYTES = 8, CONDITION_BYTES = 48, RWLOCK_BYTES = 56 };
+    if (r->kind != RECORDING_RESOURCE_FUTEX)
+        return word;
+    return s->size == CONDITION_BYTES || s->size == RWLOCK_BYTES ? 0 : word & -(uint64_t)WORDS_BYTES;
+}
+
 /* Gives a resource in memory its name, and says where it is if it is shared. */
 static void waits_name(struct collector *c, uint32_t process, struct recording_resource *r)
 {
@@ -115,8 +127,9 @@ static void waits_name(struct collector *c, uint32_t process, struct recording_r
     uint64_t code = images_link_address(&c->images, m.code.image, m.code.offset);
     uint64_t link = r->address - m.code.start + code;
     const struct object_symbol *s = o ? waits_variable(o, link) : NULL;
-    if (s && r->address > s->address && link - s->address >= 64 && link != s->address)
-        r->name = arena_printf(&c->arena, "%s+0x%" PRIx64, s->name, link - s->address);
+    uint64_t within = s ? waits_lock_begin(r, s, link - s->address) : 0;
+    if (within)
+        r->name = arena_printf(&c->arena, "%s+0x%" PRIx64, s->name, within);
     else if (s)
         r->name = arena_copy(&c->arena, s->name, strlen(s->name));
 }

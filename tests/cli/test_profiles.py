@@ -163,6 +163,24 @@ class Merge(Case):
         self.assertEqual(read_gmon(a.read_bytes())[1], {(1, 2): 24})
         self.assertEqual([p.name for p in self.dir.iterdir()], ["a"])
 
+    def test_private_inputs_make_private_files(self):
+        """Whoever may not read all inputs may not read what they become, folders and parts of them included."""
+        own, open_to_all = (self.gmon(name, [(1, 2, 3)], [1, 2]) for name in ("own", "open"))
+        open_to_all.chmod(0o644)
+        for mode, wanted in (0o600, 0o600), (0o640, 0o640), (0o644, 0o644):
+            own.chmod(mode)
+            for command in ("merge", open_to_all, own), ("convert", "--to", "gmon0", own):
+                made = self.dir / "made"
+                monarc(*command, "-o", made, umask=0o022)
+                self.assertEqual(made.stat().st_mode & 0o777, wanted, command)
+                made.unlink()
+        run = run_file.Run()
+        run.write(self.dir / "r")
+        (self.dir / "r").chmod(0o700)
+        monarc("merge", "-o", self.dir / "sum", self.dir / "r", self.dir / "r", umask=0o022)
+        self.assertEqual((self.dir / "sum").stat().st_mode & 0o777, 0o700)
+        self.assertEqual((self.dir / "sum/monarc.side").stat().st_mode & 0o777, 0o600)
+
     def test_streams(self):
         a = self.gmon("a", [(1, 2, 3)])
         done = monarc("merge", "-o", "-", a, "-", a, input=a.read_bytes())

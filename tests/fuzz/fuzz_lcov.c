@@ -118,13 +118,14 @@ static bool has_odd_functions(const struct coverage_table *t, bool is_lcov2)
 
 static bool has_control(const char *name)
 {
-    for (; *name; name++)
-        if ((unsigned char)*name < ' ' || *name == 0x7f)
+    size_t len = strlen(name), n;
+    for (size_t i = 0; i < len; i += n)
+        if (!(n = shown_length((const uint8_t *)name + i, len - i)))
             return true;
     return false;
 }
 
-/* Control bytes of names become `?`: two names may become one. */
+/* Control bytes of names become `?`: two names may become one, or change their order. */
 static bool has_control_bytes(const struct tracefile *trace)
 {
     bool has = false;

@@ -86,6 +86,27 @@ uint32_t functions_find(const struct functions *f, uint64_t address)
     return address_index_find(&f->index, address);
 }
 
+bool function_place(const struct functions *f, uint32_t function, struct object *o,
+                    const char **file, uint32_t *line)
+{
+    enum { MOST_FRAMES = 64 };
+    const struct function *at = &f->at[function];
+    struct object_frame frames[MOST_FRAMES];
+    *file = at->is_inlined ? at->file : NULL;
+    *line = at->is_inlined ? at->line : 0;
+    if (at->is_inlined || !o)
+        return *line != 0;
+    uint64_t address = function_link_address(f, function);
+    bool is_known = object_line(o, address, file, line) && *line;
+    size_t depth = is_known ? object_frames(o, address, frames, MOST_FRAMES) : 0;
+    if (depth > 1 && depth < MOST_FRAMES && frames[depth - 1].file) {
+        *file = frames[depth - 1].file;
+        *line = frames[depth - 1].line;
+    }
+    *file = is_known ? *file : NULL;
+    return is_known;
+}
+
 void functions_locate(struct functions *f, struct object *o)
 {
     if (f->is_located)

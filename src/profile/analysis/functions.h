@@ -136,6 +136,12 @@ void functions_native(struct functions *f, struct object *o, struct arena *a);
 /* The name of an unwind table's range, with the file's: `[0x4a30] (cc1)`. */
 const char *function_range_name(uint64_t address, const char *file, struct arena *a);
 
+/* Where a function is: the line of its first instruction; if that is code of another one, inlined,
+ * the line that this was inlined into. Of an inlined function, its lowest measured line in its own
+ * file. False: unknown. */
+bool function_place(const struct functions *f, uint32_t function, struct object *o,
+                    const char **file, uint32_t *line);
+
 /* Fills file and line of every function from the object's debug information, once. Code without a
  * line counts as code without a file, as in GNU gprof. */
 void functions_locate(struct functions *f, struct object *o);

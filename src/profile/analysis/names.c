@@ -137,10 +137,8 @@ void names_tell_apart(struct names *n, struct object *const *objects, const bool
         bool is_asked = at->is_static && !at->is_made &&
                         (count[f->name_order[i]] > 1 || at->has_namesake) &&
                         (!is_shown || is_shown[i]) && objects[at->object];
-        if (!is_asked ||
-            !object_line(objects[at->object], function_link_address(f, i), &n->file[i], &line) ||
-            !line)
-            n->file[i] = NULL;
+        if (is_asked)
+            function_place(f, i, objects[at->object], &n->file[i], &line);
     }
     arena_deinit(&scratch);
 }
@@ -219,7 +217,7 @@ void filter_locate(struct filter *f, struct functions *functions, struct object 
         struct function *at = &functions->at[i];
         struct object *object = function_has_code(at) ? objects[at->object] : NULL;
         if (object && !at->line)
-            object_line(object, function_link_address(functions, i), &at->file, &at->line);
+            function_place(functions, i, object, &at->file, &at->line);
         at->file = at->line ? at->file : NULL;
     }
     /* A function ends where the next one of its file begins. */

@@ -99,7 +99,8 @@ static bool bsd_read_header(struct reading *r, bool is_44, struct header *h)
     h->ncnt = cursor_u32(in);
     uint32_t version = is_44 ? cursor_u32(in) : 0;
     if (is_44) {
-        h->range.rate = cursor_u32(in);
+        uint32_t rate = cursor_u32(in); /* FreeBSD's pmcstat writes 0 */
+        h->range.rate = rate ? rate : r->default_rate;
         h->counter_bits = (int32_t)cursor_u32(in);
         cursor_take(in, SPARE_BYTES);
     }

@@ -367,6 +367,8 @@ static void put_lock(struct out *out, const struct locks *t, const struct lock *
     out_char(out, ' ');
     if (lock->name) {
         text_name(out, lock->name);
+        if (lock->twin)
+            out_printf(out, " #%" PRIu32, lock->twin + 1);
     } else {
         if (lock->objects > 1)
             out_printf(out, "(%" PRIu32 " of them) ", lock->objects);

@@ -88,27 +88,14 @@ bool measurement_lines(struct measurement *m)
     return m->has_lines = true;
 }
 
-/* The line that the function has where it begins. If that is code of another one, inlined, its
- * first instruction is not where people look for it: then the line that this was inlined into. */
 bool measurement_place(const struct measurement *m, uint32_t function, const char **file,
                        uint32_t *line)
 {
-    enum { MOST_FRAMES = 64 };
     const struct session *s = &m->session;
     const struct function *f = &s->functions.at[function];
     struct object *object = session_object(s, f->object);
-    struct object_frame frames[MOST_FRAMES];
-    if (!object || !function_has_code(f))
-        return false;
-    uint64_t address = function_link_address(&s->functions, function);
-    if (!object_line(object, address, file, line) || !*file)
-        return false;
-    size_t depth = object_frames(object, address, frames, MOST_FRAMES);
-    if (depth > 1 && depth < MOST_FRAMES && frames[depth - 1].file) {
-        *file = frames[depth - 1].file;
-        *line = frames[depth - 1].line;
-    }
-    return true;
+    return object && function_has_code(f) &&
+           function_place(&s->functions, function, object, file, line);
 }
 
 /* --- an older profile ------------------------------------------------------------------------- */

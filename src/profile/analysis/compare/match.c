@@ -50,9 +50,8 @@ void identities_of(struct identities *ids, const struct functions *f, struct obj
                                 .is_made = at->is_made,
                                 .build = identity_build(f, i)};
         struct object *object = objects && function_has_code(at) ? objects[at->object] : NULL;
-        if (object && object_line(object, function_link_address(f, i), &id->file, &id->line) &&
-            !id->line)
-            id->file = NULL;
+        if (object)
+            function_place(f, i, object, &id->file, &id->line);
     }
 }
 

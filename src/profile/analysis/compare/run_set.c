@@ -386,7 +386,7 @@ void run_set_add_lines(struct run_set *s, struct lines_table *t, const struct li
         struct object *object = f->is_made ? NULL : from->objects[f->object];
         const char *file;
         if (name != INTERN_NONE && object &&
-            object_line(object, function_link_address(from->functions, i), &file, &line))
+            function_place(from->functions, i, object, &file, &line))
             first.line.at[name] = line;
     }
     ids.len = t->functions.len;

@@ -280,7 +280,9 @@ static struct standard_error significance_error_measured(const struct amount *ol
         old, factor * significance_amount_variance(old, level, floor));
     double w = significance_side_error_squared(
         new, factor * significance_amount_variance(new, level, floor));
-    return (struct standard_error){sqrt(o + w), own + lent};
+    /* The recorder's part of small peaks is one constant in a series, and another in the next. */
+    double constant = kind == NOISE_MEMORY ? floor * floor : 0;
+    return (struct standard_error){sqrt(o + w + 2 * constant), own + lent};
 }
 
 /* Few runs know their spread badly, so that three could say less than one of which it is assumed.

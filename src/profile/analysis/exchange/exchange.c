@@ -101,15 +101,13 @@ static struct exchange_function exchange_describe(const struct exchange_build *m
                                   .object = from->object,
                                   .is_inlined = number >= m->in->first_inlined};
     if (f.is_inlined) {
-        f.file = from->file;
-        f.line = from->line;
+        function_place(all, number, NULL, &f.file, &f.line);
         return f;
     }
     struct object *file = from->object < m->in->objects_len ? m->in->objects[from->object] : NULL;
     f.address = from->start;
-    if (file && function_has_code(from) &&
-        !object_line(file, function_link_address(all, number), &f.file, &f.line))
-        f.file = NULL, f.line = 0;
+    if (function_has_code(from))
+        function_place(all, number, file, &f.file, &f.line);
     return f;
 }
 

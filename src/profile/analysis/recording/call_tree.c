@@ -93,9 +93,13 @@ static uint32_t inlined_function(struct inlining *m, const struct place *p,
                                                 .last = p->address,
                                                 .name = name,
                                                 .file = frame->file,
+                                                .line = frame->line,
                                                 .is_function = true,
                                                 .is_inlined = true,
                                                 .object = object});
+    struct function *at = &m->inlined.at[found];
+    if (frame->file && at->file && !strcmp(frame->file, at->file) && frame->line < at->line)
+        at->line = frame->line;
     return m->in->functions->len + found;
 }
 

@@ -279,6 +279,32 @@ static void locks_find_same(struct locks_making *m)
     map_deinit(&at);
 }
 
+/* Two variables or files of one name are two: which of them each is, in the order of addresses (of
+ * files: inodes) of their process. Both words of a condition variable are one. */
+static void locks_number_names(struct locks_making *m)
+{
+    enum { WORDS_BYTES = 8 };
+    const struct recording *r = m->in->recording;
+    struct keyed *order = ARENA_NEW(m->arena, struct keyed, r->resources.len + 1);
+    struct map last = {0}; /* name and process -> address and number of the last one */
+    size_t len = 0;
+    m->twin = ARENA_NEW(m->arena, uint32_t, r->resources.len + 1);
+    for (uint32_t i = 0; i < r->resources.len; i++)
+        if (locks_has_name(&r->resources.at[i]))
+            order[len++] = (struct keyed){r->resources.at[i].address / WORDS_BYTES, i};
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++) {
+        const struct recording_resource *one = &r->resources.at[order[i].item];
+        uint64_t name = hash_bytes(one->name, strlen(one->name));
+        bool is_new;
+        uint32_t *before = map_at(&last, name, one->process, order[i].item, &is_new);
+        bool is_same = !is_new && r->resources.at[*before].address / WORDS_BYTES == order[i].key;
+        m->twin[order[i].item] = is_new ? 0 : m->twin[*before] + !is_same;
+        *before = order[i].item;
+    }
+    map_deinit(&last);
+}
+
 /* What a resource is that is waited for in a stack. Memory may have been used for something else
  * before: what the library's functions say of a word goes first. */
 static uint32_t locks_resource(const struct locks_making *m, uint32_t resource, uint32_t stack)
@@ -306,8 +332,9 @@ uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stac
     /* Hashes of 64 bits stand for names: two of one file have the same one with a chance of next
      * to nothing. In memory that is shared, the name is the mapping's, and the address within it
      * tells locks apart. */
-    uint64_t key =
-        is_named ? hash_bytes(r->name, strlen(r->name)) + (is_shared ? r->address : 0) : function;
+    uint32_t twin = is_named && !is_shared ? m->twin[resource] : 0;
+    uint64_t key = is_named ? hash_bytes(r->name, strlen(r->name)) + (is_shared ? r->address : twin)
+                            : function;
     uint32_t row = map_index(&m->row_of, map_two(kind, is_named), key, m->rows.len, &is_new);
     if (is_new) {
         const char *name = is_named ? locks_demangled(m, r->name) : NULL;
@@ -316,6 +343,7 @@ uint32_t locks_row_with(struct locks_making *m, uint32_t resource, uint32_t stac
         vec_push(&m->rows, ((struct lock_making){.kind = kind,
                                                  .row = {.kind = KINDS[kind].name,
                                                          .name = name,
+                                                         .twin = twin,
                                                          .function = function,
                                                          .is_lock = KINDS[kind].is_lock,
                                                          .is_shared = is_shared}}));
@@ -569,6 +597,7 @@ void locks_make(struct locks *out, const struct locks_input *in, struct arena *a
     vec_push(&m.frames, ((struct lock_frame){NO_FUNCTION, 0}));
     locks_sum_waits(out, in);
     locks_find_same(&m);
+    locks_number_names(&m);
     locks_add_chains(&m);
     locks_add_short_waits(&m, out);
     if (in->is_io)

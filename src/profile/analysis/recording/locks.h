@@ -50,6 +50,7 @@ struct lock_holder {
 struct lock {
     const char *kind;   /* "mutex", "file" ... */
     const char *name;   /* of the variable or file, demangled; NULL: none */
+    uint32_t twin;      /* how many other things of its name are before it: told as `NAME #2` */
     uint32_t function;  /* no name: where it was waited for; or NO_FUNCTION */
     uint32_t objects;   /* how many things that are */
     bool is_lock;       /* somebody holds it, as far as such locks say who */

@@ -49,6 +49,7 @@ struct locks_making {
     VEC(struct lock_frame) frames; /* [0] is none */
     struct map frame_of;           /* caller and function -> frame */
     struct map same_stack;         /* innermost frame and call -> stack */
+    uint32_t *twin;                /* resource -> how many of its name are before it */
     uint32_t *same;                /* resource -> one at the same place that says more, or itself */
     struct map stack_of;           /* node -> stack */
     struct map row_of, step_of, waiter_of, transfer_of;
