@@ -278,9 +278,8 @@ static void profile_place_data(struct json *j, const struct page_rows *r,
         struct object *object = row == UINT32_MAX ? NULL : r->profile->objects[f->at[i].object];
         const char *path = NULL;
         if (!object || !function_has_code(&f->at[i]) ||
-            (row >= r->measured
-                 ? !(path = f->at[i].file)
-                 : !function_place(f, i, object, &path, &line[row])))
+            (row >= r->measured ? !(path = f->at[i].file)
+                                : !function_place(f, i, object, &path, &line[row])))
             continue;
         if (row >= r->measured)
             line[row] = f->at[i].line;

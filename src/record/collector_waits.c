@@ -106,7 +106,8 @@ static uint64_t waits_lock_begin(const struct recording_resource *r, const struc
     enum { WORDS_BYTES = 8, CONDITION_BYTES = 48, RWLOCK_BYTES = 56 };
     if (r->kind != RECORDING_RESOURCE_FUTEX)
         return word;
-    return s->size == CONDITION_BYTES || s->size == RWLOCK_BYTES ? 0 : word & -(uint64_t)WORDS_BYTES;
+    return s->size == CONDITION_BYTES || s->size == RWLOCK_BYTES ? 0
+                                                                 : word & -(uint64_t)WORDS_BYTES;
 }
 
 /* Gives a resource in memory its name, and says where it is if it is shared. */

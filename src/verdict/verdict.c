@@ -151,6 +151,21 @@ static const char *verdict_amount(struct verdict *v, const struct total_change *
     return arena_printf(&v->arena, "%.1f MB", value / 1e6);
 }
 
+/* What it takes to see a growth beyond what is allowed: margins shrink with the root of the runs.
+ */
+static const char *verdict_unseen(struct verdict *v, const struct total_change *t,
+                                  const struct comparison *c, double allowed)
+{
+    enum { MOST_RUNS = 1000 };
+    double runs = c->old->runs < c->new->runs ? c->old->runs : c->new->runs;
+    double times = t->difference.margin / allowed, needed = ceil(runs * times * times);
+    const char *text = arena_printf(&v->arena, "%s: %s", t->label, t->text);
+    if (!(needed < MOST_RUNS))
+        return text;
+    return arena_printf(&v->arena, "%s; about %.0f runs a side would show growth beyond the limit",
+                        text, fmax(needed, 3));
+}
+
 /* The old amount may grow by a part of itself and by a fixed amount on top. The chance is that of
  * growth beyond what is allowed, not of growth at all. */
 static void verdict_whole(struct verdict *v, const struct rules *rules, const struct comparison *c,
@@ -169,6 +184,11 @@ static void verdict_whole(struct verdict *v, const struct rules *rules, const st
     double allowed = t->old * rule->limit / 100 + rule->absolute;
     double chance = difference_growth_chance(&t->difference, allowed);
     bool has_failed = t->new - t->old > allowed &&chance < 1 - rules->confidence;
+    double margin = t->difference.margin;
+    if (!has_failed && margin > allowed && t->new - t->old + margin > allowed) {
+        verdict_lacks(v, rules, w->kind, true, verdict_unseen(v, t, c, allowed));
+        return;
+    }
     struct verdict_case judged = {.status = has_failed ? CASE_FAILED : CASE_PASSED,
                                   .rule = rule_names[w->kind],
                                   .subject = has_failed ? verdict_copy(v, t->label) : NULL,
@@ -327,7 +347,10 @@ static void verdict_time(struct verdict *v, const struct rules *rules, const str
         verdict_time_failed(v, c, rows[i], verdict_rule(rules, kind, c, rows[i]), chances[i]);
         failed++;
     }
-    verdict_summary(v, rules, kind, judged, failed, without);
+    if (judged && !asked)
+        verdict_lacks(v, rules, kind, true, "too few samples of every function that it is about");
+    else
+        verdict_summary(v, rules, kind, judged, failed, without);
     arena_deinit(&scratch);
 }
 

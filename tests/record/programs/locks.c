@@ -153,6 +153,10 @@ static void *chain_outer(void *unused)
     return unused;
 }
 
+static struct pair {
+    pthread_mutex_t first, second;
+} g_pair = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+
 /* Holds a mutex for 0.4 s, and one that waits for it. */
 static void *mutex_holder(void *mutex)
 {
@@ -496,6 +500,9 @@ int main(int argc, char **argv)
             pthread_mutex_t *mutex = calloc(1, sizeof *mutex);
             RUN(mutex, mutex_holder, mutex_waiter);
         }
+    } else if (!strcmp(what, "pair")) {
+        RUN(&g_pair.first, mutex_holder, mutex_waiter);
+        RUN(&g_pair.second, mutex_holder, mutex_waiter);
     } else if (!strcmp(what, "children")) {
         return wait_for_children();
     } else if (!strcmp(what, "processes") && argc > 2) {
