@@ -1,7 +1,7 @@
 /* Where a program is in the kernel, for those who may sample user code alone: beside perf events,
- * threads that run are stopped for a moment, at random times, and looked at. Programs that may trace
- * others, have a leak checker or rights of their files are never stopped, nor is what they start
- * (ptrace_conflict.c).
+ * threads that run are stopped for a moment, at random times, and looked at. Programs that may
+ * trace others, have a leak checker or rights of their files are never stopped, nor is what they
+ * start (ptrace_conflict.c).
  *
  * It says places, not amounts: which part of all looks met a thread in a system call, in which one
  * and with what stack. A thread is traced from being chosen to having been looked at, some 50
