@@ -1,32 +1,29 @@
 /* Looks at where a program is in the kernel: what they tell, and what the program notices of them,
- * which is nothing. A child reads from a device that never has less, and computes; it counts what
- * it did, and its reads that were not whole. */
+ * which is nothing. The program is looked_at.c; this one, which has ptrace() in its code, would be
+ * left alone. */
 #include "stub_collector.h"
 
 #include "record/ptrace/ptrace_places.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "looked_at.h"
+
 #if defined(__x86_64__)
 
-enum { PIECE = 4 << 20, RATE = 1000, ENOUGH = 12 };
+enum { RATE = 1000, ENOUGH = 12 };
 
-/* In memory that both have. */
-static struct shared {
-    volatile uint32_t rounds, signals, wrong;
-} * shared;
+static struct looked_at *shared;
 
 static struct {
     pid_t child;
@@ -52,32 +49,6 @@ void collector_probe(struct collector *c, const struct collector_sample *s,
     seen.users += !is_call;
 }
 
-static void count(int number)
-{
-    (void)number;
-    shared->signals++;
-}
-
-/* Signals come between reads: one that was handled within would cut it by right. */
-static _Noreturn void child(void)
-{
-    static uint8_t bytes[PIECE];
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int zero = open("/dev/zero", O_RDONLY);
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, SIGUSR1);
-    signal(SIGUSR1, count);
-    for (;;) {
-        sigprocmask(SIG_BLOCK, &one, NULL);
-        shared->wrong += read(zero, bytes, sizeof bytes) != sizeof bytes;
-        sigprocmask(SIG_UNBLOCK, &one, NULL);
-        for (volatile int i = 0; i < 2000000; i++)
-            ;
-        shared->rounds++;
-    }
-}
-
 static void nap(void)
 {
     nanosleep(&(struct timespec){0, 2 * 1000 * 1000}, NULL);
@@ -94,10 +65,16 @@ static void a_program_is_looked_at_and_does_not_notice(void **state)
 {
     (void)state;
     int status;
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int memory = memfd_create("shared", 0);
+    assert_int_equal(ftruncate(memory, sizeof *shared), 0);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     assert_true(shared != MAP_FAILED);
-    if (!(seen.child = fork()))
-        child();
+    if (!(seen.child = fork())) {
+        dup2(memory, LOOKED_AT_MEMORY);
+        execl(LOOKED_AT, "looked_at", (char *)NULL);
+        _exit(127);
+    }
+    close(memory);
     await_rounds(1);
     struct collector *c = stub_collector_new(stderr);
     struct ptrace_places *p = ptrace_places_new(RATE);
