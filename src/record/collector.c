@@ -572,6 +572,7 @@ void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns)
     uint64_t forgotten = tally_forget(&c->tally, forgotten_is_of, &of);
     if (forgotten && c->events.at[0].unit == RECORDING_UNIT_NS)
         collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1, forgotten);
+    collector_waits_forget(c, of.process);
     c->inner.at[of.process].not_before_ns = at_ns;
 }
 

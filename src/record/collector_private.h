@@ -181,6 +181,7 @@ void collector_labels_free(struct collector *c);
 
 /* Gives what was waited for to the run. */
 void collector_waits_finish(struct collector *c, struct recording *out);
+void collector_waits_forget(struct collector *c, uint32_t process); /* at its own request */
 void collector_waits_free(struct collector *c);
 
 #endif

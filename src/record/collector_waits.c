@@ -295,6 +295,32 @@ size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
     return len;
 }
 
+void collector_waits_forget(struct collector *c, uint32_t process)
+{
+    for (size_t i = 0; i < c->steps.len; i++) {
+        const struct recording_link *first = &c->steps.at[i];
+        while (first->parent != RECORDING_NONE)
+            first = &c->steps.at[first->parent];
+        struct recording_link *s = &c->steps.at[i];
+        if (c->threads.at[first->thread].process == process)
+            s->ns = s->waits = s->error = s->single = 0;
+    }
+    for (size_t i = 0; i < c->transfers.len; i++) {
+        struct recording_transfer *t = &c->transfers.at[i];
+        if (c->threads.at[t->thread].process != process)
+            continue;
+        *(t->is_write ? &c->transferred.written : &c->transferred.read) -= t->bytes;
+        *(t->is_write ? &c->transferred.write_calls : &c->transferred.read_calls) -= t->calls;
+        *(t->is_write ? &c->transferred.disk_written : &c->transferred.disk_read) -= t->disk_bytes;
+        t->calls = t->bytes = t->disk_bytes = t->squares = 0;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < c->waits.len; i++)
+        if (c->threads.at[c->waits.at[i].thread].process != process)
+            c->waits.at[kept++] = c->waits.at[i];
+    c->waits.len = kept;
+}
+
 void collector_waits_finish(struct collector *c, struct recording *out)
 {
     for (size_t i = 0; i < c->resources.len; i++) {
