@@ -2,7 +2,9 @@
  * chooses the machine and the byte order. What is found lies in the code, in order; nothing else is
  * read. */
 #include "arch/arch.h"
+#include "arch/capstone.h"
 #include "arch/code.h"
+#include "base/late.h"
 
 #include <stdlib.h>
 
@@ -48,6 +50,10 @@ static void check_lengths(struct bytes code)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+    /* Loaded once, not for each input. */
+    static void *capstone;
+    if (!capstone)
+        capstone = late_open(LATE_NAME("libcapstone", CS_API_MAJOR));
     if (!len)
         return 0;
     struct code_stretch s = {.bytes = {data + 1, len - 1},

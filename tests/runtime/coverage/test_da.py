@@ -1,4 +1,5 @@
 """The 2002 proposal's da file: drawn byte by byte, summed, set aside."""
+import itertools
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import unittest
 
 from covered import CC, OURS, ROOT, CoverTest, slurp, spill
+from parts import load_tests, slow  # noqa: F401
 
 
 def record(tag, *items):
@@ -227,10 +229,21 @@ class Noted(CoverTest):
         text = r.stdout.replace("prog.bbg", "prog.gcno").replace("prog.da", "prog.gcda")
         return text.splitlines()
 
+    # Programs in C and C++, and how they are linked: some in the quick part.
+    LINKED = tuple(itertools.product(("prog.c", "prog.cc"), OURS))
+    QUICK = (("prog.c", "so"), ("prog.cc", "a"))
+
     def test_what_gcov_shows(self):
+        self.what_gcov_shows(self.QUICK)
+
+    @slow
+    def test_what_gcov_shows_of_others(self):
+        self.what_gcov_shows(set(self.LINKED) - set(self.QUICK))
+
+    def what_gcov_shows(self, linked):
         monarc = os.environ["MONARC"]
-        for source in "prog.c", "prog.cc":
-            for how in OURS:
+        for source, how in linked:
+            with self.subTest(source=source, how=how):
                 program = self.build(source, how)
                 for _ in range(3):
                     self.run_program([program])
@@ -259,22 +272,30 @@ class Noted(CoverTest):
 
     @unittest.skipUnless(shutil.which("clang++") and LLVM_COV, "needs clang and llvm-cov")
     def test_clang(self):
+        self.clang_in_layouts(("prog.c", None, "so"), ("prog.cc", "B11*", "so"))
+
+    @slow
+    @unittest.skipUnless(shutil.which("clang++") and LLVM_COV, "needs clang and llvm-cov")
+    def test_clang_otherwise(self):
+        self.clang_in_layouts(*((source, version, how) for source in ("prog.c", "prog.cc") for version, how in
+                                ((None, "a"), (None, "static"), ("402*", "so"))),
+                              ("prog.cc", None, "so"), ("prog.c", "B11*", "so"))
+
+    def clang_in_layouts(self, *kinds):
         """In each of its layouts: what convert makes, and with bbg the text of llvm-cov gcov."""
         monarc = os.environ["MONARC"]
-        for source in "prog.c", "prog.cc":
-            for version in None, "402*", "B11*":
-                flags = ("-Xclang", "-coverage-version=" + version) if version else ()
-                for how in OURS if not version else ("so",):
-                    with self.subTest(source=source, version=version, how=how):
-                        self.run_in_both_forms(self.build(source, how, *flags, clang=True))
-                        self.run_program([monarc, "convert", "--to", "bbg", "prog.gcno", "-o", "prog.bbg"])
-                        shown = self.text([monarc, "gcov"], "prog.da")
-                        self.assertEqual(shown, self.text([monarc, "gcov"], "prog.gcda"))
-                        if source == "prog.c" or version != "B11*":  # which shows instances apart
-                            self.assertEqual(shown, self.text([LLVM_COV, "gcov"], "prog.gcda"))
-                        self.check_is_what_convert_makes()
-                        for name in "prog.da", "prog.gcda", "prog.bbg":
-                            os.unlink(self.path(name))
+        for source, version, how in kinds:
+            flags = ("-Xclang", "-coverage-version=" + version) if version else ()
+            with self.subTest(source=source, version=version, how=how):
+                self.run_in_both_forms(self.build(source, how, *flags, clang=True))
+                self.run_program([monarc, "convert", "--to", "bbg", "prog.gcno", "-o", "prog.bbg"])
+                shown = self.text([monarc, "gcov"], "prog.da")
+                self.assertEqual(shown, self.text([monarc, "gcov"], "prog.gcda"))
+                if source == "prog.c" or version != "B11*":  # which shows instances apart
+                    self.assertEqual(shown, self.text([LLVM_COV, "gcov"], "prog.gcda"))
+                self.check_is_what_convert_makes()
+                for name in "prog.da", "prog.gcda", "prog.bbg":
+                    os.unlink(self.path(name))
 
     def text(self, command, name):
         """Counts of lines, in order."""

@@ -11,46 +11,55 @@ import unittest
 
 from covered import SO, CoverTest, Gcda, slurp, spill
 import seeds
-from parts import load_tests, slow  # noqa: F401
+from parts import in_both, load_tests, share, slow  # noqa: F401
 
 DESTRUCTOR = 1000
 
 
 def is_slow_place(at):
-    """Seven of eight words of a file, and of the bytes."""
-    return at // 4 % 8 != at % 4
+    """Fifteen of sixteen words of a file, and of the bytes."""
+    return at // 4 % 16 != at % 4
 
 
-class Files(CoverTest):
-    def one_run(self, how="so", n="7"):
-        """A program, and its file after one run."""
-        program = self.built_program(how)
-        self.run_program([program, "plain", n])
-        self.file = self.path("life.gcda")
-        return program
+class FilesTest(CoverTest):
+    def finish(self, running):
+        while running:
+            p = running.pop()
+            self.assertEqual(p.communicate()[1], b"")
+            self.assertEqual(p.returncode, 0)
+
+    def fault(self):
+        if not os.path.exists(self.path("fault.so")):
+            self.compile("fault.c", "-O1", "-fPIC")
+            subprocess.run(["gcc", "-shared", "fault.o", "-o", "fault.so"], cwd=self.dir, check=True)
+        return {"LD_PRELOAD": self.path("fault.so")}
+
+
+class Races:
+    """Many processes at once; `times` says how many."""
 
     def test_threads_and_processes(self):
         for how in "so", "a", "static":
             program = self.built_program(how)
             running = []
-            for i in range(200):
+            for i in range(24 * self.times):
                 running.append(subprocess.Popen([program, "threads", "8", "50"], cwd=self.dir,
                                                 stderr=subprocess.PIPE))
                 if len(running) == 32:
                     self.finish(running)
             self.finish(running)
-            self.assertEqual(self.counted(), 200 * (8 * 50 + DESTRUCTOR))
-            self.assertEqual(self.calls()["counting_thread"], 200 * 8)
-            self.assertEqual(Gcda(self.path("life.gcda")).runs, 200)
+            self.assertEqual(self.counted(), 24 * self.times * (8 * 50 + DESTRUCTOR))
+            self.assertEqual(self.calls()["counting_thread"], 24 * self.times * 8)
+            self.assertEqual(Gcda(self.path("life.gcda")).runs, 24 * self.times)
             self.assertEqual(self.leftovers(), [])
 
     def test_processes_in_place(self):
         program = self.built_program("so")
         running = [subprocess.Popen([program, "threads", "2", "50"], cwd=self.dir,
                                     env=dict(os.environ, MONARC_COVER_IN_PLACE="1" if i % 3 else "0"),
-                                    stderr=subprocess.PIPE) for i in range(60)]
+                                    stderr=subprocess.PIPE) for i in range(15 * self.times)]
         self.finish(running)
-        self.assertEqual(self.counted(), 60 * (2 * 50 + DESTRUCTOR))
+        self.assertEqual(self.counted(), 15 * self.times * (2 * 50 + DESTRUCTOR))
         self.assertEqual(self.leftovers(), [])
 
     def test_merging_beside_programs(self):
@@ -65,7 +74,7 @@ class Files(CoverTest):
             os.unlink(self.path("life.gcda"))
             self.run_program([program, "plain", "1"])
             running, merged = [], 0
-            for i in range(60):
+            for i in range(16 * self.times):
                 running.append(subprocess.Popen([program, "threads", "2", "50"], cwd=self.dir,
                                                 env=dict(os.environ, MONARC_COVER_IN_PLACE=in_place),
                                                 stderr=subprocess.PIPE))
@@ -75,7 +84,7 @@ class Files(CoverTest):
                         cwd=self.dir, stderr=subprocess.PIPE))
                     merged += 1
             self.finish(running)
-            self.assertEqual(self.counted(), one + 60 * (2 * 50 + DESTRUCTOR) + merged * one)
+            self.assertEqual(self.counted(), one + 16 * self.times * (2 * 50 + DESTRUCTOR) + merged * one)
             self.assertEqual(self.leftovers(), [])
 
     def test_merging_beside_libgcovs_programs(self):
@@ -87,33 +96,17 @@ class Files(CoverTest):
         shutil.copy(self.path("life.gcda"), self.path("other.gcda"))
         merge = [os.environ["MONARC"], "merge", "-o", "life.gcda", "life.gcda", "other.gcda"]
         running = []
-        for i in range(120):
+        for i in range(30 * self.times):
             running.append(subprocess.Popen(merge if i % 3 == 0 else [program, "plain", "1"], cwd=self.dir,
                                             stderr=subprocess.PIPE))
         self.finish(running)
-        self.assertEqual(self.counted(), 121 * one)
-        self.assertEqual(Gcda(self.path("life.gcda")).runs, 121)
-
-    def finish(self, running):
-        while running:
-            p = running.pop()
-            self.assertEqual(p.communicate()[1], b"")
-            self.assertEqual(p.returncode, 0)
-
-    def test_processes_of_both_libraries(self):
-        """Ours and libgcov's in turn; at the same time a rename and a rewrite in place cannot agree."""
-        ours = self.built_program("so", "life.c", "--coverage", "-O0")
-        theirs = self.link("gcov", [self.path("life.o")], "-Wl,--defsym=monarc_cover_dump=0",
-                           name="theirs")
-        for program in (ours, theirs) * 5:
-            self.run_program([program, "plain", "7"])
-        self.assertEqual(self.counted(), 10 * (7 + DESTRUCTOR))
-        self.assertEqual(Gcda(self.path("life.gcda")).runs, 10)
+        self.assertEqual(self.counted(), (30 * self.times + 1) * one)
+        self.assertEqual(Gcda(self.path("life.gcda")).runs, 30 * self.times + 1)
 
     def test_kill_9_at_any_time(self):
         program = self.built_program("so")
         chance = seeds.generator("kill 9 at any time")
-        for _ in range(60):
+        for _ in range(15 * self.times):
             p = subprocess.Popen([program, "loop", "100"], cwd=self.dir, stderr=subprocess.PIPE)
             time.sleep(0.002 + chance.random() * 0.02)
             p.kill()
@@ -125,23 +118,59 @@ class Files(CoverTest):
         self.assertEqual(self.counted() % 100, 1)
         self.assertEqual(self.leftovers(), [])
 
-    def fault(self):
-        if not os.path.exists(self.path("fault.so")):
-            self.compile("fault.c", "-O1", "-fPIC")
-            subprocess.run(["gcc", "-shared", "fault.o", "-o", "fault.so"], cwd=self.dir, check=True)
-        return {"LD_PRELOAD": self.path("fault.so")}
+    def test_without_locks(self):
+        """Three dumps a process, four processes at a time, on file systems that lack more and more."""
+        program = self.built_program("so")
+        for no in "l", "le", "lh", "lhe":
+            with self.subTest(no=no):
+                self.built_program("so")
+                env = dict(os.environ, FAULT_NO=no, **self.fault())
+                for _ in range(5 * self.times):
+                    self.finish([subprocess.Popen([program, "rounds", "3", "5"], cwd=self.dir, env=env,
+                                                  stderr=subprocess.PIPE) for _ in range(4)])
+                self.assertEqual(self.counted(), 20 * self.times * (3 * 5 + DESTRUCTOR))
+                self.assertEqual(self.leftovers(), [])
+
+
+class FewRaces(Races, FilesTest):
+    times = 1
+
+
+@slow
+class ManyRaces(Races, FilesTest):
+    times = 8
+
+
+class Files(FilesTest):
+    def one_run(self, how="so", n="7"):
+        """A program, and its file after one run."""
+        program = self.built_program(how)
+        self.run_program([program, "plain", n])
+        self.file = self.path("life.gcda")
+        return program
+
+    def test_processes_of_both_libraries(self):
+        """Ours and libgcov's in turn; at the same time a rename and a rewrite in place cannot agree."""
+        ours = self.built_program("so", "life.c", "--coverage", "-O0")
+        theirs = self.link("gcov", [self.path("life.o")], "-Wl,--defsym=monarc_cover_dump=0",
+                           name="theirs")
+        for program in (ours, theirs) * 5:
+            self.run_program([program, "plain", "7"])
+        self.assertEqual(self.counted(), 10 * (7 + DESTRUCTOR))
+        self.assertEqual(Gcda(self.path("life.gcda")).runs, 10)
 
     def fault_calls(self, program):
         tell = self.path("calls")
         self.run_program([program, "plain", "7"], FAULT_TELL=tell, **self.fault())
         return len(slurp(tell))
 
+    @in_both
     def test_kill_9_in_every_call(self):
         program = self.one_run()
         calls = self.fault_calls(program)
         self.assertGreater(calls, 8)
         for exists in True, False:
-            for at in range(1, calls + 1):
+            for at in share(range(1, calls + 1), 4):
                 before = 0
                 if os.path.exists(self.file):
                     os.unlink(self.file)
@@ -163,9 +192,16 @@ class Files(CoverTest):
                 self.assertEqual(self.leftovers(), [])
 
     def test_error_in_every_call(self):
+        self.errors_in_every_call(errno.ENOSPC)
+
+    @slow
+    def test_other_error_in_every_call(self):
+        self.errors_in_every_call(errno.EIO, errno.EMFILE, errno.EROFS, errno.EDQUOT, errno.ENOMEM)
+
+    def errors_in_every_call(self, *errors):
         program = self.one_run()
         calls = self.fault_calls(program)
-        for error in errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.EDQUOT, errno.ENOMEM:
+        for error in errors:
             for at in range(1, calls + 1):
                 for name in os.listdir(self.dir):
                     if ".gcda" in name:
@@ -182,19 +218,6 @@ class Files(CoverTest):
                     self.assertEqual(self.counted(), (times + 1) * (7 + DESTRUCTOR))
                     self.assertEqual(self.leftovers(), [])
 
-    def test_without_locks(self):
-        """240 dumps of four processes at a time, on file systems that lack more and more."""
-        program = self.built_program("so")
-        for no in "l", "le", "lh", "lhe":
-            with self.subTest(no=no):
-                self.built_program("so")
-                env = dict(os.environ, FAULT_NO=no, **self.fault())
-                for _ in range(20):
-                    self.finish([subprocess.Popen([program, "rounds", "3", "5"], cwd=self.dir, env=env,
-                                                  stderr=subprocess.PIPE) for _ in range(4)])
-                self.assertEqual(self.counted(), 240 * 5 + 80 * DESTRUCTOR)
-                self.assertEqual(self.leftovers(), [])
-
     def test_without_locks_and_links(self):
         """Nothing to lock with: files stay whole, and the message says what may be lost."""
         program = self.built_program("so")
@@ -205,6 +228,7 @@ class Files(CoverTest):
         self.assertIn("neither locks nor symbolic links", r.stderr)
         self.assertEqual(r.stderr.count("\n"), 1)
 
+    @in_both
     def test_kill_9_without_locks(self):
         """What a killed process locked is free for the next one, which counts."""
         program = self.one_run()
@@ -212,7 +236,7 @@ class Files(CoverTest):
         tell = self.path("calls")
         self.run_program([program, "plain", "7"], FAULT_TELL=tell, **env)
         left = 0
-        for at in range(1, len(slurp(tell)) + 1):
+        for at in share(range(1, len(slurp(tell)) + 1), 3):
             before = self.counted()
             subprocess.run([program, "plain", "7"], cwd=self.dir, capture_output=True,
                            env=dict(os.environ, FAULT_AT=str(at), FAULT_ERRNO="0", **env))

@@ -6,6 +6,7 @@ import unittest
 
 from covered import ARCHIVE, LINKS, OURS, CoverTest, spill
 from archive import hidden_names
+from parts import load_tests, slow  # noqa: F401
 
 DESTRUCTOR = 1000
 
@@ -138,22 +139,34 @@ class Life(CoverTest):
         self.assertEqual(self.counted() if program_link != "none" else 0, DESTRUCTOR)
 
     def test_libraries_that_come_and_go(self):
-        for flags in ("-O0",), ("-O2",):
-            for program_link, plugin_link in ("so", "so"), ("so", "none"), ("a", "a"):
-                with self.subTest(flags=flags, program=program_link, plugin=plugin_link):
-                    self.check_plugins(program_link, plugin_link, flags)
+        self.come_and_go("-O2")
+
+    @slow
+    def test_plain_libraries_that_come_and_go(self):
+        self.come_and_go("-O0")
+
+    def come_and_go(self, flag):
+        for program_link, plugin_link in ("so", "so"), ("so", "none"), ("a", "a"):
+            with self.subTest(program=program_link, plugin=plugin_link):
+                self.check_plugins(program_link, plugin_link, (flag,))
 
     def test_library_of_a_program_that_is_not_covered(self):
-        for flags in ("-O0",), ("-O2",):
-            for how in "so", "a":
-                with self.subTest(flags=flags, link=how):
-                    self.setUp()
-                    plugin = self.plugin("first", how, *flags)
-                    program = self.link("gcov", [self.compile("loader.c", "-O0")], "-ldl")
-                    self.run_program([program, plugin, "5"])
-                    self.assertEqual(self.calls("first1")["part1"], 50)
-                    self.assertEqual(self.calls("first2")["part2"], 55)
-                    self.assertEqual(self.leftovers(), [])
+        self.only_a_library("-O2")
+
+    @slow
+    def test_plain_library_of_a_program_that_is_not_covered(self):
+        self.only_a_library("-O0")
+
+    def only_a_library(self, flag):
+        for how in "so", "a":
+            with self.subTest(link=how):
+                self.setUp()
+                plugin = self.plugin("first", how, flag)
+                program = self.link("gcov", [self.compile("loader.c", "-O0")], "-ldl")
+                self.run_program([program, plugin, "5"])
+                self.assertEqual(self.calls("first1")["part1"], 50)
+                self.assertEqual(self.calls("first2")["part2"], 55)
+                self.assertEqual(self.leftovers(), [])
 
     def test_library_that_stays(self):
         for flags in ("-O0",), ("-O2",):

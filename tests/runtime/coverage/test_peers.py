@@ -1,5 +1,6 @@
 """The same objects linked with libgcov and with libmonarc_cover leave the same files, byte for byte, and
 gcov prints the same."""
+import functools
 import glob
 import os
 import shutil
@@ -9,12 +10,13 @@ import tempfile
 import unittest
 
 from covered import ARCHIVE, PROGRAMS, ROOT, SO, CoverTest, slurp, spill
-from parts import load_tests, slow
+from parts import in_both, load_tests, share, slow  # noqa: F401
 
 EXAMPLES = os.path.join(ROOT, "examples")
 ARC = 0x01A10000
 
 
+@functools.cache
 def has_clang():
     """With its own runtime, which Debian packs apart."""
     if not shutil.which("clang"):
@@ -87,17 +89,18 @@ class Peers(CoverTest):
                 os.unlink(self.path(name))
             self.assertEqual(texts, expected[1])
 
-    def example(self, *flags, runs, paths, cc="gcc", link=(), stdin=None):
-        for level in "-O0", "-O2":
+    def example(self, *flags, runs, paths, cc="gcc", link=(), stdin=None, levels=("-O0", "-O2")):
+        for level in levels:
             with self.subTest(example=paths[0], flags=(level, *flags)):
                 self.setUp()
                 self.compare(self.objects(paths, level, *flags, cc=cc), runs, *link, cc=cc,
                              stdin=stdin)
 
+    @in_both
     def test_example_of_c(self):
         expressions = b"x = 3\nsqrt(x^2) + 4 * (5 - 1)\n1 / 0\n"
         self.example("--coverage", paths=sources("examples/calc/*.c"), runs=[[], ["1"]], link=["-lm"],
-                     stdin=expressions)
+                     stdin=expressions, levels=share(("-O2", "-O0"), 2))
 
     @slow
     def test_examples_of_assembly_and_cxx(self):
@@ -132,15 +135,14 @@ class Peers(CoverTest):
                      *[f for f in libraries if f.startswith("-l")], "-liberty", "-lm",
                      *(["-llzma"] if os.path.exists("/usr/include/lzma.h") else []))
 
+    @in_both
     def test_value_profiles(self):
-        for flags in (), ("-fprofile-update=atomic",), ("-fprofile-partial-training",):
-            for cc in "gcc", "gcc-11":
-                if not shutil.which(cc):
-                    continue
-                with self.subTest(flags=flags, cc=cc):
-                    self.setUp()
-                    objects = [self.compile("values.c", "-O2", "-fprofile-generate", *flags, cc=cc)]
-                    self.compare(objects, [["1000"], ["500"], ["7"], []], cc=cc, read=False)
+        for cc, flags in share([(cc, flags) for cc in ("gcc", "gcc-11") if shutil.which(cc) for flags in
+                                (("-fprofile-update=atomic",), (), ("-fprofile-partial-training",))], 3):
+            with self.subTest(flags=flags, cc=cc):
+                self.setUp()
+                objects = [self.compile("values.c", "-O2", "-fprofile-generate", *flags, cc=cc)]
+                self.compare(objects, [["1000"], ["500"], ["7"], []], cc=cc, read=False)
 
     def test_profile_use(self):
         """gcc takes our files without a word, and makes the code that it makes of libgcov's."""
@@ -169,6 +171,11 @@ class Peers(CoverTest):
             self.run_program([program, "_exit", "7"], code=3)
             self.assertEqual(self.counted(), 7)
 
+    def test_lto(self):
+        self.compare(self.objects(sources("examples/average/*.c"), "--coverage", "-O2", "-flto"), [["1"], ["2"]],
+                     "-flto", "-lm")
+
+    @slow
     def test_lto_and_cxx(self):
         paths = sources("examples/shapes/*.cpp")
         objects = self.objects(paths, "--coverage", "-O2", "-flto", cc="g++")
@@ -206,8 +213,8 @@ class Peers(CoverTest):
                 for link in ["--coverage"], [SO, "-Wl,-rpath," + os.path.dirname(SO)], [ARCHIVE]:
                     subprocess.run(["clang", *objects, "-o", "program", "-lm", *link], cwd=self.dir,
                                    check=True)
-                    for _ in range(3):
-                        self.run_program([self.path("program")])
+                    for rounds in "123":
+                        self.run_program([self.path("program"), rounds])
                     files = self.files()
                     self.assertEqual(len(files), len(objects))
                     expected = expected or files
@@ -260,20 +267,27 @@ class Peers(CoverTest):
         data += words(-(16 // unit) & 0xFFFFFFFF) if zeros else words(16 // unit, 0, 0, 0, 0)
         return data + words(0x01000000, 0, 0)
 
+    @in_both
     def test_layouts_of_all_versions(self):
-        for version, counters, checksum, unit, summary in self.VERSIONS:
+        self.layouts_of_all_versions("so", share(self.VERSIONS, 3))  # the first of them have all shapes
+
+    @slow
+    def test_layouts_of_all_versions_by_the_archive(self):
+        self.layouts_of_all_versions("a", self.VERSIONS)
+
+    def layouts_of_all_versions(self, how, versions):
+        for version, counters, checksum, unit, summary in versions:
             flags = ["-DVERSION=0x%s" % version.hex(), "-DCOUNTERS=%d" % counters]
-            for how in "so", "a":
-                with self.subTest(version=version, link=how):
-                    self.setUp()
-                    program = self.link(how, [self.compile(
-                        "handmade.c", "-O1", *flags, *(["-DWITH_CHECKSUM"] if checksum else []))])
-                    for runs in 1, 2, 3:
-                        self.run_program([program])
-                        data = slurp(self.path("handmade.gcda"))
-                        own = struct.unpack_from("<I", data, 20)[0]
-                        self.assertEqual(data.hex(" ", 4), self.expected(
-                            version, checksum, unit, summary, runs, own).hex(" ", 4))
+            with self.subTest(version=version, link=how):
+                self.setUp()
+                program = self.link(how, [self.compile(
+                    "handmade.c", "-O1", *flags, *(["-DWITH_CHECKSUM"] if checksum else []))])
+                for runs in 1, 2, 3:
+                    self.run_program([program])
+                    data = slurp(self.path("handmade.gcda"))
+                    own = struct.unpack_from("<I", data, 20)[0]
+                    self.assertEqual(data.hex(" ", 4), self.expected(
+                        version, checksum, unit, summary, runs, own).hex(" ", 4))
 
     def test_version_of_the_future(self):
         program = self.link("so", [self.compile("handmade.c", "-O1", "-DVERSION=0x43303063",

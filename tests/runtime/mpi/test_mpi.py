@@ -13,12 +13,19 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1]))  # parts.py
+from parts import load_tests, slow  # noqa: E402,F401
+
 MONARC = os.environ["MONARC"]
 RECORDER = os.environ["MONARC_RT_SO"]
-RANKS = 16
-CALLS = {"even": sum(1000 + r for r in range(0, RANKS, 2)),
-         "odd": sum(1000 + r for r in range(1, RANKS, 2)),
-         "third": sum(10 * r for r in range(0, RANKS, 3))}
+RANKS = 4  # ranks that wait for others keep a processor busy
+SOME_RANKS = 5  # no power of two, of which halves are no halves
+MANY_RANKS = 16
+
+
+def job_calls(ranks=RANKS):
+    return {"even": sum(1000 + r for r in range(0, ranks, 2)), "odd": sum(1000 + r for r in range(1, ranks, 2)),
+            "third": sum(10 * r for r in range(0, ranks, 3))}.items()
 
 
 def monarc(*arguments, status=0, **more):
@@ -36,7 +43,7 @@ def calls_of(*recordings, **more):
 class Job:
     """One MPI library; its classes are made below."""
 
-    library = name = None
+    library = name = ranks = None
 
     @classmethod
     def setUpClass(cls):
@@ -81,42 +88,63 @@ class Job:
                          (self.dir / "out/monarc.side").read_bytes())
 
     def test_reduced_is_merged(self):
-        self.run_job(self.built / "job", MONARC_MPI="keep")
-        self.check_law(RANKS)
-        self.assertLessEqual(CALLS.items(), calls_of("all", cwd=self.dir).items())
+        self.reduce_and_merge(self.ranks)
+
+    @slow
+    def test_many_reduced_are_merged(self):
+        self.reduce_and_merge(MANY_RANKS)
+
+    def reduce_and_merge(self, ranks):
+        self.run_job(self.built / "job", ranks=ranks, MONARC_MPI="keep")
+        self.check_law(ranks)
+        self.assertLessEqual(job_calls(ranks), calls_of("all", cwd=self.dir).items())
         # In halves, and these in the other order of arguments: of a sum that is a matter of rows.
-        monarc("merge", "-o", "low", *self.folders()[:7], cwd=self.dir)
-        monarc("merge", "-o", "high", *self.folders()[7:], cwd=self.dir)
+        monarc("merge", "-o", "low", *self.folders()[:ranks // 2], cwd=self.dir)
+        monarc("merge", "-o", "high", *self.folders()[ranks // 2:], cwd=self.dir)
         monarc("merge", "-o", "both", "low", "high", cwd=self.dir)
         self.assertEqual((self.dir / "all/monarc.side").read_bytes(),
                          (self.dir / "both/monarc.side").read_bytes())
         # The sum and its parts beside it are not twice as much.
-        self.assertLessEqual(CALLS.items(), calls_of("out", cwd=self.dir).items())
+        self.assertLessEqual(job_calls(ranks), calls_of("out", cwd=self.dir).items())
         found = json.loads(monarc("ranks", "--json", "out", cwd=self.dir))
-        self.assertEqual([r["rank"] for r in found["ranks"]], list(range(RANKS)))
+        self.assertEqual([r["rank"] for r in found["ranks"]], list(range(ranks)))
 
     def test_one_file_is_left(self):
         self.run_job(self.built / "job")
         self.assertEqual([p.name for p in (self.dir / "out").iterdir()], ["monarc.side"])
-        self.assertLessEqual(CALLS.items(), calls_of("out", cwd=self.dir).items())
+        self.assertLessEqual(job_calls(), calls_of("out", cwd=self.dir).items())
 
+    def test_one_rank(self):
+        self.any_number_of_ranks(1)
+
+    @slow
     def test_any_number_of_ranks(self):
-        for ranks in (1, 3, 6):
+        self.any_number_of_ranks(3, 6, 7)
+
+    def any_number_of_ranks(self, *numbers):
+        for ranks in numbers:
             self.run_job(self.built / "job", ranks=ranks, MONARC_MPI="keep")
             self.check_law(ranks)
             shutil.rmtree(self.dir / "out")
             shutil.rmtree(self.dir / "all")
 
     def test_a_rank_dies(self):
-        self.run_job(self.built / "job", 5, status=1)
+        self.lose_a_rank(RANKS, 2)
+
+    @slow
+    def test_one_of_many_ranks_dies(self):
+        self.lose_a_rank(MANY_RANKS, 5)
+
+    def lose_a_rank(self, ranks, lost):
+        self.run_job(self.built / "job", lost, ranks=ranks, status=1)
         self.assertFalse((self.dir / "out/monarc.side").exists())
-        self.assertEqual(len(self.folders()), RANKS)
+        self.assertEqual(len(self.folders()), ranks)
         unread = subprocess.run([MONARC, "flat", "out"], cwd=self.dir, capture_output=True, text=True)
         self.assertIn("monarc recover", unread.stderr)
         monarc("recover", "out", cwd=self.dir)
-        self.assertLessEqual(CALLS.items(), calls_of("out", cwd=self.dir).items())
+        self.assertLessEqual(job_calls(ranks), calls_of("out", cwd=self.dir).items())
         found = json.loads(monarc("ranks", "--json", "out", cwd=self.dir))
-        self.assertEqual([r["rank"] for r in found["ranks"]], list(range(RANKS)))
+        self.assertEqual([r["rank"] for r in found["ranks"]], list(range(ranks)))
 
     def test_another_job_in_the_folder_stays(self):
         self.run_job(self.built / "job", ranks=2)
@@ -132,22 +160,36 @@ class Job:
                             str(self.dir / "out")})
 
     def test_fortran(self):
-        for module, finalize in (("mpi", "mpi_finalize(e)"), ("mpi_f08", "MPI_Finalize()")):
+        self.fortran(("mpi", "mpi_finalize(e)"), ranks=2)
+
+    @slow
+    def test_modern_fortran(self):
+        self.fortran(("mpi", "mpi_finalize(e)"), ("mpi_f08", "MPI_Finalize()"), ranks=5)
+
+    def fortran(self, *modules, ranks):
+        for module, finalize in modules:
             text = (HERE / "job.f90").read_text().replace("MODULE", module).replace("FINALIZE", finalize)
             (self.built / "job.f90").write_text(text)
             self.compile("mpifort", self.built / "job.f90", "fortran")
-            self.run_job(self.built / "fortran", ranks=5, MONARC_MPI="keep")
-            self.check_law(5)
+            self.run_job(self.built / "fortran", ranks=ranks, MONARC_MPI="keep")
+            self.check_law(ranks)
             calls = calls_of("out", cwd=self.dir)
-            self.assertEqual(calls.get("work_", calls.get("work")), sum(100 + r for r in range(5)))
+            self.assertEqual(calls.get("work_", calls.get("work")), sum(100 + r for r in range(ranks)))
             shutil.rmtree(self.dir / "out")
             shutil.rmtree(self.dir / "all")
 
 
-for path in filter(None, os.environ["MONARC_MPI_SO"].split(":")):
+# Of every further library only that its ranks are reduced is quick.
+ONCE = ("test_one_file_is_left", "test_one_rank", "test_a_rank_dies", "test_another_job_in_the_folder_stays",
+        "test_a_program_without_mpi", "test_fortran")
+
+for number, path in enumerate(filter(None, os.environ["MONARC_MPI_SO"].split(":"))):
     name = Path(path).name.removeprefix("libmonarc_mpi_").split(".")[0]
     title = {"openmpi": "OpenMpi", "mpich": "Mpich"}.get(name, "Mpi")
-    globals()[title] = type(title, (Job, unittest.TestCase), {"library": path, "name": name})
+    members = {"library": path, "name": name, "ranks": RANKS if number else SOME_RANKS}
+    for case in ONCE if number else ():
+        members[case] = slow(lambda self, case=case: getattr(Job, case)(self))
+    globals()[title] = type(title, (Job, unittest.TestCase), members)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import unittest
 
 from recorder import HERE, INCLUDE, PROGRAMS, RT_A, RT_SO, Recording, RecorderTest
 from archive import hidden_names
-from parts import load_tests, slow
+from parts import in_both, load_tests, share, slow
 
 RUNTIME = os.path.join(HERE, "..", "..", "..", "runtime")
 PLATFORM = os.uname().machine
@@ -30,6 +30,7 @@ def kernel_headers(folder):
 
 
 class Builds(RecorderTest):
+    @slow
     @unittest.skipUnless(shutil.which("musl-gcc"), "no musl-gcc")
     def test_musl(self):
         """Both recorders compile and link against musl, without a warning."""
@@ -55,17 +56,25 @@ class Builds(RecorderTest):
         self.assert_exact(self.recording(program), self.expected(r.stdout))
 
     def test_static(self):
-        for flags in (["-static"], ["-static-pie", "-fPIE"], ["-static", "-mfentry"]):
+        self.all_static(["-static-pie", "-fPIE"])
+
+    @slow
+    def test_static_otherwise(self):
+        self.all_static(["-static"], ["-static", "-mfentry"])
+
+    def all_static(self, *kinds):
+        for flags in kinds:
             for source, arguments in (("threads.c", ["4"]), ("signals.c", ["100"])):
                 with self.subTest(flags=flags, source=source):
                     self.setUp()
                     program = self.build(source, "-O2", "-pg", "-pthread", *flags, RT_A)
                     self.exact(program, *arguments, preload=False)
 
+    @in_both
     def test_static_life(self):
         program = self.build("life.c", "-O2", "-pg", "-pthread", "-static", RT_A)
-        for mode, code in ("forks", 0), ("exits", 3), ("quick", 4), ("many-threads", 0), \
-                ("destructors", 0), ("bare-fork", 0):
+        for mode, code in share((("forks", 0), ("exits", 3), ("quick", 4), ("many-threads", 0), ("destructors", 0),
+                                 ("bare-fork", 0)), 2):
             with self.subTest(mode=mode):
                 self.setUp()
                 r = self.run_program([program, mode], check=False, preload=False)

@@ -7,6 +7,7 @@ import time
 import unittest
 
 from recorder import CC, RecorderTest
+from parts import in_both, load_tests, share, slow  # noqa: F401
 import sequential
 
 FLAGS = ("-O2", "-pg", "-pthread")
@@ -91,6 +92,7 @@ class Samples(RecorderTest):
             self.skipTest("no perf_event_open here")
         self.check(recording, cpu, 1000)
 
+    @slow
     @sequential.decided
     def test_ten_kilohertz(self):
         recording, cpu = self.busy(0.5, RATE=10000)
@@ -101,7 +103,14 @@ class Samples(RecorderTest):
 
     def test_deep_stacks(self):
         """Beyond the 127 frames that the kernel follows: all but the first few samples reach main."""
-        for frames in 20, 125, 400, 900:
+        self.all_deep_stacks(900)
+
+    @slow
+    def test_stacks_of_other_depths(self):
+        self.all_deep_stacks(20, 125, 400)
+
+    def all_deep_stacks(self, *depths):
+        for frames in depths:
             with self.subTest(frames=frames):
                 sequential.measure(f"{frames} frames", lambda frames=frames: self.deep_stacks(frames))
 
@@ -130,6 +139,7 @@ class Samples(RecorderTest):
         self.assertEqual(recording.side.process["clock"], 2)
         self.check(recording, cpu, 100)
 
+    @slow
     @sequential.decided
     def test_process_timer(self):
         recording, cpu = self.busy(1.2, CLOCK="itimer", RATE=100)
@@ -139,9 +149,15 @@ class Samples(RecorderTest):
     def test_program_in_step_with_the_clock(self):
         """30 % and 70 % of each period of the clock: one that kept its period would see 0 % or 100 %.
         The limit is five standard deviations of samples drawn at random, one and a half times."""
-        for clock, rate, period_us, seconds in ("perf", 1000, 1000, 1.5), ("perf", 1000, 500, 1.5), \
-                ("perf", 1000, 2000, 1.5), ("perf", 5000, 200, 0.6), ("timer", 50, 20000, 3), \
-                ("itimer", 50, 20000, 3):
+        self.all_in_step(("perf", 5000, 200, 0.6))
+
+    @slow
+    def test_program_in_step_with_other_clocks(self):
+        self.all_in_step(("perf", 1000, 1000, 1.5), ("perf", 1000, 500, 1.5), ("perf", 1000, 2000, 1.5),
+                         ("timer", 50, 20000, 3), ("itimer", 50, 20000, 3))
+
+    def all_in_step(self, *clocks):
+        for clock, rate, period_us, seconds in clocks:
             with self.subTest(clock=clock, period=period_us):
                 sequential.measure(f"{period_us} us by {clock}", lambda clock=clock, rate=rate, period_us=period_us,
                                    seconds=seconds: self.in_step(clock, rate, period_us, seconds))
@@ -178,10 +194,11 @@ class Samples(RecorderTest):
             with sequential.scattering():
                 self.assertGreater(min(rates), 0.8 * max(rates))
 
+    @in_both
     def test_time_that_is_not_sampled(self):
         """While the recording is written or does not go on, no sample is kept: what samples stand for is the rest."""
         program = self.build("writes.c", *FLAGS)
-        for how, rate in ("writes", 1000), ("writes", 10000), ("stops", 1000):
+        for how, rate in share((("writes", 1000), ("writes", 10000), ("stops", 1000)), 3):
             with self.subTest(how=how, rate=rate):
                 sequential.measure(f"{how} at {rate} Hz", lambda how=how, rate=rate: self.not_sampled(program, how, rate))
 
