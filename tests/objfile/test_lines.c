@@ -1,5 +1,6 @@
 /* Lines of every kind of debug information that the compilers here write, against addr2line. */
 #include "objfile/workshop.h"
+#include "parts.h"
 
 #include <inttypes.h>
 
@@ -117,54 +118,78 @@ static void compare_build(const char *prefix, const char *compiler, const char *
     compare(prefix, "p");
 }
 
+/* Builds with each of these flags; NULL ends them. */
+static void compare_builds(const char *compiler, const char *const flags[])
+{
+    need(compiler);
+    need("addr2line");
+    for (size_t i = 0; flags[i]; i++)
+        compare_build("", compiler, flags[i]);
+}
+
 static void test_gcc(void **state)
 {
     (void)state;
-    need("gcc");
-    need("addr2line");
-    static const char *const FLAGS[] = {
-        "-gdwarf-2",
-        "-gdwarf-3",
-        "-gdwarf-4",
-        "-gdwarf-5",
-        "-g -gz",
+    static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-5 -gz",
+                                        "-g -ffunction-sections -Wl,--gc-sections", NULL};
+    compare_builds("gcc", FLAGS);
+}
 
-        "-g -ffunction-sections -Wl,--gc-sections",
-        "-g -static",
-        "-g -fdebug-types-section",
-        "-g -gno-as-loc-support -gdwarf-4",
-        "-g3 -O0",
-    };
-    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++)
-        compare_build("", "gcc", FLAGS[i]);
+static void test_gcc_slow(void **state)
+{
+    (void)state;
+    static const char *const FLAGS[] = {"-gdwarf-3",
+                                        "-gdwarf-4",
+                                        "-gdwarf-5",
+                                        "-g -static",
+                                        "-g -fdebug-types-section",
+                                        "-g -gno-as-loc-support -gdwarf-4",
+                                        "-g3 -O0",
+                                        NULL};
+    compare_builds("gcc", FLAGS);
 }
 
 static void test_clang(void **state)
 {
     (void)state;
-    need("clang");
-    need("addr2line");
+    static const char *const FLAGS[] = {"-gdwarf-5 -ffunction-sections -Wl,--gc-sections", NULL};
+    compare_builds("clang", FLAGS);
+}
+
+static void test_clang_slow(void **state)
+{
+    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-gdwarf-5", "-gline-tables-only",
-                                        "-g -ffunction-sections -Wl,--gc-sections"};
-    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++)
-        compare_build("", "clang", FLAGS[i]);
+                                        NULL};
+    compare_builds("clang", FLAGS);
     if (have("ld.lld"))
         compare_build("", "clang", "-g -ffunction-sections -fuse-ld=lld -Wl,--gc-sections");
 }
 
+static void compare_machines(const char *const prefixes[])
+{
+    for (size_t i = 0; prefixes[i]; i++) {
+        if (run("command -v %sgcc", prefixes[i]))
+            compare_build(prefixes[i], "gcc", "-g");
+        else
+            print_message("# %sgcc is not installed\n", prefixes[i]);
+    }
+}
+
+/* Of the other word size, and of the other byte order. */
 static void test_other_machines(void **state)
 {
     (void)state;
-    static const char *const PREFIXES[] = {
-        "i686-linux-gnu-",      "aarch64-linux-gnu-", "arm-linux-gnueabihf-",
-        "powerpc64-linux-gnu-", "s390x-linux-gnu-",   "riscv64-linux-gnu-",
-    };
-    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
-        if (run("command -v %sgcc", PREFIXES[i]))
-            compare_build(PREFIXES[i], "gcc", "-g");
-        else
-            print_message("# %sgcc is not installed\n", PREFIXES[i]);
-    }
+    static const char *const PREFIXES[] = {"i686-linux-gnu-", "s390x-linux-gnu-", NULL};
+    compare_machines(PREFIXES);
+}
+
+static void test_other_machines_slow(void **state)
+{
+    (void)state;
+    static const char *const PREFIXES[] = {"aarch64-linux-gnu-", "arm-linux-gnueabihf-",
+                                           "powerpc64-linux-gnu-", "riscv64-linux-gnu-", NULL};
+    compare_machines(PREFIXES);
 }
 
 /* Compiled elsewhere, split off, and looked up through links. */
@@ -259,15 +284,13 @@ static uint16_t bfd_version(void)
     return version;
 }
 
-static void test_frames(void **state)
+static void compare_frames_of(const char *const flags[])
 {
-    (void)state;
     need("gcc");
     need("addr2line");
-    static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-gdwarf-5", "-g -flto -O2"};
-    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+    for (size_t i = 0; flags[i]; i++) {
         write_sources();
-        assert_true(run("gcc -O2 %s -o p first.c sub/second.c", FLAGS[i]));
+        assert_true(run("gcc -O2 %s -o p first.c sub/second.c", flags[i]));
         compare_frames(
             "-i", &(struct object_options){.has_symtab_only = true, .bfd_version = bfd_version()},
             SIZE_MAX);
@@ -276,29 +299,54 @@ static void test_frames(void **state)
     }
 }
 
-/* With BFD's misreadings: of the first file in DWARF 5, and of clang's lists of ranges there. */
-static void test_frames_as_bfd(void **state)
+static void test_frames(void **state)
 {
     (void)state;
+    static const char *const FLAGS[] = {"-gdwarf-5", NULL};
+    compare_frames_of(FLAGS);
+}
+
+static void test_frames_slow(void **state)
+{
+    (void)state;
+    static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-g -flto -O2", NULL};
+    compare_frames_of(FLAGS);
+}
+
+/* With BFD's misreadings: of the first file in DWARF 5, and of clang's lists of ranges there. */
+static void compare_as_bfd(const char *const compilers[])
+{
     need("g++");
     need("addr2line");
     write_text("p.cc", CPLUSPLUS);
-    static const char *const COMPILERS[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-4",
-                                            "clang++ -gdwarf-5"};
-    for (size_t i = 0; i < sizeof COMPILERS / sizeof COMPILERS[0]; i++) {
-        if (COMPILERS[i][0] == 'c' && !have("clang++"))
+    for (size_t i = 0; compilers[i]; i++) {
+        if (compilers[i][0] == 'c' && !have("clang++"))
             break;
-        print_message("# %s\n", COMPILERS[i]);
-        assert_true(run("%s -O1 -o p p.cc", COMPILERS[i]));
+        print_message("# %s\n", compilers[i]);
+        assert_true(run("%s -O1 -o p p.cc", compilers[i]));
         compare_frames(
             "", &(struct object_options){.has_symtab_only = true, .bfd_version = bfd_version()}, 1);
     }
 }
 
-/* Members of a class in a function have their code in that class's entry, and so do lambdas. */
-static void test_frames_of_local_classes(void **state)
+static void test_frames_as_bfd(void **state)
 {
     (void)state;
+    static const char *const COMPILERS[] = {"g++ -gdwarf-5", NULL};
+    compare_as_bfd(COMPILERS);
+}
+
+static void test_frames_as_bfd_slow(void **state)
+{
+    (void)state;
+    static const char *const COMPILERS[] = {"g++ -gdwarf-4", "clang++ -gdwarf-4",
+                                            "clang++ -gdwarf-5", NULL};
+    compare_as_bfd(COMPILERS);
+}
+
+/* Members of a class in a function have their code in that class's entry, and so do lambdas. */
+static void compare_local_classes(const char *const compilers[])
+{
     need("g++");
     need("addr2line");
     write_text("p.cc",
@@ -312,15 +360,28 @@ static void test_frames_of_local_classes(void **state)
                "    auto lambda = [&](int y) { return twice(y) + l.v; };\n"
                "    return lambda(x);\n}\n"
                "int main(int argc, char **)\n{\n    return outer(argc);\n}\n");
-    static const char *const COMPILERS[] = {"g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-4"};
-    for (size_t i = 0; i < sizeof COMPILERS / sizeof COMPILERS[0]; i++) {
-        if (COMPILERS[i][0] == 'c' && !have("clang++"))
+    for (size_t i = 0; compilers[i]; i++) {
+        if (compilers[i][0] == 'c' && !have("clang++"))
             break;
-        assert_true(run("%s -O0 -o p p.cc", COMPILERS[i]));
+        assert_true(run("%s -O0 -o p p.cc", compilers[i]));
         struct object_options as_bfd = {.has_symtab_only = true, .bfd_version = bfd_version()};
         compare_frames("-i", &as_bfd, SIZE_MAX);
         compare_frames("", &as_bfd, 1);
     }
+}
+
+static void test_frames_of_local_classes(void **state)
+{
+    (void)state;
+    static const char *const COMPILERS[] = {"g++ -gdwarf-5", NULL};
+    compare_local_classes(COMPILERS);
+}
+
+static void test_frames_of_local_classes_slow(void **state)
+{
+    (void)state;
+    static const char *const COMPILERS[] = {"g++ -gdwarf-4", "clang++ -gdwarf-4", NULL};
+    compare_local_classes(COMPILERS);
 }
 
 static void print_place(const struct object_place *p, void *context)
@@ -359,10 +420,17 @@ static void test_walk(void **state)
     (void)state;
     need("gcc");
     write_sources();
-    write_text("p.cc", CPLUSPLUS);
     compare_walk("gcc -g -O2 -o p first.c sub/second.c");
-    compare_walk("gcc -g -O2 -flto -o p first.c sub/second.c");
     compare_walk("gcc -g -O2 -ffunction-sections -gsplit-dwarf -o p first.c sub/second.c");
+}
+
+static void test_walk_slow(void **state)
+{
+    (void)state;
+    need("gcc");
+    write_sources();
+    write_text("p.cc", CPLUSPLUS);
+    compare_walk("gcc -g -O2 -flto -o p first.c sub/second.c");
     if (have("g++"))
         compare_walk("g++ -g -O2 -o p p.cc");
     if (have("clang"))
@@ -397,7 +465,7 @@ static void test_overlap(void **state)
 }
 
 /* A function whose first row is in the unit's file 1 where that is not its file 0. */
-static void test_first_file(void **state)
+static void test_first_file_slow(void **state)
 {
     (void)state;
     need("g++");
@@ -425,20 +493,16 @@ static void test_first_file(void **state)
 }
 
 /* addr2line 2.40 finds no lines in these; the line tables are in the program all the same. */
-static void test_beyond_addr2line(void **state)
+static void check_beyond_addr2line(const char *const flags[])
 {
-    (void)state;
     need("gcc");
-    static const char *const FLAGS[] = {"-gsplit-dwarf", "-gsplit-dwarf -gdwarf-4",
-                                        "-gz=zlib-gnu -gdwarf-4", "-gz=zlib-gnu -gdwarf-5",
-                                        "-gdwarf64"};
-    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
-        if (!run("gcc %s -E -xc /dev/null >log 2>&1", FLAGS[i])) { /* -gdwarf64 is of gcc 11 */
-            printf("# gcc does not know %s\n", FLAGS[i]);
+    for (size_t i = 0; flags[i]; i++) {
+        if (!run("gcc %s -E -xc /dev/null >log 2>&1", flags[i])) { /* -gdwarf64 is of gcc 11 */
+            printf("# gcc does not know %s\n", flags[i]);
             continue;
         }
         write_sources();
-        assert_true(run("gcc -g -O0 %s -o p first.c sub/second.c", FLAGS[i]));
+        assert_true(run("gcc -g -O0 %s -o p first.c sub/second.c", flags[i]));
         struct object *o = opened("p", NULL);
         const char *file;
         uint32_t line;
@@ -447,6 +511,21 @@ static void test_beyond_addr2line(void **state)
         assert_int_equal(line, 3);
         object_close(o);
     }
+}
+
+static void test_beyond_addr2line(void **state)
+{
+    (void)state;
+    static const char *const FLAGS[] = {"-gz=zlib-gnu -gdwarf-4", "-gdwarf64", NULL};
+    check_beyond_addr2line(FLAGS);
+}
+
+static void test_beyond_addr2line_slow(void **state)
+{
+    (void)state;
+    static const char *const FLAGS[] = {"-gsplit-dwarf", "-gsplit-dwarf -gdwarf-4",
+                                        "-gz=zlib-gnu -gdwarf-5", NULL};
+    check_beyond_addr2line(FLAGS);
 }
 
 static void test_no_lines(void **state)
@@ -503,18 +582,27 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gcc),
+        cmocka_unit_test(test_gcc_slow),
         cmocka_unit_test(test_clang),
+        cmocka_unit_test(test_clang_slow),
         cmocka_unit_test(test_other_machines),
+        cmocka_unit_test(test_other_machines_slow),
         cmocka_unit_test(test_separate),
         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_slow),
         cmocka_unit_test(test_frames_as_bfd),
+        cmocka_unit_test(test_frames_as_bfd_slow),
         cmocka_unit_test(test_frames_of_local_classes),
-        cmocka_unit_test(test_first_file),
+        cmocka_unit_test(test_frames_of_local_classes_slow),
         cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_walk_slow),
         cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_first_file_slow),
         cmocka_unit_test(test_beyond_addr2line),
+        cmocka_unit_test(test_beyond_addr2line_slow),
         cmocka_unit_test(test_no_lines),
         cmocka_unit_test(test_discriminators),
     };
+    choose_part();
     return cmocka_run_group_tests(tests, workshop_open, workshop_close);
 }
