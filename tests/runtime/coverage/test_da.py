@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from covered import CC, OURS, ROOT, CoverTest, slurp, spill
-from parts import load_tests, slow  # noqa: F401
+from parts import in_both, load_tests, share, slow  # noqa: F401
 
 
 def record(tag, *items):
@@ -132,10 +132,11 @@ class Da(CoverTest):
         os.unlink(self.file + kind)
         self.check(header() + group(1))
 
+    @in_both
     def test_damaged_at_every_truncation(self):
         program = self.registers()
         whole = header() + group(1)
-        for n in range(1, len(whole)):
+        for n in share(range(1, len(whole)), 5):
             self.check_aside(program, whole[:n], ".damaged-1")
 
     def test_other_files(self):
@@ -149,10 +150,11 @@ class Da(CoverTest):
             self.check_aside(program, old, ".other-1")
         self.check_aside(program, b"vocg" + b"e403" + group(1), ".damaged-1")
 
+    @in_both
     def test_every_word_changed(self):
         program = self.registers()
         whole = header() + group(1)
-        for at in range(0, len(whole), 4):
+        for at in share(range(0, len(whole), 4), 5):
             for word in b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x03\0\0\0", b"\0\0\0\x80":
                 spill(self.file, whole[:at] + word + whole[at + 4:])
                 self.run_program([program], quiet=False)

@@ -6,7 +6,7 @@ import unittest
 
 from covered import ARCHIVE, LINKS, OURS, CoverTest, spill
 from archive import hidden_names
-from parts import load_tests, slow  # noqa: F401
+from parts import in_both, load_tests, share, slow  # noqa: F401
 
 DESTRUCTOR = 1000
 
@@ -138,16 +138,12 @@ class Life(CoverTest):
             self.assertEqual(self.calls(name + "3")["part3"], 10 * rounds)
         self.assertEqual(self.counted() if program_link != "none" else 0, DESTRUCTOR)
 
+    @in_both
     def test_libraries_that_come_and_go(self):
-        self.come_and_go("-O2")
-
-    @slow
-    def test_plain_libraries_that_come_and_go(self):
-        self.come_and_go("-O0")
-
-    def come_and_go(self, flag):
-        for program_link, plugin_link in ("so", "so"), ("so", "none"), ("a", "a"):
-            with self.subTest(program=program_link, plugin=plugin_link):
+        for flag, program_link, plugin_link in share((
+                ("-O2", "so", "so"), ("-O2", "so", "none"), ("-O0", "so", "so"), ("-O2", "a", "a"), ("-O0", "so", "none"),
+                ("-O0", "a", "a")), 3):
+            with self.subTest(flag=flag, program=program_link, plugin=plugin_link):
                 self.check_plugins(program_link, plugin_link, (flag,))
 
     def test_library_of_a_program_that_is_not_covered(self):
@@ -168,8 +164,9 @@ class Life(CoverTest):
                 self.assertEqual(self.calls("first2")["part2"], 55)
                 self.assertEqual(self.leftovers(), [])
 
+    @in_both
     def test_library_that_stays(self):
-        for flags in ("-O0",), ("-O2",):
+        for flags in share((("-O2",), ("-O0",)), 2):
             self.setUp()
             plugin = self.plugin("first", "so", *flags)
             program = self.link("so", [self.compile("loader.c", "--coverage", "-DLINKED")], plugin,

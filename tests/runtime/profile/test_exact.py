@@ -8,6 +8,7 @@ import unittest
 
 from recorder import HERE, RT_A, Gmon, RecorderTest, Symbols
 from archive import hidden_names
+from parts import in_both, load_tests, share  # noqa: F401
 
 
 class Exact(RecorderTest):
@@ -26,15 +27,15 @@ class Exact(RecorderTest):
     def test_anonymous_tables(self):
         self.check("threads.c", 4, LIVE=0)
 
+    @in_both
     def test_compilers(self):
-        for cc in "gcc", "clang":
-            for flags in (["-O0"], ["-O2"], ["-O2", "-no-pie", "-fno-pie"], ["-O2", "-mfentry"],
-                          ["-O2", "-Wl,-z,now"], ["-O2", "-fno-plt"], ["-Os"]):
-                if not shutil.which(cc):
-                    continue
-                with self.subTest(cc=cc, flags=flags):
-                    self.setUp()
-                    self.check("threads.c", 2, flags=("-pg", "-pthread", *flags), cc=cc)
+        builds = [(cc, flags) for cc in ("gcc", "clang") if shutil.which(cc) for flags in
+                  (["-O0"], ["-O2"], ["-O2", "-no-pie", "-fno-pie"], ["-O2", "-mfentry"], ["-O2", "-Wl,-z,now"],
+                   ["-O2", "-fno-plt"], ["-Os"])]
+        for cc, flags in share(builds, 3):
+            with self.subTest(cc=cc, flags=flags):
+                self.setUp()
+                self.check("threads.c", 2, flags=("-pg", "-pthread", *flags), cc=cc)
 
     def test_signal_handlers(self):
         self.check("signals.c", 300)
