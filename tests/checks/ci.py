@@ -12,6 +12,9 @@ import time
 
 import tap
 
+sys.path.append(str(tap.ROOT / "tests"))
+import parts  # noqa: E402
+
 SETUP = """
 packages_of() { echo "$1"; }
 need_packages() { echo "packages $*" >>calls; case " $* " in *" ${NOT_HERE:-none} "*) return 1 ;; esac; }
@@ -175,8 +178,10 @@ def test_tenths(t):
 
 def main():
     t = tap.Tap()
-    for test in test_all, test_no_system, test_failures, test_bad_machines, test_tenths:
-        test(t)
+    for test, is_slow in ((test_all, False), (test_no_system, True), (test_failures, True), (test_bad_machines, True),
+                          (test_tenths, True)):
+        if parts.is_wanted(is_slow):
+            test(t)
     t.end()
 
 

@@ -17,6 +17,7 @@ sys.path.append(str(ROOT / "tests"))  # parts.py
 PROGRAMS = ROOT / "tests/golden/programs"
 DEMO = PROGRAMS / "demo"
 SKIPPED = 77
+NM = "nm", "--target=elf64-little"  # not told, it loads the compilers' plugins to ask what a file is
 
 
 def monarc_path():

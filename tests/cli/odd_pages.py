@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from harness import gmon
+from harness import NM, gmon
 
 LINES, LONGEST = 500_000, 5_000_000
 MARKUP = "<img src=x onerror=\"document.title='broken'\">"
@@ -30,7 +30,7 @@ def compile_all(folder, compiler):
         Path(folder, f"{name}.c").write_bytes(text.encode("latin-1"))
     subprocess.run([*compiler, "-g", "-O0", "-w", "-o", "program", *[f"{name}.c" for name in [*SOURCES, "main"]]],
                    cwd=folder, check=True)
-    said = subprocess.run(["nm", "program"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([*NM, "program"], cwd=folder, check=True, capture_output=True, text=True).stdout
     return {name: int(address, 16) for address, _, name in
             (line.split() for line in said.splitlines() if len(line.split()) == 3)}
 

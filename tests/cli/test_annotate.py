@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import SKIPPED, check_schema, gmon, main, monarc
+from harness import NM, SKIPPED, check_schema, gmon, main, monarc
 
 CC = ["gcc"]  # whose blocks and lines the cases know
 SOURCE = """\
@@ -58,7 +58,7 @@ class Program(unittest.TestCase):
         (cls.folder / "src dir/prog.c").write_text(SOURCE)
         subprocess.run([*CC, "-g", "-O0", "-fno-pie", "-no-pie", "src dir/../src dir/prog.c", "-o",
                         "prog"], cwd=cls.folder, check=True, stdin=subprocess.DEVNULL)
-        names = subprocess.run(["nm", "prog"], cwd=cls.folder, check=True, capture_output=True,
+        names = subprocess.run([*NM, "prog"], cwd=cls.folder, check=True, capture_output=True,
                                text=True).stdout
         cls.at = {name: int(at, 16) for at, name in re.findall(r"(\w+) [Tt] (\w+)", names)}
         lines = subprocess.run(["objdump", "--dwarf=decodedline", "prog"], cwd=cls.folder,
@@ -270,7 +270,7 @@ class Generated(Program):
             '#line 4294967 "no such file.y"\n    hits--;\n#line 90 "gram.c"\n    return hits;\n}\n')
         subprocess.run([*CC, "-g", "-O0", "-fno-pie", "-no-pie", "gram.c", "-o", "gram"],
                        cwd=self.folder, check=True, stdin=subprocess.DEVNULL)
-        names = subprocess.run(["nm", "gram"], cwd=self.folder, check=True, capture_output=True,
+        names = subprocess.run([*NM, "gram"], cwd=self.folder, check=True, capture_output=True,
                                text=True).stdout
         low = int(re.search(r"(\w+) T main", names)[1], 16)
         (self.folder / "gram.gmon").write_bytes(gmon([(low, low + 16, [1] * 16),

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import harness
+from parts import in_both, load_tests, share, slow
 
 FILES = harness.ROOT / "tests/data/arc-files"
 NOTES = sorted(FILES.glob("*/*.gcno"))
@@ -144,6 +145,7 @@ class Arcs(unittest.TestCase):
         return counts(re.sub(r"^ .*-block.*\n", "", (self.dir / f"{name}.gcov").read_text(),
                              flags=re.M))
 
+    @slow
     @unittest.skipUnless(gcov_version() == 12, "needs gcov 12")
     def test_gnu_reads_converted_files(self):
         tried = 0
@@ -313,6 +315,7 @@ class Arcs(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(b"is of version 305e, other.bbg of 304e", done.stderr)
 
+    @slow
     @unittest.skipUnless(shutil.which("gcc-12"), "needs gcc 12 (package gcc-12)")
     def test_identities_come_from_real_notes(self):
         """da made into gcda beside its gcno is a profile that gcc takes for its own."""
@@ -355,11 +358,12 @@ class Arcs(unittest.TestCase):
 
     @unittest.skipUnless(gcov_version() == 12 and all(map(shutil.which, ("g++-12", "gcov-12"))),
                          "needs gcc 12 (packages gcc-12, g++-12)")
+    @in_both
     def test_converted_pairs_equal_native_ones(self):
         """Byte for byte: the text and JSON of gcov, cover in its formats, the files themselves when
         they are converted back, and the code that -fprofile-use makes of them."""
         (self.dir / "t.cc").write_text(PAIRED)
-        for level in "-O0", "-O2":
+        for level in share(("-O0", "-O2"), 2):
             texts = []
             for folder in "native", "proposal", "back":
                 shutil.rmtree(self.dir / folder, ignore_errors=True)
@@ -440,8 +444,9 @@ class Arcs(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
         self.assertIn(b"o.da: is not a gcno or bbg file", done.stderr)
 
+    @in_both
     def test_there_and_back(self):
-        for path in NOTES + COUNTERS:
+        for path in share(NOTES + COUNTERS, 5):
             self.convert(path, "same")
             self.assertEqual((self.dir / "same").read_bytes(), path.read_bytes(), path)
             self.convert(path, "big", "--to-endian", "big")
@@ -491,8 +496,9 @@ class Arcs(unittest.TestCase):
         self.assertIn(b"it has lines of no source file", done.stderr)
         self.assertFalse((self.dir / "x").exists())
 
+    @in_both
     def test_merge(self):
-        for path in COUNTERS:
+        for path in share(COUNTERS, 5):
             self.assertEqual(harness.monarc("merge", "-o", "sum", path, path, path,
                                             cwd=self.dir).stderr, b"")
             one, three = (harness.monarc_json("info", p, cwd=self.dir)["files"][0]

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT, main, monarc, monarc_json
+from parts import in_both, load_tests, share
 from run_file import FILE, Run
 
 sys.path.append(str(ROOT / "tests/corpus"))
@@ -47,13 +48,13 @@ class BuildIds(unittest.TestCase):
         cls.top = Path(scratch.name).resolve()
         (cls.top / "p.c").write_text(SOURCE)
         cls.run_in("gcc", "-O1", "-g", "-c", "p.c")
-        cls.programs = {build_id: cls.link(build_id) for build_id in IDS}
 
     @classmethod
     def run_in(cls, *command):
         return subprocess.run(command, cwd=cls.top, check=True, capture_output=True, text=True).stdout
 
     @classmethod
+    @functools.cache
     def link(cls, build_id):
         name = build_id.hex() or "none"
         cls.run_in("gcc", "-no-pie", "-Wl,--build-id=" + (f"0x{build_id.hex()}" if build_id else "none"), "p.o", "-o", name)
@@ -66,8 +67,9 @@ class BuildIds(unittest.TestCase):
     @functools.cache
     def code(cls, program):
         """Where hot() is; offset, address and size of the segment."""
-        hot = re.search(r"^(\w+) T hot$", cls.run_in("nm", program), re.M)
-        segment = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R E", cls.run_in("readelf", "-lW", program))
+        said = cls.run_in("readelf", "-lsW", program)
+        hot = re.search(r": (\w+) .* GLOBAL .* hot$", said, re.M)
+        segment = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R E", said)
         return tuple(int(n, 16) for n in hot.groups() + segment.groups())
 
     def perf_data(self, program, build_id, how, path=None):
@@ -96,18 +98,21 @@ class BuildIds(unittest.TestCase):
         file, = monarc_json("info", recording, cwd=self.dir)["files"]
         return [bytes.fromhex(o["build_id"]) for o in file["objects"] if (o["path"] or "").startswith("/")]
 
-    def each(self):
-        for build_id, program in self.programs.items():
-            for how in "mapping", "table", "table of old":
-                if build_id or how == "table":
-                    yield build_id, program, how
+    def linked(self, one_of=4):
+        return [(build_id, self.link(build_id)) for build_id in share(IDS, one_of)]
 
+    def each(self):
+        kinds = [(build_id, how) for build_id in IDS for how in ("mapping", "table", "table of old") if build_id or how == "table"]
+        return [(build_id, self.link(build_id), how) for build_id, how in share(kinds, 5)]
+
+    @in_both
     def test_the_file_that_ran(self):
         for build_id, program, how in self.each():
             data = self.perf_data(program, build_id, how)
             self.assertIn("hot", self.names(data))
             self.assertEqual(self.ids_of(data), [build_id[:OWN]])
 
+    @in_both
     def test_another_file(self):
         """Of an id that differs in the last byte that is told, or is longer or shorter than what is told."""
         for build_id, program, how in self.each():
@@ -123,6 +128,7 @@ class BuildIds(unittest.TestCase):
                 done = monarc("flat", self.perf_data(program, other, how), cwd=self.dir)
                 self.assertNotIn(b"hot", done.stdout, other.hex())
 
+    @in_both
     def test_moved(self):
         """Reports and `symbols` find it in a folder; both kinds of recordings become one that has symbols."""
         for build_id, program, how in self.each():
@@ -137,12 +143,13 @@ class BuildIds(unittest.TestCase):
             (self.dir / "found").mkdir(exist_ok=True)
             shutil.copy(program, self.dir / "found/other-name")
             self.assertIn("hot", self.names("--symbols", self.dir / "found", merged),
-                          (build_id.hex(), how, self.said, monarc("info", merged).stdout))
+                          (build_id.hex(), how, self.said))
             done = monarc("symbols", "--from", self.dir / "found", merged, cwd=self.dir)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("hot", self.names(merged))
             shutil.rmtree(merged)
 
+    @in_both
     def test_kept_by_perf(self):
         """In ~/.debug, under the length that perf knew: its own one, or filled."""
         for build_id, program, how in self.each():
@@ -156,8 +163,9 @@ class BuildIds(unittest.TestCase):
                 self.assertIn("hot", self.names(self.perf_data(program, build_id, how, self.dir / "gone")), name.hex())
                 shutil.rmtree(self.dir / ".debug")
 
+    @in_both
     def test_debug_file(self):
-        for build_id, program in self.programs.items():
+        for build_id, program in self.linked():
             if len(build_id) < 2:
                 continue
             with self.subTest(build_id=build_id.hex()):
@@ -175,10 +183,11 @@ class BuildIds(unittest.TestCase):
                 self.assertNotIn("hot", self.names("r"))
                 self.assertIn("hot", self.names("--debug-dir", self.dir / "debug", "r"))
 
+    @in_both
     def test_merged_with_others(self):
         """Recordings of one run of a program that differ in what they keep of its build-id have one object, and the
         merged one keeps what says most; the order does not matter."""
-        for build_id, program in self.programs.items():
+        for build_id, program in self.linked():
             if not build_id or len(build_id) > PERF:
                 continue
             with self.subTest(build_id=build_id.hex()):
@@ -190,6 +199,7 @@ class BuildIds(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertEqual(self.ids_of(merged), [build_id])
 
+    @in_both
     def test_exports(self):
         """pprof has the file's own id in hex."""
         for build_id, program, how in self.each():
@@ -199,9 +209,10 @@ class BuildIds(unittest.TestCase):
             if build_id:
                 self.assertIn(build_id[:OWN].hex().encode(), unpacked.stdout)
 
+    @in_both
     def test_recorded(self):
         """The kernel tells build-ids of up to 20 bytes, and of longer ones the inode."""
-        for build_id, program in self.programs.items():
+        for build_id, program in self.linked(12):
             with self.subTest(build_id=build_id.hex()):
                 done = monarc("run", "--no-report", "-o", "r", program, "long", cwd=self.dir)
                 if b"not recorded" in done.stderr:
@@ -210,8 +221,9 @@ class BuildIds(unittest.TestCase):
                 self.assertIn(build_id[:OWN], self.ids_of("r"))
                 self.assertIn("hot", self.names("r"))
 
+    @in_both
     def test_perf_record(self):
-        for build_id, program in self.programs.items():
+        for build_id, program in self.linked(12):
             if len(build_id) % 4:
                 continue  # longer for nothing new
             with self.subTest(build_id=build_id.hex()):

@@ -13,7 +13,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc, monarc_json
+from harness import NM, check_schema, gmon, main, monarc, monarc_json
 import seeds
 import sequential
 
@@ -38,7 +38,7 @@ class Build:
         (folder / f"{name}.c").write_text(source)
         subprocess.run([*CC, *FLAGS, "-o", self.program, folder / f"{name}.c"], check=True)
         self.at, self.size = {}, {}
-        for line in subprocess.run(["nm", "-S", self.program], check=True, capture_output=True,
+        for line in subprocess.run([*NM, "-S", self.program], check=True, capture_output=True,
                                    text=True).stdout.splitlines():
             parts = line.split()
             if len(parts) == 4 and parts[2] in "tT":

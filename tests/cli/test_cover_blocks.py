@@ -3,6 +3,7 @@
 programs count themselves and what gcov counts of the same source; and programs that a breakpoint in the wrong place, or
 one that is not taken back, would change."""
 
+import itertools
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import unittest
 
 from harness import can_run, monarc
+from parts import in_both, load_tests, share, slow
 from test_cover_llvm import Folder
 
 # Every line with R says so itself.
@@ -274,22 +276,25 @@ class Blocks(Folder):
         self.assertEqual(alone.returncode if alone.returncode >= 0 else 128 - alone.returncode, status)
         return lines_of(self.folder / "x.info"), done.stderr.decode()
 
+    @in_both
     def test_programs_that_count_their_lines(self):
         lines = {number for number, line in enumerate(COUNTS_ITSELF.splitlines(), 1)
                  if re.search(r"\bR[;,]", line)}
         self.assertEqual(len(lines), 20)
-        for compiler in filter(shutil.which, ("gcc", "clang")):
-            for options in (["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O1", "-static"]):
-                self.compile(COUNTS_ITSELF, *options, "-pthread", compiler=compiler)
-                for arguments, status in ((), 9), (("more",), 9), (("more", "x"), 137):
-                    with self.subTest(compiler, options=options, arguments=arguments):
-                        got, _ = self.covered("./program", *arguments, status=status)
-                        truth = set(map(int, (self.folder / "ran").read_text().split()))
-                        self.assertEqual({n for n in lines if got["p.c"].get(n)}, truth)
-                        # What the compiler left out is in no list.
-                        if options == ["-O0"]:
-                            self.assertLessEqual(lines, set(got["p.c"]))
+        ways = itertools.product(filter(shutil.which, ("gcc", "clang")), (
+            ["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O1", "-static"]))
+        for compiler, options in share(ways, 5):
+            self.compile(COUNTS_ITSELF, *options, "-pthread", compiler=compiler)
+            for arguments, status in ((), 9), (("more",), 9), (("more", "x"), 137):
+                with self.subTest(compiler, options=options, arguments=arguments):
+                    got, _ = self.covered("./program", *arguments, status=status)
+                    truth = set(map(int, (self.folder / "ran").read_text().split()))
+                    self.assertEqual({n for n in lines if got["p.c"].get(n)}, truth)
+                    # What the compiler left out is in no list.
+                    if options == ["-O0"]:
+                        self.assertLessEqual(lines, set(got["p.c"]))
 
+    @slow
     def test_what_is_no_code_stays_as_it_is(self):
         if os.uname().machine != "x86_64":
             self.skipTest("assembly of x86-64")
@@ -300,6 +305,7 @@ class Blocks(Folder):
             self.assertNotIn(14, got["p.c"])
             self.assertIn("1 functions are left out: not all in them is code", said)
 
+    @slow
     def test_loaded_and_unloaded(self):
         self.write("plug.c", PLUGIN)
         self.run_in("gcc", "-g", "-shared", "-fPIC", "-o", "plug.so", "plug.c")
@@ -307,6 +313,7 @@ class Blocks(Folder):
         got, _ = self.covered("./program")
         self.assertEqual(got["plug.c"], {2: True, 3: True, 4: True, 5: True, 6: False, 7: True, 8: True})
 
+    @slow
     def test_lines_of_gcov(self):
         shutil.copy(self.write("p.c", SHAPES), self.folder / "q.c")
         self.run_in("gcc", "-O0", "--coverage", "-o", "counted", "p.c")
@@ -343,6 +350,7 @@ class Blocks(Folder):
         self.assertEqual(monarc("html", "-o", "x.html", "a.info", cwd=self.folder).returncode, 0)
         self.assertIn(b"usage", monarc("cover", "--functions", "a.info", cwd=self.folder).stdout)
 
+    @slow
     def test_lines_in_a_file_beside(self):
         self.compile(SHAPES)
         want, _ = self.covered("./program")

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from harness import ROOT, main, monarc, monarc_json, monarc_limited, schema
+from parts import load_tests, slow
 
 try:
     import jsonschema
@@ -111,6 +112,7 @@ class Imports(unittest.TestCase):
         self.assertEqual({f["linkage_name"]: f["count"] for s in ours["sources"] for f in s["functions"]},
                          names)
 
+    @slow
     @unittest.skipUnless(shutil.which("gcovr"), "gcovr is not installed")
     def test_cobertura(self):
         self.gcov()
@@ -139,6 +141,7 @@ class Imports(unittest.TestCase):
         (self.top / "c.xml").write_text('<coverage line-rate="1"><![CDATA[ ]] ></coverage>')
         self.assertNotEqual(monarc("cover", "c.xml", cwd=self.top).returncode, 0)
 
+    @slow
     @unittest.skipUnless(HAS_LLVM, "no clang with its tools (packages clang, libclang-rt-dev, llvm)")
     def test_llvm_cov(self):
         run("clang++", "-fprofile-instr-generate", "-fcoverage-mapping", "-o", "prog", "a.cc", cwd=self.top)

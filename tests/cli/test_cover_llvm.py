@@ -533,6 +533,7 @@ class EveryVersion(Folder):
         regions = cover_json(self.folder, "program", profile)["totals"]["regions"]
         self.assertEqual(regions, {"all": 8, "hit": 7, "unknown": 0})
 
+    @slow
     def test_names_of_rust_and_swift(self):
         """Mangled by rustc in both ways, and by swiftc, whose names begin as the bitmap does in text."""
         names = {b"_ZN6shapes4area17h0123456789abcdefE": "shapes::area", b"_RNvCsabc_7mycrate3foo": "mycrate::foo",
@@ -709,6 +710,7 @@ class Live(Folder):
                     # Before 20 each instance of a template lists its branches.
                     self.compare(version, has_branches=version > 20)
 
+    @slow
     def test_single_byte_counters(self):
         self.write("t.cpp", CPP)
         self.write("o.cpp", OTHER_CPP)
@@ -721,6 +723,7 @@ class Live(Folder):
                 self.assertEqual(got[source]["DA"],
                                  {line: min(n, 1) for line, n in want[source]["DA"].items()})
 
+    @slow
     def test_instances(self):
         """The truth is by construction: larger<int> took one side, larger<double> the other, larger<char> none of
         `a == b`; helper() and other() share a macro, but are no instances of each other."""
@@ -745,6 +748,7 @@ class Live(Folder):
                     value = cover_json(self.folder, "--instances", rule, "program", "p.profraw")
                     self.assertEqual(value["instances"], rule)
 
+    @slow
     def test_conditions_of_instances(self):
         """Of `a && b`, the instance of int shows a, that of long shows b, that of char both."""
         self.write("t.cpp", CONDITIONS)
@@ -846,6 +850,7 @@ class Live(Folder):
             self.assertEqual([c["outcomes"] for c in line["conditions"]], [[[True] * 2, [False] * 2], [[False] * 2] * 2])
             self.assertEqual(value["totals"]["conditions"], {"all": 8, "hit": 2, "unknown": 0})
 
+    @slow
     def test_what_cmake_compiles_is_nobodys(self):
         self.write("t.c", "int main(void)\n{\n    return 0;\n}\n")
         for name in ("3.25.1/CompilerIdC/a.out", "3.25.1/CMakeDetermineCompilerABI_C.bin", "CheckTypeSize/SIZE.bin"):
@@ -906,6 +911,7 @@ class Live(Folder):
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(said, done.stderr)
 
+    @slow
     def test_counters_of_a_shared_object_from_outside(self):
         version = VERSIONS[-1]
         self.write("o.c", OTHER_C)
@@ -921,6 +927,7 @@ class Live(Folder):
         self.assertEqual(got[str(self.folder / "o.c")]["FN"], {"helper": 2, "other": 2})
         self.assertEqual(got[str(self.folder / "m.c")]["FN"], {"main": 1})
 
+    @slow
     def test_info_says_what_llvm_profdata_shows(self):
         self.write("t.cpp", CPP)
         self.write("o.cpp", OTHER_CPP)
@@ -933,6 +940,7 @@ class Live(Folder):
             counters = sum(map(int, re.findall(r"Counters: (\d+)", shown)))
             self.assertEqual(value["counters"]["all"], counters)
 
+    @slow
     def test_32_bits(self):
         self.write("a.c", C.replace("#include <stdio.h>", "int printf(const char *, ...);"))
         self.write("o.c", OTHER_C)
@@ -960,6 +968,7 @@ class Live(Folder):
                     self.assertEqual(lines[line], number, line)
                 self.assertEqual(lines[15], 0)
 
+    @slow
     def test_many_runs_are_summed_without_merging(self):
         version = VERSIONS[-1]
         self.write("a.c", C)
@@ -996,6 +1005,7 @@ class Live(Folder):
             for source in want:
                 self.assertEqual((got[source]["DA"], got[source]["FN"]), (want[source]["DA"], want[source]["FN"]))
 
+    @slow
     @unittest.skipUnless(shutil.which("lld-link"), "lld-link is not installed")
     def test_a_program_of_windows(self):
         """Its sections have other names, and its list of functions begins with the zero byte of the runtime. The profile is
@@ -1020,6 +1030,7 @@ class Live(Folder):
             self.assertEqual((done.returncode, done.stderr), (0, b""), operands)
             self.assertEqual(got, want)
 
+    @slow
     def test_a_file_of_several_names_counts_once(self):
         version = VERSIONS[-1]
         self.write("a.c", "int main(void)\n{\n    return 0;\n}\n")
@@ -1035,6 +1046,7 @@ class Live(Folder):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(got[str(self.folder / "a.c")]["DA"], {2: 2, 3: 2, 4: 2}, operands)
 
+    @slow
     def test_functions_of_one_name_in_two_programs(self):
         """main() has the same control flow in both: merged profiles cannot tell them apart."""
         version = VERSIONS[-1]
@@ -1048,6 +1060,7 @@ class Live(Folder):
         self.assertEqual(got[str(self.folder / "one.c")]["DA"], {2: 3, 3: 3, 4: 3})
         self.assertEqual(got[str(self.folder / "two.c")]["DA"], {2: 1, 3: 1, 4: 1})
 
+    @slow
     def test_two_shared_objects(self):
         version = VERSIONS[-1]
         self.write("o.c", OTHER_C)
@@ -1061,6 +1074,7 @@ class Live(Folder):
         for source in want:
             self.assertEqual(got[source], want[source])
 
+    @slow
     def test_a_merged_profile_that_names_one_of_its_programs(self):
         """llvm-profdata 15 and 16 keep one build-id: the functions that its program lacks are others'; main(), which
         it has, is its own."""
@@ -1122,6 +1136,7 @@ class Live(Folder):
             self.assertEqual(done.returncode, 2)
             self.assertIn(b"raw profile of version 0; versions 5 to 11 are known (--force continues", done.stderr)
 
+    @slow
     def test_html_diff_and_check_take_names(self):
         version = VERSIONS[-1]
         self.write("a.c", C)
@@ -1148,6 +1163,7 @@ class Live(Folder):
             self.assertEqual(page["data"]["coverage"]["totals"]["lines"]["hit"], 54)
             self.assertEqual(bool(page["data"]["profile"]), bool(more), page["data"].keys())
 
+    @slow
     def test_a_program_that_did_not_run_and_one_that_is_not_there(self):
         version = VERSIONS[-1]
         self.write("one.c", "int main(void)\n{\n    return 0;\n}\n")

@@ -12,7 +12,7 @@ from harness import monarc
 from test_cover_llvm import Folder
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from parts import load_tests, slow  # noqa: E402, F401
+from parts import load_tests, slow
 import seeds  # noqa: E402
 
 SOURCE = r"""
@@ -214,9 +214,11 @@ class Processes(Folder):
     def test_each_kind_gcc(self):
         self.each_kind("gcc")
 
+    @slow
     def test_each_kind_clang(self):
         self.each_kind("clang")
 
+    @slow
     def test_some_gcc(self):
         self.many("gcc", 60, 1)
 

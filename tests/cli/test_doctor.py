@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import DEMO, PROGRAMS, check_schema, gmon, main, monarc, monarc_json
+from harness import DEMO, NM, PROGRAMS, check_schema, gmon, main, monarc, monarc_json
 from parts import load_tests, slow
 
 LOW, HIGH = 0x401000, 0x401240     # of demo
@@ -235,7 +235,7 @@ class Doctor(unittest.TestCase):
         """A program that calls monstartup() for one of its functions: gprof reports, so do we."""
         for flags in ["-pg"], ["-pg", "-no-pie"]:
             program = self.build(*flags, source="int work(int x) { return 7 * x; }\n" + SOURCE)
-            symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+            symbols = subprocess.run([*NM, program], capture_output=True, text=True, check=True).stdout
             work = int(next(l for l in symbols.splitlines() if l.endswith(" T work")).split()[0], 16)
             (self.here / "gmon.out").write_bytes(gmon([(work, work + 16, [3] * 4)], [(work + 100, work, 5)]))
             self.assertNotIn("other-program", self.names(program))

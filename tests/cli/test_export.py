@@ -16,7 +16,7 @@ from pathlib import Path
 from harness import ROOT, gmon, main, monarc, monarc_json
 import seeds
 import parquet_file
-from parts import load_tests, slow
+from parts import in_both, load_tests, share, slow
 from protobuf_file import fields, packed
 from test_recording import ALPHA, DEMO, FACT, MAIN, PING, PONG, WORK, Run, whole_run
 from run_file import FILE, PERIOD, WAIT
@@ -480,10 +480,11 @@ class Stacks(Case):
         self.assertGreater(groups, 1)
         self.assertEqual((len(rows), sum(r["self"] for r in rows)), (60000, 60000 * 60001 // 2))
 
+    @in_both
     def test_parquet_values_that_repeat(self):
         """Indices are written as runs and in groups of eight: runs of every length behind literals of
         every number, and dictionaries of one value, of two, and around a power of two."""
-        for different in 1, 2, 3, 255, 256, 257:
+        for different in share((1, 2, 3, 256, 255, 257), 3):
             lines = [f"main;f{run % different};g{run}_{i} {run + 1}" for run in range(300) for i in range(run % 23 + 1)]
             stacks = self.dir / "runs.folded"
             stacks.write_text("\n".join(lines) + "\n")
@@ -638,6 +639,7 @@ class Stacks(Case):
 
     @unittest.skipUnless((MODULES / "speedscope").is_dir() and shutil.which("chromium"),
                          "no Chromium, or no speedscope among the modules of Node.js")
+    @slow
     def test_speedscope_itself(self):
         """It shows our figures, to the digits that it shows, of its own format and of Chrome's."""
         for name in "speedscope", "cpuprofile":
@@ -746,12 +748,13 @@ class Recursion(Case):
     STACKS = (("n;main;n;x 50\n", "n;main;y 30\n", "n;main;n 20\n"), ("a 1\n", "a;a;a 2\n"),
               ("a;b;a 4\n", "b;a;b 8\n", "a 16\n"), ("n;m;n;m;n 5\n", "n;m 7\n", "m;n 9\n"))
 
+    @in_both
     @unittest.skipUnless(shutil.which("callgrind_annotate"), "no callgrind_annotate")
     def test_inclusive_figures_by_callgrind_annotate(self):
         draw = seeds.generator("inclusive figures by callgrind annotate")
         some = [tuple(";".join(draw.choices("abcd", k=draw.randint(1, 7))) + f" {draw.randint(1, 99)}\n"
                       for _ in range(12)) for _ in range(12)]
-        for lines in (*self.STACKS, *some):
+        for lines in share((*self.STACKS, *some), 6):
             source = self.dir / "stacks"
             source.write_text("".join(lines))
             own, total = sums_of_paths([(stack.split(";"), int(weight)) for stack, weight

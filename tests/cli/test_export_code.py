@@ -9,7 +9,8 @@ import unittest
 from collections import defaultdict
 from pathlib import Path
 
-from harness import gmon, main, monarc
+from harness import NM, gmon, main, monarc
+from parts import in_both, load_tests, share
 from run_file import FILE, KERNEL, PERIOD, Run
 
 TICK = 10**7  # nanoseconds of a sample at 100 a second
@@ -44,7 +45,7 @@ class Program:
 
     def __init__(self, path):
         self.path, self.functions, self.calls = path, {}, []
-        text = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([*NM, "-S", path], capture_output=True, text=True, check=True).stdout
         for start, size, name in re.findall(r"^(\w+) (\w+) [tT] (\w+)$", text, re.M):
             self.functions[name] = range(int(start, 16), int(start, 16) + int(size, 16))
         text = subprocess.run(["objdump", "-d", path], capture_output=True, text=True, check=True).stdout
@@ -227,8 +228,9 @@ class Bins(Case):
         (self.dir / "gmon").write_bytes(gmon([histogram], arcs))
         return wanted, calls
 
+    @in_both
     def test_bins(self):
-        for width in 1, 2, 4:
+        for width in share((1, 2, 4), 3):
             wanted, calls = self.write(width)
             found, code, lines = self.check_equal("work", "gmon")
             self.check_within(found, self.program)
@@ -335,8 +337,9 @@ class Samples(Case):
         found, *_ = self.check_equal("--no-inlines", "--force", "recursion")
         self.assertEqual({row[2]: row[4] for row in found.calls}, {first: 8 * PERIOD})
 
+    @in_both
     def test_model_and_parts(self):
-        for options in (["--model"], ["--focus", "^leaf$"], ["--focus", "mix"], ["--program", "work"]):
+        for options in share((["--model"], ["--focus", "^leaf$"], ["--focus", "mix"], ["--program", "work"]), 3):
             self.check_equal(*self.arguments(*options))
 
     def test_read_back(self):

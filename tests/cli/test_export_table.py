@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from harness import main, monarc, monarc_json
+from parts import load_tests, slow
 import parquet_file
 from test_export import FORMATS, Case, Otlp, Pprof, cpuprofile_paths, sums_of_paths
 
@@ -116,6 +117,7 @@ class Table(Case):
         for function in "folded_in", "deeper", "between", "host", "plain":
             self.assertGreater(own[function], 0, function)
 
+    @slow
     def test_without_them(self):
         own, whole = self.compare("--no-inlines"), self.compare()
         self.assertFalse({"folded_in", "deeper", "between"} & {name for name, amount in own.items() if amount})

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import parquet_file
 from harness import ROOT, main, monarc, monarc_json
+from parts import load_tests, slow
 from run_file import FILE, Run
 
 sys.dont_write_bytecode = True
@@ -195,6 +196,7 @@ class Fleet(unittest.TestCase):
 
     @unittest.skipUnless((MODULES / "@duckdb").is_dir() and shutil.which("node"),
                          "no DuckDB among the modules of Node.js")
+    @slow
     def test_queries_of_the_page(self):
         self.fleet()
         queries = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.S)
@@ -307,6 +309,7 @@ class Fleet(unittest.TestCase):
 
     @unittest.skipUnless((MODULES / "@duckdb").is_dir() and shutil.which("node"),
                          "no DuckDB among the modules of Node.js")
+    @slow
     def test_a_history_of_what_engines_wrote(self):
         self.fleet()
         self.ask("COPY (SELECT * FROM read_parquet('fleet/**/*.parquet', hive_partitioning = true)) TO 'duck' "

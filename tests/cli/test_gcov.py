@@ -171,6 +171,7 @@ class Clang(Folder):
                        for source in sources for option in ("-O0", "-O2"))
         self.assertGreater(compared, least)
 
+    @slow
     def test_text_is_that_of_llvm_cov(self):
         self.compare_version(LINKS, [FILES / "src/prog.cc"], 7)
 
@@ -188,7 +189,7 @@ class Damaged(Folder):
         counters = [x for x in self.take(compiler) if "_cc" not in x][0]
         target = self.folder / (counters if name == "gcda" else counters[:-4] + "gcno")
         whole = target.read_bytes()
-        for length in share(range(0, len(whole), step), 16):
+        for length in share(range(0, len(whole), step), 48):
             target.write_bytes(whole[:length])
             done = gcov(self.folder, "-b", "-t", counters, timeout=600)
             self.assertIn(done.returncode, range(0, 7), f"{compiler} {name} {length}")
@@ -213,7 +214,7 @@ class Damaged(Folder):
         for suffix in ("gcda", "gcno"):
             target = self.folder / (counters[:-4] + suffix)
             whole = target.read_bytes()
-            for offset in share(range(4, len(whole), 23), 8):
+            for offset in share(range(4, len(whole), 23), 24):
                 for value in (0, 0xff):
                     changed = bytearray(whole)
                     changed[offset] = value
@@ -297,6 +298,7 @@ class Wrappers(Folder):
         self.assertEqual(*(sorted(x.replace("TN:\n", "").split("end_of_record\n"))
                            for x in (theirs, ours)))
 
+    @slow
     def test_gcovr(self):
         self.need("gcovr")
         for form in ("--json", "--txt", "--sonarqube"):

@@ -1,5 +1,6 @@
 """Manual pages, completions and help: well formed, complete, and in step with the option tables."""
 
+import functools
 import json
 import os
 import re
@@ -10,10 +11,19 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import ROOT, main, monarc
+import harness
+from harness import ROOT, main
+from parts import in_both, load_tests, share
 
 sys.path.insert(0, str(ROOT / "tools"))
 from describe_columns import row_properties
+
+
+@functools.cache
+def monarc(*words):
+    """What is said about commands, once each: it is the same every time."""
+    return harness.monarc(*words)
+
 
 COMMANDS = monarc("--generate", "commands").stdout.decode().split()
 
@@ -49,11 +59,12 @@ class Pages(unittest.TestCase):
             # Pages carry no date: the same sources give the same bytes.
             self.assertEqual([f for f in found if "missing date" not in f], [], command)
 
+    @in_both
     def test_groff(self):
         tool = shutil.which("groff")
         if not tool:
             self.skipTest("groff is not installed")
-        for command in [None, *COMMANDS]:
+        for command in share([None, *COMMANDS], 6):
             page = monarc("--generate", "man", *filter(None, [command])).stdout
             result = subprocess.run([tool, "-man", "-ww", "-Tascii"], input=page,
                                     capture_output=True)

@@ -15,7 +15,8 @@ import unittest
 import zlib
 from pathlib import Path
 
-from harness import gmon, main, monarc, monarc_json
+from harness import NM, gmon, main, monarc, monarc_json
+from parts import in_both, load_tests, share, slow
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 BLOCK = re.compile(r'<script type="text/plain" id="(\w+)">([A-Za-z0-9+/=]*)</script>')
@@ -120,7 +121,7 @@ def moved_program(folder, name, more, within):
     Path(folder, name).mkdir()
     Path(folder, name, "p.c").write_text(MOVED.format(more=more, within=within))
     subprocess.run([*CC, "-g", "-O0", "-o", f"../{name}.program", "p.c"], cwd=Path(folder, name), check=True)
-    found = subprocess.run(["nm", "-S", f"{name}.program"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    found = subprocess.run([*NM, "-S", f"{name}.program"], cwd=folder, check=True, capture_output=True, text=True).stdout
     where = {fields[3]: int(fields[0], 16) for fields in map(str.split, found.splitlines()) if len(fields) == 4}
     low = min(where["same"], where["longer"])
     bins = [0] * (abs(where["same"] - where["longer"]) // 2 + 1)
@@ -223,7 +224,7 @@ def hostile_program(folder):
     renames = [f"--redefine-sym={name}={hostile}" for name, hostile in HOSTILE.items()]
     subprocess.run(["objcopy", *renames, plain, program], check=True)
     symbols = {}
-    for line in subprocess.run(["nm", plain], check=True, capture_output=True, text=True).stdout.splitlines():
+    for line in subprocess.run([*NM, plain], check=True, capture_output=True, text=True).stdout.splitlines():
         fields = line.split()
         if fields[-1] in HOSTILE or fields[-1] == "main":
             symbols[fields[-1]] = int(fields[0], 16)
@@ -324,6 +325,7 @@ class Page(unittest.TestCase):
         expected = {row["line"]: row["count"] for row in said["sources"][0]["lines"]}
         self.assertEqual(dict(zip(lines["line"], lines["count"])), expected)
 
+    @slow
     def test_proposals_files_are_shown_as_the_compilers(self):
         """bbg and da, one by one, in a folder, and da with gcno: the page has the same lines."""
         with tempfile.TemporaryDirectory() as folder:
@@ -371,7 +373,7 @@ class Page(unittest.TestCase):
                            input=b"int f(int x) { return x; }\nint g(int x) { return x; }\nint h(int x) { return x; }\n"
                                  b"int main(int n, char **v) { return f(n) + g(n) + h(v == 0); }\n")
             where = {name: int(address, 16) for address, _, name in
-                     (line.split() for line in subprocess.run(["nm", "--defined-only", "p"], cwd=folder, check=True,
+                     (line.split() for line in subprocess.run([*NM, "--defined-only", "p"], cwd=folder, check=True,
                                                               capture_output=True, text=True).stdout.splitlines())}
             call = where["main"] + 20
             now, then = Path(folder, "now.gmon"), Path(folder, "then.gmon")
@@ -384,6 +386,7 @@ class Page(unittest.TestCase):
         self.assertIsNone(base["calls"][names.index("g")])
         self.assertEqual((base["gone"]["name"], base["gone"]["calls"]), (["h"], [3]))
 
+    @slow
     def test_time_of_lines_in_the_base(self):
         """Lines follow their functions, as long as those have as many lines as before."""
         with tempfile.TemporaryDirectory() as folder:
@@ -479,13 +482,15 @@ class Page(unittest.TestCase):
         self.assertEqual((blame["line"], blame["author"][0]), ([1, 2, 16, 20, 21, 22], -1))
         self.assertEqual({blame["authors"][i] for i in blame["author"][1:]}, {"Ada", "Bob &amp; Co"})
 
+    @in_both
     def test_blame_runs_nothing_of_the_repository(self):
         """A repository is data that came from elsewhere: its configuration may name programs, of which none runs."""
         if not shutil.which("git"):
             self.skipTest("git is not here: nobody is blamed")
         attributes = {"textconv": "diff", "clean": "filter", "smudge": "filter", "process": "filter"}
-        for kind in ("core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "gpg.program", "alias.blame",
-                     "partial", *attributes):
+        kinds = ("core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "gpg.program", "alias.blame",
+                 "partial", *attributes)
+        for kind in share(kinds, 4):
             with self.subTest(kind=kind), tempfile.TemporaryDirectory() as folder:
                 path, mark = Path(folder), Path(folder, "ran")
                 commit_both(path)
@@ -517,7 +522,7 @@ class Page(unittest.TestCase):
             subprocess.run([*CC, "-g", "-O1", "--coverage", "-o", "p", "p.c"], cwd=folder, check=True)
             if subprocess.run(["./p"], cwd=folder).returncode or not list(Path(folder).glob("*.gcda")):
                 self.skipTest("the compiler's coverage runtime does not work here")
-            said = subprocess.run(["nm", "-S", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
+            said = subprocess.run([*NM, "-S", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
             start, size = next((int(l.split()[0], 16), int(l.split()[1], 16)) for l in said.splitlines() if l.endswith(" work"))
             Path(folder, "p.gmon").write_bytes(gmon([(start, start + size // 2 * 2, [1] * (size // 2))]))
             plain = blocks(page("p", "p.gmon", ".", "--force", cwd=folder))["s0"]

@@ -162,10 +162,11 @@ TOTALS = {
 
 
 class Totals(unittest.TestCase):
+    @in_both
     def test_every_file(self):
         for kind, files in TOTALS.items():
             self.assertEqual(set(files), {path.name for path in (CORPUS / kind).iterdir()}, kind)
-            for name, expected in files.items():
+            for name, expected in share(files.items(), 6):
                 with self.subTest(f"{kind}/{name}"):
                     done = monarc("info", "--json", CORPUS / kind / name)
                     if isinstance(expected, str):
@@ -265,6 +266,7 @@ class PerfData(unittest.TestCase):
             with self.subTest(name):
                 self.compare(self.record(name, "-F", "999", "-g"))
 
+    @slow
     def test_copied_stacks(self):
         self.compare_copied_stacks("plain")
 
@@ -284,13 +286,14 @@ class PerfData(unittest.TestCase):
                 self.compare(data, cut)
         sequential.measure(name, once)
 
+    @slow
     def test_packed_records(self):
         self.compare(self.record("plain", "-F", "999", "-g", "-z"))
 
-    @in_both
+    @slow
     def test_folder(self):
         """perf record --threads: a folder with a file for each of perf's threads."""
-        for packed in share(([], ["-z"]), 2):
+        for packed in [], ["-z"]:
             data = self.record("threads", "-F", "999", "-g", "--threads", *packed)
             self.assertTrue((data / "data.1").exists() or len(os.sched_getaffinity(0)) == 1)
             self.compare(data)
@@ -308,6 +311,7 @@ class PerfData(unittest.TestCase):
         done = subprocess.run(["perf", "script", "-i", data, "-F", "ip", "-G"], capture_output=True, check=True)
         return done.stdout.splitlines()
 
+    @slow
     @sequential.decided
     def test_pipe(self):
         program = self.program("plain")
@@ -327,11 +331,13 @@ class PerfData(unittest.TestCase):
         self.assertEqual([e["name"] for e in info["events"]], ["cpu-clock", "page-faults"])
         self.assertGreaterEqual(len(info["threads"]), 7)
 
+    @slow
     def test_lines(self):
         data = self.record("plain", "-F", "999", "-g")
         lines = monarc("lines", data).stdout.decode()
         self.assertIn("plain.c:", lines)
 
+    @slow
     def test_every_report(self):
         data = self.record("plain", "-F", "999", "-g")
         for command in ("flat", "graph", "lines", "info", "doctor"):
@@ -437,6 +443,7 @@ class Names(unittest.TestCase):
                 expected = {**stacks, **({"a;b;c": 1004} if i == 4 else {})}
                 self.assertEqual({stack: int(count) for stack, count in found.items()}, expected)
 
+    @slow
     def test_folded_in_pieces(self):
         """Files are read in pieces of 256 KiB by as many threads as there are processors: neither is to be seen."""
         dice, truth, lines, stack = seeds.generator("folded in pieces"), Counter(), [], []
@@ -515,6 +522,7 @@ class Names(unittest.TestCase):
                       for row in csv.DictReader(io.StringIO(rows)) if float(row["self_share"] or 0)}
             return shares, done.stdout.decode()
 
+    @slow
     def test_pprof_as_others_write_it(self):
         """Every unit of time; tables in any order, behind a period type; no bomb of zeros."""
         def number(value):

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import gmon, main, monarc, monarc_json
+from harness import NM, gmon, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
 from run_file import FILE, PERIOD, Run  # noqa: E402
@@ -39,7 +39,7 @@ class Inlined(unittest.TestCase):
         built = subprocess.run(["gcc", "-O2", "-g", "-Wl,--build-id=none", "p.c", "-o", "prog"], cwd=cls.dir, capture_output=True)
         if built.returncode:
             raise unittest.SkipTest("no gcc")
-        text = subprocess.run(["nm", "-S", "prog"], cwd=cls.dir, capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([*NM, "-S", "prog"], cwd=cls.dir, capture_output=True, text=True, check=True).stdout
         cls.at = {w[3]: (int(w[0], 16), int(w[1], 16)) for w in map(str.split, text.splitlines()) if len(w) == 4}
         cls.samples = [(name, start + i, 1 + i % 5)
                        for name, (start, size) in cls.at.items()

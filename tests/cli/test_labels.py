@@ -121,6 +121,7 @@ class Case(unittest.TestCase):
 class Truth(Case):
     """A request of route /a takes three times as long as one of /b, each in a function of its own."""
 
+    @slow
     def test_records_that_are_exchanged(self):
         folder, truth = self.record("swap", "3", "20000", "300")
         self.check(folder, truth)
@@ -206,6 +207,7 @@ class Truth(Case):
             figure(self).assertGreater(published, self.of(rows[None], "serve_a", "serve_b") / 4)
             figure(self).assertGreater(self.of(rows[None], "serve_b"), published / 8)
 
+    @slow
     def test_waits(self):
         """Off the CPU, a thread is looked at in its wait: the label is that of the wait."""
         for options in [], ["--method", "ptrace"]:
@@ -233,6 +235,7 @@ class Damage(Case):
         figure(self).assertGreater(served / table["summary"]["samples"], 0.8, (run, rows))
         return losses, monarc("flat", "--by-label", "http.route", folder)
 
+    @slow
     def test_records(self):
         for method in "perf", "ptrace":
             for kind in "pointer", "length":
@@ -248,6 +251,7 @@ class Damage(Case):
         self.assertEqual((len(losses), done.returncode), (1, 0), done.stderr)
         self.assertIn(b"/a", done.stdout)
 
+    @slow
     def test_contexts(self):
         for kind, notes in ("payload", 1), ("version", 0), ("endless", 1), ("stamp", 0):
             losses, done = self.one(kind, "perf")
@@ -285,6 +289,7 @@ class OwnCalls(Case):
             total = sum(f["total_samples"] for f in regions["parse"]["functions"] if f["name"] == "parse")
             figure(self).assertGreater(total / regions["parse"]["self_samples"], 0.85)
 
+    @slow
     def test_forked_threads_have_records_of_their_own(self):
         done = monarc("run", "--no-report", "-o", self.dir / "r.monarc", self.program, "fork")
         self.assertEqual((done.returncode, done.stdout), (0, b"has 0\n"), done.stderr)

@@ -15,7 +15,8 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc, monarc_json
+from harness import NM, check_schema, gmon, main, monarc, monarc_json
+from parts import in_both, load_tests, share, slow
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 FLAGS = ["-O2", "-gdwarf-4", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-sanitize=all",
@@ -78,7 +79,7 @@ def sections(path):
 
 
 def functions(path):
-    listing = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run([*NM, "-S", path], capture_output=True, text=True, check=True).stdout
     return {m[3]: (int(m[1], 16), int(m[2], 16)) for m in
             re.finditer(r"^([0-9a-f]+) ([0-9a-f]+) [tT] (\S+)$", listing, re.M)}
 
@@ -177,6 +178,7 @@ class AgainstAddr2line(Case):
             with self.subTest(name):
                 self.compare(self.build(name, *flags))
 
+    @in_both
     def test_zstd(self):
         path = self.build("zstd", "-g3")
         done = subprocess.run(["objcopy", "--compress-debug-sections=zstd", path.name],
@@ -186,11 +188,12 @@ class AgainstAddr2line(Case):
         self.compare(path)
         whole = path.read_bytes()
         at = whole.index(b"\x28\xb5\x2f\xfd")  # the first frame
-        for cut in range(at, len(whole), 97):  # spoilt in turn: less is known, nothing breaks
+        for cut in share(range(at, len(whole), 97), 10):  # spoilt in turn: less is known, nothing breaks
             path.write_bytes(whole[:cut] + bytes([whole[cut] ^ 0x55]) + whole[cut + 1:])
             done = monarc("lines", path, path.with_suffix(".gmon"))
             self.assertIn(done.returncode, (0, 2), done.stderr)
 
+    @slow
     def test_split_dwarf(self):
         """addr2line does not look into .dwo files, so the whole program is what counts."""
         for name, flags in ("together", []), ("apart", ["-gsplit-dwarf"]):
@@ -341,7 +344,7 @@ class Options(Case):
         folder.mkdir()
         Path(folder, "many.c").write_text("".join(f"int f{i}(int x)\n{{ return x * {i}; }}\n" for i in range(50)) + "void _start(void) { }\n")
         subprocess.run([*CC, *FLAGS, "-o", "many", "many.c"], cwd=folder, check=True)
-        nm = subprocess.run(["nm", "many"], cwd=folder, check=True, capture_output=True, text=True).stdout
+        nm = subprocess.run([*NM, "many"], cwd=folder, check=True, capture_output=True, text=True).stdout
         at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
         low, high = at["f0"] & ~1, at["_start"] & ~1
         Path(folder, "many.gmon").write_bytes(gmon([(low, high, [1] * ((high - low) // 2))]))

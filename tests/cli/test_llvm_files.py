@@ -11,7 +11,7 @@ import harness
 import seeds
 import test_cover_llvm
 from harness import monarc
-from parts import in_both, load_tests, share
+from parts import in_both, load_tests, share, slow
 from test_cover_llvm import CPP, OTHER_C, OTHER_CPP, VERSIONS, C, Folder, made
 
 RELEASES = {11: (5, 6), 12: (5, 7), 13: (7, 7), 14: (8, 7), 15: (8, 8), 16: (8, 9), 17: (8, 10), 18: (9, 11),
@@ -119,18 +119,19 @@ class EveryVersion(Files):
         for name, data in share(sources.items(), 5):
             self.write(name, data)
             self.assertEqual(self.convert(name, "out", "--to", "proftext"), text_of(FUNCTIONS), name)
-        for name in "p.proftext", "84b.profraw", "12.profdata":
+        names = "p.proftext", "84b.profraw", "12.profdata"
+        for name in names:
             self.write(name, sources[name])
-        for name in ("p.proftext", "84b.profraw", "12.profdata"):
-            for release, (raw, indexed) in share(RELEASES.items(), 4):
-                for word, order in itertools.product((32, 64), ("little", "big")):
-                    data = self.convert(name, "x.profraw", "--llvm", release, "--to-word", word, "--to-endian", order)
-                    self.assertEqual(int.from_bytes(data[8:16], order), raw)
-                    self.assertEqual(self.convert("x.profraw", "out", "--to", "proftext"), text_of(FUNCTIONS))
-                    self.assertEqual(data[:8][::1 if order == "big" else -1][6:7], b"R" if word == 32 else b"r")
-                data = self.convert(name, "x", "--to", "profdata", "--llvm", release)
-                self.assertEqual(data[8], indexed)
-                self.assertEqual(self.convert("x", "out", "--to", "proftext"), text_of(FUNCTIONS))
+        kinds = itertools.product(names, RELEASES.items(), (32, 64), ("little", "big"))
+        for name, (release, (raw, _)), word, order in share(kinds, 11):
+            data = self.convert(name, "x.profraw", "--llvm", release, "--to-word", word, "--to-endian", order)
+            self.assertEqual(int.from_bytes(data[8:16], order), raw)
+            self.assertEqual(self.convert("x.profraw", "out", "--to", "proftext"), text_of(FUNCTIONS))
+            self.assertEqual(data[:8][::1 if order == "big" else -1][6:7], b"R" if word == 32 else b"r")
+        for name, (release, (_, indexed)) in share(itertools.product(names, RELEASES.items()), 10):
+            data = self.convert(name, "x", "--to", "profdata", "--llvm", release)
+            self.assertEqual(data[8], indexed)
+            self.assertEqual(self.convert("x", "out", "--to", "proftext"), text_of(FUNCTIONS))
 
     def test_defaults_keep_to_the_release(self):
         self.write("8.profraw", made.raw(FUNCTIONS, 8, 4, ">"))
@@ -141,6 +142,7 @@ class EveryVersion(Files):
         self.assertEqual(self.convert("8.profraw", "x")[:16], b"\xfflprofR\x81" + bytes(7) + b"\x08")
         self.assertEqual(self.convert("p.proftext", "x.profdata")[8], 7)
 
+    @slow
     def test_names_that_do_not_look_like_text(self):
         """Where one is in front, text needs a header to be known as such, by llvm-profdata too."""
         for name in ("übung".encode(), b"\xfflprofR\x81", b"\xfflprofi\x81", b"eightasc\xc3\xbc", b"\x01"):
@@ -153,11 +155,12 @@ class EveryVersion(Files):
                 self.run_in(f"llvm-profdata-{version}", "merge", "-text", "-o", "theirs", "x.proftext")
                 self.assertEqual((self.folder / "theirs").read_bytes(), text.split(b":fe\n")[-1])
 
+    @in_both
     def test_bits(self):
         for name, data in (("10.profraw", made.raw(BITS, 10)), ("13.profdata", made.indexed(BITS, 13)),
                            ("p.proftext", made.text(BITS))):
             self.write(name, data)
-            for release, suffix in itertools.product((19, 22, 23), ("profraw", "profdata")):
+            for release, suffix in share(itertools.product((19, 22, 23), ("profraw", "profdata")), 3):
                 self.convert(name, f"x.{suffix}", "--llvm", release)
                 self.assertEqual(self.convert(f"x.{suffix}", "out", "--to", "proftext"), text_of(BITS))
             for suffix in ("profraw", "profdata"):
@@ -255,6 +258,7 @@ class EveryVersion(Files):
         self.write("v.proftext", VALUES.replace("IPVK_MemOPSize:\n1", "IPVK_VTableTarget:\n2"))
         self.assertIn("it has profiles of vtables, which are not kept", self.convert("v.proftext", "x", status=2))
 
+    @slow
     def test_names_that_unpack_to_a_lot(self):
         """A name of 300 MB in 300 KB: refused, before there is memory for it."""
         self.write("a.profraw", made.raw([(b"f" * (300 << 20), 5, [1])], packs=True))
@@ -262,10 +266,11 @@ class EveryVersion(Files):
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
         self.assertNotIn(b"memory", done.stderr)
 
+    @in_both
     def test_values(self):
         """Values come through every container and version; what is shown is what is in the file."""
         self.write("v.proftext", VALUES)
-        for release, (word, order) in itertools.product(RELEASES, ((32, "big"), (64, "little"))):
+        for release, (word, order) in share(itertools.product(RELEASES, ((32, "big"), (64, "little"))), 7):
             self.convert("v.proftext", "x.profraw", "--llvm", release, "--to-word", word, "--to-endian", order)
             self.assertEqual(self.convert("x.profraw", "y.proftext").decode(), VALUES, release)
             self.convert("v.proftext", "x.profdata", "--llvm", release)
@@ -354,6 +359,7 @@ class Live(Files):
         parts = re.split(r"\n(?=  \S)", done.stdout.decode())
         return sorted(parts[:-1]), parts[-1]
 
+    @slow
     def test_sums_are_those_of_llvm_profdata(self):
         for version in VERSIONS:
             for options in ([], ["-fcoverage-mcdc"])[:1 + (version > 18)]:
@@ -373,6 +379,7 @@ class Live(Files):
                     self.assertEqual(self.merge("x.proftext", "ours.profdata", "theirs.profdata"),
                                      self.theirs(version, "theirs.profdata", "theirs.profdata", name="twice"))
 
+    @slow
     @unittest.skipUnless(len(VERSIONS) > 1, "one LLVM alone")
     def test_from_one_release_to_another(self):
         for a, b in itertools.permutations(VERSIONS, 2):
@@ -386,6 +393,7 @@ class Live(Files):
                 self.convert("x.profraw", "y.profraw", "--to-word", "32", "--to-endian", "big")
                 self.assertEqual(self.theirs(b, "y.profraw"), want)
 
+    @slow
     def test_single_bytes(self):
         for version in [v for v in VERSIONS if v >= 19]:
             files = self.profiles(version, "-mllvm", "-enable-single-byte-coverage=1")
@@ -393,6 +401,7 @@ class Live(Files):
             self.merge("x.profdata", "--llvm", version, files[0])
             self.assertEqual(self.theirs(version, "x.profdata"), self.theirs(version, files[0]))
 
+    @slow
     def test_merged_raw_profiles_still_tell_programs_apart(self):
         files = self.profiles(VERSIONS[-1])
         self.merge("all.profraw", *files)
@@ -416,7 +425,7 @@ class Values(Files):
         parts = re.split(r"\n(?=  \S)", done.stdout.decode())
         return sorted(parts[:-1]), parts[-1]
 
-    @in_both
+    @slow
     def test_sums_are_those_of_llvm_profdata(self):
         self.write("v.c", CALLS)
         for version in VERSIONS:
@@ -426,7 +435,7 @@ class Values(Files):
                 for name, n in runs.items():
                     self.run_in("./v", n, env={"LLVM_PROFILE_FILE": name})
                 one, *more = [[name] for name in runs]
-                for names in share([one, *more[:2], list(runs), *more[2:], list(runs)[::-1]], 3):  # all of them last
+                for names in (one, *more[:2], list(runs), *more[2:], list(runs)[::-1]):  # all of them last
                     want = self.theirs(version, "theirs.proftext", *names)
                     self.assertEqual(self.merge("ours.proftext", *names), want, names)
                     self.theirs(version, "theirs.profdata", *names)

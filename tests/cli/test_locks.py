@@ -125,6 +125,7 @@ class Truth(Case):
         self.assertIn("readers", table["why_unheld"])
         figure(self).assertGreater(self.held(rows["join"], "writer_holder"), 0.1, rows["join"])
 
+    @slow
     def test_join_at_a_state(self):
         """As glibc waits from 2.43 on."""
         rows = self.table("locks", self.record("joined"))["rows"]
@@ -151,6 +152,7 @@ class Truth(Case):
             figure(self).assertIn(name, rows)
             figure(self).assertGreater(self.held(rows[name], "mutex_holder"), 0.2, rows)  # 0.4
 
+    @slow
     def test_words_of_other_libraries(self):
         rows = self.rows("words")
         figure(self).assertGreater(sum(h["seconds"] for h in rows["g_musl"]["holders"]), 0.2, rows["g_musl"])
@@ -159,6 +161,7 @@ class Truth(Case):
             self.assertEqual((rows[name]["kind"], rows[name]["holders"]), ("futex", []))
             self.assertIn("names no owner", rows[name]["why_unheld"])
 
+    @slow
     def test_hundreds_of_threads(self):
         rows = self.rows("crowd", "300", "1")
         figure(self).assertIn("g_queue", rows)  # else all were woken before the first look
@@ -190,6 +193,7 @@ class Truth(Case):
         for kind in ("child process", "pipe"):
             figure(self).assertGreater(self.held(rows[kind], "hold_asleep"), 0.1, rows[kind])  # 0.3
 
+    @slow
     def test_between_processes(self):
         shared = self.dir / "shared"
         rows = self.rows("processes", shared)
@@ -199,6 +203,7 @@ class Truth(Case):
         figure(self).assertGreater(self.held(rows[str(shared)], "hold_asleep"), 0.2, rows)
         self.assertEqual(rows[str(shared)]["kind"], "file lock")
 
+    @slow
     def test_holder_that_has_ended(self):
         row = self.rows("dead")["g_queue"]
         self.assertIn("ended", {h["doing"] for h in row["holders"]}, row)
@@ -258,6 +263,7 @@ class Transfers(Case):
                 stacks = [t["stack"] for t in row["transfers"] if not t["is_write"] and t["stack"]]
                 self.assertTrue(all(function in stack for stack in stacks), stacks)
 
+    @slow
     def test_two_threads(self):
         table, rows, said = self.run_mode("threads")
         total = self.check_total(table, said)
@@ -266,6 +272,7 @@ class Transfers(Case):
         figure(self).assertGreater(rows["c"]["written_bytes"], 0.5 * said["written", "c"])
         self.assertEqual(rows["c"]["read_bytes"], 0)
 
+    @slow
     def test_child_that_ends_at_once(self):
         """Its account is gone when its end is told; that of its parent has it, too."""
         for mode in "children", "short":

@@ -135,13 +135,16 @@ class Counts(Case):
         lacking = [place for place in expected if place not in rows and place not in starts]
         self.assertTrue(not lacking or b"have no code" in done.stderr, lacking)
 
+    @in_both
     def test_c_counts_are_gcovs(self):
-        for source in GCOV_PROGRAMS / "basic.c", TESTS / "blocks/turns.c":
-            for options, share in ([["-O0"], 0.8], [["-O1"], 0.6], [["-O2"], 0.4]):
-                with self.subTest(source=source.name, options=options):
-                    shutil.rmtree(self.dir / f"build-{options[0]}", ignore_errors=True)
-                    self.compare(GCC, [source], *options, at_least=share)
+        kinds = [(source, *how) for source in (GCOV_PROGRAMS / "basic.c", TESTS / "blocks/turns.c")
+                 for how in (("-O0", 0.8), ("-O1", 0.6), ("-O2", 0.4))]
+        for source, option, least in share(kinds, 5):
+            with self.subTest(source=source.name, option=option):
+                shutil.rmtree(self.dir / f"build-{option}", ignore_errors=True)
+                self.compare(GCC, [source], option, at_least=least)
 
+    @slow
     @unittest.skipUnless(GXX, "no g++")
     def test_cxx_counts_are_gcovs(self):
         self.compare(GXX, [GCOV_PROGRAMS / "things.cc"], "-O0", at_least=0.95)
@@ -237,6 +240,7 @@ class OneRun(Case):
 
 
 class TwoRuns(Case):
+    @slow
     def test_another_build_of_the_same_sources(self):
         cover = self.build(LOOP, "-O0", "--coverage", folder="cover")
         timed = self.build(LOOP, "-O0", "-pg", folder="timed")
@@ -268,6 +272,7 @@ class TwoRuns(Case):
         for (_, line), count in expected.items():
             self.assertEqual(found.get(line, count), count)
 
+    @slow
     def test_relative_names(self):
         (self.dir / "src").mkdir()
         (self.dir / "src/prog.c").write_text(LOOP)
@@ -402,6 +407,7 @@ class Refusals(Case):
             self.assertIn(done.returncode, (1, 2), size)
             self.assertEqual(done.stderr.count(b"\n"), 1, size)
 
+    @slow
     def test_notes_of_another_build(self):
         # (gcc gives static functions another identity in every build.)
         self.build(LOOP.replace("static ", ""), "-O0", "--coverage")
@@ -415,6 +421,7 @@ class Refusals(Case):
         rows = {line: row["executions"] for (_, line), row in self.counts("prog", "x").items()}
         self.assertEqual(rows, {3: 1000, 4: 1000, 5: 1000, 8: 0, 9: 0, 10: 0})
 
+    @slow
     def test_another_program(self):
         (self.dir / "other.c").write_text("int main(void)\n{\n    return 0;\n}\n")
         run(GCC, "-g", "other.c", "-o", "other", cwd=self.dir)

@@ -12,7 +12,7 @@ import unittest
 import zlib
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc, monarc_json, monarc_limited
+from harness import NM, check_schema, gmon, main, monarc, monarc_json, monarc_limited
 from parts import load_tests, slow
 
 GCC = shutil.which("gcc")
@@ -134,6 +134,8 @@ def instructions(program, function):
 
 
 class Case(unittest.TestCase):
+    built = {}  # programs and what they wrote, by how they were compiled
+
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="monarc-optimize-"))
         self.addCleanup(shutil.rmtree, self.folder)
@@ -150,7 +152,12 @@ class Case(unittest.TestCase):
 
     def sampled(self, compiler="gcc", flags="", hits=None):
         """A program and a gmon.out with `hits` of each instruction of work."""
-        self.call(compiler, "-O2", "-g", "-no-pie", *flags.split(), "-o", "t", "t.c")
+        how = (compiler, flags)
+        if how not in self.built:
+            self.call(compiler, "-O2", "-g", "-no-pie", *flags.split(), "-o", "t", "t.c")
+            self.built[how] = (self.folder / "t").read_bytes()
+        (self.folder / "t").write_bytes(self.built[how])
+        (self.folder / "t").chmod(0o755)
         code = instructions(self.folder / "t", "work")
         low, high = code[0][0], code[-1][0] + 16
         bins = [0] * (high - low)
@@ -201,6 +208,7 @@ class Samples(Case):
         self.assertIn("main:", text)
         self.assertNotIn("[", text)
 
+    @slow
     def test_noise_within_a_block_is_evened_out(self):
         """All samples of a block on its last instruction, as skid has it, are as good as spread."""
         self.sampled()
@@ -222,8 +230,8 @@ class Samples(Case):
     def test_discriminators_are_those_of_the_line_table(self):
         self.sampled()
         listed = set()
-        for at, _ in instructions(self.folder / "t", "work"):
-            said = self.call("addr2line", "-e", "t", hex(at)).strip()
+        addresses = [hex(at) for at, _ in instructions(self.folder / "t", "work")]
+        for said in self.call("addr2line", "-e", "t", *addresses).splitlines():
             line = re.search(r":(\d+)", said)
             number = re.search(r"discriminator (\d+)", said)
             if number and line:
@@ -238,6 +246,7 @@ class Samples(Case):
         self.assertTrue(found and found <= listed, (found, listed))
         self.assertEqual(data[:4], b"adcg")
 
+    @slow
     def test_every_kind_of_debug_information_says_the_same(self):
         found = set()
         for flags in "-gdwarf-4", "-gdwarf-5", "-gdwarf-5 -gz", "-gsplit-dwarf", "-gsplit-dwarf -gdwarf-4":
@@ -290,6 +299,7 @@ class Samples(Case):
         self.assertRegex(text, r"(?m)^work total:\d+ head:10000$")
         self.assertRegex(text, r"(?m)^ +\d+(\.\d+)?: clamp total:\d+$")
 
+    @slow
     @unittest.skipUnless(CLANG, "needs clang")
     def test_the_other_compilers_discriminators_are_left_out(self):
         self.sampled()
@@ -313,7 +323,7 @@ class Bolt(Case):
         """The second static function of that name, with one sample at its start."""
         (self.folder / "twin.c").write_text(self.TWIN)
         self.call("gcc", "-O2", "-g", "-no-pie", "-Wl,-q", "-o", "t", "t.c", "twin.c")
-        at = [int(line.split()[0], 16) for line in self.call("nm", "-n", "t").splitlines()
+        at = [int(line.split()[0], 16) for line in self.call(*NM, "-n", "t").splitlines()
               if line.endswith(" t often")]
         (self.folder / "gmon.out").write_bytes(gmon([(at[1], at[1] + 2, [4])]))
         self.monarc("optimize", "--for", "bolt", "t", "gmon.out", "-o", "t.fdata")
@@ -391,6 +401,7 @@ class Odd(Case):
         for head, counts in found.values():
             self.assertEqual((head, set(counts.values())), (10000, {10000}))
 
+    @slow
     def test_one_name_in_several_files(self):
         """Up to version 2 they are one function; from 3 on each name has a file."""
         for name in "a", "b":
@@ -409,6 +420,7 @@ class Odd(Case):
         self.assertEqual(len(re.findall(r"^same:", text, re.M)), 1)
         self.call("gcc", "-O2", "-fauto-profile=t.afdo", "-c", "a.c")
 
+    @slow
     def test_lines_before_and_far_behind_the_declaration(self):
         """Both are looked up modulo 65536, and said."""
         (self.folder / "t.c").write_text(
@@ -463,6 +475,7 @@ class Odd(Case):
         self.assertIn("has a place in its sources: no declaration in the debug information",
                       self.monarc("optimize", "--for", "clang", "t", "gmon.out", "-o", "x", status=2))
 
+    @slow
     def test_samples_of_another_build(self):
         self.call("gcc", "-O2", "-g", "-o", "t", "t.c")
         self.monarc("run", "--no-report", "-o", "r", "./t", "5000000")
@@ -480,7 +493,7 @@ class Odd(Case):
 
 @unittest.skipUnless(GCC, "needs gcc")
 class Build(Case):
-    def build(self, define="", run="./t 40000000", **more):
+    def build(self, define="", run="./t 5000000", **more):
         (self.folder / "loop.c").write_text(LOOP)
         (self.folder / "t.afdo").write_text("the old one")
         return self.monarc("optimize", "--for", "gcc", "--build", BUILD % define, "--run", run, "--repeat",
@@ -494,11 +507,11 @@ class Build(Case):
         self.assertEqual((self.folder / "t.afdo").read_bytes()[:4], b"adcg")
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
                          ["loop.c", "t", "t.afdo", "t.c"])
-        self.assertEqual(self.call("nm", "t").count(" main"), 1)
+        self.assertEqual(self.call(*NM, "t").count(" main"), 1)
 
     def test_a_loss_is_not(self):
         (self.folder / "loop.c").write_text(LOOP)
-        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 40000000",
+        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 5000000",
                       "--repeat", 4, "-o", "t.afdo", "--json", cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertFalse((self.folder / "t.afdo").exists())
@@ -507,7 +520,7 @@ class Build(Case):
         self.assertFalse(found["is_kept"])
         self.assertLess(found["gain"], -1)
         (self.folder / "t.afdo").write_text("the old one")
-        text = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 40000000",
+        text = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 5000000",
                       "--repeat", 4, "-o", "t.afdo", cwd=self.folder).stdout.decode()
         self.assertNotIn("gain", text)
         slower = re.search(r"\nslower by ([0-9.]+) %, between (-?[0-9.]+) and ([0-9.]+) with 95 %", text)
@@ -546,9 +559,15 @@ class Linkers(Case):
 @unittest.skipUnless(GCC, "needs gcc")
 class Counters(Case):
     def counted(self):
-        self.call("gcc", "--coverage", "-g", "-o", "counted", "t.c")
-        self.call("./counted", "100000")
-        self.call("gcc", "-O2", "-g", "-o", "t", "t.c")
+        source = (self.folder / "t.c").read_text()
+        if source not in self.built:
+            self.call("gcc", "--coverage", "-g", "-o", "counted", "t.c")
+            self.call("./counted", "100000")
+            self.call("gcc", "-O2", "-g", "-o", "t", "t.c")
+            self.built[source] = {name: (self.folder / name).read_bytes() for name in
+                                  ("counted", "counted-t.gcno", "counted-t.gcda", "t")}
+        for name, data in self.built[source].items():
+            (self.folder / name).write_bytes(data)
 
     def test_gcc_gets_the_exact_probabilities(self):
         self.counted()
@@ -573,6 +592,7 @@ class Counters(Case):
             self.assertTrue(any({90000, 10000} == {round(a, -2), round(b, -2)} for a, b in weights),
                             weights)
 
+    @slow
     @unittest.skipUnless(CLANG, "needs clang")
     def test_coverage_of_clang_begins_at_the_brace(self):
         """Lines count from the declaration, which stands in the program's debug information."""
@@ -585,6 +605,7 @@ class Counters(Case):
         weights = [tuple(map(int, w)) for w in re.findall(r'"branch_weights", i32 (\d+), i32 (\d+)', code)]
         self.assertTrue(any({90000, 10000} == {round(a, -2), round(b, -2)} for a, b in weights), weights)
 
+    @slow
     @unittest.skipUnless(CLANG, "needs clang")
     def test_a_profile_of_another_program_in_the_folder(self):
         """clang's profile beside gcc's counters is passed over, and named; not if it was named."""
@@ -634,6 +655,7 @@ class Counters(Case):
         self.assertEqual(found["often"][1][("3 third", "2")], 3000)
         self.assertEqual(found["rarely"][1][("3 third", "2")], 1000)
 
+    @slow
     def test_inlined_functions_without_a_linkage_name(self):
         """In anonymous namespaces, debug information has `step` alone; compilers know the mangled name,
         which the counters have."""
@@ -642,7 +664,7 @@ class Counters(Case):
         self.call("g++", "--coverage", "-o", "counted", "counted.o")
         self.call("./counted")
         self.call("g++", "-O2", "-g", "-o", "t", "t.cpp")
-        self.assertNotRegex(self.call("nm", "t"), "walker4step")
+        self.assertNotRegex(self.call(*NM, "t"), "walker4step")
         found = read_text(self.monarc("optimize", "--for", "clang", "t", ".", "-o", "-"))
         [counts] = [of for name, (_, of) in found.items() if "run" in name]
         [path] = [p for p in counts if len(p) == 2]
@@ -743,6 +765,7 @@ class Files(Case):
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertRegex(done.stderr, rb"^monarc: b\.bin: .*section 1 lies over another.*\n$")
 
+    @slow
     def test_a_section_that_unpacks_to_a_lot(self):
         """400 MB of zeros in 400 KB: refused, before there is memory for it."""
         self.write("a.prof", self.TEXT)
@@ -757,6 +780,7 @@ class Files(Case):
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertRegex(done.stderr, rb"^monarc: b\.bin: .*a compressed section claims 419430400 bytes\n$")
 
+    @slow
     def test_without_capstone(self):
         """Blocks that are guessed have other counts: nothing is written."""
         (self.folder / "none").mkdir()

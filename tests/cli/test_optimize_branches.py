@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import ROOT, check_schema, main, monarc, monarc_json
+from harness import NM, ROOT, check_schema, main, monarc, monarc_json
 from parts import load_tests, slow
 from test_optimize import CALLED, ROUND, SOURCE as COMMON, instructions, read_text
 
@@ -451,7 +451,7 @@ class Fdata(unittest.TestCase):
         """The same edges as fdata and by address give the same profile, and come out as they went in."""
         (self.folder / "t.c").write_text(COMMON)
         subprocess.run(["gcc", "-O1", "-g", "-no-pie", "-o", "t", "t.c"], cwd=self.folder, check=True)
-        listed = subprocess.run(["nm", "t"], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        listed = subprocess.run([*NM, "t"], cwd=self.folder, check=True, capture_output=True, text=True).stdout
         at = {words[-1]: int(words[0], 16) for words in map(str.split, listed.splitlines()) if len(words) == 3}
         work, often = at["work"], at["often"]
         self.write("p", f"B {work + 9:x} {often:x} 75 0\nF {often:x} {often + 3:x} 75\n"
@@ -465,6 +465,7 @@ class Fdata(unittest.TestCase):
                  f"F {often:x} {often + 3:x} 75", f"F {work + 12:x} {work + 20:x} 75")
         self.assertEqual(sorted((self.folder / "bolt").read_text().splitlines()), sorted(lines))
 
+    @slow
     @unittest.skipUnless(shutil.which("gcc") and platform.machine() == "x86_64", "needs gcc")
     def test_functions_within_functions_that_nothing_hit(self):
         """Of the debug information, functions without samples are passed over, but not what lies in
@@ -472,7 +473,7 @@ class Fdata(unittest.TestCase):
         (self.folder / "t.c").write_text(NESTED)
         for flags in ["-gdwarf-4"], ["-gdwarf-5"], ["-gdwarf-5", "-gsplit-dwarf"]:
             subprocess.run(["gcc", "-O1", *flags, "-o", "t", "t.c"], cwd=self.folder, check=True)
-            listed = subprocess.run(["nm", "-S", "t"], cwd=self.folder, check=True, capture_output=True, text=True)
+            listed = subprocess.run([*NM, "-S", "t"], cwd=self.folder, check=True, capture_output=True, text=True)
             words = [line.split() for line in listed.stdout.splitlines()]
             at = {w[3].partition(".")[0]: [int(w[0], 16), int(w[1], 16)] for w in words if len(w) == 4}
             inner = "".join(f"S {a:x} 9\n" for a in range(at["inner"][0], sum(at["inner"])))
@@ -486,6 +487,7 @@ class Fdata(unittest.TestCase):
             # By lines below the declaration, also in what is inlined there.
             self.assertLessEqual({("1",), ("2",), ("1 twice", "1")}, set(alone[name][1]), flags)
 
+    @slow
     @unittest.skipUnless(shutil.which("g++") and platform.machine() == "x86_64", "needs g++")
     def test_inlined_functions_that_debug_information_has_no_linkage_name_of(self):
         """gcc takes a call for cold whose function it does not find by that name, and does not inline it."""
@@ -495,8 +497,8 @@ class Fdata(unittest.TestCase):
             return subprocess.run(words, cwd=self.folder, check=True, capture_output=True, text=True).stdout
 
         call("g++", "-O2", "-g", "-o", "t", "t.cc")
-        [size] = [int(line.split()[1], 16) for line in call("nm", "-S", "t").splitlines() if line.endswith(" main")]
-        self.assertNotIn("often", call("nm", "t"))
+        [size] = [int(line.split()[1], 16) for line in call(*NM, "-S", "t").splitlines() if line.endswith(" main")]
+        self.assertNotIn("often", call(*NM, "t"))
         self.write("few", "no_lbr cpu\n1 main 0 1999\n")
         self.assertIn("only 1999 samples:", self.monarc("optimize", "--for", "gcc", "t", "few", "-o", "t.afdo"))
         self.write("few", "no_lbr cpu\n1 main 0 2000\n")

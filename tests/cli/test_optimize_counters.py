@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_limited
+from parts import load_tests, slow
 import seeds
 
 GCC = shutil.which("gcc")
@@ -122,6 +123,7 @@ class Counters(unittest.TestCase):
                               cwd=build, capture_output=True, text=True)
         self.assertNotIn("profile count data file not found", done.stderr)
 
+    @slow
     def test_da_of_several_runs(self):
         """Runs, and the sum of their largest counts, by which gcc tells hot from cold: of da with
         all that gcda has, and of bare ones of the proposal."""
@@ -148,6 +150,7 @@ class Counters(unittest.TestCase):
             self.assertRegex(summary[0], "runs=3, sum_max=104340")
             shutil.rmtree(self.folder / "use")
 
+    @slow
     def test_what_only_moved_keeps_its_counters(self):
         """gcc's own are lost, as numbers of static functions are made of their lines; ours are as if
         the new source had been measured, targets of calls through pointers included."""
@@ -183,6 +186,7 @@ class Counters(unittest.TestCase):
         self.assertEqual(total, found["counts"])
         self.assertLess(found["counts_lost"], found["counts"])
 
+    @slow
     def test_a_removed_file_does_not_take_anothers_notes(self):
         """b/u.c is gone, a/u.c is not: its counters stay, whichever is found first."""
         for gone, kept in ("b", "a"), ("a", "b"):
@@ -250,6 +254,7 @@ class Counters(unittest.TestCase):
                 expected[name, line] = min(there, key=lambda f: abs(f[1] - line))[1] if there else None
             self.assertEqual(self.moves(old, new), expected)
 
+    @slow
     def test_any_number_of_equal_functions(self):
         """Notes may have as many as their size allows: none is compared with all the others."""
         number = 200_000

@@ -9,7 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc, monarc_json
+from harness import NM, check_schema, gmon, main, monarc, monarc_json
+from parts import load_tests, slow
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 CXX = shutil.which("g++")
@@ -59,7 +60,7 @@ IDLE = {"idle1", "idle2", "idle3"}
 def symbols(program):
     """Names of functions by address; the second of a name is NAME#2."""
     found = {}
-    for line in subprocess.run(["nm", "-n", program], check=True, capture_output=True,
+    for line in subprocess.run([*NM, "-n", program], check=True, capture_output=True,
                                text=True).stdout.splitlines():
         words = line.split()
         if len(words) == 3 and words[1] in "tTW":
@@ -291,6 +292,7 @@ class Linking(Case):
         self.call(*CC, "-fno-sanitize=all", "-no-pie", "-o", f"with-{form}", *objects, *flags)
         self.check(f"with-{form}")
 
+    @slow
     @unittest.skipUnless(shutil.which("ld.lld"), "needs lld")
     def test_faults_of_a_start_up(self):
         """40 functions of 1,600, one in every 48 KiB: what the kernel counts is what is estimated."""
@@ -341,6 +343,7 @@ class Linking(Case):
         names = [name for _, name in ordered]
         self.assertLess(abs(names.index("hot") - names.index("twin")), 3, names)
 
+    @slow
     def test_gold(self):
         self.needs("ld.gold")
         self.link("gold", "-fuse-ld=gold", "-Wl,--section-ordering-file=gold.order")
@@ -384,6 +387,7 @@ int main(int argc, char **)
 class Cplusplus(Case):
     """Templates are in COMDAT groups, constructors have two names."""
 
+    @slow
     def test_linked(self):
         (self.folder / "classes.cc").write_text(CLASSES)
         self.call(CXX, "-O1", "-ffunction-sections", "-c", "classes.cc")
@@ -474,6 +478,7 @@ class Counters(unittest.TestCase):
         self.assertEqual((summary["calls"], summary["calls_from_unknown"]), (1 + 105 + 105, 1))
         self.assertEqual(self.names("one", program="one/prog"), one)
 
+    @slow
     def test_every_form_says_the_same(self):
         self.count(5, 100)
         expected = self.names("run")

@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 from harness import DEMO, check_schema, main, monarc, monarc_json, monarc_limited
+from parts import load_tests, slow
 from run_file import FILE, WAIT, Run
 from sequential import decided, figure
 from test_recording import ALPHA, FACT, MAIN, WORK, Case
@@ -237,6 +238,7 @@ class WhatIf(Job):
 
 
 class Hostile(Job):
+    @slow
     def test_a_maker_of_many_that_never_waits(self):
         """Where it may have looked at the end of each was searched for to its own end: minutes."""
         children = 300000
@@ -349,6 +351,7 @@ class Recorded(unittest.TestCase):
         figure(self).assertLess(threads["sleep 0.3"]["path_time"], 0.05)
         figure(self).assertGreater(threads["sleep 0.3"]["slack_time"], 0.2)
 
+    @slow
     def test_what_if_made_so(self):
         (self.dir / "x.c").write_text(SPIN)
         subprocess.run(["gcc", "-O1", "-g", "-o", "x", "x.c"], cwd=self.dir, check=True)

@@ -85,6 +85,7 @@ class RunAsRank(unittest.TestCase):
         text = monarc("flat", "out/deep/2", cwd=self.dir).stdout.decode()
         self.assertIn("Ranks    rank 2 of 3 on " + os.uname().nodename, text)
 
+    @slow
     def test_default_names_differ_by_rank(self):
         for rank in range(2):
             self.as_rank(rank, 2, self.built / "p", "0.02")
@@ -233,6 +234,7 @@ class Compare(unittest.TestCase):
         self.assertRegex(text, r"5 +0\.000 +0\.600 +-0\.600  MPI_Allreduce  \(the others wait longer\)")
         self.assertIn("log_it  (not on all ranks)", text)
 
+    @slow
     def test_noise_is_no_outlier(self):
         """64 ranks whose samples scatter as Poisson's law has it: hardly one stands out."""
         draw = seeds.generator("noise is no outlier")
@@ -504,6 +506,10 @@ class StencilOpenMpi(Stencil, unittest.TestCase):
 
 class StencilMpich(Stencil, unittest.TestCase):
     library = "mpich"
+
+    @slow
+    def test_a_rank_that_dies(self):
+        super().test_a_rank_that_dies()
 
 
 if __name__ == "__main__":

@@ -130,6 +130,7 @@ class Reports(Case):
             self.assertNotIn("callers are unknown", tree)
             shutil.rmtree(folder)
 
+    @slow
     def test_lines_of_two_objects(self):
         """Calls from lines to lines, across a library's border; samples add up."""
         library = self.build("busy.c", *FLAGS, "-fPIC", "-shared", name="libbusy.so", text="""
@@ -194,6 +195,7 @@ class Reports(Case):
         text = monarc("flat", "--model", "--wide", folder).stdout.decode()
         self.assertRegex(text, r"total s +model s +off by")
 
+    @slow
     def test_annotate(self):
         """Lines of the program and of what it loaded; every sample is somewhere."""
         source = "spin.c"
@@ -219,6 +221,7 @@ class Reports(Case):
         found = [x for x in entry[key] if x.get("name") == other]
         return found[0]["self_samples"] + found[0]["callees_samples"] if found else 0
 
+    @slow
     def test_graph_is_measured(self):
         """spin() belongs to left() by three quarters; by call counts it would be one half."""
         folder = self.record(self.build("busy.c"), "0.5")
@@ -243,6 +246,7 @@ class Reports(Case):
         tree = monarc("graph", "--callers", "spin", folder).stdout
         self.assertLess(tree.index(b"left"), tree.index(b"right"))
 
+    @slow
     def test_recursion_is_measured_once(self):
         folder = self.record(self.build("deep.c"), "50", "0.3")
         graph = monarc_json("graph", folder)
@@ -252,6 +256,7 @@ class Reports(Case):
             self.assertGreater(of_caller, 0.8 * samples)
             self.assertLessEqual(of_caller, samples)
 
+    @slow
     def test_average_example(self):
         """gprof's answer is wrong by a factor of nine; ours is right."""
         program = self.built / "average"
@@ -349,6 +354,7 @@ class Reports(Case):
         self.assertEqual(before, after)
         self.assertEqual(monarc("graph", self.dir / "r").returncode, 0)
 
+    @slow
     def test_by_object_and_thread(self):
         folder = self.record(self.build("busy.c"), "0.2", "3")
         side = Recording(folder).side
@@ -379,6 +385,7 @@ class Reports(Case):
                              1 + sum(1 + len(r.get("functions", [])) for r in rows))
             self.assertIn(b"busy", monarc("flat", option, folder).stdout)
 
+    @slow
     def test_order(self):
         """Calls as counted, or else as seen on stacks; functions of the program alone, or of the
         shared object that was asked for."""

@@ -86,6 +86,7 @@ class Coverage(Case):
         self.assertIn("1 of 1 counter files were not written", said)
         self.assertIn("-lmonarc_cover", said)
 
+    @slow
     @unittest.skipIf(OLD_NAMES, "gcc before 11 calls counter files by the source, in the folder of the compiler")
     def test_constants_in_front_of_the_name(self):
         """A number's bytes may stand there, and be printable or no text at all."""
@@ -97,6 +98,7 @@ class Coverage(Case):
             self.assertNotIn("counter files", self.said(program), number)
             self.assertTrue(path.exists())
 
+    @slow
     def test_older_counts_are_not_this_runs(self):
         program = self.program("sometimes", "if (access(\"stop\", 0)) return 0; _exit(0);")
         self.assertNotIn("counter files", self.said(program))
@@ -125,6 +127,7 @@ class Running(Case):
             for name in "out", "err":
                 self.assertEqual(b" spin" in (self.dir / name).read_bytes(), name == where)
 
+    @slow
     @unittest.skipUnless(os.access("/dev/shm", os.W_OK | os.X_OK), "no /dev/shm")
     def test_a_program_on_a_file_system_in_memory(self):
         """Programs and libraries lie in /dev/shm, too, not generated code alone."""
@@ -247,6 +250,7 @@ class Running(Case):
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertTrue((self.dir / "r/monarc.side").exists())
 
+    @slow
     @decided
     def test_the_last_recording_is_kept_once(self):
         seconds = []
@@ -284,6 +288,7 @@ class Running(Case):
                            env={"LD_PRELOAD": os.environ["MONARC_RT_SO"].replace(".so", ".none")})
         self.assertRegex(done.stdout, rb"none[.0-9]*:.*libmonarc_rt\.so[.0-9]*\n")
 
+    @slow
     def test_calls_are_exact(self):
         program = self.build("counted.c", text="""
             #include <signal.h>
@@ -332,6 +337,7 @@ class Running(Case):
         done = self.run_it("--no-report", "-o", "r", "--", program, "fine")
         self.assertTrue((self.dir / "fine/monarc.side").exists(), done.stderr)
 
+    @slow
     @decided
     def test_options_arrive(self):
         folder = self.record(self.build("busy.c"), "0.1", options=["-r", "0"])
@@ -426,10 +432,12 @@ class Running(Case):
     def test_interrupted(self):
         self.interrupt(signal.SIGINT, False)
 
+    @slow
     @decided
     def test_terminated_with_its_group(self):
         self.interrupt(signal.SIGTERM, True)
 
+    @slow
     @decided
     def test_children(self):
         """All of them, unless --no-follow."""
@@ -445,6 +453,7 @@ class Running(Case):
                              options=["--follow-daemons", "20"])
         figure(self).assertGreater(self.seconds(self.flat(folder)[1]), 0.25)
 
+    @slow
     @decided
     def test_program_that_executes_another(self):
         done = self.run_it("sh", "-c", f"exec {self.build('busy.c')} 0.2")
@@ -462,22 +471,29 @@ class Running(Case):
             if "runs unrecorded" not in text and whole and float(whole[1]) < 50:
                 self.assertIn("too few descriptors may be open", text)
 
+    @slow
     @decided
     def test_attached(self):
+        self.attach_by("perf")
+
+    @slow
+    @decided
+    def test_attached_by_ptrace(self):
+        self.attach_by("ptrace")
+
+    def attach_by(self, method):
         named = self.dir / "server" # as redis-server is another name of redis-check-rdb
         named.symlink_to(self.build("busy.c"))
         process = subprocess.Popen([named, "60", "--password=secret"], stdout=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         wait_for(lambda: is_running(process.pid, "server") and cpu_seconds(process.pid) > 0.1, "the program")
-        for method in "perf", "ptrace":
-            self.run_it("--no-report", "-o", "r", "--method", method, "--seconds", "3", "--pid",
-                        str(process.pid))
-            rows, summary = self.flat(self.dir / "r")
-            figure(self).assertGreater(rows["spin"]["self_share"], 0.5, method)
-            figure(self).assertGreater(self.seconds(summary), 0) # a busy machine gives it a few ms of a second
-            head = monarc("flat", self.dir / "r").stdout
-            self.assertTrue(head.startswith(f"Program  {named} 60 --password=***\n".encode()), head)
+        self.run_it("--no-report", "-o", "r", "--method", method, "--seconds", "3", "--pid", str(process.pid))
+        rows, summary = self.flat(self.dir / "r")
+        figure(self).assertGreater(rows["spin"]["self_share"], 0.5, method)
+        figure(self).assertGreater(self.seconds(summary), 0) # a busy machine gives it a few ms of a second
+        head = monarc("flat", self.dir / "r").stdout
+        self.assertTrue(head.startswith(f"Program  {named} 60 --password=***\n".encode()), head)
         self.assertIsNone(process.poll())
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
 
@@ -520,6 +536,7 @@ class Running(Case):
         figure(self).assertGreater(rows["left"]["total_share"] if "total_share" in rows["left"]
                            else rows["left"]["total_time"] / self.seconds(summary), 0.5)
 
+    @slow
     @decided
     def test_static(self):
         program = self.build("busy.c", "-O1", "-g", "-pthread", "-static", name="static")

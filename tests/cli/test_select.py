@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc, monarc_json
+from harness import NM, check_schema, gmon, main, monarc, monarc_json
 
 CC = shlex.split(os.environ.get("CC", "cc"))
 FLAGS = ["-O1", "-g", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-sanitize=all",
@@ -48,7 +48,7 @@ class Select(unittest.TestCase):
         (cls.top / "deep/two.c").write_text(TWO)
         subprocess.run([*CC, *FLAGS, "-o", "prog", "one.c", "deep/two.c"], cwd=cls.top, check=True)
         symbols = [line.split() for line in subprocess.run(
-            ["nm", "-S", "prog"], cwd=cls.top, check=True, capture_output=True,
+            [*NM, "-S", "prog"], cwd=cls.top, check=True, capture_output=True,
             text=True).stdout.splitlines()]
         at = [(int(s[0], 16), int(s[1], 16)) for s in symbols if len(s) == 4 and s[2] in "tT"]
         low, high = min(a for a, _ in at) & ~1, (max(a + n for a, n in at) + 1) & ~1

@@ -194,6 +194,7 @@ class Series(unittest.TestCase):
         self.assertEqual(rows["counted"]["calls"], 7)
         self.assertEqual(rows["main"]["calls"], 1)
 
+    @slow
     def test_standard_input(self):
         (self.dir / "input").write_bytes(b"x" * 1234)
         with open(self.dir / "input", "rb") as file:
@@ -204,6 +205,7 @@ class Series(unittest.TestCase):
         self.run_it("--repeat", "2", "--no-report", self.program, "0", stdin=None, input=b"once")
         self.assertEqual([line[1] for line in self.log()], [0, 0])
 
+    @slow
     def test_output(self):
         done = self.run_it("--repeat", "3", "--show-output", "--no-report", self.program, "0")
         self.assertEqual(done.stdout, b"a result\n" * 3)
@@ -290,6 +292,7 @@ class Series(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(set((self.dir / "at").read_text().split())), places)
 
+    @slow
     def test_prepared(self):
         done = self.run_it("--repeat", "2", "--warm-up", "--prepare", "echo said; rm -f log",
                            "--no-report", self.program, "0")

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import check_schema, gmon, main, monarc
+from harness import NM, check_schema, gmon, main, monarc
 
 SOURCE = """
 #define ALONE __attribute__((noinline))
@@ -60,7 +60,7 @@ class Ends(unittest.TestCase):
                 self.skipTest("x86-64 code")
             for words in ["as", "-o", "p.o", "p.s"], ["ld", "-o", "p", "p.o"]:
                 subprocess.run(words, cwd=folder, check=True)
-            listing = subprocess.run(["nm", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
+            listing = subprocess.run([*NM, "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
             self.at = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
             behind = self.at["leaf"] + 2
             for version, expected in ("2.40", {"_start", "last", "inner"}), ("2.44", {"inner"}), ("2.46", {"inner"}):
@@ -80,7 +80,7 @@ class Static(unittest.TestCase):
                         "-fno-pie", "-no-pie", "-fno-sanitize=all", "-o", "p", "p.c"],
                        cwd=cls.folder, check=True, stderr=subprocess.DEVNULL)
         cls.at = {}
-        for line in subprocess.run(["nm", "p"], cwd=cls.folder, check=True, capture_output=True,
+        for line in subprocess.run([*NM, "p"], cwd=cls.folder, check=True, capture_output=True,
                                    text=True).stdout.splitlines():
             address, _, name = line.split()
             cls.at[name] = int(address, 16)
@@ -164,7 +164,7 @@ class Static(unittest.TestCase):
         for words in (["-no-pie", "-o", "rare"], ["--coverage", "-o", "counted"]):
             subprocess.run(["gcc", *words, "rare.c"], cwd=self.folder, check=True)
         subprocess.run(["./counted"], cwd=self.folder, check=True)
-        listing = subprocess.run(["nm", "rare"], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        listing = subprocess.run([*NM, "rare"], cwd=self.folder, check=True, capture_output=True, text=True).stdout
         at = {words[2]: int(words[0], 16) for words in map(str.split, listing.splitlines()) if len(words) == 3}
         (self.folder / "one.gmon").write_bytes(gmon([(at["leaf"], at["main"] + 8, [0] * ((at["main"] + 8 - at["leaf"]) // 4))],
                                                     [(at["main"] + 4, at["leaf"], 1)]))

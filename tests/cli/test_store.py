@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 from harness import check_schema, main, monarc, monarc_json, monarc_path
+from parts import load_tests, slow
 from run_file import FILE, Run
 
 sys.dont_write_bytecode = True
@@ -242,26 +243,34 @@ class Store(unittest.TestCase):
                        self.recording("r", hot=ticks))
         self.assertNotIn("too few", self.store("blame", "--total"))
 
+    @slow
     def test_a_year_with_three_turns(self):
+        self.see_three_turns(365, 90, told)
+
+    def test_two_months_with_three_turns(self):
+        self.see_three_turns(61, 15, "c45       2026-02-15", 250000)
+
+    def see_three_turns(self, days, apart, told, even):
         """A commit a day; runs differ by half a percent. `hot` turns by 2, 5 and 20 percent; `even`
         does not."""
         draw = random.Random(5)
         level = 100000
-        turns = {90: 1.02, 180: 1.05, 270: 1.2}
-        for day in range(365):
+        turns = {apart: 1.02, 2 * apart: 1.05, 3 * apart: 1.2}
+        commits = [f"c{day}" for day in turns]
+        for day in range(days):
             level *= turns.get(day, 1)
             name = self.recording("r", hot=round(level * draw.gauss(1, 0.005)),
-                                  even=round(100000 * draw.gauss(1, 0.005)))
+                                  even=round(even * draw.gauss(1, 0.005)))
             self.store("add", "--commit", f"c{day}", "--date", str(NEW_YEAR + day * DAY), name)
         found = {s["name"]: s for s in self.json("blame")["series"]}
         hot = found["hot"]["turns"]
-        self.assertEqual([t["commit"] for t in hot], ["c90", "c180", "c270"])
+        self.assertEqual([t["commit"] for t in hot], commits)
         for turn, change in zip(hot, (0.02, 0.05, 0.2)):
             self.assertAlmostEqual(turn["change"], change, delta=0.003)
         self.assertEqual(found["even"]["turns"], [])
-        # Two percent of a half are less than one of the whole.
-        self.assertEqual([t["commit"] for t in found["[total]"]["turns"]], ["c180", "c270"])
-        self.assertIn("c270      2026-09-28", self.store("blame", "hot"))
+        # Two percent of a half or less are less than one of the whole.
+        self.assertEqual([t["commit"] for t in found["[total]"]["turns"]], commits[1:])
+        self.assertIn(told, self.store("blame", "hot"))
         self.assertEqual(self.store("trend", "hot").count("turned"), 3)
         self.assertIn("No turn", self.store("blame", "even"))
         # The page: a figure for each series, with a point a commit and the turns' names.
@@ -271,16 +280,16 @@ class Store(unittest.TestCase):
         self.assertEqual(set(figures), {"[total]", "hot", "even"})
         names = {label: [t.text for t in f.iter("text") if t.attrib.get("class") == "name"]
                  for label, f in figures.items()}
-        self.assertEqual([n.split()[0] for n in names["hot"]], ["c90", "c180", "c270"])
+        self.assertEqual([n.split()[0] for n in names["hot"]], commits)
         self.assertTrue(all(re.fullmatch(r"c\d+ \+[\d.]+ %", n) for n in names["hot"]), names)
         self.assertEqual(names["even"], [])
         for figure in figures.values():
             circles = list(figure.iter("circle"))
-            self.assertEqual(len(circles), 365)
+            self.assertEqual(len(circles), days)
             self.assertTrue(all(70 <= float(c.attrib["cx"]) <= 948 and 46 <= float(c.attrib["cy"]) <= 274 for c in circles))
         # Twenty percent more is higher by that on a scale that is in proportion to the values.
         ys = [float(c.attrib["cy"]) for c in figures["hot"].iter("circle")]
-        self.assertLess(max(ys[271:]), min(ys[:269]))
+        self.assertLess(max(ys[3 * apart + 1:]), min(ys[:3 * apart - 1]))
 
     def figures(self, page):
         """Of a page, as XML; other markup is looked at as text."""

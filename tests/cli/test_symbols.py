@@ -18,7 +18,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from harness import ROOT, main, monarc, monarc_json, schema, validate
+from harness import NM, ROOT, main, monarc, monarc_json, schema, validate
+from parts import in_both, load_tests, share
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/corpus"))
@@ -51,7 +52,7 @@ static inline __attribute__((always_inline)) unsigned mix(unsigned x)
 }
 """
 
-# Every report; @ is the recording.
+# Every report; @ is the recording. The quick part asks for each seventh.
 REPORTS = [line.split() for line in """
 flat @
 flat @ --json
@@ -117,7 +118,7 @@ class Case(unittest.TestCase):
     def recording(self, name="r", samples=(("lea", 400), (5, 300), ("imul", 90)), build_id=None):
         """Of the program as it is: half a second in alpha, the rest in helper, beta and the kernel."""
         at = {}
-        for line in self.read("nm", "-S", self.program).splitlines():
+        for line in self.read(*NM, "-S", self.program).splitlines():
             fields = line.split()
             if len(fields) == 4:
                 at[fields[3]] = int(fields[0], 16)
@@ -154,7 +155,7 @@ class Case(unittest.TestCase):
         return done.returncode, done.stdout, done.stderr
 
     def reports(self, name="r"):
-        return {" ".join(command): self.report(command, name) for command in REPORTS}
+        return {" ".join(command): self.report(command, name) for command in share(REPORTS, 7)}
 
     def names(self, *arguments, name="r"):
         return {f["name"]: f["self_samples"]
@@ -166,6 +167,7 @@ class Alone(Case):
         for command, result in now.items():
             self.assertEqual(result, then[command], f"{command}: {what}")
 
+    @in_both
     def test_every_report_without_the_program(self):
         self.build()
         self.recording()
@@ -175,8 +177,8 @@ class Alone(Case):
         for command, result in outside.items():
             self.assertIn(result[0], (0, 1), f"{command}: {result[2]}")
         self.assert_same(inside, outside, "out of the recording as out of the file")
-        self.assertIn(b"alpha", inside["flat @"][1])
-        self.assertIn(b"mix.h:", inside["lines @"][1])
+        self.assertIn(b"alpha", self.report(["flat", "@"])[1])
+        self.assertIn(b"mix.h:", self.report(["lines", "@"])[1])
         self.build(extra="^ (s / 7) ^ (s % 11)")
         self.assert_same(self.reports(), inside, "built anew with other code")
         self.build()
@@ -187,6 +189,7 @@ class Alone(Case):
         (self.dir / "moved").unlink()
         self.assert_same(self.reports(), inside, "deleted")
 
+    @in_both
     def test_without_symbols(self):
         """Of a stripped program, the ranges of its unwind tables are inside."""
         self.build("-fasynchronous-unwind-tables")
@@ -195,10 +198,11 @@ class Alone(Case):
         outside = self.reports()
         self.assertIn("1 still without, as prog", self.complete(status=1))
         self.assert_same(self.reports(), outside, "out of the recording as out of the file")
-        self.assertRegex(outside["flat @"][1].decode(), r"\[0x[0-9a-f]+\] \(prog\)")
+        self.assertRegex(self.report(["flat", "@"])[1].decode(), r"\[0x[0-9a-f]+\] \(prog\)")
         self.program.unlink()
         self.assert_same(self.reports(), outside, "deleted")
 
+    @in_both
     def test_no_file_is_opened(self):
         """With the objects' names in the recording, nothing asks for the files."""
         if not shutil.which("strace"):
@@ -206,7 +210,7 @@ class Alone(Case):
         self.build()
         self.recording()
         self.complete()
-        for command in REPORTS:
+        for command in share(REPORTS, 7):
             trace = self.dir / "trace"
             words = ["r" if word == "@" else word for word in command]
             subprocess.run(["strace", "-f", "-e", "trace=open,openat,execve", "-o", trace,
@@ -244,6 +248,7 @@ class Alone(Case):
 
 
 class Remedies(Case):
+    @in_both
     def test_stripped_and_from(self):
         """A folder of debug files, and files of any name with the build-id."""
         self.build()
@@ -288,6 +293,7 @@ class Remedies(Case):
         for name in names:
             self.assertEqual(self.names(name=name)["helper"], 100)
 
+    @in_both
     def test_debug_file_by_build_id(self):
         self.build()
         self.recording()
@@ -366,6 +372,7 @@ class Remedies(Case):
         self.assertTrue((self.dir / "cache").exists())
         self.assertEqual(self.names()["helper"], 100)
 
+    @in_both
     def test_merge(self):
         self.build()
         self.recording("a", samples=((0x11, 400),))
@@ -428,9 +435,10 @@ class Damage(Case):
         self.assertRegex(lines, r"40\.00 .*a\.h:2 ")
         self.assertIn("a.c:9", lines)
 
+    @in_both
     def test_cut_anywhere(self):
         whole = run_excerpt(self.PLACE)
-        for cut in range(1, len(whole)):
+        for cut in share(range(1, len(whole)), 6):
             text = self.flat_of(whole[:cut])
             self.assertIn("[no symbol] (p)", text, cut)
             self.assertRegex(text, "damaged|does not know")

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import gmon, main, monarc, monarc_json
+from harness import NM, gmon, main, monarc, monarc_json
 
 sys.dont_write_bytecode = True
 from run_file import FILE, PERIOD, Run  # noqa: E402
@@ -36,7 +36,7 @@ class Unnamed(unittest.TestCase):
         (self.dir / "p.c").write_text(SOURCE)
         subprocess.run(["cc", "-O1", "-fasynchronous-unwind-tables", "-Wl,--build-id", "p.c", "-o", path, *flags],
                        cwd=self.dir, check=True)
-        lines = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+        lines = subprocess.run([*NM, path], capture_output=True, text=True, check=True).stdout
         at = {line.split()[2]: int(line.split()[0], 16) for line in lines.splitlines() if len(line.split()) == 3}
         subprocess.run(["strip", path], check=True)
         notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout

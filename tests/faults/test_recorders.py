@@ -148,10 +148,12 @@ class Coverage(Recorder):
         self.assertEqual(self.times(), times + 1)
         self.assertEqual([p.name for p in self.dir.glob("recorded.gcda*")], ["recorded.gcda"])
 
+    @parts.in_both
     def test_first_counter_file(self):
         self.prepare(False)
         self.try_all()
 
+    @parts.in_both
     def test_added_to_a_counter_file(self):
         self.prepare(True)
         self.try_all()
@@ -207,18 +209,23 @@ class Profile(Recorder):
             calls = recording.calls()
             self.assert_counted(calls.get("counted", 0), calls.get("?", 0) + recording.lost())
 
+    @parts.in_both
     def test_recording(self):
         self.prepare()
         self.try_all()
 
+    @parts.slow
     def test_recording_of_calls_alone(self):
         self.prepare(RATE="0")
         self.try_all()
 
+    @parts.in_both
     def test_classic_file(self):
         self.prepare(CLASSIC="1", RATE="0")
         self.try_all()
 
+
+load_tests = parts.load_tests
 
 if __name__ == "__main__":
     unittest.main()

@@ -18,7 +18,7 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from parts import load_tests, slow  # noqa: E402,F401
+from parts import in_both, load_tests, share, slow  # noqa: E402,F401
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MONARC_BUILD", ROOT / "build"))
@@ -37,13 +37,17 @@ def run(*command, **more):
 
 
 class Installed(unittest.TestCase):
+    root = None  # one for all classes
+
     @classmethod
     def setUpClass(cls):
         cls.work = Path(tempfile.mkdtemp(prefix="monarc-library-"))
         cls.addClassCleanup(shutil.rmtree, cls.work)
-        cls.root = cls.work / "root"
-        run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
-            env={**os.environ, "DESTDIR": str(cls.root)})
+        if not Installed.root:
+            Installed.root = Path(tempfile.mkdtemp(prefix="monarc-installed-"))
+            unittest.addModuleCleanup(shutil.rmtree, Installed.root)
+            run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
+                env={**os.environ, "DESTDIR": str(Installed.root)})
         cls.pc = next(cls.root.rglob("monarc.pc"))
         cls.libdir = cls.pc.parent.parent
         cls.include = next(cls.root.rglob("monarc/error.h")).parent.parent
@@ -56,6 +60,8 @@ class Installed(unittest.TestCase):
 
     def built(self, compiler, source, name, is_static=False):
         program = self.work / name
+        if program.exists():
+            return program
         libraries = ([f"-I{self.include}", "-x", "none", self.libdir / "libmonarc.a", "-lz"]
                      if is_static else ["-x", "none", *self.flags("--cflags", "--libs")])
         run(*compiler, *WARNINGS, source, *libraries, "-o", program)
@@ -69,7 +75,7 @@ class Installed(unittest.TestCase):
 class Library(Installed):
     def test_exports_are_those_of_the_list(self):
         """A symbol that goes or changes its name breaks programs; one that comes is to be meant."""
-        listing = run("nm", "-D", "--defined-only", self.libdir / "libmonarc.so.1")
+        listing = run("nm", "--target=elf64-little", "-D", "--defined-only", self.libdir / "libmonarc.so.1")
         exported = sorted(re.findall(r" T (\S+)@@LIBMONARC_1$", listing, re.M))
         expected = (ROOT / "tests/lib/symbols.txt").read_text().split()
         if os.environ.get("MONARC_UPDATE"):
@@ -86,17 +92,18 @@ class Library(Installed):
         self.assertLessEqual(needed, {"libc", "libz", "ld"})
 
     def test_archive_shows_nothing_else(self):
-        listing = run("nm", "--extern-only", "--defined-only", self.libdir / "libmonarc.a")
+        listing = run("nm", "--target=elf64-little", "--extern-only", "--defined-only", self.libdir / "libmonarc.a")
         names = re.findall(r"^[0-9a-f]+ \w (\S+)$", listing, re.M)
         self.assertEqual([n for n in names if not n.startswith("monarc_")], [])
         self.assertEqual(sorted(names), (ROOT / "tests/lib/symbols.txt").read_text().split())
 
+    @in_both
     def test_headers_live_together(self):
         """Each alone, and all of them in one file in either order: C99 and C++11."""
         headers = sorted(h.name for h in (self.include / "monarc").glob("*.h"))
         self.assertGreaterEqual(set(headers), {"arc_profile.h", "cover.h", "embedded.h", "runtime.h",
                                                "profile.h", "recording.h", "gmon_out.h"})
-        orders = [headers, headers[::-1], *([h] for h in headers)]
+        orders = share([headers, headers[::-1], *([h] for h in headers)], 4)
         for compiler, ending in (C, "c"), (CPLUSPLUS, "cc"):
             for i, some in enumerate(orders):
                 source = self.work / f"together{i}.{ending}"
@@ -144,7 +151,7 @@ class Library(Installed):
         self.assertGreater(found, 15)
 
     def test_reports_export_their_functions_alone(self):
-        listing = run("nm", "-D", "--defined-only", self.libdir / "libmonarc_report.so.1")
+        listing = run("nm", "--target=elf64-little", "-D", "--defined-only", self.libdir / "libmonarc_report.so.1")
         exported = sorted(re.findall(r" T (\S+)@@LIBMONARC_1$", listing, re.M))
         text = (self.include / "monarc/report.h").read_text()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -157,7 +164,7 @@ class Library(Installed):
             self.assertTrue((documents / name).is_file(), name)
 
     def test_it_neither_prints_nor_ends_the_process(self):
-        needed = run("nm", "-D", "--undefined-only", self.libdir / "libmonarc.so.1")
+        needed = run("nm", "--target=elf64-little", "-D", "--undefined-only", self.libdir / "libmonarc.so.1")
         names = set(re.findall(r" U (\w+)", needed))
         self.assertEqual(names & {"exit", "_exit", "quick_exit", "printf", "puts", "fprintf",
                                   "stderr", "stdout", "perror", "fopen", "umask", "signal",
@@ -197,19 +204,22 @@ int main(int argc, char **argv)
 
     def reporting(self, name):
         """Both ways of the example, as functions of their arguments."""
-        for way, compiler in ("c", C), ("c++", CPLUSPLUS):
+        for way, compiler in share((("c", C), ("c++", CPLUSPLUS)), 2):
             program = self.work / f"{name}-{way}"
-            run(*compiler, *WARNINGS, EXAMPLES / f"{name}.c", "-x", "none",
-                *self.flags("--cflags", "--libs", package="monarc-report"), "-o", program)
+            if not program.exists():
+                run(*compiler, *WARNINGS, EXAMPLES / f"{name}.c", "-x", "none",
+                    *self.flags("--cflags", "--libs", package="monarc-report"), "-o", program)
             yield lambda *arguments: run(program, *arguments, env=self.environment())
 
     def profiled(self):
         source, program = self.work / "timed.c", self.work / "timed"
-        source.write_text(self.SOURCE)
-        run(*CC, "-O0", "-g", "-pg", "-no-pie", source, "-o", program)
-        run(program, cwd=self.work)
+        if not program.exists():
+            source.write_text(self.SOURCE)
+            run(*CC, "-O0", "-g", "-pg", "-no-pie", source, "-o", program)
+            run(program, cwd=self.work)
         return program, self.work / "gmon.out"
 
+    @in_both
     def test_flat_profile(self):
         program, profile = self.profiled()
         shown = json.loads(run(MONARC, "flat", "--json", program, profile))["functions"]
@@ -221,6 +231,7 @@ int main(int argc, char **argv)
                 self.assertAlmostEqual(float(row[0]), f["self_samples"] / 100, delta=0.002)
             self.assertIn("work", [row[3] for row in rows])
 
+    @in_both
     def test_lines(self):
         program, profile = self.profiled()
         for report in self.reporting("hot_lines"):
@@ -228,6 +239,7 @@ int main(int argc, char **argv)
             self.assertIn(("work"), [name for _, name in places])
             self.assertTrue(all(1 <= int(line) <= 20 for line, _ in places))
 
+    @in_both
     def test_call_tree(self):
         folder = self.work / "tree.monarc"
         folder.mkdir()
@@ -263,6 +275,7 @@ int main(int argc, char **argv)
                                   text=True)
             self.assertIn(told.returncode, (0, 1, 126, 127), (megabytes, told.stderr))
 
+    @in_both
     def test_covered_lines(self):
         """Each line and branch as `monarc cover` has them."""
         source, program = self.work / "ran.c", self.work / "ran"
@@ -277,7 +290,7 @@ int main(int argc, char **argv)
         branches = sorted((int(line), int(count.replace("-", "0"))) for line, count in re.findall(
             r"^BRDA:(\d+),e?\d+,\d+,(\d+|-)", tracefile, re.M))
         self.assertTrue(lines and branches)
-        for ways in ("c", C), ("c++", CPLUSPLUS):
+        for ways in share((("c", C), ("c++", CPLUSPLUS)), 2):
             solve = self.built(ways[1], EXAMPLES / "covered_lines.c", f"covered_lines-{ways[0]}")
             told = run(solve, *pair, env=self.environment())
             self.assertEqual({(int(line), int(count)) for line, count in re.findall(
@@ -290,11 +303,12 @@ class Examples(Installed):
     WAYS = (("c", C, False), ("c++", CPLUSPLUS, False), ("static", C, True))
 
     def each_way(self, name):
-        for way, compiler, is_static in self.WAYS:
+        for way, compiler, is_static in share(self.WAYS, 2):
             with self.subTest(way):
                 program = self.built(compiler, EXAMPLES / f"{name}.c", f"{name}-{way}", is_static)
                 yield lambda *arguments: run(program, *arguments, env=self.environment())
 
+    @in_both
     def test_write_rtos_and_print_gmon(self):
         out = self.work / "rtos.out"
         for write in self.each_way("write_rtos"):
@@ -311,7 +325,7 @@ arc 0x8000024 -> 0x8000200: 100000
 """)
 
     def test_print_gmon_says_what_is_wrong(self):
-        program = self.built(C, EXAMPLES / "print_gmon.c", "print_bad")
+        program = self.built(C, EXAMPLES / "print_gmon.c", "print_gmon-c")
         bad = self.work / "bad.out"
         bad.write_bytes(b"gmon\1\0\0\0" + bytes(12) + b"\7")
         told = subprocess.run([program, bad], env=self.environment(), capture_output=True,
@@ -319,6 +333,7 @@ arc 0x8000024 -> 0x8000200: 100000
         self.assertEqual(told.returncode, 1)
         self.assertIn("at offset 20: a record begins with tag 7", told.stderr)
 
+    @in_both
     def test_print_recording(self):
         """The weights of a known recording, and every cut of it refused."""
         seed = ROOT / "tests/corpus/run/whole"
@@ -332,9 +347,9 @@ process 8  (not recorded)
      1.500 ms self      1.500 ms total  (no file)
      0.000 ms self      1.500 ms total  (no file)
 """)
-        program = self.built(C, EXAMPLES / "print_recording.c", "print_cut")
+        program = self.built(C, EXAMPLES / "print_recording.c", "print_recording-c")
         cut = self.work / "cut.side"
-        for length in range(0, seed.stat().st_size, 13):
+        for length in share(range(0, seed.stat().st_size, 13), 4):
             cut.write_bytes(seed.read_bytes()[:length])
             told = subprocess.run([program, cut], env=self.environment(), capture_output=True,
                                   text=True)
@@ -360,7 +375,7 @@ process 8  (not recorded)
                 self.assertEqual((self.work / f"own.{kind}").read_bytes(), theirs.read_bytes())
 
     def test_recordings_add_up_as_in_merge(self):
-        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-run")
+        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-c")
         seed = ROOT / "tests/corpus/run/whole"
         folders = [self.work / name for name in ("a.monarc", "b.monarc")]
         for folder in folders:
@@ -371,14 +386,14 @@ process 8  (not recorded)
         self.assertEqual((self.work / "own.side").read_bytes(),
                          (self.work / "sum.monarc/monarc.side").read_bytes())
         run(program, "recording", self.work / "own.side", seed, env=self.environment())
-        shown = self.built(C, EXAMPLES / "print_recording.c", "print_copy")
+        shown = self.built(C, EXAMPLES / "print_recording.c", "print_recording-c")
         self.assertEqual(*(run(shown, path, env=self.environment())
                            for path in (self.work / "own.side", seed)))
 
     def test_pairs_are_checked(self):
         """What does not belong together is refused by name: other versions of the proposal, other
         checksums, another number of counters."""
-        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-check")
+        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-c")
         notes = (ROOT / "tests/corpus/bbg/gcc-12-c").read_bytes()
         whole = (ROOT / "tests/corpus/da/gcc-12-c").read_bytes()
         name_len = int.from_bytes(whole[16:20], "little")
@@ -401,7 +416,7 @@ process 8  (not recorded)
     def test_streams_are_written(self):
         """Pair by pair, byte for byte what was read, in both byte orders: names of gcc 13 before
         counters of gcc 12 get the version of these."""
-        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-stream")
+        program = self.built(C, ROOT / "tests/lib/seeds/sums.c", "sums-c")
         for seed in (ROOT / "tests/corpus/gcfn").iterdir():
             run(program, "stream", self.work / "own.gcfn", seed, env=self.environment())
             expected = re.sub(rb"nfcg\*23B|gcfnB32\*",
@@ -409,12 +424,13 @@ process 8  (not recorded)
                               seed.read_bytes())
             self.assertEqual((self.work / "own.gcfn").read_bytes(), expected)
 
+    @in_both
     def test_recordings_are_built(self):
         """A made-up one, as C and as C++: `monarc flat` shows the shares it was given, and so does
         the gmon.out that is made of it."""
         folder = self.work / "built.monarc"
         folder.mkdir()
-        for way, compiler in ("c", C), ("c++", CPLUSPLUS):
+        for way, compiler in share((("c", C), ("c++", CPLUSPLUS)), 2):
             program = self.built(compiler, ROOT / "tests/lib/seeds/recordings.c", f"recordings-{way}")
             run(program, "build", folder / "monarc.side", self.work / "built.gmon",
                 env=self.environment())
@@ -427,7 +443,7 @@ process 8  (not recorded)
 
     def test_sidecars_are_read(self):
         """With the profiles beside them from a path; from memory their loss is said."""
-        program = self.built(C, ROOT / "tests/lib/seeds/recordings.c", "recordings-read")
+        program = self.built(C, ROOT / "tests/lib/seeds/recordings.c", "recordings-c")
         folder = self.work / "process"
         folder.mkdir()
         for order in "le", "be":
@@ -455,6 +471,7 @@ lost 3 profiles of objects, which the sidecar only names
                               capture_output=True, text=True)
         self.assertEqual((told.returncode, told.stdout, told.stderr.count("\n")), (1, "", 1))
 
+    @in_both
     def test_tracefiles_are_written(self):
         """A section of its own, then those that were read, byte for byte and as often as read."""
         whole = ("TN:t\nSF:/a.c\nFN:1,f\nFNDA:5,f\nFN:7,8,g,2\nFNDA:0,g,2\nFNF:2\nFNH:1\n"
@@ -464,7 +481,7 @@ lost 3 profiles of objects, which the sidecar only names
                "BRH:1\nDA:3,1\nDA:4,0\nLF:2\nLH:1\nend_of_record\n")
         trace, out = self.work / "in.info", self.work / "out.info"
         trace.write_text(whole)
-        for way, compiler in ("c", C), ("c++", CPLUSPLUS):
+        for way, compiler in share((("c", C), ("c++", CPLUSPLUS)), 2):
             program = self.built(compiler, ROOT / "tests/lib/seeds/sums.c", f"sums-{way}")
             run(program, "trace", out, trace, trace, env=self.environment())
             self.assertEqual(out.read_text(), own + 2 * whole)
@@ -473,6 +490,7 @@ lost 3 profiles of objects, which the sidecar only names
         self.assertEqual([counts[name] for name in sorted(counts)],
                          [[10, 18446744073709551615], [1, 0]])
 
+    @in_both
     def test_sum_gcda(self):
         source = self.work / "turns.c"
         source.write_text("int never(void) { return 7; }\nint main(int c, char **v) { (void)v; int n = 0;\n"
@@ -494,6 +512,7 @@ lost 3 profiles of objects, which the sidecar only names
             self.assertEqual((self.work / "sum.gcda").read_bytes(),
                              (self.work / "expected.gcda").read_bytes())
 
+    @in_both
     def test_make_da(self):
         notes, counters = self.work / "sign.bbg", self.work / "sign.da"
         for make in self.each_way("make_da"):

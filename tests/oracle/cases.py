@@ -21,8 +21,8 @@ LETTER_PROFILES = {("town", "base.gmon"), ("lines-town", "line0.gmon"), ("lines-
 LEVELS = ["few", "core", "full"]
 SOURCE_PROFILES = ["base.gmon", "real.gmon", "cycles.gmon", "blocks.gmon"]
 # How many cases of a group go for one in the quick part, of its programs (programs.QUICK); 30 of the others.
-RATES = {"twins": 8, "clones": 8, "mangled": 8, "debug": 4, "broken": 4, "wrong options": 4, "inputs": 2,
-         "blurbs": 1, "status": 1, "invocation": 1, "deviations": 1}
+RATES = {"twins": 16, "clones": 16, "mangled": 16, "debug": 8, "broken": 8, "wrong options": 8, "inputs": 4,
+         "blurbs": 3, "status": 2, "invocation": 1, "deviations": 1}
 NESTED = {level: LEVELS[:i + 1] for i, level in enumerate(LEVELS)} | {
     "lines": ["some-lines", "lines"]}
 
@@ -43,7 +43,7 @@ class Case:
     def is_slow(self):
         """Left to the slow part of a run: programs of which there are others of their kind, most
         cases of the groups with hundreds, and a text that GNU gprof takes for 269 million bins."""
-        rate = RATES.get(self.group, 30)
+        rate = RATES.get(self.group, 90)
         is_rare = zlib.crc32(self.id.encode()) % rate != 0
         is_long = self.argv == ["-b", "image", "source.c"]
         return not self.is_letter and (self.program not in programs.QUICK or is_rare or is_long)

@@ -35,8 +35,7 @@ MANY = 10050
 
 # What the quick part asks: of each kind of image, and of debug information, one or two.
 QUICK = {"town", "town-moved", "town-relative", "town-i386", "town-s390x", "onward", "twins", "clones", "mangled",
-         "crowd", "calc", "lines-calc", "lines-calc-O2", "lines-heat", "lines-shapes-O1-fno-inline", "lines-town",
-         "lines-town-s390x", "miscounted"}
+         "crowd", "calc", "lines-calc", "lines-town", "lines-town-s390x"}
 
 # Programs and profiles for -c with calls in all directions.
 TOLD = {

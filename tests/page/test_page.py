@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tests/cli"), str(ROOT / "tests")]
 
-from harness import gmon, monarc, monarc_json  # noqa: E402
+from harness import NM, gmon, monarc, monarc_json  # noqa: E402
 from odd_pages import odd_profiles, odd_sources  # noqa: E402
 from parts import is_wanted  # noqa: E402
 from run_file import FILE, Run  # noqa: E402
@@ -68,7 +68,7 @@ def details(folder):
     Path(folder, "p.c").write_text(DETAILED)
     subprocess.run(["cc", "-g", "-O1", "--coverage", "-o", "p", "p.c"], cwd=folder, check=True)
     subprocess.run(["./p"], cwd=folder, check=True)
-    nm = subprocess.run(["nm", "-S", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    nm = subprocess.run([*NM, "-S", "p"], cwd=folder, check=True, capture_output=True, text=True).stdout
     start, size = next((int(line.split()[0], 16), int(line.split()[1], 16)) for line in nm.splitlines() if line.endswith(" work"))
     Path(folder, "p.gmon").write_bytes(gmon([(start, start + size // 2 * 2, [1] * (size // 2))]))
     return entry("p.html", "--force", "--asm", "--inlines", "p", "p.gmon", ".", cwd=folder,
@@ -91,7 +91,7 @@ def crowded(folder):
     names = [f"f{i:02}" for i in range(30)]
     Path(folder, "c.c").write_text("".join(f"void {name}(void) {{ }}\n" for name in names) + "int main(void) { return 0; }\n")
     subprocess.run(["cc", "-g", "-O0", "-o", "c", "c.c"], cwd=folder, check=True)
-    nm = subprocess.run(["nm", "c"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    nm = subprocess.run([*NM, "c"], cwd=folder, check=True, capture_output=True, text=True).stdout
     at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
     low = at[names[0]] & ~15
     bins = [1] * ((at[names[-1]] + 16 - low) // 2)
@@ -193,7 +193,7 @@ def slower(folder):
     names = ["steady", "grew", "calm"]
     Path(folder, "c.c").write_text("".join(f"void {name}(void) {{ }}\n" for name in names) + "int main(void) { return 0; }\n")
     subprocess.run(["cc", "-g", "-O0", "-falign-functions=64", "-o", "c", "c.c"], cwd=folder, check=True)
-    nm = subprocess.run(["nm", "c"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    nm = subprocess.run([*NM, "c"], cwd=folder, check=True, capture_output=True, text=True).stdout
     at = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
     for profile, samples in ("old.gmon", 400), ("new.gmon", 900):
         bins = [(at[name], at[name] + 2, [samples if name == "grew" else 400]) for name in names]
@@ -288,7 +288,7 @@ def hostile(folder):
 
 # Name, what makes it in a folder of its own, what that needs, whether it is left to the slow part.
 PAGES = [
-    ("details", details, "cc", False),
+    ("details", details, "cc", True),
     ("lines that moved", moved, "cc", True),
     ("a slow build", slow_build, "make", True),
     ("requests that wait", waiting_requests, "cc", True),
@@ -298,7 +298,7 @@ PAGES = [
     ("a parallel job", parallel_job, "cc", True),
     ("a long source", long_source, "cc", True),
     ("templates", templates, "c++", True),
-    ("changes and authors", changes_and_authors, "git", False),
+    ("changes and authors", changes_and_authors, "git", True),
     ("odd sources", odd, "cc", True),
     ("hostile names", hostile, "cc", False),
 ]

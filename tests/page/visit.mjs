@@ -39,6 +39,8 @@ export class Visit {
     }
 
     async view(address) {
+        if (process.env.MONARC_PART === "quick" && this.page.url().startsWith("file:"))
+            return this.turnTo(address);
         await this.page.goto("about:blank");
         await this.page.goto(`${pathToFileURL(this.entry.file)}#${new URLSearchParams(address)}`);
         await this.settled();

@@ -55,10 +55,10 @@ def sum_findings(log, slack=0.04):
 
 
 # (mode, number, whether it is left to the slow part)
-MODES = (("user-kernel", 2, False), ("short-calls", 4, True), ("threads", 3, True),
-         ("children", 3, True), ("bursts", 1, False), ("rare-bursts", .5, True),
-         ("short-threads", 2000, False), ("short-children", 2000, True),
-         ("short-and-long", 1000, True), ("crowd", 2, True), ("exec-chain", 5, False))
+MODES = (("user-kernel", 1, False), ("user-kernel", 2, True), ("short-calls", 4, True), ("threads", 3, True),
+         ("children", 3, True), ("bursts", 1, True), ("rare-bursts", .5, True),
+         ("short-threads", 700, False), ("short-threads", 2000, True), ("short-children", 2000, True),
+         ("short-and-long", 1000, True), ("crowd", 2, True), ("exec-chain", 5, True))
 
 
 def shares(t, work, symbols):
@@ -99,14 +99,19 @@ def shares_of_a_user(t, work, symbols):
 
 def undisturbed(t, folder):
     signals = recording_log.build("signals.c", folder)
-    for mode in ("queue", "traps", "job", "group", "descriptor", "quiet-children",
-                 "exec-by-thread", "spawns", "ends", "eintr", "die"):
+    for mode, is_slow in (("queue", True), ("traps", False), ("job", False), ("group", True), ("descriptor", True),
+                          ("quiet-children", False), ("exec-by-thread", False), ("spawns", False), ("ends", True),
+                          ("eintr", False), ("die", False)):
+        if not parts.is_wanted(is_slow):
+            continue
         bare = subprocess.run([signals, mode], capture_output=True, text=True, check=False)
         status = bare.returncode if bare.returncode >= 0 else 128 - bare.returncode
         log = recording_log.record(signals, mode)
         findings = [f"{a!r} for {b!r}" for a, b in ((log.output, bare.stdout), (log.status, status))
                     if a != b]
         t.clean(f"{mode}: the same output and status", findings)
+    if not parts.is_wanted(is_slow=False):
+        return
     waits = recording_log.build("waits.c", folder)
     log = recording_log.record(waits, 4)
     lines = [line.split() for line in log.output.splitlines()]
@@ -126,6 +131,16 @@ def left_alone(t, folder, work):
 def with_ptrace_in_its_code(t, folder):
     """Such a program is recorded until it uses the call; then what it wants to trace is let go."""
     attach = recording_log.build("attach.c", folder)
+    if parts.is_wanted(is_slow=False):
+        that_only_contains_it(t, attach)
+    for is_slow, how, *steps in (False, "child"), (True, "parent"), (True, "child", 1000), (False, "parent", 1000):
+        if parts.is_wanted(is_slow):
+            log = recording_log.record(attach, how, 0.3, *steps)
+            t.clean(f"one that traces its {how} works" + ", making many calls" * len(steps), [log.output] * (log.output != "traced\n"))
+            t.clean("and is reported", ["no"] * (not any(x[1] == "4" for x in log.of("lose"))))
+
+
+def that_only_contains_it(t, attach):
     def once():
         nonlocal log
         log = recording_log.record(attach, "never", 0.3)
@@ -139,10 +154,6 @@ def with_ptrace_in_its_code(t, folder):
     t.clean("a program that only contains ptrace() is recorded, with its child",
             sequential.findings("a program that only contains ptrace()", once))
     t.clean("and what that cost is told", ["no"] * (not any(x[1] == "6" for x in log.of("lose"))))
-    for how, *steps in ("child",), ("parent",), ("child", 1000), ("parent", 1000):
-        log = recording_log.record(attach, how, 0.3, *steps)
-        t.clean(f"one that traces its {how} works" + ", making many calls" * len(steps), [log.output] * (log.output != "traced\n"))
-        t.clean("and is reported", ["no"] * (not any(x[1] == "4" for x in log.of("lose"))))
 
 
 def processes(t, work):
@@ -161,7 +172,7 @@ def processes(t, work):
 
 
 def attaching(t, work, symbols):
-    program = subprocess.Popen([work, "threads", "3"], stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen([work, "threads", "1.5"], stdout=subprocess.PIPE, text=True)
     while len(os.listdir(f"/proc/{program.pid}/task")) < 2:  # it began its threads
         time.sleep(0.01)
     log = recording_log.record(options=("-p", str(program.pid), "-c", "0.5"))
@@ -180,11 +191,13 @@ def main():
     work = recording_log.build("work.c", folder)
     symbols = recording_log.Symbols(work)
     shares(t, work, symbols)
-    if parts.is_wanted(is_slow=False):
+    undisturbed(t, folder)
+    if parts.is_wanted(is_slow=True):
         shares_of_a_user(t, work, symbols)
-        undisturbed(t, folder)
+    if parts.is_wanted(is_slow=False):
         left_alone(t, folder, work)
-        with_ptrace_in_its_code(t, folder)
+    with_ptrace_in_its_code(t, folder)
+    if parts.is_wanted(is_slow=False):
         processes(t, work)
         attaching(t, work, symbols)
     t.end()

@@ -72,8 +72,9 @@ class Calls(unittest.TestCase):
             self.assertEqual(self.wrong(program, "0.02", "-s", bare=True), [])
 
     def test_one_round(self):
-        self.rounds(1, "0.15")
+        self.rounds(1, "0.06")
 
+    @slow
     def test_filter(self):
         """A program that may not make the call by which the kernel goes on with a wait."""
         self.assertEqual(self.wrong("calls_that_wait", "0.1", "-f"), [])

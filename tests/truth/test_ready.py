@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import truth
 import sequential
-from parts import load_tests  # noqa: F401
+from parts import load_tests, slow
 from test_time import Time
 
 
@@ -57,10 +57,12 @@ class Ready(Time, unittest.TestCase):
     def test_short_naps(self):
         self.check("0.001")
 
+    @slow
     @sequential.decided
     def test_long_naps(self):
         self.check("0.02")
 
+    @slow
     @sequential.decided
     def test_comparisons_leave_it_out(self):
         """It is up to what else the machine did: it has a row, and no part in any other; nor is it judged."""

@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import truth
 import sequential
-from parts import load_tests  # noqa: F401
+from parts import load_tests, slow
 
 
 class Time:
@@ -278,6 +278,22 @@ class ByPerf(Time, unittest.TestCase):
 
 class ByPtrace(Time, unittest.TestCase):
     method = "ptrace"
+
+
+def leave_to_slow(of_class, *names):
+    """By one of the methods alone, which the quick part asks less of."""
+    for name in names:
+        def test(self, name=name):
+            getattr(Time, name)(self)
+        test.__doc__ = getattr(Time, name).__doc__
+        setattr(of_class, name, slow(test))
+
+
+leave_to_slow(ByPerf, "test_waits_with_frame_pointers_have_their_callers", "test_what_programs_of_other_rights_start",
+              "test_threads_that_wait_with_frame_pointers")
+leave_to_slow(ByPtrace, "test_waits_with_frame_pointers_have_their_callers", "test_threads_that_wait_with_frame_pointers",
+              "test_programs_of_other_rights", "test_what_is_left_alone_for_two_reasons",
+              "test_what_was_before_an_exec_counts_once", "test_children_for_which_nobody_waited", "test_a_wait_is_where_it_was")
 
 
 if __name__ == "__main__":

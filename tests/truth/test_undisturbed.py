@@ -109,6 +109,7 @@ class Undisturbed:
         self.assertNotIn("environment", bare.stdout)
         self.assert_same([self.state], env={})
 
+    @slow
     def test_closed_descriptors(self):
         """With standard descriptors closed, what the program opens first gets their numbers."""
         for closed in "<&-", ">&-", "2>&-", "<&- >&- 2>&-":
@@ -132,22 +133,37 @@ class Undisturbed:
     def test_pending_signal_survives_exec(self):
         self.assert_same([self.state, "pending"])
 
+    @slow
     def test_orphans_go_where_they_went(self):
         self.assert_same([self.state, "orphan"])
 
     # --- how it ends ---------------------------------------------------------------------------
 
-    def test_exit_statuses(self):
-        some = (0, 1, 2, 77, 125, 126, 127, 128, 143, 255)
-        for status in range(256) if ALL_STATUSES else some:
+    def see_statuses(self, statuses):
+        for status in statuses:
             self.assertEqual(self.run_one(self.recorded([self.state, str(status)])).returncode, status)
 
+    def test_exit_statuses(self):
+        self.see_statuses((0, 127, 255))
+
+    @slow
+    def test_all_exit_statuses(self):
+        self.see_statuses(range(256) if ALL_STATUSES else (1, 2, 77, 125, 126, 128, 143))
+
     def test_signals_that_end_it(self):
-        for name in "HUP INT QUIT ABRT KILL SEGV PIPE ALRM TERM USR1 SYS".split():
+        self.see_signals("INT KILL SEGV".split())
+
+    @slow
+    def test_other_signals_that_end_it(self):
+        self.see_signals("HUP QUIT ABRT PIPE ALRM TERM USR1 SYS".split())
+
+    def see_signals(self, names):
+        for name in names:
             number = getattr(signal, "SIG" + name)
             with self.subTest(signal=name):
                 self.assert_same([self.state, "signal", str(int(number))])
 
+    @slow
     def test_core(self):
         """A core file as without: of the program, where it was, with what it died of."""
         with open("/proc/sys/kernel/core_pattern") as f:
@@ -188,6 +204,7 @@ class Undisturbed:
         for how in "sigwait", "signalfd":
             self.assertEqual(self.assert_same([self.state, how])[0].stdout, "signal 14\n")
 
+    @slow
     def test_clock_of_its_own(self):
         self.assert_same([self.state, "clock"])
 
@@ -197,6 +214,7 @@ class Undisturbed:
         r = self.run_one(["/bin/sh", "-c", '"$@" | head -n 1', "sh", *self.recorded(["/usr/bin/yes"])])
         self.assertEqual(r.stdout, "y\n")
 
+    @slow
     def test_sanitizers(self):
         source = os.path.join(self.dir, "s.c")
         with open(source, "w") as f:
@@ -218,6 +236,7 @@ class Undisturbed:
                     _, recorded = self.assert_same([program, "10"])
                     self.assertIn("heap-buffer-overflow", recorded.stderr)
 
+    @slow
     def test_traced_by_its_own(self):
         bare, _ = self.assert_same([self.state, "traced"])
         self.assertEqual(bare.stdout, "refused: 0\n")
@@ -277,6 +296,7 @@ class Undisturbed:
         for words in argv, self.recorded(argv):
             self.assertEqual(self.interrupted(words, lambda pid, fd: os.write(fd, b"\3")), expected)
 
+    @slow
     def test_interrupt_that_is_not_handled(self):
         argv = [PYTHON, "-c", "print('ready', flush=True)\nwhile True: pass"]
         for words in argv, self.recorded(argv):
@@ -284,11 +304,13 @@ class Undisturbed:
             self.assertIn("KeyboardInterrupt", seen)
             self.assertIn(status, (-2, 130))
 
+    @slow
     def test_signal_to_monarc_is_passed_on(self):
         argv = [PYTHON, "-c", self.SCRIPT]
         self.assertEqual(self.interrupted(self.recorded(argv), lambda pid, fd: os.kill(
             pid, signal.SIGINT)), ("ready\ninterrupted\ncleaned up\n", 0))
 
+    @slow
     def test_stop_key(self):
         """Ctrl-Z stops all of it, SIGCONT lets it go on; the shell sees what it is used to."""
         argv = [PYTHON, "-c", "import time\nprint('ready', flush=True)\nt = time.process_time()\n"

@@ -153,7 +153,7 @@ class Workshop:
             raise AssertionError(r.stderr)
         if is_stripped:
             with open(out + ADDRESSES, "w") as f:
-                subprocess.run(["nm", out], check=True, stdout=f)
+                subprocess.run(["nm", "--target=elf64-little", out], check=True, stdout=f)
             subprocess.run(["strip", out], check=True)
 
     def build(self, source, build="O2", extra=(), libraries=()):
