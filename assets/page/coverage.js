@@ -304,7 +304,7 @@ function blameTables() {
 
 function leftOutText() {
     const l = page.coverage.left_out, parts = [];
-    for (const [key, text] of [["lines", "lines by markers"], ["functions", "functions by markers"], ["branches", "branches by markers"],
+    for (const [key, text] of [["absent", "lines of sources that are not here"], ["behind", "lines behind the ends of sources"], ["lines", "lines by markers"], ["functions", "functions by markers"], ["branches", "branches by markers"],
         ["exception_branches", "branches that only exceptions take"], ["compilers_branches", "branches that the compiler made"]])
         if (l[key])
             parts.push(`${countText(l[key])} ${Number(l[key]) === 1 ? text.replace("lines", "line").replace("functions", "function").replace("branches", "branch") : text}`);

@@ -170,6 +170,12 @@ void file_buffer_deinit(struct file_buffer *b)
     *b = (struct file_buffer){0};
 }
 
+int64_t file_changed(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_mtime;
+}
+
 bool file_first_line(const char *path, char *line, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -71,6 +71,9 @@ MUST_CHECK bool file_replace_end(struct file_replacing *f, int error, struct err
  * not fit is left out. false with errno: it cannot be read. */
 MUST_CHECK bool file_first_line(const char *path, char *line, size_t room);
 
+/* When a file was last written, in seconds since 1970; 0: it is not there. */
+int64_t file_changed(const char *path);
+
 /* Large files without a copy of them: for readers that pass over most of what they are given. */
 
 /* Either mapped or read. */

@@ -190,6 +190,7 @@ static int diff_coverage(struct diff_request *r, struct out *out, struct err *e)
     bool ok = cover_options_finish(&r->cover, e);
     if (ok) { /* the old side first, so that an error in it is the one that is reported */
         o->read.progress = progress_start();
+        o->result.keeps_unseen = true; /* of two states of the sources one at most is here */
         o->paths = r->old.at;
         o->paths_len = r->old.len;
         ok = coverage_session_open(&old, o, e);
@@ -477,6 +478,7 @@ static bool check_open_coverage(struct check_request *r, struct coverage_session
     o.paths = side->coverage.at;
     o.paths_len = side->coverage.len;
     o.patch = patch;
+    o.result.keeps_unseen = r->old.coverage.len > 0;
     return coverage_session_open(s, &o, e);
 }
 

@@ -272,7 +272,7 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
 size_t cover_gates(const struct cover_options *o, const struct coverage_session *s,
                    struct coverage_gate gates[GATES])
 {
-    const struct coverage_ratios *sums = &s->result.sums;
+    const struct coverage_ratios *sums = &s->result.judged;
     const struct coverage_ratio *ratios[GATES] = {&sums->lines,      &sums->branches,
                                                   &sums->functions,  &sums->regions,
                                                   &sums->conditions, &s->diff.sum};

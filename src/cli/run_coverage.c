@@ -204,8 +204,10 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
     struct coverage_table table = {0};
     struct arena arena = {0};
     struct source_search search = {.arena = &arena};
-    struct result_rules rules = {
-        .keeps_all_branches = true, .ignores_markers = true, .search = &search};
+    struct result_rules rules = {.keeps_all_branches = true,
+                                 .ignores_markers = true,
+                                 .keeps_unseen = true,
+                                 .search = &search};
     struct coverage_result result = {0};
     for (size_t i = 0; i < blocks->objects.len; i++)
         if (blocks->objects.at[i].blocks.all.len)

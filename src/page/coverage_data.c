@@ -307,6 +307,8 @@ void coverage_data(struct json *j, const struct page_coverage *c,
     json_end(j);
     json_key(j, "left_out"), json_begin(j, '{');
     json_pair_u64(j, "lines", r->left_out.lines);
+    json_pair_u64(j, "absent", r->left_out.absent_lines);
+    json_pair_u64(j, "behind", r->left_out.lines_behind);
     json_pair_u64(j, "functions", r->left_out.functions);
     json_pair_u64(j, "branches", r->left_out.branches);
     json_pair_u64(j, "exception_branches", r->left_out.exception_branches);

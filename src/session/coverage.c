@@ -128,6 +128,31 @@ static void check_patch(struct coverage_session *s)
     source_text_deinit(&text);
 }
 
+/* What the sources that are here do not have, and which of them may be of another text. */
+static void say_unseen(struct coverage_session *s)
+{
+    const struct coverage_result *r = &s->result;
+    struct problems *p = &s->reading.problems;
+    for (size_t i = 0; i < r->unseen.len; i++) {
+        const struct result_source *source = &r->unseen.at[i];
+        if (source->file)
+            problem_add(p, PROBLEM_NOTE,
+                        "%s: left out: %" PRIu32 " line%s behind line %" PRIu32 ", its last",
+                        source->path, source->unseen, text_plural(source->unseen),
+                        source->last_line);
+        else
+            problem_add(p, PROBLEM_NOTE,
+                        "%s: is not here; left out: %" PRIu32 " line%s (--source-dir, --path-map)",
+                        source->path, source->unseen, text_plural(source->unseen));
+    }
+    for (size_t i = 0; i < r->sources.len; i++)
+        if (r->sources.at[i].is_newer)
+            problem_add(p, PROBLEM_NOTE,
+                        "%s: is newer than what was compiled: its lines may be others",
+                        r->sources.at[i].path);
+    problems_sort(p);
+}
+
 /* The patch is read last: what it says is laid over a result that is there. Time goes into
  * coverage_read(), on all CPUs. */
 bool coverage_session_open(struct coverage_session *s, const struct coverage_options *o,
@@ -155,6 +180,7 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
     rules.is_in_scope = project_has;
     rules.spell = demangle;
     coverage_result_build(s->reading.tables.at, s->reading.tables.len, &rules, &s->result);
+    say_unseen(s);
     struct file_buffer buffer = {0};
     if (!o->patch)
         return true;
@@ -232,10 +258,14 @@ void coverage_reading_deinit(struct coverage_reading *r)
 static void read_name_sources(struct worker *w, const char *path)
 {
     const struct notes *n = &w->pair.notes.notes;
+    int64_t date = file_changed(path);
     w->sources.len = 0;
-    for (size_t i = 0; i < n->files.len; i++)
-        vec_push(&w->sources, source_names_number(&w->names, n->files.at[i] ? n->files.at[i] : "",
-                                                  n->directory, path));
+    for (size_t i = 0; i < n->files.len; i++) {
+        uint32_t source = source_names_number(&w->names, n->files.at[i] ? n->files.at[i] : "",
+                                              n->directory, path);
+        vec_push(&w->sources, source);
+        coverage_table_date(&w->table, source, date);
+    }
 }
 
 /* Says which functions are unknown, and counts them. */
@@ -424,12 +454,14 @@ static void read_add_trace(struct worker *w, const char *path, const char *test)
                     "%s: %" PRIu64 " counts are negative, and taken as 0", path, trace.negative);
     /* Sections of tests that are not wanted get no source. */
     const char *only = w->rules->only;
+    int64_t date = strcmp(path, "-") ? file_changed(path) : 0;
     w->sources.len = 0;
     for (size_t i = 0; i < trace.sections.len; i++) {
         const struct trace_section *s = &trace.sections.at[i];
         bool is_wanted = !only || !strcmp(only, *s->test ? s->test : test);
         vec_push(&w->sources,
                  is_wanted ? source_names_number(&w->names, s->source, NULL, NULL) : NONE);
+        coverage_table_date(&w->table, w->sources.at[i], date);
     }
     /* A build is the file, whatever tests it names. */
     for (size_t i = 0; i < trace.sections.len && w->rules->by_build; i++)

@@ -142,9 +142,12 @@ static void read_program(struct llvm_reading *r, const struct llvm_program *file
     p.mapping_bytes = sections.units.len;
     for (size_t i = 0; i < sections.functions_len; i++)
         p.mapping_bytes += sections.functions[i].len;
+    int64_t date = file_changed(file->path);
     p.sources = ARENA_NEW(&r->arena, uint32_t, p.mapping.filenames.len + 1);
-    for (size_t i = 0; i < p.mapping.filenames.len; i++)
+    for (size_t i = 0; i < p.mapping.filenames.len; i++) {
         p.sources[i] = source_names_number(&r->names, p.mapping.filenames.at[i], NULL, p.path);
+        coverage_table_date(&r->table, p.sources[i], date);
+    }
     vec_push(&r->programs, p);
     r->out->objects++;
 }

@@ -161,7 +161,7 @@ class Case(unittest.TestCase):
             self.built[key] = Path(tempfile.mkdtemp(dir=KEPT))
             for path in {*self.top.iterdir()} - before:
                 shutil.copy2(path, self.built[key])
-        shutil.copytree(self.built[key], self.top, dirs_exist_ok=True)
+        shutil.copytree(self.built[key], self.top, dirs_exist_ok=True, copy_function=shutil.copy)  # newer than the source
         for arguments in runs:
             subprocess.run(["./prog", *arguments], cwd=self.top, capture_output=True, check=True)
 
@@ -635,11 +635,9 @@ int main()
 }
 """
         self.build("g++", name="far.cc", text=text)
-        counts = self.counts(self.json(), "far.cc")
-        self.assertEqual({line: count for line, count in counts.items() if line > 9},
-                         {1900000000: 2, 1900000001: 1, 1900000002: 2, 1900000004: 1,
-                          1900000006: 1, 2000000000: 1})
-        self.assertEqual(counts[5], 1)
+        report = self.json()
+        self.assertEqual(self.counts(report, "far.cc"), {2: 2, 4: 2, 5: 1})
+        self.assertEqual(report["left_out"]["lines_behind"], 6)
         report = monarc("gcov", "-b", "-c", "prog-far.gcda", cwd=self.top)
         self.assertEqual(report.returncode, 0, report.stderr)
         # From gcc 14 on, lines of instances count as well.
@@ -750,7 +748,8 @@ class Project(Case):
 
     @slow
     def test_tracefiles_are_whole(self):
-        (self.top / "t.info").write_text("SF:/far/away/x.c\nDA:1,1\nend_of_record\n")
+        (self.top / "x.c").write_text("int x;\n")
+        (self.top / "t.info").write_text(f"SF:{self.top}/x.c\nDA:1,1\nend_of_record\n")
         self.assertEqual(len(self.sources("build", "../t.info")[0]), 6)
 
 

@@ -245,6 +245,7 @@ void coverage_result_deinit(struct coverage_result *r)
     vec_free(&r->functions);
     vec_free(&r->tests);
     vec_free(&r->notes);
+    vec_free(&r->unseen);
     arena_deinit(&r->arena);
     *r = (struct coverage_result){0};
 }
@@ -403,6 +404,30 @@ static void result_add_ratio(struct coverage_ratio *sum, const struct coverage_r
     sum->unknown += part->unknown;
 }
 
+void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
+{
+    result_add_ratio(&sum->lines, &part->lines);
+    result_add_ratio(&sum->functions, &part->functions);
+    result_add_ratio(&sum->branches, &part->branches);
+    result_add_ratio(&sum->conditions, &part->conditions);
+    result_add_ratio(&sum->calls, &part->calls);
+    result_add_ratio(&sum->regions, &part->regions);
+}
+
+/* Gates count what is nowhere as not hit. `is_kept`: the sums have it. */
+static void result_judge_unseen(struct coverage_ratios *judged,
+                                const struct coverage_ratios *unseen, bool is_kept)
+{
+    struct coverage_ratio *to[] = {&judged->lines, &judged->functions, &judged->branches,
+                                   &judged->conditions, &judged->regions};
+    const struct coverage_ratio *from[] = {&unseen->lines, &unseen->functions, &unseen->branches,
+                                           &unseen->conditions, &unseen->regions};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        to[i]->all += is_kept ? 0 : from[i]->all;
+        to[i]->hit -= is_kept ? from[i]->hit : 0;
+    }
+}
+
 /* Markers that do not pair, as sentences; the first trouble stands for all. */
 static void result_take_notes(struct coverage_result *r, const struct source_marks *m,
                               const char *path)
@@ -436,6 +461,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
     struct keyed *work = ARENA_NEW(&scratch, struct keyed, (size_t)b.order.ranks + 1);
     b.sources = ARENA_NEW(&scratch, struct built_source, (size_t)b.order.ranks + 1);
     struct coverage_result *r = b.r;
+    bool is_here = false; /* any of the sources: then others are nowhere, and not just elsewhere */
     for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
         const char *path = part_path(&b.order.parts[b.order.first_part[rank]]);
         const char *whole = arena_copy(&r->arena, path, strlen(path));
@@ -445,7 +471,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
                                         .whole = whole,
                                         .file = file,
                                         .is_outside = result_is_outside(b.rules, whole)});
-        r->unreadable_sources += !file && !r->sources.at[rank].is_outside;
+        is_here |= file && !r->sources.at[rank].is_outside;
     }
     /* Gives each source its slices; `work` gets the sources, the largest first. */
     for (uint32_t rank = 0; rank < b.order.ranks; rank++) {
@@ -497,19 +523,26 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
             }
         }
 
-        if (s->is_outside || (!s->lines && !s->functions))
+        if (s->is_outside)
+            continue;
+        bool is_absent = is_here && !s->file && (s->lines || s->functions);
+        struct coverage_ratios unseen = is_absent ? s->sums : b.sources[i].unseen;
+        result_judge_unseen(&out->judged, &unseen, rules->keeps_unseen);
+        if (is_absent) {
+            s->unseen = s->lines;
+            out->left_out.absent_sources += !rules->keeps_unseen;
+        }
+        if ((is_absent || s->unseen) && !rules->keeps_unseen) {
+            uint64_t *lines = is_absent ? &out->left_out.absent_lines : &out->left_out.lines_behind;
+            *lines += s->unseen;
+            vec_push(&out->unseen, *s);
+        }
+        if ((is_absent && !rules->keeps_unseen) || (!s->lines && !s->functions))
             continue;
         for (uint32_t k = 0; k < s->functions; k++)
             out->functions.at[s->first_function + k].source = kept;
-        struct coverage_ratios *sum = &out->sums;
-        const struct coverage_ratios *part = &s->sums;
-        result_add_ratio(&sum->lines, &part->lines);
-        result_add_ratio(&sum->functions, &part->functions);
-        result_add_ratio(&sum->branches, &part->branches);
-        result_add_ratio(&sum->conditions, &part->conditions);
-        result_add_ratio(&sum->calls, &part->calls);
-        result_add_ratio(&sum->regions, &part->regions);
-
+        ratios_add(&out->sums, &s->sums);
+        ratios_add(&out->judged, &s->sums);
         out->sources.at[kept++] = *s;
     }
     out->sources.len = kept;

@@ -15,6 +15,7 @@
 struct result_rules {
     bool keeps_all_branches; /* those of exceptions and of code that the compiler made, too */
     bool ignores_markers;
+    bool keeps_unseen; /* what no source that is here has: for comparisons with another state */
     enum instance_rule instances;
     unsigned threads;  /* 0: as many as there are */
     const char *root;  /* names below it are shown without it; or NULL */
@@ -87,7 +88,10 @@ struct result_source {
     uint32_t first_line, lines;
     uint32_t first_function, functions;
     struct coverage_ratios sums;
-    bool is_outside; /* of the rules' scope: not in the result */
+    uint32_t last_line; /* of its text; UINT32_MAX: not known */
+    uint32_t unseen;    /* lines behind it, or all of a source that is not here */
+    bool is_outside;    /* of the rules' scope: not in the result */
+    bool is_newer;      /* than what speaks of it: its lines may be others */
 };
 
 /* What markers in the sources left out, and branches that the rules did. */
@@ -97,6 +101,9 @@ struct result_left_out {
     uint64_t united_branches, united_conditions; /* of instances: they count with those of others */
     uint64_t outside_sources;
     const char *outside_example; /* whole path of one of them */
+    uint64_t absent_sources;     /* that are nowhere, though others are here */
+    uint64_t absent_lines;       /* of these */
+    uint64_t lines_behind;       /* the ends of their sources */
 };
 
 /* Everything a report prints, owned by the result but for names that stay the tables'. */
@@ -109,9 +116,10 @@ struct coverage_result {
     VEC(struct result_function) functions;
     VEC(const char *) tests;
     struct coverage_ratios sums;
+    struct coverage_ratios judged; /* by gates: with what is nowhere, as not hit */
 
     struct result_left_out left_out;
-    uint64_t unreadable_sources;
+    VEC(struct result_source) unseen; /* of which lines are nowhere: absent, or behind their ends */
     const char *trouble; /* why one of them is, if it may well be there: its marks are unknown */
     VEC(const char *) notes; /* markers that do not pair */
 };
@@ -125,6 +133,9 @@ void coverage_result_deinit(struct coverage_result *r);
  * source's lines, if there is none. Logarithmic. */
 uint32_t result_line_from(const struct coverage_result *r, const struct result_source *s,
                           uint32_t line);
+
+/* Adds up what sources have. */
+void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part);
 
 /* 0 to 100; 100 if there is nothing. */
 double ratio_percent(const struct coverage_ratio *r);

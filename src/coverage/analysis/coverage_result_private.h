@@ -100,6 +100,8 @@ struct source_marks {
     VEC(uint8_t) lines;       /* beside those of the request; none if the file cannot be read */
     VEC(struct marker) code;  /* ranges in which functions are left out */
     uint32_t unclosed, stray; /* as in struct markers */
+    uint32_t last_line;       /* of the text; UINT32_MAX: not known */
+    int64_t changed;          /* when the text was; 0: not known */
     char *trouble;            /* why the file could not be read, if it may well be there; or NULL */
 };
 
@@ -111,6 +113,7 @@ void source_marks_deinit(struct source_marks *m);
 struct built_source {
     struct source_marks marks;
     struct result_left_out left_out;
+    struct coverage_ratios unseen;          /* of lines behind the end of the text */
     uint32_t functions;                     /* with those that markers leave out */
     uint32_t first_branch, first_condition; /* where its slices begin */
 };

@@ -34,6 +34,7 @@ void coverage_table_deinit(struct coverage_table *t)
     intern_deinit(&t->names);
     intern_deinit(&t->tests);
     vec_free(&t->sizes);
+    vec_free(&t->dates);
     vec_free(&t->first_of_name);
     vec_free(&t->functions);
     vec_free(&t->lines);
@@ -63,6 +64,17 @@ uint32_t coverage_table_source(struct coverage_table *t, const char *path)
     if (source == t->sizes.len)
         vec_push(&t->sizes, (struct table_size){0});
     return source;
+}
+
+void coverage_table_date(struct coverage_table *t, uint32_t source, int64_t time)
+{
+    if (source == NONE || !time)
+        return;
+    while (t->dates.len <= source)
+        vec_push(&t->dates, 0);
+    int64_t *date = &t->dates.at[source];
+    if (!*date || time < *date)
+        *date = time;
 }
 
 /* The name behind the last one is tried before the hash. */

@@ -116,6 +116,7 @@ struct coverage_table {
     struct intern names; /* linkage names */
     struct intern tests;
     VEC(struct table_size) sizes; /* by source */
+    VEC(int64_t) dates;           /* by source: of the oldest file that speaks of it, or 0 */
     VEC(struct table_function) functions;
     VEC(struct table_line) lines;
     VEC(struct table_group) groups;
@@ -157,6 +158,8 @@ enum { PAGE_LINES = 16 };
 void coverage_table_deinit(struct coverage_table *t);
 
 uint32_t coverage_table_source(struct coverage_table *t, const char *path);
+/* A file of that time speaks of the source. Neither need be: NO_INDEX, 0. */
+void coverage_table_date(struct coverage_table *t, uint32_t source, int64_t time);
 uint32_t coverage_table_name(struct coverage_table *t, const char *name);
 void coverage_table_test(struct coverage_table *t, const char *name);
 

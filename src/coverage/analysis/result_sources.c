@@ -93,6 +93,17 @@ static bool is_bare(struct bytes line)
     return true;
 }
 
+/* Clang ends a line at a lone CR, too. */
+static uint32_t lines_of(struct bytes text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text.len; i++)
+        lines += text.at[i] == '\n' ||
+                 (text.at[i] == '\r' && i + 1 < text.len && text.at[i + 1] != '\n');
+    lines += text.len && text.at[text.len - 1] != '\n';
+    return lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
+}
+
 /* Fills a zeroed *m. A source that cannot be read has no marks; if it may well be there (a want of
  * permission, an error of the disk), that is trouble, which the report names. */
 static void source_marks_make(const struct marks_request *q, struct source_marks *m)
@@ -100,6 +111,7 @@ static void source_marks_make(const struct marks_request *q, struct source_marks
     struct source_text text = {0};
     struct markers found = {0};
     struct err why;
+    m->last_line = UINT32_MAX;
     if (!source_text_read(&text, q->file, &why)) {
         if (errno_hides_file(why.system) && !(m->trouble = strdup(why.line)))
             memory_exhausted(strlen(why.line));
@@ -109,6 +121,8 @@ static void source_marks_make(const struct marks_request *q, struct source_marks
     vec_reserve(&m->lines, q->lines_len + 1);
     memset(m->lines.at, 0, q->lines_len);
     m->lines.len = q->lines_len;
+    m->last_line = lines_of(text.bytes);
+    m->changed = text.changed;
     if (!q->ignores_markers)
         markers_find(text.bytes, &found);
     for (size_t i = 0; i < found.ranges.len; i++) {
@@ -176,7 +190,8 @@ static void mark(struct result_builder *w, const struct source_part *parts, uint
                  const char *file, struct source_marks *m)
 {
     const struct result_rules *rules = w->b->rules;
-    if (!file || (rules->ignores_markers && rules->keeps_all_branches))
+    m->last_line = UINT32_MAX;
+    if (!file || (rules->ignores_markers && rules->keeps_all_branches && rules->keeps_unseen))
         return; /* it was not asked for */
     w->marked_lines.len = w->marked_functions.len = 0;
     for (line_walk_start(&w->walk, parts, len); line_walk_next(&w->walk);) {
@@ -367,6 +382,12 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
     give_bodies(w, rank);
 
     mark(w, parts, len, s->file, &built->marks);
+    s->last_line = built->marks.last_line;
+    for (uint32_t p = 0; p < len; p++) {
+        int64_t date =
+            parts[p].source < parts[p].t->dates.len ? parts[p].t->dates.at[parts[p].source] : 0;
+        s->is_newer |= date && built->marks.changed > date;
+    }
     for (uint32_t i = 0; i < w->functions.len; i++) {
         const struct table_function *f = &w->functions.at[i];
         uint32_t *shown = &b->shown[s->first_function + i];
@@ -374,6 +395,12 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
             built->left_out.functions++;
             *shown = NONE;
             continue;
+        }
+        if (f->start_line > s->last_line) {
+            ratio_count(&built->unseen.functions, hit_state(f->count, f->is_unknown));
+            *shown = NONE;
+            if (!w->b->rules->keeps_unseen)
+                continue;
         }
         *shown = s->first_function + s->functions;
         put_function(w, rank, f, name_of(&w->refs.at[w->items.at[i].item]));
@@ -425,7 +452,7 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
 {
     struct coverage_result *r = w->b->r;
     struct result_source *s = &r->sources.at[rank];
-    struct result_left_out *left_out = &w->b->sources[rank].left_out;
+    struct result_left_out *left_out = &w->b->sources[rank].left_out, before = *left_out;
     /* What the tables say of the line, added up. */
     const struct line_walk *walk = &w->walk;
     struct table_line sum = {0};
@@ -460,7 +487,8 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     result_put_conditions(&p);
     lines_count_regions(walk, &l->regions);
 
-    struct coverage_ratios *sums = &s->sums;
+    bool is_unseen = walk->number > s->last_line;
+    struct coverage_ratios line = {0}, *sums = &line;
     bool is_unknown = l->state == RESULT_UNKNOWN;
     ratio_count(&sums->lines, l->state);
     for (uint32_t i = 0; i < l->branches; i++)
@@ -478,6 +506,18 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     sums->regions.all += l->regions.all;
     sums->regions.hit += l->regions.hit;
     sums->regions.unknown += l->regions.unknown;
+    /* Where an include ends without a newline, clang has code on the line behind the last. */
+    if (is_unseen && walk->number > s->last_line + 1)
+        ratios_add(&w->b->sources[rank].unseen, &line);
+    s->unseen += is_unseen;
+    if (!is_unseen || w->b->rules->keeps_unseen) {
+        ratios_add(&s->sums, &line);
+        return;
+    }
+    *left_out = before;
+    s->lines--;
+    w->branches = l->first_branch;
+    w->conditions = l->first_condition;
 }
 
 /* Marks lie beside the lines in the order of the walk, which is the same both times. */

@@ -280,7 +280,7 @@ static void json_decisions(struct json *j, const struct coverage_report *s)
             for (source = NULL, k = 0; k < r->sources.len && !source; k++)
                 if (!strcmp(r->sources.at[k].whole, d->path))
                     source = &r->sources.at[k];
-        if (!source)
+        if (!source || d->line > source->last_line)
             continue;
         json_begin(j, '{');
         json_pair_str(j, "path", source->path);
@@ -329,6 +329,9 @@ void coverage_json(struct out *out, const struct coverage_report *s,
     json_pair_bool(&j, "system_sources", s->leaves_system);
     json_pair_bool(&j, "unwanted_sources", s->leaves_unwanted);
     json_pair_u64(&j, "outside_sources", r->left_out.outside_sources);
+    json_pair_u64(&j, "absent_sources", r->left_out.absent_sources);
+    json_pair_u64(&j, "absent_lines", r->left_out.absent_lines);
+    json_pair_u64(&j, "lines_behind", r->left_out.lines_behind);
     json_pair_u64(&j, "exception_branches", r->left_out.exception_branches);
     json_pair_u64(&j, "compilers_branches", r->left_out.hidden_branches);
     json_pair_u64(&j, "marked_lines", r->left_out.lines);

@@ -121,6 +121,16 @@ void left_out_sentences(const struct coverage_report *s, void (*print)(void *, c
             "another folder, --system counts them)",
             r->left_out.outside_sources, text_plural(r->left_out.outside_sources), s->root,
             r->left_out.outside_example);
+    if (r->left_out.absent_sources)
+        say(print, context,
+            "left out: %" PRIu64 " line%s of %" PRIu64 " source%s not here (gates count them as "
+            "missed)",
+            r->left_out.absent_lines, text_plural(r->left_out.absent_lines),
+            r->left_out.absent_sources,
+            r->left_out.absent_sources == 1 ? " that is" : "s that are");
+    if (r->left_out.lines_behind)
+        say(print, context, "left out: %" PRIu64 " line%s behind the ends of their sources",
+            r->left_out.lines_behind, text_plural(r->left_out.lines_behind));
     if (s->leaves_unwanted)
         say(print, context, "left out: sources by --include and --exclude");
     if (r->left_out.exception_branches || r->left_out.hidden_branches)
@@ -272,24 +282,6 @@ size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order
     while (end < r->sources.len && !by_folder(order[i], order[end], r))
         end++;
     return end;
-}
-
-/* All three numbers add up: sources are disjoint. */
-static void ratio_add(struct coverage_ratio *sum, const struct coverage_ratio *part)
-{
-    sum->all += part->all;
-    sum->hit += part->hit;
-    sum->unknown += part->unknown;
-}
-
-void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
-{
-    ratio_add(&sum->lines, &part->lines);
-    ratio_add(&sum->functions, &part->functions);
-    ratio_add(&sum->branches, &part->branches);
-    ratio_add(&sum->conditions, &part->conditions);
-    ratio_add(&sum->calls, &part->calls);
-    ratio_add(&sum->regions, &part->regions);
 }
 
 /* --- the table of formats -------------------------------------------------------------------- */

@@ -87,9 +87,6 @@ uint32_t *sources_sorted(const struct coverage_result *r, enum source_sort sort,
 uint32_t *sources_by_folder(const struct coverage_result *r, struct arena *a);
 size_t sources_folder_end(const struct coverage_result *r, const uint32_t *order, size_t i);
 
-/* Adds up what sources have. */
-void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part);
-
 /* What a gate saw: "line coverage is 71.43 %, required: 80.00 %". */
 void coverage_gate_text(struct out *out, const struct coverage_gate *g);
 
