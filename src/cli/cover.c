@@ -175,9 +175,10 @@ static bool cover_take_named(void *target, const struct option_row *row, const c
 /* Each format has an option of its name as well as --format NAME: --lcov FILE and --cobertura FILE
  * are gcovr's spelling. */
 static const struct option_row OPTIONS[] = {
-    {0, "missing", NULL, "list the lines that never ran, with the source around them",
+    {0, "missing", NULL,
+     "list the lines that never ran, with the source around them; with --diff, the patch's",
      FILLS(struct cover_options, style.shows_missing)},
-    {0, "functions", NULL, "list the functions and how often each was called",
+    {0, "functions", NULL, "list the functions of these sources, and how often each was called",
      FILLS(struct cover_options, style.shows_functions)},
     {0, "branches", NULL, "list the branches that were never taken, of lines that ran",
      FILLS(struct cover_options, style.shows_branches)},

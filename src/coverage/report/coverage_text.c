@@ -36,7 +36,8 @@ struct page {
     bool has_functions, has_regions, has_branches, has_conditions, has_unknown;
     const uint32_t *ranking; /* sources in the order wanted, the first `shown` of them */
     size_t shown;
-    int lines; /* width of the columns of line numbers */
+    const bool *is_changed; /* by line of the result: the patch's; NULL: there is none */
+    int lines;              /* width of the columns of line numbers */
 };
 
 /* The caller ends a colour by "\33[0m". */
@@ -169,15 +170,17 @@ static void text_function(const struct page *p, const struct result_function *f,
     out_char(p->out, '\n');
 }
 
-/* In the order of sources and of lines in them. */
+/* Of the sources that the table shows, in its order and that of their lines. */
 static void text_functions(const struct page *p)
 {
     const struct coverage_result *r = p->s->result;
     struct arena scratch = {0};
     out_printf(p->out, "\n%12s  function\n", "calls");
-    for (size_t i = 0; i < r->sources.len; i++)
-        for (uint32_t k = 0; k < r->sources.at[i].functions; k++)
-            text_function(p, &r->functions.at[r->sources.at[i].first_function + k], &scratch);
+    for (size_t i = 0; i < p->shown; i++) {
+        const struct result_source *s = &r->sources.at[p->ranking[i]];
+        for (uint32_t k = 0; k < s->functions; k++)
+            text_function(p, &r->functions.at[s->first_function + k], &scratch);
+    }
     arena_deinit(&scratch);
 }
 
@@ -212,15 +215,33 @@ static void text_range_of_lines(struct out *out, uint32_t first, uint32_t last)
     out_printf(out, last > first ? "%" PRIu32 "-%" PRIu32 : "%" PRIu32, first, last);
 }
 
+/* What is missing is that of the patch, if there is one. */
+static bool text_is_asked_for(const struct page *p, uint32_t line)
+{
+    return !p->is_changed || p->is_changed[line];
+}
+
+/* As result_lines_end(), of lines that are asked for, or of others: where a patch ends within a
+ * stretch that did not run, the stretch is divided. */
+static uint32_t text_lines_end(const struct page *p, const struct result_source *s, uint32_t i)
+{
+    uint32_t last = result_lines_end(p->s->result, s, i), end = i + 1;
+    while (end < last && text_is_asked_for(p, end) == text_is_asked_for(p, i))
+        end++;
+    return end;
+}
+
 /* "12-15, 20" of the lines in a state. `before` goes before the first range, and is not printed if
  * there is none. */
-static bool text_ranges(struct out *out, const struct coverage_result *r,
-                        const struct result_source *s, uint8_t state, const char *before)
+static bool text_ranges(const struct page *p, const struct result_source *s, uint8_t state,
+                        const char *before)
 {
+    const struct coverage_result *r = p->s->result;
+    struct out *out = p->out;
     bool has_any = false;
     for (uint32_t i = s->first_line, end; i < s->first_line + s->lines; i = end) {
-        end = result_lines_end(r, s, i);
-        if (r->lines.at[i].state != state)
+        end = text_lines_end(p, s, i);
+        if (r->lines.at[i].state != state || !text_is_asked_for(p, i))
             continue;
         out_str(out, has_any ? ", " : before);
         has_any = true;
@@ -252,8 +273,8 @@ static void text_excerpt(const struct page *p, const struct result_source *s,
     uint32_t at = s->first_line;
     uint64_t printed = 0;
     for (uint32_t i = s->first_line, end; i < s->first_line + s->lines; i = end) {
-        end = result_lines_end(r, s, i);
-        if (r->lines.at[i].state == RESULT_HIT)
+        end = text_lines_end(p, s, i);
+        if (r->lines.at[i].state == RESULT_HIT || !text_is_asked_for(p, i))
             continue;
         uint64_t context = p->style->context, first = r->lines.at[i].line;
         uint64_t last = r->lines.at[end - 1].line + context;
@@ -365,6 +386,8 @@ static void text_missed_conditions(const struct page *p, const struct result_sou
     for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
         const struct result_line *l = &r->lines.at[i];
         uint32_t explained = 0;
+        if (!text_is_asked_for(p, i))
+            continue;
         for (size_t k = first; l->conditions && k < end; k++) {
             const struct explained_decision *d = &p->s->decisions[k];
             if (d->line != l->line)
@@ -395,13 +418,25 @@ static void text_missed_conditions(const struct page *p, const struct result_sou
         out_str(p->out, "  (outcomes by masking; the compiler recorded no test vectors)\n");
 }
 
-/* Sources with nothing missing of what was asked for get no heading. */
+/* Sources with nothing missing of what was asked for get no heading, whatever their sums say: lines
+ * that did not run have no branches to take, and branches of which nothing is known are not listed.
+ */
 static bool text_has_details(const struct page *p, const struct result_source *s)
 {
-    const struct coverage_ratios *sums = &s->sums;
-    return (p->style->shows_missing && sums->lines.hit < sums->lines.all) ||
-           (p->style->shows_branches && sums->branches.hit < sums->branches.all) ||
-           (p->style->shows_conditions && sums->conditions.hit < sums->conditions.all);
+    const struct coverage_result *r = p->s->result;
+    for (uint32_t i = s->first_line; i < s->first_line + s->lines; i++) {
+        const struct result_line *l = &r->lines.at[i];
+        bool is_hit = l->state == RESULT_HIT, has_more = p->style->shows_missing && !is_hit;
+        for (uint32_t k = 0; k < l->branches && is_hit && p->style->shows_branches; k++)
+            has_more |= !r->branches.at[l->first_branch + k].count;
+        for (uint32_t k = 0; k < l->conditions && p->style->shows_conditions; k++) {
+            const struct result_condition *c = &r->conditions.at[l->first_condition + k];
+            has_more |= condition_hit(c) < 2 * c->terms;
+        }
+        if (has_more && text_is_asked_for(p, i))
+            return true;
+    }
+    return false;
 }
 
 /* A source that cannot be read loses its excerpt, and the reason goes to out_lacks(), which makes
@@ -418,8 +453,8 @@ static void text_missing(const struct page *p)
         out_char(p->out, '\n');
         text_name(p->out, s->path);
         if (p->style->shows_missing) {
-            text_ranges(p->out, r, s, RESULT_MISSED, ": not run: ");
-            text_ranges(p->out, r, s, RESULT_UNKNOWN, "; unknown: ");
+            text_ranges(p, s, RESULT_MISSED, ": not run: ");
+            text_ranges(p, s, RESULT_UNKNOWN, "; unknown: ");
         }
         out_char(p->out, '\n');
         bool wants_text =
@@ -435,7 +470,8 @@ static void text_missing(const struct page *p)
              k++) {
             const struct result_line *l = &r->lines.at[k];
             struct out words = {.fd = -1};
-            if (l->state == RESULT_HIT && branches_missed_text(&words, r, l)) {
+            if (l->state == RESULT_HIT && text_is_asked_for(p, k) &&
+                branches_missed_text(&words, r, l)) {
                 out_printf(p->out, "  line %" PRIu32 ": ", l->line);
                 out_bytes(p->out, words.at, words.len);
                 out_char(p->out, '\n');
@@ -497,6 +533,18 @@ static void text_changes(const struct page *p)
                percent, d->sum.hit, d->sum.all);
 }
 
+/* The lists below the table are about these lines alone: with a patch, what else is missing of its
+ * sources is not the question, and would bury the two lines that are. Lines around them are shown
+ * with their marks, as they are. A limit changes the table, not this. */
+static void text_mark_changed(struct page *p, struct arena *a)
+{
+    const struct patch_coverage *d = p->s->diff;
+    bool *is_changed = ARENA_NEW(a, bool, p->s->result->lines.len + 1);
+    for (size_t i = 0; i < d->lines.len; i++)
+        is_changed[d->lines.at[i]] = true;
+    p->is_changed = is_changed;
+}
+
 /* With a patch the table has the sources that it changes, in the same order: the others are not the
  * question, and would stand before it by the hundred. A limit shows them. */
 static void text_choose_changed(struct page *p, struct arena *a)
@@ -537,6 +585,8 @@ void coverage_text(struct out *out, const struct coverage_report *s,
                      .lines = digits > 6 ? digits : 6};
     if (s->diff && !style->limit)
         text_choose_changed(&p, &scratch);
+    if (s->diff)
+        text_mark_changed(&p, &scratch);
     text_table(&p);
     text_notes(&p);
     if (style->shows_functions)
