@@ -51,13 +51,14 @@ bool coverage_session_find(struct coverage_session *s, const struct coverage_opt
     s->has_files = true;
     /* With tests kept apart, which counters an object has decides what is read at all. */
     rules.trusts_names = !o->read.by_test && !o->read.only;
+    rules.leaves_merged = true;
     progress_phase(o->read.progress, "looking for files", 0);
-    if (!o->paths_len && !coverage_files_look(&s->files, HERE, &o->find, e))
+    if (!o->paths_len && !coverage_files_look(&s->files, HERE, &rules, e))
         return false;
     for (size_t i = 0; i < o->paths_len; i++)
-        if (!coverage_files_look(&s->files, o->paths[i], &o->find, e))
+        if (!coverage_files_look(&s->files, o->paths[i], &rules, e))
             return false;
-    if (o->runs && !coverage_files_look_at_runs(&s->files, o->runs, &o->find, e))
+    if (o->runs && !coverage_files_look_at_runs(&s->files, o->runs, &rules, e))
         return false;
     coverage_files_pair(&s->files, &rules);
     const char *where = o->paths_len ? o->paths[0] : "the current folder";
@@ -555,8 +556,27 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
                         found->counters.at[i].path,
                         found->counters.at[i].is_rfc ? ".bbg of that name"
                                                      : ".gcno of that name and stamp");
+    for (size_t i = 0; i < found->left_out.len; i++)
+        problem_add(&out->problems, PROBLEM_NOTE,
+                    "%s: left out, as raw profiles lie beside it, which it may be the sum of; name "
+                    "it to count it, too",
+                    found->left_out.at[i]);
     for (size_t i = 0; i < found->unreadable.len; i++)
         problem_add(&out->problems, PROBLEM_LOST, "%s", found->unreadable.at[i]);
     problems_sort(&out->problems);
     arena_deinit(&scratch);
+}
+
+/* A tracefile by itself, for those who do not add them up: the table of importers is asked in turn
+ * which of them knows the bytes. */
+bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, bool *is_one,
+                     struct err *e)
+{
+    const struct trace_importer *format = trace_importer_of(in);
+    *is_one = format != NULL;
+    if (!format)
+        return err_in(e, name, "is not a tracefile");
+    f->format = format->name;
+    f->title = format->title;
+    return format->read(in, name, &f->found, e);
 }

@@ -94,6 +94,7 @@ struct llvm_profile_file {
 struct llvm_program {
     const char *path;
     bool is_named; /* not met in a folder */
+    bool is_archive;
 };
 
 /* All that was found, in the order in which it was; numbers in it are indices of these lists. The
@@ -108,6 +109,7 @@ struct coverage_files {
     VEC(struct llvm_program) programs;
     VEC(const char *) tests;      /* what was looked at, one after the other */
     VEC(const char *) operands;   /* the same, as it was named: what builds are called */
+    VEC(const char *) left_out;   /* profiles that are made of those beside them */
     VEC(const char *) unreadable; /* sentences about folders and files that cannot be looked at */
     bool has_trouble;             /* one of them may well be read the next time */
     struct map stems;             /* number of a path without suffix -> objects */
@@ -124,6 +126,7 @@ struct find_rules {
     const char *prefix; /* as GCOV_PREFIX when the program ran, or NULL */
     unsigned strip;     /* GCOV_PREFIX_STRIP */
     bool trusts_names;  /* stamps are left to whoever reads the counters */
+    bool leaves_merged; /* profiles of llvm-profdata in a folder with raw ones */
 };
 
 /* Looks at a folder or file that was named. Counters in it are of a test of that name. */

@@ -11,7 +11,7 @@
  *   1. the same path but for the suffix      build/a.gcno         build/a.gcda
  *   2. where GCOV_PREFIX put them            /src/build/a.gcno    $PREFIX/src/build/a.gcda
  *   3. the same file name and stamp; among   build/lib/a.gcno     /tmp/copy/lib/a.gcda
- *      several the longest common end
+ *      several the longest common end                             cov/#src#build#lib#a.gcda
  *
  * The stamp in both headers ties a gcda to the compilation that made its gcno, so step 3 cannot
  * pair files of two builds. Who reads the counters anyhow may look at the stamp then: they are
@@ -26,7 +26,6 @@
 #include "base/bytes.h"
 #include "base/path.h"
 #include "coverage/format/llvm.h"
-#include "coverage/import/import.h"
 #include "coverage/model/coverage.h"
 #include "source/source.h"
 
@@ -48,6 +47,7 @@ void coverage_files_deinit(struct coverage_files *f)
     vec_free(&f->programs);
     vec_free(&f->tests);
     vec_free(&f->operands);
+    vec_free(&f->left_out);
     vec_free(&f->unreadable);
     map_deinit(&f->stems);
     map_deinit(&f->files);
@@ -282,9 +282,28 @@ static void files_take_program(struct walk *w, int fd, const char *folder,
         return;
     const char *path = files_joined(&f->arena, folder, entry->d_name);
     if (is_program)
-        vec_push(&f->programs, (struct llvm_program){path, false});
+        vec_push(&f->programs, (struct llvm_program){.path = path});
     else
         vec_push(&w->folders, path);
+}
+
+/* cargo llvm-cov and others leave raw profiles and what llvm-profdata made of them side by side:
+ * the same runs twice. Of the profiles from `first` on, which are of one folder, the raw ones stay.
+ */
+static void files_leave_merged(struct coverage_files *f, size_t first)
+{
+    const char *raw = NULL;
+    size_t kept = first;
+    for (size_t i = first; i < f->profiles.len && !raw; i++)
+        raw = path_has_suffix(f->profiles.at[i].path, ".profraw") ? f->profiles.at[i].path : NULL;
+    for (size_t i = first; i < f->profiles.len && raw; i++) {
+        struct llvm_profile_file p = f->profiles.at[i];
+        if (path_has_suffix(p.path, ".profraw"))
+            f->profiles.at[kept++] = p;
+        else
+            vec_push(&f->left_out, p.path);
+    }
+    f->profiles.len = raw ? kept : f->profiles.len;
 }
 
 /* All folders that are still to do, and those in them. The last one found is looked at first:
@@ -293,6 +312,7 @@ static void files_walk(struct walk *w)
 {
     while (w->folders.len) {
         const char *folder = w->folders.at[--w->folders.len];
+        size_t profiles = w->found->profiles.len;
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *dir = fd < 0 ? NULL : fdopendir(fd);
         if (!dir) {
@@ -310,6 +330,8 @@ static void files_walk(struct walk *w)
         }
         if (errno)
             files_cannot(w->found, folder, errno);
+        if (w->rules->leaves_merged)
+            files_leave_merged(w->found, profiles);
         closedir(dir);
     }
     vec_free(&w->folders);
@@ -380,13 +402,15 @@ static void files_take_file(struct coverage_files *f, const char *path)
         struct stat st;
         int error;
         size_t len = files_head(path, head, &error);
+        bool is_archive = len == 8 && !memcmp(head, "!<arch>\n", 8);
         if (error) {
             files_cannot(f, path, error);
-        } else if (len > 4 && (!memcmp(head, "\177ELF", 4) || !memcmp(head, "MZ", 2))) {
+        } else if (len > 4 &&
+                   (!memcmp(head, "\177ELF", 4) || !memcmp(head, "MZ", 2) || is_archive)) {
             if (stat(path, &st))
                 files_cannot(f, path, errno);
             else if (files_is_new_file(f, &st))
-                vec_push(&f->programs, (struct llvm_program){path, true});
+                vec_push(&f->programs, ((struct llvm_program){path, true, is_archive}));
         } else if (role.is_profile || llvm_profile_probe((struct bytes){head, len})) {
             files_add_profile(f, path);
         } else {
@@ -462,6 +486,9 @@ bool coverage_files_find_programs(struct coverage_files *f, const char *path,
     struct stat st;
     struct walk w = {.found = f, .rules = rules, .finds_programs = true};
     map_deinit(&f->files);
+    for (size_t i = 0; i < f->programs.len; i++) /* named, or of a folder before */
+        if (!stat(f->programs.at[i].path, &st))
+            (void)files_is_new_file(f, &st);
     if (stat(path, &st))
         return err_errno(e, path, errno);
     if (S_ISDIR(st.st_mode))
@@ -487,7 +514,13 @@ bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
         bool is_there = ok && !stat(run, &st);
         if (ok && !is_there && errno_is_trouble(errno))
             files_cannot(f, run, errno);
-        if (is_there && (S_ISDIR(st.st_mode) || files_trace_stem(run)))
+        struct file_role role = files_role_of(run);
+        bool is_merged = is_there && rules->leaves_merged && role.is_profile &&
+                         !path_has_suffix(run, ".profraw") &&
+                         !access(files_beside(f, run, "profraw"), F_OK);
+        if (is_merged)
+            vec_push(&f->left_out, run);
+        else if (is_there && (S_ISDIR(st.st_mode) || files_trace_stem(run)))
             ok = coverage_files_look(f, run, rules, e);
         free(entries[i]);
     }
@@ -579,14 +612,32 @@ static void files_forget_namesakes(struct namesakes *names)
     vec_free(&names->next);
 }
 
+/* With -fprofile-dir, gcc makes the whole path of the object the name of the file: '#' stands for a
+ * slash, '^' for "..". */
+static const char *files_unmangled(struct coverage_files *f, const char *path)
+{
+    const char *base = path_base_name(path);
+    if (!strchr(base, '#'))
+        return path;
+    char *name = arena_alloc_text(&f->arena, 2 * strlen(base) + 1), *to = name;
+    for (const char *at = base; *at; at++) {
+        bool is_up = *at == '^' && (at == base || at[-1] == '#') && at[1] == '#';
+        *to++ = is_up ? '.' : *at == '#' ? '/' : *at;
+        if (is_up)
+            *to++ = '.';
+    }
+    *to = '\0';
+    return path_tidy(name, &f->arena);
+}
+
 enum { NAMESAKES = 4096 }; /* looked at for one counters file */
 
-/* Step 3 above; `stamp` is that of the counters, or NULL: whatever it is. *is_tie: another one is
- * as near. */
+/* Step 3 above, of counters that belong at `path`; `stamp` is theirs, or NULL: whatever it is.
+ * *is_tie: another one is as near. */
 static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *names,
-                              const struct counters_file *c, const uint32_t *stamp, bool *is_tie)
+                              const char *path, bool is_rfc, const uint32_t *stamp, bool *is_tie)
 {
-    const char *base = path_base_name(c->path);
+    const char *base = path_base_name(path);
     uint32_t number = intern_find(&f->names, base, path_stem_length(base));
     const uint32_t *first = number == INTERN_NONE ? NULL : map_find(&names->first, number, 0);
     uint32_t best = NONE;
@@ -595,9 +646,9 @@ static uint32_t files_nearest(struct coverage_files *f, const struct namesakes *
     for (uint32_t i = first ? *first : NONE; i != NONE && steps++ < NAMESAKES;
          i = names->next.at[i]) {
         struct coverage_object *o = &f->objects.at[i];
-        if (o->is_rfc != c->is_rfc || (stamp && files_stamp_of(o) != *stamp))
+        if (o->is_rfc != is_rfc || (stamp && files_stamp_of(o) != *stamp))
             continue;
-        unsigned common = files_common_end(o->notes, c->path);
+        unsigned common = files_common_end(o->notes, path);
         *is_tie = best != NONE && (common == best_common || (common < best_common && *is_tie));
         if (best == NONE || common > best_common) {
             best = i;
@@ -612,12 +663,15 @@ static void files_give_to_nearest(struct coverage_files *f, const struct namesak
                                   uint32_t counters, bool trusts_names)
 {
     struct counters_file *c = &f->counters.at[counters];
+    const char *path = files_unmangled(f, c->path);
     bool is_tie;
-    uint32_t object = files_nearest(f, names, c, NULL, &is_tie);
+    uint32_t object = files_nearest(f, names, path, c->is_rfc, NULL, &is_tie);
+    if (object == NONE) /* '#' is a part of the name */
+        object = files_nearest(f, names, path = c->path, c->is_rfc, NULL, &is_tie);
     c->is_by_name = object != NONE && !c->is_rfc && trusts_names && !is_tie;
     if (object != NONE && !c->is_rfc && !c->is_by_name) {
         uint32_t stamp = files_stamp_in(c->path);
-        object = files_nearest(f, names, c, &stamp, &is_tie);
+        object = files_nearest(f, names, path, c->is_rfc, &stamp, &is_tie);
     }
     if (object != NONE)
         files_give(f, counters, object);
@@ -737,19 +791,4 @@ void coverage_files_pair_by_stamps(struct coverage_files *f)
         }
     files_forget_namesakes(&names);
     files_end_pairs(f);
-}
-
-/* Tracefiles one by one, for those who do not add them up. */
-
-/* The table of importers is asked in turn which of them knows the bytes. */
-bool trace_file_read(struct trace_file *f, struct bytes in, const char *name, bool *is_one,
-                     struct err *e)
-{
-    const struct trace_importer *format = trace_importer_of(in);
-    *is_one = format != NULL;
-    if (!format)
-        return err_in(e, name, "is not a tracefile");
-    f->format = format->name;
-    f->title = format->title;
-    return format->read(in, name, &f->found, e);
 }

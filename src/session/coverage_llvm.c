@@ -106,43 +106,39 @@ static bool program_read_sections(struct object *o, struct llvm_sections *s, str
     return s->units.len > 0;
 }
 
-/* What is no program at all is met in folders and passed over; what was named must be one.
- * The object stays open while its mapping is used, whose functions are decoded from its sections:
- * pages of the file that are mapped, and given back when they are not needed. */
-static void read_program(struct llvm_reading *r, const struct llvm_program *file)
+/* A number with blanks behind it, as in the heads of an archive. */
+static bool decimal(const char *at, size_t len, uint64_t *value)
 {
-    struct program p = {.path = file->path, .scope = NONE};
+    size_t i = 0;
+    for (*value = 0; i < len && at[i] >= '0' && at[i] <= '9'; i++)
+        *value = 10 * *value + (uint64_t)(at[i] - '0');
+    return i > 0 && (i == len || at[i] == ' ');
+}
+
+/* Takes the object over, which stays open while its mapping is used: functions are decoded from its
+ * sections, pages of the file that are mapped, and given back when they are not needed. False: it
+ * has no mapping. */
+static bool take_object(struct llvm_reading *r, struct object *object, const char *path,
+                        int64_t date)
+{
+    struct program p = {.path = path, .object = object, .scope = NONE};
     struct llvm_sections sections = {0};
-    enum object_failure why;
     struct err e = {0};
-    p.object = object_open(file->path, NULL, &why, &e);
-    if (!p.object) {
-        if (file->is_named || why == OBJECT_BROKEN)
-            problem_add(r->problems, PROBLEM_LOST, "%s", e.line);
-        return;
-    }
     if (!program_read_sections(p.object, &sections, &r->arena)) {
-        if (file->is_named)
-            problem_add(r->problems, PROBLEM_LOST,
-                        "%s: has no coverage mapping; was it compiled with "
-                        "-fprofile-instr-generate -fcoverage-mapping (clang) or "
-                        "-Cinstrument-coverage (rustc)?",
-                        file->path);
         object_close(p.object);
-        return;
+        return false;
     }
-    if (!llvm_mapping_read(&sections, file->path, &p.mapping, &e))
+    if (!llvm_mapping_read(&sections, path, &p.mapping, &e))
         problem_add(r->problems, p.mapping.functions.len ? PROBLEM_PARTIAL : PROBLEM_LOST, "%s",
                     e.line);
     if (p.mapping.without_a_unit)
         problem_add(r->problems, PROBLEM_PARTIAL,
-                    "%s: left out: %" PRIu64 " functions whose list of files is not there",
-                    file->path, p.mapping.without_a_unit);
+                    "%s: left out: %" PRIu64 " functions whose list of files is not there", path,
+                    p.mapping.without_a_unit);
     p.id = object_build_id(p.object);
     p.mapping_bytes = sections.units.len;
     for (size_t i = 0; i < sections.functions_len; i++)
         p.mapping_bytes += sections.functions[i].len;
-    int64_t date = file_changed(file->path);
     p.sources = ARENA_NEW(&r->arena, uint32_t, p.mapping.filenames.len + 1);
     for (size_t i = 0; i < p.mapping.filenames.len; i++) {
         p.sources[i] = source_names_number(&r->names, p.mapping.filenames.at[i], NULL, p.path);
@@ -150,6 +146,87 @@ static void read_program(struct llvm_reading *r, const struct llvm_program *file
     }
     vec_push(&r->programs, p);
     r->out->objects++;
+    return true;
+}
+
+/* The objects in an archive, each a program by itself. Members begin at even places:
+ *
+ *     "!<arch>\n"  { name 16, 32 bytes of no use here, size 10 in decimal, "`\n", the member }*
+ *
+ * Names end with a slash; "/" and "//" are tables, and "/123" is a place in the second. False: none
+ * has a mapping. */
+static bool read_archive(struct llvm_reading *r, const char *path, struct bytes all, int64_t date)
+{
+    enum { MAGIC = 8, HEAD = 60, NAME = 16, SIZE = 48, END = 58 };
+    struct bytes names = {0};
+    bool has_any = false;
+    for (size_t at = MAGIC; at < all.len;) {
+        const char *head = (const char *)all.at + at;
+        uint64_t size = 0, place = 0;
+        if (all.len - at < HEAD || memcmp(head + END, "`\n", 2) ||
+            !decimal(head + SIZE, END - SIZE, &size) || size > all.len - at - HEAD) {
+            problem_add(r->problems, PROBLEM_PARTIAL, "%s: breaks off at byte %zu", path, at);
+            break;
+        }
+        struct bytes member = {all.at + at + HEAD, size};
+        at += HEAD + size + (size & 1);
+        if (!memcmp(head, "// ", 3))
+            names = member;
+        if (size < 4 || memcmp(member.at, "\177ELF", 4) != 0)
+            continue;
+        const char *name = head, *end = head + NAME;
+        if (*head == '/' && decimal(head + 1, NAME - 1, &place) && place < names.len) {
+            name = (const char *)names.at + place;
+            end = (const char *)names.at + names.len;
+        }
+        size_t len = 0;
+        while (name + len < end && !strchr("/ \n", name[len]))
+            len++;
+        const char *shown = arena_printf(&r->arena, "%s(%.*s)", path, (int)len, name);
+        /* libelf wants its headers where the machine can read them. */
+        uint64_t *copy = ARENA_NEW(&r->arena, uint64_t, size / 8 + 1);
+        memcpy(copy, member.at, size);
+        struct bytes image = {(const uint8_t *)copy, size};
+        enum object_failure why;
+        struct err e = {0};
+        struct object *object = object_open_memory(image, shown, &why, &e);
+        if (object)
+            has_any |= take_object(r, object, shown, date);
+        else
+            problem_add(r->problems, PROBLEM_LOST, "%s", e.line);
+    }
+    return has_any;
+}
+
+/* What is no program at all is met in folders and passed over; what was named must be one. */
+static void read_program(struct llvm_reading *r, const struct llvm_program *file)
+{
+    enum object_failure why;
+    struct err e = {0};
+    int64_t date = file_changed(file->path);
+    bool has_mapping;
+    if (file->is_archive) {
+        struct file_map map = {0};
+        has_mapping = !file_map(file->path, &map, &e) ||
+                      read_archive(r, file->path, file_map_bytes(&map), date);
+        if (e.line[0])
+            problem_add(r->problems, PROBLEM_LOST, "%s", e.line);
+        file_map_deinit(&map);
+    } else {
+        struct object *object = object_open(file->path, NULL, &why, &e);
+        if (!object) {
+            if (file->is_named || why == OBJECT_BROKEN)
+                problem_add(r->problems, PROBLEM_LOST, "%s", e.line);
+            return;
+        }
+        has_mapping = take_object(r, object, file->path, date);
+    }
+    if (!has_mapping && file->is_named)
+        problem_add(r->problems, PROBLEM_LOST,
+                    "%s: has no coverage mapping; was it compiled with "
+                    "-fprofile-instr-generate -fcoverage-mapping (clang) or "
+                    "-Cinstrument-coverage (rustc)?",
+                    file->path);
 }
 
 /* --- sums of profiles ------------------------------------------------------------------------ */

@@ -580,9 +580,9 @@ static bool has_recording(const char *folder)
  * is a recording that failed, not coverage. */
 bool is_coverage_operand(const char *name)
 {
-    static const char *const SUFFIXES[] = {".gcno",    ".gcda",     ".bbg",     ".bb",
-                                           ".da",      ".info",     ".json",    ".xml",
-                                           ".profraw", ".profdata", ".proftext"};
+    static const char *const SUFFIXES[] = {".gcno",    ".gcda",     ".bbg",      ".bb",
+                                           ".da",      ".info",     ".json",     ".xml",
+                                           ".profraw", ".profdata", ".proftext", ".a"};
     if (is_folder(name))
         return !has_recording(name) && !path_has_suffix(name, ".monarc");
     for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
