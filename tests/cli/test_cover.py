@@ -271,6 +271,16 @@ class Programs(Case):
         self.assertEqual(re.findall(r"(?m)^(\S+): not run",
                                     self.cover("--missing", "--sort", "missed", "--limit", 1)), ["prog.c"])
 
+    def test_functions_follow_order_and_limit(self):
+        self.build()
+        (self.top / "a.c").write_text("int a(void)\n{\n    return 1;\n}\n")
+        run("gcc", "--coverage", "-c", "a.c", cwd=self.top)
+        for arguments, want in (((), ["a", "pick", "never", "main"]), (("--sort", "missed"), ["pick", "never", "main", "a"]),
+                                (("--sort", "missed", "--limit", 1), ["pick", "never", "main"]), (("--limit", 1), ["a"])):
+            text = self.cover("--functions", *arguments)
+            self.assertEqual(re.findall(r"(?m)^ *(?:\d+|never called)  (\w+)  \S+:\d+$", text), want, arguments)
+        self.assertIn("never called  a  a.c:1\n", text)
+
     def test_colour_only_where_wanted(self):
         self.build()
         self.assertNotIn("\33", self.cover())
@@ -419,6 +429,18 @@ class Programs(Case):
         self.cover("--diff", patch, "--fail-under-diff", 51, status=1)
         self.assertIn("changed lines", self.cover("--diff", patch, "--markdown", "-"))
 
+    def test_what_is_missing_of_a_patch(self):
+        """With a patch the lists are about its lines, in their context."""
+        self.build()
+        patch = self.patch("--- a/prog.c", "+++ b/prog.c", "@@ -10,0 +11 @@", "+    a++;", "@@ -19,0 +21 @@",
+                           "+    for (int i = 0; i < 10; i++)")
+        text = self.cover("--missing", "--branches", "--diff", patch, "--context", 1)
+        self.assertIn("\nprog.c: not run: 11\n      10    {\n      11 !      a++;\n      12 !      return a * 2;\n\n", text)
+        self.assertNotIn(" 30 ", text)
+        self.assertNotIn("line 5:", text)
+        covered = self.patch("--- a/prog.c", "+++ b/prog.c", "@@ -5,0 +6 @@", "+        return a;")
+        self.assertNotIn("\nprog.c:", self.cover("--missing", "--diff", covered))
+
     def test_a_patch_of_another_state(self):
         """Its lines are elsewhere, or say something else: no gate passes without that being said."""
         self.build()
@@ -562,6 +584,25 @@ class Programs(Case):
             self.assertEqual(self.counts(both, "prog.c")[21], 11)
         finally:
             shutil.rmtree(str(self.top) + ".moved")
+
+    def test_names_that_gcc_mangles(self):
+        """With -fprofile-dir the path of the object is the name of its counters: twins, and folders beside that of the build."""
+        for name in "build/x", "build/y", "up", "cov":
+            (self.top / name).mkdir(parents=True)
+        for name in "x", "y":
+            (self.top / f"{name}.c").write_text(f"int {name}(void)\n{{\n    return 1;\n}}\n")
+            run("gcc", "--coverage", f"-fprofile-dir={self.top}/cov", "-c", f"../{name}.c", "-o", f"{name}/a.o", cwd=self.top / "build")
+        (self.top / "m.c").write_text("int x(void), y(void);\nint main(void)\n{\n    return x() + y() - 2;\n}\n")
+        run("gcc", "--coverage", f"-fprofile-dir={self.top}/cov", "-c", "../m.c", "-o", "../up/m.o", cwd=self.top / "build")
+        run("gcc", "--coverage", "x/a.o", "y/a.o", "../up/m.o", "-o", "prog", cwd=self.top / "build")
+        run("build/prog", cwd=self.top)
+        found = sorted(path.name for path in (self.top / "cov").iterdir())
+        self.assertTrue(len(found) == 3 and all(name.startswith("#") for name in found), found)
+        for arguments in (), ("build", "up", "cov"):
+            value = self.json(*arguments)
+            got = {s["path"]: {*self.counts(value, s["path"]).values()} for s in value["sources"]}
+            self.assertEqual(got, {"m.c": {1}, "x.c": {1}, "y.c": {1}}, arguments)
+            self.assertEqual(value["problems"], [])
 
     def test_runs_are_added_up_as_the_program_adds_them(self):
         self.build(runs=())

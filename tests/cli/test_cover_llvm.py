@@ -1074,6 +1074,76 @@ class Live(Folder):
         for source in want:
             self.assertEqual(got[source], want[source])
 
+    def test_raw_profiles_beside_their_sum(self):
+        """A run counts once in a folder that has its raw profile and what llvm-profdata made of it; files that are named all count."""
+        version = VERSIONS[-1]
+        self.write("m.c", "int main(void)\n{\n    return 0;\n}\n")
+        self.compile(version, "m.c")
+        self.profile(version)
+        for arguments in (), (".",), ("program", "."), ("--runs", "."):
+            got, done = cover(self.folder, *arguments)
+            self.assertEqual((done.returncode, got[str(self.folder / "m.c")]["DA"]), (0, {2: 1, 3: 1, 4: 1}), (arguments, done.stderr))
+        said = monarc("cover", cwd=self.folder).stdout.decode()
+        for name in "profdata", "proftext":
+            self.assertIn(f"p.{name}: left out, as raw profiles lie beside it", said)
+        got, done = cover(self.folder, "program", "p.profraw", "p.profdata")
+        self.assertEqual(got[str(self.folder / "m.c")]["DA"], {2: 2, 3: 2, 4: 2})
+        self.run_in("rm", "p.profraw", "p.proftext")
+        got, done = cover(self.folder)
+        self.assertEqual(got[str(self.folder / "m.c")]["DA"], {2: 1, 3: 1, 4: 1})
+
+    def test_counts_that_raced(self):
+        """What is below 0 is unknown, in lines, regions and branches: the region around it says nothing of it."""
+        self.write("t.c", "int f(int a)\n{\n    if (a > 0)\n        return 1;\n    return 2;\n}\n"
+                   "int main(void)\n{\n    f(1);\n    f(1);\n    f(0);\n    return 0;\n}\n")
+        for version in VERSIONS:
+            self.compile(version, "t.c")
+            self.profile(version)
+            text = (self.folder / "p.proftext").read_text()
+            raced = re.sub(r"(?s)(\bf\n.*?# Counter Values:\n)3\n", r"\g<1>1\n", text, count=1)
+            self.assertNotEqual(text, raced)
+            self.write("raced.proftext", raced)
+            report = json.loads(monarc("cover", "--json", "-", "program", "raced.proftext", cwd=self.folder).stdout)
+            lines = {line["line"]: line for line in report["sources"][0]["lines"]}
+            self.assertEqual([lines[n]["count"] for n in (2, 3, 4, 5, 6)], [1, 1, 2, None, 1], version)
+            self.assertEqual([b["count"] for b in lines[3].get("branches", [])], [2], version)
+            self.assertEqual(report["totals"]["branches"], {"all": 2, "hit": 1, "unknown": 1}, version)
+            got, _ = cover(self.folder, "program", "raced.proftext")
+            self.assertNotIn(5, got[str(self.folder / "t.c")]["DA"])
+            for limit, status in ((50, b"passed"), (51, b"FAILED")):
+                self.assertIn(status + b": branch", monarc("cover", "--fail-under-branch", limit, "program", "raced.proftext",
+                                                          cwd=self.folder).stdout)
+
+    def test_an_archive(self):
+        """Objects of a library, with long names and odd lengths; what the program is that ran does not matter."""
+        version = VERSIONS[-1]
+        self.write("f.c", "int f(int a)\n{\n    return a;\n}\nint never(void)\n{\n    return 1;\n}\n")
+        self.write("an_object_of_a_long_name.c", "int g(void)\n{\n    return 1;\n}\n")
+        self.write("plain.c", "int plain(void)\n{\n    return 1;\n}\n")
+        self.write("m.c", "int f(int), g(void);\nint main(void)\n{\n    return f(0) + g() - 1;\n}\n")
+        self.run_in(f"clang-{version}", *FLAGS, "-c", "f.c", "an_object_of_a_long_name.c", "m.c")
+        self.run_in(f"clang-{version}", "-c", "plain.c")
+        self.write("odd", "x")
+        self.run_in("ar", "rcs", "libf.a", "odd", "f.o", "plain.o", "an_object_of_a_long_name.o")
+        self.run_in("ar", "rcs", "none.a", "plain.o")
+        self.compile(version, "m.o", "libf.a")
+        self.profile(version)
+        want = {"f.c": {2: 1, 3: 1, 4: 1, 6: 0, 7: 0, 8: 0}, "an_object_of_a_long_name.c": {2: 1, 3: 1, 4: 1}}
+        self.run_in("ar", "rcs", "libg.a", "f.o", "an_object_of_a_long_name.o")  # it takes no other members
+        self.assertEqual({Path(p).name: lines["DA"] for p, lines in self.peer(version, "p.profdata", "libg.a").items()}, want)
+        for names in ("libf.a", "p.profdata"), ("p.profraw", "libf.a"):
+            got, done = cover(self.folder, *names)
+            self.assertEqual((done.returncode, {Path(p).name: lines["DA"] for p, lines in got.items()}), (0, want), done.stderr)
+        self.assertEqual(monarc("html", "libf.a", "p.profdata", "-o", "page.html", cwd=self.folder).returncode, 0)
+        self.assertEqual(monarc("check", "--fail-under-line", 60, "libf.a", "p.profdata", cwd=self.folder).returncode, 0)
+        self.assertIn(b"none.a: has no coverage mapping", monarc("cover", "none.a", "program", "p.profraw", cwd=self.folder).stderr)
+        whole = (self.folder / "libf.a").read_bytes()
+        for cut in range(8, len(whole), 997):
+            (self.folder / "cut.a").write_bytes(whole[:cut])
+            done = monarc("cover", "cut.a", "p.profdata", cwd=self.folder)
+            self.assertIn(done.returncode, (1, 2), cut)
+            self.assertIn(b"cut.a", done.stderr, cut)
+
     @slow
     def test_a_merged_profile_that_names_one_of_its_programs(self):
         """llvm-profdata 15 and 16 keep one build-id: the functions that its program lacks are others'; main(), which

@@ -414,7 +414,9 @@ void ratios_add(struct coverage_ratios *sum, const struct coverage_ratios *part)
     result_add_ratio(&sum->regions, &part->regions);
 }
 
-/* Gates count what is nowhere as not hit. `is_kept`: the sums have it. */
+/* Gates count what is nowhere as not hit, so that they do not pass on what nobody can look at. The
+ * sums either have it (`is_kept`, in comparisons): then its hits are taken back; or they do not:
+ * then it is added as missed. Calls have no gate. */
 static void result_judge_unseen(struct coverage_ratios *judged,
                                 const struct coverage_ratios *unseen, bool is_kept)
 {
@@ -448,6 +450,43 @@ static void result_take_notes(struct coverage_result *r, const struct source_mar
 static int result_by_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* What is left of the sources moves together, and adds up. Out go those outside of the project,
+ * those of which nothing is left, and, if any source is here at all, those that are nowhere: for
+ * gates their lines are missed, as are lines behind the end of a source that stays. */
+static void result_keep_sources(const struct result_building *b, bool is_here)
+{
+    struct coverage_result *out = b->r;
+    const struct result_rules *rules = b->rules;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < out->sources.len; i++) {
+        struct result_source *s = &out->sources.at[i];
+        bool has_any = s->lines || s->functions, is_absent = is_here && !s->file && has_any;
+        if (s->is_outside) {
+            if (has_any && !out->left_out.outside_sources++)
+                out->left_out.outside_example = s->whole;
+            continue;
+        }
+        /* Its sums are those of all its lines, seen or not, where the rules keep them. */
+        result_judge_unseen(&out->judged, is_absent ? &s->sums : &b->sources[i].unseen,
+                            rules->keeps_unseen);
+        s->unseen = is_absent ? s->lines : s->unseen;
+        if ((is_absent || s->unseen) && !rules->keeps_unseen) {
+            uint64_t *lines = is_absent ? &out->left_out.absent_lines : &out->left_out.lines_behind;
+            *lines += s->unseen;
+            out->left_out.absent_sources += is_absent;
+            vec_push(&out->unseen, *s);
+        }
+        if (!has_any || (is_absent && !rules->keeps_unseen))
+            continue;
+        for (uint32_t k = 0; k < s->functions; k++)
+            out->functions.at[s->first_function + k].source = kept;
+        ratios_add(&out->sums, &s->sums);
+        ratios_add(&out->judged, &s->sums);
+        out->sources.at[kept++] = *s;
+    }
+    out->sources.len = kept;
 }
 
 /* Slices, work, threads, sums: see above. Order and content do not depend on the number of threads.
@@ -512,40 +551,7 @@ void coverage_result_build(const struct coverage_table *tables, size_t len,
         }
         source_marks_deinit(&b.sources[rank].marks);
     }
-    /* Sources of which nothing is left are not shown. */
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < out->sources.len; i++) {
-        struct result_source *s = &out->sources.at[i];
-        if (s->is_outside) {
-            if (!(!s->lines && !s->functions)) {
-                out->left_out.outside_example =
-                    out->left_out.outside_sources++ ? out->left_out.outside_example : s->whole;
-            }
-        }
-
-        if (s->is_outside)
-            continue;
-        bool is_absent = is_here && !s->file && (s->lines || s->functions);
-        struct coverage_ratios unseen = is_absent ? s->sums : b.sources[i].unseen;
-        result_judge_unseen(&out->judged, &unseen, rules->keeps_unseen);
-        if (is_absent) {
-            s->unseen = s->lines;
-            out->left_out.absent_sources += !rules->keeps_unseen;
-        }
-        if ((is_absent || s->unseen) && !rules->keeps_unseen) {
-            uint64_t *lines = is_absent ? &out->left_out.absent_lines : &out->left_out.lines_behind;
-            *lines += s->unseen;
-            vec_push(&out->unseen, *s);
-        }
-        if ((is_absent && !rules->keeps_unseen) || (!s->lines && !s->functions))
-            continue;
-        for (uint32_t k = 0; k < s->functions; k++)
-            out->functions.at[s->first_function + k].source = kept;
-        ratios_add(&out->sums, &s->sums);
-        ratios_add(&out->judged, &s->sums);
-        out->sources.at[kept++] = *s;
-    }
-    out->sources.len = kept;
+    result_keep_sources(&b, is_here);
     /* Tests' names, each once, in an order that does not depend on which thread met them. */
     struct intern tests = {0};
     for (size_t i = 0; i < len; i++)

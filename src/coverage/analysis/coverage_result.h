@@ -37,6 +37,7 @@ struct result_branch {
     uint32_t flags; /* enum outcome_flags */
     uint32_t function;
     bool was_reached; /* the block ran */
+    bool is_unknown;  /* somebody could not tell; its count is more than 0 */
 };
 
 /* One condition of a line; `terms` bits of the two masks are used, at most 64. */
@@ -51,7 +52,7 @@ struct result_line {
     uint64_t count;
     uint32_t line;
     uint8_t state;
-    uint32_t first_branch, branches;
+    uint32_t first_branch, branches, unknown_branches; /* unknown: not in the slice */
     uint32_t first_condition, conditions;
     uint32_t calls, calls_made;
     struct region_numbers {

@@ -199,6 +199,7 @@ struct result_putting {
 
 uint64_t result_shared_count(const struct result_putting *p);
 void result_put_branches(struct result_putting *p);
+void result_part_unknown(struct result_putting *p);
 void result_put_conditions(struct result_putting *p);
 
 static inline void ratio_count(struct coverage_ratio *ratio, uint8_t state)

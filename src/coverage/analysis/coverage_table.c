@@ -72,6 +72,7 @@ void coverage_table_date(struct coverage_table *t, uint32_t source, int64_t time
         return;
     while (t->dates.len <= source)
         vec_push(&t->dates, 0);
+    /* The oldest counts: one object that was not compiled again is enough for a doubt. */
     int64_t *date = &t->dates.at[source];
     if (!*date || time < *date)
         *date = time;
@@ -401,8 +402,10 @@ void coverage_table_outcomes(struct coverage_table *t, uint32_t line, uint32_t f
     }
     const struct table_group *g = &t->groups.at[number];
     struct table_outcome *sums = t->outcomes.at + g->first;
-    for (uint32_t i = 0; i < len && i < g->len; i++)
+    for (uint32_t i = 0; i < len && i < g->len; i++) {
         sums[i].count = add_saturating(sums[i].count, outcomes[i].count);
+        sums[i].is_unknown |= outcomes[i].is_unknown;
+    }
 }
 
 /* What any run has seen is seen: bits unite. */

@@ -41,7 +41,8 @@ enum outcome_flags {
 struct table_outcome {
     uint64_t count;
     uint32_t block; /* number of the block in its group: 0, 1, ... */
-    uint32_t flags;
+    uint16_t flags;
+    bool is_unknown; /* somebody could not tell */
 };
 
 /* What one function has of one line. */

@@ -140,7 +140,7 @@ static const struct llvm_region *outermost(const struct llvm_regions *r,
     return at;
 }
 
-/* Counts of branches cannot be below 0 either: what is, is 0, and its region is unknown anyway. */
+/* Of what is below 0 the count is unknown. */
 static uint64_t positive(int64_t value)
 {
     return value > 0 ? (uint64_t)value : 0;
@@ -158,13 +158,15 @@ static void add_branch(struct llvm_coverage *c, const struct llvm_regions *r,
     int64_t if_true, if_false;
     b.has_true = at->count != COUNTER_ZERO;
     b.has_false = at->if_false != COUNTER_ZERO;
-    if (b.source == NONE || (!b.has_true && !b.has_false) || n->is_unknown ||
-        !value_of(c, n, at->count, &if_true) || !value_of(c, n, at->if_false, &if_false))
+    if (b.source == NONE || (!b.has_true && !b.has_false) || !value_of(c, n, at->count, &if_true) ||
+        !value_of(c, n, at->if_false, &if_false))
         return;
     if (use != at)
         b.use = place_of(use);
     b.if_true = positive(if_true);
     b.if_false = positive(if_false);
+    b.is_true_unknown = n->is_unknown || if_true < 0;
+    b.is_false_unknown = n->is_unknown || if_false < 0;
     vec_push(&c->branches, b);
 }
 

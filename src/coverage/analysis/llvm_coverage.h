@@ -65,6 +65,7 @@ struct counted_branch {
     struct instance of;
     uint32_t source;
     bool has_true, has_false; /* false: the compiler knows that it does not happen */
+    bool is_true_unknown, is_false_unknown;
 };
 
 /* MC/DC of one decision: bit n is set if condition n was shown to decide. */

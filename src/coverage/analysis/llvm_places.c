@@ -102,6 +102,7 @@ struct segment {
     uint64_t count;
     uint32_t line;
     bool has_count, is_entry, is_gap;
+    bool is_unknown; /* its count is 0 then */
 };
 
 /* The sweep over a source. `active` are regions that have begun and not ended, in the order in
@@ -132,18 +133,21 @@ static void sweep_join(struct sweep *s)
     for (size_t i = 0, end; i < s->regions.len; i = end) {
         struct counted_region one = at[i];
         struct tally tally = {0};
-        bool is_single_byte = false;
+        bool is_single_byte = false, is_unknown = false;
         for (end = i; end < s->regions.len && start_of(&at[end]) == start_of(&one) &&
                       end_of(&at[end]) == end_of(&one);
              end++) {
             if (at[end].kind != one.kind)
                 continue;
-            tally_add(&tally, &at[end].of, at[end].count);
+            is_unknown |= at[end].is_unknown;
+            if (!at[end].is_unknown)
+                tally_add(&tally, &at[end].of, at[end].count);
             is_single_byte |= end > i && at[end].is_single_byte;
         }
         one.count = tally_total(&tally);
         if (is_single_byte)
             one.count = one.count > 0;
+        one.is_unknown = is_unknown && !one.count;
         at[kept++] = one;
     }
     s->regions.len = kept;
@@ -156,11 +160,11 @@ static void sweep_put(struct sweep *s, const struct counted_region *r, uint64_t 
     bool has_count = !is_skipped && r->kind != REGION_SKIPPED;
     const struct segment *last = s->segments.len ? &s->segments.at[s->segments.len - 1] : NULL;
     if (last && !is_entry && !is_skipped && last->has_count == has_count &&
-        last->count == r->count && !last->is_entry)
+        last->count == r->count && last->is_unknown == r->is_unknown && !last->is_entry)
         return;
     vec_push(&s->segments,
              (struct segment){has_count ? r->count : 0, (uint32_t)(at >> 32), has_count, is_entry,
-                              has_count && r->kind == REGION_GAP});
+                              has_count && r->kind == REGION_GAP, has_count && r->is_unknown});
 }
 
 /* Keeps first_end, which lets sweep_leave() stop at the first region that surely goes on. */
@@ -265,19 +269,21 @@ static void sweep_run(struct sweep *s)
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* Whether the line has code, and how often it ran. `at` are the `len` segments that begin on it,
- * `before` the last one of an earlier line. */
+/* Whether the line has code, and how often it ran; unknown is what nobody counted. `at` are the
+ * `len` segments that begin on it, `before` the last one of an earlier line. */
 static bool line_count(const struct segment *at, size_t len, const struct segment *before,
-                       uint64_t *count)
+                       uint64_t *count, bool *is_unknown)
 {
     bool has_start = false, is_skipped = len && !at->has_count && at->is_entry, has_entry = false;
     *count = before ? before->count : 0;
+    *is_unknown = before && before->is_unknown;
     for (size_t i = 0; i < len; i++) {
         bool is_entry = at[i].has_count && at[i].is_entry;
         has_entry |= is_entry;
         has_start |= is_entry && !at[i].is_gap;
         if (is_entry && !at[i].is_gap && at[i].count > *count)
             *count = at[i].count;
+        *is_unknown |= is_entry && !at[i].is_gap && at[i].is_unknown;
     }
     return has_entry || (!is_skipped && ((before && before->has_count) || has_start));
 }
@@ -293,6 +299,18 @@ static bool take_room(struct llvm_coverage *c, uint64_t lines)
     return true;
 }
 
+/* Of a line that several regions have, one that is known to have run says that it did; else one
+ * that is unknown leaves it so, whatever stands around it. */
+static void put_line(struct coverage_table *t, uint32_t source, uint32_t number, uint64_t count,
+                     bool is_unknown)
+{
+    uint32_t line = coverage_table_line(t, source, number);
+    if (is_unknown && !count)
+        coverage_table_unknown(t, line);
+    else
+        coverage_table_count(t, line, count);
+}
+
 /* From line to line that has segments; between two of them goes on what the last one began. */
 static void put_lines(struct llvm_coverage *c, const struct sweep *s, uint32_t source,
                       struct coverage_table *t)
@@ -303,29 +321,18 @@ static void put_lines(struct llvm_coverage *c, const struct sweep *s, uint32_t s
     for (size_t i = 0, end; i < len; i = end) {
         uint32_t line = at[i].line;
         uint64_t count;
+        bool is_unknown;
         bool goes_on = before && before->has_count && next < line;
         if (goes_on && take_room(c, line - next))
             for (uint32_t l = next; l < line; l++)
-                coverage_table_count(t, coverage_table_line(t, source, l), before->count);
+                put_line(t, source, l, before->count, before->is_unknown);
         for (end = i; end < len && at[end].line == line; end++)
             ;
-        if (line && line_count(at + i, end - i, before, &count))
-            coverage_table_count(t, coverage_table_line(t, source, line), count);
+        if (line && line_count(at + i, end - i, before, &count, &is_unknown))
+            put_line(t, source, line, count, is_unknown);
         before = &at[end - 1];
         next = line + 1;
     }
-}
-
-/* Lines of regions whose counts are not known.
- * A line that another function knows stays known: unknown is only what nobody counted. */
-static void put_unknown(struct llvm_coverage *c, const struct counted_region *r,
-                        struct coverage_table *t)
-{
-    if (r->kind != REGION_CODE || !take_room(c, (uint64_t)r->at.end_line - r->at.line + 1))
-        return;
-    for (uint32_t line = r->at.line; line <= r->at.end_line; line++)
-        if (line)
-            coverage_table_unknown(t, coverage_table_line(t, r->source, line));
 }
 
 /* Programs that skip the same parts are swept together, as llvm-cov does it: then counts of a line
@@ -367,13 +374,8 @@ static void finish_lines(struct llvm_coverage *c, struct coverage_table *t)
             order.at[k].key = at[order.at[k].item].at.line;
         sort_equals(order.at + i, end - i, by_start, at);
         s.regions.len = 0;
-        for (size_t k = i; k < end; k++) {
-            const struct counted_region *r = &at[order.at[k].item];
-            if (r->is_unknown)
-                put_unknown(c, r, t);
-            else
-                vec_push(&s.regions, *r);
-        }
+        for (size_t k = i; k < end; k++)
+            vec_push(&s.regions, at[order.at[k].item]);
         sweep_join(&s);
         sweep_run(&s);
         put_lines(c, &s, source, t);
@@ -531,19 +533,26 @@ static void finish_branches(struct llvm_coverage *c, struct coverage_table *t)
             struct tally if_true = {0}, if_false = {0};
             const struct counted_branch *first = &at[order.at[end].item];
             bool has_true = false, has_false = false;
+            bool is_true_unknown = false, is_false_unknown = false;
             for (; end < order.len && order.at[end].key == order.at[i].key &&
                    !by_branch_place(first, &at[order.at[end].item]);
                  end++) {
                 const struct counted_branch *b = &at[order.at[end].item];
-                tally_add(&if_true, &b->of, b->if_true);
-                tally_add(&if_false, &b->of, b->if_false);
+                if (!b->is_true_unknown)
+                    tally_add(&if_true, &b->of, b->if_true);
+                if (!b->is_false_unknown)
+                    tally_add(&if_false, &b->of, b->if_false);
+                is_true_unknown |= b->is_true_unknown;
+                is_false_unknown |= b->is_false_unknown;
                 has_true |= b->has_true;
                 has_false |= b->has_false;
             }
             if (has_true)
-                vec_push(&group, (struct table_outcome){tally_total(&if_true), block, 0});
+                vec_push(&group, ((struct table_outcome){tally_total(&if_true), block, 0,
+                                                         is_true_unknown}));
             if (has_false)
-                vec_push(&group, (struct table_outcome){tally_total(&if_false), block, 0});
+                vec_push(&group, ((struct table_outcome){tally_total(&if_false), block, 0,
+                                                         is_false_unknown}));
             block++;
         }
         uint32_t line = (uint32_t)order.at[i].key, source = (uint32_t)(order.at[i].key >> 32);

@@ -122,7 +122,8 @@ static void lines_put_block(struct result_putting *p, const struct table_outcome
             branches[end++] = (struct result_branch){.count = at[i].count,
                                                      .block = p->block,
                                                      .flags = at[i].flags,
-                                                     .function = function};
+                                                     .function = function,
+                                                     .is_unknown = at[i].is_unknown};
     }
     if (end == start + 1 && len > 1) {
         end = start;
@@ -176,6 +177,7 @@ static bool lines_joins_known(struct result_putting *p, const struct group_ref *
             return false;
     for (uint32_t i = 0; i < len; i++) {
         known[i].count = add_saturating(known[i].count, at[i].count);
+        known[i].is_unknown |= at[i].is_unknown;
         for (uint32_t k = 0; at[i].count && k < len; k++)
             known[k].was_reached |= known[k].block == known[i].block;
     }
@@ -208,9 +210,11 @@ static struct group_ref lines_sum_groups(struct result_builder *w, size_t i, siz
     for (uint32_t k = 0; k < ref.group->len; k++)
         vec_push(&w->sum, ref.outcomes[k]);
     while (++i < end)
-        for (uint32_t k = 0; k < ref.group->len; k++)
-            w->sum.at[k].count =
-                add_saturating(w->sum.at[k].count, w->groups.at[w->same.at[i]].outcomes[k].count);
+        for (uint32_t k = 0; k < ref.group->len; k++) {
+            const struct table_outcome *o = &w->groups.at[w->same.at[i]].outcomes[k];
+            w->sum.at[k].count = add_saturating(w->sum.at[k].count, o->count);
+            w->sum.at[k].is_unknown |= o->is_unknown;
+        }
     ref.outcomes = w->sum.at;
     return ref;
 }
@@ -276,6 +280,7 @@ static void fold_copies(struct result_putting *p, struct put_group *g)
         for (uint32_t i = period; i < g->len; i++) {
             at[i % period].count = add_saturating(at[i % period].count, at[i].count);
             at[i % period].was_reached |= at[i].was_reached;
+            at[i % period].is_unknown |= at[i].is_unknown;
         }
         g->len = period;
         return;
@@ -304,6 +309,7 @@ static void join_groups(struct result_putting *p, bool by_place, bool takes_leas
             into[k].count = takes_least ? least : add_saturating(into[k].count, from[k].count);
             into[k].was_reached = takes_least ? into[k].was_reached && from[k].was_reached
                                               : into[k].was_reached || from[k].was_reached;
+            into[k].is_unknown |= from[k].is_unknown;
             into[k].function = into[k].function == from[k].function ? into[k].function : NONE;
         }
     }
@@ -366,6 +372,21 @@ static bool lines_put_single(struct result_putting *p)
         lines_put_group(p, &ref);
     }
     return true;
+}
+
+/* Branches of which nobody knows whether they were taken leave the line's: no format has a word for
+ * one, and as 0 it would be a branch that somebody has to write a test for. They count as unknown,
+ * and so for gates as missed. Those that some run is known to have taken stay. */
+void result_part_unknown(struct result_putting *p)
+{
+    struct result_branch *all = p->w->b->r->branches.at;
+    uint32_t first = p->line->first_branch, to = first;
+    for (uint32_t i = first; i < p->w->branches; i++)
+        if (all[i].count || !all[i].is_unknown)
+            all[to++] = all[i];
+    p->line->unknown_branches = p->w->branches - to;
+    p->line->branches -= p->line->unknown_branches;
+    p->w->branches = to;
 }
 
 /* `place` NONE is the largest key: groups of tracefiles come last, when those of objects are known.

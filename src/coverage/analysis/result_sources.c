@@ -93,7 +93,9 @@ static bool is_bare(struct bytes line)
     return true;
 }
 
-/* Clang ends a line at a lone CR, too. */
+/* How many lines a text has, by the most generous compiler: clang ends a line at a lone CR, too.
+ * What is left out as no line of the source must be none for any of them. A text that does not end
+ * in a newline has its last line all the same. */
 static uint32_t lines_of(struct bytes text)
 {
     size_t lines = 0;
@@ -396,6 +398,7 @@ void result_put_functions(struct result_builder *w, uint32_t rank)
             *shown = NONE;
             continue;
         }
+        /* Of a function that begins behind the end nothing can be shown, wherever its lines are. */
         if (f->start_line > s->last_line) {
             ratio_count(&built->unseen.functions, hit_state(f->count, f->is_unknown));
             *shown = NONE;
@@ -484,6 +487,7 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
                               .first_condition = w->conditions};
     p.line = l;
     result_put_branches(&p);
+    result_part_unknown(&p);
     result_put_conditions(&p);
     lines_count_regions(walk, &l->regions);
 
@@ -494,6 +498,8 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     for (uint32_t i = 0; i < l->branches; i++)
         ratio_count(&sums->branches,
                     hit_state(r->branches.at[l->first_branch + i].count, is_unknown));
+    sums->branches.all += l->unknown_branches;
+    sums->branches.unknown += l->unknown_branches;
     for (uint32_t i = 0; i < l->conditions; i++) {
         const struct result_condition *c = &r->conditions.at[l->first_condition + i];
         sums->conditions.all += 2 * c->terms;
@@ -506,7 +512,10 @@ static void lines_put_line(struct result_builder *w, uint32_t rank, uint8_t mark
     sums->regions.all += l->regions.all;
     sums->regions.hit += l->regions.hit;
     sums->regions.unknown += l->regions.unknown;
-    /* Where an include ends without a newline, clang has code on the line behind the last. */
+    /* Where an include ends without a newline, clang has code on the line behind the last: a place
+     * and no line, so that no gate can miss it. What lies farther on was compiled of another text,
+     * or of none: it counts for gates, in the sums of what is not seen, and nowhere else. A
+     * comparison keeps all of it. */
     if (is_unseen && walk->number > s->last_line + 1)
         ratios_add(&w->b->sources[rank].unseen, &line);
     s->unseen += is_unseen;
