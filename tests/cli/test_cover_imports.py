@@ -204,7 +204,8 @@ class Imports(unittest.TestCase):
             done = monarc("info", path)
             said = done.stdout.decode(errors="replace")
             self.assertEqual("error: " in said, done.returncode != 0, said)
-            self.assertNotIn("unrecognised", said)
+            if path.name != "names-with-c1.info":  # the fuzzer's: it does not begin as a tracefile does
+                self.assertNotIn("unrecognised", said)
         (self.top / "t.info").write_text("TN:a\nSF:/x.c\nFN:1,f\nFNDA:2,f\nDA:1,2\nDA:2,0\nBRDA:1,0,0,-\n"
                                          "BRDA:1,0,1,3\nend_of_record\nTN:b\nSF:/x.c\nDA:2,-1\nend_of_record\n")
         self.assertEqual(monarc("info", "t.info", cwd=self.top).stdout.decode(),
