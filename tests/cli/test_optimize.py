@@ -493,7 +493,7 @@ class Odd(Case):
 
 @unittest.skipUnless(GCC, "needs gcc")
 class Build(Case):
-    def build(self, define="", run="./t 5000000", **more):
+    def build(self, define="", run="./t 20000000", **more):
         (self.folder / "loop.c").write_text(LOOP)
         (self.folder / "t.afdo").write_text("the old one")
         return self.monarc("optimize", "--for", "gcc", "--build", BUILD % define, "--run", run, "--repeat",
@@ -509,9 +509,10 @@ class Build(Case):
                          ["loop.c", "t", "t.afdo", "t.c"])
         self.assertEqual(self.call(*NM, "t").count(" main"), 1)
 
+    @slow
     def test_a_loss_is_not(self):
         (self.folder / "loop.c").write_text(LOOP)
-        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 5000000",
+        done = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 40000000",
                       "--repeat", 4, "-o", "t.afdo", "--json", cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertFalse((self.folder / "t.afdo").exists())
@@ -520,7 +521,7 @@ class Build(Case):
         self.assertFalse(found["is_kept"])
         self.assertLess(found["gain"], -1)
         (self.folder / "t.afdo").write_text("the old one")
-        text = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 5000000",
+        text = monarc("optimize", "--for", "gcc", "--build", BUILD % "-DSLOW", "--run", "./t 40000000",
                       "--repeat", 4, "-o", "t.afdo", cwd=self.folder).stdout.decode()
         self.assertNotIn("gain", text)
         slower = re.search(r"\nslower by ([0-9.]+) %, between (-?[0-9.]+) and ([0-9.]+) with 95 %", text)
