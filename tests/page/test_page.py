@@ -243,13 +243,12 @@ def examples(folder):
     for file in [*folder.glob("calc-*.gc*")]:
         file.rename(coverage / file.name)
     cover = json.loads(monarc("cover", "--json", "-", coverage, cwd=folder).stdout)
-    if is_wanted(is_slow=False):
-        yield "C, profile and coverage", entry("calc.html", "calc", "calc.gmon", coverage, cwd=folder, cover=cover,
-                                               keyboard=True, **profile_json("calc", "calc.gmon", cwd=folder))
-        if monarc("run", "--no-report", "-o", "average.monarc", "./average", cwd=folder).returncode == 0:
-            yield "recording", entry("average.html", "average.monarc", cwd=folder,
-                                     flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
-                                     parts=[part("average.monarc", 0.05, 0.25, folder)])
+    yield "C, profile and coverage", entry("calc.html", "calc", "calc.gmon", coverage, cwd=folder, cover=cover,
+                                           keyboard=True, **profile_json("calc", "calc.gmon", cwd=folder))
+    if monarc("run", "--no-report", "-o", "average.monarc", "./average", cwd=folder).returncode == 0:
+        yield "recording", entry("average.html", "average.monarc", cwd=folder,
+                                 flat=monarc_json("flat", "--all", "average.monarc", cwd=folder),
+                                 parts=[part("average.monarc", 0.05, 0.25, folder)])
     if is_wanted(is_slow=True):
         yield "coverage beside the page", entry("cover.html", "--folder", coverage, cwd=folder, cover=cover)
         for program in ("shapes", "heat"):
@@ -286,7 +285,8 @@ def hostile(folder):
     return entry("hostile.html", "--force", "--title", title, program, profile, cwd=folder, title=title)
 
 
-# Name, what makes it in a folder of its own, what that needs, whether it is left to the slow part.
+# Name, what makes it in a folder of its own, what that needs, whether it is left to the slow part. That has all pages:
+# it opens each view anew, and asks axe about all of them.
 PAGES = [
     ("details", details, "cc", True),
     ("lines that moved", moved, "cc", True),
@@ -307,7 +307,7 @@ PAGES = [
 def pages(folder):
     found = dict(examples(folder))
     for name, make, program, is_slow in PAGES:
-        page = make(folder / name.replace(" ", "-")) if is_wanted(is_slow) and shutil.which(program) else None
+        page = make(folder / name.replace(" ", "-")) if (not is_slow or is_wanted(is_slow)) and shutil.which(program) else None
         if page:
             found[name] = page
     for name, arguments in odd_profiles(folder / "hardly", ["cc"]).items() if is_wanted(is_slow=True) else ():
