@@ -71,15 +71,22 @@ void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_n
 {
     if (!c->shortest_wait_ns)
         c->shortest_wait_ns = SHORTEST_WAIT_NS;
-    uint64_t from = collector_since_start(c, from_ns), to = collector_since_start(c, to_ns);
-    if (to < from + c->shortest_wait_ns)
+    if (to_ns < from_ns + c->shortest_wait_ns)
         return;
     uint32_t node = RECORDING_NONE, thread = collector_thread(c, pid, tid, to_ns);
     if (place)
         node = place->node;
     else if (is_ready)
         node = tally_node(&c->tally, RECORDING_ROOT, c->wait, RECORDING_WAIT_READY);
-    vec_push(&c->waits, (struct recording_wait){thread, node, from, to - from});
+    /* Without what was waited while recording was switched off. */
+    uint32_t process = c->threads.at[thread].process;
+    for (uint64_t at = from_ns, until; at < to_ns; at = until) {
+        until = collector_counts_until(c, process, at);
+        until = until < to_ns ? until : to_ns;
+        if (collector_counts(c, process, at) && until - at >= c->shortest_wait_ns)
+            vec_push(&c->waits,
+                     (struct recording_wait){thread, node, collector_since_start(c, at), until - at});
+    }
     while (c->waits.len >= MOST_WAITS) {
         size_t kept = 0;
         c->shortest_wait_ns *= 2;
