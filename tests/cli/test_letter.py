@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import DEMO, gmon, main, monarc, monarc_json
+from harness import DEMO, gmon, main, monarc, monarc_json, monarc_path
 from parts import in_both, load_tests, share
 
 Q, U = struct.Struct("<Q"), struct.Struct("<I")
@@ -209,6 +209,21 @@ class Gmon(Case):
     def test_a_list_of_blocks_may_be_empty(self):
         found = self.info(gmon() + b"\x02" + word(0))
         self.assertEqual((found["error"], found["blocks"]["number"]), (None, 0))
+
+    def test_a_sum_has_the_records_of_gnu_gprof(self):
+        """A list of blocks stays one, though it names none of the program; a rate of 0 is 100 a second."""
+        if not shutil.which("gprof"):
+            self.skipTest("no GNU gprof")
+        for blocks in b"\x02" + word(0), b"\x02" + word(1) + struct.pack("<2Q", 1, 7):
+            (self.dir / "g").write_bytes(gmon([self.HIST]) + blocks)
+            sums = []
+            for command in ["gprof"], [monarc_path(), "gprof"]:
+                subprocess.run([*command, "-s", DEMO, "g"], cwd=self.dir, check=True)
+                sums.append((self.dir / "gmon.sum").read_bytes()[20:])
+            self.assertEqual(*sums)
+        (self.dir / "old").write_bytes(struct.pack("<QQiiii12x", 0x401000, 0x401010, 40 + 8, 0x51879, 0, 16) +
+                                       struct.pack("<4H", 1, 2, 3, 4))
+        self.assertEqual(monarc_json("info", self.dir / "old")["files"][0]["histograms"][0]["rate"], 100)
 
     def test_records_that_do_not_fit_are_no_union(self):
         """Histograms that overlap otherwise than wholly: of one kind of record, but not compatible."""

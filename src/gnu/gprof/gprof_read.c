@@ -183,6 +183,7 @@ static bool add_file(const struct gprof_options *o, const struct format_hint *hi
         note_sampled(input, &file, before);
     if (ok) {
         add_arcs(&input->profile, &file);
+        input->profile.block_records += file.block_records;
         for (size_t i = 0; i < file.blocks.len; i++)
             vec_push(&input->profile.blocks, file.blocks.at[i]);
     }
@@ -263,7 +264,7 @@ bool gprof_write_sum(const struct gprof_options *o, const struct object *image,
                      const struct profile *p, const struct functions *f, const struct graph *g,
                      struct err *e)
 {
-    struct profile sum = {.format = PROFILE_GNU};
+    struct profile sum = {.format = PROFILE_GNU, .block_records = p->block_records};
     /* One rate holds for all. */
     for (size_t i = 0; i < p->histograms.len; i++) {
         vec_push(&sum.histograms, p->histograms.at[i]);

@@ -265,8 +265,8 @@ static void gmon_write_blocks_0(struct writer *w, const struct profile *p)
     }
 }
 
-/* Both versions differ in how blocks look, and in nothing else. A profile without blocks gets no
- * list of them. */
+/* Both versions differ in how blocks look, and in nothing else. A profile that was
+ * read without lists of blocks gets none. */
 static bool gmon_write_version(struct writer *w, const struct profile *p, uint32_t version,
                                void (*blocks)(struct writer *, const struct profile *),
                                struct err *e)
@@ -282,7 +282,7 @@ static bool gmon_write_version(struct writer *w, const struct profile *p, uint32
     for (size_t i = 0; i < p->histograms.len; i++)
         gmon_write_histogram(w, &p->histograms.at[i]);
     writing_arcs(w, p, ARC, 0);
-    if (p->blocks.len)
+    if (p->blocks.len || (p->block_records && version == GMON_OUT_VERSION_1))
         blocks(w, p);
     return true;
 }
