@@ -111,7 +111,7 @@ static uint32_t collector_add_process(struct collector *c, pid_t pid, pid_t pare
     vec_push(&c->inner, (struct collected_process){.generated = RECORDING_NONE,
                                                    .forked_from = RECORDING_NONE,
                                                    .other_threads = RECORDING_NONE});
-    if (!number && c->options.inherits_rank)
+    if (!number && c->options.is_started)
         c->inner.at[0].has_rank = rank_of_own(&c->inner.at[0].rank);
     return number;
 }
@@ -189,6 +189,16 @@ void collector_fork(struct collector *c, pid_t pid, pid_t tid, pid_t parent_pid,
     collector_thread(c, pid, tid, at_ns);
 }
 
+/* Of all programs of the process, up to now. */
+static void collector_process_used(struct recording_process *p,
+                                   const struct collected_process *inner, uint64_t user_ns,
+                                   uint64_t system_ns)
+{
+    p->user_ns = user_ns > inner->user_before_ns ? user_ns - inner->user_before_ns : 0;
+    p->system_ns = system_ns > inner->system_before_ns ? system_ns - inner->system_before_ns : 0;
+    p->has_cpu = true;
+}
+
 /* The entry of the next program of a process, whose other threads are gone. Where nothing was
  * sampled under the old program, its entry is used again: a shell that only executes something
  * leaves no trace. */
@@ -210,14 +220,30 @@ static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64
     return number;
 }
 
+/* What a process has used when it executes a program is the old one's: the kernel does not tell
+ * programs apart. */
+static void collector_split_cpu(struct collector *c, uint32_t old, uint32_t number)
+{
+    uint64_t user, system;
+    const struct collected_process *before = &c->inner.at[old];
+    if (!c->options.is_started ||
+        !proc_process_cpu_split((pid_t)c->processes.at[old].pid, &user, &system))
+        return;
+    collector_process_used(&c->processes.at[old], before, user, system);
+    c->inner.at[number].user_before_ns = user;
+    c->inner.at[number].system_before_ns = system;
+}
+
 /* The name is what the kernel keeps of the command: 15 bytes. */
 void collector_exec(struct collector *c, pid_t pid, const char *name, uint64_t at_ns)
 {
     uint32_t old = collector_process(c, pid, at_ns), number = collector_next_program(c, old, at_ns);
     mappings_release(c->inner.at[old].mappings);
     c->inner.at[old].mappings = mappings_new();
-    if (number != old)
+    if (number != old) {
         c->inner.at[number].mappings = mappings_new();
+        collector_split_cpu(c, old, number);
+    }
     c->inner.at[number].rank = c->inner.at[old].rank;
     c->inner.at[number].has_rank = c->inner.at[old].has_rank;
     c->inner.at[number].rank_tries = 0;
@@ -235,10 +261,7 @@ void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uin
     const uint32_t *found = map_find(&c->process_of, pid, 0);
     if (!found)
         return;
-    struct recording_process *p = &c->processes.at[*found];
-    p->user_ns = user_ns;
-    p->system_ns = system_ns;
-    p->has_cpu = true;
+    collector_process_used(&c->processes.at[*found], &c->inner.at[*found], user_ns, system_ns);
 }
 
 void collector_process_peak(struct collector *c, pid_t pid, uint64_t bytes)

@@ -31,10 +31,10 @@ struct collector_options {
     bool no_stacks;
     bool reads_commands; /* arguments of what runs, from /proc, when it is told of */
     bool reads_ranks;    /* who a process is in a parallel job, likewise */
-    bool inherits_rank;  /* the first process is of our own rank, as we start it */
-    bool is_replayed;    /* somebody else recorded it, at some time, perhaps elsewhere: processes of
-                            these numbers are others by now, and none is asked */
-    bool opens_no_files; /* for tests with hostile input */
+    bool is_started;  /* the first process is ours: of our own rank, and known from its begin on */
+    bool is_replayed; /* somebody else recorded it, at some time, perhaps elsewhere: processes of
+                         these numbers are others by now, and none is asked */
+    bool opens_no_files;  /* for tests with hostile input */
     struct bytes vdso_id; /* replayed: build-id of the vDSO; it is not used if ours has another */
 };
 

@@ -84,8 +84,8 @@ void collector_waited(struct collector *c, pid_t pid, pid_t tid, uint64_t from_n
         until = collector_counts_until(c, process, at);
         until = until < to_ns ? until : to_ns;
         if (collector_counts(c, process, at) && until - at >= c->shortest_wait_ns)
-            vec_push(&c->waits,
-                     (struct recording_wait){thread, node, collector_since_start(c, at), until - at});
+            vec_push(&c->waits, (struct recording_wait){thread, node, collector_since_start(c, at),
+                                                        until - at});
     }
     while (c->waits.len >= MOST_WAITS) {
         size_t kept = 0;

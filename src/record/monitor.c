@@ -570,7 +570,7 @@ bool monitor_record(const struct monitor_options *o, struct recording *out,
                                                             .slice_ns = o->slice_ns,
                                                             .reads_commands = !o->no_arguments,
                                                             .reads_ranks = true,
-                                                            .inherits_rank = o->argv,
+                                                            .is_started = o->argv,
                                                             .no_stacks = o->no_stacks});
     bool ok = monitor_take_signals(&m) || err_errno(e, "signalfd", errno);
     if (ok && o->control && !(m.control = control_create(o->control, &ignored)))

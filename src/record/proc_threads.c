@@ -297,6 +297,28 @@ uint64_t proc_process_cpu(pid_t pid)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+bool proc_process_cpu_split(pid_t pid, uint64_t *user_ns, uint64_t *system_ns)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[len] = '\0';
+    uint64_t all = proc_process_cpu(pid);
+    unsigned long user = 0, system = 0;
+    const char *behind = strrchr(text, ')'); /* the name may be anything */
+    if (!all || !behind ||
+        sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+               &system) != 2)
+        return false;
+    *user_ns =
+        user + system ? (uint64_t)((double)all * (double)user / (double)(user + system)) : all;
+    *system_ns = all - *user_ns;
+    return true;
+}
+
 /* One part a page: the kernel copies whole parts or none, and what lies behind the end of the stack
  * costs only its own part. */
 size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room)

@@ -88,6 +88,9 @@ bool proc_has_filter(pid_t tid);
 /* The CPU time of all threads of a process, ended ones included; 0 if it is gone. */
 uint64_t proc_process_cpu(pid_t pid);
 
+/* The same, shared out by the ticks that the kernel found in user code and in itself. */
+bool proc_process_cpu_split(pid_t pid, uint64_t *user_ns, uint64_t *system_ns);
+
 /* A line of /proc/PID/maps:
  *
  *     START-END rwxp OFFSET MAJOR:MINOR INODE PATH */

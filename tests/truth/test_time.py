@@ -157,6 +157,18 @@ class Time:
         self.assertIn("before_exec", rows)
         self.assertIn("after_exec", rows)
 
+    @sequential.decided
+    def test_programs_of_one_process_have_their_own(self):
+        """The system counts a process, whatever it executes: its clock tells the programs apart."""
+        self.run_it(self.program, "execs")
+        known = self.truths()
+        rows = json.loads(self.monarc("flat", "--by-process", "--json", self.recording))["rows"]
+        self.assertEqual(len(rows), 2, rows)
+        for row, name in zip(sorted(rows, key=lambda row: row["start_ns"]), ("before_exec", "after_exec")):
+            with sequential.scattering():
+                used = (row["user_ns"] + row["system_ns"]) / 1e9
+                self.assertAlmostEqual(used, known["self", name], delta=0.02 + 0.05 * used, msg=name)
+
     def test_a_program_is_one_process(self):
         """Before its exec it is none of its own, and has nothing."""
         self.run_it(self.program, "executed")

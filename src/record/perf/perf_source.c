@@ -145,7 +145,21 @@ static void perf_counted(struct perf_source *s, const struct perf_record *r)
     struct perf_thread *t = perf_thread(s, r->tid);
     t->cpu_ns += r->value;
     s->told_ns += r->value;
-    collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid, t->cpu_ns);
+    collector_thread_cpu(s->collector, (pid_t)r->pid, (pid_t)r->tid,
+                         t->cpu_ns > t->before_ns ? t->cpu_ns - t->before_ns : 0);
+}
+
+/* Counts of a process are told at its end, for all programs that it has executed. Its clock says
+ * what they are when it executes one, as exactly as that is read at once. */
+static void perf_executes(struct perf_source *s, uint32_t pid)
+{
+    struct perf_thread *t = perf_thread(s, pid);
+    t->cpu_ns = 0; /* of the program before */
+    bool is_known = s->result->user_only && !s->options.is_attached;
+    uint64_t before = is_known ? proc_process_cpu((pid_t)pid) : 0;
+    if (before > t->before_ns)
+        collector_thread_cpu(s->collector, (pid_t)pid, (pid_t)pid, before - t->before_ns);
+    t->before_ns = before;
 }
 
 /* Threads that have drawn the same are seen or not seen together: one chance, not many. */
@@ -284,7 +298,7 @@ static void perf_named(struct perf_source *s, const struct perf_record *r)
     }
     if (s->waits)
         waits_exec(s->waits, (pid_t)r->pid, r->time);
-    perf_thread(s, r->pid)->cpu_ns = 0; /* of the program before it */
+    perf_executes(s, r->pid);
     s->result->foreign += proc_is_foreign((pid_t)r->pid);
     collector_exec(s->collector, (pid_t)r->pid, r->text, r->time);
     labels_exec(s->labels, (pid_t)r->pid);

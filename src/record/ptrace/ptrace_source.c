@@ -84,7 +84,10 @@ static bool stops_executed(struct ptrace_source *s, pid_t pid)
         return true;
     ptrace_threads_remove_others(&s->threads, pid, pid);
     t = ptrace_threads_find(&s->threads, pid);
-    ptrace_leave_over(s, t);
+    uint64_t cpu = ptrace_leave_over(s, t);
+    if (t->process->has_executed)
+        collector_thread_cpu(s->collector, pid, t->tid, cpu - t->base_ns);
+    t->base_ns = cpu; /* the program's own begins here */
     t->is_asked = false;
     t->has_name = true;
     t->process->has_executed = true;
