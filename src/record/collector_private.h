@@ -50,7 +50,7 @@ struct collected_process {
     uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
     uint64_t not_before_ns; /* samples from before are forgotten */
     uint64_t user_before_ns, system_before_ns; /* of the programs that it executed before */
-    struct rank_told rank;  /* if `has_rank` */
+    struct rank_told rank;                     /* if `has_rank` */
     bool has_rank;
     uint8_t rank_tries;  /* how often its environment is still to be asked for one */
     uint32_t labels;     /* of the process as a whole */

@@ -30,7 +30,7 @@ struct perf_event {
 /* What a thread's counters said at its end or, where the kernel is sampled, its samples. */
 struct perf_thread {
     uint64_t cpu_ns;
-    uint64_t before_ns; /* of what it counts: of programs that it executed before */
+    uint64_t before_ns;     /* of what it counts: of programs that it executed before */
     uint32_t ticks;         /* samples of its inherited clocks, of the first choice */
     uint32_t refused_ticks; /* as many: until then it gets no other clock */
     uint32_t unsure_ticks;  /* as many: until then the one that it has is not believed */
