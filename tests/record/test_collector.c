@@ -555,8 +555,8 @@ static void test_names_of_what_is_waited_for(void **state)
     assert_int_equal(
         collector_resource(c, self, RECORDING_RESOURCE_MUTEX, (uintptr_t)two + 8, NULL, AT(1)), 3);
     collector_finish(c, AT(2), &r);
-    static const char *const NAMES[] = {"test_lock", "test_locks", "test_locks+0x50",
-                                        NULL,        NULL,         NULL};
+    static const char *const NAMES[] = {
+        "test_lock", "test_locks+0x4", "test_locks+0x50", NULL, NULL, NULL};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         const struct recording_resource *found = &r.resources.at[i];
         if (i == 3) {
