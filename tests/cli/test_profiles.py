@@ -26,6 +26,7 @@ FORMATS = "gmon", "gmon0", "sprof", "bsd44", "bsd"
 sys.path.insert(0, str(CORPUS))
 sys.dont_write_bytecode = True
 import make  # noqa: E402  (tests/corpus/make.py)
+import run_file  # noqa: E402
 from harness import is_sanitized  # noqa: E402
 from parts import in_both, load_tests, share, slow
 
