@@ -632,6 +632,14 @@ class Names(unittest.TestCase):
         shares, head = self.imported("odd", "main;a 3\nmain;b one\nmain;b 1\nmain\n" + "main;a 0\n" * 5)
         self.assertEqual(shares, {"a": 75, "b": 25})
         self.assertIn("lines that are not a stack followed by a number (2)", head)
+        shares, _ = self.imported("powers", "main;a 1e3\nmain;b 1000\nmain;c 0.5e3\nmain;d +5\nproc 12;thread-3 4 1500\n")
+        self.assertEqual(shares, {"a": 25, "b": 25, "c": 12.5, "thread-3 4": 37.5})
+        with tempfile.TemporaryDirectory() as folder:  # of two runs, as difffolded.pl writes them
+            path = Path(folder) / "x.folded"
+            path.write_text("main;a 10 12\nmain;b 5 3\n")
+            done = monarc("flat", path)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
+            self.assertIn(b"two counts in each line", done.stderr)
 
     def test_perf_script_as_others_print_it(self):
         """Without times; with a blank line behind the event; with a line that is none."""
@@ -644,6 +652,10 @@ class Names(unittest.TestCase):
         shares, head = self.imported("odd", first + stack + "what is this?\n" + second + other)
         self.assertEqual(shares, {"inner": 75, "other": 25})
         self.assertIn("lines that are neither a sample nor a frame (1)", head)
+        first = "p 12/13     3000 cycles:u: \n"
+        for name in "/tv service/lib api.so", "/a (deleted)", "[JIT app cache]", "/b(1)/c", "//anon", "(x)":
+            shares, _ = self.imported("objects", f"{first}\t  55d0 in(int (*)(char)) const+0x10 ({name})\n\t  55e0 main ({name})\n\n")
+            self.assertEqual(shares, {"in(int (*)(char)) const": 100}, name)
 
     def test_damage_is_one_line(self):
         whole = {"pprof": gzip.decompress((CORPUS / "pprof/packed").read_bytes())[:-30],

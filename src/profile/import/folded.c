@@ -31,6 +31,22 @@
 
 enum { FRACTION_DIGITS = 6, MILLION = 1000000 };
 
+/* "e3" behind a number: it is a thousand times as large. */
+static bool folded_take_exponent(struct text_span *number, uint64_t *count)
+{
+    uint64_t exponent;
+    if (number->at == number->end || (*number->at != 'e' && *number->at != 'E'))
+        return true;
+    number->at++;
+    number->at += number->at < number->end && *number->at == '+';
+    if (!text_take_u64(number, &exponent))
+        return false;
+    for (; exponent && *count; exponent--)
+        if (__builtin_mul_overflow(*count, 10, count))
+            return false;
+    return true;
+}
+
 /* "a;b 12" apart, or "a;b 12.5" in millionths: *has_fraction. Further digits are cut off. false: it
  * is no such line. */
 static bool folded_split(struct text_span line, struct text_span *stack, uint64_t *count,
@@ -45,6 +61,8 @@ static bool folded_split(struct text_span line, struct text_span *stack, uint64_
         return false;
     if (number.at == number.end)
         return true;
+    if (*number.at != '.')
+        return folded_take_exponent(&number, count) && number.at == number.end;
     if (*number.at++ != '.' || __builtin_mul_overflow(*count, MILLION, count))
         return false;
     for (; number.at < number.end && *number.at >= '0' && *number.at <= '9'; number.at++)
@@ -55,7 +73,8 @@ static bool folded_split(struct text_span line, struct text_span *stack, uint64_
     for (; digits < FRACTION_DIGITS; digits++)
         fraction *= 10;
     *has_fraction = true;
-    return number.at == number.end && !__builtin_add_overflow(*count, fraction, count);
+    return !__builtin_add_overflow(*count, fraction, count) &&
+           folded_take_exponent(&number, count) && number.at == number.end;
 }
 
 static bool folded_is_comment(struct text_span line)
@@ -87,6 +106,25 @@ bool folded_probe(struct bytes first)
         taken++;
     }
     return has_frames && odd < taken;
+}
+
+/* Whether all lines of the beginning have two numbers, of an old run and a new one, as
+ * difffolded.pl and inferno-diff-folded write them. A name may end in a number, but not all do. */
+static bool folded_is_difference(struct bytes all)
+{
+    enum { ENOUGH = 50 };
+    struct text_lines lines = text_lines_over(all);
+    struct text_span line, stack, inner;
+    uint64_t count, taken = 0;
+    bool has_fraction;
+    while (taken < ENOUGH && text_lines_take(&lines, &line)) {
+        if (folded_is_comment(line) || !folded_split(line, &stack, &count, &has_fraction))
+            continue;
+        if (!folded_split(stack, &inner, &count, &has_fraction) || inner.end[-1] == ';')
+            return false;
+        taken++;
+    }
+    return taken > 1;
 }
 
 /* --- a piece: lines to numbers of names ------------------------------------------------------ */
@@ -407,6 +445,9 @@ bool folded_read(struct bytes in, const char *name, struct recording *out, struc
     workers = workers < MOST_WORKERS ? workers : MOST_WORKERS;
     struct arena scratch = {0};
     struct err why = {0};
+    if (folded_is_difference(in))
+        return err_in(e, name, "has two counts in each line, of two runs: 'monarc flat --base' "
+                               "compares the folded stacks of one run with those of another");
     named_run_begin(&n, out);
     named_run_object(&n, name, strlen(name));
     named_run_event(&n, "samples", strlen("samples"), RECORDING_UNIT_COUNT);

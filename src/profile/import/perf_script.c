@@ -142,6 +142,27 @@ struct script {
     uint64_t cut, odd, first_odd;    /* frames; lines, and the first one's number */
 };
 
+/* Takes "(OBJECT)" from the end, whose name may have blanks and brackets, as `/bin/x (deleted)`. */
+static bool script_take_object(struct text_span *text, struct text_span *object)
+{
+    size_t depth = 0;
+    *text = text_trimmed(*text);
+    if (text->at == text->end || text->end[-1] != ')')
+        return false;
+    for (const char *c = text->end; c > text->at;) {
+        c--;
+        depth += *c == ')';
+        depth -= *c == '(';
+        if (depth)
+            continue;
+        *object = (struct text_span){c + 1, text->end - 1};
+        text->end = c;
+        *text = text_trimmed(*text);
+        return true;
+    }
+    return false;
+}
+
 /* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", behind the address. */
 static bool script_take_frame(struct script *s, struct text_span line)
 {
@@ -150,10 +171,12 @@ static bool script_take_frame(struct script *s, struct text_span line)
     for (const char *c = address.at; c < address.end; c++)
         if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')))
             return false;
-    f.object = text_take_last_word(&text);
-    if (text_len(f.object) < 2 || *f.object.at != '(' || f.object.end[-1] != ')')
+    if (!script_take_object(&text, &f.object))
         return false;
-    f.object = (struct text_span){f.object.at + 1, f.object.end - 1};
+    static const char DELETED[] = " (deleted)";
+    size_t len = text_len(f.object), behind = sizeof DELETED - 1;
+    if (len > behind && !memcmp(f.object.end - behind, DELETED, behind))
+        f.object.end -= behind;
     f.name = text;
     for (const char *c = text.end; c - 3 > text.at; c--)
         if (!memcmp(c - 3, "+0x", 3)) {
