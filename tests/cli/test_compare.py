@@ -181,6 +181,31 @@ class Compare(unittest.TestCase):
                       self.old.profile({"parse": 500, "sort_items": 500}, {**CALLS, **more}))
         self.assertEqual(done.returncode, 1)
 
+    def test_static_functions_of_files_in_another_order(self):
+        """Without line tables, files have no name: two functions of one name are known by their sizes."""
+        for name, body in ("a", "s += i"), ("b", "s += i * 3; s ^= 5; s |= 9"):
+            (self.folder / f"{name}.c").write_text(
+                f"static volatile int s;\nstatic __attribute__((noinline)) void work(int i)\n{{ {body}; }}\n"
+                f"void {name}(void) {{ work(1); }}\n")
+        (self.folder / "m.c").write_text("void a(void), b(void);\nint main(void) { a(); b(); return 0; }\n")
+        sides = []
+        for order in "ab", "ba":
+            program = self.folder / f"linked-{order}"
+            subprocess.run([*CC, "-O1", "-o", program, "m.c", *(f"{name}.c" for name in order)], cwd=self.folder, check=True)
+            sizes = [[int(word, 16) for word in line.split()[:2]] for line in
+                     subprocess.run([*NM, "-S", program], check=True, capture_output=True, text=True).stdout.splitlines()
+                     if line.endswith(" t work")]
+            (small, _), (large, _) = sorted(sizes, key=lambda at: at[1])
+            low, high = min(small, large) & ~1, max(small, large) + 64 & ~1
+            bins = [0] * ((high - low) // 2)
+            bins[(small + 2 - low) // 2], bins[(large + 2 - low) // 2] = 900, 100
+            profile = self.folder / f"{order}.gmon"
+            profile.write_bytes(gmon([(low, high, bins)]))
+            sides += [program, profile]
+        result = monarc_json("diff", "--all", *sides)
+        self.assertEqual([f["self_time"]["old"] == f["self_time"]["new"] for f in result["functions"] if f["name"] == "work"],
+                         [True, True])
+
     def test_renamed_and_new(self):
         calls = {("_start", "print_all"): 1, ("print_all", "parse"): 1000,
                  ("print_all", "sort_elements"): 1000, ("parse", "helper"): 5000,

@@ -59,11 +59,14 @@ void identities_of(struct identities *ids, const struct functions *f, struct obj
 struct match_pass {
     bool needs_object;
     unsigned parts; /* of the source file's path; 0: none */
+    bool needs_size;
 };
 
-/* 64 parts are all of any path. A shorter end of the path lets a source tree be built elsewhere. */
+/* 64 parts are all of any path. A shorter end of the path lets a source tree be built elsewhere.
+ * Static functions of one name, of files that nothing names, are told apart by their size. */
 static const struct match_pass PASSES[] = {
-    {true, 64}, {true, 3}, {true, 2}, {true, 1}, {true, 0}, {false, 1}, {false, 0},
+    {true, 64, true}, {true, 64, false}, {true, 3, false},  {true, 2, false},
+    {true, 1, false}, {true, 0, false},  {false, 1, false}, {false, 0, false},
 };
 
 struct matcher {
@@ -79,10 +82,10 @@ struct matcher {
 static uint32_t match_key(struct matcher *m, const struct identity *id,
                           const struct match_pass *pass, bool adds)
 {
-    const char *key =
-        arena_printf(&m->arena, "%s\n%ld\n%" PRIx64 "\n%s\n%s", id->name, (long)id->within,
-                     id->build, pass->needs_object && id->object ? id->object : "",
-                     pass->parts ? path_tail(id->file, pass->parts) : "");
+    const char *key = arena_printf(&m->arena, "%s\n%ld\n%" PRIx64 "\n%" PRIx64 "\n%s\n%s", id->name,
+                                   (long)id->within, id->build, pass->needs_size ? id->size : 0,
+                                   pass->needs_object && id->object ? id->object : "",
+                                   pass->parts ? path_tail(id->file, pass->parts) : "");
     return adds ? intern_kept(&m->keys, key, strlen(key)) : intern_find(&m->keys, key, strlen(key));
 }
 
