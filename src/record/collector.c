@@ -264,6 +264,12 @@ void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uin
     collector_process_used(&c->processes.at[*found], &c->inner.at[*found], user_ns, system_ns);
 }
 
+void collector_accounts(struct collector *c, uint64_t user_ns, uint64_t system_ns)
+{
+    c->accounted_user_ns = user_ns;
+    c->accounted_system_ns = system_ns;
+}
+
 void collector_process_peak(struct collector *c, pid_t pid, uint64_t bytes)
 {
     const uint32_t *found = map_find(&c->process_of, pid, 0);

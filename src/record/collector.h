@@ -71,7 +71,10 @@ void collector_thread_cpu(struct collector *c, pid_t pid, pid_t tid, uint64_t cp
 /* What is known of the CPU time of all threads together, and not of each. */
 void collector_scale_threads(struct collector *c, double factor);
 
-/* A process's CPU time as the kernel accounts it, and its wait status where it was waited for. */
+/* The CPU time of the first process by the kernel's accounts, with all whom it has waited for. */
+void collector_accounts(struct collector *c, uint64_t user_ns, uint64_t system_ns);
+
+/* A process's own CPU time, and its wait status where it was waited for. */
 void collector_process_cpu(struct collector *c, pid_t pid, uint64_t user_ns, uint64_t system_ns);
 void collector_process_peak(struct collector *c, pid_t pid, uint64_t bytes);
 void collector_process_status(struct collector *c, pid_t pid, int status);

@@ -164,18 +164,6 @@ enum {
 
 #define KERNEL_FAULTS ", and from page faults"
 
-/* The kernel's accounts of the first process, which include what it waited for, and so on; NULL:
- * there are none. */
-static const struct recording_process *kernel_accounts(const struct recording *out)
-{
-    const struct recording_process *first = out->processes.len ? &out->processes.at[0] : NULL;
-    const struct recording_process *last = NULL;
-    for (size_t i = 0; first && i < out->processes.len; i++)
-        if (out->processes.at[i].pid == first->pid && out->processes.at[i].has_cpu)
-            last = &out->processes.at[i];
-    return last;
-}
-
 /* What the threads of a pid had by the kernel's counters, less what samples of user code say. */
 struct kernel_left {
     double ns, user_ns;
@@ -191,8 +179,7 @@ static struct kernel_left *kernel_left(struct collector *c, const struct recordi
 {
     struct kernel_left *left = ARENA_NEW(a, struct kernel_left, out->processes.len);
     struct map last = {0}, told = {0};
-    const struct recording_process *accounts = kernel_accounts(out);
-    uint64_t accounted = accounts ? accounts->user_ns + accounts->system_ns : 0;
+    uint64_t accounted = c->accounted_user_ns + c->accounted_system_ns;
     uint64_t counted = recording_cpu(out).others_ns;
     double running = accounted && accounted < counted ? (double)accounted / (double)counted : 1;
     for (uint32_t i = 0; i < out->processes.len; i++)
@@ -230,8 +217,8 @@ static struct kernel_left *kernel_left(struct collector *c, const struct recordi
     rest = all;
     for (size_t i = 0; i < c->losses.len; i++)
         rest -= (double)c->losses.at[i].ns;
-    if (accounts && recording_cpu(out).orphans_ns == 0) {
-        double system = (double)accounts->system_ns;
+    if (accounted && recording_cpu(out).orphans_ns == 0) {
+        double system = (double)c->accounted_system_ns;
         rest = fmin(rest, system + TICK_ERRORS * sqrt((system + TICK_NS) * TICK_NS));
     }
     for (size_t i = 0; i < out->processes.len && all > 0 && rest < all; i++)

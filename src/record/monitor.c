@@ -53,10 +53,11 @@ struct monitor {
     sigset_t taken, own_mask;
     int signals; /* signalfd */
     uint64_t start_ns, exec_ns, program_end_ns;
-    uint64_t stop_ns; /* when watching ended */
-    bool has_ended;   /* the program */
-    int account;      /* the file of what it transfers; -1: none */
-    bool is_stopped;  /* by the user, or because time is up */
+    uint64_t program_user_ns, program_system_ns; /* of the program alone, once it has ended */
+    uint64_t stop_ns;                            /* when watching ended */
+    bool has_ended;                              /* the program */
+    int account;                                 /* the file of what it transfers; -1: none */
+    bool is_stopped;                             /* by the user, or because time is up */
     enum recording_method method;
     const struct arch *arch;     /* NULL: unknown */
     struct file_buffer command;  /* of a process that ran already: arguments, each with its NUL */
@@ -86,16 +87,30 @@ static bool monitor_take_signals(struct monitor *m)
     return m->signals >= 0;
 }
 
+/* A child that has ended. What the system tells of it at last includes those that it waited for;
+ * its clock, as long as it is there, does not. */
+struct monitor_child {
+    struct rusage usage;
+    int status;
+    bool has_own; /* CPU time */
+    uint64_t user_ns, system_ns;
+};
+
 /* A child's accounts, status and peak; the program's own end is the recording's. */
-static void monitor_ended(struct monitor *m, pid_t pid, int status, const struct rusage *usage)
+static void monitor_ended(struct monitor *m, pid_t pid, const struct monitor_child *child)
 {
+    int status = child->status;
     collector_process_status(m->collector, pid, status);
-    collector_process_cpu(m->collector, pid, clock_of_usage(usage->ru_utime),
-                          clock_of_usage(usage->ru_stime));
-    collector_process_peak(m->collector, pid, (uint64_t)usage->ru_maxrss * 1024);
+    if (child->has_own)
+        collector_process_cpu(m->collector, pid, child->user_ns, child->system_ns);
+    collector_process_peak(m->collector, pid, (uint64_t)child->usage.ru_maxrss * 1024);
     if (pid != m->launch.program)
         return;
     m->has_ended = true;
+    collector_accounts(m->collector, clock_of_usage(child->usage.ru_utime),
+                       clock_of_usage(child->usage.ru_stime));
+    m->program_user_ns = child->user_ns;
+    m->program_system_ns = child->system_ns;
     m->program_end_ns = clock_now();
     m->result->status =
         WIFSIGNALED(status) ? MONITOR_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
@@ -113,39 +128,41 @@ static pid_t monitor_take_child(const struct monitor *m, int *status, struct rus
     return wait4(next.si_pid, status, WNOHANG | __WALL | __WNOTHREAD, usage);
 }
 
-/* Before a child that has ended is gone, its account is read: what it transferred, with all whom it
- * has waited for. */
-static pid_t monitor_wait_child(const struct monitor *m, int *status, struct rusage *usage)
+/* Before a child that has ended is gone, its accounts are read: its CPU time, and what it
+ * transferred, with all whom it has waited for. */
+static pid_t monitor_wait_child(const struct monitor *m, struct monitor_child *out)
 {
     struct recording_transferred all;
     siginfo_t next = {0};
-    bool has_account =
-        m->options->wants_waits &&
-        !waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) &&
-        next.si_pid && next.si_pid != m->launch.launcher && next.si_code != CLD_TRAPPED &&
-        next.si_code != CLD_STOPPED &&
-        (next.si_pid == m->launch.program && m->account >= 0
-             ? proc_transferred_at(m->account, &all)
-             : proc_transferred(next.si_pid, 0, &all));
-    pid_t pid = monitor_take_child(m, status, usage);
-    if (has_account && pid == next.si_pid && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+    *out = (struct monitor_child){0};
+    bool has_ended = !waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) &&
+                     next.si_pid && next.si_pid != m->launch.launcher &&
+                     next.si_code != CLD_TRAPPED && next.si_code != CLD_STOPPED;
+    bool has_account = has_ended && m->options->wants_waits &&
+                       (next.si_pid == m->launch.program && m->account >= 0
+                            ? proc_transferred_at(m->account, &all)
+                            : proc_transferred(next.si_pid, 0, &all));
+    out->has_own = has_ended && proc_process_cpu_split(next.si_pid, &out->user_ns, &out->system_ns);
+    pid_t pid = monitor_take_child(m, &out->status, &out->usage);
+    bool is_it = pid == next.si_pid && (WIFEXITED(out->status) || WIFSIGNALED(out->status));
+    if (has_account && is_it)
         collector_transferred(m->collector, &all);
+    out->has_own &= is_it;
     return pid;
 }
 
 /* All children that have something to say. The source sees each status first. */
 static void monitor_reap(struct monitor *m)
 {
-    int status;
-    struct rusage usage;
+    struct monitor_child child;
     pid_t pid;
-    while ((pid = monitor_wait_child(m, &status, &usage)) > 0) {
-        if (m->source && m->source->stopped && m->source->stopped(m->source, pid, status))
+    while ((pid = monitor_wait_child(m, &child)) > 0) {
+        if (m->source && m->source->stopped && m->source->stopped(m->source, pid, child.status))
             continue;
         if (pid == m->launch.launcher)
             m->launch.launcher = 0;
         else
-            monitor_ended(m, pid, status, &usage);
+            monitor_ended(m, pid, &child);
     }
 }
 
@@ -483,9 +500,10 @@ static void monitor_describe(struct monitor *m, struct recording *out)
     out->rate = m->options->rate;
     out->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
     out->start_real_ns = now - (clock_now() - m->start_ns);
-    out->user_ns = clock_of_usage(children.ru_utime);
-    out->system_ns = clock_of_usage(children.ru_stime);
-    out->cpu_ns = m->perf.cpu_ns;
+    bool is_one = m->options->no_follow && m->program_user_ns + m->program_system_ns;
+    out->user_ns = is_one ? m->program_user_ns : clock_of_usage(children.ru_utime);
+    out->system_ns = is_one ? m->program_system_ns : clock_of_usage(children.ru_stime);
+    out->cpu_ns = is_one ? out->user_ns + out->system_ns : m->perf.cpu_ns; /* counters inherit */
     out->cost_ns = m->perf.cost_ns;
     out->monitor_ns =
         clock_of_usage(own.ru_utime) + clock_of_usage(own.ru_stime) - m->perf.estimating_ns;

@@ -660,6 +660,7 @@ static void test_kernel_time(void **state)
     look(c, PARENT, COLLECTOR_PROBE_FAULTS, 500, DEEP);
     collector_thread_cpu(c, PARENT, PARENT, 100 * MS);
     collector_thread_cpu(c, CHILD, CHILD, 9 * MS);
+    collector_accounts(c, 65 * MS, 60 * MS);
     collector_process_cpu(c, PARENT, 65 * MS, 60 * MS);
     collector_lose(c, RECORDING_LOST_RECORDS, "full", 2, MS);
     finish(c, AT(200), "kernel-time");

@@ -169,6 +169,20 @@ class Time:
                 used = (row["user_ns"] + row["system_ns"]) / 1e9
                 self.assertAlmostEqual(used, known["self", name], delta=0.02 + 0.05 * used, msg=name)
 
+    @sequential.decided
+    def test_a_process_has_its_own_without_its_children(self):
+        """Though it has waited for them, after which the system counts them as its own."""
+        self.run_it(self.program, "family")
+        own = self.truths()["self", "before_exec"]
+        rows = json.loads(self.monarc("flat", "--by-process", "--json", self.recording))["rows"]
+        first = min(rows, key=lambda row: row["start_ns"])
+        with sequential.scattering():
+            self.assertAlmostEqual((first["user_ns"] + first["system_ns"]) / 1e9, own, delta=0.04)
+        self.run_it("--no-follow", self.program, "family")
+        own = self.truths()["self", "before_exec"]
+        with sequential.scattering():
+            self.assertAlmostEqual(self.flat()[1]["recording"]["cpu_time"], own, delta=0.04)
+
     def test_a_program_is_one_process(self):
         """Before its exec it is none of its own, and has nothing."""
         self.run_it(self.program, "executed")

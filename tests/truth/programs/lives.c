@@ -149,6 +149,14 @@ int main(int argc, char **argv)
         truth_self("after_exec", after_exec, 0.3);
         truth_end();
     }
+    if (!strcmp(what, "family")) {
+        if (!fork()) {
+            truth_spend(in_child, 0.4);
+            _exit(0);
+        }
+        truth_self("before_exec", before_exec, 0.1);
+        wait(NULL);
+    }
     if (!strcmp(what, "children")) {
         signal(SIGCHLD, SIG_IGN);
         if (!fork()) {
