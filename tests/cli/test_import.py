@@ -652,6 +652,9 @@ class Names(unittest.TestCase):
         shares, head = self.imported("odd", first + stack + "what is this?\n" + second + other)
         self.assertEqual(shares, {"inner": 75, "other": 25})
         self.assertIn("lines that are neither a sample nor a frame (1)", head)
+        shares, head = self.imported("cut", first + stack + "\t 55d0 cut (\n\t 55d0 (\n\t 55d0 cut (x))\n\t 55d0 )\n" + second + other)
+        self.assertEqual(shares, {"inner": 75, "other": 25})
+        self.assertIn("lines that are neither a sample nor a frame (4)", head)
         first = "p 12/13     3000 cycles:u: \n"
         for name in "/tv service/lib api.so", "/a (deleted)", "[JIT app cache]", "/b(1)/c", "//anon", "(x)":
             shares, _ = self.imported("objects", f"{first}\t  55d0 in(int (*)(char)) const+0x10 ({name})\n\t  55e0 main ({name})\n\n")

@@ -31,7 +31,9 @@
 
 enum { FRACTION_DIGITS = 6, MILLION = 1000000 };
 
-/* "e3" behind a number: it is a thousand times as large. */
+/* "e3" behind a number: it is a thousand times as large. Some tools print large counts so, through
+ * a function that is made for floating-point numbers. A negative power is not taken: such a number
+ * is no count. */
 static bool folded_take_exponent(struct text_span *number, uint64_t *count)
 {
     uint64_t exponent;
@@ -109,7 +111,9 @@ bool folded_probe(struct bytes first)
 }
 
 /* Whether all lines of the beginning have two numbers, of an old run and a new one, as
- * difffolded.pl and inferno-diff-folded write them. A name may end in a number, but not all do. */
+ * difffolded.pl and inferno-diff-folded write them. A name may end in a number, but not all do. To
+ * take the first number for a part of the name would make a function of each count, and to take
+ * either one alone would be a profile that nobody asked for: so such a file is refused. */
 static bool folded_is_difference(struct bytes all)
 {
     enum { ENOUGH = 50 };
@@ -446,8 +450,9 @@ bool folded_read(struct bytes in, const char *name, struct recording *out, struc
     struct arena scratch = {0};
     struct err why = {0};
     if (folded_is_difference(in))
-        return err_in(e, name, "has two counts in each line, of two runs: 'monarc flat --base' "
-                               "compares the folded stacks of one run with those of another");
+        return err_in(e, name,
+                      "has two counts in each line, of two runs: 'monarc flat --base' "
+                      "compares the folded stacks of one run with those of another");
     named_run_begin(&n, out);
     named_run_object(&n, name, strlen(name));
     named_run_event(&n, "samples", strlen("samples"), RECORDING_UNIT_COUNT);

@@ -142,28 +142,9 @@ struct script {
     uint64_t cut, odd, first_odd;    /* frames; lines, and the first one's number */
 };
 
-/* Takes "(OBJECT)" from the end, whose name may have blanks and brackets, as `/bin/x (deleted)`. */
-static bool script_take_object(struct text_span *text, struct text_span *object)
-{
-    size_t depth = 0;
-    *text = text_trimmed(*text);
-    if (text->at == text->end || text->end[-1] != ')')
-        return false;
-    for (const char *c = text->end; c > text->at;) {
-        c--;
-        depth += *c == ')';
-        depth -= *c == '(';
-        if (depth)
-            continue;
-        *object = (struct text_span){c + 1, text->end - 1};
-        text->end = c;
-        *text = text_trimmed(*text);
-        return true;
-    }
-    return false;
-}
-
-/* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", behind the address. */
+/* "SYMBOL+0x12 (OBJECT)" or "FUNCTION (inlined)", behind the address. The object is what the last
+ * brackets hold, with those that are in it: its name may have blanks and brackets of its own, as
+ * `([JIT app cache])`, or say that its file is gone, as `(/bin/x (deleted))`. */
 static bool script_take_frame(struct script *s, struct text_span line)
 {
     struct script_frame f;
@@ -171,8 +152,19 @@ static bool script_take_frame(struct script *s, struct text_span line)
     for (const char *c = address.at; c < address.end; c++)
         if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')))
             return false;
-    if (!script_take_object(&text, &f.object))
+    size_t depth = 0;
+    const char *open;
+    text = text_trimmed(text);
+    for (open = text.end; open > text.at && (depth || open == text.end);) {
+        open--;
+        depth += *open == ')';
+        depth -= *open == '(' && depth;
+    }
+    if (depth || open == text.end || text.end[-1] != ')')
         return false;
+    f.object = (struct text_span){open + 1, text.end - 1};
+    text.end = open;
+    text = text_trimmed(text);
     static const char DELETED[] = " (deleted)";
     size_t len = text_len(f.object), behind = sizeof DELETED - 1;
     if (len > behind && !memcmp(f.object.end - behind, DELETED, behind))
