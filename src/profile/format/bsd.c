@@ -282,6 +282,8 @@ static bool bsd_write(struct writer *w, const struct profile *p,
     unsigned width = bsd_width_needed(h);
     uint64_t count_bytes = (uint64_t)h->bins * width;
     uint64_t ncnt = bsd_header_bytes(w->word, is_44) + count_bytes;
+    if (is_44 && !h->rate)
+        return err_set(e, "%s takes a rate of 0 for the usual one", limits->name);
     if (ncnt > INT32_MAX)
         return err_set(e, "%s holds 2 GiB of counters; %" PRIu32 " bins need more", limits->name,
                        h->bins);
