@@ -185,6 +185,8 @@ class Screens(unittest.TestCase):
         cls.folder = folder = Path(kept.name).resolve()
         (folder / "calc.c").write_text(SOURCE)
         (folder / "part.h").write_text(PART)
+        for name, lines in ("other.c", 40), ("zz.c", 6):
+            (folder / name).write_text("".join(f"line {line};\n" for line in range(1, lines + 1)))
         names = cls.build(folder)
         calls = [(None, 0, "main", 1), ("main", 24, "helper", 10), ("main", 36, "helper", 3)]
         (folder / "now.gmon").write_bytes(profile(names, SAMPLES, calls))
