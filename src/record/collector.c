@@ -414,7 +414,8 @@ static uint32_t collector_image_of(struct collector *c, uint32_t process,
                                 .inode = m->inode,
                                 .pid = m->pid,
                                 .start = m->start,
-                                .end = m->end};
+                                .end = m->end,
+                                .offset = m->offset};
     return collector_is_program(c, &id) ? images_file(&c->images, &id)
                                         : collector_generated(c, process);
 }

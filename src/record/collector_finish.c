@@ -62,6 +62,7 @@ static void finish_name_functions(struct collector *c, uint32_t image, struct re
 /* Objects have the numbers of images. Their ranges are what was sampled and what files load. */
 static void finish_objects(struct collector *c, struct recording *out)
 {
+    const uint64_t MOST_MAPPED = UINT64_C(1) << 32; /* more is a claim that nothing bears out */
     /* Reports compare build-ids of programs, also of those of which no code was sampled. */
     for (size_t i = 0; i < c->processes.len; i++) {
         uint32_t program = c->processes.at[i].program;
@@ -93,6 +94,14 @@ static void finish_objects(struct collector *c, struct recording *out)
             const struct image_segment *s = &image->segments.at[k];
             o->low = s->address < o->low ? s->address : o->low;
             o->high = s->address + s->size > o->high ? s->address + s->size : o->high;
+        }
+        /* Where no file was to be had, functions begin before what was sampled of them. */
+        uint64_t mapped = image->end - image->start;
+        if (o->kind == RECORDING_OBJECT_FILE && !image->segments.len && o->low < o->high &&
+            mapped < MOST_MAPPED) {
+            uint64_t at = images_link_address(&c->images, (uint32_t)i, image->offset);
+            o->low = at < o->low ? at : o->low;
+            o->high = at + mapped > o->high ? at + mapped : o->high;
         }
         if (o->low > o->high)
             o->low = o->high = 0;

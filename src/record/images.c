@@ -141,6 +141,7 @@ uint32_t images_file(struct images *s, const struct image_identity *id)
     image->inode = id->inode;
     image->pid = id->pid;
     image->start = id->start;
+    image->offset = id->offset;
     image->end = id->end;
     return (uint32_t)s->all.len - 1;
 }
@@ -380,6 +381,10 @@ struct object *images_take_file(struct images *s, uint32_t number)
     return file;
 }
 
+/* Where linkers put a program that is no PIE: on x86-64 and aarch64, i386, arm, ppc64, s390x. No
+ * PIE is ever mapped there. */
+static const uint64_t FIXED[] = {0x400000, 0x200000, 0x8048000, 0x10000, 0x10000000, 0x1000000};
+
 /* By the segment that the offset is in; segments are mapped by whole pages. */
 uint64_t images_link_address(struct images *s, uint32_t number, uint64_t offset)
 {
@@ -391,6 +396,9 @@ uint64_t images_link_address(struct images *s, uint32_t number, uint64_t offset)
         if (offset >= first && offset < ((end + PAGE - 1) & -PAGE)) /* whole pages are mapped */
             return segment->address + (offset - segment->offset);
     }
+    for (size_t i = 0; i < sizeof FIXED / sizeof *FIXED; i++)
+        if (!image->file && image->start - image->offset == FIXED[i])
+            return offset + FIXED[i];
     return offset;
 }
 

@@ -27,7 +27,7 @@ struct image {
 
     /* For opening: one process that had it, and where. */
     pid_t pid;
-    uint64_t start, end;
+    uint64_t start, end, offset;
 
     bool is_opened;                       /* has been tried */
     uint64_t opened_device, opened_inode; /* 0: not under its own path */
@@ -60,7 +60,7 @@ struct image_identity {
     struct bytes build_id;
     uint64_t device, inode;
     pid_t pid;
-    uint64_t start, end;
+    uint64_t start, end, offset; /* where, and of what is there in the file */
 };
 
 void images_init(struct images *s, const struct arch *arch);
@@ -85,8 +85,8 @@ struct object *images_take_file(struct images *s, uint32_t image);
 /* Marks a file that has been opened and is no more where it was. */
 void images_look_again(struct images *s, uint32_t image);
 
-/* The link address of what is at `offset` in the file; where the file is not to be had, the offset
- * itself. */
+/* The link address of what is at `offset` in the file; where the file is not to be had, where
+ * linkers put programs that are no PIE, or the offset itself. */
 uint64_t images_link_address(struct images *s, uint32_t image, uint64_t offset);
 
 /* --- what is mapped where in a process, as far as code goes --------------------------------------

@@ -138,7 +138,7 @@ class BuildIds(unittest.TestCase):
             data = self.perf_data(program, build_id, how, gone)
             self.assertNotIn("hot", self.names(data))
             merged = self.dir / "merged"
-            done = monarc("merge", "-o", merged, data, cwd=self.dir)
+            done = monarc("merge", "-o", merged, data, cwd=self.dir, env={"HOME": str(self.dir)})  # no ~/.debug
             self.assertEqual(done.returncode, 0, done.stderr)
             (self.dir / "found").mkdir(exist_ok=True)
             shutil.copy(program, self.dir / "found/other-name")
