@@ -301,11 +301,9 @@ bool proc_process_cpu_split(pid_t pid, uint64_t *user_ns, uint64_t *system_ns)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[len] = '\0';
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    proc_read_fd(fd, text, sizeof text);
+    proc_close(&fd);
     uint64_t all = proc_process_cpu(pid);
     unsigned long user = 0, system = 0;
     const char *behind = strrchr(text, ')'); /* the name may be anything */

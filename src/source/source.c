@@ -155,14 +155,13 @@ bool source_folders_have(const struct source_folders *f, const char *path)
 
 bool source_text_read(struct source_text *t, const char *path, struct err *e)
 {
-    struct stat st;
     free(t->start);
     t->start = NULL;
     t->lines = 0;
     t->bytes = (struct bytes){0};
     if (!file_read_regular(path, &t->buffer, e))
         return false;
-    t->changed = stat(path, &st) ? 0 : st.st_mtime;
+    t->changed = file_changed(path);
     t->bytes = file_bytes(&t->buffer);
     return true;
 }

@@ -39,10 +39,9 @@ static uint32_t gcov_add_source(struct gcov_input *in, const char *path)
 {
     const char *prefix = in->options->source_prefix;
     size_t len = prefix ? strlen(prefix) : 0;
-    struct stat status;
     bool has_prefix = prefix && !strncmp(prefix, path, len) && path[len] == '/';
     vec_push(&in->sources, (struct gcov_source){path, has_prefix ? path + len + 1 : path, false});
-    vec_push(&in->source_times, stat(path, &status) ? 0 : status.st_mtime);
+    vec_push(&in->source_times, file_changed(path));
     return (uint32_t)in->sources.len - 1;
 }
 

@@ -152,15 +152,17 @@ static bool script_take_frame(struct script *s, struct text_span line)
     for (const char *c = address.at; c < address.end; c++)
         if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')))
             return false;
-    size_t depth = 0;
-    const char *open;
     text = text_trimmed(text);
-    for (open = text.end; open > text.at && (depth || open == text.end);) {
+    if (text.at == text.end || text.end[-1] != ')')
+        return false;
+    const char *open = text.end;
+    size_t depth = 0;
+    do {
         open--;
         depth += *open == ')';
-        depth -= *open == '(' && depth;
-    }
-    if (depth || open == text.end || text.end[-1] != ')')
+        depth -= *open == '(';
+    } while (depth && open > text.at);
+    if (depth)
         return false;
     f.object = (struct text_span){open + 1, text.end - 1};
     text.end = open;

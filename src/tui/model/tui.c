@@ -14,13 +14,13 @@
  *    forward:  notes                        what was gone back from; emptied by going elsewhere */
 #include "tui/model/tui.h"
 
+#include "base/file.h"
 #include "profile/analysis/tables.h"
 #include "tui/model/tables.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* --- columns that one can choose -------------------------------------------------------------- */
 
@@ -451,18 +451,12 @@ static void tui_load_calls(struct tui *t, uint32_t node)
     list_centre(&t->list[VIEW_CALLS], t->calls.middle);
 }
 
-static int64_t tui_changed(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) ? 0 : st.st_mtime;
-}
-
 /* Seconds since 1970: a recording knows when it was made; of other profiles the file's date has to
  * do. */
 static int64_t tui_recorded_at(const struct measurement *m)
 {
     return m->session.folder ? (int64_t)(m->session.recorded.recording.start_real_ns / 1000000000)
-                             : tui_changed(m->options.profiles[0]);
+                             : file_changed(m->options.profiles[0]);
 }
 
 /* 0 where nothing is known: then no source counts as changed. */
@@ -470,7 +464,7 @@ static int64_t tui_measured_at(const struct tui *t)
 {
     if (t->now)
         return tui_recorded_at(t->now);
-    return t->covered.files.counters.len ? tui_changed(t->covered.files.counters.at[0].path) : 0;
+    return t->covered.files.counters.len ? file_changed(t->covered.files.counters.at[0].path) : 0;
 }
 
 /* Reads the file, lays the figures over it, and compares it with the base if both sides have

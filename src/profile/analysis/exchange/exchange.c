@@ -100,12 +100,8 @@ static struct exchange_function exchange_describe(const struct exchange_build *m
                                   .linkage = from->name,
                                   .object = from->object,
                                   .is_inlined = number >= m->in->first_inlined};
-    if (f.is_inlined) {
-        function_place(all, number, NULL, &f.file, &f.line);
-        return f;
-    }
     struct object *file = from->object < m->in->objects_len ? m->in->objects[from->object] : NULL;
-    f.address = from->start;
+    f.address = f.is_inlined ? 0 : from->start;
     if (function_has_code(from))
         function_place(all, number, file, &f.file, &f.line);
     return f;
