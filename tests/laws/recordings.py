@@ -24,7 +24,7 @@ expect("intervals_are_equal", "twins", "lines and flat estimate the interval of 
 expect("order_of_operands", "several", "intervals take recordings for one run, whose order they have", 53856226)
 
 # Mended.
-keep("resources_have_their_own", "waits", 719539222)
+keep("resources_have_their_own", "waits", 719539222, 2298671984)
 keep("base_of_itself", "inlined", 2414704344)
 keep("base_of_itself", "labels", 3915330231)
 keep("base_of_itself", "threads", 2309036831)

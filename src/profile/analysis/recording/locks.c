@@ -279,30 +279,51 @@ static void locks_find_same(struct locks_making *m)
     map_deinit(&at);
 }
 
-/* Two variables or files of one name are two: which of them each is, in the order of addresses (of
- * files: inodes) of their process. Both words of a condition variable are one. */
-static void locks_number_names(struct locks_making *m)
+/* Where a variable is, or which file it is. Both words of a condition variable are one. */
+static uint64_t locks_word(const struct recording_resource *r)
 {
     enum { WORDS_BYTES = 8 };
+    return r->kind <= RECORDING_RESOURCE_JOIN ? r->address / WORDS_BYTES : r->address;
+}
+
+/* Two variables or files of one name are two, and numbered in the order of addresses (of files:
+ * inodes). A variable is the same in another process if it has the same place within a page, which
+ * does not depend on where its object was loaded, and as many of that place are before it. */
+static void locks_number_names(struct locks_making *m)
+{
+    enum { PAGE_WORDS = 512 };
     const struct recording *r = m->in->recording;
     struct keyed *order = ARENA_NEW(m->arena, struct keyed, r->resources.len + 1);
-    struct map last = {0}; /* name and process -> address and number of the last one */
+    struct map last = {0};    /* name and process -> the one before */
+    struct map placed = {0};  /* what has a name, process and place -> how many there are */
+    struct map numbers = {0}; /* name, and 0 -> how many there are; what it is by then -> which */
     size_t len = 0;
     m->twin = ARENA_NEW(m->arena, uint32_t, r->resources.len + 1);
     for (uint32_t i = 0; i < r->resources.len; i++)
         if (locks_has_name(&r->resources.at[i]))
-            order[len++] = (struct keyed){r->resources.at[i].address / WORDS_BYTES, i};
+            order[len++] = (struct keyed){locks_word(&r->resources.at[i]), i};
     sort_keyed(order, len);
     for (size_t i = 0; i < len; i++) {
-        const struct recording_resource *one = &r->resources.at[order[i].item];
-        uint64_t name = hash_bytes(one->name, strlen(one->name));
-        bool is_new;
-        uint32_t *before = map_at(&last, name, one->process, order[i].item, &is_new);
-        bool is_same = !is_new && r->resources.at[*before].address / WORDS_BYTES == order[i].key;
-        m->twin[order[i].item] = is_new ? 0 : m->twin[*before] + !is_same;
-        *before = order[i].item;
+        uint32_t item = order[i].item;
+        const struct recording_resource *one = &r->resources.at[item];
+        bool is_memory = one->kind <= RECORDING_RESOURCE_JOIN, is_new;
+        uint64_t what[] = {hash_bytes(one->name, strlen(one->name)),
+                           is_memory ? order[i].key % PAGE_WORDS : order[i].key, one->process};
+        uint32_t *before = map_at(&last, what[0], one->process, item, &is_new);
+        bool is_same = !is_new && locks_word(&r->resources.at[*before]) == order[i].key;
+        if (is_same) {
+            m->twin[item] = m->twin[*before];
+        } else {
+            what[2] = (*map_at(&placed, hash_bytes(what, sizeof what), 0, 0, NULL))++;
+            uint32_t next = *map_at(&numbers, what[0], 0, 0, NULL);
+            m->twin[item] = *map_at(&numbers, hash_bytes(what, sizeof what), 1, next, &is_new);
+            *map_at(&numbers, what[0], 0, 0, NULL) += is_new;
+        }
+        *before = item;
     }
     map_deinit(&last);
+    map_deinit(&placed);
+    map_deinit(&numbers);
 }
 
 /* What a resource is that is waited for in a stack. Memory may have been used for something else
