@@ -189,7 +189,7 @@ static void compare_source(const struct coverage_result *const r[2],
     bool has_text = s[0]->file && source_text_read(&text, s[0]->file, &why);
     out->sources++;
     out->unread += !has_text;
-    if (!has_text && !out->trouble.system && errno_hides_file(why.system))
+    if (!has_text && !out->trouble.system)
         out->trouble = why;
     if (has_text)
         source_text_index(&text);

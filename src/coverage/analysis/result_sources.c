@@ -106,8 +106,8 @@ static uint32_t lines_of(struct bytes text)
     return lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
 }
 
-/* Fills a zeroed *m. A source that cannot be read has no marks; if it may well be there (a want of
- * permission, an error of the disk), that is trouble, which the report names. */
+/* Fills a zeroed *m. A source that was found and cannot be read has no marks: that is trouble, which
+ * the report names. */
 static void source_marks_make(const struct marks_request *q, struct source_marks *m)
 {
     struct source_text text = {0};
@@ -115,7 +115,7 @@ static void source_marks_make(const struct marks_request *q, struct source_marks
     struct err why;
     m->last_line = UINT32_MAX;
     if (!source_text_read(&text, q->file, &why)) {
-        if (errno_hides_file(why.system) && !(m->trouble = strdup(why.line)))
+        if (why.system && !(m->trouble = strdup(why.line)))
             memory_exhausted(strlen(why.line));
         source_text_deinit(&text);
         return;

@@ -155,7 +155,7 @@ static void annotate_read_text(struct annotation *m, struct annotated_file *file
     }
     if (!source_text_read(&file->text, file->path, &why)) {
         file->why = arena_copy(m->arena, why.line, strlen(why.line));
-        file->is_lost = errno_hides_file(why.system);
+        file->is_lost = why.system != 0;
         return;
     }
     source_text_index(&file->text);
