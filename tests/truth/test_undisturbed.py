@@ -200,6 +200,10 @@ class Undisturbed:
         bare, _ = self.assert_same([self.state, "waits"])
         self.assertNotIn("early", bare.stdout)
 
+    def test_reads(self):
+        """Whole, in a program that has ptrace() in its code: its calls are watched."""
+        self.assertEqual(self.assert_same([self.state, "reads"])[0].stdout, "reads cut short: 0\n")
+
     def test_first_signal(self):
         for how in "sigwait", "signalfd":
             self.assertEqual(self.assert_same([self.state, how])[0].stdout, "signal 14\n")

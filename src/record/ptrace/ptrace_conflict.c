@@ -48,7 +48,6 @@ enum {
     MOST_KNOWN = 10000, /* files */
     LEFT_LOOK_NS = 50000000,
     PTRACE_OF_I386 = 26, /* the number of the call */
-    NONE_WAITS = -1,     /* of `wanted_by` */
 };
 
 /* What is said of what is left alone. */
@@ -220,7 +219,7 @@ static void watch_let_go(struct ptrace_source *s, struct ptrace_thread *t, int n
 
 bool ptrace_watch_wanted(struct ptrace_source *s, struct ptrace_thread *t, int event, int number)
 {
-    bool is_signal = event == 0 && number != (SIGTRAP | 0x80);
+    bool is_signal = event == 0 && number != AT_CALL;
     if (!t->wanted_by || (event && event != PTRACE_EVENT_STOP))
         return false;
     watch_let_go(s, t, is_signal ? number : 0);

@@ -21,8 +21,14 @@
 #include "record/waits/waits.h"
 
 #include <sched.h>
+#include <signal.h>
 
-enum { PTRACE_STACK_BYTES = 16384, MOST_LOOKS_AT_ONCE = 2 };
+enum {
+    PTRACE_STACK_BYTES = 16384,
+    MOST_LOOKS_AT_ONCE = 2,
+    AT_CALL = SIGTRAP | 0x80, /* of a stop's number: on the way into a call or out of it */
+    NONE_WAITS = -1,          /* of `wanted_by` */
+};
 
 /* Why a program would not work, or would work otherwise, while another process traces it. */
 enum ptrace_conflict {
@@ -208,7 +214,7 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t);
 void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns);
 void ptrace_report_left(struct ptrace_source *s);
 
-/* At any stop but those at calls: whether the thread is wanted by another tracer; it is then let
+/* At any stop: whether the thread is wanted by another tracer; it is then let
  * go, and `t` is gone. */
 bool ptrace_watch_wanted(struct ptrace_source *s, struct ptrace_thread *t, int event, int number);
 

@@ -159,6 +159,28 @@ static void stops_complete(const struct ptrace_source *s, struct ptrace_thread *
     (void)ptrace_rest_begin(t->rest, &cut); /* stops_go_on() asks whether it has */
 }
 
+/* Whether a stop at a call is the one behind it. */
+static bool stops_behind_call(pid_t tid)
+{
+    struct __ptrace_syscall_info call;
+    return ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof call, &call) > 0 &&
+           call.op == PTRACE_SYSCALL_INFO_EXIT;
+}
+
+/* Where calls are watched, a stop at one may stand for the stop that was asked for: the kernel
+ * takes the request back, but a call that was cut for it stays cut. */
+static void stops_at_call(struct ptrace_source *s, struct ptrace_thread *t)
+{
+    bool is_asked = t->is_asked || t->wanted_by == NONE_WAITS;
+    if (t->is_asked)
+        ptrace_sample(s, t);
+    if (is_asked && stops_behind_call(t->tid))
+        stops_complete(s, t, 0);
+    if (ptrace_thread_rests(t) ||
+        (!ptrace_watch_wanted(s, t, 0, AT_CALL) && !ptrace_watch_call(s, t)))
+        stops_go_on(s, t, t->tid, 0);
+}
+
 /* PTRACE_EVENT_STOP: ours, a new thread's first one, or a group stop and its end. */
 static void stops_plain(struct ptrace_source *s, struct ptrace_thread *t, int number, bool is_ours)
 {
@@ -211,19 +233,22 @@ static bool stops_answer(struct ptrace_source *s, pid_t pid, int status)
         t = stops_follow(s, pid, process, parent);
     if (t)
         t->stops++;
-    if (t && (event || number == (SIGTRAP | 0x80)))
+    if (t && (event || number == AT_CALL))
         t->asleep_ns = 0; /* stopped is not asleep */
     if (t && ptrace_thread_rests(t) && ptrace_rest_stopped(t->rest, status)) {
-        stops_go_on(s, t, pid, 0);
-        return true;
-    }
-    if (t && ptrace_watch_wanted(s, t, event, number))
-        return true;
-    if (t && event == 0 && number == (SIGTRAP | 0x80)) {
-        if (!ptrace_watch_call(s, t)) /* a stop that was asked for comes later */
+        if (ptrace_thread_rests(t) || !ptrace_watch_wanted(s, t, event, number))
             stops_go_on(s, t, pid, 0);
         return true;
     }
+    if (t && event == 0 && number == AT_CALL) {
+        stops_at_call(s, t);
+        return true;
+    }
+    if (t && !ptrace_thread_rests(t) && t->wanted_by == NONE_WAITS && event == PTRACE_EVENT_STOP &&
+        number == SIGTRAP)
+        stops_complete(s, t, 0);
+    if (t && !ptrace_thread_rests(t) && ptrace_watch_wanted(s, t, event, number))
+        return true;
     bool is_ours = t && t->is_asked;
     if (is_ours && event != PTRACE_EVENT_EXEC)
         ptrace_sample(s, t);

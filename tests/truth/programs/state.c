@@ -357,6 +357,8 @@ int main(int argc, char **argv, char **environment)
         print_state(argv, environment);
     else if (!strcmp(how, "waits"))
         waits();
+    else if (!strcmp(how, "reads"))
+        read_long();
     else if (!strcmp(how, "sigwait") || !strcmp(how, "signalfd"))
         receive(how[6] == 'd');
     else if (!strcmp(how, "clock"))
