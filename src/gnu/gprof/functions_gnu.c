@@ -425,10 +425,11 @@ void functions_add_lines(struct gnu_functions *out, struct object *o,
     }
     vec_free(&l.unlisted);
     functions_index(f, a);
-    /* GNU leaves the end of its last entry at 0: calls find it, samples do not. */
+    /* GNU books no samples on its last entry; ranges of symspecs hold it. */
     if (!out->table.len)
         return;
     struct function *last = &out->table.at[out->table.len - 1];
+    out->last_address = last->last;
     if (!out->unlisted_len || out->unlisted[out->unlisted_len - 1].start < last->start)
         last->last = last->start - 1;
 }

@@ -32,7 +32,8 @@ struct gnu_functions {
     struct gnu_symbol *symbols;        /* by function */
     struct unlisted_entries *unlisted; /* lines, by address */
     uint32_t unlisted_len;
-    uint32_t first_line; /* symbols from this number on are lines; 0: there are none */
+    uint32_t first_line;   /* symbols from this number on are lines; 0: there are none */
+    uint64_t last_address; /* with lines: where the last entry ends for symspecs */
 };
 
 /* Where .text is; {0, 0}: there is none. */

@@ -158,7 +158,10 @@ static void symspec_extend(struct matches *m, const struct gnu_functions *all, u
         table->at[table->len].symbol = table->len;
         table->len++;
     }
-    table->at[m->entry].last = all->symbols[i].has_unlisted ? f[1].start - 1 : f->last;
+    bool is_last_line = all->first_line && i + 1 == all->table.len;
+    table->at[m->entry].last = is_last_line                   ? all->last_address
+                               : all->symbols[i].has_unlisted ? f[1].start - 1
+                                                              : f->last;
     m->previous = i;
 }
 
