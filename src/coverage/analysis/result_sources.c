@@ -106,8 +106,8 @@ static uint32_t lines_of(struct bytes text)
     return lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
 }
 
-/* Fills a zeroed *m. A source that was found and cannot be read has no marks: that is trouble, which
- * the report names. */
+/* Fills a zeroed *m. A source that was found and cannot be read has no marks: that is trouble,
+ * which the report names. */
 static void source_marks_make(const struct marks_request *q, struct source_marks *m)
 {
     struct source_text text = {0};
