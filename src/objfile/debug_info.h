@@ -476,8 +476,7 @@ bool split_skeleton_read(Dwarf_Die *unit, const struct units *u, struct split_sk
 
 /* --- functions and their ranges: split_functions.c -------------------------------------------- */
 
-/* With `as_bfd` a range list given by index is not followed. */
-void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd);
+void split_scopes_init(struct scopes *s, const struct split_unit *u);
 
 /* The id of a DWARF 4 unit is in its first entry. */
 bool split_unit_id(const struct split_unit *u, uint64_t *id);

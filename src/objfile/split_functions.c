@@ -121,7 +121,6 @@ struct function_walk {
     struct split_reader reader;
     struct scopes *out;
     struct scope_spans spans;
-    bool as_bfd;
     size_t depth, hidden_from; /* entries at that depth and deeper are passed over; 0: none are */
     uint32_t parents[DEEPEST]; /* the function with code that entries at a depth stand in */
     bool in_function[DEEPEST]; /* whether they stand in one, with code or without */
@@ -140,7 +139,7 @@ static void add_ranges(struct function_walk *w, const struct split_entry *e, uin
         return;
     }
     struct split_ranges ranges;
-    if ((w->as_bfd && e->ranges_is_index) || !ranges_start(&ranges, w->reader.unit, e))
+    if (!ranges_start(&ranges, w->reader.unit, e))
         return;
     for (int i = 0; i < MOST_RANGES && ranges_next(&ranges, &low, &high); i++)
         scope_spans_add(&w->spans, first, low, high, number);
@@ -228,10 +227,10 @@ static void walk_entries(struct function_walk *w, struct cursor *c)
 }
 
 /* The first entry is the unit itself, which says its language. */
-void split_scopes_init(struct scopes *s, const struct split_unit *u, bool as_bfd)
+void split_scopes_init(struct scopes *s, const struct split_unit *u)
 {
     *s = (struct scopes){0};
-    struct function_walk w = {.out = s, .as_bfd = as_bfd};
+    struct function_walk w = {.out = s};
     split_reader_init(&w.reader, u);
     struct cursor c = split_cursor(u, u->first);
     struct split_entry whole;

@@ -350,13 +350,14 @@ struct scopes *unit_scopes(struct units *u, uint32_t unit)
         u->scopes_held = 0;
     }
     /* Of a unit that was split off, the skeleton is what is left where the other part is not found:
-     * some compilers repeat inlined functions in it. A table without a unit has no functions. */
+     * some compilers repeat inlined functions in it. BFD never looks for that part. A table without
+     * a unit has no functions. */
     struct split_skeleton skeleton;
     struct split_unit split;
     bool as_bfd = u->sections.bfd_version;
-    if (wanted->die.cu && split_skeleton_read(&wanted->die, u, &skeleton) &&
+    if (wanted->die.cu && !as_bfd && split_skeleton_read(&wanted->die, u, &skeleton) &&
         split_find(u->object, &skeleton, &split))
-        split_scopes_init(&wanted->scopes, &split, as_bfd);
+        split_scopes_init(&wanted->scopes, &split);
     else if (wanted->die.cu)
         scopes_init(&wanted->scopes, &wanted->die, as_bfd, u->wanted);
     wanted->has_scopes = true;

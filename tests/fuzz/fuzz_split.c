@@ -21,7 +21,7 @@ static void check_unit(const struct split_unit *u)
     struct scopes s;
     uint64_t id;
     split_unit_id(u, &id);
-    split_scopes_init(&s, u, false);
+    split_scopes_init(&s, u);
     for (uint32_t i = 0; i < s.scopes.len; i++) {
         uint32_t file, line;
         const char *name = scope_name(&s, i);

@@ -47,7 +47,7 @@ static void expect(struct bytes info, const char *expected)
                                  .address_size = 8};
     struct scopes s;
     char told[200] = "";
-    split_scopes_init(&s, &u, false);
+    split_scopes_init(&s, &u);
     for (uint32_t i = 0; i < s.scopes.len; i++) {
         uint32_t parent = s.scopes.at[i].parent;
         size_t len = strlen(told);

@@ -35,7 +35,8 @@ MANY = 10050
 
 # What the quick part asks: of each kind of image, and of debug information, one or two.
 QUICK = {"town", "town-moved", "town-relative", "town-i386", "town-s390x", "onward", "twins", "clones", "mangled",
-         "crowd", "calc", "lines-calc", "lines-town", "lines-town-s390x"}
+         "crowd", "calc", "lines-calc", "lines-calc-O1-gsplit-dwarf", "lines-town",
+         "lines-town-s390x"}
 
 # Programs and profiles for -c with calls in all directions.
 TOLD = {
@@ -84,7 +85,7 @@ EXAMPLE_NAMES = {
 OPTIMISED = [("-O1",), ("-O2",), ("-O2", "-gdwarf-4"), ("-O1", "-gdwarf-2"), ("-O2", "-flto"),
              ("-O1", "-gz"), ("-O1", "-ffunction-sections", "-Wl,--gc-sections")]
 NOT_INLINED = [("-O1", "-fno-inline"), ("-O2", "-fno-inline", "-fno-ipa-cp", "-fno-ipa-sra")]
-LINED = {"calc": OPTIMISED, "mandel": OPTIMISED, "shapes": NOT_INLINED[:1], "heat": NOT_INLINED}
+LINED = {"calc": [*OPTIMISED, ("-O1", "-gsplit-dwarf")], "mandel": OPTIMISED, "shapes": NOT_INLINED[:1], "heat": NOT_INLINED}
 LESS_WORK = {"calc": ["10000"], "mandel": ["45"], "shapes": ["200000"]}  # 0.15 s, some 15 samples
 LINED_TOWNS = {"town", "town-nodebug", "town-O2", "town-i386", "town-aarch64", "town-s390x"}
 ALL_LINES = {"calc", "town", "heat", "shapes", "mandel-O1", "calc-O2", "town-nodebug"}
