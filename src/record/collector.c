@@ -17,7 +17,6 @@
 #include "record/collector_private.h"
 #include "record/proc_threads.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,14 +150,14 @@ uint32_t collector_process(struct collector *c, pid_t pid, uint64_t at_ns)
 bool collector_has_process(const struct collector *c, pid_t pid)
 {
     const uint32_t *found = map_find(&c->process_of, pid, 0);
-    return found && !c->processes.at[*found].end_ns;
+    return found && collector_goes_on(c, *found);
 }
 
 size_t collector_running(const struct collector *c)
 {
     size_t running = 0;
     for (size_t i = 0; i < c->processes.len; i++)
-        running += !c->processes.at[i].end_ns;
+        running += collector_goes_on(c, i);
     return running;
 }
 
@@ -199,6 +198,17 @@ static void collector_process_used(struct recording_process *p,
     p->has_cpu = true;
 }
 
+/* One thread is left: that which executes, with the number of the first one, whatever became of
+ * that. */
+static void collector_revive(struct collector *c, uint32_t process, const uint32_t *thread)
+{
+    bool is_known = thread && *thread != RECORDING_NONE;
+    c->processes.at[process].end_ns = 0;
+    c->inner.at[process].living = is_known;
+    if (is_known)
+        c->threads.at[*thread].end_ns = 0;
+}
+
 /* The entry of the next program of a process, whose other threads are gone. Where nothing was
  * sampled under the old program, its entry is used again: a shell that only executes something
  * leaves no trace. */
@@ -209,9 +219,11 @@ static uint32_t collector_next_program(struct collector *c, uint32_t old, uint64
     if (!c->inner.at[old].has_samples || c->processes.len >= MOST_PROCESSES) {
         collector_code_free(c, old);
         c->inner.at[old].forked_from = RECORDING_NONE;
+        collector_revive(c, old, thread);
         return old;
     }
     collector_code_ends(c, old);
+    c->inner.at[old].living = 0;
     c->processes.at[old].end_ns = collector_since_start(c, at_ns);
     if (thread)
         *thread = RECORDING_NONE;
@@ -284,6 +296,7 @@ void collector_process_status(struct collector *c, pid_t pid, int status)
         return;
     c->processes.at[*found].status = status;
     c->processes.at[*found].has_ended = true;
+    c->inner.at[*found].living = 0; /* some exits may not have been told */
 }
 
 /* --- threads --------------------------------------------------------------------------------- */
@@ -298,6 +311,7 @@ static uint32_t collector_add_thread(struct collector *c, uint32_t process, pid_
     const char *name = c->processes.at[process].name;
     struct recording_thread *t = &c->threads.at[c->threads.len - 1];
     snprintf(t->name, sizeof t->name, "%s", name);
+    c->inner.at[process].living++;
     return (uint32_t)c->threads.len - 1;
 }
 
@@ -329,23 +343,30 @@ void collector_name(struct collector *c, pid_t pid, pid_t tid, const char *name,
         snprintf(t->name, sizeof t->name, "%s", name);
 }
 
-/* Of a thread. Where the first one ends, the process is taken to have ended, and where others
- * outlive it, with the last of these. */
+/* Of a thread. A process ends with its last one, when its first one has ended as well: all others
+ * may be threads that were not told. */
 void collector_exit(struct collector *c, pid_t pid, pid_t tid, uint64_t at_ns)
 {
-    const uint32_t *thread = map_find(&c->thread_of, tid, 0);
-    if (thread && *thread != RECORDING_NONE)
-        c->threads.at[*thread].end_ns = collector_since_start(c, at_ns);
+    uint64_t end_ns = collector_since_start(c, at_ns);
+    end_ns = end_ns ? end_ns : 1; /* before recording started */
     const uint32_t *process = map_find(&c->process_of, pid, 0);
+    const uint32_t *thread = map_find(&c->thread_of, tid, 0);
+    if (thread && *thread != RECORDING_NONE) {
+        struct recording_thread *t = &c->threads.at[*thread];
+        struct collected_process *of = &c->inner.at[t->process];
+        of->living -= !t->end_ns && of->living;
+        t->end_ns = end_ns;
+    }
     if (!process)
         return;
     struct recording_process *p = &c->processes.at[*process];
-    if (pid == tid)
-        collector_code_ends(c, *process);
-    else if (p->end_ns) /* threads may outlive the first one */
+    if (pid != tid && !p->end_ns)
+        return;
+    if (p->end_ns) /* threads have outlived the first one */
         collector_code_goes_on(c, *process);
-    if (pid == tid || p->end_ns)
-        p->end_ns = collector_since_start(c, at_ns);
+    p->end_ns = end_ns;
+    if (!c->inner.at[*process].living)
+        collector_code_ends(c, *process);
 }
 
 /* A thread that was not told before is left out: it has no samples either. */
@@ -491,18 +512,8 @@ bool collector_read_maps(struct collector *c, pid_t pid, uint64_t at_ns)
     uint32_t process = collector_process(c, pid, at_ns), number = c->processes.at[process].pid;
     struct mappings *old = c->inner.at[process].mappings;
     c->inner.at[process].mappings = mappings_new();
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", number);
-    bool found = collector_read_maps_at(c, process, old, path);
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", number);
-    DIR *threads = found ? NULL : opendir(path); /* the first thread may have ended: ask others */
-    for (struct dirent *entry; threads && !found && (entry = readdir(threads));) {
-        unsigned long tid = strtoul(entry->d_name, NULL, 10);
-        snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%lu/maps", number, tid);
-        found = tid && tid != number && collector_read_maps_at(c, process, old, path);
-    }
-    if (threads)
-        closedir(threads);
-    if (!found) { /* a process that is ending has none */
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)proc_living((pid_t)number));
+    if (!collector_read_maps_at(c, process, old, path)) { /* a process that is ending has none */
         mappings_release(c->inner.at[process].mappings);
         c->inner.at[process].mappings = old;
         return false;

@@ -17,6 +17,7 @@
 #include "record/collector_private.h"
 
 #include "record/jit_names.h"
+#include "record/proc_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,8 +78,9 @@ static bool code_differs(const char *left, const char *right)
 static void code_open_root(struct collector *c, struct collected_code *code)
 {
     char root[64], space[64];
-    snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", code->pid);
-    snprintf(space, sizeof space, "/proc/%" PRIu32 "/ns/mnt", code->pid);
+    pid_t living = proc_living((pid_t)code->pid);
+    snprintf(root, sizeof root, "/proc/%d/root", (int)living);
+    snprintf(space, sizeof space, "/proc/%d/ns/mnt", (int)living);
     code->is_elsewhere = code_differs(root, "/") || code_differs(space, "/proc/self/ns/mnt");
     if (!code->is_elsewhere || c->open_files >= MOST_OPEN)
         return;
@@ -347,7 +349,7 @@ void collector_code_finish(struct collector *c, struct recording *out)
         struct collected_code *code = c->inner.at[i].code;
         if (!code)
             continue;
-        if (!c->processes.at[i].end_ns || code->named < code->addresses.len)
+        if (collector_goes_on(c, i) || code->named < code->addresses.len)
             code_name(c, i);
         for (size_t k = 0; k < code->symbols.len; k++) {
             struct recording_symbol s = code->symbols.at[k];

@@ -418,6 +418,8 @@ void collector_finish(struct collector *c, uint64_t end_ns, struct recording *ou
         struct recording_process p = c->processes.at[i];
         p.name = finish_text(out, p.name);
         p.command = p.command ? finish_text(out, p.command) : NULL;
+        if (collector_goes_on(c, i))
+            p.end_ns = 0;
         vec_push(&out->processes, p);
     }
     finish_ranks(c, out);

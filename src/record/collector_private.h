@@ -47,6 +47,7 @@ struct collected_process {
     uint32_t generated;          /* its object for code in no file, or RECORDING_NONE */
     uint32_t forked_from;        /* process whose code it has inherited, or RECORDING_NONE */
     uint32_t other_threads; /* the thread that stands for all further ones, or RECORDING_NONE */
+    uint32_t living;        /* threads that have not ended, as far as was told */
     uint64_t maps_read_ns;  /* when its maps were last read because an address was in none */
     uint64_t not_before_ns; /* samples from before are forgotten */
     uint64_t user_before_ns, system_before_ns; /* of the programs that it executed before */
@@ -140,6 +141,13 @@ void collector_times_finish(struct collector *c, struct recording *out);
 static inline uint64_t collector_since_start(const struct collector *c, uint64_t at_ns)
 {
     return at_ns > c->options.start_ns ? at_ns - c->options.start_ns : 0;
+}
+
+/* Whether a process has not ended: threads may outlive the first one, whose end its time of end is
+ * until then. */
+static inline bool collector_goes_on(const struct collector *c, size_t process)
+{
+    return !c->processes.at[process].end_ns || c->inner.at[process].living;
 }
 
 /* The process that runs under the pid, and the thread, made if they are new. Both may move the

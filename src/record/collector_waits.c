@@ -51,7 +51,8 @@ static bool waits_find_mapping(const struct collector *c, uint32_t process, uint
     uint64_t file_end = 0, offset = 0;
     bool found = false;
     *out = (struct waits_mapping){.code.image = RECORDING_NONE};
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", c->processes.at[process].pid);
+    snprintf(path, sizeof path, "/proc/%d/maps",
+             (int)proc_living((pid_t)c->processes.at[process].pid));
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file)) {
         struct proc_mapping m;
@@ -290,7 +291,7 @@ size_t collector_living(const struct collector *c, pid_t *pids, size_t most)
 {
     size_t len = 0;
     for (size_t i = c->processes.len; i-- > 0 && len < most;)
-        if (!c->processes.at[i].end_ns)
+        if (collector_goes_on(c, i))
             pids[len++] = (pid_t)c->processes.at[i].pid;
     return len;
 }

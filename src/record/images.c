@@ -20,6 +20,7 @@
  *     put z             e======== z ========f
  *     after     a-- x --e======== z ========f-- y --d      what z covers is gone */
 #include "record/images.h"
+#include "record/proc_threads.h"
 
 #include "base/build_id.h"
 #include "base/map.h"
@@ -227,9 +228,10 @@ enum { MAPPED_PLACES = 2 };
 static void images_mapped_places(pid_t pid, uint64_t start, uint64_t end,
                                  char places[MAPPED_PLACES][64])
 {
-    snprintf(places[0], sizeof places[0], "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+    pid_t living = proc_living(pid);
+    snprintf(places[0], sizeof places[0], "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)living,
              start, end);
-    snprintf(places[1], sizeof places[1], "/proc/%d/exe", (int)pid);
+    snprintf(places[1], sizeof places[1], "/proc/%d/exe", (int)living);
 }
 
 /* Never waits: what is there may be a pipe. */
@@ -274,7 +276,8 @@ static struct object *images_find_file(struct images *s, struct image *image)
     }
     char mapped[MAPPED_PLACES][64];
     images_mapped_places(image->pid, image->start, image->end, mapped);
-    const char *const places[] = {arena_printf(&s->arena, "/proc/%d/root%s", (int)image->pid, path),
+    pid_t living = proc_living(image->pid);
+    const char *const places[] = {arena_printf(&s->arena, "/proc/%d/root%s", (int)living, path),
                                   mapped[0], mapped[1]};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if ((o = images_open_at(s, image, places[i]))) {

@@ -188,7 +188,7 @@ static uint64_t labels_find_header(pid_t pid)
     char path[32], line[LINE_ROOM];
     uint64_t found = 0;
     struct labels_header h;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)proc_living(pid));
     FILE *file = fopen(path, "re");
     while (file && !found && fgets(line, sizeof line, file)) {
         struct proc_mapping m;
@@ -416,7 +416,7 @@ void labels_exit(struct labels *l, pid_t pid, pid_t tid)
     const uint32_t *at;
     if (!l)
         return;
-    if (pid == tid)
+    if (!collector_has_process(l->collector, pid))
         labels_exec(l, pid);
     pthread_mutex_lock(&l->lock);
     if ((at = map_find(&l->thread_of, (uint64_t)tid, 0)))

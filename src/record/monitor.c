@@ -349,7 +349,7 @@ static bool monitor_start_program(struct monitor *m, struct err *e)
 static bool monitor_may_attach(int32_t pid, struct err *e)
 {
     char path[32], target[1];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/exe", pid);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)proc_living(pid));
     return readlink(path, target, sizeof target) >= 0 || (errno != EACCES && errno != EPERM) ||
            err_set(e,
                    "process %" PRId32
@@ -364,7 +364,7 @@ static bool monitor_attach(struct monitor *m, struct err *e)
     if (!monitor_may_attach(m->options->pid, e))
         return false;
     /* What it is called: its file may have several names, as redis-server's has. */
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/cmdline", m->options->pid);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)proc_living(m->options->pid));
     if (!file_read(path, &m->command, NULL))
         m->command.len = 0;
     bool is_perf = monitor_open_perf(m, e);

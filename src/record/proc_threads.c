@@ -138,6 +138,15 @@ uint64_t proc_thread_call(struct proc_thread *t, pid_t pid, pid_t tid, bool keep
     return len && text[0] >= '0' && text[0] <= '9' ? hash_bytes(text, len) | 1 : 0;
 }
 
+/* A first thread that has ended stays until the others have, with a number and a name alone. */
+static bool proc_has_ended(pid_t pid)
+{
+    char text[STATUS_BYTES];
+    const char *name_end =
+        proc_read(pid, pid, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+    return name_end && (!strncmp(name_end, ") Z", 3) || !strncmp(name_end, ") X", 3));
+}
+
 bool proc_list_threads(pid_t pid, struct proc_tids *out)
 {
     char path[PATH_BYTES];
@@ -146,11 +155,33 @@ bool proc_list_threads(pid_t pid, struct proc_tids *out)
     DIR *folder = opendir(path);
     if (!folder)
         return false;
+    bool has_ended = proc_has_ended(pid);
     for (struct dirent *d; (d = readdir(folder));)
-        if (d->d_name[0] != '.')
+        if (d->d_name[0] != '.' && (strtol(d->d_name, NULL, 10) != pid || !has_ended))
             vec_push(&out->at, (pid_t)strtol(d->d_name, NULL, 10));
     closedir(folder);
     return out->at.len != 0;
+}
+
+/* Whether there is an address space: the link to the program goes with it. */
+static bool proc_has_space(pid_t tid)
+{
+    char path[PATH_BYTES], target;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)tid);
+    return readlink(path, &target, 1) >= 0 || errno != ENOENT;
+}
+
+pid_t proc_living(pid_t pid)
+{
+    struct proc_tids tids = {0};
+    pid_t found = pid;
+    if (proc_has_space(pid) || !proc_list_threads(pid, &tids))
+        return pid;
+    for (size_t i = 0; i < tids.at.len && found == pid; i++)
+        if (proc_has_space(tids.at.at[i]))
+            found = tids.at.at[i];
+    vec_free(&tids.at);
+    return found;
 }
 
 bool proc_transferred(pid_t pid, pid_t tid, struct recording_transferred *out)
@@ -338,6 +369,9 @@ size_t proc_read_memory(pid_t pid, uint64_t from, void *to, size_t len)
 {
     struct iovec ours = {to, len}, theirs = {(void *)(uintptr_t)from, len}; // NOLINT
     ssize_t n = process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
+    pid_t living = n < 0 && errno == ESRCH ? proc_living(pid) : pid;
+    if (living != pid)
+        n = process_vm_readv(living, &ours, 1, &theirs, 1, 0);
     return n > 0 ? (size_t)n : 0;
 }
 

@@ -63,8 +63,13 @@ struct proc_tids {
     VEC(pid_t) at;
 };
 
-/* The threads of a process; false: there is no such process. The list is emptied first. */
+/* The threads of a process, without a first one that has ended; false: there is no such process.
+ * The list is emptied first. */
 bool proc_list_threads(pid_t pid, struct proc_tids *out);
+
+/* The thread through which memory, mappings, files and arguments of a process are reached: the
+ * first one, and if that has ended (main() may leave by pthread_exit), any other. */
+pid_t proc_living(pid_t pid);
 
 /* Whether `tid` is a thread of `pid`. */
 bool proc_has_thread(pid_t pid, pid_t tid);
@@ -107,7 +112,8 @@ bool proc_parse_mapping(char *line, struct proc_mapping *out);
  * how much there is. */
 size_t proc_read_stack(pid_t tid, uint64_t sp, uint8_t *to, size_t room);
 
-/* Copies memory of a process, or a thread of it; returns how much could be read of `len` bytes. */
+/* Copies memory of a process, or a thread of it; returns how much could be read of `len` bytes. A
+ * process is read through any thread that lives. */
 size_t proc_read_memory(pid_t pid, uint64_t from, void *to, size_t len);
 
 /* Asks the scheduler, from Linux 6.12 on, for short turns of the calling thread, which begin the

@@ -3,6 +3,7 @@
  * What the variables mean is profile/model/launchers.c's business. An environment is read to its
  * end, or as far as one may reasonably go. */
 #include "record/ranks.h"
+#include "record/proc_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +48,7 @@ bool rank_of_own(struct rank_told *out)
 bool rank_of_process(pid_t pid, struct rank_told *out, bool *is_read)
 {
     char path[40];
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/environ", (int32_t)pid);
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)proc_living(pid));
     return rank_of_file(path, out, is_read);
 }
 

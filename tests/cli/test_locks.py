@@ -97,6 +97,13 @@ class Truth(Case):
         figure(self).assertLess(0.03, sum(h["seconds"] for h in runs), row)  # 0.25, or more if a CPU is waited for
         self.assertTrue(any("hold_busy" in h["stack"] for h in runs), row)
 
+    def test_the_first_thread_has_ended(self):
+        for method in "perf", "ptrace":
+            row = self.rows("share", "gone", options=["--method", method])["g_cache_lock"]
+            self.assertEqual(row["kind"], "mutex")
+            self.assertIn("cache_get", row["waiters"][0]["stack"])
+            figure(self).assertTrue(0.2 < self.held(row, "hold_asleep") < 1.5, row)
+
     def test_ptrace_sees_holders_too(self):
         row = self.rows("share", options=["--method", "ptrace"])["g_cache_lock"]
         figure(self).assertTrue(0.2 < self.held(row, "hold_asleep") < 1.5, row)

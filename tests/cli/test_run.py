@@ -497,6 +497,46 @@ class Running(Case):
         self.assertIsNone(process.poll())
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
 
+    @decided
+    def test_the_first_thread_has_ended(self):
+        """Before the recording, or in it: a process lives as long as any of its threads."""
+        self.build("gone.c", "-O1", "-g", "-pthread", text='''#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) static void burn(double seconds)
+{
+    for (struct timespec t = {0}; t.tv_sec + t.tv_nsec / 1e9 < seconds;) {
+        for (volatile int i = 0; i < 100000; i++)
+            ;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    }
+}
+static void *work(void *seconds)
+{
+    burn(atof(seconds));
+    exit(7);
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    (void)argc;
+    pthread_create(&thread, NULL, work, argv[1]);
+    usleep((unsigned)(atof(argv[2]) * 1e6));
+    pthread_exit(NULL);
+}
+''')
+        for method, first in ("perf", "0"), ("perf", "0.5"), ("ptrace", "0"), ("ptrace", "0.5"):
+            process = subprocess.Popen([self.built / "gone", "1", first])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_for(lambda: is_running(process.pid, "gone") and cpu_seconds(process.pid) > 0.1, "the program")
+            name = f"r.{method}.{first}"
+            self.run_it("--no-report", "-o", name, "--method", method, "--pid", str(process.pid))
+            rows, _ = self.flat(self.dir / name)
+            self.assertEqual(process.wait(), 7)
+            figure(self).assertTrue(rows["burn"]["self_share"] > 0.5 and rows["burn"]["self_time"] > 0.5, name)
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setcap") and shutil.which("setpriv"),
                          "needs root, setcap and setpriv")
     def test_right_to_sample_is_no_right_to_attach(self):

@@ -274,8 +274,10 @@ static void test_processes_and_threads(void **state)
     assert_int_equal(collector_running(c), 4);
     assert_true(collector_has_process(c, PARENT));
     collector_exit(c, PARENT, PARENT, AT(8)); /* a thread outlives it */
-    assert_false(collector_has_process(c, PARENT));
+    assert_true(collector_has_process(c, PARENT));
+    assert_int_equal(collector_running(c), 4);
     collector_exit(c, PARENT, 101, AT(9));
+    assert_false(collector_has_process(c, PARENT));
     collector_exit(c, OTHER, 301, AT(9)); /* not the first thread: the process goes on */
     collector_exit(c, 555, 555, AT(9));
     assert_int_equal(collector_running(c), 3);

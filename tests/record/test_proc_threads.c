@@ -3,6 +3,7 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -176,12 +177,57 @@ static void test_stack(void **state)
     assert_int_equal(proc_read_stack(NOBODY, (uintptr_t)here, room, 100), 0);
 }
 
+static int kept_open[2];
+static char known[] = "known";
+
+static void *outlive(void *unused)
+{
+    char byte;
+    (void)unused;
+    _exit(read(kept_open[0], &byte, 1) != 0);
+}
+
+/* main() of a child has left by pthread_exit(): what there is to read is read through the other
+ * thread. */
+static void test_a_first_thread_that_ended(void **state)
+{
+    struct proc_tids tids = {0};
+    char text[sizeof known] = "";
+    int status;
+    (void)state;
+    assert_int_equal(proc_living(getpid()), getpid());
+    assert_int_equal(proc_living(NOBODY), NOBODY);
+    if (pipe(kept_open))
+        abort();
+    pid_t child = fork();
+    if (!child) {
+        pthread_t other;
+        close(kept_open[1]);
+        pthread_create(&other, NULL, outlive, NULL);
+        pthread_exit(NULL);
+    }
+    close(kept_open[0]);
+    while (proc_living(child) == child)
+        usleep(1000);
+    assert_true(proc_list_threads(child, &tids));
+    assert_true(tids.at.len == 1 && tids.at.at[0] == proc_living(child));
+    assert_int_equal(proc_read_memory(child, (uintptr_t)known, text, sizeof text), sizeof text);
+    assert_string_equal(text, "known");
+    close(kept_open[1]);
+    assert_true(waitpid(child, &status, 0) == child && status == 0);
+    vec_free(&tids.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_a_child),       cmocka_unit_test(test_times),
-        cmocka_unit_test(test_lines_of_maps), cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_a_child),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_lines_of_maps),
+        cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_a_first_thread_that_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,6 +299,8 @@ static void perf_introduce(struct perf_source *s, const struct proc_tids *thread
         proc_thread_name(pid, threads->at.at[i], name);
         collector_name(s->collector, pid, threads->at.at[i], name, now_ns);
     }
+    if (proc_living(pid) != pid)
+        collector_exit(s->collector, pid, pid, now_ns);
 }
 
 /* On the launcher, before the program is there; or on all threads that are. */

@@ -196,10 +196,10 @@ static void perf_exited(struct perf_source *s, const struct perf_record *r)
     redrawn_clocks_end(s, r->tid);
     if (s->places)
         ptrace_places_end(s->places, (pid_t)r->tid);
-    labels_exit(s->labels, (pid_t)r->pid, (pid_t)r->tid);
     if (s->waits)
         waits_exit(s->waits, (pid_t)r->pid, (pid_t)r->tid, r->time);
     collector_exit(s->collector, (pid_t)r->pid, (pid_t)r->tid, r->time);
+    labels_exit(s->labels, (pid_t)r->pid, (pid_t)r->tid);
 }
 
 /* A thread or a process. From the first one on, being late costs accuracy: the scheduler is asked
@@ -420,7 +420,7 @@ static void perf_tell_attached(struct perf_source *s)
     if (proc_list_threads(pid, &tids) && s->result->cpu_ns > told)
         for (size_t i = 0; i < tids.at.len; i++)
             collector_thread_cpu(s->collector, pid, tids.at.at[i],
-                                 tids.at.at[i] == pid ? s->result->cpu_ns - told : 0);
+                                 i ? 0 : s->result->cpu_ns - told);
     vec_free(&tids.at);
 }
 

@@ -120,7 +120,7 @@ enum ptrace_conflict ptrace_conflict_of(struct traced_files *known, pid_t pid)
 {
     char path[PATH_BYTES];
     struct stat file;
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)proc_living(pid));
     if (stat(path, &file))
         return TRACED_WELL;
     uint64_t changed = (uint64_t)file.st_ctim.tv_sec * 1000000000 + (uint64_t)file.st_ctim.tv_nsec;

@@ -193,7 +193,7 @@ static bool form_applies(const struct call_form *form, const struct ptrace_call 
     uint64_t flags = form->flags < 0 ? 0 : call->arguments[form->flags];
     char path[64];
     struct stat file = {0};
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)proc_living(pid), fd);
     mode_t kind = fd < 0 || stat(path, &file) ? 0 : file.st_mode & S_IFMT;
     switch ((enum form_when)form->when) {
     case WHEN_ALWAYS: return true;

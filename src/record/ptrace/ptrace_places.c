@@ -291,7 +291,7 @@ static void places_decide(struct ptrace_places *p, pid_t pid, pid_t before)
 void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t parent)
 {
     struct ptrace_threads *threads = &p->looker.threads;
-    if (pid == tid)
+    if (pid == tid || !map_find(&p->left_alone, (uint64_t)pid, 0)) /* the first may have ended */
         places_decide(p, pid, parent);
     if (places_is_left_alone(p, pid))
         return;
@@ -299,7 +299,7 @@ void ptrace_places_begin(struct ptrace_places *p, pid_t pid, pid_t tid, pid_t pa
     struct ptrace_thread *t = ptrace_threads_find(threads, tid);
     if (t) /* the number has come again */
         ptrace_threads_remove(threads, t);
-    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_find(threads, pid);
+    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_of(threads, pid);
     t = ptrace_threads_add(threads, tid, first ? first->process : NULL);
     t->process->pid = pid;
     t->process->has_executed = true;

@@ -177,6 +177,9 @@ void ptrace_threads_deinit(struct ptrace_threads *t);
 /* NULL: not known. Pointers are valid until the next ptrace_threads_add() or _remove(). */
 struct ptrace_thread *ptrace_threads_find(const struct ptrace_threads *t, pid_t tid);
 
+/* The first thread of a process, or any other that is traced. */
+struct ptrace_thread *ptrace_threads_of(const struct ptrace_threads *t, pid_t pid);
+
 /* A thread of `process`, or with NULL the first one of a new process. It must not be known. */
 struct ptrace_thread *ptrace_threads_add(struct ptrace_threads *t, pid_t tid,
                                          struct ptrace_process *process);

@@ -39,7 +39,7 @@ enum { ATTACH_ROUNDS = 100, REST_ROUNDS = 100, REST_NAP_NS = 1000 * 1000 };
 static struct ptrace_thread *stops_follow(struct ptrace_source *s, pid_t tid, pid_t pid,
                                           pid_t parent)
 {
-    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_find(&s->threads, pid);
+    struct ptrace_thread *first = tid == pid ? NULL : ptrace_threads_of(&s->threads, pid);
     struct ptrace_thread *above = ptrace_threads_find(&s->threads, parent);
     bool is_watched = above && above->process->is_watched;
     bool is_forked = !above || above->process->has_executed;
@@ -416,7 +416,7 @@ static bool source_attach(struct ptrace_source *s, pid_t pid, struct err *e)
                 if (proc_thread_times(&t->files, pid, tid, false, &times)) /* not recorded */
                     t->base_ns = t->placed_ns = t->seen_ns = times.cpu_ns;
                 is_fresh = true;
-            } else if (!s->threads.at.len && tid == pid) {
+            } else if (!s->threads.at.len && (tid == pid || i + 1 == tids.at.len)) {
                 ok = source_refused(pid, errno, e);
             }
         }
@@ -448,7 +448,7 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
     ptrace_plan_next(s);
     s->labels = labels_new(c, o->arch);
     bool ok = source_attach(s, o->program, e);
-    struct ptrace_thread *t = ok ? ptrace_threads_find(&s->threads, o->program) : NULL;
+    struct ptrace_thread *t = ok ? ptrace_threads_of(&s->threads, o->program) : NULL;
     if (!t) {
         if (ok)
             source_refused(o->program, ESRCH, e);
@@ -460,6 +460,8 @@ bool ptrace_source_new(struct source **out, struct collector *c, const struct so
         proc_thread_name(o->program, o->program, t->process->name);
         collector_name(c, o->program, o->program, t->process->name, clock_now());
         ptrace_refresh_maps(s, t->process);
+        if (proc_living(o->program) != o->program)
+            collector_exit(c, o->program, o->program, clock_now());
     }
     const char *name = o->wants_waits ? "wall" : "cpu";
     s->event = collector_add_event(c, name, RECORDING_UNIT_NS, s->period_ns, false);

@@ -51,6 +51,15 @@ struct ptrace_thread *ptrace_threads_find(const struct ptrace_threads *t, pid_t 
     return &t->at.at[*index];
 }
 
+struct ptrace_thread *ptrace_threads_of(const struct ptrace_threads *t, pid_t pid)
+{
+    struct ptrace_thread *found = ptrace_threads_find(t, pid);
+    for (size_t i = 0; i < t->at.len && !found; i++)
+        if (t->at.at[i].process->pid == pid)
+            found = &t->at.at[i];
+    return found;
+}
+
 static void threads_index(struct ptrace_threads *t, size_t index)
 {
     map_set(&t->by_tid, t->at.at[index].tid, 0, index);
@@ -123,7 +132,7 @@ static uint64_t maps_print(pid_t pid)
     char text[16384];
     size_t len = 0;
     uint64_t print = 0;
-    snprintf(text, sizeof text, "/proc/%d/maps", (int)pid);
+    snprintf(text, sizeof text, "/proc/%d/maps", (int)proc_living(pid));
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;

@@ -167,7 +167,7 @@ struct collector_place waits_look_place(struct waits *w, pid_t pid, pid_t tid,
     unsigned sp = w->options.arch ? w->options.arch->sp : 0;
     struct unwind_registers few = {.pc = look->pc, .known = UINT32_C(1) << sp};
     few.at[sp] = look->sp;
-    size_t len = proc_read_stack(pid, look->sp, w->stack, WAITS_STACK_BYTES);
+    size_t len = proc_read_stack(tid, look->sp, w->stack, WAITS_STACK_BYTES);
     struct collector_sample s = {.pid = pid,
                                  .tid = tid,
                                  .at_ns = at_ns,

@@ -36,7 +36,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,8 +105,7 @@ static enum call_class call_class_of(const char *name)
 /* All of it or nothing. */
 static bool resource_read(pid_t pid, uint64_t address, void *into, size_t len)
 {
-    struct iovec ours = {into, len}, theirs = {(void *)(uintptr_t)address, len}; // NOLINT
-    return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
+    return proc_read_memory(pid, address, into, len) == len;
 }
 
 /* --- futexes --------------------------------------------------------------------------------- */
@@ -245,7 +243,7 @@ static uint64_t resource_inode(const char *name, const char *kind)
 static bool resource_link(pid_t pid, int fd, char *name)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)proc_living(pid), fd);
     ssize_t len = readlink(path, name, WAITS_NAME_BYTES - 1);
     name[len > 0 ? len : 0] = '\0';
     return len > 0;
@@ -256,7 +254,7 @@ static int resource_mode(pid_t pid, int fd)
 {
     char path[64], line[64];
     unsigned flags = 0;
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pid, fd);
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)proc_living(pid), fd);
     FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file) && sscanf(line, "flags: %o", &flags) != 1)
         ;
@@ -275,7 +273,7 @@ static void resource_find_peer(const struct waits *w, struct waits_resource *out
     size_t len = collector_living(w->collector, pids, MOST_PROCESSES);
     for (size_t i = 0; i < len && !out->holder; i++) {
         char path[64], name[WAITS_NAME_BYTES];
-        snprintf(path, sizeof path, "/proc/%d/fd", (int)pids[i]);
+        snprintf(path, sizeof path, "/proc/%d/fd", (int)proc_living(pids[i]));
         DIR *folder = pids[i] == own ? NULL : opendir(path);
         for (struct dirent *entry; folder && !out->holder && (entry = readdir(folder));) {
             int fd = atoi(entry->d_name); // NOLINT: 0 for . and .. does no harm
@@ -295,7 +293,7 @@ bool waits_resource_of_descriptor(pid_t pid, int fd, struct waits_resource *out)
     struct stat st;
     if (!resource_link(pid, fd, out->name))
         return false;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)proc_living(pid), fd);
     mode_t type = stat(path, &st) ? 0 : st.st_mode & S_IFMT;
     out->is_stored = type == S_IFREG || type == S_IFBLK;
     out->kind = RECORDING_RESOURCE_FILE;
@@ -335,7 +333,7 @@ static bool file_lock_wanted(struct file_lock *out, pid_t pid, const struct wait
     char path[64], line[64];
     struct stat st;
     struct flock asked;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, (int)look->arguments[0]);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)proc_living(pid), (int)look->arguments[0]);
     if (stat(path, &st))
         return false;
     *out = (struct file_lock){.is_whole = is_flock,
@@ -348,7 +346,8 @@ static bool file_lock_wanted(struct file_lock *out, pid_t pid, const struct wait
     if (!resource_read(pid, look->arguments[2], &asked, sizeof asked))
         return false;
     uint64_t from = 0;
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pid, (int)look->arguments[0]);
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)proc_living(pid),
+             (int)look->arguments[0]);
     FILE *file = asked.l_whence == SEEK_CUR ? fopen(path, "re") : NULL;
     while (file && fgets(line, sizeof line, file) && sscanf(line, "pos: %" SCNu64, &from) != 1)
         ;

@@ -1,7 +1,8 @@
 /* Waits whose holders do known things: asleep three quarters of the time and busy for the rest, a
  * chain of three threads, locks that lend priority, locks for readers and writers, and what nobody
- * holds. `locks WHAT`; shares are of the time in which the lock is held. Modes in which one thread
- * at a time is in hold_asleep() or hold_busy() print how long others waited meanwhile. */
+ * holds. `locks WHAT`; with `gone` behind it, the first thread ends before that. Shares are of the
+ * time in which the lock is held. Modes in which one thread at a time is in hold_asleep() or
+ * hold_busy() print how long others waited meanwhile. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -464,7 +465,7 @@ __attribute__((noinline)) static void take_naps(void)
         usleep(400);
 }
 
-int main(int argc, char **argv)
+static int wait_as(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     pthread_mutexattr_t pi, robust;
@@ -528,4 +529,18 @@ int main(int argc, char **argv)
         return 1;
     }
     return 0;
+}
+
+static void *without_first(void *arguments)
+{
+    exit(wait_as(2, arguments));
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    if (argc < 3 || strcmp(argv[2], "gone") != 0)
+        return wait_as(argc, argv);
+    pthread_create(&thread, NULL, without_first, argv);
+    pthread_exit(NULL);
 }
