@@ -167,19 +167,43 @@ static void lcov_branches(struct out *out, const struct tracing *t, const struct
     }
 }
 
+/* Terms of all decisions of a line, if two have equally many. lcov knows a decision by its line and
+ * its number of terms: such a line has one decision of all terms. 0: each stands by itself. */
+static uint32_t lcov_united_terms(const struct result_condition *c, uint32_t len)
+{
+    enum { MOST = 64 }; /* that readers take */
+    uint64_t met = 0;
+    uint32_t terms = 0;
+    bool has_equals = false;
+    for (uint32_t k = 0; k < len; k++) {
+        uint64_t size = c[k].terms ? 1ull << ((c[k].terms - 1) & (MOST - 1)) : 0;
+        has_equals |= met & size;
+        met |= size;
+        terms += c[k].terms;
+        if (terms > MOST)
+            return 0;
+    }
+    return has_equals ? terms : 0;
+}
+
 /* Two records a term, for true and for false. */
 static void lcov_conditions(struct out *out, const struct coverage_result *r,
                             const struct result_line *lines, const struct part *p)
 {
     for (uint32_t i = p->first; i < p->end; i++) {
         const struct result_line *l = &lines[i];
-        for (uint32_t k = 0; k < l->conditions && l->state != RESULT_UNKNOWN; k++) {
-            const struct result_condition *c = &r->conditions.at[l->first_condition + k];
+        if (!l->conditions || l->state == RESULT_UNKNOWN)
+            continue;
+        const struct result_condition *at = &r->conditions.at[l->first_condition];
+        uint32_t united = lcov_united_terms(at, l->conditions), first = 0;
+        for (uint32_t k = 0; k < l->conditions; k++) {
+            const struct result_condition *c = &at[k];
             for (uint32_t t = 0; t < c->terms; t++)
                 for (int sense = 1; sense >= 0; sense--)
                     out_printf(out, "MCDC:%" PRIu32 ",%" PRIu32 ",%c,%d,%" PRIu32 ",%" PRIu32 "\n",
-                               l->line, c->terms, sense ? 't' : 'f',
-                               (int)((sense ? c->on : c->off) >> t & 1), t, t);
+                               l->line, united ? united : c->terms, sense ? 't' : 'f',
+                               (int)((sense ? c->on : c->off) >> t & 1), first + t, first + t);
+            first += united ? c->terms : 0;
         }
     }
 }

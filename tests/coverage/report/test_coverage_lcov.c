@@ -88,6 +88,46 @@ static void test_records(void **state)
     result_free(&r);
 }
 
+/* Decisions of as many terms on one line would be one for lcov: they have the records of one with
+ * the terms of all, unless those are more than a reader takes. */
+static void test_equal_decisions(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t terms[3];
+        const char *expected;
+    } CASES[] = {
+        {{1, 2},
+         "MCDC:3,1,t,1,0,0\nMCDC:3,1,f,0,0,0\nMCDC:3,2,t,1,0,0\nMCDC:3,2,f,0,0,0\n"
+         "MCDC:3,2,t,0,1,1\nMCDC:3,2,f,0,1,1\nMCF"},
+        {{1, 1}, "MCDC:3,2,t,1,0,0\nMCDC:3,2,f,0,0,0\nMCDC:3,2,t,1,1,1\nMCDC:3,2,f,0,1,1\nMCF"},
+        {{1, 2, 1},
+         "MCDC:3,4,t,1,0,0\nMCDC:3,4,f,0,0,0\nMCDC:3,4,t,1,1,1\nMCDC:3,4,f,0,1,1\n"
+         "MCDC:3,4,t,0,2,2\nMCDC:3,4,f,0,2,2\nMCDC:3,4,t,1,3,3\nMCDC:3,4,f,0,3,3\nMCF"},
+        {{63, 1}, "MCDC:3,63,f,0,62,62\nMCDC:3,1,t,1,0,0\n"},
+        {{32, 32}, "MCDC:3,64,t,1,0,0\n"},
+        {{64, 1, 1}, "MCDC:3,64,t,1,0,0\n"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct coverage_result r = {0};
+        struct problems problems = {0};
+        uint32_t len = 0, terms = 0;
+        for (; len < 3 && CASES[i].terms[len]; len++) {
+            terms += CASES[i].terms[len];
+            vec_push(&r.conditions,
+                     (struct result_condition){.terms = CASES[i].terms[len], .on = 1});
+        }
+        vec_push(&r.lines, (struct result_line){.line = 3, .state = RESULT_HIT, .conditions = len});
+        vec_push(&r.sources, (struct result_source){.whole = "/a.c",
+                                                    .lines = 1,
+                                                    .sums = {.conditions = {2 * terms, len, 0}}});
+        char *text = written(&r, NULL, true, &problems);
+        assert_non_null(strstr(text, CASES[i].expected));
+        free(text);
+        result_free(&r);
+    }
+}
+
 /* More lines than a piece has: each once, in their order, and one end of the record. */
 static void test_pieces(void **state)
 {
@@ -115,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records),
+        cmocka_unit_test(test_equal_decisions),
         cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
