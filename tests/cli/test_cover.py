@@ -327,6 +327,13 @@ class Programs(Case):
                              "static int one =\n    make(5) > 3\n        ? make(1)\n        : make(2);\n"
                              "int main()\n{\n    return one - 1;\n}\n", driver="g++")
         self.assertEqual([found.get(n) for n in (7, 9, 12, 13)], [(1, []), (0, []), (1, []), None])
+        # gcc puts the comparison on the line of the `?`, which runs, in an initialiser as in a function.
+        choice = "make(5) > 100\n    ? make(6)\n    : make(7);\n"
+        found = self.made_up("twins.cc", "int zero;\nint make(int a)\n{\n    return a + zero;\n}\n"
+                             f"int one = {choice}int main()\n{{\n    int two = {choice}    return one - two;\n}}\n",
+                             driver="g++")
+        self.assertEqual([found[n] for n in (7, 8)], [found[n] for n in (12, 13)])
+        self.assertEqual(found[7], (1, [0, 1]))
         found = self.made_up("loops.f90", "program p\n  integer :: i, s\n  s = 0\n  !$omp parallel do reduction(+:s)\n"
                              "  do i = 1, 10\n    s = s + i\n    if (i > 100) then\n      s = 0\n    end if\n  end do\n"
                              "  if (s /= 55) stop 1\nend program\n", "-fopenmp", "-fprofile-update=atomic", driver="gfortran")
