@@ -85,7 +85,8 @@ EXAMPLE_NAMES = {
 OPTIMISED = [("-O1",), ("-O2",), ("-O2", "-gdwarf-4"), ("-O1", "-gdwarf-2"), ("-O2", "-flto"),
              ("-O1", "-gz"), ("-O1", "-ffunction-sections", "-Wl,--gc-sections")]
 NOT_INLINED = [("-O1", "-fno-inline"), ("-O2", "-fno-inline", "-fno-ipa-cp", "-fno-ipa-sra")]
-LINED = {"calc": [*OPTIMISED, ("-O1", "-gsplit-dwarf")], "mandel": OPTIMISED, "shapes": NOT_INLINED[:1], "heat": NOT_INLINED}
+LINED = {"calc": [*OPTIMISED, ("-O1", "-gsplit-dwarf")], "mandel": OPTIMISED, "shapes": NOT_INLINED[:1],
+         "heat": NOT_INLINED}
 LESS_WORK = {"calc": ["10000"], "mandel": ["45"], "shapes": ["200000"]}  # 0.15 s, some 15 samples
 LINED_TOWNS = {"town", "town-nodebug", "town-O2", "town-i386", "town-aarch64", "town-s390x"}
 ALL_LINES = {"calc", "town", "heat", "shapes", "mandel-O1", "calc-O2", "town-nodebug"}
