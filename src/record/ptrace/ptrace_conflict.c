@@ -3,7 +3,9 @@
  * A thread has one tracer, and some programs notice that they have one. What such a program needs
  * is read out of its file after each exec, never guessed from its name:
  *
- *   rights of its file (setuid, ...)   left alone: the kernel refuses them to what is traced
+ *   rights of its file (setuid, ...)   left alone: the kernel refuses them to what is traced, so
+ *                                      it is executed again, untraced, before it has run
+ *   no permission to read it           left alone: it may have rights, which it has lost by then
  *   a leak checker                     left alone: it traces its own threads when it ends
  *   a call of ptrace()                 recorded until it uses it
  *
@@ -25,9 +27,13 @@
 
 #include "record/ptrace/ptrace_private.h"
 
+#include "arch/arch.h"
 #include "objfile/object.h"
 #include "record/clocks.h"
 
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,12 +42,18 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #define WATCHED                                                                                  \
     "a program with ptrace() in its code was stopped at each system call, to be let go when it " \
     "uses it: its calls took longer"
+
+#define WITHOUT_RIGHTS                                                                           \
+    "a program ran without the rights of its file (setuid, setgid or file capabilities), as it " \
+    "was traced when it was executed, and was left alone; record it as root"
 
 enum {
     PATH_BYTES = 64,
@@ -59,6 +71,9 @@ static const char *const conflict_texts[TRACED_KINDS] = {
     [TRACED_LEAKS] = "a program with a leak checker, which needs ptrace, was left alone; perf "
                      "events would see it",
     [TRACED_RIGHTS] = SOURCE_OTHER_RIGHTS,
+    [TRACED_UNREAD] =
+        "a program that its user may not read was left alone; if its file gives it rights (setuid, "
+        "setgid or file capabilities), it ran without them, as it was traced; record it as root",
 };
 
 /* --- what a file says ------------------------------------------------------------------------ */
@@ -122,7 +137,7 @@ enum ptrace_conflict ptrace_conflict_of(struct traced_files *known, pid_t pid)
     struct stat file;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)proc_living(pid));
     if (stat(path, &file))
-        return TRACED_WELL;
+        return errno == EACCES ? TRACED_UNREAD : TRACED_WELL;
     uint64_t changed = (uint64_t)file.st_ctim.tv_sec * 1000000000 + (uint64_t)file.st_ctim.tv_nsec;
     if (known->by_inode.len > MOST_KNOWN)
         traced_files_deinit(known);
@@ -142,6 +157,93 @@ void traced_files_deinit(struct traced_files *known)
 
 /* --- what is left alone ---------------------------------------------------------------------- */
 
+static bool rights_read(pid_t pid, uint64_t at, void *to, size_t len)
+{
+    struct iovec here = {to, len}, there = {(void *)(uintptr_t)at, len};
+    return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)len;
+}
+
+/* What the kernel has told the program of itself: the address of a kind; 0: nothing. */
+static uint64_t rights_told(const Elf64_auxv_t *told, size_t len, uint64_t kind)
+{
+    for (size_t i = 0; i < len && told[i].a_type != AT_NULL; i++)
+        if (told[i].a_type == kind)
+            return told[i].a_un.a_val;
+    return 0;
+}
+
+/* Whether the name by which the program was executed still leads to its file. */
+static bool rights_name_holds(pid_t pid, uint64_t at)
+{
+    char name[4096], path[4096 + PATH_BYTES];
+    struct stat named, file;
+    size_t len = 0;
+    while (len < sizeof name && rights_read(pid, at + len, name + len, 1) && name[len])
+        len++;
+    if (!len || len == sizeof name || name[len])
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/%s%s", (int)pid, *name == '/' ? "root" : "cwd/", name);
+    if (stat(path, &named))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return !stat(path, &file) && file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
+/* On to the end of the call that a thread is stopped in, which the kernel gives its result first.
+ */
+static bool rights_end_call(pid_t pid)
+{
+    siginfo_t info = {0};
+    int status;
+    return !ptrace(PTRACE_SYSCALL, pid, 0, 0) &&
+           !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL) &&
+           info.si_code == CLD_TRAPPED && waitpid(pid, &status, WNOHANG | __WALL) == pid &&
+           WIFSTOPPED(status) && WSTOPSIG(status) == AT_CALL;
+}
+
+/* A program that has just been executed, without the rights of its file because it is traced, makes
+ * the same call again once it is let go: with its own name, arguments and environment, which are
+ * where the kernel has put them, by an instruction in the kernel's page of every process. False: it
+ * cannot, and runs as it is. */
+static bool rights_execute_again(pid_t pid)
+{
+    const struct arch *arch = arch_own();
+    const struct call_convention *of = arch && arch->calls ? &arch->calls->of[0] : NULL;
+    uint64_t words[128], arguments;
+    struct iovec registers = {words, sizeof words};
+    Elf64_auxv_t told[64];
+    uint8_t page[4096];
+    char path[PATH_BYTES];
+    if (!of || !of->code[0] || of->word != sizeof(long) ||
+        ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &registers) ||
+        registers.iov_len > sizeof words || (arch->mode_word && words[arch->mode_word] != of->mode))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? 0 : read(fd, told, sizeof told);
+    if (fd >= 0)
+        close(fd);
+    size_t told_len = len < 0 ? 0 : (size_t)len / sizeof *told;
+    uint64_t name = rights_told(told, told_len, AT_EXECFN), sp = words[arch->calls->sp];
+    uint64_t code = rights_told(told, told_len, AT_SYSINFO_EHDR);
+    const uint8_t *call = NULL;
+    for (uint64_t at = code; code && !call && rights_read(pid, at, page, sizeof page);) {
+        call = memmem(page, sizeof page, of->code, sizeof of->code);
+        code = call ? at + (uint64_t)(call - page) : code;
+        at += sizeof page;
+    }
+    if (!call || !name || !rights_name_holds(pid, name) ||
+        !rights_read(pid, sp, &arguments, sizeof arguments) || !rights_end_call(pid))
+        return false;
+    words[of->arguments[0]] = name;
+    words[of->arguments[1]] = sp + sizeof(long);
+    words[of->arguments[2]] = sp + (arguments + 2) * sizeof(long);
+    words[arch->calls->result] = SYS_execve;
+    words[arch->syscall_word] = ~UINT64_C(0); /* no call is to be made again by the kernel */
+    words[arch->calls->pc] = code;
+    return !ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &registers);
+}
+
 bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
 {
     pid_t pid = t->process->pid;
@@ -152,10 +254,13 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t)
     }
     if (why == TRACED_WELL || why == TRACED_TRACER)
         return false;
+    const char *text = conflict_texts[why];
+    if (why == TRACED_RIGHTS && !rights_execute_again(pid))
+        text = WITHOUT_RIGHTS;
     uint64_t cpu = proc_process_cpu(pid);
     if (ptrace(PTRACE_DETACH, pid, 0, 0))
         return false;
-    vec_push(&s->left, (struct ptrace_left){pid, conflict_texts[why], cpu, cpu});
+    vec_push(&s->left, (struct ptrace_left){pid, text, cpu, cpu});
     ptrace_threads_remove(&s->threads, t);
     return true;
 }

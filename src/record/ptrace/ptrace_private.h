@@ -36,6 +36,7 @@ enum ptrace_conflict {
     TRACED_TRACER, /* may trace others or itself, which only one can do at a time */
     TRACED_LEAKS,  /* looks for leaks at its end, by tracing itself */
     TRACED_RIGHTS, /* runs with rights of its file, which it does not get while traced */
+    TRACED_UNREAD, /* its user may not read it, so that what it is cannot be known */
     TRACED_KINDS
 };
 
