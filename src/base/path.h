@@ -26,6 +26,10 @@ bool path_ends_in(const char *path, const char *end);
  * not below it. A slash at the end of `folder` is no part of it: "/" has all that is absolute. */
 const char *path_below(const char *path, const char *folder);
 
+/* How many bytes at the end of two paths are equal, by whole names; 0: not even the last name is.
+ */
+size_t path_alike(const char *left, const char *right);
+
 /* The path with `//`, `.` and `..` taken out as far as text alone allows; in `a`. */
 char *path_tidy(const char *path, struct arena *a);
 
@@ -43,5 +47,9 @@ char *path_map_apply(const struct path_map *m, const char *path, struct arena *a
 /* MD5 (RFC 1321), for names alone: it protects nothing. */
 
 void md5(struct bytes in, uint8_t digest[16]);
+
+/* How many bytes at the end of two paths are equal, by whole names; 0: not even the last name is.
+ */
+size_t path_alike(const char *left, const char *right);
 
 #endif

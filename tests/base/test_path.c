@@ -123,11 +123,24 @@ static void test_maps(void **state)
     expect_mapped("/build", "/a", "!");
 }
 
+static void test_alike(void **state)
+{
+    (void)state;
+    assert_int_equal(path_alike("/a/util.c", "/b/util.c"), 7);
+    assert_int_equal(path_alike("/a/src/util.c", "/b/src/util.c"), 11);
+    assert_int_equal(path_alike("src/util.c", "/b/src/util.c"), 10);
+    assert_int_equal(path_alike("/b/src/util.c", "src/util.c"), 10);
+    assert_int_equal(path_alike("/a/xutil.c", "util.c"), 0);
+    assert_int_equal(path_alike("/a/xutil.c", "/a/util.c"), 0);
+    assert_int_equal(path_alike("util.c", "util.c"), 6);
+    assert_int_equal(path_alike("", "util.c"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts), cmocka_unit_test(test_ends_in), cmocka_unit_test(test_below),
-        cmocka_unit_test(test_tidy),  cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_tidy),  cmocka_unit_test(test_maps),    cmocka_unit_test(test_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,77 @@ class Lines(Case):
         shown = {int(r["line"]): r["base%"] for r in (columns(head, row) for row in rows if row.strip())}
         self.assertEqual({shown[n] for n in range(8, 14)}, {""})
 
+    def base_of(self, screen, *lines):
+        """The older share, and what it is now, of lines of the source that is shown."""
+        screen.press("g")
+        head, *rows = screen.wait(r" 1/\d+$").split("\n")[1:-2]
+        shown = {int(r["line"]): r for r in (columns(head, row) for row in rows if row.strip())}
+        return [(float(shown[n]["base%"] or 0), float(shown[n]["self%"] or 0)) for n in lines]
+
+    def test_program_that_is_older_than_its_measurement(self):
+        """Built, the source changed, built anew, and both measured then: the source is not the base's."""
+        folder = self.folder / "both"
+        folder.mkdir()
+        at = time.time() - 100
+        (folder / "inlined.c").write_text(PROGRAM)
+        build(folder, "old", "-O2", "-pg")
+        os.utime(folder / "old", (at, at))
+        (folder / "inlined.c").write_text("/* a line more */\n" + PROGRAM)
+        os.utime(folder / "inlined.c", (at + 50, at + 50))
+        build(folder, "new", "-O2", "-pg")
+        profile(folder, "old")
+        profile(folder, "new")
+        arguments = ("new", "new.gmon", "--base", "old", "--base", "old.gmon")
+        screen = self.screen(*arguments, folder=folder, **WIDE)
+        screen.press("4", "Enter")
+        self.assertNotIn("CHANGED", screen.wait("source$"))
+        (before, now), = self.base_of(screen, 3)  # square()
+        self.assertGreater(before, 15)
+        self.assertGreater(now, 15)
+        change(folder / "inlined.c", "/* a line more */\n" + PROGRAM)
+        os.utime(folder / "inlined.c", (at + 150, at + 150))
+        os.utime(folder / "new.gmon", (at + 200, at + 200))
+        screen = self.screen(*arguments, folder=folder, **WIDE)
+        screen.press("4", "Enter")
+        screen.wait("CHANGED since it was compiled")
+
+    def test_two_files_of_one_name(self):
+        """With functions of one name: each line has the share of its own file."""
+        folder = self.folder / "twins"
+        for name, rounds in ("a", 100), ("b", 300):
+            (folder / name).mkdir(parents=True)
+            (folder / name / "util.c").write_text(f"""static volatile long sink;
+__attribute__((noinline)) static void helper(void)
+{{
+    for (long i = 0; i < 80000000; i++)
+        sink += i;
+}}
+void run_{name}(void) {{ for (int i = 0; i < {rounds} / 100; i++) helper(); }}
+""")
+        (folder / "main.c").write_text("void run_a(void), run_b(void); int main(void) { run_a(); run_b(); return 0; }\n")
+        def compile_as(name, *options):
+            subprocess.run(["cc", "-g", "-O1", "-pg", *options, "-o", name, "a/util.c", "b/util.c", "main.c"],
+                           cwd=folder, check=True)
+        compile_as("old")
+        profile(folder, "old")
+        for name in "ab":
+            change(folder / name / "util.c", "/* a line more */\n" + (folder / name / "util.c").read_text())
+        compile_as("new", "--coverage")
+        profile(folder, "new")
+        monarc("cover", "--lcov", "now.info", ".", cwd=folder)
+        text = self.screen("new", "new.gmon", "now.info", folder=folder, **WIDE).wait("helper")
+        runs = re.findall(r"(?m) (\d+) +helper *$", text)
+        self.assertEqual(runs, ["3", "1"], text)  # by self time
+        screen = self.screen("new", "new.gmon", "--base", "old", "--base", "old.gmon", folder=folder, **WIDE)
+        screen.press("4")
+        screen.wait("files$")
+        screen.type("/a/util")
+        screen.press("Enter", "Enter")
+        screen.wait("source$")
+        rows = self.base_of(screen, 5, 6)
+        before, now = (sum(side) for side in zip(*rows))
+        self.assertTrue(5 < now < 45 and 5 < before < 45, rows)  # a quarter; both files have all of it
+
     def test_columns(self):
         """Columns that are hidden stay so; others take their room."""
         screen = self.screen("new", "new.gmon", "--base", "old", "--base", "old.gmon", until="self%", folder=self.folder)

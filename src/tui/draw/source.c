@@ -236,8 +236,8 @@ void draw_source(struct surface *s, const struct tui *t)
     columns_head(&l.columns, &at);
     if (l.columns.left_out)
         span_printf(&at, "(+%zu columns if wider) ", l.columns.left_out);
-    if (t->source.was_changed)
-        span_str(&at, "CHANGED since it was measured: ");
+    if (t->source.changed_since)
+        span_printf(&at, "CHANGED since it was %s: ", t->source.changed_since);
     if (*t->source.missing)
         span_str(&at, "NO TEXT: ");
     span_path(&at, t->source.source->shown, 0);

@@ -439,16 +439,17 @@ struct linkage_index {
     uint32_t *next;      /* of each row, or UINT32_MAX */
 };
 
-/* By line and last name of the file: builds are made in different places. */
-static bool functions_begin_together(const struct functions_table *t, uint32_t row,
-                                     const struct result_function *f)
+/* How much of their files' paths is equal, if both begin at one line; 0: they do not begin
+ * together. Builds are made in different places. */
+static size_t functions_begin_together(const struct functions_table *t, uint32_t row,
+                                       const struct result_function *f)
 {
     const char *file;
     uint32_t line;
-    return measurement_place(t->in.measured, t->rows.at[row].flat->function, &file, &line) &&
-           line == f->start_line &&
-           !strcmp(path_base_name(file),
-                   path_base_name(t->in.coverage->sources.at[f->source].path));
+    if (!measurement_place(t->in.measured, t->rows.at[row].flat->function, &file, &line) ||
+        line != f->start_line)
+        return 0;
+    return path_alike(file, t->in.coverage->sources.at[f->source].path);
 }
 
 /* The row of a function of coverage, or UINT32_MAX. Static functions of several files that have one
@@ -460,9 +461,15 @@ static uint32_t functions_row_of(const struct functions_table *t, const struct l
     uint32_t row = number == INTERN_NONE ? UINT32_MAX : x->first.at[number];
     if (row == UINT32_MAX || x->next[row] == UINT32_MAX)
         return row;
-    while (row != UINT32_MAX && !functions_begin_together(t, row, f))
-        row = x->next[row];
-    return row;
+    uint32_t best = UINT32_MAX;
+    for (size_t most = 0; row != UINT32_MAX; row = x->next[row]) {
+        size_t alike = functions_begin_together(t, row, f);
+        if (alike > most) {
+            most = alike;
+            best = row;
+        }
+    }
+    return best;
 }
 
 /* A function of coverage goes to the row of the same linkage name that has none yet; without such a

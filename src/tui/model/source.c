@@ -5,7 +5,7 @@
  * shortened since.
  *
  * With a base, a line has an older share where it is sure which line that was. It is if the file is
- * older than the base's measurement. Otherwise functions are compared: one whose lines with code
+ * older than the base's program. Otherwise functions are compared: one whose lines with code
  * lie alike, from its first line on, is taken as unchanged, wherever it stands by now. All else is
  * left empty: a share on the wrong line would be worse than none. */
 #include "base/path.h"
@@ -146,6 +146,24 @@ static void source_take_coverage(struct source_table *t, const struct source_tab
     }
 }
 
+/* The earlier one of a date and of when the objects were made that have code on a file's lines.
+ * What is measured is what was compiled, however long ago. */
+static int64_t source_built(const struct measurement *m, const struct source_listed_file *f,
+                            int64_t date)
+{
+    uint32_t before = UINT32_MAX;
+    for (uint32_t i = f->first; i < f->first + f->rows; i++) {
+        uint32_t function = m->lines.rows.at[i].function;
+        uint32_t number =
+            function == NO_FUNCTION ? before : m->session.functions.at[function].object;
+        struct object *o = number == before ? NULL : session_object(&m->session, number);
+        int64_t made = o ? object_facts(o)->changed : 0;
+        date = made && made < date ? made : date;
+        before = number;
+    }
+    return date;
+}
+
 /* Text first, then time, then coverage: each may make lines that those before it have not. */
 void source_table_open(struct source_table *t, const struct source_table_input *in, uint32_t number)
 {
@@ -153,9 +171,13 @@ void source_table_open(struct source_table *t, const struct source_table_input *
     t->source = &in->sources->all.at[number];
     t->number = number;
     t->coverage = in->coverage;
-    /* The text, or a sentence for people in `missing`. A file that is newer than the measurement
-     * may have other lines by now, and the head of the view says so. */
-    int64_t measured_at = in->measured_at;
+    /* The text, or a sentence for people in `missing`. A file that is newer than the program may
+     * have other lines by now, and the head of the view says so. */
+    const struct source_lines *lines = in->measured ? &in->measured->lines : NULL;
+    int64_t measured_at = in->measured_at, built_at = measured_at;
+    uint32_t file = lines ? t->source->first_listed : UINT32_MAX;
+    for (; file != UINT32_MAX; file = in->sources->next_listed[file])
+        built_at = source_built(in->measured, &lines->files.at[file], built_at);
     struct err e = {0};
     if (!t->source->path) {
         snprintf(t->missing, sizeof t->missing,
@@ -164,19 +186,20 @@ void source_table_open(struct source_table *t, const struct source_table_input *
         snprintf(t->missing, sizeof t->missing, "%s", e.line);
     } else {
         source_text_index(&t->text);
-        t->was_changed = measured_at && t->text.changed > measured_at;
+        if (measured_at && t->text.changed > built_at)
+            t->changed_since = t->text.changed > measured_at ? "measured" : "compiled";
         while (t->lines.len < t->text.lines)
             vec_push(&t->lines, (struct source_figures){.function = UINT32_MAX});
     }
-    if (in->lines) {
+    if (lines) {
         /* Sums what all files of the profile that are this source have on each line, and finds the
          * largest figures, by which columns get their widths. Of several functions on a line the
          * one with the lowest number is kept. */
-        uint32_t file = t->source->first_listed;
-        for (; file != UINT32_MAX; file = in->sources->next_listed[file]) {
-            const struct source_listed_file *listed = &in->lines->files.at[file];
+        for (file = t->source->first_listed; file != UINT32_MAX;
+             file = in->sources->next_listed[file]) {
+            const struct source_listed_file *listed = &lines->files.at[file];
             for (uint32_t i = 0; i < listed->rows; i++) {
-                const struct source_row *row = &in->lines->rows.at[listed->first + i];
+                const struct source_row *row = &lines->rows.at[listed->first + i];
                 struct source_figures *f = source_line_at(t, row->line);
                 if (!f)
                     continue;
@@ -263,21 +286,33 @@ size_t source_find_jump(const struct source_table *t, enum source_jump jump, siz
 
 /* --- functions that look as they did --------------------------------------------------------- */
 
-/* The lines that a function has in a file, whether it was inlined or not. */
+/* The lines that a function has in a file, whether it was inlined or not. Builds are made in
+ * different places: of files with the last name of the one that is shown, it is the one whose path
+ * ends most like that. */
 struct scope_lines {
     const char *scope; /* linkage name */
-    const char *file;  /* last name of its path: builds are made in different places */
+    const char *like;  /* the path of the source */
+    const char *file;  /* as the line table has it; NULL: none was met */
+    size_t alike;      /* of its bytes, from the end */
     VEC(uint32_t) at;  /* ascending, each once */
 };
 
 /* Called for each row of the line table in a function's code: keeps the lines of that scope and
- * file. */
+ * file. A file that is more alike than those before takes their place. */
 static void older_take_line(const struct object_place *p, void *context)
 {
     struct scope_lines *l = context;
-    if (p->line && p->function && !strcmp(p->function, l->scope) &&
-        !strcmp(path_base_name(p->file), l->file))
-        vec_push(&l->at, p->line);
+    if (!p->line || !p->function || strcmp(p->function, l->scope) != 0)
+        return;
+    if (!l->file || strcmp(p->file, l->file) != 0) {
+        size_t alike = path_alike(p->file, l->like);
+        if (alike <= l->alike)
+            return;
+        l->at.len = 0;
+        l->file = p->file;
+        l->alike = alike;
+    }
+    vec_push(&l->at, p->line);
 }
 
 static int older_by_line(uint32_t left, uint32_t right, const void *context)
@@ -337,14 +372,14 @@ static void older_add_scope(struct source_table *t, const struct source_older_in
                             const char *scope, uint32_t now)
 {
     uint32_t old = now == NO_FUNCTION ? NO_FUNCTION : in->older->match.old_of[now];
-    const char *file = path_base_name(t->source->shown);
-    struct scope_lines before = {.scope = scope, .file = file}, after = before;
+    struct scope_lines before = {.scope = scope, .like = t->source->shown}, after = before;
     if (old == NO_FUNCTION || !scope)
         return;
     older_find_lines(&before, in->older->measured, old);
     older_find_lines(&after, in->now, now);
-    if (older_lie_alike(&before, &after) && after.at.at[0] <= t->lines.len &&
-        !t->lines.at[after.at.at[0] - 1].has_base) {
+    if (older_lie_alike(&before, &after) &&
+        measured_source_of(in->sources, after.file) == t->number &&
+        after.at.at[0] <= t->lines.len && !t->lines.at[after.at.at[0] - 1].has_base) {
         older_mark(t, after.at.at[0], after.at.at[after.at.len - 1]);
         /* Adds what the base has on the lines of a function, which stand `by` further down by now.
          * Lines are matched by file and scope, so that code of other functions on the same lines
@@ -354,7 +389,7 @@ static void older_add_scope(struct source_table *t, const struct source_older_in
         const struct source_lines *s = &then->lines;
         for (uint32_t k = 0; k < s->files.len; k++) {
             const struct source_listed_file *f = &s->files.at[k];
-            if (strcmp(path_base_name(f->recorded), before.file))
+            if (strcmp(f->recorded, before.file))
                 continue;
             for (uint32_t i = f->first; i < f->first + f->rows; i++) {
                 const struct source_row *row = &s->rows.at[i];
@@ -404,18 +439,22 @@ static void older_add_former(struct source_table *t, const struct source_older_i
     }
 }
 
-/* Whether the base was measured in the file as it is now. Two signs are needed: the text is not
- * newer than the base's measurement, and the base knows the file by a name that leads to this
- * source. */
+/* Whether the base was compiled from the file as it is now. Two signs are needed: the text is not
+ * newer than the base's program, and the base knows the file by a name that leads to this source.
+ */
 static bool older_is_untouched(const struct source_table *t, const struct source_older_input *in)
 {
     const struct source_lines *then = &in->older->measured->lines;
-    if (!t->text.changed || t->text.changed > in->older_at)
-        return false;
-    for (uint32_t k = 0; k < then->files.len; k++)
-        if (measured_source_of(in->sources, then->files.at[k].recorded) == t->number)
-            return true;
-    return false;
+    int64_t built_at = in->older_at;
+    bool is_known = false;
+    for (uint32_t k = 0; k < then->files.len; k++) {
+        const struct source_listed_file *f = &then->files.at[k];
+        if (measured_source_of(in->sources, f->recorded) != t->number)
+            continue;
+        built_at = source_built(in->older->measured, f, built_at);
+        is_known = true;
+    }
+    return is_known && t->text.changed && t->text.changed < built_at; /* in whole seconds */
 }
 
 /* The file is as it was: every line is itself. */

@@ -342,7 +342,7 @@ struct source_table {
     uint32_t number;                      /* of the source */
     struct source_text text;
     char missing[1024];               /* why there is no text; "" */
-    bool was_changed;                 /* since it was measured */
+    const char *changed_since;        /* "measured", "compiled"; NULL: it is as it was */
     VEC(struct source_figures) lines; /* [0] is line 1 */
     const struct coverage_result *coverage;
     double hot; /* samples of the hottest line */
@@ -353,7 +353,7 @@ struct source_table {
 
 struct source_table_input {
     const struct measured_sources *sources;
-    const struct source_lines *lines;       /* NULL: of no profile */
+    const struct measurement *measured; /* whose lines are those of `sources`; NULL: no profile */
     const struct coverage_result *coverage; /* NULL: of none */
     int64_t measured_at;                    /* seconds since 1970; 0: unknown */
 };
@@ -391,7 +391,7 @@ size_t source_find_jump(const struct source_table *t, enum source_jump jump, siz
 /* A source beside the base: the share of each line then, and lines that coverage lost or gained.
  *
  * Lines are compared where they are sure to be the same ones. If the file is older than the base's
- * measurement, all of them are. Otherwise those in functions of one name whose lines with code lie
+ * program, all of them are. Otherwise those in functions of one name whose lines with code lie
  * alike from the first one on, wherever the function stands by now. */
 
 struct source_older_input {

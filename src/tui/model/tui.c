@@ -474,7 +474,7 @@ static void tui_load_source(struct tui *t, uint32_t number)
     source_table_open(
         &t->source,
         &(struct source_table_input){.sources = &t->sources,
-                                     .lines = t->has_time_in_sources ? &t->now->lines : NULL,
+                                     .measured = t->has_time_in_sources ? t->now : NULL,
                                      .coverage = tui_coverage(t),
                                      .measured_at = tui_measured_at(t)},
         number);
