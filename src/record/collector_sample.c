@@ -271,10 +271,15 @@ static uint32_t sample_frame(struct sample_walk *w, uint32_t parent, uint64_t ad
 
 /* Whether user registers are those of another program: in the midst of an exec the kernel has
  * mapped the new one and still has the registers of the old one's system call, whose code is
- * nowhere. */
-static bool sample_is_of_before_exec(struct sample_walk *w, uint64_t pc)
+ * nowhere. Nothing of the new one has called that. */
+static bool sample_is_of_before_exec(struct sample_walk *w)
 {
-    return w->sample->where == COLLECTOR_IN_KERNEL && !sample_mapping(w, pc);
+    const struct collector_sample *s = w->sample;
+    if (s->where != COLLECTOR_IN_KERNEL)
+        return false;
+    if (s->chain && s->chain->user_len)
+        return !sample_mapping(w, s->chain->user[0]);
+    return s->registers && !sample_mapping(w, s->registers->pc);
 }
 
 /* Whether a frame of a chain is one: where a function does not keep the frame pointer, the kernel
@@ -282,7 +287,7 @@ static bool sample_is_of_before_exec(struct sample_walk *w, uint64_t pc)
 static bool sample_is_frame(struct sample_walk *w, uint32_t i)
 {
     uint64_t address = w->sample->chain->user[i];
-    return i ? sample_mapping(w, address - 1) != NULL : !sample_is_of_before_exec(w, address);
+    return !i || sample_mapping(w, address - 1);
 }
 
 /* A chain tells return addresses, which belong to the call before them; the first address is where
@@ -314,7 +319,10 @@ static struct collector_place sample_stack(struct sample_walk *w)
     const struct collector_sample *s = w->sample;
     uint64_t frames[MOST_FRAMES];
     enum unwind_end end;
-    if (s->chain && (s->chain->user_len || !s->registers))
+    bool has_chain = s->chain && (s->chain->user_len || !s->registers);
+    if (sample_is_of_before_exec(w))
+        return (struct collector_place){.stack = RECORDING_ROOT};
+    if (has_chain)
         return sample_chain(w);
     if (!s->registers) {
         bool ran = s->where == COLLECTOR_IN_USER || s->where == COLLECTOR_IN_KERNEL;
@@ -327,12 +335,6 @@ static struct collector_place sample_stack(struct sample_walk *w)
                                  .module_at = sample_module,
                                  .read = sample_read,
                                  .context = w};
-    if (sample_is_of_before_exec(w, s->registers->pc)) {
-        uint32_t nothing =
-            tally_node(&c->tally, RECORDING_ROOT, c->cut,
-                       c->options.no_stacks ? RECORDING_CUT_NO_STACK : RECORDING_CUT_BROKEN);
-        return (struct collector_place){nothing, nothing, !c->options.no_stacks, false};
-    }
     uint32_t most = c->tally.nodes.len < NODES_FOR_ALL ? MOST_FRAMES : FEW_FRAMES;
     uint32_t len = 0;
     if (c->options.no_stacks)

@@ -391,6 +391,27 @@ static void test_samples(void **state)
     finish(c, AT(20), "samples");
 }
 
+/* In the midst of an exec, registers and stack are the old program's: nothing of the new one has
+ * called that, and no table is wrong. */
+static void test_before_exec(void **state)
+{
+    struct collector *c = begin(0);
+    const struct collector_chain old = {.user = (const uint64_t[]){0x666, 0x10020}, .user_len = 2};
+    struct collector_sample s = {.pid = PARENT,
+                                 .tid = PARENT,
+                                 .weight = MS,
+                                 .at_ns = AT(1),
+                                 .where = COLLECTOR_IN_KERNEL,
+                                 .syscall = 59,
+                                 .chain = &old};
+    (void)state;
+    collector_exec(c, PARENT, "first", AT(0));
+    map(c, PARENT, 0x10000, 0x11000, "/bin/first", AT(0));
+    struct collector_place place = collector_place(c, &s);
+    assert_true(place.stack == RECORDING_ROOT && place.node != RECORDING_ROOT && !place.has_stack);
+    collector_free(c);
+}
+
 static void test_what_was_switched_off(void **state)
 {
     struct collector *c = begin(0);
@@ -676,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_names_of_what_is_waited_for),
         cmocka_unit_test(test_names_of_code_without_a_file),
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_before_exec),
         cmocka_unit_test(test_what_was_switched_off),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_who_waits_for_whom),

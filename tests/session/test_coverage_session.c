@@ -366,6 +366,7 @@ static void test_llvm(void **state)
 {
 #define RAN "1 objects (0 unrun), 1 counters, 0 traces: 7 lines, 5 hit, counts 36"
     (void)state;
+    put_elf("prog", (const struct part[]){{".comment", "x", 1, 0}}, 1);
     put_llvm_program("v4", "llvm", "c.profraw");
     put_seed("llvm_profile/text", "t.proftext");
     EXPECT("llvm c.profraw", RAN);
