@@ -63,6 +63,7 @@ void collector_free(struct collector *c)
     vec_free(&c->threads);
     vec_free(&c->events);
     vec_free(&c->totals);
+    vec_free(&c->left_out);
     vec_free(&c->losses);
     vec_free(&c->stops);
     vec_free(&c->marks);
@@ -88,6 +89,7 @@ uint32_t collector_add_event(struct collector *c, const char *name, enum recordi
                                                   .period = period,
                                                   .user_only = user_only});
     vec_push(&c->totals, 0);
+    vec_push(&c->left_out, 0);
     return (uint32_t)c->events.len - 1;
 }
 
@@ -610,7 +612,9 @@ static bool forgotten_is_of(uint32_t thread, void *context)
 void collector_reset(struct collector *c, pid_t pid, uint64_t at_ns)
 {
     struct forgotten_process of = {c, collector_process(c, pid, at_ns)};
-    uint64_t forgotten = tally_forget(&c->tally, forgotten_is_of, &of);
+    uint64_t before = c->left_out.len ? c->left_out.at[0] : 0;
+    tally_forget(&c->tally, forgotten_is_of, &of, c->left_out.at, c->left_out.len);
+    uint64_t forgotten = c->left_out.len ? c->left_out.at[0] - before : 0;
     if (forgotten && c->events.at[0].unit == RECORDING_UNIT_NS)
         collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1, forgotten);
     collector_waits_forget(c, of.process);

@@ -121,7 +121,8 @@ static int finish_by_place(const void *left, const void *right)
 
 #define TOO_FEW "too few for a sample, so that nothing says where they were"
 
-/* Samples say where, the counter how many: each sample stands for its part of the sum. */
+/* Samples say where, the counter how many: each sample stands for its part of the sum. The counter
+ * goes on while recording is off; what samples weigh that fell into such times is no part. */
 static void finish_totals(struct collector *c, struct recording *out)
 {
     struct arena scratch = {0};
@@ -131,6 +132,11 @@ static void finish_totals(struct collector *c, struct recording *out)
     for (size_t i = 0; i < out->samples.len; i++)
         if (out->samples.at[i].event < c->events.len)
             sampled[out->samples.at[i].event] += out->samples.at[i].weight;
+    for (size_t i = 0; i < c->events.len; i++)
+        if (c->left_out.at[i])
+            c->totals.at[i] = (uint64_t)((double)c->totals.at[i] * (double)sampled[i] /
+                                             (double)(sampled[i] + c->left_out.at[i]) +
+                                         0.5);
     /* A sample gets the difference of two sums, so that rounding does not change the last one. */
     for (size_t i = 0; i < out->samples.len; i++) {
         struct recording_sample *s = &out->samples.at[i];

@@ -91,6 +91,8 @@ struct collector {
     VEC(struct recording_thread) threads;
     VEC(struct recording_event) events;
     VEC(uint64_t) totals; /* per event; 0: not known */
+    VEC(uint64_t)
+    left_out; /* per event: what samples weighed that fell into times of no recording */
     VEC(struct collected_loss) losses;
     VEC(struct collected_stop) stops;
     VEC(struct recording_mark) marks;

@@ -420,6 +420,7 @@ void collector_branches(struct collector *c, const struct collector_sample *s,
 /* What fell into a time in which the process had recording switched off. */
 static void sample_lose(struct collector *c, uint32_t event, uint64_t weight)
 {
+    c->left_out.at[event] += weight;
     collector_lose(c, RECORDING_LOST_STOPPED, COLLECTOR_STOPPED_TEXT, 1,
                    c->events.at[event].unit == RECORDING_UNIT_NS ? weight : 0);
 }

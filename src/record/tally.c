@@ -233,20 +233,19 @@ void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns,
 }
 
 /* Young ones included: their weight is right on average. */
-uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context)
+void tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context,
+                  uint64_t *forgotten, size_t events)
 {
     size_t kept = 0;
-    uint64_t forgotten = 0;
     tally_close_slice(t);
     for (size_t i = 0; i < t->closed.len; i++) {
         const struct recording_sample *s = &t->closed.at[i];
         if (!is_of(s->thread, context))
             t->closed.at[kept++] = *s;
-        else if (!(s->event & ~(TALLY_FIRST_PERIOD | TALLY_MERGED)))
-            forgotten += s->weight;
+        else if ((s->event & ~(TALLY_FIRST_PERIOD | TALLY_MERGED)) < events)
+            forgotten[s->event & ~(TALLY_FIRST_PERIOD | TALLY_MERGED)] += s->weight;
     }
     t->closed.len = kept;
-    return forgotten;
 }
 
 /* The bit is of use within this file alone. */

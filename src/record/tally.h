@@ -41,9 +41,10 @@ void tally_add(struct tally *t, uint64_t at_ns, const struct recording_sample *s
 void tally_add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns,
                     const struct recording_sample *s);
 
-/* Forgets all samples of the threads for which is_of() holds; returns their weight in event 0. */
-uint64_t tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context),
-                      void *context);
+/* Forgets all samples of the threads for which is_of() holds; adds their weights to those of the
+ * first events. */
+void tally_forget(struct tally *t, bool (*is_of)(uint32_t thread, void *context), void *context,
+                  uint64_t *forgotten, size_t events);
 
 /* With an event's number: a sample whose weight is to be scaled. */
 #define TALLY_FIRST_PERIOD (UINT32_C(1) << 31)

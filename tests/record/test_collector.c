@@ -456,6 +456,43 @@ static void test_what_was_switched_off(void **state)
     finish(c, AT(20), "switched-off");
 }
 
+/* The kernel counts on while recording is off, and what was before a reset. */
+static void test_counts_while_switched_off(void **state)
+{
+    struct collector *c = begin(0);
+    struct recording r = {0};
+    const struct collector_chain plain = {.user = DEEP, .user_len = 3};
+    struct collector_sample s = {.pid = PARENT, .tid = PARENT, .weight = 10, .chain = &plain};
+    (void)state;
+    s.event = collector_add_event(c, "faults", RECORDING_UNIT_COUNT, 10, false);
+    uint32_t unseen = collector_add_event(c, "misses", RECORDING_UNIT_COUNT, 10, false);
+    map(c, PARENT, 0x10000, 0x11000, "/bin/first", AT(0));
+    collector_stop(c, PARENT, AT(4));
+    collector_resume(c, PARENT, AT(8));
+    for (int ms = 1; ms <= 9; ms++) {
+        s.at_ns = AT(ms);
+        collector_sample(c, &s);
+    }
+    collector_reset(c, PARENT, AT(10)); /* five counted until then, four did not */
+    s.at_ns = AT(11);
+    collector_sample(c, &s);
+    s.event = unseen;
+    s.at_ns = AT(9); /* late */
+    collector_sample(c, &s);
+    collector_event_total(c, s.event - 1, 1000);
+    collector_event_total(c, unseen, 50);
+    collector_finish(c, AT(20), &r);
+    uint64_t sums[3] = {0};
+    for (size_t i = 0; i < r.samples.len; i++)
+        sums[r.samples.at[i].event] += r.samples.at[i].weight;
+    assert_int_equal(sums[1], 100);
+    assert_int_equal(sums[2], 0);
+    for (size_t i = 0; i < r.losses.len; i++)
+        assert_null(strstr(r.losses.at[i].text, "too few"));
+    recording_deinit(&r);
+    collector_free(c);
+}
+
 /* Slices of 10 ms. */
 static void test_times(void **state)
 {
@@ -699,6 +736,7 @@ int main(void)
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_before_exec),
         cmocka_unit_test(test_what_was_switched_off),
+        cmocka_unit_test(test_counts_while_switched_off),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_who_waits_for_whom),
         cmocka_unit_test(test_kernel_time),
