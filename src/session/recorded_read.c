@@ -6,6 +6,7 @@
 #include "session/recorded.h"
 
 #include "base/path.h"
+#include "profile/analysis/recording/excerpts.h"
 #include "profile/format/recording_file.h"
 #include "profile/model/recording.h"
 #include "session/imported.h"
@@ -362,11 +363,11 @@ static bool recorded_sum(char *const *runs, size_t len, const struct profile_opt
         counts[held] = 1;
         held += !held || is_job;
         ok = ok &&
-             (recording_merge(&sums[held - 1], &next, &why) || err_in(e, runs[i], "%s", why.line));
+             (excerpts_merge(&sums[held - 1], &next, &why) || err_in(e, runs[i], "%s", why.line));
         recording_deinit(&next);
         for (; ok && held > 1 && (i + 1 == len || !is_job || counts[held - 1] == counts[held - 2]);
              held--) {
-            ok = recording_merge(&sums[held - 2], &sums[held - 1], &why) ||
+            ok = excerpts_merge(&sums[held - 2], &sums[held - 1], &why) ||
                  err_in(e, runs[i], "%s", why.line);
             counts[held - 2] += counts[held - 1];
             recording_deinit(&sums[held - 1]);

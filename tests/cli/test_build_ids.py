@@ -200,6 +200,51 @@ class BuildIds(unittest.TestCase):
                     self.assertEqual(self.ids_of(merged), [build_id])
 
     @in_both
+    def test_merged_without_ids(self):
+        """Two builds of one path are two, one that was built again is one: `first` lies where `second` does in the other."""
+        program = self.dir / "prog"
+
+        def record(name, *options):
+            (self.dir / "t.c").write_text("""
+static volatile unsigned long sink;
+#ifdef PAD
+__attribute__((noipa)) void second(void) { for (int i = 0; i < 100000000; i++) sink += i; }
+#endif
+__attribute__((noipa)) void first(void) { for (int i = 0; i < 100000000; i++) sink += i; }
+int main(void) { first();
+#ifdef PAD
+second();
+#endif
+return 0; }
+""")
+            self.run_in("gcc", "-O1", "-g", "-Wl,--build-id=none", *options, self.dir / "t.c", "-o", program)
+            done = monarc("run", "--no-report", "-o", name, program, cwd=self.dir)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+        def times(*operands):
+            found = {}
+            for f in monarc_json("flat", "--all", *operands, cwd=self.dir)["functions"]:
+                if f["name"] in ("first", "second"):
+                    found[f["name"]] = found.get(f["name"], 0) + f["self_time"]
+            return found
+
+        record("1.monarc")
+        os.utime(program, (1, 1))
+        record("again.monarc")
+        record("2.monarc", "-DPAD")
+        one, two = times("1.monarc"), times("2.monarc")
+        monarc("merge", "-o", "sum.monarc", "1.monarc", "2.monarc", cwd=self.dir)
+        for both in times("1.monarc", "2.monarc"), times("sum.monarc"):
+            self.assertAlmostEqual(both["first"], one["first"] + two["first"], delta=0.001)
+            self.assertAlmostEqual(both["second"], two["second"], delta=0.001)
+        monarc("merge", "-o", "same.monarc", "1.monarc", "again.monarc", cwd=self.dir)
+        self.assertEqual(len(self.programs("same.monarc", program)), 1)
+        self.assertEqual(len(self.programs("sum.monarc", program)), 2)
+
+    def programs(self, recording, path):
+        file, = monarc_json("info", recording, cwd=self.dir)["files"]
+        return [o for o in file["objects"] if o["path"] == str(path)]
+
     def test_exports(self):
         """pprof has the file's own id in hex."""
         for build_id, program, how in self.each():

@@ -493,6 +493,13 @@ bool recording_object_same(const struct recording_object *a, const struct record
 MUST_CHECK bool recording_merge(struct recording *into, const struct recording *from,
                                 struct err *e);
 
+/* The same, where `agree` says of two files of one path, of which not both have a build-id, whether
+ * they are one. */
+typedef bool recording_agree(const struct recording *a, uint32_t object, const struct recording *b,
+                             uint32_t other);
+MUST_CHECK bool recording_merge_by(struct recording *into, const struct recording *from,
+                                   recording_agree *agree, struct err *e);
+
 /* Sums arcs with the same ends and blocks of the same address; counts saturate. */
 void recording_sum_calls(struct recording *r);
 

@@ -32,6 +32,7 @@ struct recording_merging {
     struct arena scratch;
     uint32_t *objects, *events, *nodes, *labels; /* of `from`: those of `into` */
     uint32_t processes, threads;                 /* how many there were */
+    recording_agree *agree;                      /* or NULL */
     bool is_one_job;                             /* they ran together */
     uint64_t begin_ns;                           /* of `from`, in the time of `into` */
 };
@@ -56,12 +57,22 @@ bool recording_object_same(const struct recording_object *a, const struct record
                                       (struct bytes){b->build_id, b->build_id_bytes}));
 }
 
-static uint32_t merge_object(struct recording_merging *m, const struct recording_object *o)
+/* By what else is known of two files of one path, where build-ids do not decide. */
+static bool merge_agree(const struct recording_merging *m, uint32_t old, uint32_t new)
+{
+    const struct recording_object *a = &m->into->objects.at[old], *b = &m->from->objects.at[new];
+    bool is_decided =
+        a->kind != RECORDING_OBJECT_FILE || (a->build_id_bytes && b->build_id_bytes) || !m->agree;
+    return is_decided || m->agree(m->into, old, m->from, new);
+}
+
+static uint32_t merge_object(struct recording_merging *m, uint32_t number)
 {
     struct recording *into = m->into;
+    const struct recording_object *o = &m->from->objects.at[number];
     for (uint32_t i = 0; i < into->objects.len; i++) {
         struct recording_object *same = &into->objects.at[i];
-        if (!recording_object_same(same, o))
+        if (!recording_object_same(same, o) || !merge_agree(m, i, number))
             continue;
         same->low = o->low < same->low ? o->low : same->low;
         same->high = o->high > same->high ? o->high : same->high;
@@ -593,9 +604,11 @@ static struct recording_merging merge_merging_of(struct recording *into,
 
 /* The order of the calls matters: maps of objects and events are needed by what follows, as is
  * begin_ns, and into->length_ns is where the next begins until merge_facts() moves it. */
-bool recording_merge(struct recording *into, const struct recording *from, struct err *e)
+bool recording_merge_by(struct recording *into, const struct recording *from,
+                        recording_agree *agree, struct err *e)
 {
     struct recording_merging m = merge_merging_of(into, from);
+    m.agree = agree;
     bool is_one_machine = !into->machine || !from->machine || into->machine == from->machine;
     if (!is_one_machine)
         return err_set(e, "the runs are from different machines (ELF numbers %u and %u)",
@@ -609,8 +622,8 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
     bool ok = merge_events(&m, e);
     if (ok) {
         m.objects = ARENA_NEW(&m.scratch, uint32_t, m.from->objects.len);
-        for (size_t i = 0; i < m.from->objects.len; i++)
-            m.objects[i] = merge_object(&m, &m.from->objects.at[i]);
+        for (uint32_t i = 0; i < m.from->objects.len; i++)
+            m.objects[i] = merge_object(&m, i);
         merge_symbols(&m);
         /* Excerpts of one object that both have are kept once. */
         for (size_t i = 0; i < m.from->excerpts.len; i++)
@@ -634,6 +647,11 @@ bool recording_merge(struct recording *into, const struct recording *from, struc
     }
     arena_deinit(&m.scratch);
     return ok && recording_check(into, e);
+}
+
+bool recording_merge(struct recording *into, const struct recording *from, struct err *e)
+{
+    return recording_merge_by(into, from, NULL, e);
 }
 
 /* --- calls alone ----------------------------------------------------------------------------- */
@@ -734,7 +752,7 @@ void recording_add_calls(struct recording *into, const struct recording *from)
     for (size_t i = 0; i < from->objects.len; i++) {
         uint32_t kind = from->objects.at[i].kind;
         bool has_calls = kind == RECORDING_OBJECT_FILE || kind == RECORDING_OBJECT_VDSO;
-        m.objects[i] = has_calls ? merge_object(&m, &from->objects.at[i]) : RECORDING_NONE;
+        m.objects[i] = has_calls ? merge_object(&m, (uint32_t)i) : RECORDING_NONE;
     }
     merge_calls(&m);
     recording_sum_calls(into);

@@ -248,6 +248,39 @@ struct object *excerpts_open(const struct recording *r, uint32_t object,
     return opened;
 }
 
+/* Whether each function of `a` that lies where `b` has one is that. */
+static bool excerpts_have_same(struct object *a, struct object *b)
+{
+    size_t len, others;
+    const struct object_symbol *functions = object_symbols(a, &len, NULL);
+    const struct object_symbol *all = object_symbols(b, &others, NULL);
+    for (size_t i = 0; i < len; i++)
+        for (size_t k = 0; k < others; k++)
+            if (functions[i].address - all[k].address < all[k].size &&
+                (functions[i].address != all[k].address ||
+                 strcmp(functions[i].name, all[k].name) != 0))
+                return false;
+    return true;
+}
+
+static bool excerpts_agree(const struct recording *a, uint32_t object, const struct recording *b,
+                           uint32_t other)
+{
+    struct object *left = excerpts_open(a, object, NULL, NULL);
+    struct object *right = excerpts_open(b, other, NULL, NULL);
+    bool is_same = !left || !right ||
+                   (object_facts(left)->size_bytes == object_facts(right)->size_bytes &&
+                    excerpts_have_same(left, right) && excerpts_have_same(right, left));
+    object_close(left);
+    object_close(right);
+    return is_same;
+}
+
+bool excerpts_merge(struct recording *into, const struct recording *from, struct err *e)
+{
+    return recording_merge_by(into, from, excerpts_agree, e);
+}
+
 void excerpts_add_up(struct excerpts_sum *sum, const struct recording *r)
 {
     *sum = (struct excerpts_sum){0};
