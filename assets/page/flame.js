@@ -131,6 +131,8 @@ class Flame {
             let at = x;
             for (const kid of kids(tree, node)) {
                 const wide = tree.total[kid] * scale;
+                if (tree.isOrdered) /* what its caller did itself stands between */
+                    at = x + (tree.start[kid] - tree.start[node]) * scale;
                 if ((wide < LEAST_WIDTH && !tree.isOrdered) || at >= width)
                     break;
                 if (at + wide > 0 && tree.fn[kid] >= 0 && (wide >= LEAST_WIDTH || this.isFirstInPixel(at, depth)))
@@ -262,17 +264,9 @@ class Flame {
         return ran === length ? ran : `${ran} within ${length}`;
     }
 
-    /* In seconds. Found by what stands before it, from the outermost frame on. */
+    /* In seconds. */
     startOf(node) {
-        const { tree } = this;
-        let before = tree.first;
-        for (let at = node; at; at = tree.parent[at])
-            for (const kid of kidsInOrder(tree, tree.parent[at])) {
-                if (kid === at)
-                    break;
-                before += tree.total[kid];
-            }
-        return before / tree.rate;
+        return this.tree.start[node] / this.tree.rate;
     }
 
     tell() {

@@ -205,9 +205,13 @@ function timeTree(thread, rules) {
     const { order, slice, path, samples } = samplesInOrder(thread);
     const first = page.window ? page.window.from * rate : 0;
     const last = page.window && page.window.to < Infinity ? page.window.to * rate : t.length_ns / 1e9 * rate;
-    const grown = new GrowingTree(0), open = [0], ran = [0], later = new Map();
+    const grown = new GrowingTree(0), open = [0], ran = [0], start = [first], later = new Map();
     let now = first, top = 0; /* how many frames are open */
     const frames = [], isGone = Uint8Array.from(page.functions.name, (_, fn) => isLeftOut(rules, fn) ? 1 : 0);
+    const add = (parent, fn) => {
+        start.push(now);
+        return grown.add(parent, fn);
+    };
     const advance = (node, length, amount) => {
         grown.self[node] += length;
         ran[node] = (ran[node] || 0) + amount;
@@ -221,7 +225,7 @@ function timeTree(thread, rules) {
         for (; left && depth < top && grown.function[open[depth + 1]] === frames[left - 1]; left--)
             depth++;
         for (; left; left--)
-            open[++depth] = grown.add(open[depth - 1], frames[left - 1]);
+            open[++depth] = add(open[depth - 1], frames[left - 1]);
         top = depth;
         advance(open[top], length, amount);
     };
@@ -243,7 +247,7 @@ function timeTree(thread, rules) {
             later.set(path[i], (later.get(path[i]) || 0) + samples[i]);
         if (isGap) { /* nothing was seen of it meanwhile */
             top = 0;
-            advance(grown.add(0, -1), from - now, 0);
+            advance(add(0, -1), from - now, 0);
         }
         const sum = kept.reduce((part, i) => part + samples[i], 0), room = Math.max(0, Math.min(from + perSlice, last) - now);
         for (const i of kept)
@@ -252,13 +256,13 @@ function timeTree(thread, rules) {
     }
     putLater();
     if (last > now)
-        advance(grown.add(0, -1), last - now, 0);
+        advance(add(0, -1), last - now, 0);
     const tree = grown.tree(false);
     tree.ran = Float64Array.from({ length: tree.len }, (_, i) => ran[i] || 0);
     for (let i = tree.len - 1; i > 0; i--)
         tree.ran[tree.parent[i]] += tree.ran[i];
     tree.isOrdered = true;
-    tree.first = first;
+    tree.start = start; /* of each frame */
     tree.rate = rate;
     return tree;
 }

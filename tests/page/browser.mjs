@@ -548,13 +548,11 @@ function checkStacks() {
     checkStackChartSteps(page, timeTree, none);
     page.profile = { paths: { parent: [0, 0, 1, 1], function: [-1, 0, 1, 2], self: [0, 0, 6, 4] }, timeline: { slice_ns: 2e6, length_ns: 20e6, samples:
         { slice: [0, 1, 1, 5, 6], thread: [0, 0, 0, 0, 0], path: [2, 3, 2, 2, 2], samples: [2, 1, 1, 2, 2] } } };
-    const inTime = timeTree(0, none), frames = [];
-    for (let i = 1, at = []; i < inTime.len; i++) {
-        at[inTime.parent[i]] = at[inTime.parent[i]] || (inTime.parent[i] ? frames[inTime.parent[i] - 1][1] : 0);
-        frames.push([inTime.fn[i], at[inTime.parent[i]], inTime.total[i]]);
-        at[inTime.parent[i]] += inTime.total[i];
-    }
-    same(frames, [[0, 0, 4], [1, 0, 3], [2, 3, 1], [-1, 4, 6], [0, 10, 4], [1, 10, 4], [-1, 14, 6]], "stacks in the order of time: what goes on is one frame, what was not seen is a gap");
+    const inTime = timeTree(0, none);
+    const framesOf = tree => Array.from(tree.fn, (fn, i) => [fn, tree.start[i], tree.total[i]]).slice(1);
+    same(framesOf(inTime), [[0, 0, 4], [1, 0, 3], [2, 3, 1], [-1, 4, 6], [0, 10, 4], [1, 10, 4], [-1, 14, 6]], "stacks in the order of time: what goes on is one frame, what was not seen is a gap");
+    page.profile.timeline.samples = { slice: [0, 1, 2, 3], thread: [0, 0, 0, 0], path: [1, 2, 1, 3], samples: [2, 2, 2, 2] };
+    same(framesOf(timeTree(0, none)), [[0, 0, 8], [1, 2, 2], [2, 6, 2], [-1, 8, 12]], "a call stands behind what its caller did itself before");
 
     for (const [full, ...forms] of [["app::Pool<int>::push(int const&) const", "app::Pool::push", "…Pool::push", "…push"], ["main"],
         ["A<x>::operator()<int>(int) const", "A::operator()", "…operator()"], ["A::operator<(A)", "A::operator<", "…operator<"], ["[a::b]"],
