@@ -8,6 +8,7 @@
  *   coverage, a gcfn record before each gcda     ─► NAME.gcda at the path compiled in
  *   images, then coverage                        ─► both
  *   a finished gmon.out                          ─► gmon.out
+ *   a console with Zephyr's dump of coverage     ─► NAME.gcda
  *
  * Everything is read and checked before anything is written, so a dump that is cut short leaves
  * the folder as it was. File names come from the target: they are put below the folder that was
@@ -41,6 +42,7 @@ struct received {
     struct bytes memory; /* the images */
     struct bytes gmon;   /* a finished file */
     VEC(struct received_counters) objects;
+    VEC(const char *) left_out; /* what is damaged of a console, and why */
 };
 
 bool make_folders_of(const char *path, struct err *e)
@@ -89,6 +91,45 @@ static const char *embedded_find_notes(const char *name, const struct counters *
     return found;
 }
 
+/* Under the folder. false: the name leads out of it. */
+static bool embedded_place(struct received *r, struct received_counters *o, const char *name,
+                           const char *folder)
+{
+    if (embedded_leaves_folder(name))
+        return false;
+    o->path = arena_printf(&r->arena, "%s%s%s", folder, *name == '/' ? "" : "/", name);
+    o->notes = embedded_find_notes(name, &o->counters, &r->arena);
+    return true;
+}
+
+/* What a console has may be torn: that is left out. Counters that come again are those of later. */
+static void embedded_read_console(struct cursor *in, struct received *r, const char *folder)
+{
+    const char *name;
+    struct bytes gcda;
+    while (console_next(in, &r->arena, &name, &gcda)) {
+        struct received_counters object = {0};
+        struct err why = {0};
+        size_t at = 0;
+        bool ok = gcda_read(gcda, name, &object.counters, &why);
+        if (ok && !embedded_place(r, &object, name, folder))
+            ok = err_in(&why, name, "the name leads out of the folder");
+        if (!ok) {
+            vec_push(&r->left_out, arena_copy(&r->arena, why.line, strlen(why.line)));
+            counters_deinit(&object.counters);
+            continue;
+        }
+        while (at < r->objects.len && strcmp(r->objects.at[at].path, object.path) != 0)
+            at++;
+        if (at == r->objects.len) {
+            vec_push(&r->objects, object);
+        } else {
+            counters_deinit(&r->objects.at[at].counters);
+            r->objects.at[at] = object;
+        }
+    }
+}
+
 /* One object after the other to the end of the bytes. */
 static bool embedded_read_coverage(struct cursor *in, struct received *r, const char *folder,
                                    struct err *e)
@@ -102,10 +143,8 @@ static bool embedded_read_coverage(struct cursor *in, struct received *r, const 
         if (!ok)
             return false;
         struct received_counters *last = &r->objects.at[r->objects.len - 1];
-        if (embedded_leaves_folder(name))
+        if (!embedded_place(r, last, name, folder))
             return err_at(e, &where, "the file name '%s' leads out of the folder", name);
-        last->path = arena_printf(&r->arena, "%s%s%s", folder, *name == '/' ? "" : "/", name);
-        last->notes = embedded_find_notes(name, &last->counters, &r->arena);
     }
     return true;
 }
@@ -126,6 +165,11 @@ static bool files_read_all(struct bytes all, const char *name, struct received *
         struct bytes rest = {images.at, cursor_left(&images)};
         return !gcfn_probe(rest) || embedded_read_coverage(&images, r, folder, e);
     }
+    embedded_read_console(&in, r, folder);
+    if (r->objects.len)
+        return true;
+    if (r->left_out.len)
+        return err_set(e, "%s", r->left_out.at[0]);
     struct format_hint hint = {0};
     r->gmon = all;
     return all.len >= 4 && !memcmp(all.at, "gmon", 4)
@@ -243,6 +287,8 @@ bool embedded_files_write(struct bytes in, const char *name, const struct embedd
     if (ok && r.objects.len)
         out_printf(out, "%s: coverage of %zu object%s\n", request->folder, r.objects.len,
                    r.objects.len == 1 ? "" : "s");
+    for (size_t i = 0; ok && i < r.left_out.len; i++)
+        out_printf(out, "note: left out: %s\n", r.left_out.at[i]);
     if (ok && without_notes)
         out_printf(out,
                    "note: of %zu, the .gcno file is not where it was compiled: name its folder "
@@ -252,6 +298,7 @@ bool embedded_files_write(struct bytes in, const char *name, const struct embedd
     for (size_t i = 0; i < r.objects.len; i++)
         counters_deinit(&r.objects.at[i].counters);
     vec_free(&r.objects);
+    vec_free(&r.left_out);
     arena_deinit(&r.arena);
     return ok;
 }

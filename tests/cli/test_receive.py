@@ -179,6 +179,41 @@ class Receive(unittest.TestCase):
         self.receive(stream[:-9], status=2, folder="cut")
         self.assertFalse((self.here / "cut").exists())
 
+    def test_coverage_on_a_console(self):
+        """As Zephyr writes it, with log lines, prefixes and blanks between; what is torn at any byte is left out."""
+        for name, text in ("f", "int f(int a) { return a; }\n"), ("t", "int f(int); int main(void) { return f(0); }\n"):
+            (self.here / f"{name}.c").write_text(text)
+        subprocess.run(["gcc", "--coverage", "f.c", "t.c", "-o", "t", "-dumpbase", ""], cwd=self.here, check=True)
+        subprocess.run(["./t"], cwd=self.here, check=True)
+        files = {path: path.read_bytes() for path in sorted(self.here.glob("*.gcda"))}
+        self.assertEqual(len(files), 2)
+
+        def console(cut=None, join="", prefix="", dumps=1):
+            lines = ["*** Booting Zephyr OS build v4.4.0 ***", "GCOV_COVERAGE_DUMP_START"]
+            for i, (path, data) in enumerate([*files.items()] * dumps):
+                path.unlink(missing_ok=True)
+                lines += [f"*{path}<{data[:cut if not i else None].hex(join) if join else data[:cut if not i else None].hex()}",
+                          "[00:00:01.230,000] <inf> app: hello"]
+            return "".join(f"{prefix}{line}\r\n" for line in [*lines, "GCOV_COVERAGE_DUMP_END"]).encode()
+
+        def received(data, **more):
+            text = self.receive(data, **more)
+            found = {Path("/") / path.relative_to(self.here / "out"): path.read_bytes()
+                     for path in (self.here / "out").rglob("*.gcda")}
+            subprocess.run(["rm", "-r", self.here / "out"], check=True)
+            return text, found
+
+        for how in {}, {"join": " "}, {"prefix": "[qemu] "}, {"dumps": 2}:
+            text, found = received(console(**how))
+            self.assertEqual(found, files)
+            self.assertIn("coverage of 2 objects", text)
+        first, second = files
+        for cut in range(0, len(files[first]) - 4, 5):
+            text, found = received(console(cut=cut))
+            self.assertEqual(found, {second: files[second]})
+            self.assertRegex(text, f"left out: .*{first.name}")
+        self.assertIn("leads out of the folder", self.receive(b"*/../x.gcda<" + files[first].hex().encode(), status=2))
+
     def test_usage(self):
         self.assertEqual(monarc("receive", cwd=self.here).returncode, 2)
         self.assertIn("nothing of the embedded recorder", self.receive(b"hello", status=2))

@@ -345,6 +345,13 @@ __attribute__((unused)) static void check_stream(struct bytes in)
         expect(!ok || (name && at.at > before), "a stream goes on");
         counters_deinit(&c);
     }
+    struct arena a = {0};
+    struct bytes gcda;
+    const char *name;
+    at = cursor_over(in, "fuzz");
+    for (size_t before = in.len + 1; console_next(&at, &a, &name, &gcda); before = cursor_left(&at))
+        expect(cursor_left(&at) < before && gcda.len <= in.len / 2, "a console goes on");
+    arena_deinit(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

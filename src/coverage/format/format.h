@@ -60,6 +60,12 @@ MUST_CHECK bool gcfn_next(struct cursor *in, const char **name, struct counters 
 MUST_CHECK bool gcfn_write(struct writer *w, const char *name, const struct counters *c,
                            struct err *e);
 
+/* --- counters on a console, as Zephyr writes them --------------------------------------------- */
+
+/* The next `*NAME.gcda<HEX` of a text, whatever stands before, between and behind: the name and the
+ * bytes, in `a`. Digits go on over blanks and ends of lines. false: there is none. */
+bool console_next(struct cursor *in, struct arena *a, const char **name, struct bytes *gcda);
+
 /* ---- The files of the proposal of 2002: bbg (notes) and da (counters).
  *
  * Tagged records, always little-endian; docs/formats/bbg.md and da.md draw the bytes and say how

@@ -382,3 +382,50 @@ bool gcfn_write(struct writer *w, const char *name, const struct counters *c, st
     arcfile_write_text(w, name, dialect->has_byte_lengths);
     return gcda_write(w, c, e);
 }
+
+/* --- on a console ---------------------------------------------------------------------------- */
+
+static int console_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The digits from `at` on; an odd one at the end is dropped. */
+static struct bytes console_bytes(const uint8_t *at, const uint8_t *end, struct arena *a)
+{
+    size_t most = 0, len = 0;
+    const uint8_t *stop = at;
+    for (; stop < end && (console_digit(*stop) >= 0 || memchr(" \t\r\n", *stop, 4)); stop++)
+        most += console_digit(*stop) >= 0;
+    uint8_t *out = arena_alloc(a, most / 2 + 1);
+    for (int high = -1; at < stop; at++) {
+        int digit = console_digit(*at);
+        if (digit >= 0 && high >= 0)
+            out[len++] = (uint8_t)(high << 4 | digit);
+        high = digit < 0 ? high : high < 0 ? digit : -1;
+    }
+    return (struct bytes){out, len};
+}
+
+/* A name begins behind the last star before it in its line. */
+bool console_next(struct cursor *in, struct arena *a, const char **name, struct bytes *gcda)
+{
+    static const char END[] = ".gcda<";
+    const uint8_t *begin = in->at, *end = in->at + cursor_left(in);
+    const uint8_t *found;
+    while ((found = memmem(in->at, cursor_left(in), END, sizeof END - 1))) {
+        const uint8_t *star = found;
+        in->at = found + sizeof END - 1;
+        while (star > begin && star[-1] != '*' && star[-1] != '\n' && star[-1])
+            star--;
+        if (star == begin || star[-1] != '*')
+            continue;
+        *name = arena_copy(a, (const char *)star, (size_t)(found - star) + sizeof END - 2);
+        *gcda = console_bytes(in->at, end, a);
+        return true;
+    }
+    return false;
+}
