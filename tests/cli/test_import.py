@@ -12,6 +12,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -25,6 +26,10 @@ from parts import in_both, load_tests, share, slow
 from test_recording import whole_run
 
 CORPUS = ROOT / "tests/corpus"
+sys.path.append(str(CORPUS))
+from make_perf_data_seeds import CHAIN, CONTEXT_USER, IDENTIFIER, IP, PERIOD, TID, TIME, File  # noqa: E402
+
+READ, GROUP_BY_ID = 0x10, 0xc  # of sample_type and of read_format
 PROGRAMS = {
     "plain": ("c", """
 #include <stdlib.h>
@@ -659,6 +664,32 @@ class Names(unittest.TestCase):
         for name in "/tv service/lib api.so", "/a (deleted)", "[JIT app cache]", "/b(1)/c", "//anon", "(x)":
             shares, _ = self.imported("objects", f"{first}\t  55d0 in(int (*)(char)) const+0x10 ({name})\n\t  55e0 main ({name})\n\n")
             self.assertEqual(shares, {"in(int (*)(char)) const": 100}, name)
+
+    def test_counts_of_a_group(self):
+        """`perf record -e '{a,b}:S'`: b has no samples, its counts are read with each of a. Of threads that inherit
+        them, each has its own."""
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = Path(scratch.name)
+        for order, inherits in ("<", False), (">", True):
+            f = File(order, IDENTIFIER | IP | TID | TIME | PERIOD | READ | CHAIN, flags=(18, 1) if inherits else (18,))
+
+            def attribute(config, period):
+                return (plain := f.attribute(1, config, period))[:32] + f.pack("Q", GROUP_BY_ID) + plain[40:]
+
+            def sample(tid, ip, time, faults):
+                body = f.pack("QQIIQQ", 11, ip, 7, tid, time, 10**6) + f.pack("QQQQQ", 2, time, 11, faults, 12)
+                return f.record(9, 2, body + f.pack("QQQ", 2, CONTEXT_USER, ip))
+
+            records = f.name(7, b"main", 100)
+            records += f.mapping(7, 0x400000, 0x1000, 0, b"/nowhere/a") + f.mapping(7, 0x500000, 0x1000, 0, b"/nowhere/b")
+            records += sample(7, 0x400010, 200, 5) + sample(7, 0x500010, 300, 5)
+            records += sample(8, 0x500010, 350, 3 if inherits else 8) + sample(7, 0x400010, 400, 12 if inherits else 15)
+            data = folder / f"group.{'big' if inherits else 'little'}"
+            data.write_bytes(f.whole([attribute(0, 10**6), attribute(2, 0)], [[11], [12]], records))
+            table = monarc_json("flat", "--all", "--event", "page-faults", data)
+            found = {row["name"]: round(row["self_time"]) for row in table["functions"]}
+            self.assertEqual((found["[no symbol] (a)"], found["[no symbol] (b)"]), (12, 3), table)
 
     def test_damage_is_one_line(self):
         whole = {"pprof": gzip.decompress((CORPUS / "pprof/packed").read_bytes())[:-30],

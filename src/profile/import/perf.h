@@ -116,7 +116,7 @@ struct perf_event_kind {
     uint64_t config; /* which event of the type */
     uint64_t period; /* between samples; with `is_rate`: samples per second that were asked for */
     uint32_t most_frames;
-    bool is_rate, excludes_kernel;
+    bool is_rate, inherits, excludes_kernel;
     const char *name; /* NULL: not known */
 };
 
@@ -201,6 +201,8 @@ struct perf_replay {
     bool opens_no_files;
     uint64_t start_ns, end_ns;   /* 0: not known */
     struct collector *collector; /* made with the first record */
+    struct map count_of;         /* id, thread -> index in `counts` */
+    VEC(uint64_t) counts;        /* of members of groups, as they were last read */
     uint64_t samples, taken;     /* that the file has; that are in the run. The rest is lost */
     bool has_stacks, has_ids;    /* of stacks; of files */
 };

@@ -28,6 +28,7 @@
 
 enum {
     ATTR_BYTES_FIRST = 64, /* of the first version */
+    FLAG_INHERIT = 1,
     FLAG_EXCLUDE_KERNEL = 5,
     FLAG_FREQ = 10,
     FLAG_SAMPLE_ID_ALL = 18,
@@ -64,6 +65,7 @@ bool perf_kind_read(struct cursor *in, size_t room, struct perf_event_kind *out)
     out->config = event_word_at(attr, 8, big_endian);
     out->period = event_word_at(attr, 16, big_endian);
     out->is_rate = event_flag(flags, FLAG_FREQ, big_endian);
+    out->inherits = event_flag(flags, FLAG_INHERIT, big_endian);
     out->excludes_kernel = event_flag(flags, FLAG_EXCLUDE_KERNEL, big_endian);
     out->layout.sample_type = event_word_at(attr, 24, big_endian);
     out->layout.read_format = event_word_at(attr, 32, big_endian);

@@ -55,6 +55,8 @@ void perf_replay_deinit(struct perf_replay *p)
     }
     vec_free(&p->waiting);
     map_deinit(&p->waiting_of);
+    vec_free(&p->counts);
+    map_deinit(&p->count_of);
     arena_deinit(&p->arena);
 }
 
@@ -300,6 +302,44 @@ static void replay_branches(struct perf_replay *p, const struct perf_event_kind 
     collector_branches(p->collector, s, all, len);
 }
 
+static void replay_give(struct perf_replay *p, const struct collector_sample *s,
+                        const struct replay_frames *f, uint64_t ip)
+{
+    if (f->is_deferred && !s->registers)
+        replay_wait(p, s, f, ip);
+    else
+        collector_sample(p->collector, s);
+}
+
+/* Members of a group have no samples: their counts are read with each of the first one. What a
+ * counter has counted since it was last read belongs to this place. Those that threads inherit have
+ * one id, and count for each thread. */
+static void replay_counts(struct perf_replay *p, uint32_t event, const struct collector_sample *s,
+                          const struct replay_frames *f, uint64_t ip, struct bytes entries)
+{
+    const struct perf_event_kind *kind = &p->kinds.all.at[event];
+    struct collector_sample member = *s;
+    bool is_big = kind->layout.is_big_endian, is_new;
+    size_t each = perf_count_bytes(&kind->layout);
+    for (size_t at = 0; at + each <= entries.len; at += each) {
+        uint64_t count = bytes_u64(entries.at + at, is_big);
+        uint64_t id = bytes_u64(entries.at + at + 8, is_big);
+        const uint32_t *of = map_find(&p->kinds.of_id, id, 0);
+        if (!of || *of == event || p->kinds.all.at[*of].period) /* it has samples of its own */
+            continue;
+        uint64_t thread = kind->inherits ? (uint64_t)s->tid : 0;
+        uint32_t number = map_index(&p->count_of, id, thread, p->counts.len, &is_new);
+        if (is_new)
+            vec_push(&p->counts, 0);
+        uint64_t before = p->counts.at[number];
+        member.event = *of;
+        member.weight = count > before ? count - before : 0;
+        p->counts.at[number] = count;
+        if (member.weight)
+            replay_give(p, &member, f, ip);
+    }
+}
+
 /* A sample to the collector. Without a period of its own it weighs what the event's period is;
  * where only a rate was asked for, it counts as one. */
 static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_record *r)
@@ -336,10 +376,9 @@ static void replay_sampled(struct perf_replay *p, uint32_t event, struct perf_re
     };
     if (r->branches.len)
         replay_branches(p, kind, &s, r->branches);
-    if (f.is_deferred && !r->has_user_code)
-        replay_wait(p, &s, &f, in_kernel ? 0 : r->ip);
-    else
-        collector_sample(p->collector, &s);
+    replay_give(p, &s, &f, in_kernel ? 0 : r->ip);
+    if (r->counts.len)
+        replay_counts(p, event, &s, &f, in_kernel ? 0 : r->ip, r->counts);
 }
 
 /* --- all records ----------------------------------------------------------------------------- */

@@ -82,16 +82,25 @@ static void perf_read_stack(struct cursor *in, struct perf_record *out)
         out->stack = (struct bytes){at, real};
 }
 
-/* Counters that are read with each sample: nothing of them is wanted. */
-static void perf_skip_counts(const struct perf_layout *l, struct cursor *in)
+size_t perf_count_bytes(const struct perf_layout *l)
 {
-    uint64_t format = l->read_format, each = 1;
+    return 8 * (size_t)(1 + !!(l->read_format & PERF_FORMAT_ID) + !!(l->read_format & FORMAT_LOST));
+}
+
+/* Counters that are read with each sample. Of a single event they say what its samples do. */
+static struct bytes perf_read_counts(const struct perf_layout *l, struct cursor *in)
+{
+    uint64_t format = l->read_format, each = perf_count_bytes(l);
     uint64_t times =
         !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-    each += !!(format & PERF_FORMAT_ID) + !!(format & FORMAT_LOST);
-    uint64_t len = format & PERF_FORMAT_GROUP ? cursor_u64(in) : 1;
+    bool is_group = format & PERF_FORMAT_GROUP;
+    uint64_t len = is_group ? cursor_u64(in) : 1;
     in->failed |= len > cursor_left(in) / 8;
-    cursor_take(in, in->failed ? 0 : (len * each + times) * 8);
+    cursor_take(in, is_group && !in->failed ? times * 8 : 0);
+    const uint8_t *at = in->failed ? NULL : cursor_take(in, len * each);
+    cursor_take(in, is_group || in->failed ? 0 : times * 8);
+    bool has_ids = is_group && at && format & PERF_FORMAT_ID;
+    return (struct bytes){has_ids ? at : NULL, has_ids ? len * each : 0};
 }
 
 /* Words, as many as a number in front of them says. */
@@ -118,7 +127,7 @@ static struct bytes perf_read_branches(const struct perf_layout *l, struct curso
 static void perf_read_inner(const struct perf_layout *l, struct cursor *in, struct perf_record *out)
 {
     if (l->sample_type & PERF_SAMPLE_READ)
-        perf_skip_counts(l, in);
+        out->counts = perf_read_counts(l, in);
     if (l->sample_type & PERF_SAMPLE_CALLCHAIN)
         out->chain = perf_read_words(in, 1);
     if (l->sample_type & PERF_SAMPLE_RAW)

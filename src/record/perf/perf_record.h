@@ -64,6 +64,8 @@ struct perf_record {
     bool has_user_code; /* there is user code that was interrupted; not while a program is loaded */
     struct unwind_registers registers; /* of it; of 32-bit programs the pc alone */
     struct bytes stack;
+    struct bytes counts; /* of the members of its group, entries of perf_count_bytes(): the count so
+                            far, the id, ...; empty without ids */
     struct bytes branches; /* taken, the latest first: entries of 24 bytes, likewise */
     struct bytes chain;    /* as the kernel has walked it: words, in the order of bytes of the file;
                               of CALLCHAIN_DEFERRED, too */
@@ -77,6 +79,9 @@ struct perf_record {
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
     uint64_t value; /* LOST, LOST_SAMPLES: how many; READ: the count; CALLCHAIN_DEFERRED: cookie */
 };
+
+/* The size of an entry of a group's counts. */
+size_t perf_count_bytes(const struct perf_layout *l);
 
 /* false: it is shorter than its fields, or text without an end. Types that are not known have only
  * what follows all records. Bytes of *out point into the record. */
