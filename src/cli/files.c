@@ -528,6 +528,11 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
         status = share ? merge_shared(share, &r, inputs.at.at, inputs.at.len, e)
                        : merge_files(&r, inputs.at.at, inputs.at.len, e);
     progress_end(r.read.progress);
+    if (status != EXIT_BAD && inputs.left_out.len) {
+        struct err said = *e;
+        err_set(e, "%s%s" COVERAGE_LEFT_OUT "%s", said.line, *said.line ? "; " : "",
+                inputs.left_out.at[0], inputs.left_out.len > 1 ? ", and more like it" : "");
+    }
     llvm_inputs_deinit(&inputs);
     return status;
 }

@@ -361,6 +361,8 @@ static char *arcs_unplaced(struct job *j)
     else if (p->missing_files)
         arcs_say(j, &said, "%" PRIu64 " source%s not in %s, such as %s", p->missing_files,
                  p->missing_files == 1 ? " is" : "s are", program, p->file);
+    if (j->found.left_out.len)
+        arcs_say(j, &said, COVERAGE_LEFT_OUT, j->found.left_out.at[0]);
     if (j->unrun)
         arcs_say(j, &said, "%" PRIu64 " notes file%s no counters", j->unrun,
                  j->unrun == 1 ? " has" : "s have");

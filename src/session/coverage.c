@@ -51,7 +51,6 @@ bool coverage_session_find(struct coverage_session *s, const struct coverage_opt
     s->has_files = true;
     /* With tests kept apart, which counters an object has decides what is read at all. */
     rules.trusts_names = !o->read.by_test && !o->read.only;
-    rules.leaves_merged = true;
     progress_phase(o->read.progress, "looking for files", 0);
     if (!o->paths_len && !coverage_files_look(&s->files, HERE, &rules, e))
         return false;
@@ -557,10 +556,7 @@ void coverage_read(const struct coverage_files *found, const struct source_filte
                         found->counters.at[i].is_rfc ? ".bbg of that name"
                                                      : ".gcno of that name and stamp");
     for (size_t i = 0; i < found->left_out.len; i++)
-        problem_add(&out->problems, PROBLEM_NOTE,
-                    "%s: left out, as raw profiles lie beside it, which it may be the sum of; name "
-                    "it to count it, too",
-                    found->left_out.at[i]);
+        problem_add(&out->problems, PROBLEM_NOTE, COVERAGE_LEFT_OUT, found->left_out.at[i]);
     for (size_t i = 0; i < found->unreadable.len; i++)
         problem_add(&out->problems, PROBLEM_LOST, "%s", found->unreadable.at[i]);
     problems_sort(&out->problems);

@@ -119,6 +119,11 @@ struct coverage_files {
     bool knows_all;    /* all counters are in `files` */
 };
 
+/* Said of each that is left out. */
+#define COVERAGE_LEFT_OUT                                                                        \
+    "%s: left out, as raw profiles lie beside it, which it may be the sum of; name it to count " \
+    "it, too"
+
 /* How folders are searched, and how programs were told to place their counters (libgcov's
  * GCOV_PREFIX). */
 struct find_rules {
@@ -126,7 +131,6 @@ struct find_rules {
     const char *prefix; /* as GCOV_PREFIX when the program ran, or NULL */
     unsigned strip;     /* GCOV_PREFIX_STRIP */
     bool trusts_names;  /* stamps are left to whoever reads the counters */
-    bool leaves_merged; /* profiles of llvm-profdata in a folder with raw ones */
 };
 
 /* Looks at a folder or file that was named. Counters in it are of a test of that name. */

@@ -330,8 +330,7 @@ static void files_walk(struct walk *w)
         }
         if (errno)
             files_cannot(w->found, folder, errno);
-        if (w->rules->leaves_merged)
-            files_leave_merged(w->found, profiles);
+        files_leave_merged(w->found, profiles);
         closedir(dir);
     }
     vec_free(&w->folders);
@@ -515,8 +514,7 @@ bool coverage_files_look_at_runs(struct coverage_files *f, const char *path,
         if (ok && !is_there && errno_is_trouble(errno))
             files_cannot(f, run, errno);
         struct file_role role = files_role_of(run);
-        bool is_merged = is_there && rules->leaves_merged && role.is_profile &&
-                         !path_has_suffix(run, ".profraw") &&
+        bool is_merged = is_there && role.is_profile && !path_has_suffix(run, ".profraw") &&
                          !access(files_beside(f, run, "profraw"), F_OK);
         if (is_merged)
             vec_push(&f->left_out, run);

@@ -83,6 +83,7 @@ void llvm_inputs_deinit(struct llvm_inputs *f)
 {
     arena_deinit(&f->arena);
     vec_free(&f->at);
+    vec_free(&f->left_out);
 }
 
 /* Sums of values depend on the order of files, and folders list theirs in any order. */
@@ -92,11 +93,17 @@ static int by_path(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 /* The profiles in a folder; *has_any: there are some, if only such as were met before.
  *
  *     runs/a.profraw  runs/b.profraw     taken
  *     runs/link -> a.profraw             the same file: not again
  *     runs/all.profdata                  the output, of an earlier sum: not taken
+ *     runs/last.profdata                 beside raw ones, and so perhaps their sum: not taken
  *
  * A folder that cannot be looked at is an error, as a file would be that cannot be read. */
 static bool take_folder(struct llvm_inputs *out, const char *folder, const struct stat *output,
@@ -120,6 +127,12 @@ static bool take_folder(struct llvm_inputs *out, const char *folder, const struc
         map_at(met, st.st_ino, st.st_dev, 0, &is_new);
         if (is_new && (st.st_ino != output->st_ino || st.st_dev != output->st_dev))
             vec_push(&out->at, (char *)path);
+    }
+    for (size_t i = 0; ok && i < f.left_out.len; i++) {
+        struct stat st;
+        if (stat(f.left_out.at[i], &st) || st.st_ino != output->st_ino ||
+            st.st_dev != output->st_dev)
+            vec_push(&out->left_out, f.left_out.at[i]);
     }
     *has_any = f.profiles.len > 0;
     arena_join(&out->arena, &f.arena);
@@ -146,6 +159,8 @@ bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
     }
     if (ok && !out->at.len)
         ok = err_set(e, "%s: is the only profile in what was named", output);
+    if (out->left_out.len)
+        qsort(out->left_out.at, out->left_out.len, sizeof *out->left_out.at, by_text);
     map_deinit(&met);
     return ok;
 }

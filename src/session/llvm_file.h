@@ -22,12 +22,13 @@ struct llvm_request {
 struct llvm_inputs {
     struct arena arena;
     VEC(char *) at;
+    VEC(const char *) left_out; /* merged profiles in folders with raw ones */
 };
 
 /* Into a zeroed *out, which is to be freed after failure, too. Profiles in a folder are known by
  * their names, come sorted by them, and are taken once, whatever links lead to them; `output` is
- * what an earlier sum left there, and is not taken. Folders without profiles, as recordings are,
- * stay. */
+ * what an earlier sum left there, and is not taken, nor is what may be the sum of others there.
+ * Folders without profiles, as recordings are, stay. */
 MUST_CHECK bool llvm_inputs_find(char *const *operands, size_t len, const char *output,
                                  struct llvm_inputs *out, struct err *e);
 void llvm_inputs_deinit(struct llvm_inputs *f);

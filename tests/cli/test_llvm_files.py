@@ -105,7 +105,8 @@ class Files(Folder):
     def merge(self, target, *operands, status=0):
         done = monarc("merge", "-o", target, *operands, cwd=self.folder)
         self.assertEqual(done.returncode, status, done.stderr)
-        return (self.folder / target).read_bytes() if status < 2 else done.stderr.decode()
+        self.said = done.stderr.decode()
+        return (self.folder / target).read_bytes() if status < 2 else self.said
 
 
 class EveryVersion(Files):
@@ -213,7 +214,7 @@ class EveryVersion(Files):
     def test_a_folder_is_the_profiles_in_it(self):
         """Each file once, whatever links lead to it, and not the sum of the last time."""
         self.write("a", made.raw([(b"f", 1, [1])], 8))  # no name that says what it is: only if it is named
-        for i, name in enumerate(("runs/a.profraw", "runs/deeper/b.profraw", "runs/deeper/c.proftext", "runs/d.profdata")):
+        for i, name in enumerate(("runs/a.profraw", "runs/deeper/b.profraw", "runs/sums/c.proftext", "runs/sums/d.profdata")):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             functions = [(b"f", 1, [10 ** i])]
             self.write(name, made.text(functions) if i == 2 else made.raw(functions, 8) if i < 2 else made.indexed(functions, 7))
@@ -226,6 +227,14 @@ class EveryVersion(Files):
         self.assertEqual(self.merge("x.proftext", "runs", "a"), text_of([(b"f", 1, [1112])]))
         for _ in range(2):
             self.assertEqual(self.merge("runs/sum.proftext", "runs"), want)
+        (self.folder / "runs/sum.proftext").unlink()
+        # What may be the sum of the raw ones beside it counts if it is named, and only then.
+        for name, data in (("last.profdata", made.indexed([(b"f", 1, [10000])], 7)), ("last.proftext", want)):
+            self.write(f"runs/{name}", data)
+            self.assertEqual(self.merge("x.proftext", "runs"), want)
+            self.assertIn(f"runs/{name}: left out, as raw profiles lie beside it", self.said)
+            (self.folder / f"runs/{name}").rename(self.folder / name)
+        self.assertEqual(self.merge("x.proftext", "runs", "last.profdata"), text_of([(b"f", 1, [11111])]))
         (self.folder / "none").mkdir()
         self.assertIn("none: ", self.merge("x.proftext", "none", status=2))
         self.assertIn("is the only profile", self.merge("one/sum.proftext", "one", status=2)
