@@ -309,19 +309,20 @@ struct cover {
 
 /* Everything that a report says beside the result: what was read, by which rules, what was left
  * out, what went wrong. Formats for machines take of it what they have a field for. */
-static void cover_fill_report(struct cover *c)
+static struct coverage_report cover_report(const struct cover_options *o,
+                                           const struct coverage_session *session,
+                                           struct coverage_gate gates[GATES])
 {
-    const struct cover_options *o = c->options;
-    const struct coverage_reading *r = &c->session.reading;
+    const struct coverage_reading *r = &session->reading;
     /* Cobertura files must say when; builds that are to be reproduced say what. */
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    c->report = (struct coverage_report){
-        .result = &c->session.result,
+    return (struct coverage_report){
+        .result = &session->result,
         .problems = &r->problems,
-        .diff = o->session.patch ? &c->session.diff : NULL,
+        .diff = o->session.patch ? &session->diff : NULL,
         .patch = o->session.patch,
-        .gates = c->gates,
-        .gates_len = cover_gates(o, &c->session, c->gates),
+        .gates = gates,
+        .gates_len = cover_gates(o, session, gates),
         .objects = r->objects,
         .unrun = r->unrun,
         .counters = r->counters,
@@ -335,7 +336,7 @@ static void cover_fill_report(struct cover *c)
         .decisions = r->llvm.explained.at,
         .decisions_len = r->llvm.explained.len,
         .timestamp = epoch && *epoch ? strtoll(epoch, NULL, 10) : (int64_t)time(NULL),
-        .root = c->session.root,
+        .root = session->root,
         .test = o->test,
         .threads = o->session.read.threads,
     };
@@ -501,7 +502,7 @@ static int cover_show(struct cover_options *o, uint64_t hash, struct out *out, s
     if (ok && !is_open)
         status = EXIT_FINE; /* another rank has the report */
     if (ok && is_open) {
-        cover_fill_report(&c);
+        c.report = cover_report(o, &c.session, c.gates);
         if (cover_print(&c, out, e))
             status = cover_conclude(&c, e);
     }
@@ -625,7 +626,11 @@ static bool question_print(const struct cover_question *a, struct out *out, stru
         return true;
     struct terminal terminal;
     terminal_start(&terminal, &o->print, out);
-    (o->is_quiet ? tests_names : tests_text)(out, &a->report);
+    struct coverage_style style = o->style;
+    struct tests_report report = a->report;
+    style.has_colour = terminal.has_colour;
+    report.style = &style;
+    (o->is_quiet ? tests_names : tests_text)(out, &report);
     terminal_end(&terminal, out);
     return true;
 }
@@ -657,12 +662,15 @@ static int cover_tests(const struct cover_options *o, struct out *out, struct er
         a.report.selection = &a.selection;
         a.report.patch = o->tests_for;
     }
+    struct coverage_gate gates[GATES];
+    struct coverage_report whole = {0};
+    if (ok)
+        whole = cover_report(o, &a.session, gates);
+    a.report.coverage = &whole;
     ok = ok && question_print(&a, out, e);
     int status = ok ? EXIT_FINE : EXIT_BAD;
     if (ok) {
-        struct coverage_gate gates[GATES];
-        enum gate_verdict verdict =
-            coverage_gates_conclude(gates, cover_gates(o, &a.session, gates), e);
+        enum gate_verdict verdict = coverage_gates_conclude(whole.gates, whole.gates_len, e);
         status = verdict == GATE_FAILED                     ? EXIT_DIFFERS
                  : verdict == GATE_NOT_JUDGED               ? EXIT_BAD
                  : coverage_session_is_whole(&a.session, e) ? EXIT_FINE

@@ -199,5 +199,27 @@ class ByTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
 
 
+class LeftOut(unittest.TestCase):
+    def test_what_was_left_out_is_said(self):
+        """As in a report without tests, word for word: what the rows are of."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "t.c").write_text("int t;\n")
+            (folder / "x.info").write_text(f"TN:a\nSF:/nowhere/x.c\nDA:1,1\nend_of_record\n"
+                                           f"TN:b\nSF:{folder}/t.c\nDA:1,1\nDA:20,0\nend_of_record\n")
+            plain = monarc("cover", "x.info", cwd=folder).stdout.decode()
+            notes = [line for line in plain.splitlines() if line.startswith("  ")]
+            self.assertEqual(len(notes), 4, plain)
+            for question in (["--by-test"], ["--tests-of", "t.c:1"]):
+                text = monarc("cover", *question, "x.info", cwd=folder).stdout.decode()
+                self.assertEqual(text.splitlines()[-4:], notes)
+            whole = json.loads(monarc("cover", "--json", "-", "x.info", cwd=folder).stdout)
+            tests = json.loads(monarc("cover", "--by-test", "--json", "-", "x.info", cwd=folder).stdout)
+            check_schema(self, "cover_tests", tests)
+            for member in ("left_out", "problems"):
+                self.assertEqual(tests[member], whole[member])
+            self.assertEqual(monarc("cover", "--by-test", "--quiet", "x.info", cwd=folder).stdout, b"a\nb\n")
+
+
 if __name__ == "__main__":
     main()

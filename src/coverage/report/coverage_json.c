@@ -302,13 +302,50 @@ static void json_decisions(struct json *j, const struct coverage_report *s)
     json_end(j);
 }
 
+void json_left_out(struct json *j, const struct coverage_report *s)
+{
+    const struct coverage_result *r = s->result;
+    json_key(j, "left_out"), json_begin(j, '{');
+    json_pair_bool(j, "system_sources", s->leaves_system);
+    json_pair_bool(j, "unwanted_sources", s->leaves_unwanted);
+    json_pair_u64(j, "outside_sources", r->left_out.outside_sources);
+    json_pair_u64(j, "absent_sources", r->left_out.absent_sources);
+    json_pair_u64(j, "absent_lines", r->left_out.absent_lines);
+    json_pair_u64(j, "lines_behind", r->left_out.lines_behind);
+    json_pair_u64(j, "exception_branches", r->left_out.exception_branches);
+    json_pair_u64(j, "compilers_branches", r->left_out.hidden_branches);
+    json_pair_u64(j, "marked_lines", r->left_out.lines);
+    json_pair_u64(j, "marked_functions", r->left_out.functions);
+    json_pair_u64(j, "marked_branches", r->left_out.branches);
+    json_end(j);
+}
+
+void json_problems(struct json *j, const struct coverage_report *s)
+{
+    static const char *const WORDS[PROBLEM_KINDS] = {"lost", "partial", "note"};
+    const struct coverage_result *r = s->result;
+    json_key(j, "problems"), json_begin(j, '[');
+    for (size_t i = 0; i < s->problems->at.len; i++) {
+        json_begin(j, '{');
+        json_pair_str(j, "kind", WORDS[s->problems->at.at[i].kind]);
+        json_pair_str(j, "text", s->problems->at.at[i].text);
+        json_end(j);
+    }
+    for (size_t i = 0; i < r->notes.len; i++) {
+        json_begin(j, '{');
+        json_pair_str(j, "kind", WORDS[PROBLEM_NOTE]);
+        json_pair_str(j, "text", r->notes.at[i]);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 /* Head, what was read, totals, what was left out, problems, gates, patch, then sources, the largest
  * part, at the end. Problems that lost data come as `lost` and `partial`; notes change nothing. */
 void coverage_json(struct out *out, const struct coverage_report *s,
                    const struct coverage_style *style)
 {
     (void)style;
-    static const char *const WORDS[PROBLEM_KINDS] = {"lost", "partial", "note"};
     const struct coverage_result *r = s->result;
     struct json j = {.out = out};
     json_document_begin(&j, "cover");
@@ -325,34 +362,9 @@ void coverage_json(struct out *out, const struct coverage_report *s,
         json_str(&j, r->tests.at[i]);
     json_end(&j);
     json_sums(&j, "totals", &r->sums);
-    json_key(&j, "left_out"), json_begin(&j, '{');
-    json_pair_bool(&j, "system_sources", s->leaves_system);
-    json_pair_bool(&j, "unwanted_sources", s->leaves_unwanted);
-    json_pair_u64(&j, "outside_sources", r->left_out.outside_sources);
-    json_pair_u64(&j, "absent_sources", r->left_out.absent_sources);
-    json_pair_u64(&j, "absent_lines", r->left_out.absent_lines);
-    json_pair_u64(&j, "lines_behind", r->left_out.lines_behind);
-    json_pair_u64(&j, "exception_branches", r->left_out.exception_branches);
-    json_pair_u64(&j, "compilers_branches", r->left_out.hidden_branches);
-    json_pair_u64(&j, "marked_lines", r->left_out.lines);
-    json_pair_u64(&j, "marked_functions", r->left_out.functions);
-    json_pair_u64(&j, "marked_branches", r->left_out.branches);
-    json_end(&j);
+    json_left_out(&j, s);
     json_decisions(&j, s);
-    json_key(&j, "problems"), json_begin(&j, '[');
-    for (size_t i = 0; i < s->problems->at.len; i++) {
-        json_begin(&j, '{');
-        json_pair_str(&j, "kind", WORDS[s->problems->at.at[i].kind]);
-        json_pair_str(&j, "text", s->problems->at.at[i].text);
-        json_end(&j);
-    }
-    for (size_t i = 0; i < r->notes.len; i++) {
-        json_begin(&j, '{');
-        json_pair_str(&j, "kind", WORDS[PROBLEM_NOTE]);
-        json_pair_str(&j, "text", r->notes.at[i]);
-        json_end(&j);
-    }
-    json_end(&j);
+    json_problems(&j, s);
     json_key(&j, "gates"), json_begin(&j, '[');
     for (size_t i = 0; i < s->gates_len; i++) {
         const struct coverage_gate *g = &s->gates[i];

@@ -102,6 +102,14 @@ uint32_t result_lines_end(const struct coverage_result *r, const struct result_s
 void left_out_sentences(const struct coverage_report *s,
                         void (*print)(void *context, const char *sentence), void *context);
 
+/* The same, then problems, of which losses are in red. */
+void coverage_text_notes(struct out *out, const struct coverage_report *s,
+                         const struct coverage_style *style);
+
+/* The same as members of an object: `left_out` and `problems`. */
+void json_left_out(struct json *j, const struct coverage_report *s);
+void json_problems(struct json *j, const struct coverage_report *s);
+
 /* Branches or outcomes that were never seen, "1, 3 of 4"; false if there are none. */
 bool branches_missed_text(struct out *out, const struct coverage_result *r,
                           const struct result_line *l);
@@ -172,6 +180,8 @@ struct tests_report {
     const struct test_selection *selection; /* for a patch, or NULL */
     const char *patch;                      /* its name */
     uint64_t limit;                         /* rows; 0: all */
+    const struct coverage_report *coverage; /* what was left out, and problems */
+    const struct coverage_style *style;
 };
 
 typedef void tests_writer(struct out *out, const struct tests_report *r);

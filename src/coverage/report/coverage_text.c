@@ -144,6 +144,12 @@ static void text_notes(struct page *p)
         out_printf(p->out, "  ... and %zu more; --json names all\n", shown - SHOWN);
 }
 
+void coverage_text_notes(struct out *out, const struct coverage_report *s,
+                         const struct coverage_style *style)
+{
+    text_notes(&(struct page){.out = out, .s = s, .style = style});
+}
+
 /* ---- functions */
 
 /* How often it was called, or in words why there is no number. */

@@ -158,6 +158,7 @@ void tests_text(struct out *out, const struct tests_report *r)
     }
     if (shown < tests_len(r))
         out_printf(out, "[%zu more, not shown]\n", tests_len(r) - shown);
+    coverage_text_notes(out, r->coverage, r->style);
 }
 
 /* To be given to a runner of tests: nothing but names, and all of them. */
@@ -180,6 +181,8 @@ void tests_json(struct out *out, const struct tests_report *r)
     json_pair_u64(&j, "all_tests", r->tests->tests.len);
     if (r->selection)
         json_pair_u64(&j, "unknown_files", r->selection->unknown_files);
+    json_left_out(&j, r->coverage);
+    json_problems(&j, r->coverage);
     json_key(&j, "tests"), json_begin(&j, '[');
     for (size_t i = 0; i < tests_shown(r); i++) {
         struct field fields[TEST_COLUMNS] = {0};
