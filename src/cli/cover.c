@@ -276,7 +276,7 @@ size_t cover_gates(const struct cover_options *o, const struct coverage_session 
     const struct coverage_ratios *sums = &s->result.judged;
     const struct coverage_ratio *ratios[GATES] = {&sums->lines,      &sums->branches,
                                                   &sums->functions,  &sums->regions,
-                                                  &sums->conditions, &s->diff.sum};
+                                                  &sums->conditions, &s->diff.judged};
     static const char *const NAMES[GATES] = {"line",   "branch",    "function",
                                              "region", "condition", "diff"};
     size_t len = 0;

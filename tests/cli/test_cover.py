@@ -417,6 +417,21 @@ class Programs(Case):
         self.assertEqual((gates[0]["verdict"], gates[0]["has_failed"]), ("not judged", False))
         self.cover("--cross", "--fail-under-line", 1, status=2)
 
+    def test_changed_lines_of_sources_that_are_not_here(self):
+        """They are missed for the gate of a patch, as for the others; a source of the same end is another."""
+        (self.top / "t.c").write_text("int t;\n")
+        (self.top / "x.info").write_text("".join(f"TN:\nSF:{self.top}/{name}\n{lines}end_of_record\n" for name, lines in (
+            ("t.c", "DA:1,1\n"), ("gone/t.c", "DA:1,1\nDA:2,0\nDA:9,1\n"))))
+        here = ["--- a/t.c", "+++ b/t.c", "@@ -0,0 +1,1 @@", "+int t;"]
+        gone = ["--- a/gone/t.c", "+++ b/gone/t.c", "@@ -0,0 +1,2 @@", "+one", "+two"]
+        for lines, percent in ((here, 100), (here + gone, 100 / 3), (gone, 0)):
+            patch = self.patch(*lines)
+            for command in ("cover", "check", "html"):
+                done = monarc(command, "--diff", patch, "--fail-under-diff", 80, "x.info", cwd=self.top)
+                self.assertEqual(done.returncode, int(percent < 80), (command, lines, done.stderr))
+                if percent < 80:
+                    self.assertIn(f"diff coverage is {percent:.2f} %", done.stderr.decode())
+
     def patch(self, *lines):
         (self.top / "p.diff").write_text("".join(line + "\n" for line in lines))
         return "p.diff"

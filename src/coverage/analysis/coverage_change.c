@@ -394,13 +394,33 @@ void patch_coverage_deinit(struct patch_coverage *d)
     vec_free(&d->lines);
 }
 
+/* Sources among which a patch's are sought: those of the result, or those that are not here, whose
+ * lines the result keeps for gates.
+ *
+ *     here   found by name, their lines counted       struct diff_file
+ *     gone   found by name, their lines missed        patch_coverage.judged
+ *     none   nothing is known of the patch's file     patch_coverage.unknown_files
+ */
+struct source_span {
+    const struct result_source *at;
+    size_t len;
+};
+
 /* By the name that is shown or the whole path; NONE: it is no source's whole name. */
-static uint32_t source_of_whole_name(const struct coverage_result *r, const char *path)
+static uint32_t source_of_whole_name(struct source_span in, const char *path)
 {
-    for (uint32_t i = 0; i < r->sources.len; i++)
-        if (!strcmp(r->sources.at[i].path, path) || !strcmp(r->sources.at[i].whole, path))
+    for (uint32_t i = 0; i < in.len; i++)
+        if (!strcmp(in.at[i].path, path) || !strcmp(in.at[i].whole, path))
             return i;
     return NONE;
+}
+
+/* Whether it is the whole name of a source, here or gone. */
+static bool source_has_whole_name(const struct coverage_result *r, const char *path)
+{
+    struct source_span here = {r->sources.at, r->sources.len};
+    struct source_span gone = {r->unseen.at, r->unseen.len};
+    return source_of_whole_name(here, path) != NONE || source_of_whole_name(gone, path) != NONE;
 }
 
 /* A patch is made in one folder: if that is the project's, a name that only ends like a source's is
@@ -408,41 +428,39 @@ static uint32_t source_of_whole_name(const struct coverage_result *r, const char
 bool patch_has_whole_names(const struct coverage_result *r, const struct patch *p)
 {
     for (size_t i = 0; i < p->files.len; i++)
-        if (source_of_whole_name(r, p->files.at[i].path) != NONE ||
-            source_of_whole_name(r, p->files.at[i].whole_path) != NONE)
+        if (source_has_whole_name(r, p->files.at[i].path) ||
+            source_has_whole_name(r, p->files.at[i].whole_path))
             return true;
     for (size_t i = 0; i < p->old_files.len; i++)
-        if (source_of_whole_name(r, p->old_files.at[i].path) != NONE ||
-            source_of_whole_name(r, p->old_files.at[i].whole_path) != NONE)
+        if (source_has_whole_name(r, p->old_files.at[i].path) ||
+            source_has_whole_name(r, p->old_files.at[i].whole_path))
             return true;
     return false;
 }
 
 /* Shown names are unique; ends may fit several sources, and then the shortest is meant: that which
  * has the fewest folders above the patch's. Looks at every source; whole names win over ends. */
-static uint32_t source_named(const struct coverage_result *r, const char *path)
+static uint32_t source_named(struct source_span in, const char *path)
 {
-    uint32_t best = source_of_whole_name(r, path);
+    uint32_t best = source_of_whole_name(in, path);
     if (best != NONE)
         return best;
-    for (uint32_t i = 0; i < r->sources.len; i++) {
-        const struct result_source *s = &r->sources.at[i];
-        if (path_ends_in(s->whole, path) &&
-            (best == NONE || strlen(s->whole) < strlen(r->sources.at[best].whole)))
+    for (uint32_t i = 0; i < in.len; i++)
+        if (path_ends_in(in.at[i].whole, path) &&
+            (best == NONE || strlen(in.at[i].whole) < strlen(in.at[best].whole)))
             best = i;
-    }
     return best;
 }
 
 /* A patch made inside a project that is a part of what was covered: the source's shown name is the
  * end of the patch's. The longest such name is meant. */
-static uint32_t source_below(const struct coverage_result *r, const char *path)
+static uint32_t source_below(struct source_span in, const char *path)
 {
     uint32_t best = NONE;
-    for (uint32_t i = 0; i < r->sources.len; i++) {
-        const char *shown = r->sources.at[i].path;
+    for (uint32_t i = 0; i < in.len; i++) {
+        const char *shown = in.at[i].path;
         if (path_ends_in(path, shown) && (strchr(shown, '/') || !strchr(path, '/')) &&
-            (best == NONE || strlen(shown) > strlen(r->sources.at[best].path)))
+            (best == NONE || strlen(shown) > strlen(in.at[best].path)))
             best = i;
     }
     return best;
@@ -457,17 +475,47 @@ static void add(struct coverage_ratio *sum, const struct coverage_ratio *part)
 }
 
 /* From the surest to the least sure. */
+static uint32_t source_of_patch(struct source_span in, const char *path, const char *whole_path,
+                                bool is_whole)
+{
+    if (is_whole) {
+        uint32_t whole = source_of_whole_name(in, path);
+        return whole == NONE ? source_of_whole_name(in, whole_path) : whole;
+    }
+    uint32_t source = source_named(in, path);
+    if (source == NONE)
+        source = source_named(in, whole_path);
+    return source == NONE ? source_below(in, path) : source;
+}
+
+/* Of those that are here: what is gone has no number. */
 uint32_t patch_source(const struct coverage_result *r, const char *path, const char *whole_path,
                       bool is_whole)
 {
-    if (is_whole) {
-        uint32_t whole = source_of_whole_name(r, path);
-        return whole == NONE ? source_of_whole_name(r, whole_path) : whole;
+    return source_of_patch((struct source_span){r->sources.at, r->sources.len}, path, whole_path,
+                           is_whole);
+}
+
+/* Lines of the patch's file with code in a source that is not here; each counts once. What lies
+ * behind the end of a source that is here has no lines in the result, and counts nowhere: the patch
+ * is of another state of it. */
+static uint64_t patch_absent_lines(const struct coverage_result *r, const struct patch *p,
+                                   const struct patch_file *f, bool is_whole, bool *is_in)
+{
+    struct source_span gone = {r->unseen.at, r->unseen.len};
+    uint32_t source = source_of_patch(gone, f->path, f->whole_path, is_whole);
+    const struct result_source *s = source == NONE ? NULL : &gone.at[source];
+    uint64_t lines = 0;
+    for (uint32_t k = 0; s && !s->file && k < f->ranges; k++) {
+        const struct patch_range *range = &p->ranges.at[f->first_range + k];
+        for (uint32_t j = s->first_line; j < s->first_line + s->lines; j++)
+            if (r->lines.at[j].line >= range->first &&
+                r->lines.at[j].line - range->first < range->lines && !is_in[j]) {
+                is_in[j] = true;
+                lines++;
+            }
     }
-    uint32_t source = source_named(r, path);
-    if (source == NONE)
-        source = source_named(r, whole_path);
-    return source == NONE ? source_below(r, path) : source;
+    return lines;
 }
 
 /* Lines of a patch without code are in no ratio. A file that is not known is counted, and has none.
@@ -488,6 +536,8 @@ void patch_coverage_build(const struct coverage_result *r, const struct patch *p
             f.path = r->sources.at[f.source].path;
         else
             out->unknown_files++;
+        if (f.source == NONE)
+            out->judged.all += patch_absent_lines(r, p, from, is_whole, is_in);
         for (uint32_t k = 0; f.source != NONE && k < from->ranges; k++) {
             const struct patch_range *range = &p->ranges.at[from->first_range + k];
             const struct result_source *s = &r->sources.at[f.source];
@@ -512,6 +562,7 @@ void patch_coverage_build(const struct coverage_result *r, const struct patch *p
         }
 
         add(&out->sum, &f.lines);
+        add(&out->judged, &f.lines);
         add(&out->branches, &f.branches);
         vec_push(&out->files, f);
     }

@@ -122,6 +122,7 @@ struct patch_coverage {
     VEC(struct diff_file) files;
     VEC(uint32_t) lines; /* in the result */
     struct coverage_ratio sum, branches;
+    struct coverage_ratio judged; /* by the gate: with lines of sources that are not here, missed */
     uint64_t unknown_files;
 };
 
