@@ -114,6 +114,44 @@ static void session_part_counts(struct session_options *o)
     o->profiles_len = profiles ? profiles : o->counts_len;
 }
 
+/* Names of files that hold coverage and nothing else. */
+static bool has_coverage_suffix(const char *name)
+{
+    static const char *const SUFFIXES[] = {".gcno", ".gcda",    ".bbg",      ".bb",      ".da",
+                                           ".info", ".profraw", ".profdata", ".proftext"};
+    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
+        if (path_has_suffix(name, SUFFIXES[i]))
+            return true;
+    return false;
+}
+
+/* Whether a folder, or one in it, has files of coverage: deeper ones are not looked for. */
+static bool folder_has_coverage(const char *folder, int depth)
+{
+    DIR *dir = opendir(folder);
+    struct arena scratch = {0};
+    bool has_some = false;
+    for (const struct dirent *entry; dir && !has_some && (entry = readdir(dir));) {
+        if (*entry->d_name == '.')
+            continue;
+        const char *path = arena_printf(&scratch, "%s/%s", folder, entry->d_name);
+        has_some = is_folder(path) ? depth > 0 && folder_has_coverage(path, depth - 1)
+                                   : has_coverage_suffix(path);
+    }
+    if (dir)
+        closedir(dir);
+    arena_deinit(&scratch);
+    return has_some;
+}
+
+static bool holds_coverage(const char *name)
+{
+    if (is_folder(name))
+        return is_coverage_operand(name) && folder_has_coverage(name, 1);
+    return !access(name, F_OK) && !is_recording(name) && !is_program(name) &&
+           (has_coverage_suffix(name) || is_llvm_profile(name));
+}
+
 /*    RECORDING...               recordings: the program is theirs to say
  *    PROGRAM                    its newer one of gmon.out and PROGRAM.monarc, here
  *    PROGRAM PROFILE...         profiles of that program
@@ -124,6 +162,9 @@ bool session_operands(struct session_options *o, char **names, size_t len, struc
     o->program = names[0];
     o->profiles = names + 1;
     o->profiles_len = len - 1;
+    if (holds_coverage(o->program))
+        return err_in(e, names[0], "holds coverage, not a profile: 'monarc cover %s' reports on it",
+                      names[0]);
     if (is_recording(o->program) || !strcmp(o->program, "-")) {
         o->profiles = names;
         o->profiles_len = len;
@@ -580,15 +621,13 @@ static bool has_recording(const char *folder)
  * is a recording that failed, not coverage. */
 bool is_coverage_operand(const char *name)
 {
-    static const char *const SUFFIXES[] = {".gcno",    ".gcda",     ".bbg",      ".bb",
-                                           ".da",      ".info",     ".json",     ".xml",
-                                           ".profraw", ".profdata", ".proftext", ".a"};
+    static const char *const OTHERS[] = {".json", ".xml", ".a"};
     if (is_folder(name))
         return !has_recording(name) && !path_has_suffix(name, ".monarc");
-    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++)
-        if (path_has_suffix(name, SUFFIXES[i]))
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (path_has_suffix(name, OTHERS[i]))
             return true;
-    return is_llvm_profile(name);
+    return has_coverage_suffix(name) || is_llvm_profile(name);
 }
 
 /* One look at each name, as there may be a hundred thousand of them.

@@ -160,6 +160,19 @@ class Doctor(unittest.TestCase):
         self.assertEqual(finding["name"], "recording-unreadable")
         self.assertIn("it has no monarc.side", finding["evidence"])
 
+    def test_coverage_is_no_profile(self):
+        """Who asks for a profile of files of coverage, or of the folder that has them, is told of monarc cover."""
+        (self.here / "build/src").mkdir(parents=True)
+        names = [f"build/src/a.{suffix}" for suffix in ("gcno", "gcda", "profraw", "profdata", "info")]
+        for name in names:
+            (self.here / name).write_bytes(b"any")
+        for command in ("doctor", "flat", "graph"):
+            for name in [*names, "build", "build/src"]:
+                done = monarc(command, name, cwd=self.here)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),
+                                 (2, b"", f"monarc: {name}: holds coverage, not a profile: "
+                                          f"'monarc cover {name}' reports on it\n"))
+
     def test_truncated(self):
         whole = (PROGRAMS / "demo.gmon").read_bytes()
         self.assertIn("truncated", self.of_demo(whole[:-7]))
