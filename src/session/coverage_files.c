@@ -401,7 +401,8 @@ static void files_take_file(struct coverage_files *f, const char *path)
         struct stat st;
         int error;
         size_t len = files_head(path, head, &error);
-        bool is_archive = len == 8 && !memcmp(head, "!<arch>\n", 8);
+        bool is_archive =
+            len == 8 && (!memcmp(head, "!<arch>\n", 8) || !memcmp(head, "!<thin>\n", 8));
         if (error) {
             files_cannot(f, path, error);
         } else if (len > 4 &&

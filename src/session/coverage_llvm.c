@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/parallel.h"
+#include "base/path.h"
 #include "coverage/analysis/llvm_coverage.h"
 #include "coverage/format/llvm.h"
 #include "coverage/model/coverage.h"
@@ -149,50 +150,73 @@ static bool take_object(struct llvm_reading *r, struct object *object, const cha
     return true;
 }
 
+/* A member of an archive: itself, or where a thin one says that it is. */
+static struct object *open_member(struct llvm_reading *r, const char *archive, struct bytes member,
+                                  const char *name, size_t len, const char **shown,
+                                  enum object_failure *why, struct err *e)
+{
+    if (!member.at) {
+        size_t folder = *name == '/' ? 0 : path_folder_length(archive);
+        *shown =
+            arena_printf(&r->arena, "%.*s%s%.*s", (int)folder, archive,
+                         folder || (*archive == '/' && *name != '/') ? "/" : "", (int)len, name);
+        return object_open(*shown, NULL, why, e);
+    }
+    *shown = arena_printf(&r->arena, "%s(%.*s)", archive, (int)len, name);
+    /* libelf wants its headers where the machine can read them. */
+    uint64_t *copy = ARENA_NEW(&r->arena, uint64_t, member.len / 8 + 1);
+    memcpy(copy, member.at, member.len);
+    struct bytes image = {(const uint8_t *)copy, member.len};
+    return object_open_memory(image, *shown, why, e);
+}
+
 /* The objects in an archive, each a program by itself. Members begin at even places:
  *
  *     "!<arch>\n"  { name 16, 32 bytes of no use here, size 10 in decimal, "`\n", the member }*
  *
- * Names end with a slash; "/" and "//" are tables, and "/123" is a place in the second. False: none
- * has a mapping. */
+ * Names end with a slash; "/" and "//" are tables, and "/123" is a place in the second, where a
+ * name ends with a slash and a newline. A thin one, "!<thin>\n", has heads and tables alone: its
+ * names are paths from its folder. False: none has a mapping. */
 static bool read_archive(struct llvm_reading *r, const char *path, struct bytes all, int64_t date)
 {
     enum { MAGIC = 8, HEAD = 60, NAME = 16, SIZE = 48, END = 58 };
     struct bytes names = {0};
-    bool has_any = false;
+    bool has_any = false, is_thin = all.len >= MAGIC && !memcmp(all.at, "!<thin>\n", MAGIC);
     for (size_t at = MAGIC; at < all.len;) {
         const char *head = (const char *)all.at + at;
         uint64_t size = 0, place = 0;
-        if (all.len - at < HEAD || memcmp(head + END, "`\n", 2) ||
-            !decimal(head + SIZE, END - SIZE, &size) || size > all.len - at - HEAD) {
+        bool is_whole = all.len - at >= HEAD && !memcmp(head + END, "`\n", 2) &&
+                        decimal(head + SIZE, END - SIZE, &size);
+        bool is_table = is_whole && (!memcmp(head, "/ ", 2) || !memcmp(head, "// ", 3) ||
+                                     !memcmp(head, "/SYM64/ ", 8));
+        bool is_elsewhere = is_thin && !is_table;
+        if (!is_whole || (!is_elsewhere && size > all.len - at - HEAD)) {
             problem_add(r->problems, PROBLEM_PARTIAL, "%s: breaks off at byte %zu", path, at);
             break;
         }
-        struct bytes member = {all.at + at + HEAD, size};
-        at += HEAD + size + (size & 1);
+        struct bytes member = {is_elsewhere ? NULL : all.at + at + HEAD, size};
+        at += HEAD + (is_elsewhere ? 0 : size + (size & 1));
         if (!memcmp(head, "// ", 3))
             names = member;
-        if (size < 4 || memcmp(member.at, "\177ELF", 4) != 0)
+        if (is_table || (member.at && (size < 4 || memcmp(member.at, "\177ELF", 4) != 0)))
             continue;
         const char *name = head, *end = head + NAME;
-        if (*head == '/' && decimal(head + 1, NAME - 1, &place) && place < names.len) {
+        bool is_long = *head == '/' && decimal(head + 1, NAME - 1, &place) && place < names.len;
+        if (is_long) {
             name = (const char *)names.at + place;
             end = (const char *)names.at + names.len;
         }
         size_t len = 0;
-        while (name + len < end && !strchr("/ \n", name[len]))
+        while (name + len < end && name[len] != '\n' && (is_long || !strchr("/ ", name[len])))
             len++;
-        const char *shown = arena_printf(&r->arena, "%s(%.*s)", path, (int)len, name);
-        /* libelf wants its headers where the machine can read them. */
-        uint64_t *copy = ARENA_NEW(&r->arena, uint64_t, size / 8 + 1);
-        memcpy(copy, member.at, size);
-        struct bytes image = {(const uint8_t *)copy, size};
-        enum object_failure why;
+        len -= is_long && len && name[len - 1] == '/';
         struct err e = {0};
-        struct object *object = object_open_memory(image, shown, &why, &e);
+        enum object_failure why;
+        const char *shown;
+        struct object *object = open_member(r, path, member, name, len, &shown, &why, &e);
         if (object)
-            has_any |= take_object(r, object, shown, date);
-        else
+            has_any |= take_object(r, object, shown, is_elsewhere ? file_changed(shown) : date);
+        else if (why != OBJECT_NOT_ELF)
             problem_add(r->problems, PROBLEM_LOST, "%s", e.line);
     }
     return has_any;

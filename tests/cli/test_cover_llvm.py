@@ -1137,6 +1137,15 @@ class Live(Folder):
         self.assertEqual(monarc("html", "libf.a", "p.profdata", "-o", "page.html", cwd=self.folder).returncode, 0)
         self.assertEqual(monarc("check", "--fail-under-line", 60, "libf.a", "p.profdata", cwd=self.folder).returncode, 0)
         self.assertIn(b"none.a: has no coverage mapping", monarc("cover", "none.a", "program", "p.profraw", cwd=self.folder).stderr)
+        # A thin one names its members, from its own folder; one of them has gone.
+        (self.folder / "lib").mkdir()
+        self.run_in("ar", "rcsT", "lib/thin.a", "odd", "f.o", "plain.o", "an_object_of_a_long_name.o")
+        got, done = cover(self.folder, "lib/thin.a", "p.profdata")
+        self.assertEqual((done.returncode, {Path(p).name: lines["DA"] for p, lines in got.items()}), (0, want), done.stderr)
+        (self.folder / "f.o").unlink()
+        done = monarc("cover", "lib/thin.a", "p.profdata", cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"lib/../f.o: No such file", done.stdout + done.stderr)
         whole = (self.folder / "libf.a").read_bytes()
         for cut in range(8, len(whole), 997):
             (self.folder / "cut.a").write_bytes(whole[:cut])
