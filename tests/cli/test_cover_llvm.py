@@ -849,6 +849,29 @@ class Live(Folder):
             line = next(line for line in value["sources"][0]["lines"] if line["line"] == 3)
             self.assertEqual([c["outcomes"] for c in line["conditions"]], [[[True] * 2, [False] * 2], [[False] * 2] * 2])
             self.assertEqual(value["totals"]["conditions"], {"all": 8, "hit": 2, "unknown": 0})
+            monarc("cover", "--lcov", "x.info", "--lcov-version", 2, "program", "p.profraw", cwd=self.folder)
+            self.assertEqual(cover_json(self.folder, "x.info")["totals"]["conditions"], {"all": 8, "hit": 2, "unknown": 0})
+
+    def test_conditions_of_another_build(self):
+        """They are there, and unknown: gates count them as not seen. What another build knows of them is known."""
+        text = ("int f(int a, int b)\n{\n    return a && b ? 1 : 2;\n}\nint g(int a, int b)\n{\n    return a || b ? 1 : 2;\n}\n"
+                "int main(void)\n{\n    return f(1, 1) + f(0, 1) + f(1, 0) > 100 || g(1, 0) + g(0, 0) + g(0, 1) > 100;\n}\n")
+        for version in [v for v in VERSIONS if v >= 19]:
+            self.write("t.c", text)
+            self.compile(version, "-fcoverage-mcdc", "t.c")
+            self.profile(version, name="old")
+            known = cover_json(self.folder, "program", "old.profdata")["totals"]["conditions"]
+            self.assertEqual(known, {"all": 12, "hit": 8, "unknown": 0})
+            self.write("t.c", text.replace("a || b ? 1", "a || b || a > 5 ? 1"))
+            self.compile(version, "-fcoverage-mcdc", "t.c")
+            value = cover_json(self.folder, "program", "old.profdata")
+            self.assertEqual(value["totals"]["conditions"], {"all": 14, "hit": 4, "unknown": 6})
+            done = monarc("cover", "--conditions", "--fail-under-condition", 30, "program", "old.profdata", cwd=self.folder)
+            self.assertIn(b"condition coverage is 28.57 %", done.stdout)
+            self.assertNotIn(b"  line 7", done.stdout)
+            self.profile(version, name="new")
+            value = cover_json(self.folder, "program", "old.profdata", "new.profdata")
+            self.assertEqual(value["totals"]["conditions"]["unknown"], 0)
 
     @slow
     def test_what_cmake_compiles_is_nobodys(self):

@@ -259,10 +259,13 @@ static void add_decision(struct llvm_coverage *c, const struct llvm_regions *r, 
     struct mcdc_term terms[MCDC_TERMS] = {{{0}, false}};
     struct llvm_place places[MCDC_TERMS];
     uint32_t order[MCDC_TERMS], len = 0;
-    uint64_t met = 0, shown;
-    struct counted_decision d = {
-        .at = place_of(decision), .of = of, .source = sources[r->files.at[use->file]]};
-    if (d.source == NONE || n->is_unknown)
+    uint64_t met = 0, shown = 0;
+    struct counted_decision d = {.at = place_of(decision),
+                                 .of = of,
+                                 .source = sources[r->files.at[use->file]],
+                                 .ways = NONE,
+                                 .is_unknown = n->is_unknown};
+    if (d.source == NONE)
         return;
     if (decision->conditions > MCDC_TERMS) {
         c->large_decisions++;
@@ -284,12 +287,13 @@ static void add_decision(struct llvm_coverage *c, const struct llvm_regions *r, 
     }
     enum mcdc_result result = MCDC_BROKEN;
     if (len == decision->conditions)
-        result = mcdc_shown(terms, len, decision->bitmap, n, &shown);
+        result = n->is_unknown ? MCDC_FINE : mcdc_shown(terms, len, decision->bitmap, n, &shown);
     c->large_decisions += result == MCDC_LARGE;
     c->broken_decisions += result == MCDC_BROKEN;
     if (result != MCDC_FINE)
         return;
-    d.ways = add_ways(c, decision, terms, order, n, places);
+    if (!n->is_unknown)
+        d.ways = add_ways(c, decision, terms, order, n, places);
     for (uint32_t k = 0; k < len; k++) {
         if (terms[order[k]].is_folded)
             continue;

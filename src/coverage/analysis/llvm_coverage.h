@@ -74,7 +74,8 @@ struct counted_decision {
     struct llvm_place at, use;
     struct instance of;
     uint32_t source, terms;
-    uint32_t ways; /* in llvm_coverage.ways, or NO_INDEX */
+    uint32_t ways;   /* in llvm_coverage.ways, or NO_INDEX */
+    bool is_unknown; /* of counters of another build */
 };
 
 /* One way through a decision: the values of the conditions that it evaluates, and the outcome. */

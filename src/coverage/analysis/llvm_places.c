@@ -564,23 +564,29 @@ static void finish_branches(struct llvm_coverage *c, struct coverage_table *t)
 }
 
 /* What the decisions at one place have shown, from `i` to `end`: what one instance has in any
- * program, then what all instances of a group have, then what any group has. */
+ * program, then what all instances of a group have, then what any group has. Of what is unknown,
+ * nothing is. */
 static uint64_t shown_by_all(const struct counted_decision *at, const struct keyed *order, size_t i,
                              size_t end)
 {
     uint64_t shown = 0, of_group = ~UINT64_C(0), of_instance = 0;
+    bool knows_instance = false, knows_group = false;
     for (; i < end; i++) {
         const struct counted_decision *d = &at[order[i].item];
         const struct counted_decision *next = i + 1 < end ? &at[order[i + 1].item] : NULL;
         of_instance |= d->shown;
+        knows_instance |= !d->is_unknown;
         if (next && !by_instance(&d->of, &next->of))
             continue;
-        of_group &= of_instance;
+        of_group &= knows_instance ? of_instance : ~UINT64_C(0);
+        knows_group |= knows_instance;
         of_instance = 0;
+        knows_instance = false;
         if (next && next->of.group == d->of.group)
             continue;
-        shown |= of_group;
+        shown |= knows_group ? of_group : 0;
         of_group = ~UINT64_C(0);
+        knows_group = false;
     }
     return shown;
 }
@@ -590,10 +596,13 @@ static uint64_t shown_by_all(const struct counted_decision *at, const struct key
 static void explain(struct llvm_coverage *c, const struct coverage_table *t,
                     const struct keyed *order, size_t i, size_t end, uint64_t shown)
 {
-    const struct counted_decision *at = c->decisions.at, *d = &at[order[i].item];
-    struct mcdc_ways *ways = d->ways == NONE ? NULL : &c->ways.at[d->ways];
-    if (!ways)
+    const struct counted_decision *at = c->decisions.at;
+    while (i < end && at[order[i].item].ways == NONE)
+        i++;
+    if (i == end)
         return;
+    const struct counted_decision *d = &at[order[i].item];
+    struct mcdc_ways *ways = &c->ways.at[d->ways];
     for (size_t k = i + 1; k < end; k++) {
         uint32_t other = at[order[k].item].ways;
         if (other != NONE && c->ways.at[other].len == ways->len)

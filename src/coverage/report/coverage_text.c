@@ -401,7 +401,8 @@ static void text_missed_conditions(const struct page *p, const struct result_sou
             text_decision(p, text, d);
             explained++;
         }
-        for (uint32_t k = 0; k < l->conditions && explained < l->conditions; k++) {
+        bool is_unknown = l->state == RESULT_UNKNOWN;
+        for (uint32_t k = 0; !is_unknown && k < l->conditions && explained < l->conditions; k++) {
             const struct result_condition *c = &r->conditions.at[l->first_condition + k];
             if (condition_hit(c) == 2 * c->terms)
                 continue;
@@ -435,7 +436,8 @@ static bool text_has_details(const struct page *p, const struct result_source *s
         bool is_hit = l->state == RESULT_HIT, has_more = p->style->shows_missing && !is_hit;
         for (uint32_t k = 0; k < l->branches && is_hit && p->style->shows_branches; k++)
             has_more |= !r->branches.at[l->first_branch + k].count;
-        for (uint32_t k = 0; k < l->conditions && p->style->shows_conditions; k++) {
+        bool shows_conditions = p->style->shows_conditions && l->state != RESULT_UNKNOWN;
+        for (uint32_t k = 0; k < l->conditions && shows_conditions; k++) {
             const struct result_condition *c = &r->conditions.at[l->first_condition + k];
             has_more |= condition_hit(c) < 2 * c->terms;
         }
