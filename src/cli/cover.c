@@ -313,33 +313,16 @@ static struct coverage_report cover_report(const struct cover_options *o,
                                            const struct coverage_session *session,
                                            struct coverage_gate gates[GATES])
 {
-    const struct coverage_reading *r = &session->reading;
+    struct coverage_report report = coverage_session_report(session, &o->session);
     /* Cobertura files must say when; builds that are to be reproduced say what. */
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    return (struct coverage_report){
-        .result = &session->result,
-        .problems = &r->problems,
-        .diff = o->session.patch ? &session->diff : NULL,
-        .patch = o->session.patch,
-        .gates = gates,
-        .gates_len = cover_gates(o, session, gates),
-        .objects = r->objects,
-        .unrun = r->unrun,
-        .counters = r->counters,
-        .traces = r->traces,
-        .unknown_functions = r->unknown_functions,
-        .repaired_functions = r->repaired_functions,
-        .leaves_system = r->system_sources > 0,
-        .leaves_unwanted = r->unwanted_sources > 0,
-        .keeps_all_branches = o->session.result.keeps_all_branches,
-        .instances = o->session.read.instances,
-        .decisions = r->llvm.explained.at,
-        .decisions_len = r->llvm.explained.len,
-        .timestamp = epoch && *epoch ? strtoll(epoch, NULL, 10) : (int64_t)time(NULL),
-        .root = session->root,
-        .test = o->test,
-        .threads = o->session.read.threads,
-    };
+    report.diff = o->session.patch ? &session->diff : NULL;
+    report.patch = o->session.patch;
+    report.gates = gates;
+    report.gates_len = cover_gates(o, session, gates);
+    report.timestamp = epoch && *epoch ? strtoll(epoch, NULL, 10) : (int64_t)time(NULL);
+    report.test = o->test;
+    return report;
 }
 
 /* Problems that made parts of the report unusable. */

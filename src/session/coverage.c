@@ -203,6 +203,30 @@ bool coverage_session_is_whole(const struct coverage_session *s, struct err *e)
     return !s->result.trouble || err_set(e, "%s", s->result.trouble);
 }
 
+struct coverage_report coverage_session_report(const struct coverage_session *s,
+                                               const struct coverage_options *o)
+{
+    const struct coverage_reading *r = &s->reading;
+    return (struct coverage_report){
+        .result = &s->result,
+        .problems = &r->problems,
+        .objects = r->objects,
+        .unrun = r->unrun,
+        .counters = r->counters,
+        .traces = r->traces,
+        .unknown_functions = r->unknown_functions,
+        .repaired_functions = r->repaired_functions,
+        .leaves_system = r->system_sources > 0,
+        .leaves_unwanted = r->unwanted_sources > 0,
+        .keeps_all_branches = o->result.keeps_all_branches,
+        .instances = o->read.instances,
+        .decisions = r->llvm.explained.at,
+        .decisions_len = r->llvm.explained.len,
+        .root = s->root,
+        .threads = o->read.threads,
+    };
+}
+
 void coverage_session_close(struct coverage_session *s)
 {
     coverage_files_deinit(&s->files);

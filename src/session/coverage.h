@@ -19,6 +19,7 @@
 #include "coverage/analysis/llvm_coverage.h"
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
+#include "coverage/report/coverage_report.h"
 #include "output/out.h"
 #include "source/source.h"
 
@@ -309,6 +310,11 @@ void coverage_session_close(struct coverage_session *s);
 /* Whether all that was there could be used: inputs whole, and sources for their markers. If not, *e
  * has the first reason: a comparison or a sum of the rest would look like a change. */
 MUST_CHECK bool coverage_session_is_whole(const struct coverage_session *s, struct err *e);
+
+/* What a report says of it: what was read, by which rules, what was left out, what went wrong. The
+ * session must outlive it; patch, gates, date and test are the caller's. */
+struct coverage_report coverage_session_report(const struct coverage_session *s,
+                                               const struct coverage_options *o);
 
 /* --- single files ----------------------------------------------------------------------------- */
 

@@ -312,6 +312,14 @@ class Screens(unittest.TestCase):
             self.assertIn("gone.info", done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_what_was_left_out(self):
+        """The page of notes has the sentences of the report, so that a share is not taken for that of all lines."""
+        (self.folder / "left.info").write_text(
+            (self.folder / "now.info").read_text() + "TN:\nSF:/nonexistent/gone.c\nDA:1,1\nDA:2,0\nend_of_record\n")
+        done = subprocess.run([SCREENS, "20", "100", "left.info"], cwd=self.folder, input="i\n", capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("left out: 2 lines of 1 source that is not here (gates count them as missed)", done.stdout)
+
     def test_coverage_beside_a_base(self):
         self.screens("coverage-base", ["now.info", "--", "old.info"], ["", "$\\r", "<", "@\\r", "d", "d", "D", "c", "4"])
 

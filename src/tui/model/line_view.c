@@ -395,8 +395,20 @@ static void add_ratio(struct page_text *p, const char *name, const struct covera
             width);
 }
 
+struct left_out_text {
+    struct page_text *p;
+    size_t width;
+};
+
+static void add_left_out(void *context, const char *sentence)
+{
+    const struct left_out_text *t = context;
+    add(t->p, arena_printf(&t->p->arena, "Note       %s", sentence), t->width);
+}
+
 /* The totals, then what was left out of them, then what went wrong in reading. */
-static void add_coverage(struct page_text *p, const struct coverage_session *c, size_t width)
+static void add_coverage(struct page_text *p, const struct coverage_session *c,
+                         const struct coverage_options *o, size_t width)
 {
     static const char *const WORDS[PROBLEM_KINDS] = {"Lost", "Partial", "Note"};
     const struct coverage_result *r = &c->result;
@@ -409,16 +421,8 @@ static void add_coverage(struct page_text *p, const struct coverage_session *c, 
     add_ratio(p, "Regions", &r->sums.regions, width);
     add_ratio(p, "Branches", &r->sums.branches, width);
     add_ratio(p, "Conditions", &r->sums.conditions, width);
-    if (r->left_out.outside_sources)
-        add(p,
-            arena_printf(a, "Left out   %" PRIu64 " sources that are not of the project",
-                         r->left_out.outside_sources),
-            width);
-    if (r->left_out.lines)
-        add(p,
-            arena_printf(a, "Left out   %" PRIu64 " lines by markers in the sources",
-                         r->left_out.lines),
-            width);
+    struct coverage_report report = coverage_session_report(c, o);
+    left_out_sentences(&report, add_left_out, &(struct left_out_text){p, width});
     for (size_t i = 0; i < c->reading.problems.at.len; i++) {
         const struct problem *b = &c->reading.problems.at.at[i];
         add(p, arena_printf(a, "%-10s %s", WORDS[b->kind], b->text), width);
@@ -429,14 +433,14 @@ static void add_coverage(struct page_text *p, const struct coverage_session *c, 
 
 /* A profile first, then coverage, with an empty line between. */
 void page_notes(struct page_text *p, const struct measurement *m, const struct coverage_session *c,
-                size_t width)
+                const struct coverage_options *o, size_t width)
 {
     if (m)
         add_profile(p, m, width);
     if (m && c)
         add(p, "", width);
     if (c)
-        add_coverage(p, c, width);
+        add_coverage(p, c, o, width);
 }
 
 /* Every key of press.c has a place in these lines: a key that is added there is added here. */

@@ -466,7 +466,7 @@ struct page_text {
 /* Into zeroed pages, wrapped to a width. Either of the two may be NULL. At least 30 columns wide,
  * even where the width is less. Texts are copied. */
 void page_notes(struct page_text *p, const struct measurement *m, const struct coverage_session *c,
-                size_t width);
+                const struct coverage_options *o, size_t width);
 void page_help(struct page_text *p, size_t width);
 void page_text_deinit(struct page_text *p);
 

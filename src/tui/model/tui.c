@@ -303,7 +303,8 @@ void tui_resize(struct tui *t, size_t rows, size_t columns)
     t->columns = columns;
     page_text_deinit(&t->notes);
     page_text_deinit(&t->help);
-    page_notes(&t->notes, t->now, t->has_coverage ? &t->covered : NULL, columns - 1);
+    page_notes(&t->notes, t->now, t->has_coverage ? &t->covered : NULL, t->options->coverage,
+               columns - 1);
     page_help(&t->help, columns - 1);
     for (int view = 0; view < VIEWS; view++)
         tui_fit(t, (enum view)view);
