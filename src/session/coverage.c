@@ -203,6 +203,9 @@ bool coverage_session_is_whole(const struct coverage_session *s, struct err *e)
     return !s->result.trouble || err_set(e, "%s", s->result.trouble);
 }
 
+/* The one place that says which facts of a session a report has: cover's forms, its questions about
+ * tests and the terminal's notes agree because they print the same. Nothing is copied but pointers
+ * and numbers. */
 struct coverage_report coverage_session_report(const struct coverage_session *s,
                                                const struct coverage_options *o)
 {

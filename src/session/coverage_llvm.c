@@ -150,7 +150,13 @@ static bool take_object(struct llvm_reading *r, struct object *object, const cha
     return true;
 }
 
-/* A member of an archive: itself, or where a thin one says that it is. */
+/* A member of an archive: itself, or where a thin one says that it is.
+ *
+ *     lib/f.a    f.o        lib/f.a(f.o)     bytes of the archive, copied
+ *     lib/t.a    ../f.o     lib/../f.o       a file, from the folder of the archive
+ *     lib/t.a    /o/f.o     /o/f.o           a file
+ *
+ * *shown is what messages call it. */
 static struct object *open_member(struct llvm_reading *r, const char *archive, struct bytes member,
                                   const char *name, size_t len, const char **shown,
                                   enum object_failure *why, struct err *e)

@@ -93,6 +93,7 @@ static int by_path(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+/* What is said names the first of them, which is the same whatever order the folder has. */
 static int by_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);

@@ -144,6 +144,15 @@ static bool folder_has_coverage(const char *folder, int depth)
     return has_some;
 }
 
+/* Whether an operand is coverage where a profile is wanted.
+ *
+ *     build/            no recording in it, but notes or counters: coverage
+ *     NAME.monarc/      a recording that failed, whatever else is in it
+ *     t.gcda x.info     by their names, if they are there
+ *     default.raw       by its first bytes: a profile of LLVM's
+ *     program           ELF, whatever it is called
+ *
+ * Traces in JSON and XML are not asked for: profiles of other programs are, too. */
 static bool holds_coverage(const char *name)
 {
     if (is_folder(name))
