@@ -90,7 +90,7 @@ static const struct option_row OPTIONS[] = {
     {'o', "output", "DIR", "record into DIR (default: NAME.monarc here; %r in it: the MPI rank)",
      FILLS(struct run_request, output)},
     {'r', "rate", "N", "samples per second of CPU time, up to 10000 (default: 1000; 0: none)",
-     FILLS(struct run_request, rate)},
+     FILLS(struct run_request, rate), .most = MOST_RATE},
     {'e', "event", "EVENT[,EVENT...]", "event to sample, named as in 'perf list' (default: cpu)",
      FILLS(struct run_request, events), ALSO_SETS(struct run_request, has_events)},
     {0, "list-events", NULL, "print the events of this machine, and exit",
@@ -98,7 +98,7 @@ static const struct option_row OPTIONS[] = {
     {0, "off-cpu", NULL, "record where threads wait, too; the same as --event wall",
      FILLS(struct run_request, off_cpu)},
     {'p', "pid", "PID", "record a process that is running already, until it ends or Ctrl-C",
-     FILLS(struct run_request, pid), .most = MOST_PID},
+     FILLS(struct run_request, pid), .most = MOST_PID, .is_once = true},
     {0, "seconds", "N", "stop recording after N seconds; the program goes on",
      FILLS(struct run_request, seconds), .most = MOST_SECONDS},
     {0, "slice", "TIME",
@@ -184,8 +184,7 @@ static bool run_check_series(struct run_request *r, struct err *e)
     return true;
 }
 
-/* Refused are: a PROGRAM beside --pid, neither of the two, a --rate that is too high for what
- * samples cost, and what only series have.
+/* Refused are: a PROGRAM beside --pid, neither of the two, and what only series have.
  *
  * What contradicts itself is refused before anything is started, and so are events that this
  * machine does not have. Clocks are not probed: without perf events ptrace measures them. */
@@ -193,7 +192,6 @@ static bool run_check_request(struct run_request *r, struct err *e)
 {
     if (!run_check_series(r, e))
         return false;
-    r->rate = r->rate < MOST_RATE ? r->rate : MOST_RATE;
     if (r->argv && r->pid)
         return err_set(e, "run takes a PROGRAM or --pid, not both; see 'monarc run --help'");
     if (!r->argv && !r->pid && !r->compares)

@@ -70,6 +70,7 @@ struct option_row {
     uint8_t size;     /* of the field, in bytes */
     uint16_t offset;  /* of the field in the set's struct */
     uint16_t given;   /* 1 + the offset of a bool that says that the option was there; 0: none */
+    bool is_once;     /* a second value would be taken for the only one */
     bool may_be_next; /* an optional value that is a number may also be the next argument */
     uint8_t first;    /* of choices: the value of the first name */
     uint8_t absent;   /* of optional choices: the index that a missing value stands for */

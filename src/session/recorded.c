@@ -426,6 +426,8 @@ static bool recorded_choose(struct recorded *r, const struct recorded_filter *f,
         w.from_ns = (uint64_t)fmin(f->from * 1e9, 1e18);
     if (f->has_to)
         w.to_ns = (uint64_t)fmin(f->to * 1e9, 1e18);
+    if (w.from_ns > w.to_ns)
+        return err_set(e, "--from %g is later than --to %g", f->from, f->to);
     if (f->phase)
         return recorded_choose_phase(r, f, w, e);
     if (f->has_from || f->has_to)

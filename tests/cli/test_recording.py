@@ -370,6 +370,13 @@ class Trees(Case):
                                 (["--from", "0.405"], 600), (["--from", "0.4051"], 300)):
             self.assertEqual(self.flat(*limits, folder)[1]["samples"], samples, limits)
 
+    def test_contradictions(self):
+        folder = self.write(self.make())
+        for options, said in ((("--from", "5", "--to", "1"), "--from 5 is later than --to 1"),
+                              (("--process", "1", "--process", "2"), "given once"),
+                              (("--thread", "a", "--thread", "b"), "given once")):
+            self.assertIn(said, self.refusal("flat", "--force", *options, folder))
+
     def test_phases(self):
         run = self.make()
         run.marks += [(0, 0, 0, 10, "load"), (300 * PERIOD, 1, 2, 12, "solve"),
