@@ -17,10 +17,13 @@
 #include "record/collector_private.h"
 #include "record/proc_threads.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_THREADS = 50000, MOST_PROCESSES = 200000 };
 
@@ -478,6 +481,59 @@ void collector_map_kernel(struct collector *c, const struct collector_mapping *m
     mappings_put(&c->kernel_code, &(struct mapping){m->start, m->end, 0, image});
 }
 
+/* Whether memory has the bytes that a file has from `offset` on, as far as a few pieces tell: its
+ * first, its last and some between. The last page of a file is zero behind its end; a file that is
+ * nothing but zeros there tells nothing. */
+static bool collector_has_text(const struct collector_mapping *m, const char *path, uint64_t offset)
+{
+    enum { PIECES = 4, PIECE_BYTES = 256 };
+    uint8_t memory[PIECE_BYTES], text[PIECE_BYTES];
+    char name[PATH_MAX + sizeof "/proc/4294967295/root"];
+    snprintf(name, sizeof name, "/proc/%d/root%s", (int)proc_living(m->pid), path);
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_same = fd >= 0, has_any = false;
+    for (uint64_t i = 0; i < PIECES && is_same; i++) {
+        uint64_t at = (m->end - m->start - PIECE_BYTES) * i / (PIECES - 1);
+        ssize_t len = pread(fd, text, sizeof text, (off_t)(offset + at));
+        is_same = len >= 0 &&
+                  proc_read_memory(m->pid, m->start + at, memory, (size_t)len) == (size_t)len &&
+                  !memcmp(memory, text, (size_t)len);
+        for (ssize_t k = 0; k < len; k++)
+            has_any |= text[k] != 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return is_same && has_any;
+}
+
+/* Code in memory without a file, where text was or would go on: programs copy theirs to have it on
+ * large pages, as node, HHVM and ClickHouse do. The kernel moves memory without a word to perf, and
+ * its maps have no name for it. Where it has the file's bytes it is the file still; code that was
+ * generated in the place of a library that is gone has others.
+ *
+ * `beside` is the mapping before, which has no path if there is none. */
+static void collector_find_copied(const struct collector *c, const struct mappings *old,
+                                  const struct collector_mapping *beside,
+                                  struct collector_mapping *m)
+{
+    const struct mapping *found = old ? mappings_find(old, m->start) : NULL;
+    const struct image *image = found ? c->images.all.at[found->image] : NULL;
+    struct collector_mapping was = *beside;
+    if (image && image->object.kind == RECORDING_OBJECT_FILE)
+        was = (struct collector_mapping){.start = found->start,
+                                         .offset = found->offset,
+                                         .path = image->object.path,
+                                         .device = image->device,
+                                         .inode = image->inode};
+    uint64_t offset = m->start - was.start + was.offset;
+    if (!was.path || !collector_is_file(was.path) || !collector_has_text(m, was.path, offset))
+        return;
+    m->path = was.path;
+    m->offset = offset;
+    m->device = was.device;
+    m->inode = was.inode;
+}
+
 /* Puts the executable mappings that a file in /proc lists. Returns whether the process has any. */
 static bool collector_read_maps_at(struct collector *c, uint32_t process,
                                    const struct mappings *old, const char *path)
@@ -485,20 +541,29 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
     char *line = NULL;
     size_t room = 0;
     FILE *file = fopen(path, "re");
+    char beside_path[PATH_MAX];
+    struct collector_mapping beside = {0};
     while (file && getline(&line, &room, file) > 0) {
         struct proc_mapping found;
-        if (!proc_parse_mapping(line, &found) || found.rights[2] != 'x')
+        if (!proc_parse_mapping(line, &found))
             continue;
-        collector_put_mapping(
-            c, process, old,
-            &(struct collector_mapping){.pid = (pid_t)c->processes.at[process].pid,
+        struct collector_mapping one = {.pid = (pid_t)c->processes.at[process].pid,
                                         .start = found.start,
                                         .end = found.end,
                                         .offset = found.offset,
                                         .device = found.device,
                                         .inode = found.inode,
                                         .path = found.path,
-                                        .is_executable = true});
+                                        .is_executable = found.rights[2] == 'x'};
+        if (!*one.path && one.is_executable)
+            collector_find_copied(c, old, &beside, &one);
+        if (one.is_executable)
+            collector_put_mapping(c, process, old, &one);
+        if (found.path == one.path && *one.path) {
+            snprintf(beside_path, sizeof beside_path, "%s", one.path);
+            beside = one;
+            beside.path = beside_path;
+        }
     }
     free(line);
     if (file)

@@ -502,6 +502,49 @@ class Running(Case):
         self.assertIn(b"No such process", self.run_it("-p", "4194304", status=126).stderr)
 
     @decided
+    def test_text_on_large_pages(self):
+        """Copied to memory without a file, where it was: names stay, from the start and after attaching."""
+        self.build("large.c", "-O1", "-g", text='''#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+__attribute__((noinline)) static void burn(double seconds)
+{
+    for (struct timespec t = {0}; t.tv_sec + t.tv_nsec / 1e9 < seconds;) {
+        for (volatile int i = 0; i < 1000000; i++)
+            ;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    }
+}
+int main(void)
+{
+    char line[512];
+    unsigned long from, to;
+    for (FILE *maps = fopen("/proc/self/maps", "r"); fgets(line, sizeof line, maps);)
+        if (strstr(line, " r-xp ") && strstr(line, "/large\\n") && sscanf(line, "%lx-%lx", &from, &to) == 2) {
+            void *copy = mmap(NULL, to - from, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            memcpy(copy, (void *)from, to - from);
+            mprotect(copy, to - from, PROT_READ | PROT_EXEC);
+            if (mremap(copy, to - from, to - from, MREMAP_MAYMOVE | MREMAP_FIXED, from) != (void *)from)
+                return 9;
+            burn(1);
+            return 0;
+        }
+    return 8;
+}
+''')
+        for method in "perf", "ptrace":
+            self.run_it("--no-report", "-o", f"r.{method}", "--method", method, self.built / "large")
+            process = subprocess.Popen([self.built / "large"])
+            self.addCleanup(process.wait)
+            time.sleep(0.3)
+            self.run_it("--no-report", "-o", f"a.{method}", "--method", method, "--pid", str(process.pid))
+            for name in f"r.{method}", f"a.{method}":
+                rows, _ = self.flat(self.dir / name)
+                figure(self).assertGreater(rows["burn"]["self_share"], 0.8, name)
+
+    @decided
     def test_the_first_thread_has_ended(self):
         """Before the recording, or in it: a process lives as long as any of its threads."""
         self.build("gone.c", "-O1", "-g", "-pthread", text='''#include <pthread.h>
