@@ -213,8 +213,8 @@ void llvm_values_add(struct llvm_profile *into, struct llvm_function *own,
         for (uint32_t i = 0; is_equal[kind] && i < f->sites[kind]; i++) {
             list_take(&sum, into, &into->sites.at[own_site + i]);
             list_take(&more, from, &from->sites.at[site + i]);
-            if (!more.at.len)
-                continue;
+            if (!sum.at.len && !more.at.len)
+                continue; /* what has no counterpart is sorted by value all the same */
             list_sort(&sum, by_value);
             list_sort(&more, by_value);
             list_merge(&sum, &more);
