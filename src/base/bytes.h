@@ -85,6 +85,15 @@ static inline uint64_t bytes_u64(const uint8_t *p, bool big_endian)
     return big_endian ? __builtin_bswap64(v) : v;
 }
 
+/* Of a hexadecimal digit in either case; -1: it is none. */
+static inline int hex_digit(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static inline uint8_t cursor_u8(struct cursor *c)
 {
     const uint8_t *p = cursor_take(c, 1);

@@ -50,6 +50,17 @@ const char *path_below(const char *path, const char *folder)
     return is_below ? path + len : NULL;
 }
 
+size_t path_alike(const char *left, const char *right)
+{
+    size_t l = strlen(left), r = strlen(right), same = 0, whole = 0;
+    for (; same < l && same < r && left[l - 1 - same] == right[r - 1 - same]; same++)
+        if (left[l - 1 - same] == '/')
+            whole = same + 1;
+    bool is_left_end = same == l || left[l - 1 - same] == '/';
+    bool is_right_end = same == r || right[r - 1 - same] == '/';
+    return is_left_end && is_right_end ? same : whole;
+}
+
 /* One pass: components go onto the result, and `..` takes the last one off again, but not below
  * `floor`. */
 char *path_tidy(const char *path, struct arena *a)
@@ -189,15 +200,4 @@ void md5(struct bytes in, uint8_t digest[16])
     for (size_t i = 0; i < end; i += 64)
         add_block(state, last + i);
     memcpy(digest, state, 16);
-}
-
-size_t path_alike(const char *left, const char *right)
-{
-    size_t l = strlen(left), r = strlen(right), same = 0, whole = 0;
-    for (; same < l && same < r && left[l - 1 - same] == right[r - 1 - same]; same++)
-        if (left[l - 1 - same] == '/')
-            whole = same + 1;
-    bool is_left_end = same == l || left[l - 1 - same] == '/';
-    bool is_right_end = same == r || right[r - 1 - same] == '/';
-    return is_left_end && is_right_end ? same : whole;
 }

@@ -48,8 +48,4 @@ char *path_map_apply(const struct path_map *m, const char *path, struct arena *a
 
 void md5(struct bytes in, uint8_t digest[16]);
 
-/* How many bytes at the end of two paths are equal, by whole names; 0: not even the last name is.
- */
-size_t path_alike(const char *left, const char *right);
-
 #endif

@@ -69,14 +69,6 @@ struct map_line {
     size_t name_len;
 };
 
-static int jit_map_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool jit_map_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t';
@@ -89,10 +81,10 @@ static bool jit_map_number(struct cursor *in, uint64_t *value)
     *value = 0;
     if (cursor_left(in) > 2 && in->at[0] == '0' && (in->at[1] | 0x20) == 'x')
         cursor_take(in, 2);
-    for (; cursor_left(in) && jit_map_digit(*in->at) >= 0; digits++) {
+    for (; cursor_left(in) && hex_digit(*in->at) >= 0; digits++) {
         if (*value >> 60)
             return false;
-        *value = *value << 4 | (uint64_t)jit_map_digit(*cursor_take(in, 1));
+        *value = *value << 4 | (uint64_t)hex_digit(*cursor_take(in, 1));
     }
     const uint8_t *blanks = in->at;
     while (cursor_left(in) && jit_map_is_blank(*in->at))

@@ -22,12 +22,12 @@
 
 #include "store/store_private.h"
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/parquet_read.h"
 #include "base/path.h"
 
-#include <ctype.h>
 #include <fts.h>
 #include <inttypes.h>
 #include <math.h>
@@ -37,12 +37,11 @@
 
 /* --- paths ----------------------------------------------------------------------------------- */
 
-/* -1 if it is none. */
-static int hex_digit(char c)
+/* Of two hexadecimal digits; -1: they are none. */
+static int byte_of_digits(const char *at)
 {
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
-                                        : -1;
+    return hex_digit(at[0]) < 0 || hex_digit(at[1]) < 0 ? -1
+                                                        : hex_digit(at[0]) << 4 | hex_digit(at[1]);
 }
 
 /* The value of the last folder KEY=VALUE of a path, without the escapes; NULL if there is none. */
@@ -55,8 +54,8 @@ static const char *path_value(const char *path, const char *key, struct arena *a
             continue;
         char *value = arena_copy(a, at + len + 1, (size_t)(end - at) - len - 1), *to = value;
         for (const char *from = value; *from; from++)
-            if (*from == '%' && hex_digit(from[1]) >= 0 && hex_digit(from[2]) >= 0) {
-                *to++ = (char)(hex_digit(from[1]) << 4 | hex_digit(from[2]));
+            if (*from == '%' && byte_of_digits(from + 1) >= 0) {
+                *to++ = (char)byte_of_digits(from + 1);
                 from += 2;
             } else {
                 *to++ = *from;
@@ -281,15 +280,16 @@ static void dataset_run_make(const struct dataset_reading *d, const struct datas
                            run->commit,   run->event,   intern_text(&d->texts, r->unit),
                            day ? day : ""};
     uint8_t *identity = arena_alloc(a, DIGITS / 2);
-    size_t digits = 0;
-    while (digits < DIGITS && !strncmp(name, "run-", 4) && hex_digit(name[4 + digits]) >= 0)
-        digits++;
-    for (size_t i = 0; digits == DIGITS && i < DIGITS / 2; i++)
-        identity[i] = (uint8_t)(hex_digit(name[4 + 2 * i]) << 4 | hex_digit(name[5 + 2 * i]));
+    bool is_told = !strncmp(name, "run-", 4);
+    for (size_t i = 0; is_told && i < DIGITS / 2; i++) {
+        int byte = byte_of_digits(name + 4 + 2 * i);
+        is_told = byte >= 0;
+        identity[i] = (uint8_t)byte;
+    }
     struct writer w = {0};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         writer_bytes(&w, facts[i], strlen(facts[i]) + 1);
-    if (digits < DIGITS)
+    if (!is_told)
         md5((struct bytes){w.out.at, w.out.len}, identity);
     writer_deinit(&w);
     run->identity = identity;

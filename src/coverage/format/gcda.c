@@ -385,24 +385,16 @@ bool gcfn_write(struct writer *w, const char *name, const struct counters *c, st
 
 /* --- on a console ---------------------------------------------------------------------------- */
 
-static int console_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* The digits from `at` on; an odd one at the end is dropped. */
 static struct bytes console_bytes(const uint8_t *at, const uint8_t *end, struct arena *a)
 {
     size_t most = 0, len = 0;
     const uint8_t *stop = at;
-    for (; stop < end && (console_digit(*stop) >= 0 || memchr(" \t\r\n", *stop, 4)); stop++)
-        most += console_digit(*stop) >= 0;
+    for (; stop < end && (hex_digit(*stop) >= 0 || memchr(" \t\r\n", *stop, 4)); stop++)
+        most += hex_digit(*stop) >= 0;
     uint8_t *out = arena_alloc(a, most / 2 + 1);
     for (int high = -1; at < stop; at++) {
-        int digit = console_digit(*at);
+        int digit = hex_digit(*at);
         if (digit >= 0 && high >= 0)
             out[len++] = (uint8_t)(high << 4 | digit);
         high = digit < 0 ? high : high < 0 ? digit : -1;
