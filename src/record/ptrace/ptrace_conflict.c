@@ -157,12 +157,6 @@ void traced_files_deinit(struct traced_files *known)
 
 /* --- what is left alone ---------------------------------------------------------------------- */
 
-static bool rights_read(pid_t pid, uint64_t at, void *to, size_t len)
-{
-    struct iovec here = {to, len}, there = {(void *)(uintptr_t)at, len};
-    return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)len;
-}
-
 /* What the kernel has told the program of itself: the address of a kind; 0: nothing. */
 static uint64_t rights_told(const Elf64_auxv_t *told, size_t len, uint64_t kind)
 {
@@ -177,10 +171,8 @@ static bool rights_name_holds(pid_t pid, uint64_t at)
 {
     char name[4096], path[4096 + PATH_BYTES];
     struct stat named, file;
-    size_t len = 0;
-    while (len < sizeof name && rights_read(pid, at + len, name + len, 1) && name[len])
-        len++;
-    if (!len || len == sizeof name || name[len])
+    size_t len = proc_read_memory(pid, at, name, sizeof name); /* as far as the stack goes */
+    if (!len || !*name || !memchr(name, 0, len))
         return false;
     snprintf(path, sizeof path, "/proc/%d/%s%s", (int)pid, *name == '/' ? "root" : "cwd/", name);
     if (stat(path, &named))
@@ -227,13 +219,13 @@ static bool rights_execute_again(pid_t pid)
     uint64_t name = rights_told(told, told_len, AT_EXECFN), sp = words[arch->calls->sp];
     uint64_t code = rights_told(told, told_len, AT_SYSINFO_EHDR);
     const uint8_t *call = NULL;
-    for (uint64_t at = code; code && !call && rights_read(pid, at, page, sizeof page);) {
+    for (uint64_t at = code; code && !call && ptrace_memory_read(pid, at, page, sizeof page);) {
         call = memmem(page, sizeof page, of->code, sizeof of->code);
         code = call ? at + (uint64_t)(call - page) : code;
         at += sizeof page;
     }
     if (!call || !name || !rights_name_holds(pid, name) ||
-        !rights_read(pid, sp, &arguments, sizeof arguments) || !rights_end_call(pid))
+        !ptrace_memory_read(pid, sp, &arguments, sizeof arguments) || !rights_end_call(pid))
         return false;
     words[of->arguments[0]] = name;
     words[of->arguments[1]] = sp + sizeof(long);

@@ -218,8 +218,7 @@ bool ptrace_leave_if_needed(struct ptrace_source *s, struct ptrace_thread *t);
 void ptrace_look_at_left(struct ptrace_source *s, uint64_t now_ns);
 void ptrace_report_left(struct ptrace_source *s);
 
-/* At any stop: whether the thread is wanted by another tracer; it is then let
- * go, and `t` is gone. */
+/* At any stop: whether another tracer wants the thread. It is let go then, and `t` is gone. */
 bool ptrace_watch_wanted(struct ptrace_source *s, struct ptrace_thread *t, int event, int number);
 
 /* The thread is gone by itself. */

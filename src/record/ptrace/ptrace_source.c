@@ -167,6 +167,16 @@ static bool stops_behind_call(pid_t tid)
            call.op == PTRACE_SYSCALL_INFO_EXIT;
 }
 
+/* A thread that is to go goes, unless it makes the rest of a call that was cut for that first.
+ * Where a tracer waits for it, that one's own stop would have cut the call as well. */
+static bool stops_let_go(struct ptrace_source *s, struct ptrace_thread *t, int event, int number)
+{
+    bool is_cut = t->wanted_by == NONE_WAITS && event == PTRACE_EVENT_STOP && number == SIGTRAP;
+    if (is_cut && !ptrace_thread_rests(t))
+        stops_complete(s, t, 0);
+    return !ptrace_thread_rests(t) && ptrace_watch_wanted(s, t, event, number);
+}
+
 /* Where calls are watched, a stop at one may stand for the stop that was asked for: the kernel
  * takes the request back, but a call that was cut for it stays cut. */
 static void stops_at_call(struct ptrace_source *s, struct ptrace_thread *t)
@@ -176,8 +186,7 @@ static void stops_at_call(struct ptrace_source *s, struct ptrace_thread *t)
         ptrace_sample(s, t);
     if (is_asked && stops_behind_call(t->tid))
         stops_complete(s, t, 0);
-    if (ptrace_thread_rests(t) ||
-        (!ptrace_watch_wanted(s, t, 0, AT_CALL) && !ptrace_watch_call(s, t)))
+    if (!stops_let_go(s, t, 0, AT_CALL) && (ptrace_thread_rests(t) || !ptrace_watch_call(s, t)))
         stops_go_on(s, t, t->tid, 0);
 }
 
@@ -236,7 +245,7 @@ static bool stops_answer(struct ptrace_source *s, pid_t pid, int status)
     if (t && (event || number == AT_CALL))
         t->asleep_ns = 0; /* stopped is not asleep */
     if (t && ptrace_thread_rests(t) && ptrace_rest_stopped(t->rest, status)) {
-        if (ptrace_thread_rests(t) || !ptrace_watch_wanted(s, t, event, number))
+        if (!stops_let_go(s, t, event, number))
             stops_go_on(s, t, pid, 0);
         return true;
     }
@@ -244,10 +253,7 @@ static bool stops_answer(struct ptrace_source *s, pid_t pid, int status)
         stops_at_call(s, t);
         return true;
     }
-    if (t && !ptrace_thread_rests(t) && t->wanted_by == NONE_WAITS && event == PTRACE_EVENT_STOP &&
-        number == SIGTRAP)
-        stops_complete(s, t, 0);
-    if (t && !ptrace_thread_rests(t) && ptrace_watch_wanted(s, t, event, number))
+    if (t && stops_let_go(s, t, event, number))
         return true;
     bool is_ours = t && t->is_asked;
     if (is_ours && event != PTRACE_EVENT_EXEC)
