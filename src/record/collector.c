@@ -511,7 +511,8 @@ static bool collector_has_text(const struct collector_mapping *m, const char *pa
  * its maps have no name for it. Where it has the file's bytes it is the file still; code that was
  * generated in the place of a library that is gone has others.
  *
- * `beside` is the mapping before, which has no path if there is none. */
+ * `beside` is the mapping before: what does not adjoin it is not looked at, as just-in-time
+ * compilers have many such mappings. */
 static void collector_find_copied(const struct collector *c, const struct mappings *old,
                                   const struct collector_mapping *beside,
                                   struct collector_mapping *m)
@@ -525,6 +526,8 @@ static void collector_find_copied(const struct collector *c, const struct mappin
                                          .path = image->object.path,
                                          .device = image->device,
                                          .inode = image->inode};
+    else if (beside->end != m->start)
+        return;
     uint64_t offset = m->start - was.start + was.offset;
     if (!was.path || !collector_is_file(was.path) || !collector_has_text(m, was.path, offset))
         return;
@@ -555,15 +558,14 @@ static bool collector_read_maps_at(struct collector *c, uint32_t process,
                                         .inode = found.inode,
                                         .path = found.path,
                                         .is_executable = found.rights[2] == 'x'};
-        if (!*one.path && one.is_executable)
+        if (one.is_executable && !*one.path)
             collector_find_copied(c, old, &beside, &one);
         if (one.is_executable)
             collector_put_mapping(c, process, old, &one);
-        if (found.path == one.path && *one.path) {
+        if (one.path != beside_path) /* the line is read over by the next */
             snprintf(beside_path, sizeof beside_path, "%s", one.path);
-            beside = one;
-            beside.path = beside_path;
-        }
+        beside = one;
+        beside.path = beside_path;
     }
     free(line);
     if (file)
