@@ -8,7 +8,6 @@ left out. MONARC_WORLD=plain leaves the world as it is; the names of parts, as i
 these alone.
 """
 
-import ctypes
 import dataclasses
 import functools
 import os

@@ -18,7 +18,7 @@ packages_of() {
     release) echo g++ binutils lcov gcovr libxml2-utils python3 python3-jsonschema xz-utils strace procps ;;
     test) echo g++ gfortran lcov gcovr libxml2-utils curl binutils lld mold python3 python3-jsonschema clang-format \
         git mandoc groff-base xz-utils strace dwz tmux procps libc-devtools libcap2-bin musl-tools graphviz protobuf-compiler valgrind debuginfod libdebuginfod1 openmpi-bin libopenmpi-dev mpich libmpich-dev \
-        zsh fish clang libclang-rt-dev llvm linux-perf shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+        zsh fish clang libclang-rt-dev llvm linux-perf shellcheck pyflakes3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
         gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross \
         gcc-s390x-linux-gnu libc6-dev-s390x-cross \
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \

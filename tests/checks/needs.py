@@ -30,8 +30,8 @@ PROVIDERS = {
     "llvm": "llvm-cov llvm-profdata", "clang-14": "clang-14 clang++-14", "llvm-14": "llvm-cov-14 llvm-profdata-14",
     "mandoc": "mandoc", "meson": "meson", "mold": "ld.mold mold", "musl-tools": "musl-gcc", "ninja-build": "ninja",
     "nodejs": "node", "npm": "npm", "openmpi-bin": "mpirun", "pkgconf": "pkg-config", "procps": "pgrep",
-    "protobuf-compiler": "protoc", "qemu-user": "qemu-aarch64", "rustc-web": "rustc", "shellcheck": "shellcheck",
-    "strace": "strace", "tmux": "tmux", "valgrind": "callgrind_annotate valgrind", "xz-utils": "xz", "zsh": "zsh", "zstd": "zstd",
+    "protobuf-compiler": "protoc", "pyflakes3": "pyflakes3", "qemu-user": "qemu-aarch64", "rustc-web": "rustc",
+    "shellcheck": "shellcheck",    "strace": "strace", "tmux": "tmux", "valgrind": "callgrind_annotate valgrind", "xz-utils": "xz", "zsh": "zsh", "zstd": "zstd",
 }
 PACKAGE = {program: package for package, programs in PROVIDERS.items() for program in programs.split()}
 NAME = r"[\"']([A-Za-z][\w.+{}-]*(?<!-))[\"']"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""scripts.py: shell scripts parse, run under a shell without extensions, and say what they do.
+"""scripts.py: shell scripts parse, run under a shell without extensions, and say what they do; names
+in Python scripts are defined, in those cases too that only the slow part runs.
 
 What says #!/bin/sh is given to dash. It refuses to run them.
 """
@@ -54,6 +55,18 @@ def lint(top):
     return found
 
 
+def misnamed(top):
+    """What pyflakes says of Python scripts, but for imports of which unittest or a table knows."""
+    files = [str(path.relative_to(top)) for path in sorted(top.rglob("*.py")) if not tap.is_built(path, top)]
+    checked = subprocess.run(["pyflakes3", *files], cwd=top, capture_output=True, text=True, check=False)
+    for line in checked.stdout.splitlines():
+        path, number = line.split(":")[:2]
+        if "'parts.load_tests' imported" in line:
+            continue
+        if not (" imported but unused" in line and "# noqa: F401" in (top / path).read_text().splitlines()[int(number) - 1]):
+            yield line
+
+
 def main():
     t = tap.Tap()
     t.found("a script that does not parse", tap.found_in(lambda top: list(broken_syntax(top)), {
@@ -69,6 +82,14 @@ def main():
         t.clean("shellcheck finds nothing", lint(tap.ROOT))
     else:
         t.skip("shellcheck finds nothing", "shellcheck is not installed; .ci/run has it")
+    if shutil.which("pyflakes3"):
+        t.found("names that are not defined or not used", tap.found_in(lambda top: list(misnamed(top)), {
+            "a.py": "import os\nimport re  # noqa: F401\ndef f():\n    return told\n",
+            "b.py": "from parts import load_tests, slow\n"}),
+            ["a.py:1", "a.py:4", "b.py:1"])
+        t.clean("names in Python scripts are defined and used", misnamed(tap.ROOT))
+    else:
+        t.skip("names in Python scripts are defined and used", "package pyflakes3 is not installed")
     t.end()
 
 

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from parts import in_both, load_tests, share, slow
+from parts import in_both, load_tests, share
 
 FILES = harness.ROOT / "tests/data/arc-files"
 FUNCTION, BLOCKS, ARCS = 0x01000000, 0x01410000, 0x01430000

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import tempfile
-import unittest
 from collections import defaultdict
 from pathlib import Path
 

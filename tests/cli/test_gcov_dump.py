@@ -1,7 +1,6 @@
 """monarc gcov-dump: byte for byte what each version's own gcov-dump printed, and what the installed
 one (of gcc 12) prints on files of gcc 12, over the table of options."""
 
-import os
 import re
 import shutil
 import subprocess

@@ -134,8 +134,8 @@ def without_parameters(name):
 def by_plain_name(shares):
     """Added up where names differ in parameters or in underscores before them alone."""
     sums = Counter()
-    for name, share in shares.items():
-        sums[without_parameters(name).lstrip("_")] += share
+    for name, of_all in shares.items():
+        sums[without_parameters(name).lstrip("_")] += of_all
     return sums
 
 
@@ -677,8 +677,8 @@ class Names(unittest.TestCase):
             def attribute(config, period):
                 return (plain := f.attribute(1, config, period))[:32] + f.pack("Q", GROUP_BY_ID) + plain[40:]
 
-            def sample(tid, ip, time, faults):
-                body = f.pack("QQIIQQ", 11, ip, 7, tid, time, 10**6) + f.pack("QQQQQ", 2, time, 11, faults, 12)
+            def sample(tid, ip, when, faults):
+                body = f.pack("QQIIQQ", 11, ip, 7, tid, when, 10**6) + f.pack("QQQQQ", 2, when, 11, faults, 12)
                 return f.record(9, 2, body + f.pack("QQQ", 2, CONTEXT_USER, ip))
 
             records = f.name(7, b"main", 100)

@@ -11,7 +11,6 @@ what else wants the CPUs: no more than these may be wrong, but for a few.
 """
 
 import gzip
-import json
 import os
 import re
 import subprocess

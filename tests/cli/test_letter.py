@@ -490,6 +490,7 @@ class Written(Case):
 
     def test_arcs_and_flags(self):
         """Each is two numbers: a block of the function, and flags of which two are defined."""
+        blocks = 0
         for tag, data in self.records(self.notes):
             blocks = len(data) // 4 if tag == BLOCKS else blocks if tag != FUNCTION else 0
             if tag == ARCS:

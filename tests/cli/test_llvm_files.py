@@ -4,7 +4,6 @@ by byte, and sums and files of every installed clang against its llvm-profdata."
 
 import itertools
 import re
-import shutil
 import unittest
 
 import harness

@@ -9,7 +9,6 @@ as well: a line marked AFTER stands behind a call that did not return, and has t
 clang knows that _exit() does not return: what is behind an `if` that ends in it is what is before less what is in it,
 which a fork() in it makes wrong.)"""
 
-import collections
 import os
 import re
 import struct

@@ -2,7 +2,6 @@
 by a launcher of our own, which sets the variables that mpirun sets; where Open MPI is installed, by
 mpirun, too."""
 
-import json
 import os
 import shutil
 import signal

@@ -3,7 +3,6 @@ figure is compared with what the program says of itself, or with what the record
 read by the tests' own reader."""
 
 import os
-import re
 import shutil
 import struct
 import subprocess

@@ -16,7 +16,7 @@ import unittest
 from harness import main, monarc, monarc_path, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from parts import load_tests, slow  # noqa: E402,F401
+from parts import load_tests  # noqa: E402
 
 NOBODY = 65534
 WAYS = (["--no-report", "-o", "r", "--method", "perf"], ["--no-report", "-o", "r", "--method", "ptrace"],

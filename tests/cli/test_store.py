@@ -245,7 +245,7 @@ class Store(unittest.TestCase):
 
     @slow
     def test_a_year_with_three_turns(self):
-        self.see_three_turns(365, 90, told)
+        self.see_three_turns(365, 90, "c270      2026-09-28", 100000)
 
     def test_two_months_with_three_turns(self):
         self.see_three_turns(61, 15, "c45       2026-02-15", 250000)

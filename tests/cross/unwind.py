@@ -10,7 +10,6 @@ where the C library has no tables, as riscv64's has not for most functions.
 """
 
 import argparse
-import os
 import pathlib
 import shutil
 import subprocess

@@ -206,7 +206,6 @@ def test_ways(t, run, said):
     run.receive("uart.txt", "uart")
     run.receive("gmon.out", "file")
     name = run.m.name
-    more = ["file"] if "-DWITH_FAST" not in run.m.more else ["file"]
     t.clean(f"{name}: semihosting, serial line and memory give the same",
             same_files(run, ["memory", "uart", "file"]))
     t.clean(f"{name}: calls are what they were",

@@ -9,7 +9,6 @@ import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
 import zlib
-from pathlib import Path
 
 import parquet_file
 

@@ -172,8 +172,7 @@ class Undisturbed:
         resource_limit = (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_CORE)[1])
         told = []
         for argv in [self.state, "crash"], self.recorded([self.state, "crash"]):
-            r = self.run_one(argv, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
-                                                                         resource_limit))
+            self.run_one(argv, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, resource_limit))
             cores = [n for n in os.listdir(self.dir) if n.startswith("core")]
             said = ""
             if cores and GDB:

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/cli"))
 
-from harness import gmon, is_sanitized  # noqa: E402,F401
+from harness import gmon  # noqa: E402,F401
 from run_file import CUT, FILE, KERNEL, PERIOD, WAIT, Run  # noqa: E402
 
 SCREENS = os.environ.get("SCREENS") or str(ROOT / "build/tests/tui/screens")

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from covered import SO, CoverTest, Gcda, slurp, spill
+from covered import CoverTest, Gcda, slurp, spill
 import seeds
 from parts import in_both, load_tests, share, slow  # noqa: F401
 
