@@ -13,6 +13,7 @@ import unittest
 from collections import defaultdict
 from pathlib import Path
 
+from exported import Otlp, cpuprofile_paths, firefox_stacks, folded_paths
 from harness import ROOT, gmon, main, monarc, monarc_json
 import seeds
 import parquet_file
@@ -79,8 +80,7 @@ class Case(unittest.TestCase):
         return path
 
     def folded(self, *arguments):
-        lines = self.export("folded", *arguments).read_text().splitlines()
-        return [(stack.split(";"), int(weight)) for stack, weight in (l.rsplit(" ", 1) for l in lines)]
+        return folded_paths(self.export("folded", *arguments).read_text())
 
     def speedscope(self, *arguments):
         """The paths of its only profile, and that."""
@@ -101,13 +101,7 @@ class Case(unittest.TestCase):
                 for key, column in table.items():
                     if key not in ("length", "weightType"):
                         self.assertEqual(len(column), table["length"], (name, key))
-            texts, stacks = thread["stringArray"], thread["stackTable"]
-            functions = [texts[i] for i in thread["funcTable"]["name"]]
-            paths = []
-            for i, (prefix, frame) in enumerate(zip(stacks["prefix"], stacks["frame"])):
-                self.assertTrue(prefix is None or prefix < i)
-                paths.append(([] if prefix is None else paths[prefix])
-                             + [functions[thread["frameTable"]["func"][frame]]])
+            texts, paths = thread["stringArray"], firefox_stacks(thread)
             for resource, lib in zip(thread["resourceTable"]["name"], thread["resourceTable"]["lib"]):
                 self.assertEqual(Path(whole["libs"][lib]["path"]).name, texts[resource])
             self.assertLessEqual(max(thread["stackTable"]["category"]), len(whole["meta"]["categories"]))
@@ -268,33 +262,6 @@ class Model(Case):
         self.assertIn("\ntotals: 0\n", self.export("callgrind", "demo", "demo-arcs.gmon").read_text())
 
 
-def cpuprofile_paths(page):
-    """[(path, nanoseconds)]: what a sample lasts is the next one's delta; the last one is idle. All
-    last equally long, for readers that count them."""
-    nodes = {node["id"]: node for node in page["nodes"]}
-    above = {child: node["id"] for node in page["nodes"] for child in node["children"]}
-    assert len(nodes) == len(page["nodes"]) and set(nodes) - set(above) == {1}
-
-    def path(node):
-        names = []
-        while node != 1:
-            names.insert(0, nodes[node]["callFrame"]["functionName"])
-            node = above[node]
-        return names
-
-    *samples, end = page["samples"]
-    first, *deltas = page["timeDeltas"]
-    assert path(end) == ["(idle)"]
-    assert len({first, *deltas}) == 1, {first, *deltas}
-    found = []
-    assert len(samples) == len(deltas)
-    for node, delta in zip(samples, deltas):
-        if not found or found[-1][0] != path(node):
-            found.append((path(node), 0))
-        found[-1] = (path(node), found[-1][1] + round(1000 * delta))
-    return found
-
-
 def shares_in_chrome(page):
     """Self shares by function as Chrome and VS Code have them: a sample lasts until the next one."""
     names = {node["id"]: node["callFrame"]["functionName"] for node in page["nodes"]}
@@ -346,28 +313,6 @@ class CpuprofileShares(Case):
 
     def test_weights_far_apart(self):
         self.check_shares({f"f{i}": 3 ** i + 1 for i in range(30)})
-
-
-class Otlp:
-    """Self times by path out of OpenTelemetry's profiles."""
-
-    def __init__(self, data):
-        top = fields(data)
-        dictionary = fields(top[2][0])
-        texts = [t.decode() for t in dictionary[5]]
-        assert texts[0] == ""
-        names = [texts[fields(f)[1][0]] if f else None for f in dictionary[3]]
-        locations = [names[fields(fields(l)[3][0])[1][0]] if l else None for l in dictionary[2]]
-        stacks = [[locations[i] for i in packed(fields(s)[1][0])][::-1] if s else []
-                  for s in dictionary[7]]
-        assert dictionary[1][0] == dictionary[6][0] == b"" and not stacks[0]
-        scope = fields(fields(top[1][0])[2][0])
-        profile = fields(scope[2][0])
-        self.kind = tuple(texts[fields(profile[1][0])[k][0]] for k in (1, 2))
-        self.id = profile[7][0]
-        samples = [fields(s) for s in profile[2]]
-        self.paths = [(stacks[s[1][0]], packed(s[4][0])[0]) for s in samples]
-        self.estimates = sum(bool(s[2]) for s in samples)
 
 
 class Stacks(Case):

@@ -11,12 +11,12 @@ import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+from exported import SVG, frames
 from harness import DEMO, PROGRAMS, main, monarc, monarc_json
 from test_html import hostile_program
 from test_trees import PATHS
 
 CC = shlex.split(os.environ.get("CC", "cc"))
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def picture(*arguments, **more):
@@ -24,22 +24,6 @@ def picture(*arguments, **more):
     if answer.returncode:
         raise AssertionError(answer.stderr.decode())
     return answer.stdout
-
-
-class Frame:
-    def __init__(self, g):
-        box = g.find(SVG + "rect")
-        self.tip = g.find(SVG + "title").text
-        self.name = self.tip.split("\n")[0]
-        self.label = g.find(SVG + "text").text or ""
-        self.total, self.self = float(g.get("data-total")), float(g.get("data-self"))
-        self.x, self.y, self.width = (float(box.get(k)) for k in ("x", "y", "width"))
-        self.fill = box.get("fill")
-        self.is_hatched = len(g.findall(SVG + "rect")) == 2
-
-
-def frames(text):
-    return [Frame(g) for g in xml.fromstring(text).iter(SVG + "g")]
 
 
 class Flame(unittest.TestCase):

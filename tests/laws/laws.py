@@ -17,8 +17,8 @@ kinds and laws, and calls its main():
     TABLE.expect("parts_add_up", "series", "why the product does not keep it yet", 17, 23)
     TABLE.keep("parts_add_up", "threads", 3, 99)    # inputs of which the law failed once: they run in the slow part
 
-MONARC_PART=quick draws twelve inputs from MONARC_SEED, the same number of each kind as far as possible, and asks
-each about a third of the laws that are of many kinds; slow begins with those that are kept or listed as failing,
+MONARC_PART=quick draws a few inputs from MONARC_SEED, the same number of each kind as far as possible, and asks
+each about some of the laws that are of many kinds; slow begins with those that are kept or listed as failing,
 draws up to 2,000, other ones each time, and begins none after --seconds. One line of TAP stands for a
 law, and one for an expected failure, which is strict: one of the numbers that it lists has to fail,
 and if none does it has to leave the list. A law that fails says which input, what it found, and the
@@ -48,7 +48,7 @@ import seeds  # noqa: E402
 
 NOTHING = object()  # what a law returns of an input that says nothing about it
 QUICK, SLOW = 12, 2000
-SHARE = 0.35  # of the laws of many kinds, in the quick part: of each drawn input others
+SHARE = 0.16  # of the laws of many kinds, in the quick part: of each drawn input others
 SHOWN = 3  # failures of a law that are printed
 
 
@@ -143,8 +143,9 @@ class Law:
 
 
 class Table:
-    def __init__(self, what, script):
-        self.what, self.script = what, Path(script)
+    def __init__(self, what, script, inputs=12, share=0.35):
+        """The quick part draws so many inputs, and asks each about this share of the laws of many kinds: of another input others."""
+        self.what, self.script, self.quick, self.share = what, Path(script), inputs, share
         self.kinds, self.laws, self.expected, self.kept = {}, {}, [], []
         self.lock = threading.Lock()
 
@@ -288,7 +289,7 @@ class Table:
             sys.exit(self.one(options))
         seed, part = seeds.seed(), os.environ.get("MONARC_PART", "quick")
         is_slow = part == "slow"
-        count = options.count if options.count is not None else SLOW if is_slow else QUICK
+        count = options.count if options.count is not None else SLOW if is_slow else self.quick
         ran = self.run(options, seed, count, is_slow)
         good = self.report(options.law or self.laws, is_slow)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -304,7 +305,7 @@ class Table:
         def work(one):
             if time.monotonic() > end:
                 return 0
-            self.judge(*one, only=options.law or self.chosen(seed, *one, 1 if is_slow else SHARE))
+            self.judge(*one, only=options.law or self.chosen(seed, *one, 1 if is_slow else self.share))
             return 1
         with concurrent.futures.ThreadPoolExecutor(2 if is_slow else 1) as pool:
             ran = sum(pool.map(work, inputs))

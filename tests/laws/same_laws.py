@@ -204,17 +204,17 @@ def speedscope_is_flat(subject):
 def page_is_flat(subject):
     """The data of the page has the self times and totals of flat."""
     subject.run("html", "-o", "x.html", "r.monarc")
-    page = page_data(subject.folder / "x.html")
-    profile = page["profile"]
+    profile = page_blocks(subject.folder / "x.html")["data"]["profile"]
     rows = profile["functions"]
     found = sorted([s for s in rows["self"] if s])
     wanted = sorted(f["self_samples"] for f in subject.json("flat", "--all", "r.monarc")["functions"] if f["self_samples"])
     subject.equal(found, wanted, "self")
 
 
-def page_data(path):
-    block = re.search(r'<script type="text/plain" id="data">([^<]*)</script>', path.read_text())[1]
-    return json.loads(zlib.decompress(base64.b64decode(block), -15))
+def page_blocks(path):
+    """The page's data, by name."""
+    return {name: json.loads(zlib.decompress(base64.b64decode(block), -15))
+            for name, block in re.findall(r'<script type="text/plain" id="(\w+)">([^<]*)', path.read_text())}
 
 
 @law("plain", "inlined", "threads", "lossy", "twins", "several")

@@ -1,9 +1,11 @@
 """table.py: the kinds of recordings, and what laws ask of reports on them."""
 
+import dataclasses
+
 import laws
 import made
 
-TABLE = laws.Table("recordings", laws.ROOT / "tests/laws/recordings.py")
+TABLE = laws.Table("recordings", laws.ROOT / "tests/laws/recordings.py", inputs=14, share=0.16)
 law, kind = TABLE.law, TABLE.kind
 PERIOD, SLICE = made.PERIOD, made.SLICE
 SINGLE = "plain", "inlined", "threads", "events", "phases", "labels", "waits", "lossy", "twins"
@@ -111,6 +113,41 @@ def several(subject):
     for name, heap in zip(subject.parts, subject.heaps):
         subject.world.recording(heap).write(subject.folder / name)
     subject.run("merge", "-o", "r.monarc", *subject.parts)
+
+
+@kind
+def job(subject):
+    """Ranks of a parallel job."""
+    subject.world = world = made.World(subject.random, subject.folder, inlines=subject.random.random() < .5)
+    subject.heaps = split(subject, world, subject.random.randint(2, 5))
+    for rank, heap in enumerate(subject.heaps):
+        run = world.recording(heap)
+        run.ranks = [(0, rank, len(subject.heaps), rank % 2, "Open MPI", f"n{rank // 2}")]
+        run.write(subject.folder / f"{rank}.monarc")
+    subject.parts = [f"{rank}.monarc" for rank in range(len(subject.heaps))]
+
+
+def grown(samples, factor):
+    return [dataclasses.replace(s, count=s.count * factor(s), weight=s.weight * factor(s)) for s in samples]
+
+
+@kind
+def history(subject):
+    """Builds of a program, of which one, or none, made a function slower or faster by `factor`. Runs are as long as their
+    scattering needs to stay small beside that."""
+    subject.world = world = made.World(subject.random, subject.folder, threads=1)
+    random = subject.random
+    keys = [key for key, name in sorted({world.chain(s.stack[-1])[-1][:2] for s in world.samples}, key=str)
+            if not name.startswith("[")]
+    subject.slow = random.choice(keys) if keys else None
+    subject.factor = random.choice([1, 2, 3, 4])
+    subject.turn, size = random.randint(3, 6), random.randint(9, 11)
+    subject.commits = [f"c{i}" for i in range(size)]
+    is_faster = random.random() < .5
+    for i, commit in enumerate(subject.commits):
+        factor = subject.factor if (i >= subject.turn) != is_faster else 1
+        heap = grown(world.samples, lambda s, factor=factor: 500 * (factor if world.chain(s.stack[-1])[-1][0] == subject.slow else 1))
+        world.recording(heap).write(subject.folder / commit)
 
 
 # What reports say.

@@ -108,7 +108,7 @@ void list_centre(struct list *l, size_t row)
 
 /* --- what there is to zoom into --------------------------------------------------------------- */
 
-/* Processes are parts even without samples: merge_processes() may add them up with rows that have
+/* Processes are parts even without samples: add_up_same() may add them up with rows that have
  * some. */
 static void take_shares(struct parts *p, const struct shares *t, enum part_kind kind)
 {
@@ -117,6 +117,24 @@ static void take_shares(struct parts *p, const struct shares *t, enum part_kind 
         if (r->samples > 0 || kind == PART_PROCESS)
             vec_push(&p->all, (struct part){kind, r->name, r->samples, r->pid, r->thread});
     }
+}
+
+/* From `first` on, parts that part_filter() chooses together are one: a process that executed
+ * another program has several rows and one number, and merged recordings may share numbers. */
+static void add_up_same(struct parts *p, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < p->all.len; i++) {
+        const struct part *one = &p->all.at[i];
+        size_t same = first;
+        while (same < kept && (p->all.at[same].pid != one->pid || p->all.at[same].tid != one->tid))
+            same++;
+        if (same < kept)
+            p->all.at[same].samples += one->samples;
+        else
+            p->all.at[kept++] = *one;
+    }
+    p->all.len = kept;
 }
 
 /* The tables are those of `monarc flat --by-process`, --by-thread and --by-object, so that the
@@ -136,21 +154,12 @@ void parts_make(struct parts *p, struct measurement *m)
     size_t first = p->all.len;
     shares_by_process(&t, &s->summary, &s->recorded.choice, a);
     take_shares(p, &t, PART_PROCESS);
-    /* A process that executed another program has several rows, and one number. */
-    size_t kept = first;
-    for (size_t i = first; i < p->all.len; i++) {
-        size_t same = first;
-        while (same < kept && p->all.at[same].pid != p->all.at[i].pid)
-            same++;
-        if (same < kept)
-            p->all.at[same].samples += p->all.at[i].samples;
-        else
-            p->all.at[kept++] = p->all.at[i];
-    }
-    p->all.len = kept;
+    add_up_same(p, first);
+    first = p->all.len;
     shares_by_thread(&t, &s->summary, &s->recorded.space, &s->functions,
                      recorded_frames(&s->recorded), &s->recorded.choice, a);
     take_shares(p, &t, PART_THREAD);
+    add_up_same(p, first);
     shares_by_object(&t, &s->summary, &s->recorded.space, &s->graph, a);
     take_shares(p, &t, PART_OBJECT);
 }

@@ -1,0 +1,104 @@
+"""Paths out of files that `monarc export` writes, read by hand: [(path, outermost first; weight)]."""
+
+import xml.etree.ElementTree as xml
+
+from protobuf_file import fields, packed
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def cpuprofile_paths(page):
+    """[(path, nanoseconds)]: what a sample lasts is the next one's delta; the last one is idle. All
+    last equally long, for readers that count them."""
+    nodes = {node["id"]: node for node in page["nodes"]}
+    above = {child: node["id"] for node in page["nodes"] for child in node["children"]}
+    assert len(nodes) == len(page["nodes"]) and set(nodes) - set(above) == {1}
+
+    def path(node):
+        names = []
+        while node != 1:
+            names.insert(0, nodes[node]["callFrame"]["functionName"])
+            node = above[node]
+        return names
+
+    *samples, end = page["samples"]
+    first, *deltas = page["timeDeltas"]
+    assert path(end) == ["(idle)"]
+    assert len({first, *deltas}) == 1, {first, *deltas}
+    found = []
+    assert len(samples) == len(deltas)
+    for node, delta in zip(samples, deltas):
+        if not found or found[-1][0] != path(node):
+            found.append((path(node), 0))
+        found[-1] = (path(node), found[-1][1] + round(1000 * delta))
+    return found
+
+
+class Otlp:
+    """Self times by path out of OpenTelemetry's profiles."""
+
+    def __init__(self, data):
+        top = fields(data)
+        dictionary = fields(top[2][0])
+        texts = [t.decode() for t in dictionary[5]]
+        assert texts[0] == ""
+        names = [texts[fields(f)[1][0]] if f else None for f in dictionary[3]]
+        # Lines of a location are as pprof's: what was inlined first.
+        locations = [[names[fields(line)[1][0]] for line in fields(l)[3]][::-1] if l else None for l in dictionary[2]]
+        stacks = [[name for i in packed(fields(s)[1][0])[::-1] for name in locations[i]] if s else []
+                  for s in dictionary[7]]
+        assert dictionary[1][0] == dictionary[6][0] == b"" and not stacks[0]
+        scope = fields(fields(top[1][0])[2][0])
+        profile = fields(scope[2][0])
+        self.kind = tuple(texts[fields(profile[1][0])[k][0]] for k in (1, 2))
+        self.id = profile[7][0]
+        samples = [fields(s) for s in profile[2]]
+        self.paths = [(stacks[s[1][0]], packed(s[4][0])[0]) for s in samples]
+        self.estimates = sum(bool(s[2]) for s in samples)
+
+
+def folded_paths(text):
+    return [(stack.split(";"), int(weight)) for stack, weight in (line.rsplit(" ", 1) for line in text.splitlines())]
+
+
+def speedscope_paths(page):
+    """Of all its profiles; stretches without a stack are left out."""
+    names = [f["name"] for f in page["shared"]["frames"]]
+    return [([names[i] for i in stack], weight) for profile in page["profiles"]
+            for stack, weight in zip(profile["samples"], profile["weights"]) if stack]
+
+
+def firefox_stacks(thread):
+    """The path of each stack of a thread."""
+    texts, stacks = thread["stringArray"], thread["stackTable"]
+    functions = [texts[i] for i in thread["funcTable"]["name"]]
+    paths = []
+    for i, (prefix, frame) in enumerate(zip(stacks["prefix"], stacks["frame"])):
+        assert prefix is None or prefix < i
+        paths.append(([] if prefix is None else paths[prefix]) + [functions[thread["frameTable"]["func"][frame]]])
+    return paths
+
+
+def firefox_paths(page):
+    """Of all threads, in milliseconds."""
+    return [(paths[stack], weight) for thread in page["threads"] for paths in [firefox_stacks(thread)]
+            for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]) if stack is not None]
+
+
+class Frame:
+    """A box of a picture of `monarc flame`."""
+
+    def __init__(self, g):
+        box = g.find(SVG + "rect")
+        self.tip = g.find(SVG + "title").text
+        self.name = self.tip.split("\n")[0]
+        self.label = g.find(SVG + "text").text or ""
+        self.total, self.self = float(g.get("data-total")), float(g.get("data-self"))
+        self.x, self.y, self.width = (float(box.get(k)) for k in ("x", "y", "width"))
+        self.fill = box.get("fill")
+        self.is_hatched = len(g.findall(SVG + "rect")) == 2
+        self.is_inlined = "i" in g.get("class").split()
+
+
+def frames(text):
+    return [Frame(g) for g in xml.fromstring(text).iter(SVG + "g")]
