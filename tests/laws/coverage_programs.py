@@ -460,6 +460,10 @@ static int last;
 
 # ---- compiled and run
 
+COUNTING = {"gcc": ["--coverage"], "clang-gcov": ["--coverage"], "clang": ["-fprofile-instr-generate", "-fcoverage-mapping"],
+            "pg": ["-g", "-pg"], "clang-pg": ["-g", "-pg"]}
+
+
 class Built:
     """A program in a folder: compiled by `compiler`, run once for each number of `tests`. Counters of test i are
     in runs/t<i>; `truth[i]` is what it counted."""
@@ -481,11 +485,11 @@ class Built:
         if language == "rust":
             command = ["rustc", "-Cinstrument-coverage", "-Copt-level=0", "-Awarnings", "-o", "prog", names[0]]
         else:
-            driver = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++"), "clang-gcov": ("clang", "clang++")}
-            command = [driver[self.compiler][language == "c++"], "-O0", "-w", *flags]
+            driver = ("clang", "clang++") if self.compiler.startswith("clang") else ("gcc", "g++")
+            command = [driver[language == "c++"], "-O0", "-w", *flags]
             command += ["-std=c++20"] if "coroutine" in self.written.program.extras else []
             command += ["-fopenmp", "-fprofile-update=atomic"] if "parallel" in self.written.program.extras else []
-            command += ["--coverage"] if self.is_gcov() else ["-fprofile-instr-generate", "-fcoverage-mapping"]
+            command += COUNTING[self.compiler]
             objects = [f"build/{name.rpartition('.')[0]}.o" for name in names]
             for name, output in zip(names, objects):
                 (self.folder / output).parent.mkdir(parents=True, exist_ok=True)
@@ -501,7 +505,7 @@ class Built:
         runs = self.folder / f"runs/t{i}"
         runs.mkdir(parents=True)
         environment = {**os.environ, "TRUTH": str(self.folder / f"truth{i}"), "GCOV_PREFIX": str(runs),
-                       "LLVM_PROFILE_FILE": str(runs / "p.profraw")}
+                       "LLVM_PROFILE_FILE": str(runs / "p.profraw"), "GMON_OUT_PREFIX": str(runs / "gmon")}
         subprocess.run(["./prog", str(number)], cwd=self.folder, env=environment, check=True, timeout=60)
         return [int(n) for n in (self.folder / f"truth{i}").read_text().split()]
 
