@@ -126,7 +126,18 @@ struct block_lines {
     struct coverage_table *table;
     const struct covered_object *object;
     size_t next; /* block that may have code of the next row */
+    struct arena *arena;
+    const char *file, *tidy; /* of the row before */
 };
+
+/* One source has one name, from whichever folder a unit includes it. Files are told apart by their
+ * address, which neighbouring rows share. */
+static uint32_t block_lines_source(struct block_lines *b, const char *file)
+{
+    if (file != b->file)
+        b->file = file, b->tidy = path_tidy(file, b->arena);
+    return coverage_table_source(b->table, b->tidy);
+}
 
 /* An object_visitor. A row is known if a block has code of it. A line has many rows: it is counted
  * once for that it is there, and once for that it ran. */
@@ -143,17 +154,17 @@ static void block_lines_add(const struct object_place *row, void *context)
     }
     if (!is_known || !row->line || !row->file)
         return;
-    uint32_t line =
-        coverage_table_line(b->table, coverage_table_source(b->table, row->file), row->line);
+    uint32_t line = coverage_table_line(b->table, block_lines_source(b, row->file), row->line);
     if (has_run ? !b->table->lines.at[line].count : !b->table->lines.at[line].is_known)
         coverage_table_count(b->table, line, has_run);
 }
 
 /* Functions by their symbols, and lines by the rows. Aliases of a function are functions, as each
  * is called by its name; one that was inlined everywhere has no symbol, but its lines are there. */
-static void blocks_to_table(const struct covered_object *o, struct coverage_table *t)
+static void blocks_to_table(const struct covered_object *o, struct coverage_table *t,
+                            struct arena *a)
 {
-    struct block_lines lines = {.table = t, .object = o};
+    struct block_lines lines = {.table = t, .object = o, .arena = a};
     size_t len;
     const struct object_symbol *symbols = object_symbols(o->object, &len, NULL);
     for (size_t i = 0; i < len; i++) {
@@ -167,7 +178,7 @@ static void blocks_to_table(const struct covered_object *o, struct coverage_tabl
             continue;
         coverage_table_function(t,
                                 &(struct table_function){.name = coverage_table_name(t, s->name),
-                                                         .source = coverage_table_source(t, file),
+                                                         .source = block_lines_source(&lines, file),
                                                          .start_line = line,
                                                          .end_line = line,
                                                          .count = o->has_run[at],
@@ -185,8 +196,8 @@ static void blocks_to_table(const struct covered_object *o, struct coverage_tabl
     vec_free(&ranges);
 }
 
-/* An output_writer. Paths are as the debug information has them, so that any `monarc cover` finds
- * the sources. */
+/* An output_writer. Paths are those of the debug information, so that any `monarc cover` finds the
+ * sources. */
 static bool blocks_write(void *result, struct out *out, struct err *e)
 {
     struct problems problems = {0};
@@ -211,7 +222,7 @@ static bool blocks_keep(const struct covered_blocks *blocks, const char *path, s
     struct coverage_result result = {0};
     for (size_t i = 0; i < blocks->objects.len; i++)
         if (blocks->objects.at[i].blocks.all.len)
-            blocks_to_table(&blocks->objects.at[i], &table);
+            blocks_to_table(&blocks->objects.at[i], &table, &arena);
     coverage_result_build(&table, 1, &rules, &result);
     bool ok = output_to(path, blocks_write, &result, out, e);
     coverage_result_deinit(&result);
