@@ -13,7 +13,7 @@ import laws
 import coverage_formats
 from coverage_programs import Built, Program, Written
 
-TABLE = laws.Table("coverage", __file__, inputs=9)
+TABLE = laws.Table("coverage", __file__, inputs=7)
 DRIVERS = {"gcc": "g++", "clang": "clang++", "clang-gcov": "clang++", "rustc": "rustc"}
 
 

@@ -19,7 +19,8 @@ kinds and laws, and calls its main():
 
 MONARC_PART=quick draws a few inputs from MONARC_SEED, the same number of each kind as far as possible, and asks
 each about some of the laws that are of many kinds; slow begins with those that are kept or listed as failing,
-draws up to 2,000, other ones each time, and begins none after --seconds. One line of TAP stands for a
+draws up to 2,000, other ones each time, and begins none after --seconds. MONARC_INPUTS=2000 makes the slow parts
+draw so many together, however long that takes, but for what tests/run_all.py would stop. One line of TAP stands for a
 law, and one for an expected failure, which is strict: one of the numbers that it lists has to fail,
 and if none does it has to leave the list. A law that fails says which input, what it found, and the
 command that repeats it.
@@ -49,6 +50,9 @@ import seeds  # noqa: E402
 NOTHING = object()  # what a law returns of an input that says nothing about it
 QUICK, SLOW = 12, 2000
 SHARE = 0.16  # of the laws of many kinds, in the quick part: of each drawn input others
+SLOW = 2000
+PROGRAMS = 4  # of laws, which share MONARC_INPUTS
+PATIENCE = 1400  # seconds; meson.build has a little more
 SHOWN = 3  # failures of a law that are printed
 
 
@@ -290,6 +294,8 @@ class Table:
         seed, part = seeds.seed(), os.environ.get("MONARC_PART", "quick")
         is_slow = part == "slow"
         count = options.count if options.count is not None else SLOW if is_slow else self.quick
+        if is_slow and os.environ.get("MONARC_INPUTS"):
+            count, options.seconds = int(os.environ["MONARC_INPUTS"]) // PROGRAMS, PATIENCE
         ran = self.run(options, seed, count, is_slow)
         good = self.report(options.law or self.laws, is_slow)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
