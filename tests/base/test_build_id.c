@@ -1,11 +1,9 @@
 /* Build-ids as they stand, cut and filled: which are of one file. */
 #include "base/build_id.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MOST = 48 };
 
@@ -48,9 +46,8 @@ static bool same(struct id a, struct id b)
     return is_same;
 }
 
-static void test_of_every_length(void **state)
+CASE(test_of_every_length)
 {
-    (void)state;
     static const size_t lengths[] = {1, 8, 16, 19, 20, 32, 40};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (size_t zeros = 0; zeros < 3 && zeros < lengths[i]; zeros++) {
@@ -72,9 +69,8 @@ static void test_of_every_length(void **state)
 }
 
 /* A build-id that begins as another one does is another one, zeros included. */
-static void test_zeros_count(void **state)
+CASE(test_zeros_count)
 {
-    (void)state;
     static const struct {
         size_t len, zeros, other_len, other_zeros;
         bool is_same;
@@ -91,9 +87,8 @@ static void test_zeros_count(void **state)
                          cases[i].is_same);
 }
 
-static void test_which_says_more(void **state)
+CASE(test_which_says_more)
 {
-    (void)state;
     struct id none = {0}, eight = id_of(3, 8, 0), whole = id_of(3, 32, 0), twenty = id_of(3, 20, 0);
     assert_true(build_id_says_more(bytes_of(&eight), bytes_of(&none)));
     assert_false(build_id_says_more(bytes_of(&none), bytes_of(&eight)));
@@ -116,9 +111,8 @@ static void expect_lengths(struct id id, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void test_shorter(void **state)
+CASE(test_shorter)
 {
-    (void)state;
     expect_lengths(id_of(3, 20, 0), "20");
     expect_lengths(id_of(3, 20, 3), "20");
     expect_lengths(id_of(3, 20, 4), "20 16");
@@ -128,15 +122,4 @@ static void test_shorter(void **state)
     expect_lengths(id_of(3, 8, 1), "8");
     expect_lengths(id_of(3, 32, 16), "32");
     expect_lengths((struct id){0}, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_every_length),
-        cmocka_unit_test(test_zeros_count),
-        cmocka_unit_test(test_which_says_more),
-        cmocka_unit_test(test_shorter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,17 @@
 /* The numbers of variable length in our own files: every one of 64 bits comes back, no other is
  * taken, nothing is read behind the end. */
 #include "base/bytes.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define OVER(...)                                                                               \
     cursor_over((struct bytes){(const uint8_t[]){__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__}}, \
                 "bytes")
 
-static void test_every_length(void **state)
+CASE(test_every_length)
 {
-    (void)state;
     for (unsigned bit = 0; bit < 64; bit++)
         for (int below = 0; below < 2; below++) {
             uint64_t value = (UINT64_C(1) << bit) - (uint64_t)below, rest = value;
@@ -39,9 +36,8 @@ static void test_every_length(void **state)
         }
 }
 
-static void test_more_than_64_bits(void **state)
+CASE(test_more_than_64_bits)
 {
-    (void)state;
     struct cursor most = OVER(255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
     struct cursor more = OVER(255, 255, 255, 255, 255, 255, 255, 255, 255, 2);
     struct cursor longer = OVER(128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0);
@@ -52,9 +48,8 @@ static void test_more_than_64_bits(void **state)
     assert_true(cursor_leb128(&padded) == 1 && !padded.failed);
 }
 
-static void test_zigzag(void **state)
+CASE(test_zigzag)
 {
-    (void)state;
     struct cursor in = OVER(0, 1, 2, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
     static const int64_t expected[] = {0, -1, 1, -2, INT64_MIN};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
@@ -69,9 +64,8 @@ static void test_zigzag(void **state)
 }
 
 /* What fits at once, what does not by a byte, and what is long. */
-static void test_text(void **state)
+CASE(test_text)
 {
-    (void)state;
     struct writer w = {0};
     for (int len = 0; len < 2000; len = len < 126 || len > 130 ? len * 2 + 1 : len + 1) {
         size_t before = w.out.len;
@@ -80,15 +74,4 @@ static void test_text(void **state)
         assert_int_equal(w.out.at[w.out.len - 1], '7');
     }
     writer_deinit(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_more_than_64_bits),
-        cmocka_unit_test(test_zigzag),
-        cmocka_unit_test(test_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

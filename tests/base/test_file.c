@@ -1,18 +1,16 @@
 /* Files are read as they are found, whatever their size said before. */
 #include "base/file.h"
+#include "cases.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { APPENDED = 200000 };
 
@@ -24,9 +22,8 @@ static void read_ok(const char *path, struct file_buffer *b)
 }
 
 /* The system's own files say 0 or a page and hold more or less than that. */
-static void test_size_is_no_promise(void **state)
+CASE(test_size_is_no_promise)
 {
-    (void)state;
     struct file_buffer b = {0};
     struct stat st;
     assert_false(stat("/proc/self/maps", &st));
@@ -55,9 +52,8 @@ static void *append_to(void *argument)
 }
 
 /* What is read while somebody writes or cuts is a beginning of the file, never anything else. */
-static void test_file_changes_while_read(void **state)
+CASE(test_file_changes_while_read)
 {
-    (void)state;
     char path[] = "/tmp/monarc-file.XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     struct file_buffer b = {0};
@@ -88,9 +84,8 @@ static void *write_pipe(void *argument)
     return NULL;
 }
 
-static void test_fifo_is_read_to_its_end(void **state)
+CASE(test_fifo_is_read_to_its_end)
 {
-    (void)state;
     char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/fifo", folder);
@@ -107,9 +102,8 @@ static void test_fifo_is_read_to_its_end(void **state)
     rmdir(folder);
 }
 
-static void test_directory_is_an_error(void **state)
+CASE(test_directory_is_an_error)
 {
-    (void)state;
     struct file_buffer b = {0};
     struct err e;
     assert_false(file_read("/tmp", &b, &e));
@@ -141,9 +135,8 @@ static int files_in(const char *folder)
 
 /* Mode and length are right, links lead where they led, a file's other names keep its old bytes,
  * and what may not be written is not replaced. Nothing else stays in the folder. */
-static void test_written_files(void **state)
+CASE(test_written_files)
 {
-    (void)state;
     char folder[] = "/tmp/monarc-file.XXXXXX", path[64], other[64], link_name[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a", folder);
@@ -173,9 +166,8 @@ static void test_written_files(void **state)
 }
 
 /* A report that failed half way is not there, and the old one is. */
-static void test_failed_replacing_keeps_the_old(void **state)
+CASE(test_failed_replacing_keeps_the_old)
 {
-    (void)state;
     char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
     struct file_replacing f;
     struct file_buffer b = {0};
@@ -200,9 +192,8 @@ static bool begins_with_x(struct bytes first)
 }
 
 /* Neither is read to its end, because there is none. */
-static void test_endless_files_are_refused(void **state)
+CASE(test_endless_files_are_refused)
 {
-    (void)state;
     char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
     struct file_buffer b = {0};
     struct err e;
@@ -241,9 +232,8 @@ static void *write_late(void *path)
 }
 
 /* The moment that a writer gets is for opening the pipe; how slow it is then is its own affair. */
-static void test_slow_writers_are_waited_for(void **state)
+CASE(test_slow_writers_are_waited_for)
 {
-    (void)state;
     char folder[] = "/tmp/monarc-file.XXXXXX", path[64];
     struct file_buffer b = {0};
     pthread_t writer;
@@ -260,9 +250,8 @@ static void test_slow_writers_are_waited_for(void **state)
 }
 
 /* Large files are mapped, small ones and streams are read; the bytes are the same. */
-static void test_mapped_files(void **state)
+CASE(test_mapped_files)
 {
-    (void)state;
     enum { LARGE = (1 << 20) + 5 };
     char path[] = "/tmp/monarc_file_XXXXXX";
     int fd = mkstemp(path);
@@ -296,20 +285,4 @@ static void test_mapped_files(void **state)
     assert_false(file_map(path, &m, &e));
     assert_non_null(strstr(e.line, "No such file"));
     file_map_deinit(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size_is_no_promise),
-        cmocka_unit_test(test_file_changes_while_read),
-        cmocka_unit_test(test_fifo_is_read_to_its_end),
-        cmocka_unit_test(test_directory_is_an_error),
-        cmocka_unit_test(test_written_files),
-        cmocka_unit_test(test_failed_replacing_keeps_the_old),
-        cmocka_unit_test(test_endless_files_are_refused),
-        cmocka_unit_test(test_slow_writers_are_waited_for),
-        cmocka_unit_test(test_mapped_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

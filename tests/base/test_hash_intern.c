@@ -2,16 +2,13 @@
  */
 #include "base/bytes.h"
 #include "base/map.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 /* From the tables of the FNV reference code. */
-static void test_fnv(void **state)
+CASE(test_fnv)
 {
-    (void)state;
     assert_true(hash_fnv64("", 0) == 0xcbf29ce484222325u);
     assert_true(hash_fnv64("a", 1) == 0xaf63dc4c8601ec8cu);
     assert_true(hash_fnv64("foobar", 6) == 0x85944171f73967e8u);
@@ -21,9 +18,8 @@ static void test_fnv(void **state)
 }
 
 /* Every byte counts, and so does the length; bytes behind it do not. */
-static void test_hash_bytes(void **state)
+CASE(test_hash_bytes)
 {
-    (void)state;
     enum { MOST = 40 };
     char text[MOST + 1] = {0};
     for (size_t len = 0; len < MOST; len++) {
@@ -40,9 +36,8 @@ static void test_hash_bytes(void **state)
     }
 }
 
-static void test_numbers(void **state)
+CASE(test_numbers)
 {
-    (void)state;
     enum { N = 20000 };
     struct intern t = {0};
     char text[32];
@@ -58,9 +53,8 @@ static void test_numbers(void **state)
     assert_int_equal(intern_find(&t, "name 77", 7), INTERN_NONE);
 }
 
-static void test_lengths_and_nul(void **state)
+CASE(test_lengths_and_nul)
 {
-    (void)state;
     struct intern t = {0};
     assert_int_equal(intern(&t, "", 0), 0);
     assert_int_equal(intern(&t, "ab", 2), 1);
@@ -94,9 +88,8 @@ static void collide(char text[16], uint64_t first, uint64_t wanted)
 }
 
 /* One hash, other texts: they are compared. */
-static void test_collisions(void **state)
+CASE(test_collisions)
 {
-    (void)state;
     struct intern t = {0};
     char texts[5][16];
     for (uint32_t i = 0; i < 5; i++) {
@@ -110,9 +103,8 @@ static void test_collisions(void **state)
     intern_deinit(&t);
 }
 
-static void test_kept_texts(void **state)
+CASE(test_kept_texts)
 {
-    (void)state;
     static const char first[] = "text", again[] = "text";
     struct intern t = {0};
     assert_int_equal(intern_kept(&t, first, 4), 0);
@@ -123,9 +115,8 @@ static void test_kept_texts(void **state)
     intern_deinit(&t);
 }
 
-static void test_path_numbers(void **state)
+CASE(test_path_numbers)
 {
-    (void)state;
     struct path_numbers p = {0};
     static const char one[] = "/a/b.c", twin[] = "/a/b.c", other[] = "/a/c.c";
     char collided[2][17] = {{0}};
@@ -141,15 +132,4 @@ static void test_path_numbers(void **state)
         assert_int_equal(path_number(&p, collided[1]), 3);
     }
     path_numbers_deinit(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fnv),          cmocka_unit_test(test_hash_bytes),
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_lengths_and_nul),
-        cmocka_unit_test(test_collisions),   cmocka_unit_test(test_kept_texts),
-        cmocka_unit_test(test_path_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

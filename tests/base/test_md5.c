@@ -1,11 +1,9 @@
 /* The digests of RFC 1321, and lengths at which the padding changes. */
 #include "base/path.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void expect(const void *text, size_t len, const char *digest)
 {
@@ -17,9 +15,8 @@ static void expect(const void *text, size_t len, const char *digest)
     assert_string_equal(hex, digest);
 }
 
-static void test_suite_of_the_rfc(void **state)
+CASE(test_suite_of_the_rfc)
 {
-    (void)state;
     static const struct {
         const char *text, *digest;
     } cases[] = {
@@ -38,9 +35,8 @@ static void test_suite_of_the_rfc(void **state)
            80, "57edf4a22be3c955ac49da2e2107b67a");
 }
 
-static void test_padding(void **state)
+CASE(test_padding)
 {
-    (void)state;
     static const struct {
         size_t len;
         const char *digest; /* of as many x, by coreutils' md5sum */
@@ -54,13 +50,4 @@ static void test_padding(void **state)
     memset(text, 'x', sizeof text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(text, cases[i].len, cases[i].digest);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suite_of_the_rfc),
-        cmocka_unit_test(test_padding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

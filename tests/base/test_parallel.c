@@ -1,13 +1,11 @@
 /* Each piece is done once, whatever the threads; workers never meet themselves. */
 #include "base/parallel.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-#include <cmocka.h>
 
 enum { PIECES = 5000, WORKERS = 64 };
 
@@ -48,9 +46,8 @@ static void expect_once(const struct seen *seen, size_t pieces)
         assert_int_equal(seen->times[i], i < pieces);
 }
 
-static void test_each_piece_once(void **state)
+CASE(test_each_piece_once)
 {
-    (void)state;
     static const size_t lens[] = {0, 1, 2, 63, 64, 65, PIECES};
     static const unsigned threads[] = {0, 1, 2, 7, 64, 1000};
     for (size_t l = 0; l < sizeof lens / sizeof *lens; l++)
@@ -67,32 +64,20 @@ static void test_each_piece_once(void **state)
 }
 
 /* Pieces that take a while keep several workers busy, and numbers are not given twice. */
-static void test_workers_differ(void **state)
+CASE(test_workers_differ)
 {
-    (void)state;
     struct seen seen = {.workers = 4};
     parallel_for_workers(PIECES, 4, count_as, &seen);
     assert_in_range(seen.most, 2, 4);
     assert_int_equal(seen.meetings, 0);
 }
 
-static void test_number_of_workers(void **state)
+CASE(test_number_of_workers)
 {
-    (void)state;
     assert_int_equal(parallel_workers(0, 0), 0);
     assert_int_equal(parallel_workers(3, 8), 3);
     assert_int_equal(parallel_workers(100, 8), 8);
     assert_int_equal(parallel_workers(SIZE_MAX, 1000), WORKERS);
     assert_true(parallel_workers(WORKERS, 0) >= 1);
     assert_true(parallel_workers(WORKERS, 0) <= parallel_cpus());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_piece_once),
-        cmocka_unit_test(test_workers_differ),
-        cmocka_unit_test(test_number_of_workers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

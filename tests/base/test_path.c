@@ -1,14 +1,11 @@
 /* Paths as texts: their parts, tidying, and maps from one folder to another. */
 #include "base/path.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
-static void test_parts(void **state)
+CASE(test_parts)
 {
-    (void)state;
     assert_string_equal(path_base_name("/a/b.c"), "b.c");
     assert_string_equal(path_base_name("b.c"), "b.c");
     assert_string_equal(path_base_name("/a/"), "");
@@ -31,9 +28,8 @@ static void test_parts(void **state)
     assert_int_equal(path_folder_length("b.c"), 0);
 }
 
-static void test_ends_in(void **state)
+CASE(test_ends_in)
 {
-    (void)state;
     assert_true(path_ends_in("/a/b.c", "b.c"));
     assert_true(path_ends_in("/a/b.c", "a/b.c"));
     assert_true(path_ends_in("b.c", "b.c"));
@@ -51,9 +47,8 @@ static void expect_below(const char *path, const char *folder, const char *expec
         assert_string_equal(rest, expected);
 }
 
-static void test_below(void **state)
+CASE(test_below)
 {
-    (void)state;
     expect_below("/a/b/c", "/a/b", "/c");
     expect_below("/a/b/c", "/a/b//", "/c");
     expect_below("/a/b", "/a/b", "");
@@ -72,9 +67,8 @@ static void expect_tidy(const char *path, const char *expected)
     arena_deinit(&a);
 }
 
-static void test_tidy(void **state)
+CASE(test_tidy)
 {
-    (void)state;
     expect_tidy("/a/b/../c.c", "/a/c.c");
     expect_tidy("/a//b/./c.c", "/a/b/c.c");
     expect_tidy("/../a.c", "/a.c");
@@ -107,9 +101,8 @@ static void expect_mapped(const char *rule, const char *path, const char *expect
     arena_deinit(&a);
 }
 
-static void test_maps(void **state)
+CASE(test_maps)
 {
-    (void)state;
     expect_mapped("/build=/src", "/build/a.c", "/src/a.c");
     expect_mapped("/build//=/src/", "/build/a.c", "/src/a.c");
     expect_mapped("/build=/src", "/build", "/src");
@@ -123,9 +116,8 @@ static void test_maps(void **state)
     expect_mapped("/build", "/a", "!");
 }
 
-static void test_alike(void **state)
+CASE(test_alike)
 {
-    (void)state;
     assert_int_equal(path_alike("/a/util.c", "/b/util.c"), 7);
     assert_int_equal(path_alike("/a/src/util.c", "/b/src/util.c"), 11);
     assert_int_equal(path_alike("src/util.c", "/b/src/util.c"), 10);
@@ -134,13 +126,4 @@ static void test_alike(void **state)
     assert_int_equal(path_alike("/a/xutil.c", "/a/util.c"), 0);
     assert_int_equal(path_alike("util.c", "util.c"), 6);
     assert_int_equal(path_alike("", "util.c"), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_ends_in), cmocka_unit_test(test_below),
-        cmocka_unit_test(test_tidy),  cmocka_unit_test(test_maps),    cmocka_unit_test(test_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

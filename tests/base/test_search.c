@@ -1,18 +1,15 @@
 /* The partition point is what counting from the front gives, at every length, and asks little. */
 #include "base/sort.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 enum { MOST = 70 };
 
 /* Each length with the point at each place, with equal ones on both sides. */
-static void test_every_point(void **state)
+CASE(test_every_point)
 {
-    (void)state;
     uint32_t at[MOST];
     for (size_t len = 0; len <= MOST; len++)
         for (size_t point = 0; point <= len; point++) {
@@ -25,9 +22,8 @@ static void test_every_point(void **state)
         }
 }
 
-static void test_few_questions(void **state)
+CASE(test_few_questions)
 {
-    (void)state;
     unsigned asked = 0;
     uint64_t wanted = 123456789;
     assert_true(PARTITION_POINT(UINT64_C(1) << 40, i, (asked++, i < wanted)) == wanted);
@@ -38,9 +34,8 @@ static void test_few_questions(void **state)
 }
 
 /* The middle of two large places does not wrap; the type is that of the length. */
-static void test_large_lengths(void **state)
+CASE(test_large_lengths)
 {
-    (void)state;
     uint32_t len = UINT32_MAX, wanted = UINT32_MAX - 1;
     const uint32_t fixed = 5;
     assert_true(PARTITION_POINT(len, i, i < wanted) == wanted);
@@ -50,24 +45,12 @@ static void test_large_lengths(void **state)
 }
 
 /* One within another, and names of the caller's own. */
-static void test_nested(void **state)
+CASE(test_nested)
 {
-    (void)state;
     static const struct {
         size_t len;
         int at[4];
     } rows[] = {{0, {0}}, {2, {1, 5}}, {3, {1, 2, 9}}, {4, {1, 2, 3, 9}}};
     assert_int_equal(
         PARTITION_POINT(4u, row, PARTITION_POINT(rows[row].len, k, rows[row].at[k] < 4) < 2), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_point),
-        cmocka_unit_test(test_few_questions),
-        cmocka_unit_test(test_large_lengths),
-        cmocka_unit_test(test_nested),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

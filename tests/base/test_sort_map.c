@@ -2,12 +2,10 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/sort.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static int by_tens(uint32_t left, uint32_t right, const void *context)
 {
@@ -15,9 +13,8 @@ static int by_tens(uint32_t left, uint32_t right, const void *context)
     return (left / 10 > right / 10) - (left / 10 < right / 10);
 }
 
-static void test_sort_is_stable(void **state)
+CASE(test_sort_is_stable)
 {
-    (void)state;
     enum { N = 10007 };
     uint32_t *items = calloc(N, sizeof *items);
     for (uint32_t i = 0; i < N; i++)
@@ -40,9 +37,8 @@ static int descending(uint32_t left, uint32_t right, const void *context)
 }
 
 /* Runs of equal keys, at both ends and of one item, are sorted; nothing leaves its run. */
-static void test_sort_of_equals(void **state)
+CASE(test_sort_of_equals)
 {
-    (void)state;
     struct keyed items[] = {{1, 2}, {1, 9}, {1, 5}, {4, 7}, {6, 0}, {6, 8}};
     static const uint32_t expected[] = {9, 5, 2, 7, 8, 0};
     sort_equals(items, 6, descending, NULL);
@@ -52,9 +48,8 @@ static void test_sort_of_equals(void **state)
     sort_equals(items, 0, descending, NULL);
 }
 
-static void test_map(void **state)
+CASE(test_map)
 {
-    (void)state;
     struct map m = {0};
     assert_null(map_find(&m, 1, 2));
     for (uint32_t i = 0; i < 100000; i++) {
@@ -74,9 +69,8 @@ static void test_map(void **state)
     map_deinit(&m);
 }
 
-static void test_arena(void **state)
+CASE(test_arena)
 {
-    (void)state;
     struct arena a = {0};
     for (size_t n = 0; n < 100000; n = n * 3 + 1) {
         uint8_t *p = arena_alloc(&a, n);
@@ -91,9 +85,8 @@ static void test_arena(void **state)
 }
 
 /* Cleared, all of it is as new: memory is zeroed, keys and texts are not there. */
-static void test_clear(void **state)
+CASE(test_clear)
 {
-    (void)state;
     struct arena a = {0};
     struct map m = {0};
     struct intern t = {0};
@@ -124,16 +117,4 @@ static void test_clear(void **state)
     arena_deinit(&a);
     map_deinit(&m);
     intern_deinit(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sort_is_stable),
-        cmocka_unit_test(test_sort_of_equals),
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* Well-formed sequences are those that encode a code point in the shortest way: all are tried. */
 #include "base/bytes.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* By the definition, bit by bit. */
 static size_t encode(uint32_t code, uint8_t out[4])
@@ -18,9 +16,8 @@ static size_t encode(uint32_t code, uint8_t out[4])
     return n;
 }
 
-static void test_all_code_points(void **state)
+CASE(test_all_code_points)
 {
-    (void)state;
     uint8_t text[4];
     for (uint32_t code = 0; code < 0x110000; code++) {
         size_t n = encode(code, text);
@@ -35,9 +32,8 @@ static void test_all_code_points(void **state)
 }
 
 /* As many sequences of each length are well-formed as there are code points for it. */
-static void test_nothing_else(void **state)
+CASE(test_nothing_else)
 {
-    (void)state;
     static const uint8_t EDGES[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff};
     enum { N = sizeof EDGES };
     size_t found[5] = {0};
@@ -59,9 +55,8 @@ static void expect_cut(const char *text, size_t most, size_t expected)
     assert_int_equal(utf8_cut((const uint8_t *)text, strlen(text), most), expected);
 }
 
-static void test_cut(void **state)
+CASE(test_cut)
 {
-    (void)state;
     expect_cut("abc", 3, 3);
     expect_cut("abc", 9, 3);
     expect_cut("abcd", 3, 3);
@@ -72,14 +67,4 @@ static void test_cut(void **state)
     expect_cut("\xa4\xa4\xa4\xa4\xa4\xa4\xa4\xa4", 6, 2); /* no UTF-8: not all is lost */
     expect_cut("\xa4\xa4", 1, 0);
     expect_cut("", 0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_code_points),
-        cmocka_unit_test(test_nothing_else),
-        cmocka_unit_test(test_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

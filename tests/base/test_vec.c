@@ -1,13 +1,11 @@
 /* Large arrays can grow without being copied: each lies in one mapping, which mremap() can move. */
 #include "base/vec.h"
+#include "cases.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* Where the mapping begins that holds an address. */
 static uintptr_t mapping_of(const void *at)
@@ -23,9 +21,8 @@ static uintptr_t mapping_of(const void *at)
     return low;
 }
 
-static void test_growing(void **state)
+CASE(test_growing)
 {
-    (void)state;
     VEC(uint64_t) v = {0};
     enum { LARGE = 8 << 20 }; /* more than malloc() ever takes from its heap */
     for (size_t n = LARGE; n <= 4 * LARGE; n *= 2) {
@@ -35,10 +32,4 @@ static void test_growing(void **state)
         v.at[n - 1] = n;
     }
     vec_free(&v);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_growing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

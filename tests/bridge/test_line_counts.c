@@ -1,11 +1,9 @@
 /* Counts of lines taken apart into entries, on graphs small enough to count by hand. */
 #include "bridge/bridge.h"
+#include "cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Block 0 is the entry, 1 the exit, 2 sets a loop up, 3 is its body, 4 its condition, 5 returns. */
 enum { BLOCKS = 6, ROUNDS = 10, START = 4, END = 8 };
@@ -99,9 +97,8 @@ static void expect(const struct toy *t, const uint64_t (*lines)[2], size_t len)
         expect(toy, lines, sizeof lines / sizeof lines[0]); \
     } while (0)
 
-static void test_entries_from_elsewhere(void **state)
+CASE(test_entries_from_elsewhere)
 {
-    (void)state;
     struct toy t = {0};
     make(&t, ROUNDS, 6);
     add(&t);
@@ -112,9 +109,8 @@ static void test_entries_from_elsewhere(void **state)
     release(&t);
 }
 
-static void test_loop_within_a_line(void **state)
+CASE(test_loop_within_a_line)
 {
-    (void)state;
     struct toy t = {0};
     make(&t, ROUNDS, 5);
     add(&t);
@@ -124,9 +120,8 @@ static void test_loop_within_a_line(void **state)
 }
 
 /* Block 2 goes on to 3, and both to 4, all on one line, which is entered at 2 alone. */
-static void test_arcs_within_a_line(void **state)
+CASE(test_arcs_within_a_line)
 {
-    (void)state;
     static const int64_t counts[] = {10, 10, 10, 4, 10, 10};
     struct toy t = {.notes.origin.number = 1202};
     add_arc(&t, 0, 2, 10);
@@ -147,9 +142,8 @@ static void test_arcs_within_a_line(void **state)
 }
 
 /* Lines 5 and 6 take turns, and the function may return between them. */
-static void test_entries_keep_their_order(void **state)
+CASE(test_entries_keep_their_order)
 {
-    (void)state;
     static const int64_t counts[] = {8, 8, 8, 8, 5, 5, 2, 2};
     struct toy t = {.notes.origin.number = 1202};
     add_arc(&t, 0, 2, 8);
@@ -170,9 +164,8 @@ static void test_entries_keep_their_order(void **state)
 }
 
 /* gcc may list a line twice in one block, which ran no more often for that. */
-static void test_a_line_listed_twice(void **state)
+CASE(test_a_line_listed_twice)
 {
-    (void)state;
     static const int64_t counts[] = {3, 3, 3, 3};
     struct toy t = {.notes.origin.number = 1202};
     add_arc(&t, 0, 2, 3);
@@ -189,9 +182,8 @@ static void test_a_line_listed_twice(void **state)
 
 /* A function of nothing but an entry and an exit was called, too; an arc behind the function's own
  * is none of it. */
-static void test_two_blocks(void **state)
+CASE(test_two_blocks)
 {
-    (void)state;
     static const int64_t counts[] = {4, 4};
     struct toy t = {.notes.origin.number = 1202};
     add_arc(&t, 0, 1, 4);
@@ -206,9 +198,8 @@ static void test_two_blocks(void **state)
 }
 
 /* gcc 3.4's gcov adds up all blocks of a line: each is an entry. */
-static void test_old_versions_sum_blocks(void **state)
+CASE(test_old_versions_sum_blocks)
 {
-    (void)state;
     struct toy t = {0};
     make(&t, ROUNDS, 5);
     t.notes.origin.number = 304;
@@ -218,9 +209,8 @@ static void test_old_versions_sum_blocks(void **state)
     release(&t);
 }
 
-static void test_a_part_that_never_ran(void **state)
+CASE(test_a_part_that_never_ran)
 {
-    (void)state;
     struct toy t = {0};
     make(&t, 0, 5);
     add(&t);
@@ -229,9 +219,8 @@ static void test_a_part_that_never_ran(void **state)
     release(&t);
 }
 
-static void test_units_add_up(void **state)
+CASE(test_units_add_up)
 {
-    (void)state;
     struct toy t = {0};
     make(&t, ROUNDS, 6);
     add(&t);
@@ -241,9 +230,8 @@ static void test_units_add_up(void **state)
     release(&t);
 }
 
-static void test_unknown_functions_have_no_counts(void **state)
+CASE(test_unknown_functions_have_no_counts)
 {
-    (void)state;
     static const uint8_t states[] = {FLOW_UNKNOWN, FLOW_ABSENT};
     for (size_t i = 0; i < sizeof states; i++) {
         struct toy t = {0};
@@ -258,9 +246,8 @@ static void test_unknown_functions_have_no_counts(void **state)
 }
 
 /* The last line of one function is where another has code: that one's count alone stands there. */
-static void test_end_gives_way(void **state)
+CASE(test_end_gives_way)
 {
-    (void)state;
     struct toy t = {0};
     make(&t, ROUNDS, 6);
     add(&t);
@@ -276,22 +263,4 @@ static void test_end_gives_way(void **state)
     }
     assert_int_equal(seen, 1);
     release(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries_from_elsewhere),
-        cmocka_unit_test(test_loop_within_a_line),
-        cmocka_unit_test(test_arcs_within_a_line),
-        cmocka_unit_test(test_entries_keep_their_order),
-        cmocka_unit_test(test_a_line_listed_twice),
-        cmocka_unit_test(test_two_blocks),
-        cmocka_unit_test(test_old_versions_sum_blocks),
-        cmocka_unit_test(test_a_part_that_never_ran),
-        cmocka_unit_test(test_units_add_up),
-        cmocka_unit_test(test_unknown_functions_have_no_counts),
-        cmocka_unit_test(test_end_gives_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Counts of lines on programs that are compiled here: each is on code of its line in its function,
  * nothing is lost on the way, and what has no place is named. */
 #include "bridge/bridge.h"
+#include "cases.h"
 
 #include "objfile/workshop.h"
 
@@ -116,9 +117,8 @@ static void assert_complete(const struct toy *t, uint64_t lines)
     assert_int_equal(t->placed.missing_files, 0);
 }
 
-static void test_lines(void **state)
+CASE(test_lines)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -143,9 +143,8 @@ static void test_lines(void **state)
 }
 
 /* The last line of one file has the number of the first of the next. */
-static void test_one_number_in_two_files(void **state)
+CASE(test_one_number_in_two_files)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -158,9 +157,8 @@ static void test_one_number_in_two_files(void **state)
 }
 
 /* The line of a declaration whose brace is on the next one has no code: it is the entry. */
-static void test_declaration(void **state)
+CASE(test_declaration)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -173,9 +171,8 @@ static void test_declaration(void **state)
     end(&t);
 }
 
-static void test_declaration_whose_entry_is_taken(void **state)
+CASE(test_declaration_whose_entry_is_taken)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -188,9 +185,8 @@ static void test_declaration_whose_entry_is_taken(void **state)
     end(&t);
 }
 
-static void test_no_code(void **state)
+CASE(test_no_code)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -208,9 +204,8 @@ static void test_no_code(void **state)
     end(&t);
 }
 
-static void test_missing(void **state)
+CASE(test_missing)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -231,9 +226,8 @@ static void test_missing(void **state)
 }
 
 /* Old notes do not say where the compiler ran. */
-static void test_relative_path(void **state)
+CASE(test_relative_path)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -244,9 +238,8 @@ static void test_relative_path(void **state)
     end(&t);
 }
 
-static void test_mapped_path(void **state)
+CASE(test_mapped_path)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     char rule[256];
@@ -261,9 +254,8 @@ static void test_mapped_path(void **state)
     end(&t);
 }
 
-static void test_calls(void **state)
+CASE(test_calls)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -280,9 +272,8 @@ static void test_calls(void **state)
 }
 
 /* A clone has lines of the function, and is not where it is called. */
-static void test_clone(void **state)
+CASE(test_clone)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -302,9 +293,8 @@ static void test_clone(void **state)
 }
 
 /* Line 2 is in first() and second() alone; the copy without a count of its own says 0. */
-static void test_inlined_copies(void **state)
+CASE(test_inlined_copies)
 {
-    (void)state;
     need("gcc");
     static const char text[] =
         "volatile int global;\n"
@@ -331,9 +321,8 @@ static void test_inlined_copies(void **state)
 }
 
 /* Code of the line in no function of that name: the first code of the line. */
-static void test_any_function(void **state)
+CASE(test_any_function)
 {
-    (void)state;
     need("gcc");
     struct toy t;
     begin(&t, PROGRAM, "-O0");
@@ -346,9 +335,8 @@ static void test_any_function(void **state)
 }
 
 /* One line of two inlined functions, one of them a constructor, whose bodies have several names. */
-static void test_several_bodies(void **state)
+CASE(test_several_bodies)
 {
-    (void)state;
     need("g++");
     static const char text[] =
         "volatile int global; struct A { int v; A(int x); };\n"
@@ -369,20 +357,5 @@ static void test_several_bodies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_one_number_in_two_files),
-        cmocka_unit_test(test_declaration),
-        cmocka_unit_test(test_declaration_whose_entry_is_taken),
-        cmocka_unit_test(test_no_code),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_relative_path),
-        cmocka_unit_test(test_mapped_path),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_clone),
-        cmocka_unit_test(test_inlined_copies),
-        cmocka_unit_test(test_any_function),
-        cmocka_unit_test(test_several_bodies),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

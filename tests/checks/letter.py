@@ -17,7 +17,7 @@ ROW = re.compile(r"^\| (?!what is said|---)(.*?) \| (.*?) \|$", re.M)
 def has_test(path, name):
     text = path.read_text()
     if path.suffix == ".c":
-        return bool(re.search(rf"cmocka_unit_test\w*\({re.escape(name)}\b", text))
+        return bool(re.search(rf"(?:^CASE\w*|cmocka_unit_test\w*)\({re.escape(name)}\b", text, re.M))
     if path.suffix == ".txt":
         return name in text.splitlines()
     if "." not in name:
@@ -49,7 +49,7 @@ def rows(top):
 GOOD = {PAGE: "| what is said | shown by |\n|---|---|\n| one | tests/a.py: A.test_one |\n| two | tests/b.c: test_two |\n"
         "| three | tests/d.txt: -p -q |\n| four | tests/e.py: cases |\n", "tests/d.txt": "-p\n-p -q\n", "tests/e.py": "def cases():\n",
         "tests/a.py": "class A(B):\n    def test_one(self):\n        pass\n\n\nclass C:\n    def test_c(self):\n        pass\n",
-        "tests/b.c": "        cmocka_unit_test(test_two),\n"}
+        "tests/b.c": "CASE(test_two)\n{\n"}
 BROKEN = (
     ({"tests/a.py": "class A(B):\n    def test_other(self):\n        pass\n"}, ["tests/a.py has no A.test_one"]),
     ({PAGE: GOOD[PAGE].replace("A.test_one", "A.test_c")}, ["tests/a.py has no A.test_c"]),

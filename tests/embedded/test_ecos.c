@@ -1,13 +1,11 @@
 /* eCos's interface: buckets and periods mean what they mean there, and what is written has the
  * layout of eCos's own structures. */
 #include "../../runtime/embedded/ecos.h"
+#include "cases.h"
 #include "ecos_gmon_out.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { TEXT = 64 };
 
@@ -34,9 +32,8 @@ static bool collect(void *context, const void *bytes, uint32_t length)
     return true;
 }
 
-static void test_what_ecos_writes(void **state)
+CASE(test_what_ecos_writes)
 {
-    (void)state;
     struct file f = {.len = 0};
     struct gmon_hdr header;
     struct gmon_hist_hdr histogram;
@@ -75,10 +72,4 @@ static void test_what_ecos_writes(void **state)
     f.len = 0;
     assert_true(monarc_embedded_write_gmon(collect, &f));
     assert_int_equal(f.len, sizeof header + 1 + sizeof histogram + TEXT / 16 * 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_ecos_writes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

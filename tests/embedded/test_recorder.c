@@ -2,6 +2,7 @@
  * nothing invented under signals (which come between any two instructions, as interrupts do), with
  * full tables, before it is set up, in two threads as two cores. Built three times: with
  * compare-and-swap, with masks (a signal is then what an NMI is), and with two cores. */
+#include "cases.h"
 #include "profile/format/embedded.h"
 #include "profile/format/format.h"
 
@@ -12,10 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 enum { TEXT = 0x10000, TEXT_BYTES = 4096, MEMORY = 1 << 16 };
 
@@ -79,9 +77,8 @@ static void interrupt(int signal)
     from_signals += 8;
 }
 
-static void test_interrupts(void **state)
+CASE(test_interrupts)
 {
-    (void)state;
     enum { CALLS = 30000000 };
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
@@ -107,9 +104,8 @@ static void test_interrupts(void **state)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-static void test_full_table(void **state)
+CASE(test_full_table)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MONARC_CORES * 2048);
     struct embedded m = {0};
     assert_true(monarc_embedded_setup(&setup));
@@ -126,9 +122,8 @@ static void test_full_table(void **state)
     embedded_deinit(&m);
 }
 
-static void test_memory_too_small(void **state)
+CASE(test_memory_too_small)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MONARC_CORES * 512);
     assert_false(monarc_embedded_setup(&setup));
     monarc_embedded_call(0x20000, 0x30000);
@@ -146,9 +141,8 @@ static void test_memory_too_small(void **state)
 }
 
 /* A full count stays, and the arc goes on in another slot. */
-static void test_full_count(void **state)
+CASE(test_full_count)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     assert_true(monarc_embedded_setup(&setup));
@@ -166,9 +160,8 @@ static void test_full_count(void **state)
 
 /* --- before, off, again ---------------------------------------------------------------------- */
 
-static void test_before_setup(void **state)
+CASE(test_before_setup)
 {
-    (void)state;
     unsigned seed = 1;
     for (unsigned round = 0; round < 1000; round++) {
         for (size_t i = 0; i < sizeof monarc_control; i++)
@@ -199,9 +192,8 @@ static void expect_calls_and_samples(uint64_t calls, uint64_t samples)
     embedded_deinit(&m);
 }
 
-static void test_steering(void **state)
+CASE(test_steering)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     assert_true(monarc_embedded_setup(&setup));
     monarc_embedded_call(0x20000, 0x30000);
@@ -226,9 +218,8 @@ static void test_steering(void **state)
 }
 
 /* What a reset leaves in memory that is not cleared: a slot half filled in, a lock that is held. */
-static void test_reset_in_the_middle(void **state)
+CASE(test_reset_in_the_middle)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     assert_true(monarc_embedded_setup(&setup));
     monarc_embedded_call(0x20000, 0x30000);
@@ -243,9 +234,8 @@ static void test_reset_in_the_middle(void **state)
 
 /* --- samples --------------------------------------------------------------------------------- */
 
-static void test_samples(void **state)
+CASE(test_samples)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     setup.windows[1] = (struct monarc_embedded_range){(void *)0x80000, (void *)0x80064};
@@ -268,9 +258,8 @@ static void test_samples(void **state)
     embedded_deinit(&m);
 }
 
-static void test_stack_depths(void **state)
+CASE(test_stack_depths)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     setup.stack_top = (void *)0x90000;
@@ -327,16 +316,14 @@ static void expect_same_gmon(uint32_t rate)
     vec_free(&t);
 }
 
-static void test_gmon_is_the_same(void **state)
+CASE(test_gmon_is_the_same)
 {
-    (void)state;
     expect_same_gmon(1000);
     expect_same_gmon(0);
 }
 
-static void test_frames_there_and_back(void **state)
+CASE(test_frames_there_and_back)
 {
-    (void)state;
     struct text sent = {0}, plain = {0};
     struct frames f = {0};
     struct frame_bytes back = {0};
@@ -377,9 +364,8 @@ static void *run_core(void *number)
     return NULL;
 }
 
-static void test_cores(void **state)
+CASE(test_cores)
 {
-    (void)state;
     struct monarc_embedded_settings setup = setup_of(MEMORY);
     struct embedded m = {0};
     pthread_t threads[MONARC_CORES];
@@ -397,23 +383,4 @@ static void test_cores(void **state)
     assert_int_equal(profile_calls(&m.time), MONARC_CORES * 5000000);
     assert_int_equal(profile_samples(&m.time), MONARC_CORES * 50000);
     embedded_deinit(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_before_setup),
-        cmocka_unit_test(test_interrupts),
-        cmocka_unit_test(test_full_table),
-        cmocka_unit_test(test_memory_too_small),
-        cmocka_unit_test(test_full_count),
-        cmocka_unit_test(test_steering),
-        cmocka_unit_test(test_reset_in_the_middle),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_stack_depths),
-        cmocka_unit_test(test_gmon_is_the_same),
-        cmocka_unit_test(test_frames_there_and_back),
-        cmocka_unit_test(test_cores),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* Direct calls found in code: against capstone, against what compilers made of known programs, and
  * where a byte scan goes wrong. */
 #include "arch/arch.h"
-#include "objfile/object.h"
 #include "arch/code.h"
+#include "cases.h"
+#include "objfile/object.h"
 #include "objfile/workshop.h"
 
 #include "base/bytes.h"
@@ -62,9 +63,8 @@ static struct bytes text_of(struct object *o, uint64_t *address)
     return object_code(o, s[i].address, s[i].size);
 }
 
-static void test_lengths(void **state)
+CASE(test_lengths)
 {
-    (void)state;
     static const char *const LIBRARIES[] = {
         "/lib/x86_64-linux-gnu/libc.so.6",      "/lib/x86_64-linux-gnu/libm.so.6",
         "/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/i686-linux-gnu/lib/libc.so.6",
@@ -270,18 +270,16 @@ static void compare_branches(const struct view *v, uint64_t *seed)
     cs_close(&handle);
 }
 
-static void test_branches(void **state)
+CASE(test_branches)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++)
         compare_branches(&VIEWS[i], &seed);
 }
 
 /* Capstone of today's distributions knows none of them. */
-static void test_riscv_mips_r6_and_alpha(void **state)
+CASE(test_riscv_mips_r6_and_alpha)
 {
-    (void)state;
     static const struct {
         const char *set;
         uint32_t word;
@@ -329,9 +327,8 @@ static size_t decode_bytes(const char *set, const uint8_t *at, size_t len, struc
     return calls->all.len;
 }
 
-static void test_x86_operands(void **state)
+CASE(test_x86_operands)
 {
-    (void)state;
     struct code_calls calls = {0};
     static const uint8_t IMMEDIATE[] = {0x48, 0xb8, 0xe8, 0,    0x10, 0,   0, 0, 0, 0, /* movabs */
                                         0xe8, 0xf1, 0xff, 0xff, 0xff, 0xc3}; /* call 0x1000 */
@@ -455,9 +452,8 @@ static bool build(const char *command, const char *far)
                command, far);
 }
 
-static void test_programs(void **state)
+CASE(test_programs)
 {
-    (void)state;
     write_text("p.c", PROGRAM);
     size_t tried = 0;
     for (size_t i = 0; i < sizeof MACHINES / sizeof *MACHINES; i++) {
@@ -480,9 +476,8 @@ static void test_programs(void **state)
 }
 
 /* Words between instructions that would be calls of f. */
-static void test_data_in_code(void **state)
+CASE(test_data_in_code)
 {
-    (void)state;
     static const char SOURCE[] =
         ".text\n.globl f, start\n.type f, %function\n.type start, %function\n"
         "f: bl f\n.word CALL_BACK\nb f\n.size f, . - f\n"
@@ -518,9 +513,8 @@ static void test_data_in_code(void **state)
     }
 }
 
-static void test_unknown(void **state)
+CASE(test_unknown)
 {
-    (void)state;
     need("x86_64-linux-gnu-gcc");
     write_text("p.c", "int f(void) { return 1; }\n");
     assert_true(run("x86_64-linux-gnu-gcc -c -o p.o p.c"));
@@ -532,9 +526,8 @@ static void test_unknown(void **state)
 /* --- the table of architectures ----------------------------------------------------------------
  */
 
-static void test_architectures(void **state)
+CASE(test_architectures)
 {
-    (void)state;
     assert_null(arch_of(&(struct arch_target){EM_NONE})->name);
     assert_null(arch_named("vax"));
     assert_ptr_equal(arch_own()->name, arch_named(arch_own()->name)->name);
@@ -562,11 +555,5 @@ static void test_architectures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_architectures), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_branches),      cmocka_unit_test(test_riscv_mips_r6_and_alpha),
-        cmocka_unit_test(test_x86_operands),  cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_data_in_code),  cmocka_unit_test(test_unknown),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,5 +1,6 @@
 /* Objects over excerpts against objects over their files: every answer, at every byte of the code;
  * parts of it; excerpts put together; and what is cut off, changed or contradicts itself. */
+#include "cases.h"
 #include "objfile/workshop.h"
 
 #include "objfile/object.h"
@@ -186,7 +187,7 @@ static void assert_says_the_same(struct object *told, const struct made *m)
     }
 }
 
-static void test_every_answer(void **state)
+CASE(test_every_answer)
 {
     struct made m;
     struct excerpt_facts facts;
@@ -216,7 +217,7 @@ static void test_every_answer(void **state)
 }
 
 /* Code comes from the file, while that is the same one. */
-static void test_code(void **state)
+CASE(test_code)
 {
     struct made m;
     struct excerpt_facts facts;
@@ -238,7 +239,7 @@ static void test_code(void **state)
 }
 
 /* Two halves say what the whole says, and so does what is made of them. */
-static void test_together(void **state)
+CASE(test_together)
 {
     struct made one, two;
     struct excerpt_facts facts;
@@ -265,7 +266,7 @@ static void test_together(void **state)
 }
 
 /* No time at all: functions are there, lines are not, and it says so. */
-static void test_no_time(void **state)
+CASE(test_no_time)
 {
     struct made m;
     struct excerpt_facts facts;
@@ -292,7 +293,7 @@ static void test_no_time(void **state)
 
 /* Cut at every byte it is no excerpt; with any byte changed it is none, or one that keeps the
  * rules, whatever it says. */
-static void test_damage(void **state)
+CASE(test_damage)
 {
     struct made m;
     struct excerpt_facts facts;
@@ -328,10 +329,5 @@ static void test_damage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_answer), cmocka_unit_test(test_code),
-        cmocka_unit_test(test_together),     cmocka_unit_test(test_no_time),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,4 +1,5 @@
 /* Lines of every kind of debug information that the compilers here write, against addr2line. */
+#include "cases.h"
 #include "objfile/workshop.h"
 #include "parts.h"
 
@@ -127,17 +128,15 @@ static void compare_builds(const char *compiler, const char *const flags[])
         compare_build("", compiler, flags[i]);
 }
 
-static void test_gcc(void **state)
+CASE(test_gcc)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-5 -gz",
                                         "-g -ffunction-sections -Wl,--gc-sections", NULL};
     compare_builds("gcc", FLAGS);
 }
 
-static void test_gcc_slow(void **state)
+CASE(test_gcc_slow)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-3",
                                         "-gdwarf-4",
                                         "-gdwarf-5",
@@ -149,16 +148,14 @@ static void test_gcc_slow(void **state)
     compare_builds("gcc", FLAGS);
 }
 
-static void test_clang(void **state)
+CASE(test_clang)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-5 -ffunction-sections -Wl,--gc-sections", NULL};
     compare_builds("clang", FLAGS);
 }
 
-static void test_clang_slow(void **state)
+CASE(test_clang_slow)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-gdwarf-5", "-gline-tables-only",
                                         NULL};
     compare_builds("clang", FLAGS);
@@ -177,25 +174,22 @@ static void compare_machines(const char *const prefixes[])
 }
 
 /* Of the other word size, and of the other byte order. */
-static void test_other_machines(void **state)
+CASE(test_other_machines)
 {
-    (void)state;
     static const char *const PREFIXES[] = {"i686-linux-gnu-", "s390x-linux-gnu-", NULL};
     compare_machines(PREFIXES);
 }
 
-static void test_other_machines_slow(void **state)
+CASE(test_other_machines_slow)
 {
-    (void)state;
     static const char *const PREFIXES[] = {"aarch64-linux-gnu-", "arm-linux-gnueabihf-",
                                            "powerpc64-linux-gnu-", "riscv64-linux-gnu-", NULL};
     compare_machines(PREFIXES);
 }
 
 /* Compiled elsewhere, split off, and looked up through links. */
-static void test_separate(void **state)
+CASE(test_separate)
 {
-    (void)state;
     need("gcc");
     need("addr2line");
     need("objcopy");
@@ -299,16 +293,14 @@ static void compare_frames_of(const char *const flags[])
     }
 }
 
-static void test_frames(void **state)
+CASE(test_frames)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-5", NULL};
     compare_frames_of(FLAGS);
 }
 
-static void test_frames_slow(void **state)
+CASE(test_frames_slow)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gdwarf-2", "-gdwarf-4", "-g -flto -O2", NULL};
     compare_frames_of(FLAGS);
 }
@@ -329,16 +321,14 @@ static void compare_as_bfd(const char *const compilers[])
     }
 }
 
-static void test_frames_as_bfd(void **state)
+CASE(test_frames_as_bfd)
 {
-    (void)state;
     static const char *const COMPILERS[] = {"g++ -gdwarf-5", NULL};
     compare_as_bfd(COMPILERS);
 }
 
-static void test_frames_as_bfd_slow(void **state)
+CASE(test_frames_as_bfd_slow)
 {
-    (void)state;
     static const char *const COMPILERS[] = {"g++ -gdwarf-4", "clang++ -gdwarf-4",
                                             "clang++ -gdwarf-5", NULL};
     compare_as_bfd(COMPILERS);
@@ -370,16 +360,14 @@ static void compare_local_classes(const char *const compilers[])
     }
 }
 
-static void test_frames_of_local_classes(void **state)
+CASE(test_frames_of_local_classes)
 {
-    (void)state;
     static const char *const COMPILERS[] = {"g++ -gdwarf-5", NULL};
     compare_local_classes(COMPILERS);
 }
 
-static void test_frames_of_local_classes_slow(void **state)
+CASE(test_frames_of_local_classes_slow)
 {
-    (void)state;
     static const char *const COMPILERS[] = {"g++ -gdwarf-4", "clang++ -gdwarf-4", NULL};
     compare_local_classes(COMPILERS);
 }
@@ -415,18 +403,16 @@ static void compare_walk(const char *command)
     object_close(o);
 }
 
-static void test_walk(void **state)
+CASE(test_walk)
 {
-    (void)state;
     need("gcc");
     write_sources();
     compare_walk("gcc -g -O2 -o p first.c sub/second.c");
     compare_walk("gcc -g -O2 -ffunction-sections -gsplit-dwarf -o p first.c sub/second.c");
 }
 
-static void test_walk_slow(void **state)
+CASE(test_walk_slow)
 {
-    (void)state;
     need("gcc");
     write_sources();
     write_text("p.cc", CPLUSPLUS);
@@ -439,9 +425,8 @@ static void test_walk_slow(void **state)
 
 /* Units whose ranges lie within each other, as some compilers write them: the first unit that has a
  * line counts. */
-static void test_overlap(void **state)
+CASE(test_overlap)
 {
-    (void)state;
     need("gcc");
     write_text("a.s", ".text\n.globl _start\n_start:\n.Ls:\n.file 1 \"a.c\"\n.loc 1 1\nnop\n"
                       ".section .text.z,\"ax\"\n.Lend: nop\n"
@@ -465,9 +450,8 @@ static void test_overlap(void **state)
 }
 
 /* A function whose first row is in the unit's file 1 where that is not its file 0. */
-static void test_first_file_slow(void **state)
+CASE(test_first_file_slow)
 {
-    (void)state;
     need("g++");
     write_text("p.cc", CPLUSPLUS);
     assert_true(run("g++ -gdwarf-5 -O1 -o p p.cc && "
@@ -513,24 +497,21 @@ static void check_beyond_addr2line(const char *const flags[])
     }
 }
 
-static void test_beyond_addr2line(void **state)
+CASE(test_beyond_addr2line)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gz=zlib-gnu -gdwarf-4", "-gdwarf64", NULL};
     check_beyond_addr2line(FLAGS);
 }
 
-static void test_beyond_addr2line_slow(void **state)
+CASE(test_beyond_addr2line_slow)
 {
-    (void)state;
     static const char *const FLAGS[] = {"-gsplit-dwarf", "-gsplit-dwarf -gdwarf-4",
                                         "-gz=zlib-gnu -gdwarf-5", NULL};
     check_beyond_addr2line(FLAGS);
 }
 
-static void test_no_lines(void **state)
+CASE(test_no_lines)
 {
-    (void)state;
     need("gcc");
     write_sources();
     const char *file;
@@ -555,9 +536,8 @@ static void print_position(const struct object_position *p, void *context)
 
 /* A row that takes the place of one with a discriminator has none itself, and so have those behind
  * it; of two that have one, the last counts. */
-static void test_discriminators(void **state)
+CASE(test_discriminators)
 {
-    (void)state;
     need("gcc");
     write_text("rows.s",
                ".file 1 \"rows.c\"\n.text\n.globl _start\n.type _start, %function\n_start:\n"
@@ -580,29 +560,6 @@ static void test_discriminators(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gcc),
-        cmocka_unit_test(test_gcc_slow),
-        cmocka_unit_test(test_clang),
-        cmocka_unit_test(test_clang_slow),
-        cmocka_unit_test(test_other_machines),
-        cmocka_unit_test(test_other_machines_slow),
-        cmocka_unit_test(test_separate),
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_frames_slow),
-        cmocka_unit_test(test_frames_as_bfd),
-        cmocka_unit_test(test_frames_as_bfd_slow),
-        cmocka_unit_test(test_frames_of_local_classes),
-        cmocka_unit_test(test_frames_of_local_classes_slow),
-        cmocka_unit_test(test_walk),
-        cmocka_unit_test(test_walk_slow),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_first_file_slow),
-        cmocka_unit_test(test_beyond_addr2line),
-        cmocka_unit_test(test_beyond_addr2line_slow),
-        cmocka_unit_test(test_no_lines),
-        cmocka_unit_test(test_discriminators),
-    };
     choose_part();
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,6 +1,7 @@
 /* Linkage names that are made of debug information, beside those of the symbols: without inlining,
  * each function has both. What is made has to be the symbol's name; what may be refused is listed.
  */
+#include "cases.h"
 #include "objfile/debug_info.h"
 #include "objfile/workshop.h"
 
@@ -126,9 +127,8 @@ static bool is_made(const char *made, const char *wanted)
 }
 
 /* Units in which only some types are written, and such with DWARF 4, alike. */
-static void test_names_are_those_of_symbols(void **state)
+CASE(test_names_are_those_of_symbols)
 {
-    (void)state;
     static const char *const OPTIONS[] = {"-gdwarf-5", "-gdwarf-4",
                                           "-gdwarf-4 -fdebug-types-section", "-std=c++11",
                                           "-D_GLIBCXX_USE_CXX11_ABI=0"};
@@ -192,6 +192,5 @@ static void test_names_are_those_of_symbols(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_are_those_of_symbols)};
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

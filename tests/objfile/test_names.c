@@ -1,4 +1,5 @@
 /* Demangling, as gprof prints names; facts for a diagnosis. */
+#include "cases.h"
 #include "objfile/workshop.h"
 
 static void expect(const char *name, const char *style, const char *readable)
@@ -15,9 +16,8 @@ static void expect(const char *name, const char *style, const char *readable)
     free(got);
 }
 
-static void test_demangle(void **state)
+CASE(test_demangle)
 {
-    (void)state;
     expect("_ZN3foo3barEi", NULL, "foo::bar(int)");
     expect("_ZN3foo3barEi", "auto", "foo::bar(int)");
     expect("_ZN3foo3barEi", "gnu-v3", "foo::bar(int)");
@@ -40,9 +40,8 @@ static void test_demangle(void **state)
 }
 
 /* Each part names the one before it twice: a kilobyte that would print as 2 to the 60th bytes. */
-static void test_bombs(void **state)
+CASE(test_bombs)
 {
-    (void)state;
     char cplus[2048] = "_Z1f1AIiiES_IS0_S0_E", rust[2048] = "_RINvC1a1fTuuE";
     for (int i = 1; i < 36; i++) {
         char digit = (char)(i < 10 ? '0' + i : 'A' + i - 10);
@@ -72,9 +71,8 @@ static void test_bombs(void **state)
     expect(d, NULL, NULL);
 }
 
-static void test_styles(void **state)
+CASE(test_styles)
 {
-    (void)state;
     assert_true(demangle_style_known("auto"));
     assert_true(demangle_style_known("none"));
     assert_true(demangle_style_known("gnat"));
@@ -100,9 +98,8 @@ static bool needs_libc(const struct object_facts *f)
     return false;
 }
 
-static void test_facts(void **state)
+CASE(test_facts)
 {
-    (void)state;
     make("-pie -fPIE");
     struct object *o = opened("p", NULL);
     const struct object_facts *f = object_facts(o);
@@ -115,9 +112,8 @@ static void test_facts(void **state)
     object_close(o);
 }
 
-static void test_other_facts(void **state)
+CASE(test_other_facts)
 {
-    (void)state;
     make("-no-pie -static -s");
     struct object *o = opened("p", NULL);
     const struct object_facts *f = object_facts(o);
@@ -147,10 +143,5 @@ static void test_other_facts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_demangle),    cmocka_unit_test(test_bombs),
-        cmocka_unit_test(test_styles),      cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_other_facts),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,5 +1,6 @@
 /* Files that are no ELF objects are refused in one line that says what they are. (Damaged objects
  * are fuzz_object's: it runs as the test corpus_object, too.) */
+#include "cases.h"
 #include "objfile/workshop.h"
 
 #include <sys/stat.h>
@@ -14,9 +15,8 @@ static void expect_refusal(const char *path, enum object_failure expected, const
     assert_true(!strncmp(e.line, path, strlen(path)));
 }
 
-static void test_refusals(void **state)
+CASE(test_refusals)
 {
-    (void)state;
     write_text("empty", "");
     write_text("text", "int main(void) { return 0; }\n");
     write_text("script", "#!/bin/sh\necho\n");
@@ -40,9 +40,8 @@ static void test_refusals(void **state)
     expect_refusal("magic", OBJECT_NOT_ELF, "an ELF object of unknown class");
 }
 
-static void test_cut_short(void **state)
+CASE(test_cut_short)
 {
-    (void)state;
     need("gcc");
     write_text("p.c", "int main(void) { return 0; }\n");
     assert_true(run("gcc -o p p.c && head -c 5000 p > short && head -c 40 p > shorter"));
@@ -54,9 +53,5 @@ static void test_cut_short(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_cut_short),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

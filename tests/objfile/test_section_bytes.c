@@ -1,5 +1,6 @@
 /* Sections by name: as they are, packed in each way, from a separate debug file, and without
  * section headers. */
+#include "cases.h"
 #include "workshop.h"
 
 #include "base/file.h"
@@ -29,9 +30,8 @@ static void assert_same(struct bytes a, struct bytes b)
     assert_memory_equal(a.at, b.at, a.len);
 }
 
-static void test_packed(void **state)
+CASE(test_packed)
 {
-    (void)state;
     need("cc");
     make("-gz=none", "plain");
     struct object *plain = opened("plain", NULL);
@@ -68,9 +68,8 @@ static void drop_headers(const char *from, const char *to)
     file_buffer_deinit(&b);
 }
 
-static void test_without_headers(void **state)
+CASE(test_without_headers)
 {
-    (void)state;
     need("cc");
     make("-fasynchronous-unwind-tables", "whole");
     drop_headers("whole", "headless");
@@ -90,7 +89,5 @@ static void test_without_headers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_packed),
-                                       cmocka_unit_test(test_without_headers)};
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,4 +1,5 @@
 /* Stripped programs: where their symbols are found, and which files are not believed. */
+#include "cases.h"
 #include "objfile/workshop.h"
 
 #include <elf.h>
@@ -44,9 +45,8 @@ static void expect(const char *path, const struct object_options *options,
     object_close(o);
 }
 
-static void test_beside(void **state)
+CASE(test_beside)
 {
-    (void)state;
     make_parts("-Wl,--build-id=none");
     expect("p", NULL, SYMBOLS_SYMTAB);
     expect("q", NULL, SYMBOLS_DEBUG_FILE);
@@ -60,18 +60,16 @@ static void test_beside(void **state)
 }
 
 /* Under a debug directory, by the absolute path of the program. */
-static void test_debug_dir(void **state)
+CASE(test_debug_dir)
 {
-    (void)state;
     make_parts("-Wl,--build-id=none");
     assert_true(run("mkdir -p d/$(pwd -P) && mv p.debug d/$(pwd -P)"));
     expect("q", NULL, SYMBOLS_DYNSYM);
     expect("q", &(struct object_options){.debug_dir = "nowhere::d"}, SYMBOLS_DEBUG_FILE);
 }
 
-static void test_build_id(void **state)
+CASE(test_build_id)
 {
-    (void)state;
     make_parts("-Wl,--build-id=0x0123456789abcdef");
     assert_true(run("mkdir -p d/.build-id/01 && mv p.debug d/.build-id/01/23456789abcdef.debug"));
     struct object *o = opened("q", NULL);
@@ -85,9 +83,8 @@ static void test_build_id(void **state)
     expect("q", &(struct object_options){.debug_dir = "d"}, SYMBOLS_DYNSYM);
 }
 
-static void test_wrong_crc(void **state)
+CASE(test_wrong_crc)
 {
-    (void)state;
     make_parts("-Wl,--build-id=none");
     assert_true(run("printf x >> p.debug"));
     expect("q", NULL, SYMBOLS_DYNSYM);
@@ -100,9 +97,8 @@ static void test_wrong_crc(void **state)
 }
 
 /* A link that names the program itself, or a path, leads nowhere. */
-static void test_odd_links(void **state)
+CASE(test_odd_links)
 {
-    (void)state;
     make_parts("-Wl,--build-id=sha1");
     assert_true(run("objcopy -S --add-gnu-debuglink=p.debug p q && mv q p.debug"));
     expect("p.debug", NULL, SYMBOLS_DYNSYM);
@@ -112,9 +108,8 @@ static void test_odd_links(void **state)
     expect("e/q", NULL, SYMBOLS_DYNSYM);
 }
 
-static void test_mini_debug(void **state)
+CASE(test_mini_debug)
 {
-    (void)state;
     need("xz");
     make_parts("-Wl,--build-id=none");
     assert_true(run("echo hidden_away > keep && objcopy -S --keep-symbols=keep p.debug mini && "
@@ -138,9 +133,8 @@ static void test_mini_debug(void **state)
 }
 
 /* A few kilobytes that claim to be gigabytes, and nonsense. */
-static void test_bad_mini_debug(void **state)
+CASE(test_bad_mini_debug)
 {
-    (void)state;
     need("xz");
     make_parts("-Wl,--build-id=none");
     assert_true(run("rm -f p.debug; head -c 140000000 /dev/zero | xz -1 > bomb.xz && "
@@ -150,9 +144,8 @@ static void test_bad_mini_debug(void **state)
     expect("q", NULL, SYMBOLS_DYNSYM);
 }
 
-static void test_lines_from_debug_file(void **state)
+CASE(test_lines_from_debug_file)
 {
-    (void)state;
     make_parts("-Wl,--build-id=sha1");
     struct object *o = opened("q", NULL);
     const char *file;
@@ -171,11 +164,5 @@ static void test_lines_from_debug_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_beside),         cmocka_unit_test(test_debug_dir),
-        cmocka_unit_test(test_build_id),       cmocka_unit_test(test_wrong_crc),
-        cmocka_unit_test(test_odd_links),      cmocka_unit_test(test_mini_debug),
-        cmocka_unit_test(test_bad_mini_debug), cmocka_unit_test(test_lines_from_debug_file),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

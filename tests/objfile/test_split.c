@@ -1,7 +1,8 @@
 /* Split units: in .dwo files, plain and packed, and in packages. Every byte of code must have the
  * same functions and inlined calls as in a program whose debug information is whole. */
-#include "workshop.h"
 #include "../parts.h"
+#include "cases.h"
+#include "workshop.h"
 
 #include "base/file.h"
 #include "objfile/debug_info.h"
@@ -136,18 +137,16 @@ static void check(const char *compiler, const char *flags, bool packs)
     free(expected);
 }
 
-static void test_gcc(void **state)
+CASE(test_gcc)
 {
-    (void)state;
     need("gcc");
     write_sources();
     check("gcc", "-gdwarf-4", true);
     check("gcc", "-gdwarf-5", false); /* Debian 12's dwp and llvm-dwp cannot read what it makes */
 }
 
-static void test_gcc_slow(void **state)
+CASE(test_gcc_slow)
 {
-    (void)state;
     need("gcc");
     write_sources();
     check("gcc", "-gdwarf-5 -ffunction-sections -O0", false);
@@ -155,9 +154,8 @@ static void test_gcc_slow(void **state)
 }
 
 /* gcc 10, whose range lists of DWARF 5 stay in the program. */
-static void test_lists_in_the_program(void **state)
+CASE(test_lists_in_the_program)
 {
-    (void)state;
 #ifndef __x86_64__
     print_message("# skipped: gcc10.s is for x86-64\n");
     skip();
@@ -174,26 +172,23 @@ static void test_lists_in_the_program(void **state)
     free(text);
 }
 
-static void test_clang(void **state)
+CASE(test_clang)
 {
-    (void)state;
     need("clang");
     write_sources();
     check("clang", "-gdwarf-5 -ffunction-sections", true);
 }
 
-static void test_clang_slow(void **state)
+CASE(test_clang_slow)
 {
-    (void)state;
     need("clang");
     write_sources();
     check("clang", "-gdwarf-4", true);
     check("clang", "-gdwarf-5", true);
 }
 
-static void test_other_machines_slow(void **state)
+CASE(test_other_machines_slow)
 {
-    (void)state;
     static const char *const PREFIXES[] = {"i686-linux-gnu-", "powerpc64-linux-gnu-",
                                            "s390x-linux-gnu-"};
     write_sources();
@@ -211,18 +206,16 @@ static void test_other_machines_slow(void **state)
 }
 
 /* In the other byte order. */
-static void test_another_machine(void **state)
+CASE(test_another_machine)
 {
-    (void)state;
     need("s390x-linux-gnu-gcc");
     write_sources();
     check("s390x-linux-gnu-gcc", "-gdwarf-5", false);
 }
 
 /* The package of another build has none of the ids. */
-static void test_another_build(void **state)
+CASE(test_another_build)
 {
-    (void)state;
     need("clang");
     need("llvm-dwp-14");
     write_sources();
@@ -243,9 +236,8 @@ static void test_another_build(void **state)
 }
 
 /* What cannot be unpacked is said. */
-static void test_damaged(void **state)
+CASE(test_damaged)
 {
-    (void)state;
     need("clang");
     write_sources();
     assert_true(make("clang", "-gdwarf-5 -gsplit-dwarf -fno-split-dwarf-inlining", "split"));
@@ -347,9 +339,8 @@ static void check_index(uint64_t version, bool big_endian)
     assert_false(split_package_find(whole, big_endian, 1, &s));
 }
 
-static void test_index(void **state)
+CASE(test_index)
 {
-    (void)state;
     for (int order = 0; order < 2; order++) {
         check_index(2, order);
         check_index(5, order);
@@ -366,18 +357,6 @@ static void test_index(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gcc),
-        cmocka_unit_test(test_gcc_slow),
-        cmocka_unit_test(test_lists_in_the_program),
-        cmocka_unit_test(test_clang),
-        cmocka_unit_test(test_clang_slow),
-        cmocka_unit_test(test_another_machine),
-        cmocka_unit_test(test_other_machines_slow),
-        cmocka_unit_test(test_another_build),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_index),
-    };
     choose_part();
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,13 +1,11 @@
 /* Which entries of a split unit become functions, and what they stand in: the entries are written
  * down here, byte by byte. What stands in types outside of functions, or too deep, is none. */
+#include "cases.h"
 #include "objfile/debug_info.h"
 
 #include <dwarf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Kinds of entries by their numbers: tag, whether there are children, what they say. */
 /* clang-format off */
@@ -59,9 +57,8 @@ static void expect(struct bytes info, const char *expected)
     scopes_deinit(&s);
 }
 
-static void test_functions_in_functions(void **state)
+CASE(test_functions_in_functions)
 {
-    (void)state;
     expect(BYTES(UNIT F("f", "\1") L("g", "\3") BLOCK F("h", "\5") L("i", "\7")
                      END END L("j", "\11") END L("k", "\13") END),
            "f g<f h<f i<h j<f k");
@@ -70,9 +67,8 @@ static void test_functions_in_functions(void **state)
 }
 
 /* Types have code in functions alone, and those may be without code themselves. */
-static void test_types(void **state)
+CASE(test_types)
 {
-    (void)state;
     expect(BYTES(UNIT TYPE L("h", "\1") END L("k", "\3") END), "k");
     expect(BYTES(UNIT F("f", "\1") TYPE L("g", "\3") END BLOCK TYPE L("h", "\5") END END END END),
            "f g<f h<f");
@@ -84,16 +80,15 @@ static void test_types(void **state)
 }
 
 /* What a type's end is known of is not looked at. An end that is not behind it is none. */
-static void test_ends_that_are_said(void **state)
+CASE(test_ends_that_are_said)
 {
-    (void)state;
     expect(BYTES(UNIT TYPE_TO("\5") UNKNOWN END L("k", "\1") END), "k");
     expect(BYTES(UNIT TYPE_TO("\3") L("h", "\1") END L("k", "\3") END), "k");
     expect(BYTES(UNIT TYPE_TO("\1") L("h", "\1") END L("k", "\3") END), "k");
     expect(BYTES(UNIT L("f", "\1") TYPE UNKNOWN END L("k", "\3") END), "f"); /* damage is the end */
 }
 
-static void test_depth(void **state)
+CASE(test_depth)
 {
     enum { DEEPEST = 198 }; /* blocks around a function */
     static const char FUNCTION[] = L("f", "\1"), LAST[] = L("k", "\3") END;
@@ -106,15 +101,4 @@ static void test_depth(void **state)
         memcpy(bytes + end, LAST, sizeof LAST - 1);
         expect((struct bytes){bytes, end + sizeof LAST - 1}, depth > DEEPEST ? "k" : "f k");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions_in_functions),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_ends_that_are_said),
-        cmocka_unit_test(test_depth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Symbol tables of every machine at hand, against nm; and what nm does not tell. */
+#include "cases.h"
 #include "objfile/workshop.h"
 #include "parts.h"
 
@@ -117,21 +118,18 @@ static void compare_machines(bool is_few)
         skip();
 }
 
-static void test_as_nm(void **state)
+CASE(test_as_nm)
 {
-    (void)state;
     compare_machines(true);
 }
 
-static void test_as_nm_slow(void **state)
+CASE(test_as_nm_slow)
 {
-    (void)state;
     compare_machines(false);
 }
 
-static void test_kinds(void **state)
+CASE(test_kinds)
 {
-    (void)state;
     need("x86_64-linux-gnu-gcc");
     write_text("p.c", PROGRAM);
     assert_true(run("x86_64-linux-gnu-gcc -DIFUNC -O1 -o p p.c"));
@@ -164,9 +162,8 @@ static void test_kinds(void **state)
     object_close(o);
 }
 
-static void test_thumb(void **state)
+CASE(test_thumb)
 {
-    (void)state;
     need("arm-linux-gnueabihf-gcc");
     write_text("p.c", PROGRAM);
     assert_true(run("arm-linux-gnueabihf-gcc -mthumb -O1 -o p p.c"));
@@ -180,9 +177,8 @@ static void test_thumb(void **state)
     object_close(o);
 }
 
-static void test_mapping(void **state)
+CASE(test_mapping)
 {
-    (void)state;
     need("riscv64-linux-gnu-gcc");
     write_text("p.c", PROGRAM);
     assert_true(run("riscv64-linux-gnu-gcc -c -O1 -o p.o p.c"));
@@ -201,9 +197,8 @@ static void test_mapping(void **state)
 }
 
 /* The code a descriptor leads to is what `nm --synthetic` calls by the name with a dot. */
-static void test_descriptors(void **state)
+CASE(test_descriptors)
 {
-    (void)state;
     need("powerpc64-linux-gnu-gcc");
     write_text("p.c", PROGRAM);
     assert_true(run("powerpc64-linux-gnu-gcc -mabi=elfv1 -O1 -o p p.c"));
@@ -230,9 +225,8 @@ static void test_descriptors(void **state)
     object_close(o);
 }
 
-static void test_many_sections_slow(void **state)
+CASE(test_many_sections_slow)
 {
-    (void)state;
     need("gcc");
     assert_true(
         run("for i in $(seq 66000); do echo \".section .text.f$i,\\\"ax\\\"; f$i: .byte 0\"; "
@@ -246,15 +240,6 @@ static void test_many_sections_slow(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_nm),
-        cmocka_unit_test(test_as_nm_slow),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_thumb),
-        cmocka_unit_test(test_mapping),
-        cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_many_sections_slow),
-    };
     choose_part();
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

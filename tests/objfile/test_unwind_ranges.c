@@ -1,5 +1,6 @@
 /* What .eh_frame says of functions: the same as symbols do, stripped or without section headers;
  * of damaged tables nothing that is out of order or no code. */
+#include "cases.h"
 #include "workshop.h"
 
 #include "base/file.h"
@@ -52,9 +53,8 @@ static void assert_same_as_symbols(void)
     object_close(o);
 }
 
-static void test_as_symbols(void **state)
+CASE(test_as_symbols)
 {
-    (void)state;
     need("cc");
     make("-O1");
     assert_same_as_symbols();
@@ -66,9 +66,8 @@ static void test_as_symbols(void **state)
     }
 }
 
-static void test_none(void **state)
+CASE(test_none)
 {
-    (void)state;
     need("cc");
     make("-c -O1"); /* a relocatable file's are not at their addresses yet */
     struct object *o = opened("p", NULL);
@@ -87,9 +86,8 @@ static size_t place_of(struct bytes file, struct bytes section)
 }
 
 /* Each byte of the section on its own, and everything behind it. */
-static void test_damaged(void **state)
+CASE(test_damaged)
 {
-    (void)state;
     need("cc");
     make("-O1 -s");
     struct object *o = opened("p", NULL);
@@ -127,10 +125,5 @@ static void test_damaged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_symbols),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_damaged),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,11 +1,9 @@
 /* The examples of RFC 4648, and all lengths around the pieces in which it is written. */
+#include "cases.h"
 #include "output/out.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void encodes(const char *text, size_t len, const char *expected)
 {
@@ -17,7 +15,7 @@ static void encodes(const char *text, size_t len, const char *expected)
     out_deinit(&out);
 }
 
-static void examples(void **state)
+CASE(examples)
 {
     static const char *const EXPECTED[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
                                            "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
@@ -28,7 +26,7 @@ static void examples(void **state)
 }
 
 /* 3 bytes of 0 are AAAA: the length says whether pieces join without a gap. */
-static void long_texts(void **state)
+CASE(long_texts)
 {
     enum { MOST = 3 * 4096 * 2 + 7 };
     (void)state;
@@ -42,10 +40,4 @@ static void long_texts(void **state)
     }
     free(zeros);
     free(expected);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(examples), cmocka_unit_test(long_texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* One list of columns, four forms: the same figures in each, what is unknown, what is left out. */
+#include "cases.h"
 #include "output/columns.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { NAME, SHARE, CHANGE, TIME, CALLS, SEEN, AT, COLUMNS };
 static const struct column columns[COLUMNS] = {
@@ -39,9 +37,8 @@ static void expect(struct out *out, const char *wanted)
     out->len = 0;
 }
 
-static void absent_is_no_member_and_unknown_is_null(void **state)
+CASE(absent_is_no_member_and_unknown_is_null)
 {
-    (void)state;
     struct out out;
     out_init(&out, -1);
     struct json j = {.out = &out, .is_compact = true};
@@ -55,9 +52,8 @@ static void absent_is_no_member_and_unknown_is_null(void **state)
     out_deinit(&out);
 }
 
-static void csv_has_its_own_order(void **state)
+CASE(csv_has_its_own_order)
 {
-    (void)state;
     struct out out;
     struct csv_columns c;
     out_init(&out, -1);
@@ -84,9 +80,8 @@ static struct text_columns shown(const struct text_style *style, char unit)
     return t;
 }
 
-static void text_is_as_wide_as_its_heads(void **state)
+CASE(text_is_as_wide_as_its_heads)
 {
-    (void)state;
     struct out out;
     struct text_style style = {.has_colour = true};
     struct text_columns t = shown(&style, 's');
@@ -104,9 +99,8 @@ static void text_is_as_wide_as_its_heads(void **state)
     out_deinit(&out);
 }
 
-static void columns_go_in_the_given_order(void **state)
+CASE(columns_go_in_the_given_order)
 {
-    (void)state;
     static const uint8_t ORDER[] = {SEEN, CALLS, TIME, SHARE};
     struct out out;
     struct text_style style = {.width = 40};
@@ -123,9 +117,8 @@ static void columns_go_in_the_given_order(void **state)
     out_deinit(&out);
 }
 
-static void markdown_escapes_texts(void **state)
+CASE(markdown_escapes_texts)
 {
-    (void)state;
     struct out out;
     struct text_style style = {0};
     struct text_columns t = shown(&style, 's');
@@ -138,9 +131,8 @@ static void markdown_escapes_texts(void **state)
     out_deinit(&out);
 }
 
-static void meanings_stand_once(void **state)
+CASE(meanings_stand_once)
 {
-    (void)state;
     struct out out;
     out_init(&out, -1);
     columns_help(&out, &table, false);
@@ -161,17 +153,4 @@ static void meanings_stand_once(void **state)
                  &(struct column_table){"Columns", "flat", "rows", columns + TIME, 2});
     expect(&out, "flat\tflat\trows\ttime\tself\tin seconds\nflat\tflat\trows\tcalls\tcalls\t\n");
     out_deinit(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(absent_is_no_member_and_unknown_is_null),
-        cmocka_unit_test(csv_has_its_own_order),
-        cmocka_unit_test(text_is_as_wide_as_its_heads),
-        cmocka_unit_test(columns_go_in_the_given_order),
-        cmocka_unit_test(markdown_escapes_texts),
-        cmocka_unit_test(meanings_stand_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

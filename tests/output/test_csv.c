@@ -1,12 +1,10 @@
 /* CSV: commas between fields and nowhere else, quotes where RFC 4180 wants them, no control bytes.
  */
+#include "cases.h"
 #include "output/formats.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 static void expect(struct out *out, const char *wanted)
 {
@@ -24,9 +22,8 @@ static void check_text(const char *text, const char *wanted)
     out_deinit(&out);
 }
 
-static void texts_are_quoted_where_they_must_be(void **state)
+CASE(texts_are_quoted_where_they_must_be)
 {
-    (void)state;
     check_text("operator new", "operator new");
     check_text("f(int, char)", "\"f(int, char)\"");
     check_text("operator\"\" _s", "\"operator\"\"\"\" _s\"");
@@ -34,17 +31,15 @@ static void texts_are_quoted_where_they_must_be(void **state)
     check_text(NULL, "");
 }
 
-static void control_bytes_are_shown(void **state)
+CASE(control_bytes_are_shown)
 {
-    (void)state;
     check_text("a\r\nb\x1b\x1f\x7f", "a??b???");
     check_text(" ~\xc3\xa9", " ~\xc3\xa9");
     check_text("a\xc2\x9b\x31m\"b", "\"a\\u009b1m\"\"b\"");
 }
 
-static void formulas_are_texts(void **state)
+CASE(formulas_are_texts)
 {
-    (void)state;
     check_text("=1+2", "'=1+2");
     check_text("+[Window show]", "'+[Window show]");
     check_text("-x", "'-x");
@@ -58,9 +53,8 @@ static void formulas_are_texts(void **state)
     out_deinit(&out);
 }
 
-static void fields_and_lines(void **state)
+CASE(fields_and_lines)
 {
-    (void)state;
     struct out out;
     out_init(&out, -1);
     struct csv c = {.out = &out};
@@ -72,15 +66,4 @@ static void fields_and_lines(void **state)
     csv_end(&c);
     expect(&out, "a,b,c,d,e,f\r\n,18446744073709551615,0.1,,0x401000,x\r\n,0\r\n");
     out_deinit(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_quoted_where_they_must_be),
-        cmocka_unit_test(control_bytes_are_shown),
-        cmocka_unit_test(formulas_are_texts),
-        cmocka_unit_test(fields_and_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
 /* What output/deflate packs, with whichever library it was built, zlib unpacks. */
+#include "cases.h"
 #include "output/out.h"
 
 #include "seeds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#include <cmocka.h>
 
 enum { MOST = 1 << 20 };
 
@@ -30,9 +28,8 @@ static void unpack_equals(const uint8_t *text, size_t len)
     free((void *)packed.at);
 }
 
-static void sizes(void **state)
+CASE(sizes)
 {
-    (void)state;
     uint8_t *text = malloc(MOST);
     draws_start_rand("deflate");
     for (size_t i = 0; i < MOST; i++) /* first what packs well, then what does not */
@@ -43,10 +40,4 @@ static void sizes(void **state)
     unpack_equals(text, MOST);
     unpack_equals(text + MOST / 2, MOST / 2);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

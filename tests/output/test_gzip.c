@@ -1,17 +1,15 @@
 /* What base/gzip writes, with whichever library it was built, zlib reads back. */
+#include "cases.h"
 #include "output/out.h"
 
 #include "seeds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <cmocka.h>
 
 enum { MOST = 3 << 20 };
 
@@ -58,7 +56,7 @@ static void expect_back(struct folder *f, size_t start, size_t len)
     assert_memory_equal(f->read, f->text + start, len);
 }
 
-static void test_all_sizes(void **state)
+CASE_WITH(test_all_sizes, make_folder, remove_folder)
 {
     static const size_t sizes[] = {0, 1, 2, 13, 300, 65535, 65536, 1 << 20, MOST / 2, MOST};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -68,7 +66,7 @@ static void test_all_sizes(void **state)
 }
 
 /* The shorter file ends where it ends: nothing of the longer one is behind it. */
-static void test_replaces_what_was_there(void **state)
+CASE_WITH(test_replaces_what_was_there, make_folder, remove_folder)
 {
     struct folder *f = *state;
     struct stat st, before;
@@ -84,7 +82,7 @@ static void test_replaces_what_was_there(void **state)
     assert_int_equal(st.st_mode, before.st_mode);
 }
 
-static void test_says_what_failed(void **state)
+CASE_WITH(test_says_what_failed, make_folder, remove_folder)
 {
     struct folder *f = *state;
     struct err e = {0};
@@ -94,14 +92,4 @@ static void test_says_what_failed(void **state)
     assert_non_null(strstr(e.line, path));
     assert_false(gzip_write("/dev/full", (struct bytes){f->text + MOST / 2, MOST / 2}, &e));
     assert_true(gzip_write("/dev/null", (struct bytes){f->text, MOST}, &e)); /* cannot be cut */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_sizes, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_replaces_what_was_there, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_says_what_failed, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

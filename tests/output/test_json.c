@@ -1,12 +1,10 @@
 /* JSON is well-formed whatever it is given, and numbers read back as they were. */
+#include "cases.h"
 #include "output/formats.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void expect(struct out *out, const char *text)
 {
@@ -15,9 +13,8 @@ static void expect(struct out *out, const char *text)
     out->len = 0;
 }
 
-static void test_layout(void **state)
+CASE(test_layout)
 {
-    (void)state;
     struct out out;
     out_init(&out, -1);
     for (int is_compact = 0; is_compact < 2; is_compact++) {
@@ -36,9 +33,8 @@ static void test_layout(void **state)
     out_deinit(&out);
 }
 
-static void test_strings(void **state)
+CASE(test_strings)
 {
-    (void)state;
     static const struct {
         const char *in, *out;
     } CASES[] = {
@@ -63,9 +59,8 @@ static void test_strings(void **state)
     out_deinit(&out);
 }
 
-static void test_doubles(void **state)
+CASE(test_doubles)
 {
-    (void)state;
     static const double VALUES[] = {0, 0.1, 1.0 / 3, 2.5, 1e300, 5e-324, 123456789, -0.07, 1e22};
     struct out out;
     out_init(&out, -1);
@@ -83,14 +78,4 @@ static void test_doubles(void **state)
     json_double(&j, NAN);
     expect(&out, "null");
     out_deinit(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_doubles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

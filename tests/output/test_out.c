@@ -1,17 +1,15 @@
 /* The number formats of base/out agree with printf to the last digit. */
+#include "cases.h"
 #include "output/out.h"
 
 #include "seeds.h"
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static void expect_fixed(double value, int width, int decimals)
 {
@@ -25,9 +23,8 @@ static void expect_fixed(double value, int width, int decimals)
     out_deinit(&o);
 }
 
-static void test_fixed_edges(void **state)
+CASE(test_fixed_edges)
 {
-    (void)state;
     static const double edges[] = {
         0,     -0.0,        0.5,    0.05,   0.005,  0.015,     0.025,     0.125,
         1.005, 2.675,       0.995,  99.995, 1e9,    1e12,      1e15,      1e18,
@@ -38,9 +35,8 @@ static void test_fixed_edges(void **state)
             expect_fixed(edges[i], 8, decimals);
 }
 
-static void test_fixed_many(void **state)
+CASE(test_fixed_many)
 {
-    (void)state;
     draws_start_rand("out");
     for (int i = 0; i < 300000; i++) {
         double value = ldexp(rand(), rand() % 60 - 50);
@@ -53,9 +49,8 @@ static void test_fixed_many(void **state)
     }
 }
 
-static void test_integers(void **state)
+CASE(test_integers)
 {
-    (void)state;
     static const uint64_t values[] = {0, 9, 10, 1234567, 12345678, UINT32_MAX, UINT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct out o;
@@ -74,9 +69,8 @@ static void test_integers(void **state)
     }
 }
 
-static void test_full_device_is_noticed(void **state)
+CASE(test_full_device_is_noticed)
 {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     if (!full)
         skip();
@@ -91,9 +85,8 @@ static void test_full_device_is_noticed(void **state)
 }
 
 /* Short pieces and long ones reach a file in their order, and no byte twice. */
-static void test_files_have_it_all(void **state)
+CASE(test_files_have_it_all)
 {
-    (void)state;
     static const size_t lengths[] = {10, 32767, 32768, 5, 200000, 1, 65536, 65535};
     struct err e = {0};
     struct out o;
@@ -119,9 +112,8 @@ static void test_files_have_it_all(void **state)
 }
 
 /* What is written to memory alone is there in full, in room that is in proportion to it. */
-static void test_memory_grows(void **state)
+CASE(test_memory_grows)
 {
-    (void)state;
     static const size_t lengths[] = {1, 100, 65000, 435, 1, 65536, 500000, 20, 3000000};
     struct out o;
     size_t sum = 0;
@@ -143,9 +135,8 @@ static void test_memory_grows(void **state)
 }
 
 /* Numbers that begin just before the end of the room. */
-static void test_numbers_have_room(void **state)
+CASE(test_numbers_have_room)
 {
-    (void)state;
     for (int kind = 0; kind < 3; kind++)
         for (size_t left = 0; left < 40; left++) {
             struct out o;
@@ -167,9 +158,8 @@ static void test_numbers_have_room(void **state)
 
 /* The first thing that could not be read is what an output lacks; what is absent is no such thing.
  */
-static void test_what_is_lacking(void **state)
+CASE(test_what_is_lacking)
 {
-    (void)state;
     struct err absent = {.line = "a: absent", .system = ENOENT};
     struct err trouble = {.line = "b: disk", .system = EIO};
     struct err more = {.line = "c: disk", .system = EIO}, e = {0};
@@ -182,15 +172,4 @@ static void test_what_is_lacking(void **state)
     assert_false(out_finish(&o, "out", &e));
     assert_string_equal(e.line, "b: disk");
     out_deinit(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixed_edges),       cmocka_unit_test(test_fixed_many),
-        cmocka_unit_test(test_integers),          cmocka_unit_test(test_full_device_is_noticed),
-        cmocka_unit_test(test_files_have_it_all), cmocka_unit_test(test_memory_grows),
-        cmocka_unit_test(test_numbers_have_room), cmocka_unit_test(test_what_is_lacking),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* Text made by several threads arrives whole and in order. */
+#include "cases.h"
 #include "output/out.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Pieces of very different lengths, some of none. */
 static void print_piece(size_t i, struct out *o, void *context)
@@ -38,9 +36,8 @@ static void expect_pieces(size_t pieces)
         expect_pieces_on(pieces, threads);
 }
 
-static void test_order_is_kept(void **state)
+CASE(test_order_is_kept)
 {
-    (void)state;
     expect_pieces(0);
     expect_pieces(1);
     expect_pieces(2);
@@ -51,9 +48,8 @@ static void test_order_is_kept(void **state)
 }
 
 /* Long pieces go past the buffer of an `out` on a file; what it holds goes first. */
-static void test_long_pieces_do_not_overtake(void **state)
+CASE(test_long_pieces_do_not_overtake)
 {
-    (void)state;
     enum { LONG = 50000 };
     static char text[LONG];
     FILE *file = tmpfile();
@@ -75,9 +71,8 @@ static void test_long_pieces_do_not_overtake(void **state)
     fclose(file);
 }
 
-static void test_full_device_ends_in_one_error(void **state)
+CASE(test_full_device_ends_in_one_error)
 {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     struct out o;
     struct err e;
@@ -88,14 +83,4 @@ static void test_full_device_ends_in_one_error(void **state)
     assert_string_equal(e.line, "standard output: No space left on device");
     out_deinit(&o);
     fclose(full);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_is_kept),
-        cmocka_unit_test(test_long_pieces_do_not_overtake),
-        cmocka_unit_test(test_full_device_ends_in_one_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

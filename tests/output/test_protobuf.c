@@ -1,15 +1,13 @@
 /* Messages of Protocol Buffers, byte by byte as the encoding is described: "Encoding",
  * protobuf.dev.
  */
+#include "cases.h"
 #include "output/formats.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void assert_bytes(struct protobuf *p, const char *hex)
 {
@@ -20,7 +18,7 @@ static void assert_bytes(struct protobuf *p, const char *hex)
     p->out.len = 0;
 }
 
-static void numbers(void **state)
+CASE(numbers)
 {
     struct protobuf p = {0};
     (void)state;
@@ -43,7 +41,7 @@ static void numbers(void **state)
     protobuf_deinit(&p);
 }
 
-static void texts(void **state)
+CASE(texts)
 {
     struct protobuf p = {0};
     (void)state;
@@ -54,7 +52,7 @@ static void texts(void **state)
     protobuf_deinit(&p);
 }
 
-static void messages_within(void **state)
+CASE(messages_within)
 {
     struct protobuf p = {0};
     (void)state;
@@ -85,23 +83,11 @@ static void assert_length(size_t len, const char *head, size_t head_len)
     protobuf_deinit(&p);
 }
 
-static void lengths(void **state)
+CASE(lengths)
 {
-    (void)state;
     assert_length(127, "\x0a\x7f", 2);
     assert_length(128, "\x0a\x80\x01", 3);
     assert_length(16383, "\x0a\xff\x7f", 3);
     assert_length(16384, "\x0a\x80\x80\x01", 4);
     assert_length(2097152, "\x0a\x80\x80\x80\x01", 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(messages_within),
-        cmocka_unit_test(lengths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* Texts in SVG: what is markup, what is no character, and what is too long. */
+#include "cases.h"
 #include "output/out.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 static void check(const char *text, const char *wanted)
 {
@@ -16,17 +14,15 @@ static void check(const char *text, const char *wanted)
     out_deinit(&out);
 }
 
-static void markup_is_escaped(void **state)
+CASE(markup_is_escaped)
 {
-    (void)state;
     check("</script>", "&lt;/script&gt;");
     check("a&\"b'", "a&amp;&quot;b'");
     check("]]>", "]]&gt;");
 }
 
-static void what_is_no_character_is_replaced(void **state)
+CASE(what_is_no_character_is_replaced)
 {
-    (void)state;
     check("\x01\t\n\x7f", "????");
     check("a\xff\xc3", "a\xef\xbf\xbd\xef\xbf\xbd");
     check("\xef\xbf\xbf", "\xef\xbf\xbd");
@@ -44,16 +40,15 @@ static void check_within(const char *text, int room, const char *wanted)
     out_deinit(&out);
 }
 
-static void long_texts_lose_their_middle(void **state)
+CASE(long_texts_lose_their_middle)
 {
-    (void)state;
     check_within("abc", 3, "abc");
     check_within("abcd", 3, "");
     check_within("abcdefghijklmnop", 11, "abcd...mnop");
     check_within("<<<<<<<<<<<<<<<<", 10, "&lt;&lt;&lt;&lt;...&lt;&lt;&lt;");
 }
 
-static void lengths_are_short(void **state)
+CASE(lengths_are_short)
 {
     struct out out;
     (void)state;
@@ -63,15 +58,4 @@ static void lengths_are_short(void **state)
     out_char(&out, 0);
     assert_string_equal(out.at, " x=\"12.35\" y=\"3\"");
     out_deinit(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(markup_is_escaped),
-        cmocka_unit_test(what_is_no_character_is_replaced),
-        cmocka_unit_test(long_texts_lose_their_middle),
-        cmocka_unit_test(lengths_are_short),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* Names and paths in few columns: which part is left, and that characters stay whole. */
+#include "cases.h"
 #include "output/out.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 typedef void shortener(struct out *out, const char *name, size_t len, int room);
 
@@ -18,9 +16,8 @@ static void expect(shortener *shorten, const char *name, int room, const char *e
     out_deinit(&o);
 }
 
-static void test_names_lose_their_middle(void **state)
+CASE(test_names_lose_their_middle)
 {
-    (void)state;
     expect(text_name_within, "abcdefghij", 10, "abcdefghij");
     expect(text_name_within, "abcdefghijk", 10, "abcd...ijk");
     expect(text_name_within, "abcdefghijkl", 11, "abcd...ijkl");
@@ -28,18 +25,16 @@ static void test_names_lose_their_middle(void **state)
     expect(text_name_within, "a\033b", 10, "a?b");
 }
 
-static void test_characters_are_columns(void **state)
+CASE(test_characters_are_columns)
 {
-    (void)state;
     expect(text_name_within, "\303\244\303\244\303\244\303\244\303\244", 5,
            "\303\244\303\244\303\244\303\244\303\244");
     expect(text_name_within, "\303\244bcdefgh\303\266\303\274", 9,
            "\303\244bc...h\303\266\303\274");
 }
 
-static void test_paths_lose_their_beginning(void **state)
+CASE(test_paths_lose_their_beginning)
 {
-    (void)state;
     expect(text_path_within, "/a/b/c.c", 8, "/a/b/c.c");
     expect(text_path_within, "/long/way/to/c.c", 10, ".../to/c.c");
     expect(text_path_within, "/long/way/to/c.c", 4, "...c");
@@ -53,9 +48,8 @@ static void whole(struct out *out, const char *name, size_t len, int room)
 }
 
 /* U+009B is a terminal's ESC [, U+202E turns what follows around; their neighbours are letters. */
-static void test_hidden_characters_are_numbers(void **state)
+CASE(test_hidden_characters_are_numbers)
 {
-    (void)state;
     expect(whole,
            "a\302\233"
            "31mb",
@@ -79,9 +73,8 @@ static void test_hidden_characters_are_numbers(void **state)
     out_deinit(&o);
 }
 
-static void test_amounts(void **state)
+CASE(test_amounts)
 {
-    (void)state;
     static const struct {
         double amount;
         const char *text;
@@ -98,9 +91,8 @@ static void test_amounts(void **state)
 }
 
 /* From 2 % on a row is warm, from 10 % on hot. */
-static void test_heat(void **state)
+CASE(test_heat)
 {
-    (void)state;
     static const struct {
         double share;
         const char *text;
@@ -120,15 +112,4 @@ static void test_heat(void **state)
             assert_string_equal(o.at, has_colour ? cases[i].text : "x");
             out_deinit(&o);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_lose_their_middle),
-                                       cmocka_unit_test(test_characters_are_columns),
-                                       cmocka_unit_test(test_paths_lose_their_beginning),
-                                       cmocka_unit_test(test_hidden_characters_are_numbers),
-                                       cmocka_unit_test(test_amounts),
-                                       cmocka_unit_test(test_heat)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

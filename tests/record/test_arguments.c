@@ -1,16 +1,14 @@
 /* Which arguments are written into a recording as they are, and which without their values. */
+#include "cases.h"
 #include "record/arguments.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-static void secrets_are_hidden(void **state)
+CASE(secrets_are_hidden)
 {
     static const struct {
         const char *before, *argument, *recorded;
@@ -74,7 +72,7 @@ static const char *command_of_shell(const char *name, const char *const argument
     return command;
 }
 
-static void command_lines_of_processes(void **state)
+CASE(command_lines_of_processes)
 {
     static char longest[5000];
     const char *const words[] = {"sh",  "-c",  "read x", "name", "--token",
@@ -98,10 +96,6 @@ static void command_lines_of_processes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(secrets_are_hidden),
-        cmocka_unit_test(command_lines_of_processes),
-    };
     alarm(600);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* Control groups of both versions, in folders made for the purpose. */
+#include "cases.h"
 #include "record/cgroup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
 static char root[64];
 
@@ -51,9 +49,8 @@ static int end(void **state)
 }
 
 /* The limit is that of a group around the job's own. */
-static void test_second_version(void **state)
+CASE_WITH(test_second_version, begin, end)
 {
-    (void)state;
     struct cgroup_levels before, after;
     char text[512];
     put("proc/cgroup", "0::/a/b\n");
@@ -73,9 +70,8 @@ static void test_second_version(void **state)
     assert_string_equal(text + strlen(text) - 6, "/sys/a");
 }
 
-static void test_first_version(void **state)
+CASE_WITH(test_first_version, begin, end)
 {
-    (void)state;
     struct cgroup_levels before, after;
     char text[512];
     put("proc/cgroup", "4:memory:/x\n3:cpuset:/x\n2:cpu,cpuacct:/job\n0::/\n");
@@ -93,9 +89,8 @@ static void test_first_version(void **state)
     assert_memory_equal(text, phrase, sizeof phrase - 1);
 }
 
-static void test_nothing_there(void **state)
+CASE_WITH(test_nothing_there, begin, end)
 {
-    (void)state;
     struct cgroup_levels none;
     char text[512];
     levels(&none);
@@ -104,14 +99,4 @@ static void test_nothing_there(void **state)
     levels(&none);
     assert_int_equal(none.len, 0);
     assert_false(cgroup_throttling(&none, &none, text, sizeof text));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_second_version, begin, end),
-        cmocka_unit_test_setup_teardown(test_first_version, begin, end),
-        cmocka_unit_test_setup_teardown(test_nothing_there, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* What becomes of what a source tells: made-up processes, samples, waits and turns in, and the
  * whole recording out, list by list as text, against goldens (tests/golden/record). No process is
  * looked at and no file is opened. MONARC_UPDATE=1 writes the goldens anew. */
+#include "cases.h"
 #include "record/collector.h"
 
 #include "base/file.h"
@@ -9,14 +10,11 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define MS     UINT64_C(1000000)
 #define START  (UINT64_C(50) * MS) /* of recording; times below count from it */
@@ -229,7 +227,7 @@ static void sample(struct collector *c, pid_t pid, pid_t tid, double ms, const u
 
 static const uint64_t DEEP[] = {0x10010, 0x10020, 0x20030}, SHALLOW[] = {0x10040};
 
-static void test_processes_and_threads(void **state)
+CASE(test_processes_and_threads)
 {
     struct collector *c = begin(0);
     (void)state;
@@ -295,7 +293,7 @@ static void test_processes_and_threads(void **state)
 }
 
 /* Beyond 50,000 threads one stands for all others of its process. */
-static void test_more_threads_than_are_told_apart(void **state)
+CASE(test_more_threads_than_are_told_apart)
 {
     enum { THREADS = 1 << 16 };
     struct collector *c = begin(0);
@@ -321,7 +319,7 @@ static void test_more_threads_than_are_told_apart(void **state)
 }
 
 /* Chains, calls, faults and waits; times in which the program had recording switched off. */
-static void test_samples(void **state)
+CASE(test_samples)
 {
     struct collector *c = begin(0);
     const uint64_t kernel[] = {0xff10, 0xff28, 0x1};
@@ -393,7 +391,7 @@ static void test_samples(void **state)
 
 /* In the midst of an exec, registers and stack are the old program's: nothing of the new one has
  * called that, and no table is wrong. */
-static void test_before_exec(void **state)
+CASE(test_before_exec)
 {
     struct collector *c = begin(0);
     const struct collector_chain old = {.user = (const uint64_t[]){0x666, 0x10020}, .user_len = 2};
@@ -412,7 +410,7 @@ static void test_before_exec(void **state)
     collector_free(c);
 }
 
-static void test_what_was_switched_off(void **state)
+CASE(test_what_was_switched_off)
 {
     struct collector *c = begin(0);
     const struct collector_chain plain = {.user = DEEP, .user_len = 3};
@@ -457,7 +455,7 @@ static void test_what_was_switched_off(void **state)
 }
 
 /* The kernel counts on while recording is off, and what was before a reset. */
-static void test_counts_while_switched_off(void **state)
+CASE(test_counts_while_switched_off)
 {
     struct collector *c = begin(0);
     struct recording r = {0};
@@ -494,7 +492,7 @@ static void test_counts_while_switched_off(void **state)
 }
 
 /* Slices of 10 ms. */
-static void test_times(void **state)
+CASE(test_times)
 {
     struct collector *c = begin(10 * MS);
     const struct collector_chain plain = {.user = DEEP, .user_len = 3};
@@ -546,7 +544,7 @@ static void test_times(void **state)
     finish(c, AT(60), "times");
 }
 
-static void test_who_waits_for_whom(void **state)
+CASE(test_who_waits_for_whom)
 {
     struct collector *c = begin(0);
     (void)state;
@@ -589,7 +587,7 @@ int test_lock, test_locks[32]; /* visible, so that symbols have them */
 
 /* Memory of this process: variables by name, shared memory by file and offset, wherever it is
  * mapped. */
-static void test_names_of_what_is_waited_for(void **state)
+CASE(test_names_of_what_is_waited_for)
 {
     const struct collector_options o = {.start_ns = START, .arch = &arch_x86_64};
     struct collector *c = collector_new(&o);
@@ -640,7 +638,7 @@ static void test_names_of_what_is_waited_for(void **state)
 
 /* Code that no report can find in a file later: its functions are written down, also where the
  * first of their instructions was sampled. */
-static void test_names_of_code_without_a_file(void **state)
+CASE(test_names_of_code_without_a_file)
 {
     struct collector *c = collector_new(&(struct collector_options){.start_ns = START});
     struct recording r = {0};
@@ -693,7 +691,7 @@ static void look(struct collector *c, pid_t pid, enum collector_probe kind, doub
 
 /* Of 100 ms, 60 were sampled in user code; 30 % of the looks met a call, and there were 2,000
  * faults. Another program has nothing but time, so that it has no place. */
-static void test_kernel_time(void **state)
+CASE(test_kernel_time)
 {
     struct collector *c = begin(0);
     const struct collector_chain plain = {.user = DEEP, .user_len = 2};
@@ -724,22 +722,4 @@ static void test_kernel_time(void **state)
     collector_process_cpu(c, PARENT, 65 * MS, 60 * MS);
     collector_lose(c, RECORDING_LOST_RECORDS, "full", 2, MS);
     finish(c, AT(200), "kernel-time");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_processes_and_threads),
-        cmocka_unit_test(test_more_threads_than_are_told_apart),
-        cmocka_unit_test(test_names_of_what_is_waited_for),
-        cmocka_unit_test(test_names_of_code_without_a_file),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_before_exec),
-        cmocka_unit_test(test_what_was_switched_off),
-        cmocka_unit_test(test_counts_while_switched_off),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_who_waits_for_whom),
-        cmocka_unit_test(test_kernel_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

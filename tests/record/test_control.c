@@ -1,10 +1,9 @@
 /* The ring of control records: eight writing processes and a reader, killed writers, a full ring,
  * and a program that writes whatever it likes into the file. */
+#include "cases.h"
 #include "record/control.h"
 #include "runtime/profile/control.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { WRITERS = 8, EACH = 20000 };
 
@@ -66,7 +63,7 @@ static void put(struct place *p, const char *text)
     assert_true(control_put(&p->ring, MONARC_CONTROL_PHASE, 5, 6, 7, text));
 }
 
-static void test_record_arrives(void **state)
+CASE_WITH(test_record_arrives, begin, end)
 {
     struct place *p = *state;
     struct control_record r;
@@ -111,7 +108,7 @@ static void take(const struct control_record *r, unsigned seen[WRITERS])
         assert_int_equal(*c, 'a' + (int)(number % 26));
 }
 
-static void test_eight_writers(void **state)
+CASE_WITH(test_eight_writers, begin, end)
 {
     struct place *p = *state;
     struct control_record r;
@@ -131,7 +128,7 @@ static void test_eight_writers(void **state)
         assert_int_equal(seen[i], EACH);
 }
 
-static void test_full_ring_drops_and_counts(void **state)
+CASE_WITH(test_full_ring_drops_and_counts, begin, end)
 {
     struct place *p = *state;
     struct control_record r;
@@ -148,7 +145,7 @@ static void test_full_ring_drops_and_counts(void **state)
 }
 
 /* A writer that took a number and was killed. */
-static void test_killed_writer(void **state)
+CASE_WITH(test_killed_writer, begin, end)
 {
     struct place *p = *state;
     struct control_record r;
@@ -171,7 +168,7 @@ static void test_killed_writer(void **state)
     assert_int_equal(slot(p, taken)->state, MONARC_CONTROL_ABANDONED);
 }
 
-static void test_end_waits_for_nobody(void **state)
+CASE_WITH(test_end_waits_for_nobody, begin, end)
 {
     struct place *p = *state;
     struct control_record r;
@@ -182,7 +179,7 @@ static void test_end_waits_for_nobody(void **state)
     assert_false(control_next_at_end(p->reader, &r));
 }
 
-static void test_damaged_ring(void **state)
+CASE_WITH(test_damaged_ring, begin, end)
 {
     struct place *p = *state;
     struct control_record r;
@@ -203,7 +200,7 @@ static void test_damaged_ring(void **state)
     assert_false(control_next_at_end(p->reader, &r));
 }
 
-static void test_unusable_files(void **state)
+CASE_WITH(test_unusable_files, begin, end)
 {
     struct place *p = *state;
     struct control_ring ring = {0};
@@ -219,18 +216,4 @@ static void test_unusable_files(void **state)
     assert_int_equal(control_map(&ring, p->folder), CONTROL_UNUSABLE);
     assert_false(control_put(&ring, MONARC_CONTROL_PHASE, 0, 0, 0, ""));
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_record_arrives, begin, end),
-        cmocka_unit_test_setup_teardown(test_eight_writers, begin, end),
-        cmocka_unit_test_setup_teardown(test_full_ring_drops_and_counts, begin, end),
-        cmocka_unit_test_setup_teardown(test_killed_writer, begin, end),
-        cmocka_unit_test_setup_teardown(test_end_waits_for_nobody, begin, end),
-        cmocka_unit_test_setup_teardown(test_damaged_ring, begin, end),
-        cmocka_unit_test_setup_teardown(test_unusable_files, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

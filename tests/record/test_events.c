@@ -1,19 +1,17 @@
 /* Names of events: each spelling of perf's gives perf's type and code, formats put bits where the
  * kernel's files say, and what is not there is an error. The machine of most tests is a folder. */
+#include "cases.h"
 #include "record/perf/events.h"
 
 #include <linux/perf_event.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { RATE = 1000 };
 
@@ -129,7 +127,7 @@ static void check_all(const struct machine *m, const struct expected *all, size_
     }
 }
 
-static void test_general(void **state)
+CASE(test_general)
 {
     static const struct expected all[] = {
         {"cycles", 0, 0},
@@ -193,7 +191,7 @@ static void test_general(void **state)
     assert_true(one(*state, "mem:1:u").user_only);
 }
 
-static void test_units(void **state)
+CASE(test_units)
 {
     static const struct expected all[] = {
         {"cpu/event=0x3c/", 4, 0x3c},
@@ -222,7 +220,7 @@ static void test_units(void **state)
     assert_int_equal(one(*state, "cpu/slots,period=77/").period, 77);
 }
 
-static void test_refusals(void **state)
+CASE(test_refusals)
 {
     static const char *const all[][2] = {
         {"", "missing"},
@@ -281,7 +279,7 @@ static void test_refusals(void **state)
     refused(&nowhere, "slots", "--list-events");
 }
 
-static void test_lists(void **state)
+CASE(test_lists)
 {
     struct machine *m = *state;
     struct event_list l = {0};
@@ -311,7 +309,7 @@ static void test_lists(void **state)
     assert_int_equal(one(m, "cycles:upp").precise, 2);
 }
 
-static void test_attributes(void **state)
+CASE(test_attributes)
 {
     struct perf_event_attr attr = {0};
     struct event_choice c = one(*state, "cpu/mem-loads/");
@@ -329,7 +327,7 @@ static void test_attributes(void **state)
     assert_true(attr.bp_addr == 0x100 && attr.bp_len == 8 && attr.bp_type == 2);
 }
 
-static void test_listing(void **state)
+CASE(test_listing)
 {
     struct machine *m = *state;
     struct out out;
@@ -346,7 +344,7 @@ static void test_listing(void **state)
 }
 
 /* What is asked for and not there must be told, whatever this machine has. */
-static void test_probe(void **state)
+CASE(test_probe)
 {
     struct err e = {0};
     struct event_choice c = one(*state, "r1a8");
@@ -413,7 +411,7 @@ static void parse_listed(const char *name, void *context)
     events_deinit(&l);
 }
 
-static void test_all_of_perf_list(void **state)
+CASE(test_all_of_perf_list)
 {
     int failed = 0;
     (void)state;
@@ -448,7 +446,7 @@ static bool perf_opens(const char *name, uint64_t *type, uint64_t *config)
     return is_seen;
 }
 
-static void test_codes_of_perf(void **state)
+CASE(test_codes_of_perf)
 {
     static const char *const names[] = {
         "cycles",
@@ -498,12 +496,5 @@ static void test_codes_of_perf(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_general),       cmocka_unit_test(test_units),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_attributes),    cmocka_unit_test(test_listing),
-        cmocka_unit_test(test_probe),         cmocka_unit_test(test_all_of_perf_list),
-        cmocka_unit_test(test_codes_of_perf),
-    };
-    return cmocka_run_group_tests(tests, build, remove_machine);
+    return run_cases(build, remove_machine);
 }

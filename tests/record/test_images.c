@@ -1,16 +1,14 @@
 /* Files that are mapped: which of them are said to be deleted. */
+#include "cases.h"
 #include "record/images.h"
 
 #include "objfile/object.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char program[64]; /* a copy of this one */
 
@@ -70,16 +68,15 @@ static bool is_said_deleted(const char *path, uint64_t inode, struct bytes build
 enum { NO_INODE, ITS_INODE, OTHER_INODE };
 static const struct bytes no_id, other_id = {(const uint8_t *)"01234567890123456789", 20};
 
-static void files_that_are_there_are_not_deleted(void **state)
+CASE(files_that_are_there_are_not_deleted)
 {
-    (void)state;
     copy_self(true);
     assert_false(is_said_deleted(program, ITS_INODE, no_id));
     assert_false(is_said_deleted(program, NO_INODE, no_id));
 }
 
 /* The kernel finds build-ids by the program's headers. */
-static void neither_are_those_without_section_headers(void **state)
+CASE(neither_are_those_without_section_headers)
 {
     struct object *self = object_open("/proc/self/exe", NULL, NULL, NULL);
     (void)state;
@@ -91,9 +88,8 @@ static void neither_are_those_without_section_headers(void **state)
     object_close(self);
 }
 
-static void neither_are_those_that_nobody_can_open(void **state)
+CASE(neither_are_those_that_nobody_can_open)
 {
-    (void)state;
     copy_self(true);
     assert_int_equal(truncate(program, 100), 0);
     assert_false(is_said_deleted(program, ITS_INODE, no_id));
@@ -101,9 +97,8 @@ static void neither_are_those_that_nobody_can_open(void **state)
     assert_true(is_said_deleted(program, OTHER_INODE, no_id));
 }
 
-static void what_is_gone_or_replaced_is(void **state)
+CASE(what_is_gone_or_replaced_is)
 {
-    (void)state;
     for (int has_sections = 0; has_sections < 2; has_sections++) {
         copy_self(has_sections);
         assert_true(is_said_deleted(program, OTHER_INODE, no_id));
@@ -116,11 +111,5 @@ static void what_is_gone_or_replaced_is(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_that_are_there_are_not_deleted),
-        cmocka_unit_test(neither_are_those_without_section_headers),
-        cmocka_unit_test(neither_are_those_that_nobody_can_open),
-        cmocka_unit_test(what_is_gone_or_replaced_is),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_cases(setup, teardown);
 }

@@ -1,18 +1,16 @@
 /* Names of generated code: what perf maps and jitdumps say, whole, cut anywhere, and lying. */
-#include "record/jit_names.h"
+#include "cases.h"
 #include "naive_names.h"
+#include "record/jit_names.h"
 
 #include "base/bytes.h"
 
 #include "seeds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
 enum { PID = 4711, OTHER = 4712 };
 
@@ -63,9 +61,8 @@ static void expect_map(const char *map, const char *expected)
 
 /* --- perf maps ------------------------------------------------------------------------------- */
 
-static void lines_name_addresses(void **state)
+CASE(lines_name_addresses)
 {
-    (void)state;
     expect_map("", "0");
     expect_map("1000 10 first\n2000 1000 second\n",
                "first@1000 first@1008 second@2000 second@2fff 0");
@@ -74,9 +71,8 @@ static void lines_name_addresses(void **state)
     expect_map("FFF0 1 a\nfffffffffffffff0 f b\n", "a@fff0 0");
 }
 
-static void lines_that_make_no_sense_are_left_out(void **state)
+CASE(lines_that_make_no_sense_are_left_out)
 {
-    (void)state;
     expect_map("\n \n1000\n1000 8\n1000 8 \nx 8 a\n1000 g a\n1000 -1 a\n10008 a\n1008 1 b\n",
                "b@1008 0");
     expect_map("1000 ffffffffffffffff too long\n1000 10000000000000000 longer\n", "0");
@@ -84,9 +80,8 @@ static void lines_that_make_no_sense_are_left_out(void **state)
 }
 
 /* While a file is written, its last line has any length. */
-static void the_last_line_counts_when_it_ends(void **state)
+CASE(the_last_line_counts_when_it_ends)
 {
-    (void)state;
     const char *map = "1000 8 one\n1008 8 two\n";
     for (size_t len = 0; len <= strlen(map); len++) {
         char *cut = malloc(len + 1);
@@ -98,9 +93,8 @@ static void the_last_line_counts_when_it_ends(void **state)
     }
 }
 
-static void size_zero_goes_to_the_next(void **state)
+CASE(size_zero_goes_to_the_next)
 {
-    (void)state;
     expect_map("1000 0 a\n1100 4 b\n", "a@1000 a@1008 a@1010 a@10ff b@1100 0");
     expect_map("1100 4 b\n1000 0 a\n", "a@1000 a@1008 a@1010 a@10ff b@1100 0");
     expect_map("1000 0 a\n1009 4 nobody looked here\n", "a@1000 a@1008 0");
@@ -108,9 +102,8 @@ static void size_zero_goes_to_the_next(void **state)
     expect_map("ffffffffffffffff 0 a\n", "0");
 }
 
-static void names_have_a_longest(void **state)
+CASE(names_have_a_longest)
 {
-    (void)state;
     char map[3 * JIT_NAME_BYTES] = "1000 8 ";
     size_t len = strlen(map);
     memset(map + len, 'n', JIT_NAME_BYTES - 1);
@@ -123,9 +116,8 @@ static void names_have_a_longest(void **state)
     jit_names_deinit(&n);
 }
 
-static void the_last_one_names_it(void **state)
+CASE(the_last_one_names_it)
 {
-    (void)state;
     expect_map("1000 8 old\n1000 8 new\n", "new@1000 1");
     expect_map("1000 8 same\n1000 8 same\n", "same@1000 0");
     expect_map("1000 100 old\n1008 8 new\n", "old@1000 new@1008 old@1010 old@10ff 1");
@@ -133,9 +125,8 @@ static void the_last_one_names_it(void **state)
     expect_map("1000 18 a\n1008 100 b\n1010 1 a\n", "a@1000 b@1008 a@1010 b@10ff b@1100 2");
 }
 
-static void a_newer_file_does_not_make_an_older_one_wrong(void **state)
+CASE(a_newer_file_does_not_make_an_older_one_wrong)
 {
-    (void)state;
     struct jit_names n = of_map("1000 10 LazyCompile:f\n2000 1 g\n");
     const char *newer = "1000 10 JS:f\n";
     jit_names_read_map(&n, (struct bytes){(const uint8_t *)newer, strlen(newer)});
@@ -229,9 +220,8 @@ static void put_all(struct writer *w)
 
 #define ALL "first one@1000 moves@3000 moves@3001 0"
 
-static void records_name_addresses(void **state)
+CASE(records_name_addresses)
 {
-    (void)state;
     for (int big_endian = 0; big_endian < 2; big_endian++) {
         struct writer w = {.word = 8, .big_endian = big_endian};
         put_all(&w);
@@ -240,9 +230,8 @@ static void records_name_addresses(void **state)
 }
 
 /* A record counts once its name is there: the code itself may be cut off. */
-static void what_was_written_counts(void **state)
+CASE(what_was_written_counts)
 {
-    (void)state;
     struct writer w = {.word = 8};
     put_all(&w);
     size_t first = 40 + 16 + 24 + 16 + 40 + sizeof "first one", moved = w.out.len - 16;
@@ -257,9 +246,8 @@ static void what_was_written_counts(void **state)
     vec_free(&w.out);
 }
 
-static void code_of_others_is_left_out(void **state)
+CASE(code_of_others_is_left_out)
 {
-    (void)state;
     struct writer w = {.word = 8};
     put_header(&w, 1);
     put_load(&w, PID, 0x1000, 8, 1, "ours");
@@ -268,9 +256,8 @@ static void code_of_others_is_left_out(void **state)
     expect_dump(&w, "ours@1000 ours@2000 0");
 }
 
-static void one_place_may_have_several_functions(void **state)
+CASE(one_place_may_have_several_functions)
 {
-    (void)state;
     struct writer w = {.word = 8};
     put_header(&w, 1);
     put_load(&w, PID, 0x1000, 0x20, 1, "old");
@@ -279,9 +266,8 @@ static void one_place_may_have_several_functions(void **state)
     expect_dump(&w, "old@1000 new@1008 old@1010 old@3000 old@3001 1");
 }
 
-static void lies_are_refused_or_left_out(void **state)
+CASE(lies_are_refused_or_left_out)
 {
-    (void)state;
     struct jit_names n;
     struct writer w = {.word = 8};
     put_header(&w, 2);
@@ -305,9 +291,8 @@ static void lies_are_refused_or_left_out(void **state)
 
 /* --- many ------------------------------------------------------------------------------------ */
 
-static void random_functions_are_as_naively(void **state)
+CASE(random_functions_are_as_naively)
 {
-    (void)state;
     enum { ROUNDS = 300, LINES = 40, MANY = 60 };
     uint64_t addresses[MANY];
     draws_start_rand("jit names");
@@ -331,9 +316,8 @@ static void random_functions_are_as_naively(void **state)
 }
 
 /* 100,000 functions all over 20,000 addresses: what compares all with all takes minutes. */
-static void many_functions_on_many_addresses_take_no_time(void **state)
+CASE(many_functions_on_many_addresses_take_no_time)
 {
-    (void)state;
     enum { LINES = 100000, MANY = 20000, MOST_S = 5 };
     uint64_t *addresses = calloc(MANY, sizeof *addresses);
     char *map = malloc(LINES * 40), *at = map;
@@ -356,25 +340,4 @@ static void many_functions_on_many_addresses_take_no_time(void **state)
     jit_names_deinit(&n);
     free(addresses);
     free(map);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_name_addresses),
-        cmocka_unit_test(lines_that_make_no_sense_are_left_out),
-        cmocka_unit_test(the_last_line_counts_when_it_ends),
-        cmocka_unit_test(size_zero_goes_to_the_next),
-        cmocka_unit_test(names_have_a_longest),
-        cmocka_unit_test(the_last_one_names_it),
-        cmocka_unit_test(a_newer_file_does_not_make_an_older_one_wrong),
-        cmocka_unit_test(records_name_addresses),
-        cmocka_unit_test(what_was_written_counts),
-        cmocka_unit_test(code_of_others_is_left_out),
-        cmocka_unit_test(one_place_may_have_several_functions),
-        cmocka_unit_test(lies_are_refused_or_left_out),
-        cmocka_unit_test(random_functions_are_as_naively),
-        cmocka_unit_test(many_functions_on_many_addresses_take_no_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* What the collector keeps: mappings, stacks and slices of samples. */
+#include "cases.h"
 #include "record/images.h"
 #include "record/tally.h"
 
 #include "seeds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* --- mappings -------------------------------------------------------------------------------- */
 
@@ -25,7 +23,7 @@ static int64_t at(const struct mappings *m, uint64_t address)
 }
 
 /* The newest is there; of the others what it leaves. Against an array with an entry an address. */
-static void newer_mappings_replace_older_ones(void **state)
+CASE(newer_mappings_replace_older_ones)
 {
     enum { ADDRESSES = 200, ROUNDS = 4000 };
     struct mappings *m = mappings_new();
@@ -46,7 +44,7 @@ static void newer_mappings_replace_older_ones(void **state)
     mappings_release(m);
 }
 
-static void children_have_their_own_copy(void **state)
+CASE(children_have_their_own_copy)
 {
     struct mappings *parent = mappings_new(), *child;
     (void)state;
@@ -78,7 +76,7 @@ static void add_over(struct tally *t, uint64_t from_ns, uint64_t to_ns, uint32_t
 
 /* --- samples --------------------------------------------------------------------------------- */
 
-static void equal_stacks_are_one(void **state)
+CASE(equal_stacks_are_one)
 {
     struct tally t;
     (void)state;
@@ -94,7 +92,7 @@ static void equal_stacks_are_one(void **state)
 /* What one thread does in a slice of time that is short stays in order, and what follows each other
  * is one entry. In a longer slice that holds for some of it, as long as a short one: a quarter
  * here; then each stack has one entry for the rest. */
-static void samples_stay_in_order(void **state)
+CASE(samples_stay_in_order)
 {
     enum { THREADS = 2, SAMPLES = 4000, STACKS = 3, SLICES = 5 };
     (void)state;
@@ -154,7 +152,7 @@ static void samples_stay_in_order(void **state)
 
 /* Slices that were asked for stay as they are, far beyond the usual number; nothing is lost where
  * the file's most is reached. */
-static void slices_that_were_asked_for_stay(void **state)
+CASE(slices_that_were_asked_for_stay)
 {
     enum { SLICE_NS = 50000 };
     struct tally t;
@@ -182,7 +180,7 @@ static void slices_that_were_asked_for_stay(void **state)
 }
 
 /* However long the run is, there are at most as many slices, and nothing is lost between them. */
-static void slices_are_bounded_and_sums_kept(void **state)
+CASE(slices_are_bounded_and_sums_kept)
 {
     struct tally t;
     struct recording recording = {0};
@@ -209,7 +207,7 @@ static void slices_are_bounded_and_sums_kept(void **state)
     tally_deinit(&t);
 }
 
-static void first_period_samples_are_scaled(void **state)
+CASE(first_period_samples_are_scaled)
 {
     struct tally t;
     struct recording recording = {0};
@@ -229,7 +227,7 @@ static void first_period_samples_are_scaled(void **state)
 
 /* What lasted is in the slices in which it was, however long ago they were and how long they are.
  */
-static void what_lasted_is_where_it_was(void **state)
+CASE(what_lasted_is_where_it_was)
 {
     struct tally t;
     struct recording recording = {0};
@@ -258,7 +256,7 @@ static void what_lasted_is_where_it_was(void **state)
 }
 
 /* Threads that all wait have rows in all slices: these get fewer, before the rows get too many. */
-static void lasting_rows_are_bounded(void **state)
+CASE(lasting_rows_are_bounded)
 {
     struct tally t;
     struct recording recording = {0};
@@ -285,7 +283,7 @@ static bool is_two(uint32_t thread, void *context)
     return thread == 2;
 }
 
-static void samples_can_be_forgotten(void **state)
+CASE(samples_can_be_forgotten)
 {
     struct tally t;
     struct recording recording = {0};
@@ -306,21 +304,4 @@ static void samples_can_be_forgotten(void **state)
     assert_int_equal(weights[2], 7);
     recording_deinit(&recording);
     tally_deinit(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newer_mappings_replace_older_ones),
-        cmocka_unit_test(children_have_their_own_copy),
-        cmocka_unit_test(equal_stacks_are_one),
-        cmocka_unit_test(samples_stay_in_order),
-        cmocka_unit_test(slices_are_bounded_and_sums_kept),
-        cmocka_unit_test(slices_that_were_asked_for_stay),
-        cmocka_unit_test(what_lasted_is_where_it_was),
-        cmocka_unit_test(lasting_rows_are_bounded),
-        cmocka_unit_test(first_period_samples_are_scaled),
-        cmocka_unit_test(samples_can_be_forgotten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* Time in the kernel that a user may not sample: its amount, and the places that looks give it.
  * Told to a collector as a source tells it. */
+#include "cases.h"
 #include "record/collector.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <cmocka.h>
 
 enum { PID = 100, OTHER = 200 };
 static const uint64_t MS = 1000 * 1000;
@@ -92,7 +90,7 @@ static void end(struct collector *c, struct recording *out)
     collector_free(c);
 }
 
-static void what_samples_leave_is_the_kernels(void **state)
+CASE(what_samples_leave_is_the_kernels)
 {
     struct recording r;
     struct collector *c = begin();
@@ -107,7 +105,7 @@ static void what_samples_leave_is_the_kernels(void **state)
 }
 
 /* Half of all looks met a call: half of the time is theirs, divided as they are. */
-static void looks_divide_it(void **state)
+CASE(looks_divide_it)
 {
     struct recording r;
     struct collector *c = begin();
@@ -125,7 +123,7 @@ static void looks_divide_it(void **state)
 }
 
 /* A page fault takes no longer than a page fault may; what is left then has no place. */
-static void faults_have_bounds(void **state)
+CASE(faults_have_bounds)
 {
     struct recording r;
     struct collector *c = begin();
@@ -139,7 +137,7 @@ static void faults_have_bounds(void **state)
     recording_deinit(&r);
 }
 
-static void lost_samples_are_not_the_kernels(void **state)
+CASE(lost_samples_are_not_the_kernels)
 {
     struct recording r;
     struct collector *c = begin();
@@ -154,7 +152,7 @@ static void lost_samples_are_not_the_kernels(void **state)
 }
 
 /* More lost than is missing: nothing is taken from what was seen. */
-static void losses_take_no_more_than_there_is(void **state)
+CASE(losses_take_no_more_than_there_is)
 {
     struct recording r;
     struct collector *c = begin();
@@ -169,7 +167,7 @@ static void losses_take_no_more_than_there_is(void **state)
 
 /* 9.9 s were not sampled, but the kernel says that it had 0.1 s: the rest is a lack of samples. Its
  * accounts are made at ticks, so that they may be off by some. */
-static void it_is_no_more_than_the_accounts_allow(void **state)
+CASE(it_is_no_more_than_the_accounts_allow)
 {
     struct recording r;
     struct collector *c = begin();
@@ -184,7 +182,7 @@ static void it_is_no_more_than_the_accounts_allow(void **state)
 }
 
 /* The counters run on while the machine's host runs something else; accounts do not. */
-static void stolen_time_is_not_the_kernels(void **state)
+CASE(stolen_time_is_not_the_kernels)
 {
     struct recording r;
     struct collector *c = begin();
@@ -198,7 +196,7 @@ static void stolen_time_is_not_the_kernels(void **state)
 }
 
 /* One has some too much by chance, the other too little: the sum of both is meant. */
-static void processes_of_a_program_are_summed(void **state)
+CASE(processes_of_a_program_are_summed)
 {
     struct recording r;
     struct collector *c = begin();
@@ -215,7 +213,7 @@ static void processes_of_a_program_are_summed(void **state)
 }
 
 /* Where the kernel is sampled, nothing is added. */
-static void nothing_is_added_to_what_is_whole(void **state)
+CASE(nothing_is_added_to_what_is_whole)
 {
     struct recording r;
     struct collector *c =
@@ -230,20 +228,4 @@ static void nothing_is_added_to_what_is_whole(void **state)
     assert_ms(all_ms(&r), 60);
     assert_int_equal(r.losses.len, 0);
     recording_deinit(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_samples_leave_is_the_kernels),
-        cmocka_unit_test(looks_divide_it),
-        cmocka_unit_test(faults_have_bounds),
-        cmocka_unit_test(lost_samples_are_not_the_kernels),
-        cmocka_unit_test(losses_take_no_more_than_there_is),
-        cmocka_unit_test(it_is_no_more_than_the_accounts_allow),
-        cmocka_unit_test(stolen_time_is_not_the_kernels),
-        cmocka_unit_test(processes_of_a_program_are_summed),
-        cmocka_unit_test(nothing_is_added_to_what_is_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* What programs publish: records of threads and contexts of processes, byte by byte, and what of
  * damaged ones counts. */
+#include "cases.h"
 #include "record/labels.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* attributes {threadlocal.schema_version: "tls_v1"}, {threadlocal.attribute_key_map: ["a", "b"]};
  * resource {attributes {service.name: "shop"}, {shard: 7}} */
@@ -27,7 +25,7 @@ static struct labels_context context_of(struct arena *a)
     return c;
 }
 
-static void a_context_is_read(void **state)
+CASE(a_context_is_read)
 {
     struct arena a = {0};
     struct labels_context c = context_of(&a);
@@ -46,7 +44,7 @@ static void a_context_is_read(void **state)
 
 /* At a message's end it is a shorter context; within one it is damaged. Memory ends where the bytes
  * do, for who looks beyond. */
-static void contexts_may_be_cut(void **state)
+CASE(contexts_may_be_cut)
 {
     size_t whole = 0;
     (void)state;
@@ -64,7 +62,7 @@ static void contexts_may_be_cut(void **state)
 }
 
 /* A length of ten bytes, whose last bits no number has room for. */
-static void numbers_of_more_than_64_bits_are_damage(void **state)
+CASE(numbers_of_more_than_64_bits_are_damage)
 {
     static const char long_length[] = "\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02";
     struct arena a = {0};
@@ -99,7 +97,7 @@ static struct read read_record(const char *attributes, size_t len, uint16_t size
     return r;
 }
 
-static void the_last_value_counts(void **state)
+CASE(the_last_value_counts)
 {
     struct arena a = {0};
     struct read r = read_record("\0\1x\1\2yz\0\2vw", 11, 11, 1, &a);
@@ -112,7 +110,7 @@ static void the_last_value_counts(void **state)
     arena_deinit(&a);
 }
 
-static void odd_records(void **state)
+CASE(odd_records)
 {
     struct arena a = {0};
     (void)state;
@@ -130,13 +128,4 @@ static void odd_records(void **state)
         assert_true(read_record("\0\1x", 3, 3, (uint8_t)valid, &a).is_valid == (valid == 1));
     assert_int_equal(read_record("", 0, 0, 1, &a).len, 0);
     arena_deinit(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_context_is_read), cmocka_unit_test(contexts_may_be_cut),
-        cmocka_unit_test(numbers_of_more_than_64_bits_are_damage),
-        cmocka_unit_test(the_last_value_counts), cmocka_unit_test(odd_records)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

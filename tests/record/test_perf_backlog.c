@@ -1,15 +1,13 @@
 /* Records that wait: in their order, with as much of their stacks as there is. */
+#include "cases.h"
 #include "record/perf/perf_record.h"
 
 #include "seeds.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { RESERVED = 4096, REGISTERS = 20 };
 static struct perf_layout layout;
@@ -66,7 +64,7 @@ static void add(struct perf_backlog *q, const struct bytes_written *w)
     perf_backlog_add(q, &layout, (struct bytes){w->at, w->len});
 }
 
-static void stacks_are_as_long_as_they_are(void **state)
+CASE(stacks_are_as_long_as_they_are)
 {
     static const size_t lengths[] = {1, 8, 13, 800, RESERVED - 1, RESERVED};
     (void)state;
@@ -91,7 +89,7 @@ static void stacks_are_as_long_as_they_are(void **state)
 }
 
 /* What was moved behind a part that has been taken comes after the rest of it. */
-static void order_is_kept(void **state)
+CASE(order_is_kept)
 {
     struct perf_backlog q = {0}, from = {0};
     uint64_t next = 1, taken = 1;
@@ -119,7 +117,7 @@ static void order_is_kept(void **state)
 }
 
 /* Cut at every byte: what is not whole is left out, and nothing is read behind it. */
-static void what_cannot_be_read_is_left_out(void **state)
+CASE(what_cannot_be_read_is_left_out)
 {
     struct bytes_written w = sample_at(1, 24), good = sample_at(2, 24);
     (void)state;
@@ -137,7 +135,7 @@ static void what_cannot_be_read_is_left_out(void **state)
     }
 }
 
-static void neither_is_what_says_another_length(void **state)
+CASE(neither_is_what_says_another_length)
 {
     struct perf_backlog q = {0};
     struct bytes_written w = sample_at(1, 24);
@@ -152,12 +150,6 @@ static void neither_is_what_says_another_length(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_are_as_long_as_they_are),
-        cmocka_unit_test(order_is_kept),
-        cmocka_unit_test(what_cannot_be_read_is_left_out),
-        cmocka_unit_test(neither_is_what_says_another_length),
-    };
     layout = perf_layout_live(&arch_x86_64, true);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

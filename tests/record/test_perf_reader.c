@@ -1,11 +1,9 @@
 /* How long the reader of the kernel's buffers sleeps, and what events are found to cost: the
  * figures alone, without the kernel. */
+#include "cases.h"
 #include "record/perf/perf_source_private.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #define MS UINT64_C(1000000)
 
@@ -20,16 +18,15 @@ static void expect_sleeps(bool reads_labels, const uint64_t *ms, size_t len)
 }
 
 /* Twice as long each time, while nothing comes. */
-static void sleeps_grow(void **state)
+CASE(sleeps_grow)
 {
-    (void)state;
     expect_sleeps(false, (uint64_t[]){10, 20, 40, 64, 64}, 5);
     expect_sleeps(true, (uint64_t[]){1, 2, 4, 4}, 4);
     assert_int_equal(perf_reader_sleep(64 * MS, true), 4 * MS); /* labels have just come up */
     assert_int_equal(perf_reader_sleep(4 * MS, false), 10 * MS);
 }
 
-static void the_least_of_each_counts(void **state)
+CASE(the_least_of_each_counts)
 {
     struct perf_turns t = {0};
     (void)state;
@@ -47,7 +44,7 @@ static void the_least_of_each_counts(void **state)
 }
 
 /* Where events cost nothing that can be seen, or one of the two was never told. */
-static void no_cost(void **state)
+CASE(no_cost)
 {
     struct perf_turns same = {0}, only_bare = {0}, only_sampled = {0};
     (void)state;
@@ -59,14 +56,4 @@ static void no_cost(void **state)
     assert_int_equal(perf_turns_cost(&only_bare), 0);
     perf_turns_add(&only_sampled, 0, 1000, 1);
     assert_int_equal(perf_turns_cost(&only_sampled), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sleeps_grow),
-        cmocka_unit_test(the_least_of_each_counts),
-        cmocka_unit_test(no_cost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

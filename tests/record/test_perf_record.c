@@ -1,14 +1,12 @@
 /* Records of perf events, as the kernel's headers draw them: every field arrives, and a record that
  * was cut anywhere is refused or has no byte of what follows it. */
-#include "record/perf/perf_record.h"
 #include "base/bytes.h"
+#include "cases.h"
+#include "record/perf/perf_record.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct perf_layout layout; /* as main() sets it */
 
@@ -81,7 +79,7 @@ static void sample(struct writer *w, uint64_t abi, uint64_t stack, uint64_t real
         writer_u64(w, real);
 }
 
-static void samples_have_registers_and_stack(void **state)
+CASE(samples_have_registers_and_stack)
 {
     struct writer w;
     struct perf_record r;
@@ -113,7 +111,7 @@ static void samples_have_registers_and_stack(void **state)
 }
 
 /* Of a thread that has no user code, of a 32-bit program, of one whose stack was not to be had. */
-static void samples_without(void **state)
+CASE(samples_without)
 {
     struct writer w;
     struct perf_record r;
@@ -156,7 +154,7 @@ static void mapping(struct writer *w, uint16_t misc)
     put_trailer(w);
 }
 
-static void mappings_tell_their_file(void **state)
+CASE(mappings_tell_their_file)
 {
     struct writer w;
     struct perf_record r;
@@ -189,7 +187,7 @@ static void mappings_tell_their_file(void **state)
     writer_deinit(&w);
 }
 
-static void tasks_and_losses(void **state)
+CASE(tasks_and_losses)
 {
     struct writer w;
     struct perf_record r;
@@ -223,7 +221,7 @@ static void tasks_and_losses(void **state)
 
 /* Behind a record stand those of six fields that the event was opened with, in one order: all 64
  * choices. */
-static void trailers_of_all_fields(void **state)
+CASE(trailers_of_all_fields)
 {
     static const uint64_t FIELDS[] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
                                       PERF_SAMPLE_ID,  PERF_SAMPLE_STREAM_ID,
@@ -254,12 +252,5 @@ static void trailers_of_all_fields(void **state)
 int main(void)
 {
     layout = perf_layout_live(&arch_x86_64, true);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trailers_of_all_fields),
-        cmocka_unit_test(samples_have_registers_and_stack),
-        cmocka_unit_test(samples_without),
-        cmocka_unit_test(mappings_tell_their_file),
-        cmocka_unit_test(tasks_and_losses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

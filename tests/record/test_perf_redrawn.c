@@ -1,16 +1,14 @@
 /* Which threads get a clock that is redrawn, when, and what counts from then on: on real clocks of
  * this process, fed with records as the kernel would write them. */
+#include "cases.h"
 #include "record/perf/perf_source_private.h"
 
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { NOMINAL = 1000000, INHERITED = 5, OTHER = 6, LIVED = 8 };
 
@@ -105,7 +103,7 @@ static struct redrawn_clock *get_clock(struct bench *b)
     return b->source.redrawn.clocks.len ? &b->source.redrawn.clocks.at[0] : NULL;
 }
 
-static void a_thread_that_lives_gets_a_clock(void **state)
+CASE(a_thread_that_lives_gets_a_clock)
 {
     struct bench b;
     (void)state;
@@ -147,7 +145,7 @@ static void a_thread_that_lives_gets_a_clock(void **state)
     end(&b);
 }
 
-static void one_that_leaves_the_cpu_all_the_time_loses_it(void **state)
+CASE(one_that_leaves_the_cpu_all_the_time_loses_it)
 {
     struct bench b;
     (void)state;
@@ -185,7 +183,7 @@ static bool is_believed_after(struct bench *b, const struct redrawn_clock *clock
     return false;
 }
 
-static void clocks_that_may_have_been_taken_along_count_no_more(void **state)
+CASE(clocks_that_may_have_been_taken_along_count_no_more)
 {
     enum { UNSURE = 256 };
     struct bench b;
@@ -230,7 +228,7 @@ static void *wait_for(void *lock)
     return NULL;
 }
 
-static void threads_of_several_get_none(void **state)
+CASE(threads_of_several_get_none)
 {
     struct bench b;
     pthread_t other;
@@ -252,7 +250,7 @@ static void threads_of_several_get_none(void **state)
     end(&b);
 }
 
-static void a_switch_has_a_price(void **state)
+CASE(a_switch_has_a_price)
 {
     const struct perf_event_attr attr = {.size = sizeof attr,
                                          .type = PERF_TYPE_SOFTWARE,
@@ -263,16 +261,4 @@ static void a_switch_has_a_price(void **state)
     (void)state;
     assert_int_equal(perf_cost_of_switch(&attr, 0), 0);
     assert_true(perf_cost_of_switch(&attr, 1) < 1000000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_that_lives_gets_a_clock),
-        cmocka_unit_test(one_that_leaves_the_cpu_all_the_time_loses_it),
-        cmocka_unit_test(clocks_that_may_have_been_taken_along_count_no_more),
-        cmocka_unit_test(threads_of_several_get_none),
-        cmocka_unit_test(a_switch_has_a_price),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* Weights of samples, against clocks whose lives are known: what the kernel does with a period that
  * was drawn is done here, for thousands of clocks. */
+#include "cases.h"
 #include "record/perf/perf_clocks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { NOMINAL = 1000000, CLOCKS = 400000 };
 
@@ -29,7 +27,7 @@ static double weigh_ages(enum period_kind kind, uint64_t from, uint64_t to, uint
 }
 
 /* Each part of a life, also of lives in which no clock of the nominal period would tick. */
-static void each_moment_counts_once_on_average(void **state)
+CASE(each_moment_counts_once_on_average)
 {
     static const struct {
         enum period_kind kind;
@@ -55,7 +53,7 @@ static void each_moment_counts_once_on_average(void **state)
 /* A clock that keeps its period for long has no rhythm in common with others: the share of a
  * quarter of each millisecond, over many clocks, is a quarter; with the nominal period it is all
  * or nothing. Its scatter is that of as many samples drawn at random. */
-static void clocks_keep_no_step_with_a_rhythm(void **state)
+CASE(clocks_keep_no_step_with_a_rhythm)
 {
     enum { RUNS = 4000, SAMPLES = 500 };
     struct periods p;
@@ -77,7 +75,7 @@ static void clocks_keep_no_step_with_a_rhythm(void **state)
         fail_msg("a quarter is seen as %.4f, with a deviation of %.4f", mean, sqrt(variance));
 }
 
-static void draws_stay_within_their_bounds(void **state)
+CASE(draws_stay_within_their_bounds)
 {
     static const double least[] = {[PERIOD_LONG] = 0.5, [PERIOD_MIXED] = 0.25, 0.04},
                         most[] = {[PERIOD_LONG] = 1.5, [PERIOD_MIXED] = 2, 2};
@@ -97,7 +95,7 @@ static void draws_stay_within_their_bounds(void **state)
     }
 }
 
-static void clocks_that_were_not_drawn_weigh_their_period(void **state)
+CASE(clocks_that_were_not_drawn_weigh_their_period)
 {
     struct periods p;
     bool is_first_period = true;
@@ -115,7 +113,7 @@ static void clocks_that_were_not_drawn_weigh_their_period(void **state)
 }
 
 /* Periods are drawn short while short lives have much of the time, and no longer. */
-static void draws_follow_what_lives(void **state)
+CASE(draws_follow_what_lives)
 {
     struct periods p;
     bool is_first_period;
@@ -136,7 +134,7 @@ static void draws_follow_what_lives(void **state)
 }
 
 /* Threads of which none lives long enough for a sample. */
-static void draws_follow_what_is_never_seen(void **state)
+CASE(draws_follow_what_is_never_seen)
 {
     struct periods p;
     int few = 0;
@@ -151,7 +149,7 @@ static void draws_follow_what_is_never_seen(void **state)
 }
 
 /* Memory is bounded: clocks that were seen before the list was full are old from then on. */
-static void many_clocks_are_forgotten(void **state)
+CASE(many_clocks_are_forgotten)
 {
     struct periods p;
     bool is_first_period;
@@ -167,7 +165,7 @@ static void many_clocks_are_forgotten(void **state)
 }
 
 /* Events so few that a period has no room for more than its number. */
-static void small_periods_are_drawn_and_weighed(void **state)
+CASE(small_periods_are_drawn_and_weighed)
 {
     struct periods p;
     double sum = 0;
@@ -182,19 +180,4 @@ static void small_periods_are_drawn_and_weighed(void **state)
     if (fabs(sum / 20000 / 2000 - 1) > 0.03)
         fail_msg("lives weigh %.4f of what they are", sum / 20000 / 2000);
     periods_deinit(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_moment_counts_once_on_average),
-        cmocka_unit_test(clocks_keep_no_step_with_a_rhythm),
-        cmocka_unit_test(draws_stay_within_their_bounds),
-        cmocka_unit_test(clocks_that_were_not_drawn_weigh_their_period),
-        cmocka_unit_test(draws_follow_what_lives),
-        cmocka_unit_test(draws_follow_what_is_never_seen),
-        cmocka_unit_test(many_clocks_are_forgotten),
-        cmocka_unit_test(small_periods_are_drawn_and_weighed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
 /* What /proc says of ourselves and of a child, whose names, signals and filters are set here. */
+#include "cases.h"
 #include "record/proc_threads.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,10 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { NOBODY = 4194304 }; /* above what pids go to */
 
-static void test_names(void **state)
+CASE(test_names)
 {
     char name[PROC_NAME_BYTES];
     (void)state;
@@ -37,9 +35,8 @@ static void nothing(int number)
     (void)number;
 }
 
-static void test_signals(void **state)
+CASE(test_signals)
 {
-    (void)state;
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_DFL);
     assert_true(proc_ignores_signal(getpid(), SIGUSR1));
@@ -65,7 +62,7 @@ static void test_signals(void **state)
 }
 
 /* A child waits in read() with a filter that allows everything, until the pipe is closed. */
-static void test_a_child(void **state)
+CASE(test_a_child)
 {
     struct sock_filter allow = {.code = BPF_RET | BPF_K, .k = SECCOMP_RET_ALLOW};
     struct sock_fprog filter = {1, &allow};
@@ -125,7 +122,7 @@ static void test_a_child(void **state)
     close(go[0]);
 }
 
-static void test_times(void **state)
+CASE(test_times)
 {
     struct proc_times before, after;
     struct proc_thread t;
@@ -143,7 +140,7 @@ static void test_times(void **state)
     proc_thread_deinit(&t);
 }
 
-static void test_lines_of_maps(void **state)
+CASE(test_lines_of_maps)
 {
     struct proc_mapping m;
     char file[] = "7f00a000-7f00b000 r-xp 00012000 fd:01 1234567                    /lib/a b.so\n",
@@ -164,7 +161,7 @@ static void test_lines_of_maps(void **state)
 }
 
 /* Of a part of it that crosses pages, and beyond the end of what is mapped. */
-static void test_stack(void **state)
+CASE(test_stack)
 {
     static uint8_t room[65536];
     uint8_t here[10000];
@@ -189,7 +186,7 @@ static void *outlive(void *unused)
 
 /* main() of a child has left by pthread_exit(): what there is to read is read through the other
  * thread. */
-static void test_a_first_thread_that_ended(void **state)
+CASE(test_a_first_thread_that_ended)
 {
     struct proc_tids tids = {0};
     char text[sizeof known] = "";
@@ -216,18 +213,4 @@ static void test_a_first_thread_that_ended(void **state)
     close(kept_open[1]);
     assert_true(waitpid(child, &status, 0) == child && status == 0);
     vec_free(&tids.at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_a_child),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_lines_of_maps),
-        cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_a_first_thread_that_ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

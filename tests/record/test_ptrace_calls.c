@@ -3,6 +3,7 @@
  * A child stands still in memory that is a copy of ours. Its registers are set as the kernel leaves
  * them at the end of a call, so that each row of the table can be asked without a race, and what
  * the rest would be asked is read from the registers again. The child never runs on. */
+#include "cases.h"
 #include "record/clocks.h"
 #include "record/ptrace/ptrace_continue.h"
 
@@ -10,9 +11,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #if defined(__x86_64__)
 
@@ -183,7 +181,7 @@ static void expect_rest(struct made m, const uint64_t arguments[6])
 
 /* --- how much is left ------------------------------------------------------------------------ */
 
-static void bytes_move_on(void **state)
+CASE(bytes_move_on)
 {
     const int streams[] = {pipe_ends[1], sockets[0], null, STDIN_FILENO};
     (void)state;
@@ -210,7 +208,7 @@ static void bytes_move_on(void **state)
 }
 
 /* An error that waits there, as of a pipe that nobody reads, is for the program's next call. */
-static void errors_are_the_next_calls(void **state)
+CASE(errors_are_the_next_calls)
 {
     int ends[2];
     (void)state;
@@ -222,7 +220,7 @@ static void errors_are_the_next_calls(void **state)
 }
 
 /* Of files, pipes and other devices a read may be short for other reasons. */
-static void reading_goes_on_where_there_is_no_end(void **state)
+CASE(reading_goes_on_where_there_is_no_end)
 {
     const int others[] = {null, file, pipe_ends[0], sockets[0]};
     uint64_t from = (uint64_t)zero;
@@ -239,9 +237,8 @@ static void reading_goes_on_where_there_is_no_end(void **state)
 }
 
 /* The kernel keeps the places of both files: only the length is less. */
-static void lengths_shrink(void **state)
+CASE(lengths_shrink)
 {
-    (void)state;
     expect_rest((struct made){.number = SYS_copy_file_range,
                               .result = 40,
                               .arguments = {3, 1, 4, 2, 100, 0}},
@@ -281,7 +278,7 @@ static void read_scratch(const struct begun *b, size_t offset, void *to, size_t 
     assert_true(ptrace_memory_read(b->pid, b->rest.scratch.at + offset, to, size));
 }
 
-static void pieces_move_on(void **state)
+CASE(pieces_move_on)
 {
     uint64_t to = (uint64_t)pipe_ends[1];
     struct made m = {.number = SYS_writev, .arguments = {to, at(pieces), 3}};
@@ -326,7 +323,7 @@ static void pieces_move_on(void **state)
 }
 
 /* Of a file at a place of its own; -1 is the place where it is. */
-static void pieces_of_a_file(void **state)
+CASE(pieces_of_a_file)
 {
     uint64_t from = (uint64_t)zero, here = UINT64_MAX;
     struct made m = {.number = SYS_preadv2, .result = 30, .arguments = {from, at(pieces), 3, 1000}};
@@ -338,7 +335,7 @@ static void pieces_of_a_file(void **state)
 }
 
 /* More pieces than the kernel takes, and a list that is not there. */
-static void pieces_that_are_none(void **state)
+CASE(pieces_that_are_none)
 {
     uint64_t to = (uint64_t)pipe_ends[1];
     (void)state;
@@ -348,7 +345,7 @@ static void pieces_that_are_none(void **state)
     expect_left((struct made){.number = SYS_writev, .result = 15, .arguments = {to, 4096, 3}});
 }
 
-static void a_message_has_pieces(void **state)
+CASE(a_message_has_pieces)
 {
     struct made m = {
         .number = SYS_sendmsg, .result = 15, .arguments = {(uint64_t)sockets[0], at(&message), 0}};
@@ -374,7 +371,7 @@ static void a_message_has_pieces(void **state)
 }
 
 /* Several messages: those that are not sent yet, unless the last one was sent in part. */
-static void messages_are_whole(void **state)
+CASE(messages_are_whole)
 {
     uint64_t to = (uint64_t)sockets[0];
     struct made m = {.number = SYS_sendmmsg, .result = 2, .arguments = {to, at(messages), 3, 0}};
@@ -394,7 +391,7 @@ static void messages_are_whole(void **state)
     expect_left(m);
 }
 
-static void receiving_all(void **state)
+CASE(receiving_all)
 {
     uint64_t from = (uint64_t)sockets[0];
     struct made m = {.number = SYS_recvfrom, .result = 40, .arguments = {from, at(text), 100}};
@@ -416,7 +413,7 @@ static void receiving_all(void **state)
 }
 
 /* At least so many, at most so many; and what was handed in is not handed in again. */
-static void events_and_rings(void **state)
+CASE(events_and_rings)
 {
     struct made events = {
         .number = SYS_io_getevents, .result = 2, .arguments = {7, 5, 9, at(text), 0}};
@@ -434,7 +431,7 @@ static void events_and_rings(void **state)
 }
 
 /* Of programs of 32 bits, registers and pieces have four bytes, whatever stands above them. */
-static void programs_of_32_bits(void **state)
+CASE(programs_of_32_bits)
 {
     uint64_t to = (uint64_t)pipe_ends[1], garbage = UINT64_C(1) << 32;
     struct made m = {
@@ -476,7 +473,7 @@ static void expect_deadline(const struct begun *b, uint64_t limit_ns, uint64_t b
     assert_in_range(b->rest.deadline_ns, before + limit_ns, after + limit_ns);
 }
 
-static void waits_without_a_limit(void **state)
+CASE(waits_without_a_limit)
 {
     struct made epoll = {
         .number = SYS_epoll_wait, .result = -EINTR, .arguments = {7, at(text), 8, UINT32_MAX}};
@@ -502,7 +499,7 @@ static void waits_without_a_limit(void **state)
 }
 
 /* Milliseconds: five seconds, of which one has passed, are four. */
-static void waits_with_milliseconds(void **state)
+CASE(waits_with_milliseconds)
 {
     struct made epoll = {
         .number = SYS_epoll_wait, .result = -EINTR, .arguments = {7, at(text), 8, 5000}};
@@ -539,7 +536,7 @@ static void waits_with_milliseconds(void **state)
     expect_again(&b, SYS_epoll_wait);
 }
 
-static void waits_with_times(void **state)
+CASE(waits_with_times)
 {
     struct made wide = {
         .number = SYS_semtimedop, .result = -EINTR, .arguments = {1, at(text), 1, at(&limit)}};
@@ -565,7 +562,7 @@ static void waits_with_times(void **state)
 }
 
 /* nanosleep() and futex() go on by another call, which a filter may not know. */
-static void a_filter_may_not_know_how_to_go_on(void **state)
+CASE(a_filter_may_not_know_how_to_go_on)
 {
     struct made sleep = {
         .number = SYS_nanosleep, .result = CALL_RESTART_BLOCK, .arguments = {at(&limit), 0}};
@@ -608,7 +605,7 @@ static void a_filter_may_not_know_how_to_go_on(void **state)
 }
 
 /* The limit of a socket is its own, and cannot be shortened; once it has passed, it says so. */
-static void limits_of_sockets(void **state)
+CASE(limits_of_sockets)
 {
     struct made receive = {.number = SYS_recvfrom,
                            .result = -EINTR,
@@ -638,7 +635,7 @@ static void limits_of_sockets(void **state)
 }
 
 /* Where there is no instruction that makes a call, there is nothing to be made again. */
-static void code_that_makes_no_call(void **state)
+CASE(code_that_makes_no_call)
 {
     struct user_regs_struct r;
     struct made m = {
@@ -670,7 +667,7 @@ static void code_that_makes_no_call(void **state)
 }
 
 /* A thread that is in no call, whatever its registers hold. */
-static void a_thread_in_its_own_code(void **state)
+CASE(a_thread_in_its_own_code)
 {
     struct ptrace_call call;
     pid_t pid = stopped_child(false);
@@ -683,7 +680,7 @@ static void a_thread_in_its_own_code(void **state)
 }
 
 /* Each register that is told, and no other. */
-static void registers_that_are_known(void **state)
+CASE(registers_that_are_known)
 {
     pid_t pid = stopped_child(false);
     struct ptrace_registers r;
@@ -723,30 +720,8 @@ static int open_all(void **state)
 int main(void)
 {
 #if defined(__x86_64__)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_move_on),
-        cmocka_unit_test(errors_are_the_next_calls),
-        cmocka_unit_test(reading_goes_on_where_there_is_no_end),
-        cmocka_unit_test(lengths_shrink),
-        cmocka_unit_test(pieces_move_on),
-        cmocka_unit_test(pieces_of_a_file),
-        cmocka_unit_test(pieces_that_are_none),
-        cmocka_unit_test(a_message_has_pieces),
-        cmocka_unit_test(messages_are_whole),
-        cmocka_unit_test(receiving_all),
-        cmocka_unit_test(events_and_rings),
-        cmocka_unit_test(programs_of_32_bits),
-        cmocka_unit_test(waits_without_a_limit),
-        cmocka_unit_test(waits_with_milliseconds),
-        cmocka_unit_test(waits_with_times),
-        cmocka_unit_test(a_filter_may_not_know_how_to_go_on),
-        cmocka_unit_test(limits_of_sockets),
-        cmocka_unit_test(code_that_makes_no_call),
-        cmocka_unit_test(a_thread_in_its_own_code),
-        cmocka_unit_test(registers_that_are_known),
-    };
     alarm(600);
-    return cmocka_run_group_tests(tests, open_all, NULL);
+    return run_cases(open_all, NULL);
 #else
     puts("1..0 # SKIP the rest of a call is made on x86-64 alone");
     return 0;

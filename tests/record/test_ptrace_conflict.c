@@ -1,10 +1,9 @@
 /* Programs that are better left alone, told by their files: by the rights that these give to those
  * who run them, and by the leak checker among what they need. */
+#include "cases.h"
 #include "objfile/object.h"
 #include "record/ptrace/ptrace_conflict.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { SOMEBODY = 65534, FILE_BYTES = 64 << 20 };
 
@@ -48,9 +46,8 @@ static int rights_for(uid_t uid, gid_t gid)
     return WEXITSTATUS(status);
 }
 
-static void rights_of_the_file(void **state)
+CASE(rights_of_the_file)
 {
-    (void)state;
     static const struct {
         mode_t mode;
         uid_t uid;
@@ -85,9 +82,8 @@ static void rights_of_the_file(void **state)
 }
 
 /* This program, with one of the libraries that it needs called libasan: whichever it is. */
-static void a_leak_checker_among_the_libraries(void **state)
+CASE(a_leak_checker_among_the_libraries)
 {
-    (void)state;
     static const char *const NAMES[] = {"libasan.", "liblsan."};
     uint8_t *bytes = malloc(FILE_BYTES);
     FILE *from = fopen("/proc/self/exe", "rb");
@@ -129,9 +125,8 @@ static void a_leak_checker_among_the_libraries(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void what_is_no_program(void **state)
+CASE(what_is_no_program)
 {
-    (void)state;
     assert_null(text_of("/nowhere/at/all"));
     write_file((const uint8_t *)"#!/bin/sh\n", 10);
     assert_null(text_of(path));
@@ -155,10 +150,5 @@ static int finish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights_of_the_file),
-        cmocka_unit_test(a_leak_checker_among_the_libraries),
-        cmocka_unit_test(what_is_no_program),
-    };
-    return cmocka_run_group_tests(tests, begin, finish);
+    return run_cases(begin, finish);
 }

@@ -1,11 +1,10 @@
 /* The rest of a call that a stop has cut short: what the program sees of it, which is nothing. A
  * child writes more into a pipe than that takes, and is stopped in the middle. */
+#include "cases.h"
 #include "record/ptrace/ptrace_continue.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #if defined(__x86_64__)
 
@@ -133,7 +131,7 @@ static int status_of(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-static void the_program_gets_the_sum(void **state)
+CASE(the_program_gets_the_sum)
 {
     struct traced t = stop_in_write();
     struct ptrace_rest rest = {0};
@@ -160,7 +158,7 @@ static void the_program_gets_the_sum(void **state)
 }
 
 /* A signal comes first: the call ends as the stop had left it. */
-static void it_can_be_undone_before_it_begins(void **state)
+CASE(it_can_be_undone_before_it_begins)
 {
     struct traced t = stop_in_write();
     struct ptrace_rest rest = {0};
@@ -180,7 +178,7 @@ static void it_can_be_undone_before_it_begins(void **state)
 }
 
 /* The rest is cut short in turn, and the program gets what was done in both parts. */
-static void a_signal_ends_the_rest(void **state)
+CASE(a_signal_ends_the_rest)
 {
     struct traced t = stop_in_write();
     struct ptrace_rest rest = {0};
@@ -205,7 +203,7 @@ static void a_signal_ends_the_rest(void **state)
 
 /* In its own code there is no call to go on with; neither is there where a call has done nothing.
  */
-static void others_are_left_alone(void **state)
+CASE(others_are_left_alone)
 {
     int status;
     (void)state;
@@ -234,14 +232,8 @@ static void others_are_left_alone(void **state)
 int main(void)
 {
 #if defined(__x86_64__)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_program_gets_the_sum),
-        cmocka_unit_test(it_can_be_undone_before_it_begins),
-        cmocka_unit_test(a_signal_ends_the_rest),
-        cmocka_unit_test(others_are_left_alone),
-    };
     alarm(600);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 #else
     puts("1..0 # SKIP the rest of a call is made on x86-64 alone");
     return 0;

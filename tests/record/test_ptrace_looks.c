@@ -1,5 +1,6 @@
 /* When the ptrace source looks, on which CPU, and what a sample weighs: figure by figure, by the
  * rules at the top of ptrace_sampling.c. */
+#include "cases.h"
 #include "traced_child.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static double mean_distance(struct ptrace_source *looks, uint64_t *longest)
 }
 
 /* Random, with exponential distances, which here end at eight means. */
-static void looks_keep_their_pace(void **state)
+CASE(looks_keep_their_pace)
 {
     uint64_t longest, period = 4 * MILLISECOND;
     struct ptrace_source looks = {.random = 1, .period_ns = period};
@@ -40,7 +41,7 @@ static void looks_keep_their_pace(void **state)
 }
 
 /* Late, we do not catch up: the next look is a distance from now, and never at once. */
-static void a_late_look_is_not_made_up_for(void **state)
+CASE(a_late_look_is_not_made_up_for)
 {
     struct ptrace_source looks = {.random = 1, .period_ns = 1};
     uint64_t before = clock_now();
@@ -52,7 +53,7 @@ static void a_late_look_is_not_made_up_for(void **state)
 }
 
 /* More CPUs in use, more looks, up to twice as many; each stands for the time of all of them. */
-static void looks_at_several_cpus(void **state)
+CASE(looks_at_several_cpus)
 {
     cpu_set_t all;
     struct ptrace_source looks = {.random = 1, .period_ns = 4 * MILLISECOND};
@@ -71,7 +72,7 @@ static void looks_at_several_cpus(void **state)
 }
 
 /* The rate that was asked for, up to 250 a second. */
-static void periods_of_rates(void **state)
+CASE(periods_of_rates)
 {
     const struct {
         uint32_t rate;
@@ -88,7 +89,7 @@ static void periods_of_rates(void **state)
 }
 
 /* Within 100 us of its time, less what we have worked since we were to sleep. */
-static void looks_that_are_late_do_not_count(void **state)
+CASE(looks_that_are_late_do_not_count)
 {
     struct ptrace_source looks = {.next_ns = SECOND, .asleep_cpu_ns = clock_own_cpu()};
     (void)state;
@@ -101,7 +102,7 @@ static void looks_that_are_late_do_not_count(void **state)
 }
 
 /* Of several CPUs, each is as likely. */
-static void cpus_are_chosen_by_chance(void **state)
+CASE(cpus_are_chosen_by_chance)
 {
     enum { TIMES = 2000 };
     struct ptrace_source looks = {.random = 1, .period_ns = 1000};
@@ -130,9 +131,8 @@ static void cpus_are_chosen_by_chance(void **state)
 }
 
 /* A round says when the next one is due: for a look, or for the clocks that tell of waits. */
-static void rounds_are_due(void **state)
+CASE(rounds_are_due)
 {
-    (void)state;
     for (int has_waits = 0; has_waits < 2; has_waits++) {
         attach_for(run_on, has_waits);
         uint64_t now = clock_now();
@@ -165,9 +165,8 @@ static _Noreturn void sleep_on(void)
 }
 
 /* One that runs is found, and the CPU that it runs on is one to look at. */
-static void threads_that_run(void **state)
+CASE(threads_that_run)
 {
-    (void)state;
     attach(run_on);
     struct ptrace_thread *t = thread();
     do {
@@ -200,7 +199,7 @@ static void threads_that_run(void **state)
 }
 
 /* One that sleeps is quiet from its 64th look on, for as long as it sleeps. */
-static void threads_that_sleep(void **state)
+CASE(threads_that_sleep)
 {
     enum { QUIET_AFTER = 64, LOOKS = 600 };
     (void)state;
@@ -270,9 +269,8 @@ static void set_account(int64_t ends_ns, uint64_t others_ns, uint64_t samples, u
 }
 
 /* The rule at the top of ptrace_sampling.c, figure by figure. */
-static void first_samples_take_what_was_left_over(void **state)
+CASE(first_samples_take_what_was_left_over)
 {
-    (void)state;
     attach(run_on);
     await_rounds();
     stop_it();
@@ -294,9 +292,8 @@ static void first_samples_take_what_was_left_over(void **state)
     end();
 }
 
-static void later_samples_pay_back(void **state)
+CASE(later_samples_pay_back)
 {
-    (void)state;
     attach(run_on);
     await_rounds();
     stop_it();
@@ -315,9 +312,8 @@ static void later_samples_pay_back(void **state)
     end();
 }
 
-static void what_is_left_over_at_an_end(void **state)
+CASE(what_is_left_over_at_an_end)
 {
-    (void)state;
     attach(run_on);
     await_rounds();
     stop_it();
@@ -343,24 +339,10 @@ static void what_is_left_over_at_an_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_keep_their_pace),
-        cmocka_unit_test(a_late_look_is_not_made_up_for),
-        cmocka_unit_test(looks_at_several_cpus),
-        cmocka_unit_test(periods_of_rates),
-        cmocka_unit_test(looks_that_are_late_do_not_count),
-        cmocka_unit_test(cpus_are_chosen_by_chance),
-        cmocka_unit_test(rounds_are_due),
-        cmocka_unit_test(threads_that_run),
-        cmocka_unit_test(threads_that_sleep),
-        cmocka_unit_test(first_samples_take_what_was_left_over),
-        cmocka_unit_test(later_samples_pay_back),
-        cmocka_unit_test(what_is_left_over_at_an_end),
-    };
     if (!may_trace()) {
         puts("1..0 # SKIP a container without ptrace");
         return 0;
     }
     alarm(600);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

@@ -1,13 +1,12 @@
 /* Looks at where a program is in the kernel: what they tell, and what the program notices of them,
  * which is nothing. The program is looked_at.c; this one, which has ptrace() in its code, would be
  * left alone. */
+#include "cases.h"
 #include "stub_collector.h"
 
 #include "record/ptrace/ptrace_places.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,7 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "looked_at.h"
 
@@ -61,9 +59,8 @@ static void await_rounds(uint32_t more)
         nap();
 }
 
-static void a_program_is_looked_at_and_does_not_notice(void **state)
+CASE(a_program_is_looked_at_and_does_not_notice)
 {
-    (void)state;
     int status;
     int memory = memfd_create("shared", 0);
     assert_int_equal(ftruncate(memory, sizeof *shared), 0);
@@ -109,11 +106,8 @@ static void a_program_is_looked_at_and_does_not_notice(void **state)
 int main(void)
 {
 #if defined(__x86_64__)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_is_looked_at_and_does_not_notice),
-    };
     alarm(600);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 #else
     puts("1..0 # SKIP calls that were cut are made to their end on x86-64 alone");
     return 0;

@@ -1,5 +1,6 @@
 /* What the ptrace source keeps: the list of threads, hashes of mappings; and whom it lets go:
  * programs that trace others, or themselves. The threads of the list are made up. */
+#include "cases.h"
 #include "traced_child.h"
 
 #include "record/ptrace/ptrace_conflict.h"
@@ -34,7 +35,7 @@ static void expect_threads(const struct ptrace_threads *list, const pid_t *tids,
     }
 }
 
-static void threads_come_and_go(void **state)
+CASE(threads_come_and_go)
 {
     struct ptrace_threads list = four_threads();
     (void)state;
@@ -52,7 +53,7 @@ static void threads_come_and_go(void **state)
 }
 
 /* An exec ends all other threads; the one that called it takes the number of the first. */
-static void an_exec_by_another_thread(void **state)
+CASE(an_exec_by_another_thread)
 {
     struct ptrace_threads list = four_threads();
     (void)state;
@@ -74,7 +75,7 @@ static void an_exec_by_another_thread(void **state)
 
 /* A server that starts a thread for each request: the map does not grow with all that there were.
  */
-static void many_threads_that_are_gone(void **state)
+CASE(many_threads_that_are_gone)
 {
     enum { MANY = 20000, ALIVE_MAP = 2000 };
     struct ptrace_threads list = four_threads();
@@ -90,7 +91,7 @@ static void many_threads_that_are_gone(void **state)
 /* --- mappings -------------------------------------------------------------------------------- */
 
 /* Told when those that can be executed are others; not asked again too soon. */
-static void mappings_that_change(void **state)
+CASE(mappings_that_change)
 {
     struct ptrace_maps maps = {0};
     pid_t self = getpid();
@@ -121,7 +122,7 @@ static _Noreturn void be_sleep(void)
 }
 
 /* By its file: this program has ptrace() in its code, and sleep has not. */
-static void whether_a_program_is_watched(void **state)
+CASE(whether_a_program_is_watched)
 {
     int status;
     bool may_trace;
@@ -220,7 +221,7 @@ static void expect_let_go(void)
 }
 
 /* Fifty calls within a quarter of a second, behind the five hundred of a start, are too many. */
-static void many_calls_let_it_go(void **state)
+CASE(many_calls_let_it_go)
 {
     enum { STARTING = 500, MANY = 50 };
     (void)state;
@@ -254,9 +255,8 @@ static void await_use_of_ptrace(void)
     }
 }
 
-static void one_that_asks_to_be_traced_is_let_go(void **state)
+CASE(one_that_asks_to_be_traced_is_let_go)
 {
-    (void)state;
     watch(use_ptrace);
     shared->wanted = child;
     await_use_of_ptrace();
@@ -290,7 +290,7 @@ static int64_t result_of_ptrace(void)
 }
 
 /* The one waits until we have let the other go. */
-static void one_that_traces_another_gets_it(void **state)
+CASE(one_that_traces_another_gets_it)
 {
     int status;
     (void)state;
@@ -308,7 +308,7 @@ static void one_that_traces_another_gets_it(void **state)
     waitpid(other, &status, __WALL);
 }
 
-static void one_that_wants_what_ends_goes_on(void **state)
+CASE(one_that_wants_what_ends_goes_on)
 {
     int status;
     siginfo_t info;
@@ -329,21 +329,10 @@ static void one_that_wants_what_ends_goes_on(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_come_and_go),
-        cmocka_unit_test(an_exec_by_another_thread),
-        cmocka_unit_test(many_threads_that_are_gone),
-        cmocka_unit_test(mappings_that_change),
-        cmocka_unit_test(whether_a_program_is_watched),
-        cmocka_unit_test(many_calls_let_it_go),
-        cmocka_unit_test(one_that_asks_to_be_traced_is_let_go),
-        cmocka_unit_test(one_that_traces_another_gets_it),
-        cmocka_unit_test(one_that_wants_what_ends_goes_on),
-    };
     if (!may_trace()) {
         puts("1..0 # SKIP a container without ptrace");
         return 0;
     }
     alarm(600);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(NULL, NULL);
 }

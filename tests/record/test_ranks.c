@@ -1,10 +1,8 @@
 /* Which rank an environment tells, launcher by launcher, and what it must not believe. */
+#include "cases.h"
 #include "record/ranks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { NONE = -1 };
 
@@ -46,9 +44,8 @@ static const struct {
     {"PMI_RANK=1", NULL, 0, 0, NONE}, /* cut off: it may have been 10 */
 };
 
-static void launchers_are_known(void **state)
+CASE(launchers_are_known)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char text[256];
         size_t len = strlen(CASES[i].environment);
@@ -66,10 +63,4 @@ static void launchers_are_known(void **state)
         assert_int_equal(told.rank.size, CASES[i].size);
         assert_int_equal((int)told.rank.local, CASES[i].local);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(launchers_are_known)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

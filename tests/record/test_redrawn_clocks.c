@@ -1,15 +1,13 @@
 /* Clocks that get new periods, against what the kernel would write of threads whose run is known.
  */
+#include "cases.h"
 #include "record/perf/perf_clocks.h"
 
 #include <linux/perf_event.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { NOMINAL = 1000000, ID = 77, STACK = 64 };
 
@@ -64,7 +62,7 @@ static uint64_t weight_of(struct redrawn_clocks *c, uint64_t id, uint64_t stream
     return weight;
 }
 
-static void a_sample_weighs_its_period_and_what_was_before_it(void **state)
+CASE(a_sample_weighs_its_period_and_what_was_before_it)
 {
     struct redrawn_clocks c;
     uint64_t period = 700000;
@@ -116,7 +114,7 @@ static double share_seen(struct redrawn_clocks *c, double rhythm, int samples, u
     return in / all;
 }
 
-static void no_rhythm_is_kept_step_with(void **state)
+CASE(no_rhythm_is_kept_step_with)
 {
     static const double rhythms[] = {0.1, 0.3, 0.5, 0.7, 0.9, 1, 1.3, 1.9, 2, 3, 5, 10, 50};
     enum { RUNS = 1500, SAMPLES = 600 };
@@ -140,21 +138,10 @@ static void no_rhythm_is_kept_step_with(void **state)
     redrawn_clocks_deinit(&c);
 }
 
-static void the_reader_is_not_woken_too_often(void **state)
+CASE(the_reader_is_not_woken_too_often)
 {
-    (void)state;
     assert_int_equal(redrawn_clocks_wake(1000, 2), 4);
     assert_int_equal(redrawn_clocks_wake(100, 4), 4);
     assert_int_equal(redrawn_clocks_wake(10000, 2), 40);
     assert_int_equal(redrawn_clocks_wake(1000, 64), 64);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_weighs_its_period_and_what_was_before_it),
-        cmocka_unit_test(no_rhythm_is_kept_step_with),
-        cmocka_unit_test(the_reader_is_not_woken_too_often),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

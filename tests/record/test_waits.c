@@ -1,5 +1,6 @@
 /* Waits of known length stand where they were, short ones have their sum, and the programs see
  * nothing of it: as root with and without sight of switches, and as an ordinary user. */
+#include "cases.h"
 #include "sequential.h"
 #include "watching.h"
 
@@ -11,13 +12,10 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <cmocka.h>
 
 #define MS UINT64_C(1000000)
 
@@ -377,48 +375,31 @@ static int short_waits_as_user(bool sees_switches)
     return as_user(run_short_waits);
 }
 
-static void test_long_waits(void **state)
+CASE(test_long_waits)
 {
-    (void)state;
     expect_fine(run_long_waits, false, "long waits");
 }
 
-static void test_long_waits_with_switches(void **state)
+CASE(test_long_waits_with_switches)
 {
-    (void)state;
     if (geteuid())
         skip();
     expect_fine(run_long_waits, true, "long waits with switches");
 }
 
-static void test_long_waits_as_user(void **state)
+CASE(test_long_waits_as_user)
 {
-    (void)state;
     expect_fine(long_waits_as_user, false, "long waits as a user");
 }
 
-static void test_short_waits_with_switches(void **state)
+CASE(test_short_waits_with_switches)
 {
-    (void)state;
     if (geteuid())
         skip();
     expect_fine(run_short_waits, true, "short waits with switches");
 }
 
-static void test_short_waits_as_user(void **state)
+CASE(test_short_waits_as_user)
 {
-    (void)state;
     expect_fine(short_waits_as_user, false, "short waits as a user");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_waits),
-        cmocka_unit_test(test_long_waits_with_switches),
-        cmocka_unit_test(test_long_waits_as_user),
-        cmocka_unit_test(test_short_waits_with_switches),
-        cmocka_unit_test(test_short_waits_as_user),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

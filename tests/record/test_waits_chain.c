@@ -1,14 +1,12 @@
 /* What looks at those who hold what a thread waits for become: steps with time and how sure it is,
  * and what their samples say of those who ran. */
+#include "cases.h"
 #include "toy_collector.h"
 
 #include "record/waits/waits.h"
 #include "record/waits/waits_private.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #define MS       UINT64_C(1000000)
 #define BEGIN_NS (700 * MS)
@@ -36,9 +34,8 @@ static void wait_with_looks(struct waits *w, uint64_t ms, const struct waits_see
 /* Variances in us^2. What two looks leave open counts for both that they saw; what only one look in
  * a row has seen was drawn; of the ends one side is open; a wait of one look is drawn as a whole.
  */
-static void test_how_sure_looks_are(void **state)
+CASE(test_how_sure_looks_are)
 {
-    (void)state;
     enum { FIRST, ASLEEP, RUNS };
     const uint64_t ms2 = 1000 * 1000;
     const struct waits_seen once[] = {{2 * MS, ASLEEP},
@@ -78,7 +75,7 @@ static void test_how_sure_looks_are(void **state)
 
 /* The next sample of a thread that ran says where it did, for the look that asked, if it came
  * before the sample and not long before. */
-static void test_what_samples_were_asked(void **state)
+CASE(test_what_samples_were_asked)
 {
     enum { WAITER = 2, HOLDER, OTHER, STEP = 0, SOMEWHERE = 7 };
     (void)state;
@@ -143,7 +140,7 @@ static void look_again(struct waits *w, struct waits_chain *chain,
 }
 
 /* What is seen again has the step that it has, and of many looks that are alike there are two. */
-static void test_what_is_seen_again(void **state)
+CASE(test_what_is_seen_again)
 {
     enum { WAITER = 2, HOLDER, NEXT, FIRST = 0 };
     (void)state;
@@ -193,14 +190,4 @@ static void test_what_is_seen_again(void **state)
     assert_int_equal(w->threads.at[holder].asked, 1);
     waits_free(w);
     toy_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_how_sure_looks_are),
-        cmocka_unit_test(test_what_samples_were_asked),
-        cmocka_unit_test(test_what_is_seen_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

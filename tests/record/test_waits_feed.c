@@ -1,5 +1,6 @@
 /* Waits out of what a source tells, right or wrong: every nanosecond of a thread is counted once,
  * what was lost is lost, and memory follows the threads that live. */
+#include "cases.h"
 #include "toy_collector.h"
 
 #include "record/waits/waits.h"
@@ -8,14 +9,11 @@
 
 #include <malloc.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define MS UINT64_C(1000000)
 
@@ -33,9 +31,8 @@ static uint64_t unknown_of(const struct collector *c, pid_t tid)
     return toy_sum(c, tid, NOWHERE, INT64_MIN, COLLECTOR_WAITING);
 }
 
-static void test_life_of_a_thread(void **state)
+CASE(test_life_of_a_thread)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     waits_fork(w, 1, 2, 1000);
@@ -64,9 +61,8 @@ static void test_life_of_a_thread(void **state)
 }
 
 /* What threads did before recording is not told: the first switch says whether they ran. */
-static void test_threads_that_were_there(void **state)
+CASE(test_threads_that_were_there)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     waits_found(w, 1, 2, 1000);
@@ -86,9 +82,8 @@ static void test_threads_that_were_there(void **state)
 
 /* Thread 1 alone, 1 and 2, 1 to 3, 2 and 3, none, 3 alone; over the end of a slice (of a second, by
  * the toy). Parts add up to the time in which any ran. */
-static void test_how_many_run(void **state)
+CASE(test_how_many_run)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     uint64_t t = 1000 * MS - 600; /* 600 ns before a slice ends */
@@ -121,9 +116,8 @@ static void test_how_many_run(void **state)
 }
 
 /* After records were lost, threads that ran are counted no further until they are seen again. */
-static void test_how_many_run_after_a_loss(void **state)
+CASE(test_how_many_run_after_a_loss)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     waits_exec(w, 1, 1000);
@@ -142,9 +136,8 @@ static void test_how_many_run_after_a_loss(void **state)
 }
 
 /* The execing thread goes on under the process's number; all others are gone. */
-static void test_exec(void **state)
+CASE(test_exec)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     waits_exec(w, 10, 100);
@@ -166,9 +159,8 @@ static void test_exec(void **state)
     toy_free(&c);
 }
 
-static void test_lost(void **state)
+CASE(test_lost)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     waits_exec(w, 1, 0);
@@ -196,9 +188,8 @@ static void test_lost(void **state)
 }
 
 /* The place that a source saw belongs to the next wait alone. */
-static void test_places_of_the_source(void **state)
+CASE(test_places_of_the_source)
 {
-    (void)state;
     static const struct toy_function here = {"here", (const uint8_t *)0x1000,
                                              (const uint8_t *)0x2000};
     struct collector c = {.functions = &here, .functions_len = 1};
@@ -225,9 +216,8 @@ static void test_places_of_the_source(void **state)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-static void test_what_proc_says(void **state)
+CASE(test_what_proc_says)
 {
-    (void)state;
     struct waits_look look;
     assert_true(waits_look_read("running", &look));
     assert_int_equal(look.state, WAITS_RUNNING);
@@ -305,9 +295,8 @@ static uint64_t now_ns(void)
 }
 
 /* A look that ended after the thread was back may have seen another place: it does not count. */
-static void test_stale_looks(void **state)
+CASE(test_stale_looks)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct sleeper s = {0};
     sleeper_begin(&s);
@@ -347,9 +336,8 @@ static uint64_t account_of(pid_t tid)
 /* Delays of waking up: of threads that wait by their look, of others by two of the polls, once what
  * happened before the reading is told; of what is not known any more by the end. What a thread had
  * before it was found is none. */
-static void test_delays(void **state)
+CASE(test_delays)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     enum { IS_LOOKED_AT, IS_FOUND, RUNS, IS_LOST, HOWS, TRIES = 1000 };
     struct sleeper s = {0};
@@ -387,9 +375,8 @@ static void test_delays(void **state)
 }
 
 /* A wait that goes on is counted as it goes on, once. */
-static void test_pieces(void **state)
+CASE(test_pieces)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     uint64_t start = 1000 * MS;
@@ -406,9 +393,8 @@ static void test_pieces(void **state)
 }
 
 /* The end of a thread that is gone was lost: nobody knows how long its last wait was. */
-static void test_gone_at_the_end(void **state)
+CASE(test_gone_at_the_end)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
@@ -425,9 +411,8 @@ static void test_gone_at_the_end(void **state)
 
 /* Of waits that were long enough for a look, those without one are counted; short ones are not, nor
  * is being ready. */
-static void test_waits_without_a_look(void **state)
+CASE(test_waits_without_a_look)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
@@ -450,9 +435,8 @@ static void test_waits_without_a_look(void **state)
 }
 
 /* The number of a thread that has ended may be that of another process's soon. */
-static void test_numbers_that_are_used_again(void **state)
+CASE(test_numbers_that_are_used_again)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     waits_fork(w, 1, 2, 1000);
@@ -476,9 +460,8 @@ static void test_numbers_that_are_used_again(void **state)
 
 /* --- clocks alone ----------------------------------------------------------------------------- */
 
-static void test_observed(void **state)
+CASE(test_observed)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
@@ -528,9 +511,8 @@ static void test_observed(void **state)
 
 /* One turn between two observations that saw it wait: half of that time was each wait's. With more
  * turns, there may have been waits that nobody saw, a third or so of that time. */
-static void test_observed_one_after_another(void **state)
+CASE(test_observed_one_after_another)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
@@ -553,9 +535,8 @@ static void test_observed_one_after_another(void **state)
 }
 
 /* Without looks a wait that goes on is counted when it is over. */
-static void test_observed_without_looks(void **state)
+CASE(test_observed_without_looks)
 {
-    (void)state;
     struct collector c = {0};
     struct waits *w = waits_new(&c, &no_looks);
     const struct waits_clock clock = {.cpu_ns = 50 * MS, .runs = 3, .waits = 5};
@@ -571,9 +552,8 @@ static void test_observed_without_looks(void **state)
 
 /* Of three waits in 40 ms, 18 were over when it ran: the last one had at least 22, and neither it
  * nor the first more than two of three parts. */
-static void test_observed_with_one_unseen(void **state)
+CASE(test_observed_with_one_unseen)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
@@ -599,9 +579,8 @@ static void test_observed_with_one_unseen(void **state)
 
 /* On a busy machine a thread is displaced again and again between two waits, and is ready for long
  * before the kernel says so: neither is a wait. */
-static void test_observed_on_a_busy_machine(void **state)
+CASE(test_observed_on_a_busy_machine)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     const uint64_t us = MS / 1000;
     struct collector c = {0};
@@ -638,9 +617,8 @@ static void test_observed_on_a_busy_machine(void **state)
 }
 
 /* At its end its account is exact: it was held for 2 ms, and waited twice. */
-static void test_observed_to_the_end(void **state)
+CASE(test_observed_to_the_end)
 {
-    (void)state;
     static const struct waits_options looks = {.arch = &arch_x86_64};
     struct collector c = {0};
     struct waits *w = waits_new(&c, &looks);
@@ -686,7 +664,7 @@ static size_t memory_after(struct waits *w, struct collector *c)
     return memory();
 }
 
-static void test_many_threads(void **state)
+CASE(test_many_threads)
 {
     enum { LIVING = 10000, BORN = 1000000, MOST_BYTES = 8 << 20 };
     (void)state;
@@ -722,32 +700,4 @@ static void test_many_threads(void **state)
     assert_int_equal(sums.ready_ns + sums.unknown_ns, sum + life);
     waits_free(w);
     toy_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_life_of_a_thread),
-        cmocka_unit_test(test_threads_that_were_there),
-        cmocka_unit_test(test_how_many_run),
-        cmocka_unit_test(test_how_many_run_after_a_loss),
-        cmocka_unit_test(test_exec),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_places_of_the_source),
-        cmocka_unit_test(test_what_proc_says),
-        cmocka_unit_test(test_stale_looks),
-        cmocka_unit_test(test_delays),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_gone_at_the_end),
-        cmocka_unit_test(test_waits_without_a_look),
-        cmocka_unit_test(test_numbers_that_are_used_again),
-        cmocka_unit_test(test_observed),
-        cmocka_unit_test(test_observed_one_after_another),
-        cmocka_unit_test(test_observed_without_looks),
-        cmocka_unit_test(test_observed_with_one_unseen),
-        cmocka_unit_test(test_observed_on_a_busy_machine),
-        cmocka_unit_test(test_observed_to_the_end),
-        cmocka_unit_test(test_many_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,16 @@
  * so that its account in /proc grows by what the test wants; which calls were seen of that is made
  * up. */
 #define KEEPS_TRANSFERS
+#include "cases.h"
 #include "toy_collector.h"
 
 #include "record/waits/waits_private.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { MOST = 8, BYTES = 6000 };
 
@@ -87,9 +85,8 @@ static const struct waits_call at_pipe = {.is_wait = true, .wanted = 1 << 20},
 
 /* A wait at a pipe asked for more than there was. If it was the only call, its bytes are known;
  * with others it may have been any of them, and gets none. */
-static void test_pipes(void **state)
+CASE(test_pipes)
 {
-    (void)state;
     share(1, &at_pipe, 1);
     assert_int_equal(told_len, 1);
     assert_int_equal(told[0].bytes, BYTES);
@@ -105,9 +102,8 @@ static void test_pipes(void **state)
 }
 
 /* A wait at a file gets what it asked for, of many calls, too; samples share the rest by weight. */
-static void test_files(void **state)
+CASE(test_files)
 {
-    (void)state;
     share(3, (struct waits_call[]){sampled, at_file, of_file}, 3);
     assert_int_equal(told_len, 3);
     assert_int_equal(told[1].bytes, 1000);
@@ -124,9 +120,8 @@ static void test_files(void **state)
 }
 
 /* Bytes that were read are not those of calls that wrote: they stay without a place. */
-static void test_directions(void **state)
+CASE(test_directions)
 {
-    (void)state;
     struct waits_call writes = sampled;
     writes.is_write = true;
     share(1, (struct waits_call[]){writes, sampled}, 2);
@@ -139,7 +134,7 @@ static void test_directions(void **state)
 }
 
 /* Of threads that ended before their accounts were read, what the whole has beyond the others'. */
-static void test_rest_at_the_end(void **state)
+CASE(test_rest_at_the_end)
 {
     enum { NOBODY = 5000000, READ = 500, WRITTEN = 70 }; /* no process has such a number */
     (void)state;
@@ -177,7 +172,7 @@ static int64_t number_of(const char *name)
 }
 
 /* Which argument is read from, which written to, -1: none, and which says how much. */
-static void test_which_calls(void **state)
+CASE(test_which_calls)
 {
     enum { WANTED = 777 };
     static const struct {
@@ -232,11 +227,6 @@ static void test_which_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pipes),       cmocka_unit_test(test_files),
-        cmocka_unit_test(test_directions),  cmocka_unit_test(test_rest_at_the_end),
-        cmocka_unit_test(test_which_calls),
-    };
     pthread_t thread;
     if (access("/proc/self/io", R_OK)) {
         puts("1..0 # SKIP this system keeps no account of bytes (/proc/self/io)");
@@ -245,7 +235,7 @@ int main(void)
     if (pipe(ends) || pthread_barrier_init(&turn, NULL, 2) ||
         pthread_create(&thread, NULL, reader, NULL))
         return 1;
-    int status = cmocka_run_group_tests(tests, NULL, NULL);
+    int status = run_cases(NULL, NULL);
     pthread_barrier_wait(&turn);
     reads = 0;
     pthread_barrier_wait(&turn);

@@ -1,6 +1,7 @@
 /* What a thread waits for, of made-up calls and of words that look like locks: each word is changed
  * until the lock is none. The process that is looked at is this one; the owner is another thread of
  * it. */
+#include "cases.h"
 #include "toy_collector.h"
 
 #include "record/waits/waits_private.h"
@@ -8,8 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #if defined(__x86_64__)
 
@@ -89,9 +87,8 @@ static void expect_nothing(uint32_t operation, uint32_t value)
 
 static const uint32_t nothing[LAST];
 
-static void the_owner_is_the_word(void **state)
+CASE(the_owner_is_the_word)
 {
-    (void)state;
     set_words(nothing, (uint32_t[5]){owner | WAITERS});
     struct waits_resource r = futex(PRIVATE_PI, 0);
     expect(&r, RECORDING_RESOURCE_PI, (pid_t)owner);
@@ -105,9 +102,8 @@ static void the_owner_is_the_word(void **state)
     expect_nothing(PRIVATE_WAIT, 16 | WAITERS); /* musl's */
 }
 
-static void the_end_of_a_thread(void **state)
+CASE(the_end_of_a_thread)
 {
-    (void)state;
     set_words(nothing, (uint32_t[5]){owner});
     struct waits_resource r = futex(SHARED_WAIT, owner);
     expect(&r, RECORDING_RESOURCE_JOIN, (pid_t)owner);
@@ -122,9 +118,8 @@ static void the_end_of_a_thread(void **state)
 }
 
 /* glibc's word is 2, and the owner stands behind it. */
-static void a_mutex(void **state)
+CASE(a_mutex)
 {
-    (void)state;
     set_words(nothing, (uint32_t[5]){2, 0, owner, 1, 0});
     struct waits_resource r = futex(PRIVATE_WAIT, 2);
     expect(&r, RECORDING_RESOURCE_MUTEX, (pid_t)owner);
@@ -150,9 +145,8 @@ static void a_mutex(void **state)
 }
 
 /* One for readers and a writer: +0 readers, +24 the writer. It is waited at +8 and +12. */
-static void a_lock_for_readers_and_a_writer(void **state)
+CASE(a_lock_for_readers_and_a_writer)
 {
-    (void)state;
     for (size_t place = 2; place <= 3; place++) {
         uint32_t *lock = words + LAST - place;
         for (uint32_t value = 0; value <= 4; value++) {
@@ -176,9 +170,8 @@ static void a_lock_for_readers_and_a_writer(void **state)
 }
 
 /* Readers have it, whom nobody keeps: at +8 alone, and for a writer alone. */
-static void a_lock_that_readers_have(void **state)
+CASE(a_lock_that_readers_have)
 {
-    (void)state;
     for (size_t place = 2; place <= 3; place++) {
         uint32_t *lock = words + LAST - place;
         const uint32_t readers[] = {0, 1, 5, MANY - 1, MANY};
@@ -200,7 +193,7 @@ static void a_lock_that_readers_have(void **state)
 }
 
 /* Words before and behind need not be there. */
-static void at_the_edge_of_memory(void **state)
+CASE(at_the_edge_of_memory)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct collector none = {0};
@@ -229,7 +222,7 @@ static uint32_t kind_of(int64_t call, const uint64_t arguments[3], struct waits_
     return r->kind;
 }
 
-static void descriptors(void **state)
+CASE(descriptors)
 {
     int pipe_ends[2], sockets[2], null = open("/dev/null", O_RDWR);
     struct waits_resource r;
@@ -271,7 +264,7 @@ static void descriptors(void **state)
 }
 
 /* A named pipe is a pipe, and only files and disks have all that is asked for. */
-static void what_is_stored(void **state)
+CASE(what_is_stored)
 {
     char folder[] = "/tmp/monarc-resource-XXXXXX", path[64];
     struct waits_resource r;
@@ -331,7 +324,7 @@ static pid_t who_locks(int fd, const struct flock *wanted)
 }
 
 /* Of several locks on one file, or on files of one number, the one that is in the way. */
-static void locks_on_files(void **state)
+CASE(locks_on_files)
 {
     char path[] = "/tmp/monarc-lock-XXXXXX";
     int fd = mkstemp(path), status;
@@ -373,7 +366,7 @@ static void locks_on_files(void **state)
 }
 
 /* By its number, or the only one. */
-static void children(void **state)
+CASE(children)
 {
     struct waits_resource r;
     pid_t pids[2];
@@ -429,19 +422,7 @@ static int finish(void **state)
 int main(void)
 {
 #if defined(__x86_64__)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_owner_is_the_word),
-        cmocka_unit_test(the_end_of_a_thread),
-        cmocka_unit_test(a_mutex),
-        cmocka_unit_test(a_lock_for_readers_and_a_writer),
-        cmocka_unit_test(a_lock_that_readers_have),
-        cmocka_unit_test(at_the_edge_of_memory),
-        cmocka_unit_test(descriptors),
-        cmocka_unit_test(what_is_stored),
-        cmocka_unit_test(locks_on_files),
-        cmocka_unit_test(children),
-    };
-    return cmocka_run_group_tests(tests, begin, finish);
+    return run_cases(begin, finish);
 #else
     puts("1..0 # SKIP the calls are numbered as on x86-64");
     return 0;

@@ -1,6 +1,7 @@
 /* Coverage as commands open it: which notes, counters, tracefiles and profiles there are below what
  * was named, which belong together, and what is said of those that do not. Files are seeds of the
  * corpus: one object of gcc 12, of 23 lines, of which a run executed 20. */
+#include "cases.h"
 #include "program.h"
 
 #include "session/arcs_file.h"
@@ -165,7 +166,7 @@ static void put_object(const char *folder, const char *notes, const char *counte
     }
 }
 
-static void test_pairs(void **state)
+CASE_WITH(test_pairs, session_begin, session_end)
 {
     struct coverage_options leaves = {.read.leaves_unrun = true};
     (void)state;
@@ -203,9 +204,8 @@ static void test_pairs(void **state)
 }
 
 /* Files of the proposal of 2002, alone and beside gcc's. */
-static void test_families(void **state)
+CASE_WITH(test_families, session_begin, session_end)
 {
-    (void)state;
     put_object("both", "gcc-12-c", "gcc-12-c");
     put_seed("da/gcc-12-c", "both/a.da");
     mkdir("own", 0700);
@@ -234,7 +234,7 @@ static void test_families(void **state)
 }
 
 /* One file by several names is one; several objects of a name get those that lie as they do. */
-static void test_names(void **state)
+CASE_WITH(test_names, session_begin, session_end)
 {
     struct coverage_options follows = {.find.follows_links = true};
     struct coverage_files f = {0};
@@ -287,7 +287,7 @@ static void test_names(void **state)
 }
 
 /* GCOV_PREFIX has put counters below another folder, under their whole paths or a part of them. */
-static void test_prefix(void **state)
+CASE_WITH(test_prefix, session_begin, session_end)
 {
     struct coverage_options o = {.find.prefix = "moved"}, stripped = o;
     char folder[200];
@@ -306,9 +306,8 @@ static void test_prefix(void **state)
     assert_string_equal(found_in("notes", stripped), ONE_RUN);
 }
 
-static void test_tracefiles(void **state)
+CASE_WITH(test_tracefiles, session_begin, session_end)
 {
-    (void)state;
     put_object("both", "gcc-12-c", "gcc-12-c");
     put_seed("lcov/lcov2.info", "t.info");
     put_text("text", "nothing");
@@ -332,7 +331,7 @@ static void test_tracefiles(void **state)
 }
 
 /* Counters are of the test that the folder is called by. */
-static void test_tests(void **state)
+CASE_WITH(test_tests, session_begin, session_end)
 {
     struct coverage_options by_test = {.read.by_test = true}, only = {.read.only = "two"},
                             runs = {.runs = "runs"};
@@ -362,7 +361,7 @@ static void test_tests(void **state)
 }
 
 /* Profiles of clang's own counters with a program that has the mapping, named and found. */
-static void test_llvm(void **state)
+CASE_WITH(test_llvm, session_begin, session_end)
 {
 #define RAN "1 objects (0 unrun), 1 counters, 0 traces: 7 lines, 5 hit, counts 36"
     (void)state;
@@ -391,7 +390,7 @@ static void test_llvm(void **state)
 
 static const char ONE_COUNTER[] = "f\n24\n1\n7\n";
 
-static void test_llvm_sums(void **state)
+CASE_WITH(test_llvm_sums, session_begin, session_end)
 {
     struct llvm_request r = {.output = "sum.proftext"};
     struct llvm_inputs inputs = {0};
@@ -452,7 +451,7 @@ static void test_llvm_sums(void **state)
 }
 
 /* Counters in other families' files, their sums, and those that a next build can use. */
-static void test_counters_as_files(void **state)
+CASE_WITH(test_counters_as_files, session_begin, session_end)
 {
     struct arcs_request to_da = {.output = "o/a.da", .to = ARCS_DA}, sum = {.output = "sum/a.gcda"};
     struct err e = {0};
@@ -499,7 +498,7 @@ static void test_counters_as_files(void **state)
 }
 
 /* Counts become a profile of a program only if its lines are known. */
-static void test_profile_of_counters(void **state)
+CASE_WITH(test_profile_of_counters, session_begin, session_end)
 {
     /* That is nothing and says that it is a gigabyte. */
     static const Elf64_Chdr EXCESS = {
@@ -525,21 +524,4 @@ static void test_profile_of_counters(void **state)
     assert_int_equal(arcs_profile(&r, paths, 1, &e), EXIT_BAD);
     assert_string_equal(e.line, "gone: No such file or directory");
     assert_int_not_equal(access("out", F_OK), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_pairs, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_families, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_names, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_prefix, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_tracefiles, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_tests, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_llvm, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_llvm_sums, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_counters_as_files, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_profile_of_counters, session_begin, session_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

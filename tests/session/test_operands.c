@@ -1,19 +1,17 @@
 /* What the operands of a command are taken for, and what is opened where none is named, in a folder
  * that is made for each case. Files are no more than the bytes that they are known by. */
+#include "cases.h"
 #include "session/session.h"
 
 #include "session/imported.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char folder[64];
 
@@ -75,7 +73,7 @@ static void expect_refused(struct session_options o, char **names, size_t len, c
     assert_string_equal(e.line, why);
 }
 
-static void test_profiles_and_recordings(void **state)
+CASE_WITH(test_profiles_and_recordings, begin, end)
 {
     struct session_options o = {0}, zoomed = {.recorded = {.event = "faults"}};
     struct err e = {0};
@@ -106,7 +104,7 @@ static void test_profiles_and_recordings(void **state)
     assert_true(session_operands(&zoomed, NAMES("a.monarc"), &e));
 }
 
-static void test_the_newer_of_two_that_are_not_named(void **state)
+CASE_WITH(test_the_newer_of_two_that_are_not_named, begin, end)
 {
     struct session_options o = {0};
     struct err e = {0};
@@ -140,7 +138,7 @@ static void test_the_newer_of_two_that_are_not_named(void **state)
         "gmon.out is newer than the recording of 2020-01-01 00:00:10, which is not shown");
 }
 
-static void test_counters_and_counts(void **state)
+CASE_WITH(test_counters_and_counts, begin, end)
 {
     const struct session_options counters = {.takes_counters = true},
                                  counts = {.takes_counts = true};
@@ -182,7 +180,7 @@ static void test_counters_and_counts(void **state)
     assert_true(!o.counts_len && !o.are_counts && !o.are_counters);
 }
 
-static void test_newest(void **state)
+CASE_WITH(test_newest, begin, end)
 {
     struct session_newest n;
     struct err e = {0};
@@ -228,9 +226,8 @@ static void expect_mix(char **names, size_t len, const char *whose)
     }
 }
 
-static void test_mixed_operands(void **state)
+CASE_WITH(test_mixed_operands, begin, end)
 {
-    (void)state;
     put_program("prog");
     put_program("other");
     put("gmon.out", "gmon", 0);
@@ -250,7 +247,7 @@ static void test_mixed_operands(void **state)
 }
 
 /* Stacks of another profiler as one recording; what nobody knows is refused by its name. */
-static void test_imported(void **state)
+CASE_WITH(test_imported, begin, end)
 {
     struct recording r = {0}, none = {0};
     struct err e = {0};
@@ -270,17 +267,4 @@ static void test_imported(void **state)
     assert_non_null(strstr(e.line, "No such file"));
     recording_deinit(&r);
     recording_deinit(&none);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_profiles_and_recordings, begin, end),
-        cmocka_unit_test_setup_teardown(test_the_newer_of_two_that_are_not_named, begin, end),
-        cmocka_unit_test_setup_teardown(test_counters_and_counts, begin, end),
-        cmocka_unit_test_setup_teardown(test_newest, begin, end),
-        cmocka_unit_test_setup_teardown(test_mixed_operands, begin, end),
-        cmocka_unit_test_setup_teardown(test_imported, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* What came from an embedded target becomes files in a folder, and nothing where anything is wrong.
  */
+#include "cases.h"
 #include "program.h"
 
 #include "session/embedded_files.h"
@@ -39,7 +40,7 @@ static bool is_there(const char *path)
     return !access(path, F_OK);
 }
 
-static void test_files(void **state)
+CASE_WITH(test_files, session_begin, session_end)
 {
     struct embedded beside = {0};
     (void)state;
@@ -72,12 +73,4 @@ static void test_files(void **state)
                         "text: there is nothing of the embedded recorder in these 7 bytes: no "
                         "frames, no memory image, no coverage, no gmon.out");
     assert_false(is_fine || is_there("d"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_files, session_begin, session_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,15 @@
 /* The folder of a recording while it is made, and the name that it gets in the end: what had the
  * name becomes NAME.old, and nothing that is not a recording is ever removed or replaced. */
+#include "cases.h"
 #include "session/recording_folder.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char folder[64];
 static struct arena arena;
@@ -83,9 +81,8 @@ static void keep(struct recording_folder *f)
     assert_int_equal(f->lock, -1);
 }
 
-static void test_one_after_the_other(void **state)
+CASE_WITH(test_one_after_the_other, begin, end)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct recording_folder f = made(i ? "r.monarc/" : "r.monarc", i == 0   ? "first"
                                                                        : i == 1 ? "second"
@@ -106,9 +103,8 @@ static void test_one_after_the_other(void **state)
 }
 
 /* Two at the same time: who ends later gets another name, and the reason. */
-static void test_at_the_same_time(void **state)
+CASE_WITH(test_at_the_same_time, begin, end)
 {
-    (void)state;
     struct recording_folder a = made("r.monarc", "a"), b = made("r.monarc", "b"),
                             c = made("r.monarc", "c");
     keep(&a);
@@ -134,9 +130,8 @@ static void expect_refused(const char *name, const char *why)
     assert_string_equal(e.line, why);
 }
 
-static void test_what_is_the_users(void **state)
+CASE_WITH(test_what_is_the_users, begin, end)
 {
-    (void)state;
     put("file", "mine");
     mkdir("full", 0700);
     put("full/text", "mine");
@@ -167,9 +162,8 @@ static void test_what_is_the_users(void **state)
     assert_true(holds("r.monarc.old/notes", "mine") && holds("r.monarc/monarc.side", "a"));
 }
 
-static void test_removing(void **state)
+CASE_WITH(test_removing, begin, end)
 {
-    (void)state;
     mkdir("r", 0700);
     mkdir("r/12", 0700);
     mkdir("r/12/13", 0700);
@@ -210,7 +204,7 @@ static void test_removing(void **state)
 }
 
 /* Working folders of runs that were killed: empty ones go, others are named. */
-static void test_left(void **state)
+CASE_WITH(test_left, begin, end)
 {
     struct recording_folder f, held;
     struct err e = {0};
@@ -242,16 +236,4 @@ static void test_left(void **state)
     assert_true(recording_folder_adopt(&f, "r.monarc.new-eeeeee", &arena, &e));
     assert_string_equal(f.name, "r.monarc.new-eeeeee");
     recording_folder_drop(&held);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_after_the_other, begin, end),
-        cmocka_unit_test_setup_teardown(test_at_the_same_time, begin, end),
-        cmocka_unit_test_setup_teardown(test_what_is_the_users, begin, end),
-        cmocka_unit_test_setup_teardown(test_removing, begin, end),
-        cmocka_unit_test_setup_teardown(test_left, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

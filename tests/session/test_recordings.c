@@ -1,6 +1,7 @@
 /* Recordings as commands open them: what a part of one amounts to, where its functions come from,
  * what is said about what it lacks, and several as one. They are of two processes of a program
  * whose places of code the test knows. */
+#include "cases.h"
 #include "program.h"
 
 static const struct profile_options READ = {0};
@@ -37,9 +38,8 @@ static void expect_no_part(struct recorded_filter filter, const char *why)
 
 #define PART(...) ((struct recorded_filter){__VA_ARGS__})
 
-static void test_parts(void **state)
+CASE_WITH(test_parts, session_begin, session_end)
 {
-    (void)state;
     put_plain("r");
     expect_part(PART(0), 5, 2, NULL);
     expect_part(PART(.event = "cpu"), 5, 2, NULL);
@@ -74,7 +74,7 @@ static void test_parts(void **state)
 
 /* Phases last until the next one of their process, regions until their end, both cut to the limits
  * that were given. */
-static void test_phases(void **state)
+CASE_WITH(test_phases, session_begin, session_end)
 {
     struct recording r;
     (void)state;
@@ -94,7 +94,7 @@ static void test_phases(void **state)
                 "phase work, to 0.01 s (in steps of 0.01 s)");
 }
 
-static void test_labels(void **state)
+CASE_WITH(test_labels, session_begin, session_end)
 {
     struct recording r;
     (void)state;
@@ -120,7 +120,7 @@ static void test_labels(void **state)
 }
 
 /* The events beside the chosen one, and the places of samples. */
-static void test_others_and_places(void **state)
+CASE_WITH(test_others_and_places, session_begin, session_end)
 {
     struct session s = {0}, chosen = {0};
     struct session_options o = {.others = OTHERS_TOTAL, .places_samples = true},
@@ -177,7 +177,7 @@ static const char *notes_of(struct session_options o)
     return text;
 }
 
-static void test_notes_on_samples(void **state)
+CASE_WITH(test_notes_on_samples, session_begin, session_end)
 {
     static const struct session_options PLAIN = {0};
     struct recording r;
@@ -252,7 +252,7 @@ static bool takes_file(struct session_options o)
     return is_file;
 }
 
-static void test_whose_functions(void **state)
+CASE_WITH(test_whose_functions, session_begin, session_end)
 {
     char command[300];
     (void)state;
@@ -277,7 +277,7 @@ static void test_whose_functions(void **state)
 
 /* A damaged excerpt is as good as none, but is mentioned; one that knows less than a file which was
  * named is not taken. */
-static void test_poor_excerpts(void **state)
+CASE_WITH(test_poor_excerpts, session_begin, session_end)
 {
     struct recording r;
     struct recorded_symbols added = {0};
@@ -304,7 +304,7 @@ static void test_poor_excerpts(void **state)
 
 /* Events without a usual weight count samples of the mean weight; what is to be searched must be
  * there. */
-static void test_weights_and_searches(void **state)
+CASE_WITH(test_weights_and_searches, session_begin, session_end)
 {
     struct recording r;
     struct session s = {0};
@@ -323,7 +323,7 @@ static void test_weights_and_searches(void **state)
     session_close(&s);
 }
 
-static void test_no_file(void **state)
+CASE_WITH(test_no_file, session_begin, session_end)
 {
     char wanted[400];
     struct recording r;
@@ -364,20 +364,4 @@ static void test_no_file(void **state)
              "inlined functions of %s: No such file or directory",
              session_program);
     assert_string_equal(notes_of((struct session_options){0}), wanted);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_parts, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_phases, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_labels, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_others_and_places, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_notes_on_samples, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_whose_functions, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_poor_excerpts, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_weights_and_searches, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_no_file, session_begin, session_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

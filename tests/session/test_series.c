@@ -1,5 +1,6 @@
 /* Several recordings as one, the folders that hold them, what is said where one cannot be read, and
  * the calls that recorders inside of processes left in folders of their own. */
+#include "cases.h"
 #include "program.h"
 
 #include "base/file.h"
@@ -54,7 +55,7 @@ static void expect_names(char *const *names, size_t len, const char *wanted)
         expect_names(names, len, wanted); \
     } while (0)
 
-static void test_sums(void **state)
+CASE_WITH(test_sums, session_begin, session_end)
 {
     struct recording r;
     (void)state;
@@ -80,7 +81,7 @@ static void test_sums(void **state)
 }
 
 /* Ranks of a job are added in pairs, and pairs of pairs: each number of them is the same sum. */
-static void test_sums_of_ranks(void **state)
+CASE_WITH(test_sums_of_ranks, session_begin, session_end)
 {
     struct recording r;
     char name[32];
@@ -102,7 +103,7 @@ static void test_sums_of_ranks(void **state)
 }
 
 /* What `monarc run --repeat` leaves: by number, complete ones alone. */
-static void test_runs(void **state)
+CASE_WITH(test_runs, session_begin, session_end)
 {
     struct arena a = {0};
     size_t len;
@@ -127,7 +128,7 @@ static void test_runs(void **state)
     arena_deinit(&a);
 }
 
-static void test_below(void **state)
+CASE_WITH(test_below, session_begin, session_end)
 {
     struct arena a = {0};
     size_t len;
@@ -151,7 +152,7 @@ static void test_below(void **state)
     arena_deinit(&a);
 }
 
-static void test_ranks(void **state)
+CASE_WITH(test_ranks, session_begin, session_end)
 {
     struct arena a = {0};
     size_t len;
@@ -181,9 +182,8 @@ static void test_ranks(void **state)
     arena_deinit(&a);
 }
 
-static void test_no_recording(void **state)
+CASE_WITH(test_no_recording, session_begin, session_end)
 {
-    (void)state;
     mkdir("empty", 0700);
     put_text("text", "nothing");
     mkdir("live", 0700);
@@ -227,7 +227,7 @@ static uint64_t calls_at(const struct recording *r, uint64_t self)
 }
 
 /* What the recorder inside a process leaves: a sidecar, and profiles of its objects beside. */
-static void test_of_a_process(void **state)
+CASE_WITH(test_of_a_process, session_begin, session_end)
 {
     struct recording r = {0};
     struct err e = {0};
@@ -259,7 +259,7 @@ static void test_of_a_process(void **state)
 }
 
 /* In a recording of a whole run they add calls and nothing else; a damaged one adds a loss. */
-static void test_calls_of_processes(void **state)
+CASE_WITH(test_calls_of_processes, session_begin, session_end)
 {
     struct arena a = {0};
     struct recording r = {0};
@@ -304,7 +304,7 @@ static void test_calls_of_processes(void **state)
 }
 
 /* Symbols go into the file without the calls, which stay where they were. */
-static void test_completed(void **state)
+CASE_WITH(test_completed, session_begin, session_end)
 {
     struct recording r = {0};
     struct recorded_symbols added = {0};
@@ -331,7 +331,7 @@ static void test_completed(void **state)
 }
 
 /* Calls of a mean run are whole numbers, and what was called at all is still called. */
-static void test_mean_of_calls(void **state)
+CASE_WITH(test_mean_of_calls, session_begin, session_end)
 {
     static const uint64_t SUMS[] = {7, 8, 1, 0, 9}, MEANS[] = {2, 3, 1, 0, 3};
     struct recorded mean = {0}, one = {0};
@@ -364,21 +364,4 @@ static void test_mean_of_calls(void **state)
     }
     recorded_close(&mean);
     recorded_close(&one);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_sums, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_sums_of_ranks, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_runs, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_below, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_ranks, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_no_recording, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_of_a_process, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_calls_of_processes, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_completed, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_mean_of_calls, session_begin, session_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

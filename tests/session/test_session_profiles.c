@@ -1,6 +1,7 @@
 /* Profiles of a program as commands open them: sums of files, what is refused as another program's,
  * dimensions, pieces of functions, and what is said of bins. They are of a copy of the test itself.
  */
+#include "cases.h"
 #include "program.h"
 
 #include "profile/format/format.h"
@@ -57,7 +58,7 @@ static bool open_prog(struct session *s, struct session_options *o, const char *
     open_prog(s, o, (const char *const[]){__VA_ARGS__}, \
               sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), &e)
 
-static void test_one(void **state)
+CASE_WITH(test_one, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {0};
@@ -81,7 +82,7 @@ static void test_one(void **state)
 }
 
 /* One that was not named is gmon.out, and the recording that is older is mentioned. */
-static void test_default(void **state)
+CASE_WITH(test_default, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {0};
@@ -112,7 +113,7 @@ static void test_default(void **state)
 }
 
 /* As many files as some threads share, and the first of them that is damaged. */
-static void test_many(void **state)
+CASE_WITH(test_many, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {0};
@@ -147,7 +148,7 @@ static void test_many(void **state)
     session_close(&s);
 }
 
-static void test_of_another_program(void **state)
+CASE_WITH(test_of_another_program, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {0};
@@ -189,7 +190,7 @@ static void test_of_another_program(void **state)
     session_close(&s);
 }
 
-static void test_dimensions(void **state)
+CASE_WITH(test_dimensions, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {0};
@@ -249,9 +250,8 @@ static void test_dimensions(void **state)
 }
 
 /* Bins over two functions leave open whose the samples are: said from 5 in a thousand on. */
-static void test_shared_bins(void **state)
+CASE_WITH(test_shared_bins, session_begin, session_end)
 {
-    (void)state;
     for (uint64_t alone = 2; alone <= 2000; alone *= 10) {
         struct session s = {0};
         struct session_options o = {0};
@@ -273,7 +273,7 @@ static void test_shared_bins(void **state)
     }
 }
 
-static void test_options(void **state)
+CASE_WITH(test_options, session_begin, session_end)
 {
     struct err e = {0};
     const struct format *format = NULL;
@@ -306,7 +306,7 @@ static void test_options(void **state)
 }
 
 /* What a program lacks is said before a profile is read; static calls are of one program. */
-static void test_programs(void **state)
+CASE_WITH(test_programs, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {0};
@@ -328,19 +328,4 @@ static void test_programs(void **state)
     assert_string_equal(e.line,
                         "r: --static reads the code of one program; name it, not a recording");
     session_close(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_default, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_many, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_of_another_program, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_dimensions, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_shared_bins, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_options, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_programs, session_begin, session_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

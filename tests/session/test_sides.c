@@ -1,5 +1,6 @@
 /* What commands open besides one session: sides of a comparison run by run, lines, trees of stacks,
  * and what a diagnosis has to go by. */
+#include "cases.h"
 #include "program.h"
 
 #include "profile/format/format.h"
@@ -42,7 +43,7 @@ static uint32_t runs_of(char **names, size_t len, const char *program)
     return runs;
 }
 
-static void test_sides(void **state)
+CASE_WITH(test_sides, session_begin, session_end)
 {
     static const struct session_options BASE = {0};
     struct run_set s = {0};
@@ -98,7 +99,7 @@ static const char *rows_of(struct session *s, struct call_trees_request q)
 
 #define ROWS(...) rows_of(&s, (struct call_trees_request){__VA_ARGS__})
 
-static void test_trees(void **state)
+CASE_WITH(test_trees, session_begin, session_end)
 {
     struct session s = {0};
     struct session_options o = {.measures_graph = true};
@@ -125,7 +126,7 @@ static void test_trees(void **state)
     session_close(&s);
 }
 
-static void test_diagnosed(void **state)
+CASE_WITH(test_diagnosed, session_begin, session_end)
 {
     static const struct diagnosed_options PLAIN = {0};
     struct diagnosed d = {0};
@@ -162,7 +163,7 @@ static void test_diagnosed(void **state)
 
 /* What a recording says of the program's code: its own samples, calls from where they are known,
  * and the rest as a sum. */
-static void test_measured_code(void **state)
+CASE_WITH(test_measured_code, session_begin, session_end)
 {
     struct source_inputs s = {0};
     struct session_options options = {0};
@@ -200,7 +201,7 @@ static void test_measured_code(void **state)
 }
 
 /* Sums of profiles that are nothing but lines of addresses or names. */
-static void test_sums_by_address(void **state)
+CASE_WITH(test_sums_by_address, session_begin, session_end)
 {
     struct source_output o = {.output = "sum"};
     struct arena a = {0};
@@ -220,16 +221,4 @@ static void test_sums_by_address(void **state)
     assert_false(source_merge(&o, paths, 3, &note, &a, &e));
     assert_string_equal(e.line, "other: is no fdata profile, as the first input is");
     arena_deinit(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_sides, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_trees, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_diagnosed, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_measured_code, session_begin, session_end),
-        cmocka_unit_test_setup_teardown(test_sums_by_address, session_begin, session_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,14 @@
 /* Names of sources that notes have, as whole paths; which of them are wanted, and which are the
  * user's project. */
+#include "cases.h"
 #include "session/coverage.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char folder[PATH_MAX];
 static struct arena arena;
@@ -62,7 +60,7 @@ static const char *named(const struct source_filter *filter, const char *name,
     return path;
 }
 
-static void test_whole_names(void **state)
+CASE_WITH(test_whole_names, begin, end)
 {
     struct source_search maps = {.arena = &arena};
     struct source_filter f = {.root = folder, .maps = &maps};
@@ -87,7 +85,7 @@ static void test_whole_names(void **state)
     source_search_deinit(&maps);
 }
 
-static void test_wanted(void **state)
+CASE_WITH(test_wanted, begin, end)
 {
     struct source_search maps = {.arena = &arena};
     struct source_filter f = {.root = "/project", .maps = &maps};
@@ -135,9 +133,8 @@ static const char *both(const char *path)
     return arena_printf(&arena, "%s %s", here(path), here(path));
 }
 
-static void test_projects(void **state)
+CASE_WITH(test_projects, begin, end)
 {
-    (void)state;
     assert_true(project_has("/a", "/a/b.c") && !project_has("/a", "/ab.c") &&
                 !project_has("/a", "/a/_deps/x.c") && project_has("/", "/x.c"));
     mkdir("copy", 0700);
@@ -165,14 +162,4 @@ static void test_projects(void **state)
     /* A home that is a working copy as a whole is no project. */
     setenv("HOME", here("copy"), 1);
     assert_string_equal(project_folder("copy/src", &arena), here("copy/src"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_whole_names, begin, end),
-        cmocka_unit_test_setup_teardown(test_wanted, begin, end),
-        cmocka_unit_test_setup_teardown(test_projects, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

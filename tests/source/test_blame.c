@@ -1,12 +1,10 @@
 /* What git prints, cut anywhere, and what it never prints. */
+#include "cases.h"
 #include "source/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const char BLAME[] =
     "c0ffee 1 1 2\nauthor Ada\nauthor-mail <a@b>\nauthor-time 1000\nsummary author x\n"
@@ -18,7 +16,7 @@ static bool read_text(const char *text, size_t len, struct blame *b, struct err 
     return blame_read((struct bytes){(const uint8_t *)text, len}, "git", b, e);
 }
 
-static void test_reads(void **state)
+CASE(test_reads)
 {
     struct blame b = {0};
     struct err e = {0};
@@ -36,9 +34,8 @@ static void test_reads(void **state)
     blame_deinit(&b);
 }
 
-static void test_truncated_at_every_byte(void **state)
+CASE(test_truncated_at_every_byte)
 {
-    (void)state;
     for (size_t len = 0; len < strlen(BLAME); len++) {
         struct blame b = {0};
         struct err e = {0};
@@ -49,7 +46,7 @@ static void test_truncated_at_every_byte(void **state)
     }
 }
 
-static void test_refuses(void **state)
+CASE(test_refuses)
 {
     static const char *const BAD[] = {"c0ffee 1 2\n\tx\n", "c0ffee\n\tx\n", " 1 1\n\tx\n",
                                       "c0ffee 1 1\n", "c0ffee 1 99999999999999999999\n\tx\n"};
@@ -64,7 +61,7 @@ static void test_refuses(void **state)
 }
 
 /* Lines of the commit are a to h, each with a commit of its own: its letter. `.` is nobody. */
-static void test_lines_as_they_are_now(void **state)
+CASE(test_lines_as_they_are_now)
 {
     static const struct {
         const char *now, *commits;
@@ -107,15 +104,4 @@ static void test_lines_as_they_are_now(void **state)
             assert_true(strlen(got) && strspn(got, ".") < strlen(got));
         blame_deinit(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_as_they_are_now),
-        cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_truncated_at_every_byte),
-        cmocka_unit_test(test_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

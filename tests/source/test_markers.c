@@ -1,11 +1,9 @@
 /* Markers in comments: kinds, families, ranges, and what does not pair. */
+#include "cases.h"
 #include "source/source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct markers found_in(const char *text)
 {
@@ -22,7 +20,7 @@ static void expect(const struct markers *m, size_t i, uint32_t first, uint32_t l
     assert_int_equal(m->ranges.at[i].what, what);
 }
 
-static void all_kinds(void **state)
+CASE(all_kinds)
 {
     struct markers m = found_in("a LCOV_EXCL_LINE\n"
                                 "b GCOVR_EXCL_BR_LINE\n"
@@ -44,7 +42,7 @@ static void all_kinds(void **state)
     markers_deinit(&m);
 }
 
-static void what_does_not_pair(void **state)
+CASE(what_does_not_pair)
 {
     struct markers m = found_in("LCOV_EXCL_STOP\n\nLCOV_EXCL_START\nx\n");
     (void)state;
@@ -61,13 +59,4 @@ static void what_does_not_pair(void **state)
     m = found_in("LCOV_EXCL_");
     assert_int_equal(m.ranges.len, 0);
     markers_deinit(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds),
-        cmocka_unit_test(what_does_not_pair),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,13 @@
 /* Sources are found where they should be, and their lines are what is in the file, whatever that
  * is. */
+#include "cases.h"
 #include "source/source.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* A folder to search in. */
 struct shelf {
@@ -64,7 +62,7 @@ static void expect_found(struct shelf *s, const char *recorded, const char *expe
     assert_string_equal(found, at(s, expected));
 }
 
-static void test_find_by_directory(void **state)
+CASE_WITH(test_find_by_directory, open_shelf, close_shelf)
 {
     struct shelf *s = *state;
     put(s, "tree/lib/a.c", "1\n", 2);
@@ -83,7 +81,7 @@ static void test_find_by_directory(void **state)
     assert_null(source_find(&s->search, "/"));
 }
 
-static void test_find_by_map(void **state)
+CASE_WITH(test_find_by_map, open_shelf, close_shelf)
 {
     struct shelf *s = *state;
     struct err e;
@@ -103,7 +101,7 @@ static void test_find_by_map(void **state)
     assert_false(source_search_map(&s->search, "from=", &e));
 }
 
-static void test_find_as_gnu(void **state)
+CASE_WITH(test_find_as_gnu, open_shelf, close_shelf)
 {
     struct shelf *s = *state;
     put(s, "one/lib/a.c", "1\n", 2);
@@ -125,7 +123,7 @@ static void expect_line(const struct source_text *t, uint64_t number, const char
     assert_memory_equal(line.at, expected, line.len);
 }
 
-static void test_lines(void **state)
+CASE_WITH(test_lines, open_shelf, close_shelf)
 {
     struct shelf *s = *state;
     struct source_text t = {0};
@@ -149,7 +147,7 @@ static void test_lines(void **state)
     source_text_deinit(&t);
 }
 
-static void test_junk(void **state)
+CASE_WITH(test_junk, open_shelf, close_shelf)
 {
     struct shelf *s = *state;
     struct source_text t = {0};
@@ -168,7 +166,7 @@ static void test_junk(void **state)
     source_text_deinit(&t);
 }
 
-static void test_refused(void **state)
+CASE_WITH(test_refused, open_shelf, close_shelf)
 {
     struct shelf *s = *state;
     struct source_text t = {0};
@@ -181,17 +179,4 @@ static void test_refused(void **state)
     assert_false(source_text_read(&t, s->folder, &e));
     assert_null(source_find(&s->search, at(s, "pipe.c")));
     source_text_deinit(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_find_by_directory, open_shelf, close_shelf),
-        cmocka_unit_test_setup_teardown(test_find_by_map, open_shelf, close_shelf),
-        cmocka_unit_test_setup_teardown(test_find_as_gnu, open_shelf, close_shelf),
-        cmocka_unit_test_setup_teardown(test_lines, open_shelf, close_shelf),
-        cmocka_unit_test_setup_teardown(test_junk, open_shelf, close_shelf),
-        cmocka_unit_test_setup_teardown(test_refused, open_shelf, close_shelf),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,19 @@
 /* A history in its file: what comes back, and how large the file gets. MONARC_STORE_RUNS=1000 makes
  * it as large as the budget is for, and prints what it took. */
+#include "cases.h"
 #include "store/store.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { FUNCTIONS = 5000 };
 
-static void numbers_fit_in_two_bytes(void **state)
+CASE(numbers_fit_in_two_bytes)
 {
     double worst = 0;
     (void)state;
@@ -48,7 +46,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void a_run_takes_25_kilobytes(void **state)
+CASE(a_run_takes_25_kilobytes)
 {
     static struct store_value values[FUNCTIONS];
     static char names[FUNCTIONS][16];
@@ -107,11 +105,4 @@ static void a_run_takes_25_kilobytes(void **state)
     assert_true((double)st.st_size < 700e3 + runs * 30e3);
     unlink(path);
     arena_deinit(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_fit_in_two_bytes),
-                                       cmocka_unit_test(a_run_takes_25_kilobytes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

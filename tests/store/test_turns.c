@@ -1,13 +1,11 @@
 /* Turns in made-up histories: those that are there are found where they are, and hardly any other.
  */
+#include "cases.h"
 #include "store/store.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { YEAR = 365, HISTORIES = 200 };
 
@@ -43,7 +41,7 @@ static void make_year(struct store_point *points, struct draws *d, const double 
     }
 }
 
-static void turns_are_found(void **state)
+CASE(turns_are_found)
 {
     static const double STEPS[] = {0.02, 0.05, 0.20};
     struct draws d = {7};
@@ -76,7 +74,7 @@ static void turns_are_found(void **state)
 }
 
 /* At most one in a thousand commits: there are 219,000 here. */
-static void even_histories_have_none(void **state)
+CASE(even_histories_have_none)
 {
     static const double NONE[] = {0, 0, 0};
     struct draws d = {11};
@@ -94,7 +92,7 @@ static void even_histories_have_none(void **state)
     assert_true(found <= 20);
 }
 
-static void short_histories(void **state)
+CASE(short_histories)
 {
     struct store_point points[] = {{"a", 0, 1, 0, 1},
                                    {"b", 1, 1, 0, 1},
@@ -118,12 +116,4 @@ static void short_histories(void **state)
         points[i].value = 0;
     turns_find(points, 5, 0.01, &turns);
     assert_int_equal(turns.at.len, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(turns_are_found),
-                                       cmocka_unit_test(even_histories_have_none),
-                                       cmocka_unit_test(short_histories)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* The process that guards the terminal, and the editor that borrows it: what each end of the screen
  * does to the terminal, to messages and to the exit status; how an editor is called. The screen is
  * made up: a function that ends, fails, is killed or is stopped. */
+#include "cases.h"
 #include "pseudoterminal.h"
 
 #include <signal.h>
@@ -115,9 +116,8 @@ static bool has_modes_of_before(void)
     return !memcmp(&shared->modes[0], &shared->t.modes, sizeof shared->t.modes);
 }
 
-static void a_screen_that_ends_well(void **state)
+CASE(a_screen_that_ends_well)
 {
-    (void)state;
     begin_guard(guard_end_well);
     end();
     assert_true(shared->is_fine);
@@ -126,9 +126,8 @@ static void a_screen_that_ends_well(void **state)
     assert_false(has_modes_of_before()); /* that was the screen's own affair */
 }
 
-static void a_screen_that_fails(void **state)
+CASE(a_screen_that_fails)
 {
-    (void)state;
     begin_guard(guard_end_badly);
     end();
     assert_false(shared->is_fine);
@@ -137,9 +136,8 @@ static void a_screen_that_fails(void **state)
 }
 
 /* The terminal is put back first, so that messages land on the user's own screen. */
-static void a_screen_that_is_killed(void **state)
+CASE(a_screen_that_is_killed)
 {
-    (void)state;
     begin_guard(guard_be_killed);
     end();
     assert_false(shared->is_fine);
@@ -166,7 +164,7 @@ static int status_of_guard(void)
 }
 
 /* Those of others are passed on; the guard then ends as the screen did, so that a shell sees it. */
-static void signals_are_passed_on(void **state)
+CASE(signals_are_passed_on)
 {
     static const int NUMBERS[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH};
     (void)state;
@@ -183,7 +181,7 @@ static void signals_are_passed_on(void **state)
     }
 }
 
-static void the_signals_that_are_waited_for(void **state)
+CASE(the_signals_that_are_waited_for)
 {
     sigset_t set;
     (void)state;
@@ -198,7 +196,7 @@ static void the_signals_that_are_waited_for(void **state)
 }
 
 /* Under nohup(1), too, the status says by what it ended. */
-static void ends_by_signals_that_were_ignored(void **state)
+CASE(ends_by_signals_that_were_ignored)
 {
     int status;
     (void)state;
@@ -216,9 +214,8 @@ static void ends_by_signals_that_were_ignored(void **state)
 }
 
 /* What the terminal sends reaches both; the guard does not send it once more. */
-static void keys_that_are_signals_come_once(void **state)
+CASE(keys_that_are_signals_come_once)
 {
-    (void)state;
     begin_guard(guard_take_one);
     await_stage(1);
     type("\003");
@@ -254,9 +251,8 @@ static void let_guard_be_killed(struct terminal_state *t)
 }
 
 /* Without its guard the screen ends as well. */
-static void a_guard_that_is_killed(void **state)
+CASE(a_guard_that_is_killed)
 {
-    (void)state;
     begin_guard(let_guard_be_killed);
     await_stage(1);
     kill(guarded->guard, SIGKILL);
@@ -305,9 +301,8 @@ static void job_stopped_from_outside(struct terminal_state *t)
 }
 
 /* The guard stops when the screen does, and goes on with it. */
-static void a_screen_that_is_stopped(void **state)
+CASE(a_screen_that_is_stopped)
 {
-    (void)state;
     begin_guard(job_stopped_by_key); /* which leaves time to put the terminal back oneself */
     end();
     assert_true(shared->is_fine);
@@ -358,7 +353,7 @@ static bool edit(const char *visual, const char *editor, int input, int error, s
     return editor_run(&place, "a 'b' \"c\" $d.c", 12, e);
 }
 
-static void which_editor_and_how(void **state)
+CASE(which_editor_and_how)
 {
     struct err e;
     (void)state;
@@ -379,7 +374,7 @@ static void which_editor_and_how(void **state)
     free(path);
 }
 
-static void editors_that_fail(void **state)
+CASE(editors_that_fail)
 {
     static char longest[5000];
     struct err e;
@@ -395,7 +390,7 @@ static void editors_that_fail(void **state)
 }
 
 /* It has the terminal's input, errors where they were, and signals as a shell's child has them. */
-static void what_an_editor_gets(void **state)
+CASE(what_an_editor_gets)
 {
     struct err e;
     sigset_t set, before;
@@ -424,7 +419,7 @@ static void what_an_editor_gets(void **state)
 }
 
 /* When it stops the screen stops with it, and then lets it go on. */
-static void an_editor_that_is_stopped(void **state)
+CASE(an_editor_that_is_stopped)
 {
     struct err e;
     (void)state;
@@ -450,21 +445,6 @@ static int clean_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_screen_that_ends_well),
-        cmocka_unit_test(a_screen_that_fails),
-        cmocka_unit_test(a_screen_that_is_killed),
-        cmocka_unit_test(signals_are_passed_on),
-        cmocka_unit_test(the_signals_that_are_waited_for),
-        cmocka_unit_test(ends_by_signals_that_were_ignored),
-        cmocka_unit_test(keys_that_are_signals_come_once),
-        cmocka_unit_test(a_guard_that_is_killed),
-        cmocka_unit_test(a_screen_that_is_stopped),
-        cmocka_unit_test(which_editor_and_how),
-        cmocka_unit_test(editors_that_fail),
-        cmocka_unit_test(what_an_editor_gets),
-        cmocka_unit_test(an_editor_that_is_stopped),
-    };
     alarm(600);
-    return cmocka_run_group_tests(tests, prepare, clean_up);
+    return run_cases(prepare, clean_up);
 }

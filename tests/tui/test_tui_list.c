@@ -1,11 +1,9 @@
 /* Selecting, scrolling and jumping: the selection is always a row, and always in sight. */
+#include "cases.h"
 #include "tui/model/tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 static void expect(const struct list *l, size_t selected, size_t top)
 {
@@ -13,7 +11,7 @@ static void expect(const struct list *l, size_t selected, size_t top)
     assert_int_equal(l->top, top);
 }
 
-static void test_moves_within_its_rows(void **state)
+CASE(test_moves_within_its_rows)
 {
     struct list l = {0};
     (void)state;
@@ -27,7 +25,7 @@ static void test_moves_within_its_rows(void **state)
     list_centre(&l, 5), expect(&l, 5, 3);
 }
 
-static void test_no_rows(void **state)
+CASE(test_no_rows)
 {
     struct list l = {0};
     (void)state;
@@ -37,7 +35,7 @@ static void test_no_rows(void **state)
     list_centre(&l, 7), expect(&l, 0, 0);
 }
 
-static void test_selection_stays_in_sight(void **state)
+CASE(test_selection_stays_in_sight)
 {
     struct list l = {0};
     (void)state;
@@ -49,7 +47,7 @@ static void test_selection_stays_in_sight(void **state)
 }
 
 /* Hot is what has a tenth of the hottest line's time; the search goes once around. */
-static void test_jumps_to_hot_lines(void **state)
+CASE(test_jumps_to_hot_lines)
 {
     struct source_figures lines[] = {{.self = 100}, {.self = 9.9}, {.self = 10}, {.self = 0}};
     struct source_table t = {.hot = 100};
@@ -62,15 +60,4 @@ static void test_jumps_to_hot_lines(void **state)
     t.hot = 0; /* no line has any */
     lines[0].self = lines[1].self = lines[2].self = 0;
     assert_int_equal(source_find_jump(&t, JUMP_HOT, 0, false), t.lines.len);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves_within_its_rows),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_selection_stays_in_sight),
-        cmocka_unit_test(test_jumps_to_hot_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

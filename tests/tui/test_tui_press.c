@@ -1,14 +1,12 @@
 /* The screen's models without a terminal: keys change them, and drawing reads them. The program and
  * the profile are those of the goldens. */
+#include "cases.h"
 #include "tui/draw/draw.h"
 #include "tui/model/tui.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 struct opened {
     char program[4096], profile[4096];
@@ -61,7 +59,7 @@ static const char *selected_name(struct opened *o)
     return name_at(o, o->tui.list[VIEW_FUNCTIONS].selected);
 }
 
-static void test_searches(void **state)
+CASE(test_searches)
 {
     struct opened o;
     (void)state;
@@ -82,7 +80,7 @@ static void test_searches(void **state)
     close_demo(&o);
 }
 
-static void test_filters_and_their_sums(void **state)
+CASE(test_filters_and_their_sums)
 {
     struct opened o;
     (void)state;
@@ -104,7 +102,7 @@ static void test_filters_and_their_sums(void **state)
     close_demo(&o);
 }
 
-static void test_history(void **state)
+CASE(test_history)
 {
     struct opened o;
     (void)state;
@@ -127,7 +125,7 @@ static void test_history(void **state)
     close_demo(&o);
 }
 
-static void test_compared_with_itself(void **state)
+CASE(test_compared_with_itself)
 {
     struct opened o;
     (void)state;
@@ -143,7 +141,7 @@ static void test_compared_with_itself(void **state)
     close_demo(&o);
 }
 
-static void test_what_is_typed_is_text(void **state)
+CASE(test_what_is_typed_is_text)
 {
     struct opened o;
     (void)state;
@@ -162,7 +160,7 @@ static void test_what_is_typed_is_text(void **state)
 }
 
 /* Whatever is typed, on a screen of whatever size, draws. */
-static void test_any_keys(void **state)
+CASE(test_any_keys)
 {
     static const char LETTERS[] = "123456cdDi?alh<>nNsS[]f/mutpzgG jkx(";
     static const uint32_t OTHERS[] = {PRESS_ENTER, PRESS_ESCAPE, PRESS_BACKSPACE, PRESS_CLEAR,
@@ -187,17 +185,4 @@ static void test_any_keys(void **state)
         assert_true(l->selected < l->len || (!l->len && !l->selected));
     }
     close_demo(&o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_searches),
-        cmocka_unit_test(test_filters_and_their_sums),
-        cmocka_unit_test(test_history),
-        cmocka_unit_test(test_compared_with_itself),
-        cmocka_unit_test(test_what_is_typed_is_text),
-        cmocka_unit_test(test_any_keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

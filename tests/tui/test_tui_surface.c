@@ -1,13 +1,11 @@
 /* What gets onto the screen: characters of one or two columns, and nothing that rules a terminal.
  */
+#include "cases.h"
 #include "tui/draw/draw.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* A row as text: `>` is the right half of a wide character, `.` what is not ASCII. */
 static const char *row_of(const struct surface *s, size_t row, char *into)
@@ -55,9 +53,8 @@ static void as_shifted_source(struct span *s, const char *text)
     span_source(s, text, strlen(text), 8);
 }
 
-static void test_every_byte_is_shown_or_replaced(void **state)
+CASE(test_every_byte_is_shown_or_replaced)
 {
-    (void)state;
     for (int first = 0; first < 256; first++)
         for (int second = 0; second < 256; second++) {
             char text[3] = {(char)first, (char)second, 0};
@@ -71,9 +68,8 @@ static void test_every_byte_is_shown_or_replaced(void **state)
         }
 }
 
-static void test_what_is_replaced(void **state)
+CASE(test_what_is_replaced)
 {
-    (void)state;
     expect_row(span_str, "a\033[31mb\tc\nd\177e", 40, "a?[31mb?c?d?e");
     expect_row(span_str, "\302\233[31m", 40, "?[31m");              /* CSI as one character */
     expect_row(span_str, "\342\200\256abc\327\220", 40, "?abc?");   /* right to left */
@@ -81,9 +77,8 @@ static void test_what_is_replaced(void **state)
     expect_row(span_str, "\300\257\355\240\200\377", 40, "??????"); /* no characters */
 }
 
-static void test_wide_characters(void **state)
+CASE(test_wide_characters)
 {
-    (void)state;
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         skip();
     assert_int_equal(glyph_columns("\346\274\242\345\255\227x", 7), 5);
@@ -96,24 +91,22 @@ static void test_wide_characters(void **state)
     expect_row(span_str, "caf\303\251", 40, "caf?");
 }
 
-static void test_names_and_paths_are_shortened(void **state)
+CASE(test_names_and_paths_are_shortened)
 {
-    (void)state;
     expect_row(as_name, "abcdefghij", 10, "abcdefghij");
     expect_row(as_name, "abcdefghijkl", 10, "abc...ijkl");
     expect_row(as_path, "abcdefghijkl", 10, "...fghijkl");
     expect_row(as_name, "abcdef", 3, "abc");
 }
 
-static void test_tabs(void **state)
+CASE(test_tabs)
 {
-    (void)state;
     expect_row(as_source, "\ta\tb", 40, "        a       b");
     expect_row(as_shifted_source, "\ta\tb", 40, "a       b");
     expect_row(as_source, "a\tbcd", 9, "a       b");
 }
 
-static void test_nothing_is_drawn_outside(void **state)
+CASE(test_nothing_is_drawn_outside)
 {
     struct surface s = {0};
     char row[20];
@@ -130,7 +123,7 @@ static void test_nothing_is_drawn_outside(void **state)
     surface_deinit(&s);
 }
 
-static void test_columns_are_left_out_whole(void **state)
+CASE(test_columns_are_left_out_whole)
 {
     struct surface s = {0};
     struct screen_columns c = {0};
@@ -157,18 +150,4 @@ static void test_columns_are_left_out_whole(void **state)
     span_str(&at, "name");
     assert_string_equal(row_of(&s, 1, row), "       1 12345 name");
     surface_deinit(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte_is_shown_or_replaced),
-        cmocka_unit_test(test_what_is_replaced),
-        cmocka_unit_test(test_wide_characters),
-        cmocka_unit_test(test_names_and_paths_are_shortened),
-        cmocka_unit_test(test_tabs),
-        cmocka_unit_test(test_nothing_is_drawn_outside),
-        cmocka_unit_test(test_columns_are_left_out_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

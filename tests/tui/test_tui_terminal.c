@@ -1,6 +1,7 @@
 /* The terminal itself, by pseudoterminals: a child has one, and this program is what is behind it.
  * It types, reads every byte that the child writes, and looks at what a terminal would show of
  * them. The whole screen under tmux is asked in test_tui.py. */
+#include "cases.h"
 #include "pseudoterminal.h"
 
 /* A system that lacks the terminal's description cannot be asked. */
@@ -28,9 +29,8 @@ static void find_and_open(struct terminal_state *t)
 
 /* --- what undoes all -------------------------------------------------------------------------- */
 
-static void strings_that_undo_all(void **state)
+CASE(strings_that_undo_all)
 {
-    (void)state;
     begin("xterm-256color", find);
     end();
     skip_unless_known();
@@ -49,9 +49,8 @@ static void strings_that_undo_all(void **state)
 }
 
 /* The description of a vt100 says to wait two milliseconds: $<2>. */
-static void delays_are_not_sent(void **state)
+CASE(delays_are_not_sent)
 {
-    (void)state;
     begin("vt100", find);
     end();
     skip_unless_known();
@@ -84,7 +83,7 @@ static void find_all_of_ours(struct terminal_state *t)
     find(t);
 }
 
-static void terminals_of_our_own(void **state)
+CASE(terminals_of_our_own)
 {
     char folder[] = "/tmp/monarc-terminfo-XXXXXX", command[200];
     (void)state;
@@ -139,9 +138,8 @@ static void find_and_forget(struct terminal_state *t)
     shared->keys[0] = fcntl(STDIN_FILENO, F_GETFD) >= 0 && !t->curses;
 }
 
-static void input_and_output(void **state)
+CASE(input_and_output)
 {
-    (void)state;
     begin("xterm-256color", find_without_input); /* keys come from /dev/tty */
     end();
     skip_unless_known();
@@ -156,7 +154,7 @@ static void input_and_output(void **state)
     assert_true(shared->keys[0]);
 }
 
-static void terminals_that_will_not_do(void **state)
+CASE(terminals_that_will_not_do)
 {
     static const struct {
         const char *term, *why;
@@ -209,9 +207,8 @@ static bool is_raw(const struct termios *modes)
            !(modes->c_iflag & ICRNL);
 }
 
-static void modes_come_and_go(void **state)
+CASE(modes_come_and_go)
 {
-    (void)state;
     begin("xterm-256color", take_and_give_back);
     while (!shared->stage && waitpid(child, NULL, WNOHANG) == 0)
         take(1);
@@ -248,7 +245,7 @@ static void read_keys(struct terminal_state *t)
     terminal_suspend(t);
 }
 
-static void keys_by_name(void **state)
+CASE(keys_by_name)
 {
     static const struct {
         const char *typed;
@@ -304,9 +301,8 @@ static void measure(struct terminal_state *t)
     terminal_suspend(t);
 }
 
-static void sizes_are_the_terminals(void **state)
+CASE(sizes_are_the_terminals)
 {
-    (void)state;
     begin("xterm-256color", measure);
     while (!shared->stage && waitpid(child, NULL, WNOHANG) == 0)
         take(1);
@@ -466,9 +462,8 @@ static void begin_painting(const char *term)
     show(got);
 }
 
-static void cells_are_painted(void **state)
+CASE(cells_are_painted)
 {
-    (void)state;
     begin_painting("xterm-256color");
     expect_letters(true);
     assert_int_equal(shown.text[0][20], 'w');
@@ -487,9 +482,8 @@ static void cells_are_painted(void **state)
 }
 
 /* Where there are no colours, or none are wanted, text says what they repeat. */
-static void without_colours(void **state)
+CASE(without_colours)
 {
-    (void)state;
     setenv("NO_COLOR", "1", 1);
     begin_painting("xterm-256color");
     expect_letters(false);
@@ -511,18 +505,6 @@ static void without_colours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_that_undo_all),
-        cmocka_unit_test(delays_are_not_sent),
-        cmocka_unit_test(terminals_of_our_own),
-        cmocka_unit_test(input_and_output),
-        cmocka_unit_test(terminals_that_will_not_do),
-        cmocka_unit_test(modes_come_and_go),
-        cmocka_unit_test(keys_by_name),
-        cmocka_unit_test(sizes_are_the_terminals),
-        cmocka_unit_test(cells_are_painted),
-        cmocka_unit_test(without_colours),
-    };
     alarm(600);
-    return cmocka_run_group_tests(tests, share, NULL);
+    return run_cases(share, NULL);
 }

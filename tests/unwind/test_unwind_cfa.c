@@ -1,13 +1,11 @@
 /* Each call frame instruction and each operation of expressions, one by one, and what has to be
  * refused of them. */
+#include "cases.h"
 #include "table_maker.h"
 
 #include "unwind/unwind_private.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 /* --- instructions ---------------------------------------------------------------------------- */
 
@@ -25,46 +23,46 @@ enum { REG = COLUMN_REGISTER, EXPR = COLUMN_VAL_EXPRESSION };
 
 static const struct instruction_case INSTRUCTIONS[] = {
     {{(const uint8_t[]){0}, 1}, 0, REG, 7, 8, 16, COLUMN_OFFSET, -8},
-#define CASE(at, kind, number, offset, column, column_kind, value, ...)                     \
+#define ROW(at, kind, number, offset, column, column_kind, value, ...)                      \
     {                                                                                       \
         {(const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})}, at, kind, \
             number, offset, column, column_kind, value                                      \
     }
     /* def_cfa, _sf, _register, _offset, _offset_sf, _expression */
-    CASE(0, REG, 6, 16, 3, COLUMN_UNSET, 0, 0x0c, 6, 16),
-    CASE(0, REG, 6, -16, 3, COLUMN_UNSET, 0, 0x12, 6, 2),
-    CASE(0, REG, 6, 8, 3, COLUMN_UNSET, 0, 0x0d, 6),
-    CASE(0, REG, 7, 300, 3, COLUMN_UNSET, 0, 0x0e, 0xac, 2),
-    CASE(0, REG, 7, 24, 3, COLUMN_UNSET, 0, 0x13, 0x7d),
-    CASE(0, EXPR, 0, 0, 3, COLUMN_UNSET, 0, 0x0f, 2, 0x77, 8),
+    ROW(0, REG, 6, 16, 3, COLUMN_UNSET, 0, 0x0c, 6, 16),
+    ROW(0, REG, 6, -16, 3, COLUMN_UNSET, 0, 0x12, 6, 2),
+    ROW(0, REG, 6, 8, 3, COLUMN_UNSET, 0, 0x0d, 6),
+    ROW(0, REG, 7, 300, 3, COLUMN_UNSET, 0, 0x0e, 0xac, 2),
+    ROW(0, REG, 7, 24, 3, COLUMN_UNSET, 0, 0x13, 0x7d),
+    ROW(0, EXPR, 0, 0, 3, COLUMN_UNSET, 0, 0x0f, 2, 0x77, 8),
     /* offset, _extended, _extended_sf, negative_offset_extended */
-    CASE(0, REG, 7, 8, 3, COLUMN_OFFSET, -16, 0x83, 2),
-    CASE(0, REG, 7, 8, 12, COLUMN_OFFSET, -1024, 0x05, 12, 0x80, 1),
-    CASE(0, REG, 7, 8, 12, COLUMN_OFFSET, 8, 0x11, 12, 0x7f),
-    CASE(0, REG, 7, 8, 12, COLUMN_OFFSET, 16, 0x2f, 12, 2),
+    ROW(0, REG, 7, 8, 3, COLUMN_OFFSET, -16, 0x83, 2),
+    ROW(0, REG, 7, 8, 12, COLUMN_OFFSET, -1024, 0x05, 12, 0x80, 1),
+    ROW(0, REG, 7, 8, 12, COLUMN_OFFSET, 8, 0x11, 12, 0x7f),
+    ROW(0, REG, 7, 8, 12, COLUMN_OFFSET, 16, 0x2f, 12, 2),
     /* val_offset, _sf, expression, val_expression */
-    CASE(0, REG, 7, 8, 7, COLUMN_VAL_OFFSET, -24, 0x14, 7, 3),
-    CASE(0, REG, 7, 8, 7, COLUMN_VAL_OFFSET, 24, 0x15, 7, 0x7d),
-    CASE(0, REG, 7, 8, 3, COLUMN_EXPRESSION, 0, 0x10, 3, 1, 0x30),
-    CASE(0, REG, 7, 8, 3, COLUMN_VAL_EXPRESSION, 0, 0x16, 3, 1, 0x30),
+    ROW(0, REG, 7, 8, 7, COLUMN_VAL_OFFSET, -24, 0x14, 7, 3),
+    ROW(0, REG, 7, 8, 7, COLUMN_VAL_OFFSET, 24, 0x15, 7, 0x7d),
+    ROW(0, REG, 7, 8, 3, COLUMN_EXPRESSION, 0, 0x10, 3, 1, 0x30),
+    ROW(0, REG, 7, 8, 3, COLUMN_VAL_EXPRESSION, 0, 0x16, 3, 1, 0x30),
     /* undefined, same_value, register, restore, restore_extended */
-    CASE(0, REG, 7, 8, 16, COLUMN_UNDEFINED, 0, 0x07, 16),
-    CASE(0, REG, 7, 8, 3, COLUMN_SAME, 0, 0x83, 2, 0x08, 3),
-    CASE(0, REG, 7, 8, 3, COLUMN_REGISTER, 0, 0x09, 3, 12),
-    CASE(0, REG, 7, 8, 16, COLUMN_OFFSET, -8, 0x90, 3, 0xd0),
-    CASE(0, REG, 7, 8, 3, COLUMN_UNSET, 0, 0x83, 2, 0x06, 3),
+    ROW(0, REG, 7, 8, 16, COLUMN_UNDEFINED, 0, 0x07, 16),
+    ROW(0, REG, 7, 8, 3, COLUMN_SAME, 0, 0x83, 2, 0x08, 3),
+    ROW(0, REG, 7, 8, 3, COLUMN_REGISTER, 0, 0x09, 3, 12),
+    ROW(0, REG, 7, 8, 16, COLUMN_OFFSET, -8, 0x90, 3, 0xd0),
+    ROW(0, REG, 7, 8, 3, COLUMN_UNSET, 0, 0x83, 2, 0x06, 3),
     /* remember_state and restore_state bring the CFA back, too */
-    CASE(0, REG, 7, 8, 3, COLUMN_OFFSET, -16, 0x83, 2, 0x0a, 0x83, 4, 0x0e, 64, 0x0b),
+    ROW(0, REG, 7, 8, 3, COLUMN_OFFSET, -16, 0x83, 2, 0x0a, 0x83, 4, 0x0e, 64, 0x0b),
     /* advance_loc in all widths: up to the address and not beyond */
-    CASE(3, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x43, 0x0e, 16, 0x41, 0x0e, 32),
-    CASE(0x80, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x02, 0x80, 0x0e, 16, 0x41, 0x0e, 32),
-    CASE(0x7f, REG, 7, 8, 3, COLUMN_UNSET, 0, 0x02, 0x80, 0x0e, 16),
-    CASE(0x201, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x03, 1, 2, 0x0e, 16, 0x41, 0x0e, 32),
-    CASE(0x201, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x04, 1, 2, 0, 0, 0x0e, 16, 0x41, 0x0e, 32),
-    CASE(2, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x1d, 2, 0, 0, 0, 0, 0, 0, 0, 0x0e, 16, 0x41, 0x0e, 32),
-    CASE(5, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x01, 5, 0, 1, 0, 0, 0, 0, 0, 0x0e, 16, 0x41, 0x0e, 32),
+    ROW(3, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x43, 0x0e, 16, 0x41, 0x0e, 32),
+    ROW(0x80, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x02, 0x80, 0x0e, 16, 0x41, 0x0e, 32),
+    ROW(0x7f, REG, 7, 8, 3, COLUMN_UNSET, 0, 0x02, 0x80, 0x0e, 16),
+    ROW(0x201, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x03, 1, 2, 0x0e, 16, 0x41, 0x0e, 32),
+    ROW(0x201, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x04, 1, 2, 0, 0, 0x0e, 16, 0x41, 0x0e, 32),
+    ROW(2, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x1d, 2, 0, 0, 0, 0, 0, 0, 0, 0x0e, 16, 0x41, 0x0e, 32),
+    ROW(5, REG, 7, 16, 3, COLUMN_UNSET, 0, 0x01, 5, 0, 1, 0, 0, 0, 0, 0, 0x0e, 16, 0x41, 0x0e, 32),
     /* what changes nothing: nop, args_size, negate_ra_state, registers that are not kept */
-    CASE(0, REG, 7, 16, 3, COLUMN_UNSET, 0, 0, 0x2e, 0x80, 1, 0x2d, 0x2c, 0x05, 0x60, 9, 0x0e, 16),
+    ROW(0, REG, 7, 16, 3, COLUMN_UNSET, 0, 0, 0x2e, 0x80, 1, 0x2d, 0x2c, 0x05, 0x60, 9, 0x0e, 16),
 };
 
 /* Unknown and broken programs. */
@@ -96,9 +94,8 @@ static bool make_row(struct bytes program, uint32_t at, struct row *row, struct 
     return is_good;
 }
 
-static void test_instructions(void **state)
+CASE(test_instructions)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof INSTRUCTIONS / sizeof *INSTRUCTIONS; i++) {
         const struct instruction_case *c = &INSTRUCTIONS[i];
         struct table_maker m;
@@ -119,9 +116,8 @@ static void test_instructions(void **state)
     }
 }
 
-static void test_refused_instructions(void **state)
+CASE(test_refused_instructions)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof REFUSED / sizeof *REFUSED; i++) {
         struct table_maker m;
         struct row row;
@@ -226,9 +222,8 @@ static bool evaluate(struct bytes program, uint64_t *out)
     return expression_run(program, NULL, &c, out);
 }
 
-static void test_expressions(void **state)
+CASE(test_expressions)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof EXPRESSIONS / sizeof *EXPRESSIONS; i++) {
         uint64_t value = 0;
         bool is_good = evaluate(EXPRESSIONS[i].program, &value);
@@ -237,22 +232,10 @@ static void test_expressions(void **state)
     }
 }
 
-static void test_refused_expressions(void **state)
+CASE(test_refused_expressions)
 {
-    (void)state;
     uint64_t value;
     for (size_t i = 0; i < sizeof REFUSED_EXPRESSIONS / sizeof *REFUSED_EXPRESSIONS; i++)
         if (evaluate(REFUSED_EXPRESSIONS[i], &value))
             fail_msg("expression %zu is accepted", i);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_instructions),
-        cmocka_unit_test(test_refused_instructions),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_refused_expressions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* How FDEs are found: every pointer encoding, headers true and lying, `.debug_frame`, 64-bit
  * lengths, augmentations known and unknown; and that cut tables lead nowhere. */
+#include "cases.h"
 #include "table_maker.h"
 
 #include "unwind/unwind_private.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* DW_CFA_def_cfa_offset N: tells FDEs apart. */
 #define MARK(n) BYTES(0x0e, n)
@@ -47,9 +45,8 @@ static void append(struct writer *w, uint8_t format, uint64_t value)
     }
 }
 
-static void test_encodings(void **state)
+CASE(test_encodings)
 {
-    (void)state;
     static const uint8_t FORMATS[] = {EH_PE_ABSPTR, EH_PE_ULEB128, EH_PE_UDATA2,
                                       EH_PE_UDATA4, EH_PE_UDATA8,  EH_PE_SLEB128,
                                       EH_PE_SDATA2, EH_PE_SDATA4,  EH_PE_SDATA8};
@@ -99,9 +96,8 @@ static void check_three(struct unwind_tables *t)
     assert_int_equal(mark_at(t, UINT64_MAX), 0);
 }
 
-static void test_index(void **state)
+CASE(test_index)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         struct table_maker m;
         maker_init(&m);
@@ -132,9 +128,8 @@ static struct bytes make_header(struct writer *w, const struct table_maker *m, u
     return (struct bytes){w->out.at, w->out.len};
 }
 
-static void test_header(void **state)
+CASE(test_header)
 {
-    (void)state;
     struct table_maker m;
     struct writer w;
     maker_init(&m);
@@ -163,9 +158,8 @@ static void test_header(void **state)
 }
 
 /* Augmentations that say how long they are may be unknown; others may not. */
-static void test_augmentations(void **state)
+CASE(test_augmentations)
 {
-    (void)state;
     static const struct {
         const char *letters;
         uint8_t data[16], len;
@@ -198,9 +192,8 @@ static void test_augmentations(void **state)
     }
 }
 
-static void test_version_4(void **state)
+CASE(test_version_4)
 {
-    (void)state;
     struct table_maker m;
     maker_init(&m);
     m.is_debug = true;
@@ -214,9 +207,8 @@ static void test_version_4(void **state)
 }
 
 /* Cut at every byte, in blocks of their own so that a sanitizer sees reads beyond. */
-static void test_cut(void **state)
+CASE(test_cut)
 {
-    (void)state;
     struct table_maker m;
     struct writer w;
     maker_init(&m);
@@ -244,14 +236,4 @@ static void test_cut(void **state)
         }
     writer_deinit(&w);
     writer_deinit(&m.w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encodings), cmocka_unit_test(test_index),
-        cmocka_unit_test(test_header),    cmocka_unit_test(test_augmentations),
-        cmocka_unit_test(test_version_4), cmocka_unit_test(test_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* Walks over stacks made by hand: what ends them and why, frame pointers, generated code, calls
  * through bad pointers, leaves, signed return addresses, registers that only some frames need. */
+#include "cases.h"
 #include "table_maker.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 enum {
     BARE = 0x50000, /* code without tables */
@@ -141,9 +138,8 @@ static void set_words(struct scene *s, const uint64_t *words, size_t len)
     memcpy(s->words, words, len * sizeof *words);
 }
 
-static void test_ends(void **state)
+CASE(test_ends)
 {
-    (void)state;
     struct scene s;
     scene_open(&s, &arch_x86_64);
     s.r.pc = LEAF;
@@ -172,9 +168,8 @@ static void test_ends(void **state)
 }
 
 /* rbx is followed only once a frame turns out to need it. */
-static void test_other_registers(void **state)
+CASE(test_other_registers)
 {
-    (void)state;
     struct scene s;
     scene_open(&s, &arch_x86_64);
     s.r.pc = LEAF;
@@ -188,9 +183,8 @@ static void test_other_registers(void **state)
     scene_close(&s);
 }
 
-static void test_frame_pointers(void **state)
+CASE(test_frame_pointers)
 {
-    (void)state;
     struct scene s;
     scene_open(&s, &arch_x86_64);
     for (int i = 0; i < 2; i++) {
@@ -222,9 +216,8 @@ static void test_frame_pointers(void **state)
 }
 
 /* Where a function has just begun or is about to return, its frame pointer is its caller's. */
-static void test_code_around_frames(void **state)
+CASE(test_code_around_frames)
 {
-    (void)state;
     static const struct {
         uint8_t code[8];
         int pushed;
@@ -258,9 +251,8 @@ static void put_call(uint8_t *text, uint64_t at, uint64_t target)
 /* A function that waits, whose frame pointer is not known. Where its first instructions say that
  * its frame is, a call has left its own, of a function that it did not call: that is a caller that
  * jumped to it, unless the function has an array of variable length there. */
-static void test_left_over_frames(void **state)
+CASE(test_left_over_frames)
 {
-    (void)state;
     enum { OF_LAST = LAST + 8, OF_CALLER = CALLER + 8, OF_LINKER = LINKER + 8, HERE = WAITS + 100 };
     static const uint8_t begin[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10};
     static const uint8_t takes[][3] = {{0x90, 0x90, 0x90}, /* nops: it takes nothing */
@@ -290,9 +282,8 @@ static void test_left_over_frames(void **state)
     scene_close(&s);
 }
 
-static void test_from_nowhere(void **state)
+CASE(test_from_nowhere)
 {
-    (void)state;
     static const struct arch *const MACHINES[] = {&arch_x86_64, &arch_aarch64, &arch_riscv64};
     for (size_t i = 0; i < 3; i++) {
         struct scene s;
@@ -308,9 +299,8 @@ static void test_from_nowhere(void **state)
     }
 }
 
-static void test_return_register(void **state)
+CASE(test_return_register)
 {
-    (void)state;
     static const struct arch *const MACHINES[] = {&arch_aarch64, &arch_riscv64};
     for (size_t i = 0; i < 2; i++) {
         struct scene s;
@@ -336,9 +326,8 @@ static void test_return_register(void **state)
     }
 }
 
-static void test_signed_addresses(void **state)
+CASE(test_signed_addresses)
 {
-    (void)state;
     struct scene s;
     scene_open(&s, &arch_aarch64);
     s.r.pc = LEAF;
@@ -349,9 +338,8 @@ static void test_signed_addresses(void **state)
 }
 
 /* The first code of a process has no tables, but the kernel's arguments on its stack. */
-static void test_process_start(void **state)
+CASE(test_process_start)
 {
-    (void)state;
     struct scene s;
     scene_open(&s, &arch_x86_64);
     s.r.pc = LEAF;
@@ -365,9 +353,8 @@ static void test_process_start(void **state)
 }
 
 /* Stacks are changed a few times, not for ever. */
-static void test_other_stacks(void **state)
+CASE(test_other_stacks)
 {
-    (void)state;
     struct scene s;
     scene_open(&s, &arch_x86_64);
     s.r.pc = BY_RBP;
@@ -377,21 +364,4 @@ static void test_other_stacks(void **state)
     s.r.at[6] = STACK + 32; /* further in, in the copy: that is no other stack */
     expect(&s, UNWIND_BROKEN, FRAMES(BY_RBP));
     scene_close(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_other_registers),
-        cmocka_unit_test(test_frame_pointers),
-        cmocka_unit_test(test_code_around_frames),
-        cmocka_unit_test(test_left_over_frames),
-        cmocka_unit_test(test_from_nowhere),
-        cmocka_unit_test(test_return_register),
-        cmocka_unit_test(test_signed_addresses),
-        cmocka_unit_test(test_process_start),
-        cmocka_unit_test(test_other_stacks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* Rules as people write them: what a limit adds up to, which rule counts for a name, and the words
  * for each mistake. */
+#include "cases.h"
 #include "verdict/verdict.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct rules fresh(void)
 {
@@ -35,9 +33,8 @@ static void expect_limit(enum rule_kind kind, const char *value, double limit, d
     rules_deinit(&r);
 }
 
-static void test_limits_are_sums_of_terms(void **state)
+CASE(test_limits_are_sums_of_terms)
 {
-    (void)state;
     expect_limit(RULE_CALLS, "5", 5, 0, 0);
     expect_limit(RULE_CALLS, "0", 0, 0, 0);
     expect_limit(RULE_CALLS, "5%+100calls+20calls", 5, 120, 0);
@@ -62,9 +59,8 @@ static void expect_refused(const char *name, const char *value, const char *why)
     rules_deinit(&r);
 }
 
-static void test_mistakes_have_their_words(void **state)
+CASE(test_mistakes_have_their_words)
 {
-    (void)state;
     expect_refused("max-calls-growth", "-1",
                    "'max-calls-growth' takes a number of at least 0, not '-1'");
     expect_refused("max-calls-growth", "inf",
@@ -84,7 +80,7 @@ static void test_mistakes_have_their_words(void **state)
     expect_refused("max-growth", "1", "unknown rule 'max-growth'");
 }
 
-static void test_settings(void **state)
+CASE(test_settings)
 {
     struct rules r = fresh();
     struct err e = {0};
@@ -102,7 +98,7 @@ static bool read(struct rules *r, const char *text, struct err *e)
     return rules_read(r, (struct bytes){(const uint8_t *)text, strlen(text)}, "rules", e);
 }
 
-static void test_files(void **state)
+CASE(test_files)
 {
     struct rules r = fresh();
     struct err e = {0};
@@ -125,7 +121,7 @@ static void test_files(void **state)
     rules_deinit(&r);
 }
 
-static void test_the_last_rule_that_matches_counts(void **state)
+CASE(test_the_last_rule_that_matches_counts)
 {
     struct rules r = fresh();
     struct err e = {0};
@@ -142,7 +138,7 @@ static void test_the_last_rule_that_matches_counts(void **state)
     rules_deinit(&r);
 }
 
-static void test_defaults_are_taken_alone(void **state)
+CASE(test_defaults_are_taken_alone)
 {
     struct rules r = fresh();
     struct err e = {0};
@@ -165,17 +161,4 @@ static void test_defaults_are_taken_alone(void **state)
     rules_default(&r);
     assert_int_equal(r.all.len, 1);
     rules_deinit(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits_are_sums_of_terms),
-        cmocka_unit_test(test_mistakes_have_their_words),
-        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_the_last_rule_that_matches_counts),
-        cmocka_unit_test(test_defaults_are_taken_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,14 @@
 /* What is judged of two sides that are written down here, and each form of the same cases, to the
  * letter. Sides are one run each without noise, so that limits decide, or runs that differ so much
  * that chance does. */
+#include "cases.h"
 #include "verdict/verdict.h"
 
 #include "output/out.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
@@ -46,7 +44,7 @@ static struct verdict all_kinds(void)
     return v;
 }
 
-static void test_forms(void **state)
+CASE(test_forms)
 {
     struct verdict v = all_kinds();
     (void)state;
@@ -79,7 +77,7 @@ static void test_forms(void **state)
     verdict_deinit(&v);
 }
 
-static void test_junit(void **state)
+CASE(test_junit)
 {
     struct verdict v = all_kinds();
     (void)state;
@@ -110,7 +108,7 @@ static void test_junit(void **state)
 }
 
 /* The rows of JSON, one for each kind of case. */
-static void test_json(void **state)
+CASE(test_json)
 {
     struct verdict v = all_kinds();
     struct out o;
@@ -143,7 +141,7 @@ static void test_json(void **state)
     verdict_deinit(&v);
 }
 
-static void test_words(void **state)
+CASE(test_words)
 {
     struct verdict v = {0};
     (void)state;
@@ -249,7 +247,7 @@ static void expect(struct sides *s, const char *rules, const char *expected)
     rules_deinit(&r);
 }
 
-static void test_calls(void **state)
+CASE(test_calls)
 {
     struct sides s;
     (void)state;
@@ -300,7 +298,7 @@ static void test_calls(void **state)
 }
 
 /* Of the whole: a part of the old amount and a fixed one; exact amounts, and one with an error. */
-static void test_totals(void **state)
+CASE(test_totals)
 {
     struct sides s;
     (void)state;
@@ -371,7 +369,7 @@ static void took(struct sides *s, uint32_t function, double old, double new)
 }
 
 /* Runs without an error: the limit alone decides. */
-static void test_times(void **state)
+CASE(test_times)
 {
     struct sides s;
     (void)state;
@@ -412,7 +410,7 @@ static void test_times(void **state)
 
 /* Of the two, parse's growth is chance with 1 %, print's with 3 %: Holm doubles the least one, so
  * that only 98 % are left for it, and none at 99 %. */
-static void test_shares(void **state)
+CASE(test_shares)
 {
     struct sides s;
     (void)state;
@@ -454,7 +452,7 @@ static void test_shares(void **state)
            "passed: 0 failed, 1 passed, 0 not judged\n");
 }
 
-static void test_times_that_lack_data(void **state)
+CASE(test_times_that_lack_data)
 {
     static const char ALL[] = "max-time-growth 1\nmax-share-growth 1\nmax-total-growth 1";
     struct sides s;
@@ -518,7 +516,7 @@ static void expect_coverage(const struct coverage_change *c, const char *rule, c
     rules_deinit(&r);
 }
 
-static void test_coverage(void **state)
+CASE(test_coverage)
 {
     struct coverage_change c = {0};
     (void)state;
@@ -570,7 +568,7 @@ static void test_coverage(void **state)
 }
 
 /* The place of a source that fell is for forms that have places; what passed has no subject. */
-static void test_places_and_figures(void **state)
+CASE(test_places_and_figures)
 {
     struct coverage_change c = {0};
     struct rules r;
@@ -613,22 +611,4 @@ static void test_places_and_figures(void **state)
     rules_deinit(&r);
     vec_free(&c.sources);
     vec_free(&c.lost);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_junit),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_times_that_lack_data),
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_places_and_figures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

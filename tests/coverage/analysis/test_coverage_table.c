@@ -1,14 +1,12 @@
 /* The table of coverage: identities, sums that stop, branches of different shapes, tracefiles that
  * meet what objects said, and that the order of adding does not matter. */
+#include "cases.h"
 #include "coverage/analysis/coverage_result.h"
 #include "coverage/model/coverage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NONE ((uint32_t)NO_INDEX)
 
@@ -63,7 +61,7 @@ static void add_object(struct coverage_table *t, const char *name, uint64_t left
     coverage_table_outcomes(t, at, f, ways, 2);
 }
 
-static void one_function_of_many_objects(void **state)
+CASE(one_function_of_many_objects)
 {
     struct coverage_table t = {0};
     (void)state;
@@ -81,7 +79,7 @@ static void one_function_of_many_objects(void **state)
 
 /* Without columns, names say what the instances of one function are: g() is none. A third function
  * that is not around the line has g() inlined, twice. */
-static void instances_are_one_by_the_rule(void **state)
+CASE(instances_are_one_by_the_rule)
 {
     static const struct {
         uint32_t branches;
@@ -116,7 +114,7 @@ static void instances_are_one_by_the_rule(void **state)
 }
 
 /* Of `a && b`, one instance shows a, the other b: any, each, all. */
-static void conditions_of_instances_follow_the_rule(void **state)
+CASE(conditions_of_instances_follow_the_rule)
 {
     static const uint64_t want[][3] = {{1, 4, 4}, {2, 8, 4}, {1, 4, 0}}; /* conditions, all, hit */
     (void)state;
@@ -138,7 +136,7 @@ static void conditions_of_instances_follow_the_rule(void **state)
     }
 }
 
-static void counts_stop_at_the_top(void **state)
+CASE(counts_stop_at_the_top)
 {
     struct coverage_table t = {0};
     (void)state;
@@ -148,7 +146,7 @@ static void counts_stop_at_the_top(void **state)
     coverage_table_deinit(&t);
 }
 
-static void unknown_is_not_missed(void **state)
+CASE(unknown_is_not_missed)
 {
     struct coverage_table t = {0};
     (void)state;
@@ -166,7 +164,7 @@ static void unknown_is_not_missed(void **state)
     coverage_table_deinit(&t);
 }
 
-static void exceptions_leave_no_half_decision(void **state)
+CASE(exceptions_leave_no_half_decision)
 {
     struct coverage_table t = {0};
     struct table_outcome call[] = {{3, 0, OUTCOME_FALLTHROUGH}, {0, 0, OUTCOME_THROW}};
@@ -180,7 +178,7 @@ static void exceptions_leave_no_half_decision(void **state)
     coverage_table_deinit(&t);
 }
 
-static void tracefiles_meet_objects(void **state)
+CASE(tracefiles_meet_objects)
 {
     struct coverage_table t = {0};
     struct table_outcome same[] = {{2, 0, 0}, {2, 0, 0}}, other[] = {{9, 0, 0}, {9, 1, 0}};
@@ -229,7 +227,7 @@ static void expect_same(const struct coverage_result *left, const struct coverag
     }
 }
 
-static void order_does_not_matter(void **state)
+CASE(order_does_not_matter)
 {
     struct coverage_table ab[2], ba[2];
     (void)state;
@@ -278,7 +276,7 @@ static void add_thing(struct coverage_table *t, uint32_t n)
     coverage_table_mask(t, line, &mask);
 }
 
-static void many_tables_are_one(void **state)
+CASE(many_tables_are_one)
 {
     enum { THINGS = 5000, TABLES = 3 };
     struct coverage_table one = {0}, parts[TABLES];
@@ -301,7 +299,7 @@ static void many_tables_are_one(void **state)
 }
 
 /* More than are looked for one by one. */
-static void instances_of_a_template_have_their_branches(void **state)
+CASE(instances_of_a_template_have_their_branches)
 {
     struct coverage_table t = {0};
     char name[32];
@@ -320,7 +318,7 @@ static void instances_of_a_template_have_their_branches(void **state)
 }
 
 /* What is said again takes no more room, and the masks of a line are its conditions. */
-static void what_is_the_same_is_kept_once(void **state)
+CASE(what_is_the_same_is_kept_once)
 {
     enum { THINGS = 60 };
     struct coverage_table t = {0};
@@ -359,9 +357,8 @@ static void expect_sum(struct table_function one, struct table_function other,
     }
 }
 
-static void what_is_said_of_a_function_adds_up(void **state)
+CASE(what_is_said_of_a_function_adds_up)
 {
-    (void)state;
     struct table_function known = {.count = 5, .end_line = 9, .is_known = true};
     struct table_function repaired = {.count = 2, .is_known = true, .is_repaired = true};
     struct table_function first = {.is_unknown = true, .reason = 1, .defect = 2};
@@ -383,7 +380,7 @@ static void what_is_said_of_a_function_adds_up(void **state)
 }
 
 /* Which tests ran which lines, when what is known has to be put together again and again. */
-static void hits_of_tests_are_put_together(void **state)
+CASE(hits_of_tests_are_put_together)
 {
     enum { TESTS = 3, LINES = 4, ROUNDS = 50 };
     (void)state;
@@ -410,24 +407,4 @@ static void hits_of_tests_are_put_together(void **state)
         assert_true(t.hits.len <= (LINES - 1) * TESTS + most);
         coverage_table_deinit(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_function_of_many_objects),
-        cmocka_unit_test(instances_are_one_by_the_rule),
-        cmocka_unit_test(conditions_of_instances_follow_the_rule),
-        cmocka_unit_test(counts_stop_at_the_top),
-        cmocka_unit_test(unknown_is_not_missed),
-        cmocka_unit_test(exceptions_leave_no_half_decision),
-        cmocka_unit_test(tracefiles_meet_objects),
-        cmocka_unit_test(order_does_not_matter),
-        cmocka_unit_test(many_tables_are_one),
-        cmocka_unit_test(instances_of_a_template_have_their_branches),
-        cmocka_unit_test(what_is_the_same_is_kept_once),
-        cmocka_unit_test(what_is_said_of_a_function_adds_up),
-        cmocka_unit_test(hits_of_tests_are_put_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* The solver and the repair on graphs made at random whose true counts are known: walks from entry
  * to exit give every arc its count, a random spanning tree says which arcs have counters. */
+#include "cases.h"
 #include "coverage/analysis/flow.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 struct graph {
     struct notes notes;
@@ -127,9 +125,8 @@ static void graph_free(struct graph *g)
     vec_free(&g->truth);
 }
 
-static void test_random_graphs(void **state)
+CASE(test_random_graphs)
 {
-    (void)state;
     struct flow flow = {0};
     for (uint32_t i = 0; i < 600; i++) {
         struct graph g = make(i, 3 + i % 40, i % 60, i % 17);
@@ -145,9 +142,8 @@ static void test_random_graphs(void **state)
 }
 
 /* One arc too many without a counter closes a cycle. */
-static void test_cyclic_trees(void **state)
+CASE(test_cyclic_trees)
 {
-    (void)state;
     struct flow flow = {0};
     for (uint32_t i = 0; i < 300; i++) {
         struct graph g = make(i + 1000, 4 + i % 30, 5 + i % 20, 3);
@@ -170,9 +166,8 @@ static void test_cyclic_trees(void **state)
     flow_deinit(&flow);
 }
 
-static void test_what_is_unknown(void **state)
+CASE(test_what_is_unknown)
 {
-    (void)state;
     struct flow flow = {0};
     struct graph g = make(5, 12, 9, 4);
     struct notes_function *f = &g.notes.functions.at[0];
@@ -240,9 +235,8 @@ static uint64_t least_change(struct graph *g, const uint64_t *seen, struct flow 
     return best;
 }
 
-static void test_least_change(void **state)
+CASE(test_least_change)
 {
-    (void)state;
     struct flow flow = {0}, trial = {0};
     unsigned repaired = 0;
     for (uint32_t i = 0; i < 900 && repaired < 60; i++) {
@@ -268,9 +262,8 @@ static void test_least_change(void **state)
 }
 
 /* Lost updates, in graphs where all arcs have counters or only those off the tree. */
-static void test_lost_updates(void **state)
+CASE(test_lost_updates)
 {
-    (void)state;
     struct flow flow = {0};
     unsigned damaged[2] = {0};
     for (uint32_t i = 0; i < 400; i++) {
@@ -304,9 +297,8 @@ static void test_lost_updates(void **state)
 }
 
 /* A chain of a million blocks with a loop at each, counted by the loops and one arc. */
-static void test_million_blocks(void **state)
+CASE(test_million_blocks)
 {
-    (void)state;
     enum { BLOCKS = 1000000 };
     struct graph g = {0};
     struct flow flow = {0};
@@ -333,14 +325,4 @@ static void test_million_blocks(void **state)
     assert_int_equal(flow.functions.at[0].change, 5);
     graph_free(&g);
     flow_deinit(&flow);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs),   cmocka_unit_test(test_cyclic_trees),
-        cmocka_unit_test(test_what_is_unknown), cmocka_unit_test(test_least_change),
-        cmocka_unit_test(test_lost_updates),    cmocka_unit_test(test_million_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

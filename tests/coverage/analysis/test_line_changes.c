@@ -1,12 +1,10 @@
 /* Lines between two measurements, with a patch and without one. */
+#include "cases.h"
 #include "coverage/analysis/coverage_change.h"
 #include "coverage/format/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MOST = 20 };
 
@@ -59,7 +57,7 @@ static struct found changes(const char *then_states, const char *now_states, con
     return found;
 }
 
-static void test_new_numbers(void **state)
+CASE(test_new_numbers)
 {
     static const uint32_t NEW[] = {0, 1, 0, 4, 5, 0, 6, 8, 9};
     struct patch p = {0};
@@ -73,9 +71,8 @@ static void test_new_numbers(void **state)
     patch_deinit(&p);
 }
 
-static void test_same_source(void **state)
+CASE(test_same_source)
 {
-    (void)state;
     struct found f = changes("hmhm hmuh", "hhmmhm hh u", NULL);
     static const enum line_change EXPECTED[] = {0,
                                                 CHANGE_STILL_RUNS,
@@ -95,9 +92,8 @@ static void test_same_source(void **state)
     }
 }
 
-static void test_patched_source(void **state)
+CASE(test_patched_source)
 {
-    (void)state;
     struct found f = changes("hhmhmh", "hhm hmhh", PATCH);
     static const enum line_change NOW[] = {0,
                                            CHANGE_STILL_RUNS,
@@ -112,14 +108,4 @@ static void test_patched_source(void **state)
         assert_int_equal(f.now[i], NOW[i]);
     assert_int_equal(f.deleted[2], CHANGE_DELETED_RAN);
     assert_int_equal(f.deleted[5], CHANGE_DELETED_MISSED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new_numbers),
-        cmocka_unit_test(test_same_source),
-        cmocka_unit_test(test_patched_source),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

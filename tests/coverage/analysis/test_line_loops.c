@@ -1,13 +1,11 @@
 /* Loops among the blocks of a line: graphs whose loops can be counted by hand, and many small ones
  * against a search that goes every way there is. */
+#include "cases.h"
 #include "coverage/analysis/line_coverage_private.h"
 
 #include "seeds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { FIRST = 2, MOST = 8, MOST_ARCS = 64 }; /* blocks 0 and 1 are the entry and the exit */
 
@@ -59,27 +57,24 @@ static int64_t counted(const struct arc *arcs, size_t len, uint32_t nodes, unsig
             assert_int_equal(counted(arcs, sizeof arcs / sizeof *arcs, nodes, times), count); \
     } while (0)
 
-static void test_no_loop(void **state)
+CASE(test_no_loop)
 {
-    (void)state;
     EXPECT(0, 3, {0, 1, 5}, {0, 2, 4}, {1, 2, 5});
     EXPECT(0, 2, {0, 1, 5}, {1, 0, 0});            /* never taken */
     EXPECT(0, 2, {0, 1, 5}, {1, 2, 5}, {2, 0, 5}); /* by a block of another line */
     EXPECT(0, 2, {0, 1, 5}, {1, 0, FLOW_NO_COUNT});
 }
 
-static void test_single_loops(void **state)
+CASE(test_single_loops)
 {
-    (void)state;
     EXPECT(5, 1, {0, 0, 5});
     EXPECT(7, 2, {0, 1, 10}, {1, 0, 7});
     EXPECT(7, 2, {0, 1, 7}, {1, 0, 10});
     EXPECT(3, 4, {0, 1, 9}, {1, 2, 3}, {2, 3, 4}, {3, 0, 5});
 }
 
-static void test_several_loops(void **state)
+CASE(test_several_loops)
 {
-    (void)state;
     EXPECT(7, 3, {0, 1, 4}, {0, 2, 3}, {1, 0, 4}, {2, 0, 3});            /* one block in common */
     EXPECT(9, 4, {0, 1, 4}, {1, 0, 4}, {1, 2, 1}, {2, 3, 5}, {3, 2, 5}); /* no way back */
     EXPECT(11, 2, {0, 0, 5}, {0, 1, 4}, {1, 0, 4}, {1, 1, 2});
@@ -89,9 +84,8 @@ static void test_several_loops(void **state)
 }
 
 /* The search from 1 meets 2 and 3 and finds no way back to 1: they are free again for their own. */
-static void test_blocked_blocks_are_freed(void **state)
+CASE(test_blocked_blocks_are_freed)
 {
-    (void)state;
     EXPECT(5, 4, {0, 1, 1}, {1, 2, 2}, {2, 3, 5}, {3, 0, 1}, {3, 2, 4});
 }
 
@@ -149,9 +143,8 @@ static int by_ends(const void *left, const void *right)
                               : (l->to > r->to) - (l->to < r->to);
 }
 
-static void test_every_way(void **state)
+CASE(test_every_way)
 {
-    (void)state;
     draws_start_rand("line loops");
     for (int round = 0; round < 20000; round++) {
         struct search s = {.nodes = 1 + (uint32_t)rand() % (MOST - 1)};
@@ -165,14 +158,4 @@ static void test_every_way(void **state)
             go_on(&s, s.start);
         assert_int_equal(count, s.count);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_loop),       cmocka_unit_test(test_single_loops),
-        cmocka_unit_test(test_several_loops), cmocka_unit_test(test_blocked_blocks_are_freed),
-        cmocka_unit_test(test_every_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* Slots of lines: each line of each set has its own, wherever it lies, and a walk meets the used
  * ones in the order of sets and lines. */
+#include "cases.h"
 #include "coverage/analysis/line_coverage_private.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 enum { SETS = 4 };
 
@@ -39,7 +37,7 @@ static void fill(struct line_slots *s, uint32_t *value)
         }
 }
 
-static void test_each_line_has_its_own(void **state)
+CASE(test_each_line_has_its_own)
 {
     struct line_slots s = four_sets();
     uint32_t value = 0;
@@ -53,7 +51,7 @@ static void test_each_line_has_its_own(void **state)
     line_slots_deinit(&s);
 }
 
-static void test_walk_is_in_order(void **state)
+CASE(test_walk_is_in_order)
 {
     struct line_slots s = four_sets();
     struct slot_walk walk = {0};
@@ -74,7 +72,7 @@ static void test_walk_is_in_order(void **state)
     line_slots_deinit(&s);
 }
 
-static void test_emptied(void **state)
+CASE(test_emptied)
 {
     struct line_slots s = four_sets();
     uint32_t value = 0;
@@ -86,7 +84,7 @@ static void test_emptied(void **state)
 }
 
 /* What damaged notes claim costs no memory. */
-static void test_window_is_vouched_for(void **state)
+CASE(test_window_is_vouched_for)
 {
     struct line_slots s = {0};
     (void)state;
@@ -94,15 +92,4 @@ static void test_window_is_vouched_for(void **state)
         line_slots_add(&s, 1, UINT32_MAX, 1);
     assert_true(s.slots.len <= 1000 * 100);
     line_slots_deinit(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_line_has_its_own),
-        cmocka_unit_test(test_walk_is_in_order),
-        cmocka_unit_test(test_emptied),
-        cmocka_unit_test(test_window_is_vouched_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

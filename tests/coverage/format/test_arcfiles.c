@@ -1,16 +1,14 @@
 /* The files of real compilers: every one is read to its end, record by record, its own notes and
  * counters pair, and every function is solved with flow conserved. */
-#include "coverage/analysis/flow.h"
 #include "base/file.h"
+#include "cases.h"
+#include "coverage/analysis/flow.h"
 #include "coverage/format/format.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct file_buffer loaded(const char *path)
 {
@@ -92,15 +90,13 @@ static void check_texts(const char *path)
     file_buffer_deinit(&other);
 }
 
-static void test_texts_that_are_kept(void **state)
+CASE(test_texts_that_are_kept)
 {
-    (void)state;
     for_each("*/*.gcno", check_texts);
 }
 
-static void test_notes(void **state)
+CASE(test_notes)
 {
-    (void)state;
     for_each("*/*.gcno", check_notes);
 }
 
@@ -145,9 +141,8 @@ static void check_pair(const char *path)
     file_buffer_deinit(&nb);
 }
 
-static void test_pairs(void **state)
+CASE(test_pairs)
 {
-    (void)state;
     for_each("*/*.gcda", check_pair);
 }
 
@@ -185,9 +180,8 @@ static void check_snapshot(const char *stem, bool has_byte_lengths)
     file_buffer_deinit(&nb), file_buffer_deinit(&cb);
 }
 
-static void test_snapshots_without_checksum(void **state)
+CASE(test_snapshots_without_checksum)
 {
-    (void)state;
     char pattern[4096];
     glob_t found;
     snprintf(pattern, sizeof pattern, "%s/tests/data/arc-files/gcc-12/*.gcda",
@@ -199,15 +193,4 @@ static void test_snapshots_without_checksum(void **state)
         check_snapshot(found.gl_pathv[i], false);
     }
     globfree(&found);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_texts_that_are_kept),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_snapshots_without_checksum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

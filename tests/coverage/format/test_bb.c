@@ -1,13 +1,11 @@
 /* Graphs, counters and lines of gcc before 3.4: what is taken for one, each limit by itself, and
  * that numbers without bytes behind them cost no memory. */
+#include "cases.h"
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define END   UINT32_C(0x80000001) /* and what stands around names; in lines around files */
 #define TEXT  END
@@ -28,9 +26,8 @@ static struct bytes words(uint8_t *to, const uint32_t *numbers, size_t len)
     words((uint8_t[64]){0}, (const uint32_t[]){__VA_ARGS__}, \
           sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 
-static void test_a_graph(void **state)
+CASE(test_a_graph)
 {
-    (void)state;
     struct notes n = {0};
     struct err e = {0};
     assert_true(bb_graph_read(WORDS(3, 2, 1, 1, 0, 1, 2, 1, 0, END), "x", &n, &e));
@@ -44,7 +41,7 @@ static void test_a_graph(void **state)
 }
 
 /* Of the function, and of a block that has more than its function. */
-static void test_numbers_without_bytes(void **state)
+CASE(test_numbers_without_bytes)
 {
     enum { MANY = 1 << 20, FEW = 100 };
     (void)state;
@@ -62,9 +59,8 @@ static void test_numbers_without_bytes(void **state)
 }
 
 /* blocks, arcs, those of the first block, the first one's target. */
-static void test_what_is_a_graph(void **state)
+CASE(test_what_is_a_graph)
 {
-    (void)state;
     static const struct {
         uint32_t numbers[4];
         bool is_one;
@@ -91,9 +87,8 @@ static void test_what_is_a_graph(void **state)
 /* --- counters --------------------------------------------------------------------------------- */
 
 /* The number of counts fills the file, or it is gcc 3.3's. */
-static void test_what_is_counters(void **state)
+CASE(test_what_is_counters)
 {
-    (void)state;
     assert_true(bb_counters_probe(WORDS(1, 0, 5, 0)));
     assert_false(bb_counters_probe(WORDS(2, 0, 5, 0)));
     assert_false(bb_counters_probe(WORDS(1, 0, 5, 0, 9)));
@@ -101,9 +96,8 @@ static void test_what_is_counters(void **state)
     assert_true(bb_counters_probe(WORDS(DA_33)));
 }
 
-static void test_counters(void **state)
+CASE(test_counters)
 {
-    (void)state;
     struct counters row = {0}, negative = {0}, cut = {0}, summed = {0}, thrice = {0};
     struct err e = {0};
     assert_true(bb_counters_read(WORDS(2, 0, 5, 0, 6, 1), "x", &row, &e));
@@ -154,9 +148,8 @@ static bool read_lines(struct bytes in, struct notes *n, struct err *e)
 }
 
 /* The second function has no lines, and no file. */
-static void test_lines(void **state)
+CASE(test_lines)
 {
-    (void)state;
     struct notes n = {0};
     struct err e = {0};
     assert_true(read_lines(WORDS(F, 0, A_C, 7, 8, G, 0, 0), &n, &e));
@@ -176,9 +169,8 @@ static void test_lines(void **state)
 
 /* The last block before the exit may end, or not; with fewer or more blocks, or lines that are no
  * function's or no file's, nothing is taken. */
-static void test_lines_that_do_not_fit(void **state)
+CASE(test_lines_that_do_not_fit)
 {
-    (void)state;
     const struct {
         struct bytes in;
         const char *words; /* of the error; NULL: none */
@@ -201,7 +193,7 @@ static void test_lines_that_do_not_fit(void **state)
 }
 
 /* Counters of gcc before 3.3 have no names: they are the functions' in the order of the notes. */
-static void test_counters_are_shared_out(void **state)
+CASE(test_counters_are_shared_out)
 {
     struct notes n = {0};
     struct counters c = {0};
@@ -221,15 +213,4 @@ static void test_counters_are_shared_out(void **state)
     assert_non_null(strstr(e.line, "there are 4 counters, and 3 counted arcs in the notes"));
     counters_deinit(&c);
     notes_deinit(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_graph),         cmocka_unit_test(test_numbers_without_bytes),
-        cmocka_unit_test(test_what_is_a_graph), cmocka_unit_test(test_what_is_counters),
-        cmocka_unit_test(test_counters),        cmocka_unit_test(test_counters_are_shared_out),
-        cmocka_unit_test(test_lines),           cmocka_unit_test(test_lines_that_do_not_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

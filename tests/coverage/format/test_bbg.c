@@ -1,14 +1,12 @@
 /* The proposal's files: the bytes that docs/formats/bbg.md and da.md draw, the pinned gaps, groups,
  * and damage. */
+#include "cases.h"
 #include "coverage/analysis/flow.h"
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NOTES_HEAD     "gbbg304e"
 #define FUNCTION_F     "\1\0\0\0\x0c\0\0\0\1\0\0\0f\0\0\0\x78\x56\x34\x12"
@@ -33,9 +31,8 @@ static void expect_written(const struct writer *w, struct bytes expected)
     assert_memory_equal(w->out.at, expected.at, expected.len);
 }
 
-static void test_drawn_notes(void **state)
+CASE(test_drawn_notes)
 {
-    (void)state;
     struct bytes in = BYTES(NOTES_HEAD NOTES_F);
     struct notes n = {0};
     struct writer w = {0};
@@ -70,9 +67,8 @@ static uint64_t first_count(struct bytes in, bool is_whole, uint32_t groups)
     return count;
 }
 
-static void test_groups(void **state)
+CASE(test_groups)
 {
-    (void)state;
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP), true, 1), 5);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP GROUP), true, 2), 10);
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD GROUP COUNTERS_HEAD GROUP), true, 2), 10);
@@ -89,9 +85,8 @@ static void test_groups(void **state)
     assert_int_equal(first_count(BYTES(COUNTERS_HEAD FUNCTION_F COUNTS_5), false, 1), 5);
 }
 
-static void test_sums_are_written(void **state)
+CASE(test_sums_are_written)
 {
-    (void)state;
     struct counters c = {0};
     struct writer w = {0};
     struct err e = {0};
@@ -104,9 +99,8 @@ static void test_sums_are_written(void **state)
     counters_deinit(&c);
 }
 
-static void test_counts_saturate(void **state)
+CASE(test_counts_saturate)
 {
-    (void)state;
     struct counters a = {0}, b = {0};
     struct err e = {0};
     assert_true(da_read(BYTES(COUNTERS_HEAD GROUP), "a", &a, &e));
@@ -122,9 +116,8 @@ static void test_counts_saturate(void **state)
 }
 
 /* Nothing says that two versions count the same arcs. */
-static void test_versions_do_not_mix(void **state)
+CASE(test_versions_do_not_mix)
 {
-    (void)state;
     struct counters a = {0}, b = {0};
     struct notes n = {0};
     struct flow flow = {0};
@@ -147,9 +140,8 @@ static void test_versions_do_not_mix(void **state)
     counters_deinit(&b);
 }
 
-static void test_version_words(void **state)
+CASE(test_version_words)
 {
-    (void)state;
     assert_int_equal(bbg_version_number(BBG_VERSION), 304);
     for (uint16_t number = 300; number < 1700; number++)
         if (number % 100 < 10)
@@ -172,9 +164,8 @@ static enum arcs_defect defect_in(struct bytes in)
     return defect;
 }
 
-static void test_defects(void **state)
+CASE(test_defects)
 {
-    (void)state;
     assert_int_equal(defect_in(BYTES(NOTES_HEAD NOTES_F)), DEFECT_NONE);
     assert_int_equal(defect_in(BYTES(NOTES_HEAD UNKNOWN NOTES_F UNKNOWN)), DEFECT_NONE);
     assert_int_equal(defect_in(BYTES(NOTES_HEAD NOTES_F NO_ARCS)), DEFECT_BAD_BLOCK);
@@ -193,9 +184,8 @@ static void test_defects(void **state)
         DEFECT_BAD_RECORD);
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
-    (void)state;
     struct notes n = {0};
     struct counters c = {0};
     struct err e = {0};
@@ -210,9 +200,8 @@ static void test_refused(void **state)
 }
 
 /* Every truncation says so, and nothing of what is left is taken for counted. */
-static void test_truncation(void **state)
+CASE(test_truncation)
 {
-    (void)state;
     struct bytes notes = BYTES(NOTES_HEAD NOTES_F), counters = BYTES(COUNTERS_HEAD GROUP GROUP);
     for (size_t len = 0; len < notes.len; len++) {
         struct notes n = {0};
@@ -237,9 +226,8 @@ static void test_truncation(void **state)
 }
 
 /* Solved alike before and after a conversion to gcc's form. */
-static void test_conversion(void **state)
+CASE(test_conversion)
 {
-    (void)state;
     for (unsigned major = 3; major <= 16; major++) {
         struct notes n = {0};
         struct counters c = {0};
@@ -265,21 +253,4 @@ static void test_conversion(void **state)
         notes_deinit(&n);
         counters_deinit(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawn_notes),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_sums_are_written),
-        cmocka_unit_test(test_counts_saturate),
-        cmocka_unit_test(test_defects),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_versions_do_not_mix),
-        cmocka_unit_test(test_version_words),
-        cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_conversion),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

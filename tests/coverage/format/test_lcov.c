@@ -1,12 +1,10 @@
 /* Counts of tracefiles as other tools write them: decimals and exponents mean the same in every
  * locale, negative ones are 0 and counted, what is not a number is refused. */
+#include "cases.h"
 #include "coverage/format/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static bool read_count(const char *count, struct tracefile *out)
 {
@@ -16,9 +14,8 @@ static bool read_count(const char *count, struct tracefile *out)
     return lcov_read((struct bytes){(const uint8_t *)text, (size_t)len}, "x", out, &e);
 }
 
-static void test_counts(void **state)
+CASE(test_counts)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t count, negative;
@@ -49,22 +46,12 @@ static void test_counts(void **state)
     }
 }
 
-static void test_no_counts(void **state)
+CASE(test_no_counts)
 {
-    (void)state;
     static const char *const ROWS[] = {"", ".", "1e", "1e-", "1.2.3", "1.x", "1ex", "e5", "0x10"};
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         struct tracefile trace = {0};
         assert_false(read_count(ROWS[i], &trace));
         tracefile_deinit(&trace);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_no_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

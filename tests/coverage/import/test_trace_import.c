@@ -1,16 +1,14 @@
 /* What stands in the place of tracefiles: each row of the table has seeds, a line in the docs and a
  * fuzz target; small files say what they were made to say; broken ones say what is wrong. */
 #include "base/file.h"
+#include "cases.h"
 #include "coverage/import/import.h"
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void expect_mentioned(const char *file, const char *text)
 {
@@ -48,9 +46,8 @@ static void expect_own_seeds(const struct trace_importer *importer)
     assert_true(own > 0);
 }
 
-static void rows_are_complete(void **state)
+CASE(rows_are_complete)
 {
-    (void)state;
     for (size_t i = 0; i < trace_importers_len; i++) {
         char text[64];
         expect_own_seeds(&trace_importers[i]);
@@ -110,9 +107,8 @@ static void expect_read(const char *text, const char *expected)
 #define GCOVR(files)       "{\"gcovr/format_version\": \"0.3\", \"files\": [" files "]}"
 #define GCOVR_LINES(lines) GCOVR("{\"file\": \"a.c\", \"lines\": [" lines "]}")
 
-static void test_gcovr(void **state)
+CASE(test_gcovr)
 {
-    (void)state;
     expect_read(GCOVR(""), "");
     expect_read(GCOVR_LINES("{\"line_number\": 2, \"count\": 7}"), "a.c 2=7;");
     expect_read(
@@ -137,9 +133,8 @@ static void test_gcovr(void **state)
                 "\u00e9\U0001f600\ufffd/\t f@3-0=5 g()@4-0=0;");
 }
 
-static void test_broken_gcovr(void **state)
+CASE(test_broken_gcovr)
 {
-    (void)state;
     expect_read("{\"gcovr/format_version\": \"0.3\"}", "!has no \"files\"");
     expect_read(GCOVR("") "x", "!expected the end of the file");
     expect_read(GCOVR("{}"), "!names no \"file\"");
@@ -158,7 +153,7 @@ static void test_broken_gcovr(void **state)
     expect_read("{\"gcovr/x\": 1, \"files\": [{\"file\": \"a\"} {", "a;!expected a comma");
 }
 
-static void test_depth(void **state)
+CASE(test_depth)
 {
     char text[4096] = "{\"gcovr/x\": 1, \"x\": ";
     (void)state;
@@ -170,9 +165,8 @@ static void test_depth(void **state)
     "{\"data\": [{\"files\": [" files "], \"functions\": [" functions "]}], \"segments\": 0}"
 #define LLVM_SEGMENTS(segments) LLVM("{\"filename\": \"a.c\", \"segments\": [" segments "]}", "")
 
-static void test_llvm_cov(void **state)
+CASE(test_llvm_cov)
 {
-    (void)state;
     /* a function of lines 1 to 5 that ran 4 times, lines 3 and 4 of it never */
     expect_read(LLVM_SEGMENTS("[1,9,4,true,true,false],[3,5,0,true,true,false],"
                               "[4,9,4,true,false,false],[5,2,0,false,false,false]"),
@@ -202,9 +196,8 @@ static void test_llvm_cov(void **state)
                 "a.c f@3-7=2;a.m -[A b:]@1-1=1; -3 regions");
 }
 
-static void test_broken_llvm_cov(void **state)
+CASE(test_broken_llvm_cov)
 {
-    (void)state;
     expect_read("{\"dat\": [], \"x\": \"\\\"data\\\"\", \"y\": {\"data\": 1, \"segments\": 2}}",
                 "!has no \"data\"");
     expect_read(LLVM("{}", ""), "!has no \"filename\"");
@@ -220,9 +213,8 @@ static void test_broken_llvm_cov(void **state)
     "</sources><packages><package><classes><class filename='a&amp;b.c'>" lines \
     "</class></classes></package></packages></coverage>"
 
-static void test_cobertura(void **state)
+CASE(test_cobertura)
 {
-    (void)state;
     expect_read(COBERTURA("<source>.</source>", "<lines><line number='3' hits='7'/></lines>"),
                 "a&b.c 3=7;");
     expect_read(COBERTURA("<source>/s&#x72;c</source><source>/o</source>", "<lines/>"),
@@ -239,9 +231,8 @@ static void test_cobertura(void **state)
                 "-1 branches without numbers");
 }
 
-static void test_broken_cobertura(void **state)
+CASE(test_broken_cobertura)
 {
-    (void)state;
     expect_read("<x line-rate='1' y='<coverage'></x>", "!has no <coverage>");
     expect_read("<coverage line-rate='1'>", "!a tag is still open");
     expect_read("<coverage line-rate='1'></cover>", "!matches no open tag");
@@ -260,23 +251,11 @@ static void test_broken_cobertura(void **state)
     expect_read("<coverage line-rate='1'><class/>", "!has no filename");
 }
 
-static void test_deep_xml(void **state)
+CASE(test_deep_xml)
 {
     char text[4096] = "<coverage line-rate='1'>";
     (void)state;
     for (size_t i = 0; i < 300; i++)
         strcat(text, "<a>");
     expect_read(text, "!nested more than 256 deep");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_complete), cmocka_unit_test(test_gcovr),
-        cmocka_unit_test(test_broken_gcovr), cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_llvm_cov),     cmocka_unit_test(test_broken_llvm_cov),
-        cmocka_unit_test(test_cobertura),    cmocka_unit_test(test_broken_cobertura),
-        cmocka_unit_test(test_deep_xml),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* How each kind of counter is summed and scaled, on values small enough to do in the head. */
+#include "cases.h"
 #include "coverage/model/coverage.h"
 
 #include "monarc/gcov_dialects.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define LEN(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
@@ -28,39 +26,34 @@
         __VA_ARGS__ \
     }
 
-static void test_counts_add(void **state)
+CASE(test_counts_add)
 {
-    (void)state;
     static const enum counter_kind KIND[] = {KIND_ARCS, KIND_INTERVAL, KIND_POW2, KIND_AVERAGE};
     for (size_t i = 0; i < LEN(KIND); i++)
         EXPECT_SUM(KIND[i], GCC_12, V(1, 0, 40), V(2, 5, 2), V(3, 5, 42));
 }
 
-static void test_counts_stop_at_the_largest(void **state)
+CASE(test_counts_stop_at_the_largest)
 {
-    (void)state;
     EXPECT_SUM(KIND_ARCS, GCC_12, V(INT64_MAX - 1, INT64_MAX, INT64_MAX), V(1, 1, INT64_MAX),
                V(INT64_MAX, INT64_MAX, INT64_MAX));
 }
 
-static void test_masks_unite(void **state)
+CASE(test_masks_unite)
 {
-    (void)state;
     EXPECT_SUM(KIND_IOR, GCC_12, V(5, 0), V(6, 8), V(7, 8));
     EXPECT_SUM(KIND_CONDITIONS, GCC_14, V(1, 2), V(3, 0), V(3, 2));
     EXPECT_SUM(KIND_PATHS, GCC_14, V(1, UINT64_MAX), V(8, 1), V(9, UINT64_MAX));
 }
 
-static void test_the_earliest_visit_stays(void **state)
+CASE(test_the_earliest_visit_stays)
 {
-    (void)state;
     EXPECT_SUM(KIND_TIME, GCC_12, V(7, 2, 0, 3, 0), V(4, 9, 6, 0, 0), V(4, 2, 6, 3, 0));
 }
 
 /* {value, votes, all}: an equal value agrees, another one takes votes away or wins. */
-static void test_one_value_is_voted_on(void **state)
+CASE(test_one_value_is_voted_on)
 {
-    (void)state;
     EXPECT_SUM(KIND_SINGLE, GCC_8, V(11, 5, 9), V(11, 3, 4), V(11, 8, 13));
     EXPECT_SUM(KIND_SINGLE, GCC_8, V(11, 5, 9), V(12, 3, 4), V(11, 2, 13));
     EXPECT_SUM(KIND_INDIRECT, GCC_8, V(11, 3, 4), V(12, 5, 9), V(12, 2, 13));
@@ -69,33 +62,29 @@ static void test_one_value_is_voted_on(void **state)
 }
 
 /* The first of four is the value seen last, and stays. */
-static void test_a_difference_is_voted_on(void **state)
+CASE(test_a_difference_is_voted_on)
 {
-    (void)state;
     EXPECT_SUM(KIND_DELTA, GCC_8, V(100, 4, 5, 9), V(200, 4, 3, 4), V(100, 4, 8, 13));
 }
 
 /* 5 takes the place of 4, which is rarer; 6 is rarer than 3 and counts against it. A negative total
  * says that values were dropped. */
-static void test_four_most_frequent_stay(void **state)
+CASE(test_four_most_frequent_stay)
 {
-    (void)state;
     EXPECT_SUM(KIND_TOPN, GCC_10, V(10, 1, 9, 2, 7, 3, 5, 4, 1), V(20, 2, 4, 5, 6, 6, 2, 0, 0),
                V((uint64_t)-30, 1, 9, 2, 11, 3, 3, 5, 6));
 }
 
-static void test_which_kinds_are_lists(void **state)
+CASE(test_which_kinds_are_lists)
 {
-    (void)state;
     assert_true(kind_is_list(KIND_TOPN, GCC_12));
     assert_true(kind_is_list(KIND_INDIRECT_TOPN, GCC_12));
     assert_false(kind_is_list(KIND_TOPN, GCC_10));
     assert_false(kind_is_list(KIND_ARCS, GCC_12));
 }
 
-static void test_lists_are_whole(void **state)
+CASE(test_lists_are_whole)
 {
-    (void)state;
     size_t lists;
     const uint64_t two[] = {3, 1, 77, 3, 0, 0};
     assert_true(kind_lists_are_whole(two, LEN(two), &lists));
@@ -108,9 +97,8 @@ static void test_lists_are_whole(void **state)
     assert_false(kind_lists_are_whole(endless, LEN(endless), &lists));
 }
 
-static void test_lists_join(void **state)
+CASE(test_lists_join)
 {
-    (void)state;
     const uint64_t into[] = {9, 2, 100, 5, 101, 4, 0, 0},
                    from[] = {7, 2, 101, 1, 102, 6, 3, 1, 8, 3};
     const uint64_t sum[] = {16, 3, 100, 5, 101, 5, 102, 6, 3, 1, 8, 3};
@@ -135,9 +123,8 @@ static size_t make_list(uint64_t *list, uint64_t first, uint64_t len)
 
 /* The rarest of a full list, seen twice, gives way to what was seen more often; the total's sign
  * then says that something is missing, and goes on saying it. */
-static void test_a_full_list_drops_its_rarest(void **state)
+CASE(test_a_full_list_drops_its_rarest)
 {
-    (void)state;
     enum { FULL = 32 };
     uint64_t into[2 + 2 * FULL], from[] = {5, 1, 7, 5}, rare[] = {1, 1, 8, 1};
     size_t len = make_list(into, 1000, FULL);
@@ -162,9 +149,8 @@ static void test_a_full_list_drops_its_rarest(void **state)
     vec_free(&again.values);
 }
 
-static void test_a_list_fills(void **state)
+CASE(test_a_list_fills)
 {
-    (void)state;
     enum { FULL = 32 };
     uint64_t into[2 + 2 * FULL], from[] = {5, 1, 7, 5};
     size_t len = make_list(into, 1000, FULL - 1);
@@ -185,9 +171,8 @@ static const struct count_scale HALF = {.numerator = 1, .denominator = 2, .is_ex
         assert_memory_equal(values, scaled, sizeof scaled);    \
     } while (0)
 
-static void test_counts_are_scaled_and_values_stay(void **state)
+CASE(test_counts_are_scaled_and_values_stay)
 {
-    (void)state;
     EXPECT_SCALED(KIND_ARCS, GCC_12, &HALF, V(10, 7, 0), V(5, 3, 0));
     EXPECT_SCALED(KIND_SINGLE, GCC_8, &HALF, V(10, 8, 6, 20, 18, 16), V(10, 4, 3, 20, 9, 8));
     EXPECT_SCALED(KIND_DELTA, GCC_8, &HALF, V(10, 8, 6, 4), V(10, 8, 3, 2));
@@ -200,9 +185,8 @@ static void test_counts_are_scaled_and_values_stay(void **state)
     EXPECT_SCALED(KIND_CONDITIONS, GCC_14, &HALF, V(6), V(6));
 }
 
-static void test_ways_of_scaling(void **state)
+CASE(test_ways_of_scaling)
 {
-    (void)state;
     const struct count_scale rounded = {.numerator = 3, .denominator = 2},
                              exact = {.numerator = 3, .denominator = 2, .is_exact = true},
                              factor = {.factor = 0.5f},
@@ -211,25 +195,4 @@ static void test_ways_of_scaling(void **state)
     EXPECT_SCALED(KIND_ARCS, GCC_12, &exact, V(5, 4), V(7, 6));
     EXPECT_SCALED(KIND_ARCS, GCC_12, &factor, V(5, 4), V(2, 2));
     EXPECT_SCALED(KIND_ARCS, GCC_12, &large, V(INT64_MAX / 2, 2), V(INT64_MAX, 8));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_add),
-        cmocka_unit_test(test_counts_stop_at_the_largest),
-        cmocka_unit_test(test_masks_unite),
-        cmocka_unit_test(test_the_earliest_visit_stays),
-        cmocka_unit_test(test_one_value_is_voted_on),
-        cmocka_unit_test(test_a_difference_is_voted_on),
-        cmocka_unit_test(test_four_most_frequent_stay),
-        cmocka_unit_test(test_which_kinds_are_lists),
-        cmocka_unit_test(test_lists_are_whole),
-        cmocka_unit_test(test_lists_join),
-        cmocka_unit_test(test_a_full_list_drops_its_rarest),
-        cmocka_unit_test(test_a_list_fills),
-        cmocka_unit_test(test_counts_are_scaled_and_values_stay),
-        cmocka_unit_test(test_ways_of_scaling),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

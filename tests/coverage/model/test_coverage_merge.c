@@ -1,14 +1,12 @@
 /* Merging whole files: which function meets which, what is refused, and that a refusal changes
  * nothing. */
+#include "cases.h"
 #include "coverage/model/coverage.h"
 
 #include "coverage/model/counted.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void merge(struct counters *into, const struct counters *from)
 {
@@ -52,9 +50,8 @@ static struct counters pair_of(uint64_t a, uint64_t b)
     return c;
 }
 
-static void test_an_empty_one_becomes_a_copy(void **state)
+CASE(test_an_empty_one_becomes_a_copy)
 {
-    (void)state;
     struct counters sum = {0}, from = pair_of(3, 5);
     counted_add_summary(&from, (struct counters_summary){.runs = 4});
     merge(&sum, &from);
@@ -65,9 +62,8 @@ static void test_an_empty_one_becomes_a_copy(void **state)
     counters_deinit(&from);
 }
 
-static void test_functions_meet_by_identity(void **state)
+CASE(test_functions_meet_by_identity)
 {
-    (void)state;
     struct counters sum = pair_of(3, 5), from = counted_of(1202);
     add_arcs(&from, 2, 20, 100, 200); /* in another order */
     add_arcs(&from, 1, 10, 1000, 2000);
@@ -82,9 +78,8 @@ static void test_functions_meet_by_identity(void **state)
 }
 
 /* The n-th of one identity meets the n-th; one too many is new. */
-static void test_functions_of_one_identity(void **state)
+CASE(test_functions_of_one_identity)
 {
-    (void)state;
     struct counters sum = counted_of(1202), from = counted_of(1202);
     add_arcs(&sum, 1, 10, 1, 1);
     add_arcs(&sum, 1, 10, 2, 2);
@@ -100,9 +95,8 @@ static void test_functions_of_one_identity(void **state)
     counters_deinit(&from);
 }
 
-static void test_what_is_lacking_is_taken(void **state)
+CASE(test_what_is_lacking_is_taken)
 {
-    (void)state;
     struct counters sum = pair_of(3, 5), from = counted_of(1202);
     add_arcs(&from, 9, 90, 7, 8);
     counted_add_zeros(&from, KIND_INTERVAL, 2);
@@ -117,9 +111,8 @@ static void test_what_is_lacking_is_taken(void **state)
     counters_deinit(&from);
 }
 
-static void test_zeros_take_and_give(void **state)
+CASE(test_zeros_take_and_give)
 {
-    (void)state;
     struct counters sum = counted_of(1202), from = counted_of(1202);
     counted_add_function(&sum, 1, 10);
     counted_add_zeros(&sum, KIND_ARCS, 2);
@@ -135,9 +128,8 @@ static void test_zeros_take_and_give(void **state)
 }
 
 /* A record meets the one of its kind, wherever it stands; lists may grow. */
-static void test_records_meet_by_kind(void **state)
+CASE(test_records_meet_by_kind)
 {
-    (void)state;
     struct counters sum = counted_of(1202), from = counted_of(1202);
     counted_add_function(&sum, 1, 10);
     counted_add_values(&sum, VALUES(KIND_ARCS, 1, 2));
@@ -155,9 +147,8 @@ static void test_records_meet_by_kind(void **state)
     counters_deinit(&from);
 }
 
-static void test_summaries(void **state)
+CASE(test_summaries)
 {
-    (void)state;
     struct counters sum = pair_of(3, 5), from = pair_of(1, 1);
     counted_add_summary(&sum, (struct counters_summary){
                                   .checksum = 1, .runs = 2, .sum = 10, .run_max = 7, .sum_max = 7});
@@ -176,9 +167,8 @@ static void test_summaries(void **state)
     counters_deinit(&from);
 }
 
-static void test_other_code_is_refused(void **state)
+CASE(test_other_code_is_refused)
 {
-    (void)state;
     struct counters sum = pair_of(3, 5), from = counted_of(1202);
     add_arcs(&from, 9, 90, 1, 1);
     add_arcs(&from, 2, 21, 1, 1);
@@ -199,9 +189,8 @@ static void test_other_code_is_refused(void **state)
 }
 
 /* Two functions of one identity and other code, of which the other side knows one. */
-static void test_other_code_beside_the_same(void **state)
+CASE(test_other_code_beside_the_same)
 {
-    (void)state;
     struct counters both = counted_of(1202), one = counted_of(1202);
     add_arcs(&both, 1, 10, 3, 3);
     add_arcs(&both, 1, 11, 5, 5);
@@ -216,9 +205,8 @@ static void test_other_code_beside_the_same(void **state)
     counters_deinit(&one);
 }
 
-static void test_damage_is_refused(void **state)
+CASE(test_damage_is_refused)
 {
-    (void)state;
     struct counters sum = pair_of(3, 5), from = pair_of(1, 1);
     from.functions.at[1].defect = DEFECT_BAD_RECORD;
     expect_refusal(&sum, &from, "function 2 are damaged");
@@ -238,9 +226,8 @@ static void test_damage_is_refused(void **state)
     counters_deinit(&from);
 }
 
-static void test_laws(void **state)
+CASE(test_laws)
 {
-    (void)state;
     struct counters a = pair_of(3, 5), b = pair_of(100, INT64_MAX - 3), c = pair_of(7, 9);
     struct counters left = {0}, right = {0}, b_and_c = {0};
     merge(&left, &a), merge(&left, &b), merge(&left, &c);
@@ -252,22 +239,4 @@ static void test_laws(void **state)
     struct counters *all[] = {&a, &b, &c, &left, &right, &b_and_c};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         counters_deinit(all[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_one_becomes_a_copy),
-        cmocka_unit_test(test_functions_meet_by_identity),
-        cmocka_unit_test(test_functions_of_one_identity),
-        cmocka_unit_test(test_what_is_lacking_is_taken),
-        cmocka_unit_test(test_zeros_take_and_give),
-        cmocka_unit_test(test_records_meet_by_kind),
-        cmocka_unit_test(test_summaries),
-        cmocka_unit_test(test_other_code_is_refused),
-        cmocka_unit_test(test_other_code_beside_the_same),
-        cmocka_unit_test(test_damage_is_refused),
-        cmocka_unit_test(test_laws),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* What is asked of counters as a whole: largest, sum, scaling, zero marks, equality; and of notes,
  * where the lines of a block are. */
+#include "cases.h"
 #include "coverage/model/coverage.h"
 
 #include "coverage/model/counted.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* Two functions with arcs, one of them with averages, too. */
 static struct counters sample(void)
@@ -21,9 +19,8 @@ static struct counters sample(void)
     return c;
 }
 
-static void test_largest_and_sum_are_of_arcs(void **state)
+CASE(test_largest_and_sum_are_of_arcs)
 {
-    (void)state;
     struct counters c = sample();
     assert_int_equal(counters_max(&c), 9);
     assert_int_equal(counters_sum(&c), 19);
@@ -37,9 +34,8 @@ static void test_largest_and_sum_are_of_arcs(void **state)
     counters_deinit(&c);
 }
 
-static void test_all_records_are_scaled(void **state)
+CASE(test_all_records_are_scaled)
 {
-    (void)state;
     struct counters c = sample();
     counted_add_zeros(&c, KIND_ARCS, 5);
     counters_scale(&c, &(struct count_scale){.numerator = 2, .denominator = 1});
@@ -50,9 +46,8 @@ static void test_all_records_are_scaled(void **state)
     counters_deinit(&c);
 }
 
-static void test_zeros_are_marked_where_the_version_can(void **state)
+CASE(test_zeros_are_marked_where_the_version_can)
 {
-    (void)state;
     struct counters c = sample();
     counted_add_values(&c, VALUES(KIND_INTERVAL, 0, 0));
     counted_add_values(&c, VALUES(KIND_TOPN, 0, 0));
@@ -66,9 +61,8 @@ static void test_zeros_are_marked_where_the_version_can(void **state)
 
 /* clang writes zeros down and marks nothing anew; what it marked stays marked. A record without
  * values, and one with a single count, are none of zeros. */
-static void test_zeros_that_are_not_marked(void **state)
+CASE(test_zeros_that_are_not_marked)
 {
-    (void)state;
     struct counters c = sample();
     counted_add_values(&c, VALUES(KIND_INTERVAL, 0, 0));
     counted_add_zeros(&c, KIND_INTERVAL, 2);
@@ -95,9 +89,8 @@ static void test_zeros_that_are_not_marked(void **state)
 }
 
 /* An older version has to write zeros, so they need a place. */
-static void test_marks_of_a_newer_version_become_values(void **state)
+CASE(test_marks_of_a_newer_version_become_values)
 {
-    (void)state;
     struct counters c = sample();
     counted_add_zeros(&c, KIND_INTERVAL, 3);
     c.origin.number = 900;
@@ -111,9 +104,8 @@ static void test_marks_of_a_newer_version_become_values(void **state)
     counters_deinit(&c);
 }
 
-static void test_equality(void **state)
+CASE(test_equality)
 {
-    (void)state;
     struct counters a = sample(), b = sample();
     assert_true(counters_same(&a, &b));
     b.values.at[4]++;
@@ -134,9 +126,8 @@ static void test_equality(void **state)
 }
 
 /* Values of another kind, or more of them, are others, though they begin alike. */
-static void test_equality_of_records(void **state)
+CASE(test_equality_of_records)
 {
-    (void)state;
     struct counters a = sample(), kind = sample(), longer = sample();
     counted_add_values(&a, VALUES(KIND_INTERVAL, 7, 8));
     counted_add_values(&kind, VALUES(KIND_AVERAGE, 7, 8));
@@ -150,9 +141,8 @@ static void test_equality_of_records(void **state)
 }
 
 /* Of each block its own runs, none of its neighbours', nor of another function's. */
-static void test_runs_of_blocks(void **state)
+CASE(test_runs_of_blocks)
 {
-    (void)state;
     struct notes n = {0};
     static const uint32_t BLOCKS[] = {2, 2, 2, 2, 4, 9, 9}; /* of the functions before and behind */
     for (uint32_t i = 0; i < sizeof BLOCKS / sizeof *BLOCKS; i++)
@@ -169,19 +159,4 @@ static void test_runs_of_blocks(void **state)
         assert_int_equal(len, EXPECTED[i].len);
     }
     notes_deinit(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_largest_and_sum_are_of_arcs),
-        cmocka_unit_test(test_all_records_are_scaled),
-        cmocka_unit_test(test_zeros_are_marked_where_the_version_can),
-        cmocka_unit_test(test_zeros_that_are_not_marked),
-        cmocka_unit_test(test_marks_of_a_newer_version_become_values),
-        cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_equality_of_records),
-        cmocka_unit_test(test_runs_of_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,10 @@
  * Two builds of a function may have sites of different kinds: those of both stay. Of a kind with
  * another number of sites those with more stay, what was there before belongs to nobody and must
  * not stay in memory, and the function says that values were left out. */
+#include "cases.h"
 #include "coverage/model/llvm.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* One function with so many sites of a kind, of two values each. */
 static struct llvm_profile profile_of(int kind, uint32_t sites)
@@ -25,7 +23,7 @@ static struct llvm_profile profile_of(int kind, uint32_t sites)
     return p;
 }
 
-static void test_sites_of_two_kinds_stay(void **state)
+CASE(test_sites_of_two_kinds_stay)
 {
     enum { SITES = 500, ROUNDS = 400 };
     (void)state;
@@ -49,7 +47,7 @@ static void test_sites_of_two_kinds_stay(void **state)
     llvm_profile_deinit(&sizes);
 }
 
-static void test_sites_that_were_replaced_do_not_stay(void **state)
+CASE(test_sites_that_were_replaced_do_not_stay)
 {
     enum { SITES = 800 };
     (void)state;
@@ -68,13 +66,4 @@ static void test_sites_that_were_replaced_do_not_stay(void **state)
     assert_in_range(sum.values.len, 2 * SITES, 32 * SITES);
     llvm_profile_deinit(&sum);
     llvm_profile_deinit(&sizes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sites_of_two_kinds_stay),
-        cmocka_unit_test(test_sites_that_were_replaced_do_not_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

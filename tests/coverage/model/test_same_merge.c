@@ -1,17 +1,15 @@
 /* Two implementations sum counter files: the analyser's (coverage_merge.c) and the recorder's
  * (runtime/coverage/merge.c). Both get the same pairs, of every version and every kind of counter,
  * and must leave the same bytes; and what they leave is what libgcov's rules say. */
+#include "cases.h"
 #include "coverage/format/format.h"
 #include "coverage/model/coverage.h"
 
 #include "monarc/gcov_dialects.h"
 #include "recorder_merge.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { ROOM = 1 << 16, GROUPS = 2, PAIRS = 300 };
 
@@ -171,9 +169,8 @@ static void merge_both_ways(const struct gcov_dialect *d, uint64_t *state)
     counters_deinit(&from);
 }
 
-static void test_same_bytes(void **state)
+CASE(test_same_bytes)
 {
-    (void)state;
     uint64_t random = 42;
     size_t versions = 0;
     for (size_t i = 0; i < GCOV_DIALECTS; i++) {
@@ -188,9 +185,8 @@ static void test_same_bytes(void **state)
 
 #define LEAST ((uint64_t)INT64_MIN)
 
-static void test_rules(void **state)
+CASE(test_rules)
 {
-    (void)state;
     static const struct {
         enum gcov_rule rule;
         uint64_t now[GCOV_GROUP_MOST], old[GCOV_GROUP_MOST], sum[GCOV_GROUP_MOST];
@@ -230,9 +226,8 @@ static void test_rules(void **state)
     }
 }
 
-static void test_lists(void **state)
+CASE(test_lists)
 {
-    (void)state;
     uint64_t pairs[2 * GCOV_LIST_VALUES], n = 0;
     for (uint64_t i = 0; i < GCOV_LIST_VALUES; i++)
         assert_true(gcov_list_put(pairs, &n, i, 10 + i));
@@ -247,14 +242,4 @@ static void test_lists(void **state)
     assert_int_equal(n, GCOV_LIST_VALUES);
     assert_int_equal(gcov_add_totals(5, 6), 11);
     assert_int_equal((int64_t)gcov_add_totals(-(uint64_t)5, 6), -11);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
 /* Every row of the table of coverage formats can be found, and docs/reports.md says what prints it
  * and which test holds it. */
 #include "base/file.h"
+#include "cases.h"
 #include "coverage/report/coverage_report.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* | coverage | lcov | command | test |, and the test names the format. */
 static void expect_documented(struct bytes page, const char *format)
@@ -33,9 +31,8 @@ static void expect_documented(struct bytes page, const char *format)
     file_buffer_deinit(&test);
 }
 
-static void test_rows_are_complete(void **state)
+CASE(test_rows_are_complete)
 {
-    (void)state;
     char path[4096];
     struct file_buffer page = {0};
     struct err e = {0};
@@ -51,22 +48,12 @@ static void test_rows_are_complete(void **state)
     file_buffer_deinit(&page);
 }
 
-static void test_unknown_names_are_told_which_there_are(void **state)
+CASE(test_unknown_names_are_told_which_there_are)
 {
-    (void)state;
     struct err e = {0};
     assert_null(coverage_format_find("lco", 3, &e));
     assert_non_null(strstr(e.line, "'lco'"));
     for (size_t i = 0; i < coverage_formats_len; i++)
         assert_non_null(strstr(e.line, coverage_formats[i].name));
     assert_null(coverage_format_find("lcov", 3, NULL)); /* lco */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_complete),
-        cmocka_unit_test(test_unknown_names_are_told_which_there_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* The writer of tracefiles: each record, what is left out, and pieces that are printed apart. */
+#include "cases.h"
 #include "coverage/report/coverage_report.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char *written(const struct coverage_result *r, const char *test, bool is_lcov2,
                      struct problems *problems)
@@ -67,9 +65,8 @@ static void result_free(struct coverage_result *r)
     vec_free(&r->lines);
 }
 
-static void test_records(void **state)
+CASE(test_records)
 {
-    (void)state;
     struct coverage_result r = {0};
     struct problems problems = {0};
     small_result(&r);
@@ -90,9 +87,8 @@ static void test_records(void **state)
 
 /* Decisions of as many terms on one line would be one for lcov: they have the records of one with
  * the terms of all, unless those are more than a reader takes. */
-static void test_equal_decisions(void **state)
+CASE(test_equal_decisions)
 {
-    (void)state;
     static const struct {
         uint32_t terms[3];
         const char *expected;
@@ -129,9 +125,8 @@ static void test_equal_decisions(void **state)
 }
 
 /* More lines than a piece has: each once, in their order, and one end of the record. */
-static void test_pieces(void **state)
+CASE(test_pieces)
 {
-    (void)state;
     enum { LINES = 20000 };
     struct coverage_result r = {0};
     struct problems problems = {0};
@@ -149,14 +144,4 @@ static void test_pieces(void **state)
     assert_string_equal(at, "LF:0\nLH:0\nend_of_record\n");
     free(text);
     result_free(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),
-        cmocka_unit_test(test_equal_decisions),
-        cmocka_unit_test(test_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* Symspecs against a table of six functions in three files, two of which have the same last
  * component. What GNU gprof prints for them is the oracle's; here is what each one selects. */
+#include "cases.h"
 #include "gnu/gprof/functions_gnu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MAIN, LEFT, RIGHT, FIRST_TWIN, SECOND_TWIN, BARE, LEN };
 
@@ -70,9 +68,8 @@ static unsigned selected_by(const char *spec, bool exclude)
     return found;
 }
 
-static void test_nothing_given(void **state)
+CASE(test_nothing_given)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     resolve(&t);
@@ -83,9 +80,8 @@ static void test_nothing_given(void **state)
     end(&t);
 }
 
-static void test_forms(void **state)
+CASE(test_forms)
 {
-    (void)state;
     static const struct {
         const char *spec;
         unsigned selects;
@@ -112,9 +108,8 @@ static void test_forms(void **state)
     }
 }
 
-static void test_several(void **state)
+CASE(test_several)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "left", ASK_TIME, false);
@@ -127,9 +122,8 @@ static void test_several(void **state)
     end(&t);
 }
 
-static void test_includes_beat_excludes(void **state)
+CASE(test_includes_beat_excludes)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "a.c", ASK_GRAPH, false);
@@ -147,9 +141,8 @@ static bool admits(const struct toy *t, uint32_t caller, uint32_t callee)
     return selection_admits_arc(&t->selection, caller, callee);
 }
 
-static void test_arcs(void **state)
+CASE(test_arcs)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "main/left", ASK_ARCS, false);
@@ -163,9 +156,8 @@ static void test_arcs(void **state)
     end(&t);
 }
 
-static void test_arcs_left_out(void **state)
+CASE(test_arcs_left_out)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "main/left", ASK_ARCS, true);
@@ -176,9 +168,8 @@ static void test_arcs_left_out(void **state)
 }
 
 /* Neighbours that match are one range: a caller that is one of them may call as all may. */
-static void test_arcs_of_files(void **state)
+CASE(test_arcs_of_files)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "a.c/twin", ASK_ARCS, false);
@@ -191,9 +182,8 @@ static void test_arcs_of_files(void **state)
 }
 
 /* Of two specs with the same caller only the last one counts. */
-static void test_two_arcs_of_one_caller(void **state)
+CASE(test_two_arcs_of_one_caller)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "main/left", ASK_ARCS, false);
@@ -205,9 +195,8 @@ static void test_two_arcs_of_one_caller(void **state)
 }
 
 /* What GNU gprof's orderings print of an arc spec. */
-static void test_arcs_of_specs(void **state)
+CASE(test_arcs_of_specs)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "main/twin", ASK_ARCS, false);
@@ -220,9 +209,8 @@ static void test_arcs_of_specs(void **state)
     end(&t);
 }
 
-static void test_ranges_of_one_side(void **state)
+CASE(test_ranges_of_one_side)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     selection_add(&t.selection, "20/main", ASK_ARCS, false);
@@ -240,9 +228,8 @@ static void test_ranges_of_one_side(void **state)
     end(&t);
 }
 
-static void test_needs_lines(void **state)
+CASE(test_needs_lines)
 {
-    (void)state;
     static const char *const specs[] = {"left", "a.c", "20", "a.c:left", "main/left"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct toy t;
@@ -251,17 +238,4 @@ static void test_needs_lines(void **state)
         assert_int_equal(selection_needs_lines(&t.selection), i > 0);
         end(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_several),       cmocka_unit_test(test_includes_beat_excludes),
-        cmocka_unit_test(test_arcs),          cmocka_unit_test(test_arcs_left_out),
-        cmocka_unit_test(test_arcs_of_files), cmocka_unit_test(test_two_arcs_of_one_caller),
-        cmocka_unit_test(test_arcs_of_specs), cmocka_unit_test(test_ranges_of_one_side),
-        cmocka_unit_test(test_needs_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

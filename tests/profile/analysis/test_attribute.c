@@ -1,4 +1,5 @@
 /* Samples are booked on functions by bytes, and none is lost. */
+#include "cases.h"
 #include "profile/analysis/toy.h"
 
 static double attributed(const struct toy *b)
@@ -9,9 +10,8 @@ static double attributed(const struct toy *b)
     return sum;
 }
 
-static void test_finds_functions(void **state)
+CASE(test_finds_functions)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 1000, 12);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -24,9 +24,8 @@ static void test_finds_functions(void **state)
     toy_deinit(&b);
 }
 
-static void test_splits_by_bytes(void **state)
+CASE(test_splits_by_bytes)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 2, 16);
     struct histogram *h = toy_histogram(&b, FIRST + 12, FIRST + 28, 1);
@@ -39,9 +38,8 @@ static void test_splits_by_bytes(void **state)
 }
 
 /* A bin that begins at a function's last byte, and one that ends at its first. */
-static void test_single_bytes(void **state)
+CASE(test_single_bytes)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 2, 16);
     histogram_add(toy_histogram(&b, FIRST + 15, FIRST + 19, 1), 0, 16);
@@ -56,9 +54,8 @@ static void test_single_bytes(void **state)
 
 /* glibc divides ranges into bins that begin between two addresses; the bin [15.97, 19.96) of this
  * one holds addresses 16 to 19. */
-static void test_fractional_bins(void **state)
+CASE(test_fractional_bins)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 100, 1);
     struct histogram *h = toy_histogram(&b, FIRST, FIRST + 1597, 400);
@@ -69,9 +66,8 @@ static void test_fractional_bins(void **state)
     toy_deinit(&b);
 }
 
-static void test_gaps_are_unattributed(void **state)
+CASE(test_gaps_are_unattributed)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 4, 8);
     struct histogram *h = toy_histogram(&b, FIRST - 64, FIRST + 128, 24); /* 8 bytes a bin */
@@ -86,9 +82,8 @@ static void test_gaps_are_unattributed(void **state)
 }
 
 /* Any bins over any functions; several ranges; counters near the end of 64 bits' exact doubles. */
-static void test_nothing_is_lost(void **state)
+CASE(test_nothing_is_lost)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int round = 0; round < 200; round++) {
         struct toy b = {0};
@@ -107,9 +102,8 @@ static void test_nothing_is_lost(void **state)
     }
 }
 
-static void test_empty(void **state)
+CASE(test_empty)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 0, 16);
     struct histogram *h = toy_histogram(&b, FIRST, FIRST + 64, 8);
@@ -121,28 +115,12 @@ static void test_empty(void **state)
     toy_deinit(&b);
 }
 
-static void test_interval(void **state)
+CASE(test_interval)
 {
-    (void)state;
     struct interval half = share_interval(50, 100), none = share_interval(0, 100),
                     all = share_interval(100, 100), nothing = share_interval(0, 0);
     assert_true(fabs(half.low - 0.4038) < 1e-4 && fabs(half.high - 0.5962) < 1e-4);
     assert_true(none.low == 0 && fabs(none.high - 0.0370) < 1e-4);
     assert_true(fabs(all.low - 0.9630) < 1e-4 && all.high == 1);
     assert_true(nothing.low == 0 && nothing.high == 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_functions),
-        cmocka_unit_test(test_splits_by_bytes),
-        cmocka_unit_test(test_single_bytes),
-        cmocka_unit_test(test_fractional_bins),
-        cmocka_unit_test(test_gaps_are_unattributed),
-        cmocka_unit_test(test_nothing_is_lost),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_interval),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* Frames of inlined code: what the debug information of a compiled program says of each address of
  * a function, as a tree. */
-#include "profile/analysis/recording/call_tree.h"
+#include "cases.h"
 #include "objfile/workshop.h"
+#include "profile/analysis/recording/call_tree.h"
 
 static const char SOURCE[] =
     "static volatile int sum;\n"
@@ -106,7 +107,7 @@ static bool has_way(const struct named_frames *n, const struct call_rows *r, con
     return false;
 }
 
-static void test_inlined_code_is_in_the_tree(void **state)
+CASE(test_inlined_code_is_in_the_tree)
 {
     struct fixture b = {0};
     struct named_frames n;
@@ -135,7 +136,7 @@ static void test_inlined_code_is_in_the_tree(void **state)
     close_fixture(&b);
 }
 
-static void test_left_out_on_wish(void **state)
+CASE(test_left_out_on_wish)
 {
     struct fixture b = {0};
     struct named_frames n;
@@ -155,9 +156,5 @@ static void test_left_out_on_wish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inlined_code_is_in_the_tree),
-        cmocka_unit_test(test_left_out_on_wish),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

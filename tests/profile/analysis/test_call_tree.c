@@ -1,14 +1,12 @@
 /* Trees of calls over runs that are made by hand, so that every figure is known: no path that was
  * not recorded, recursion counted once, cut stacks that say so, and sums that meet on every row. */
-#include "profile/analysis/recording/call_tree.h"
 #include "base/vec.h"
+#include "cases.h"
+#include "profile/analysis/recording/call_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
 enum { MAIN, LEFT, RIGHT, SPIN, LEAF, CUT, OTHER, FUNCTIONS };
 
@@ -140,7 +138,7 @@ static void two_callers(struct toy_run *b)
     merge(b);
 }
 
-static void test_no_crossed_paths(void **state)
+CASE(test_no_crossed_paths)
 {
     struct toy_run b = {0};
     (void)state;
@@ -159,7 +157,7 @@ static void test_no_crossed_paths(void **state)
 }
 
 /* Two places of one function that call the same are one row. */
-static void test_places_of_a_function_are_one(void **state)
+CASE(test_places_of_a_function_are_one)
 {
     struct toy_run b = {0};
     (void)state;
@@ -174,7 +172,7 @@ static void test_places_of_a_function_are_one(void **state)
     deinit(&b);
 }
 
-static void test_recursion(void **state)
+CASE(test_recursion)
 {
     struct toy_run b = {0};
     (void)state;
@@ -194,7 +192,7 @@ static void test_recursion(void **state)
 }
 
 /* main left right left leaf: folded, left goes on where it was first. */
-static void test_folded_recursion(void **state)
+CASE(test_folded_recursion)
 {
     struct toy_run b = {.folds_recursion = true};
     (void)state;
@@ -209,7 +207,7 @@ static void test_folded_recursion(void **state)
 }
 
 /* What is left out gives its time to its caller; of the outermost frame, to no function. */
-static void test_functions_left_out(void **state)
+CASE(test_functions_left_out)
 {
     static const bool is_left_out[FUNCTIONS] = {[MAIN] = true, [RIGHT] = true};
     struct toy_run b = {.is_left_out = is_left_out};
@@ -225,7 +223,7 @@ static void test_functions_left_out(void **state)
     deinit(&b);
 }
 
-static void test_mutual_recursion(void **state)
+CASE(test_mutual_recursion)
 {
     struct toy_run b = {0};
     (void)state;
@@ -248,7 +246,7 @@ static void test_mutual_recursion(void **state)
 }
 
 /* Callers end at what says why the stack is cut. */
-static void test_cut_stacks(void **state)
+CASE(test_cut_stacks)
 {
     struct toy_run b = {0};
     (void)state;
@@ -264,7 +262,7 @@ static void test_cut_stacks(void **state)
 }
 
 /* Frames of inlined code stand between those of real calls. */
-static void test_inlined_frames(void **state)
+CASE(test_inlined_frames)
 {
     struct toy_run b = {0};
     (void)state;
@@ -283,7 +281,7 @@ static void test_inlined_frames(void **state)
 }
 
 /* A function that is called and inlined in one place is one, and its callers are counted once. */
-static void test_two_numbers_of_a_function(void **state)
+CASE(test_two_numbers_of_a_function)
 {
     struct toy_run b = {0};
     (void)state;
@@ -306,7 +304,7 @@ static void test_two_numbers_of_a_function(void **state)
 
 /* --- what is folded, and limits -------------------------------------------------------------- */
 
-static void test_small_ones_are_folded(void **state)
+CASE(test_small_ones_are_folded)
 {
     struct toy_run b = {0};
     (void)state;
@@ -339,7 +337,7 @@ static void test_small_ones_are_folded(void **state)
     deinit(&b);
 }
 
-static void test_empty(void **state)
+CASE(test_empty)
 {
     struct toy_run b = {0};
     (void)state;
@@ -384,7 +382,7 @@ static double inclusive_by_hand(const struct toy_run *b, uint32_t function)
     return sum;
 }
 
-static void test_roots_are_inclusive(void **state)
+CASE(test_roots_are_inclusive)
 {
     enum { FEW = 7 };
     (void)state;
@@ -430,7 +428,7 @@ static void comb(struct toy_run *b, uint32_t nodes)
     merge(b);
 }
 
-static void test_large(void **state)
+CASE(test_large)
 {
     enum { NODES = 100000, LIMIT = 1000 };
     struct timespec start;
@@ -452,24 +450,4 @@ static void test_large(void **state)
     assert_true(seconds_since(&start) < 5); /* far more than it takes: 0.1 s */
     deinit(&b);
     deinit(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_crossed_paths),
-        cmocka_unit_test(test_places_of_a_function_are_one),
-        cmocka_unit_test(test_recursion),
-        cmocka_unit_test(test_mutual_recursion),
-        cmocka_unit_test(test_cut_stacks),
-        cmocka_unit_test(test_inlined_frames),
-        cmocka_unit_test(test_folded_recursion),
-        cmocka_unit_test(test_functions_left_out),
-        cmocka_unit_test(test_two_numbers_of_a_function),
-        cmocka_unit_test(test_small_ones_are_folded),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_roots_are_inclusive),
-        cmocka_unit_test(test_large),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

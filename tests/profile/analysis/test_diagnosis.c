@@ -1,5 +1,6 @@
 /* Each symptom where it is so, and not where it is not: by profiles and summaries made for it, and
  * by programs that the compiler makes here. */
+#include "cases.h"
 #include "profile/analysis/diagnosis.h"
 
 #include "objfile/workshop.h"
@@ -98,9 +99,8 @@ static void end(struct toy_case *c)
 
 /* --- the file -------------------------------------------------------------------------------- */
 
-static void test_missing(void **state)
+CASE(test_missing)
 {
-    (void)state;
     struct toy_case c;
     enum severity worst;
     begin(&c);
@@ -118,9 +118,8 @@ static void test_missing(void **state)
     end(&c);
 }
 
-static void test_cut_off(void **state)
+CASE(test_cut_off)
 {
-    (void)state;
     struct toy_case c;
     begin(&c);
     c.input.profile_error = "offset 20: ends early";
@@ -139,9 +138,8 @@ static void test_cut_off(void **state)
 
 /* --- what was measured ----------------------------------------------------------------------- */
 
-static void test_emptiness(void **state)
+CASE(test_emptiness)
 {
-    (void)state;
     struct toy_case c;
     begin(&c);
     examine(&c);
@@ -167,9 +165,8 @@ static void test_emptiness(void **state)
     end(&c);
 }
 
-static void test_bins(void **state)
+CASE(test_bins)
 {
-    (void)state;
     struct toy_case c;
     begin(&c);
     struct histogram *h = add_histogram(&c, CODE);
@@ -193,9 +190,8 @@ static void test_bins(void **state)
 }
 
 /* Calls of a nanosecond each, against the seconds that were sampled. */
-static void test_more_calls_than_time(void **state)
+CASE(test_more_calls_than_time)
 {
-    (void)state;
     struct toy_case c;
     begin(&c);
     add_samples(&c, 100);
@@ -216,9 +212,8 @@ static void test_more_calls_than_time(void **state)
     end(&c);
 }
 
-static void test_overhead(void **state)
+CASE(test_overhead)
 {
-    (void)state;
     struct toy_case c;
     begin(&c);
     add_samples(&c, 500);
@@ -246,9 +241,8 @@ static void test_overhead(void **state)
     end(&c);
 }
 
-static void test_oddities(void **state)
+CASE(test_oddities)
 {
-    (void)state;
     struct toy_case c;
     begin(&c);
     add_samples(&c, 30);
@@ -265,9 +259,8 @@ static void test_oddities(void **state)
     end(&c);
 }
 
-static void test_sorting(void **state)
+CASE(test_sorting)
 {
-    (void)state;
     static const enum severity given[] = {SEVERITY_NOTE, SEVERITY_ERROR, SEVERITY_WARNING,
                                           SEVERITY_ERROR, SEVERITY_NOTE};
     static const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -318,9 +311,8 @@ static void expect_of(const char *flags, const char *expected, const char *evide
     end(&c);
 }
 
-static void test_instrumentation(void **state)
+CASE(test_instrumentation)
 {
-    (void)state;
     need("gcc");
     write_text("program.c", "int main(void) { return 0; }\n");
     expect_of("-pg", "", "");
@@ -335,9 +327,8 @@ static void test_instrumentation(void **state)
     expect_of("", "not-compiled-with-pg", "__monstartup");
 }
 
-static void test_surroundings(void **state)
+CASE(test_surroundings)
 {
-    (void)state;
     need("gcc");
     write_text("program.c", "#include <math.h>\n"
                             "int main(int n, char **v) { (void)v; return (int)sin(n); }\n");
@@ -353,9 +344,8 @@ static void test_surroundings(void **state)
     expect_of("-pg -Wl,--no-as-needed libpart.so", "", "");
 }
 
-static void test_stripped(void **state)
+CASE(test_stripped)
 {
-    (void)state;
     need("gcc");
     struct toy_case c;
     write_text("program.c", "__attribute__((noinline)) int f(int x) { return x / 3; }\n"
@@ -416,9 +406,8 @@ static void sample_bare(struct toy_case *c, uint64_t in_one, uint64_t in_two, ui
     c->summary.unattributed = c->time.unattributed;
 }
 
-static void test_few_samples(void **state)
+CASE(test_few_samples)
 {
-    (void)state;
     need("gcc");
     struct toy_case c;
     make_bare();
@@ -443,9 +432,8 @@ static void test_few_samples(void **state)
 }
 
 /* Functions of another program are not spoken of. */
-static void test_other_program(void **state)
+CASE(test_other_program)
 {
-    (void)state;
     need("gcc");
     struct toy_case c;
     make_bare();
@@ -460,9 +448,8 @@ static void test_other_program(void **state)
     end(&c);
 }
 
-static void test_age(void **state)
+CASE(test_age)
 {
-    (void)state;
     need("gcc");
     struct toy_case c;
     make_bare();
@@ -483,21 +470,5 @@ static void test_age(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_emptiness),
-        cmocka_unit_test(test_bins),
-        cmocka_unit_test(test_more_calls_than_time),
-        cmocka_unit_test(test_overhead),
-        cmocka_unit_test(test_oddities),
-        cmocka_unit_test(test_sorting),
-        cmocka_unit_test(test_instrumentation),
-        cmocka_unit_test(test_surroundings),
-        cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_other_program),
-        cmocka_unit_test(test_age),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

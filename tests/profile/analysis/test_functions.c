@@ -1,6 +1,7 @@
 /* Which functions pieces belong to, by symbols that an assembler writes; and that what is measured
  * there is booked on those. */
 #include "../../objfile/workshop.h"
+#include "cases.h"
 
 #include "profile/analysis/functions.h"
 
@@ -58,9 +59,8 @@ static void assert_whole(const struct fixture *b, const char *piece, uint32_t nu
                      nth(b, whole, whole_number));
 }
 
-static void test_wholes(void **state)
+CASE(test_wholes)
 {
-    (void)state;
     struct fixture b;
     begin(&b);
     assert_whole(&b, "f.cold", 0, "f", 0); /* of the same source file */
@@ -78,9 +78,8 @@ static void test_wholes(void **state)
     end(&b);
 }
 
-static void test_times(void **state)
+CASE(test_times)
 {
-    (void)state;
     struct fixture b;
     begin(&b);
     double *self = ARENA_NEW(&b.arena, double, b.functions.len), sum = 0;
@@ -100,6 +99,5 @@ static void test_times(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wholes), cmocka_unit_test(test_times)};
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,4 +1,5 @@
 /* The call graph: what flows in flows out, whatever the calls; cycles and depths of any size. */
+#include "cases.h"
 #include "profile/analysis/toy.h"
 
 #include <stdlib.h>
@@ -97,9 +98,8 @@ static void check_flat(struct toy *b)
     assert_true(calls + t.omitted.calls + b->summary.unknown_callees == b->summary.calls);
 }
 
-static void test_random_graphs(void **state)
+CASE(test_random_graphs)
 {
-    (void)state;
     uint64_t seed = 7;
     for (int round = 0; round < 300; round++) {
         struct toy b = {0};
@@ -136,9 +136,8 @@ static void check_static_arcs(const struct toy *b, const struct static_calls *ca
     free(seen);
 }
 
-static void test_static_arcs(void **state)
+CASE(test_static_arcs)
 {
-    (void)state;
     uint64_t seed = 8;
     for (int round = 0; round < 300; round++) {
         struct toy b = {0};
@@ -162,9 +161,8 @@ static void test_static_arcs(void **state)
 }
 
 /* Calls from outside the program to the members of a cycle keep their part of its time. */
-static void test_unknown_callers_of_a_cycle(void **state)
+CASE(test_unknown_callers_of_a_cycle)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 3, 16);
     sample_all(&b, 10);
@@ -180,9 +178,8 @@ static void test_unknown_callers_of_a_cycle(void **state)
     toy_deinit(&b);
 }
 
-static void test_counts_beyond_32_bits(void **state)
+CASE(test_counts_beyond_32_bits)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 2, 16);
     toy_call(&b, 0, 1, UINT64_C(1) << 40);
@@ -194,9 +191,8 @@ static void test_counts_beyond_32_bits(void **state)
 }
 
 /* A chain as deep as this ends GNU gprof by its recursion. */
-static void test_deep_chain(void **state)
+CASE(test_deep_chain)
 {
-    (void)state;
     enum { DEPTH = 200000 };
     struct toy b = {0};
     toy_functions(&b, DEPTH, 16);
@@ -217,9 +213,8 @@ static void test_deep_chain(void **state)
     toy_deinit(&b);
 }
 
-static void test_large_cycle(void **state)
+CASE(test_large_cycle)
 {
-    (void)state;
     enum { SIZE = 50000 };
     struct toy b = {0};
     toy_functions(&b, SIZE + 1, 16);
@@ -237,9 +232,8 @@ static void test_large_cycle(void **state)
 }
 
 /* Ten levels of ten calls each are ten thousand million paths. */
-static void test_tree_is_bounded(void **state)
+CASE(test_tree_is_bounded)
 {
-    (void)state;
     enum { LEVELS = 11, WIDTH = 10, LIMIT = 5000 };
     struct toy b = {0};
     toy_functions(&b, LEVELS * WIDTH, 16);
@@ -261,9 +255,8 @@ static void test_tree_is_bounded(void **state)
 }
 
 /* Every level of a tree of callers shares out all of the root's time. */
-static void test_tree_conserves(void **state)
+CASE(test_tree_conserves)
 {
-    (void)state;
     struct toy b = {0};
     toy_functions(&b, 5, 16);
     sample_all(&b, 60);
@@ -282,19 +275,4 @@ static void test_tree_conserves(void **state)
     assert_close(level[2], 30); /* function 4 has no callers */
     assert_true(tree.rows[0].calls == 21);
     toy_deinit(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs),
-        cmocka_unit_test(test_static_arcs),
-        cmocka_unit_test(test_unknown_callers_of_a_cycle),
-        cmocka_unit_test(test_counts_beyond_32_bits),
-        cmocka_unit_test(test_deep_chain),
-        cmocka_unit_test(test_large_cycle),
-        cmocka_unit_test(test_tree_is_bounded),
-        cmocka_unit_test(test_tree_conserves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* An order of functions for the linker, on assembled programs whose calls and samples are made up:
  * who is put behind whom, who stays where it is, and what it costs where they stand. */
+#include "cases.h"
 #include "profile/analysis/layout.h"
 
 #include "objfile/workshop.h"
@@ -113,9 +114,8 @@ static const struct part FIVE[] = {{"main", 64, NULL},
                                    {"warm", 64, NULL},
                                    {"far", 64, NULL}};
 
-static void test_callees_follow_callers(void **state)
+CASE(test_callees_follow_callers)
 {
-    (void)state;
     struct toy_layout t;
     begin(&t, FIVE, 5);
     sample(&t, "main", 10), sample(&t, "hot", 500), sample(&t, "warm", 100), sample(&t, "far", 300);
@@ -140,9 +140,8 @@ static void test_callees_follow_callers(void **state)
 }
 
 /* Two clusters, since nobody calls both; the denser one first. */
-static void test_denser_first(void **state)
+CASE(test_denser_first)
 {
-    (void)state;
     struct toy_layout t;
     begin(&t, FIVE, 5);
     sample(&t, "main", 5), sample(&t, "far", 5), sample(&t, "hot", 900), sample(&t, "warm", 800);
@@ -153,9 +152,8 @@ static void test_denser_first(void **state)
 }
 
 /* One that makes a tenth of the calls and no more does not take the function to it. */
-static void test_rare_callers(void **state)
+CASE(test_rare_callers)
 {
-    (void)state;
     static const struct part parts[] = {{"main", 64, NULL}, {"a", 64, NULL},  {"b", 64, NULL},
                                         {"c", 64, NULL},    {"d", 64, NULL},  {"e", 64, NULL},
                                         {"f", 64, NULL},    {"g", 64, NULL},  {"h", 64, NULL},
@@ -175,9 +173,8 @@ static void test_rare_callers(void **state)
     }
 }
 
-static void test_limit(void **state)
+CASE(test_limit)
 {
-    (void)state;
     struct toy_layout t;
     begin(&t, FIVE, 5);
     t.rules.cluster_bytes = 127;
@@ -198,9 +195,8 @@ static void test_limit(void **state)
 }
 
 /* A cluster does not become eight times thinner for a large function that hardly runs. */
-static void test_thin(void **state)
+CASE(test_thin)
 {
-    (void)state;
     static const struct part parts[] = {
         {"main", 16, NULL}, {"large", 3000, NULL}, {"small", 64, NULL}};
     struct toy_layout t;
@@ -212,9 +208,8 @@ static void test_thin(void **state)
     end(&t);
 }
 
-static void test_calls_alone(void **state)
+CASE(test_calls_alone)
 {
-    (void)state;
     struct toy_layout t;
     begin(&t, FIVE, 5);
     call(&t, "main", "warm", 3), call(&t, "warm", "hot", 40);
@@ -227,9 +222,8 @@ static void test_calls_alone(void **state)
 }
 
 /* Pairs on stacks stand in where no calls were counted. */
-static void test_stacks(void **state)
+CASE(test_stacks)
 {
-    (void)state;
     struct toy_layout t;
     begin(&t, FIVE, 5);
     sample(&t, "main", 10), sample(&t, "hot", 500);
@@ -250,9 +244,8 @@ static void test_stacks(void **state)
 }
 
 /* Linkers move sections by name: functions of one name move together. */
-static void test_one_name(void **state)
+CASE(test_one_name)
 {
-    (void)state;
     static const struct part parts[] = {
         {"main", 64, NULL},
         {"first", 64,
@@ -292,9 +285,8 @@ static void test_one_name(void **state)
 }
 
 /* What stands outside of .text, or has a name that an order file cannot hold, stays. */
-static void test_fixed(void **state)
+CASE(test_fixed)
 {
-    (void)state;
     static const struct part parts[] = {
         {"main", 64, NULL},
         {"hot", 64,
@@ -324,9 +316,8 @@ static void test_fixed(void **state)
     end(&t);
 }
 
-static void test_other_names(void **state)
+CASE(test_other_names)
 {
-    (void)state;
     static const struct part parts[] = {
         {"main", 64, ".section .text.hot,\"ax\"\n.globl label\nlabel:\n"},
         {"hot", 64,
@@ -349,9 +340,8 @@ static void test_other_names(void **state)
 }
 
 /* Addresses of the new order: from the first one on, aligned as before. */
-static void test_addresses(void **state)
+CASE(test_addresses)
 {
-    (void)state;
     static const struct part parts[] = {{"main", 30, NULL}, {"hot", 50, NULL}, {"warm", 64, NULL}};
     struct toy_layout t;
     begin(&t, parts, 3);
@@ -369,9 +359,8 @@ static void test_addresses(void **state)
 }
 
 /* Two functions that call each other, 40 KiB apart, stand on one page afterwards. */
-static void test_gain(void **state)
+CASE(test_gain)
 {
-    (void)state;
     static const struct part parts[] = {
         {"main", 64, NULL}, {"never", 40960, NULL}, {"other", 64, NULL}};
     struct toy_layout t;
@@ -392,19 +381,5 @@ static void test_gain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_callees_follow_callers),
-        cmocka_unit_test(test_denser_first),
-        cmocka_unit_test(test_rare_callers),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_thin),
-        cmocka_unit_test(test_calls_alone),
-        cmocka_unit_test(test_stacks),
-        cmocka_unit_test(test_one_name),
-        cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_other_names),
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_gain),
-    };
-    return cmocka_run_group_tests(tests, workshop_open, workshop_close);
+    return run_cases(workshop_open, workshop_close);
 }

@@ -1,12 +1,10 @@
 /* What running a program costs where its functions stand: layouts whose pages, distances and TLB
  * misses are known without measuring. */
+#include "cases.h"
 #include "profile/analysis/layout.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { MOST = 160, PAGE = 4096, LARGE_PAGE = 2 << 20, BASE = 0x400000 };
 
@@ -60,9 +58,8 @@ static void assert_pages(const struct locality *l, const uint64_t *expected)
 }
 
 /* Pages of 9, 50, 1, 40 and next to nothing; code that never ran is on none. */
-static void test_pages(void **state)
+CASE(test_pages)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     put(&t, 0, 64, 4), put(&t, 64, 64, 5);
@@ -79,9 +76,8 @@ static void test_pages(void **state)
 }
 
 /* From the middle of a page over two whole ones to the middle of a fourth: 10, 20, 20 and 10. */
-static void test_heat_is_spread(void **state)
+CASE(test_heat_is_spread)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     put(&t, LARGE_PAGE - 2 * PAGE + PAGE / 2, 3 * PAGE, 60);
@@ -91,9 +87,8 @@ static void test_heat_is_spread(void **state)
     assert_int_equal(l.large_pages, 2);
 }
 
-static void test_calls(void **state)
+CASE(test_calls)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     uint32_t caller = put(&t, PAGE / 2, PAGE, 1);
@@ -131,9 +126,8 @@ static void expect_ring(uint32_t pages, uint64_t page, double misses, double lar
     assert_near(l.large_misses, large_misses);
 }
 
-static void test_misses(void **state)
+CASE(test_misses)
 {
-    (void)state;
     expect_ring(64, PAGE, 0, 0);
     expect_ring(65, PAGE, 2 * (1 - 64.0 / 65), 0);
     expect_ring(128, PAGE, 2 * (1 - 64.0 / 128), 0);
@@ -144,9 +138,8 @@ static void test_misses(void **state)
 
 /* Half of a caller is on its callee's page: one call of two leaves for that page, and one return of
  * two leaves it. */
-static void test_returns_that_stay(void **state)
+CASE(test_returns_that_stay)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     for (uint32_t i = 0; i < 64; i++) {
@@ -158,22 +151,11 @@ static void test_returns_that_stay(void **state)
     assert_near(l.misses, 1 - 64.0 / 128);
 }
 
-static void test_no_calls(void **state)
+CASE(test_no_calls)
 {
-    (void)state;
     struct toy t;
     begin(&t);
     call(&t, put(&t, 0, 64, 1), put(&t, PAGE, 64, 1), 0);
     struct locality l = after(&t);
     assert_true(l.leaving == 0 && l.misses == 0 && l.large_misses == 0 && l.distance_bytes == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages),    cmocka_unit_test(test_heat_is_spread),
-        cmocka_unit_test(test_calls),    cmocka_unit_test(test_misses),
-        cmocka_unit_test(test_no_calls), cmocka_unit_test(test_returns_that_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* Ranks beside each other: exact values, bounded memory, and what is made of them. */
+#include "cases.h"
 #include "profile/analysis/ranks/ranks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void feed(struct rank_set *s, uint32_t rank, const double *seconds, size_t regions)
 {
@@ -34,7 +32,7 @@ static const struct rank_row *row_of(const struct rank_table *t, const char *nam
 
 /* The same ranks once with room for all values and once with hardly any: sums, extremes and who has
  * them are the same, medians within 7 %, and what is largest is exact still. */
-static void memory_is_bounded(void **state)
+CASE(memory_is_bounded)
 {
     enum { RANKS = 5000, REGIONS = 40 };
     struct rank_set exact, bounded;
@@ -78,9 +76,8 @@ static void memory_is_bounded(void **state)
 }
 
 /* Times that grow from rank to rank are one group; a step makes two. */
-static void groups_need_gaps(void **state)
+CASE(groups_need_gaps)
 {
-    (void)state;
     for (int has_step = 0; has_step < 2; has_step++) {
         struct rank_set s;
         struct rank_table t;
@@ -98,7 +95,7 @@ static void groups_need_gaps(void **state)
     }
 }
 
-static void calls_have_one_name(void **state)
+CASE(calls_have_one_name)
 {
     static const char *const CASES[][2] = {
         {"MPI_Send", "MPI_Send"},
@@ -128,12 +125,4 @@ static void calls_have_one_name(void **state)
             assert_null(call);
     }
     arena_deinit(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_is_bounded),
-                                       cmocka_unit_test(groups_need_gaps),
-                                       cmocka_unit_test(calls_have_one_name)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

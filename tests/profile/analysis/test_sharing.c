@@ -1,5 +1,6 @@
 /* Bins that lie over several functions: by hand, and, of random programs and hits, the law that a
  * coarser histogram's bounds hold what a finer one of the same hits says. */
+#include "cases.h"
 #include "profile/analysis/toy.h"
 
 #include "profile/analysis/attribution.h"
@@ -11,9 +12,8 @@ static void find(struct sharing *s, struct toy *b)
     sharing_of_functions(s, &b->profile, &b->functions, &b->arena);
 }
 
-static void test_by_hand(void **state)
+CASE(test_by_hand)
 {
-    (void)state;
     struct toy b = {0};
     struct sharing s;
     toy_functions(&b, 3, 16);
@@ -31,9 +31,8 @@ static void test_by_hand(void **state)
 }
 
 /* The end of a function and the start of the next one may be told apart anywhere between them. */
-static void test_padding_is_nobodys(void **state)
+CASE(test_padding_is_nobodys)
 {
-    (void)state;
     struct toy b = {0};
     struct sharing s;
     toy_functions(&b, 2, 11);
@@ -53,9 +52,8 @@ static void test_padding_is_nobodys(void **state)
     toy_deinit(&b);
 }
 
-static void test_pieces_are_their_function(void **state)
+CASE(test_pieces_are_their_function)
 {
-    (void)state;
     struct toy b = {0};
     struct sharing s;
     toy_functions(&b, 3, 16);
@@ -101,9 +99,8 @@ static void rebin(struct toy *b, const uint32_t *hits, uint32_t width)
         histogram_add(h, i / width, hits[i]);
 }
 
-static void test_coarser_bins_hold_the_truth(void **state)
+CASE(test_coarser_bins_hold_the_truth)
 {
-    (void)state;
     uint64_t random = 7;
     for (int round = 0; round < 300; round++) {
         struct toy b = {0};
@@ -165,7 +162,7 @@ static struct interval half_beside(uint64_t used_ns, uint32_t kind, uint64_t los
 }
 
 /* A quarter of all time has no place: the function may have had all of it, or none. */
-static void test_time_without_a_place_widens(void **state)
+CASE(test_time_without_a_place_widens)
 {
     const uint64_t placed = 1000000000, quarter = placed / 3;
     struct interval bare = half_beside(placed, 0, 0), i;
@@ -183,16 +180,4 @@ static void test_time_without_a_place_widens(void **state)
     assert_true(i.low == bare.low && i.high == bare.high);
     i = half_beside(placed + 4000000, 0, 0); /* 0.4 %, too little for a loss of its own */
     assert_true(i.low < bare.low - 0.001 && i.high > bare.high + 0.001);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_padding_is_nobodys),
-        cmocka_unit_test(test_pieces_are_their_function),
-        cmocka_unit_test(test_coarser_bins_hold_the_truth),
-        cmocka_unit_test(test_time_without_a_place_widens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* Short names of functions, a table of what libiberty makes of real symbols and of odd ones; names
  * are never longer than they were, and take no more time than their length allows. */
+#include "cases.h"
 #include "profile/analysis/names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
 struct row {
     const char *name, *brief; /* NULL: the name itself */
@@ -145,7 +143,7 @@ static const struct row ROWS[] = {
      "llvm::rdf::DataFlowGraph::recordDefsForDF@@LLVM_15"},
 };
 
-static void test_table(void **state)
+CASE(test_table)
 {
     struct arena a = {0};
     (void)state;
@@ -159,7 +157,7 @@ static void test_table(void **state)
 }
 
 /* What a name loses, in the order in which it does: ever less room for one name. */
-static void test_names_within(void **state)
+CASE(test_names_within)
 {
     static const struct {
         const char *name;
@@ -202,7 +200,7 @@ static void test_names_within(void **state)
     arena_deinit(&a);
 }
 
-static void test_names_that_are_not_mangled(void **state)
+CASE(test_names_that_are_not_mangled)
 {
     static const char *const rows[][2] = {
         {"__physics_MOD_step", "physics::step"},
@@ -234,7 +232,7 @@ static void test_names_that_are_not_mangled(void **state)
 }
 
 /* Every beginning of every name, which has brackets open wherever it stops. */
-static void test_cut_names(void **state)
+CASE(test_cut_names)
 {
     struct arena a = {0};
     (void)state;
@@ -249,7 +247,7 @@ static void test_cut_names(void **state)
 
 /* Pieces that open, close, nest, and look like the beginning of something, many of each
  * and of each pair. */
-static void test_hostile_names(void **state)
+CASE(test_hostile_names)
 {
     static const char *const PIECES[] = {"<",
                                          "(",
@@ -293,7 +291,7 @@ static void test_hostile_names(void **state)
 
 /* Functions by their linkage names: those that only the parameters tell apart keep them, those that
  * only the type tells apart keep all. */
-static void test_equal_short_names(void **state)
+CASE(test_equal_short_names)
 {
     static const char *const LINKAGE[] = {"_Z3geti",
                                           "_Z3getd",
@@ -338,14 +336,4 @@ static void test_equal_short_names(void **state)
         else
             assert_ptr_equal(names_text(&n, i), names_get(&n, i));
     arena_deinit(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),         cmocka_unit_test(test_cut_names),
-        cmocka_unit_test(test_names_within),  cmocka_unit_test(test_names_that_are_not_mangled),
-        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_equal_short_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* Tests on amounts: against printed tables, tests worked out by hand, and sides drawn from laws
  * that are known: so many false alarms, and never less certainty from more runs. */
+#include "cases.h"
 #include "profile/analysis/compare/significance.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void close_to(double value, double expected)
 {
@@ -16,9 +13,8 @@ static void close_to(double value, double expected)
 }
 
 /* Upper critical values as statistics books have them. */
-static void student_table(void **state)
+CASE(student_table)
 {
-    (void)state;
     close_to(student_above(6.314, 1), 0.05);
     close_to(student_above(2.920, 2), 0.05);
     close_to(student_above(2.228, 10), 0.025);
@@ -45,9 +41,8 @@ static struct difference compared(const struct amount *old, const struct amount 
 }
 
 /* By hand: 0.02 / sqrt(0.5 * 0.5 / 1000 + 0.52 * 0.48 / 1000) = 0.8948, two-sided 0.3709. */
-static void sampling_alone(void **state)
+CASE(sampling_alone)
 {
-    (void)state;
     struct amount old = amount_of_share(0.5, 1000), new = amount_of_share(0.52, 1000);
     struct difference d = compared(&old, &new, 0), back = compared(&new, &old, 0);
     close_to(difference_chance(&d), 0.3709);
@@ -58,9 +53,8 @@ static void sampling_alone(void **state)
 }
 
 /* What a pair is assumed to differ by is where 99 % confidence begins. */
-static void assumed_difference(void **state)
+CASE(assumed_difference)
 {
-    (void)state;
     struct amount old = {.mean = 1, .base = 1, .hits = INFINITY, .runs = 1}, new = old;
     new.mean = 1.0001;
     close_to(compared(&old, &new, 0.15).margin, 0.15);
@@ -75,9 +69,8 @@ static void assumed_difference(void **state)
     assert_true(difference_chance(&twice) < 1e-9);
 }
 
-static void growth_beyond_what_is_allowed(void **state)
+CASE(growth_beyond_what_is_allowed)
 {
-    (void)state;
     struct amount old = amount_of_share(0.5, 1000), new = amount_of_share(0.6, 1000);
     struct difference d = compared(&old, &new, 0), back = compared(&new, &old, 0);
     assert_true(difference_growth_chance(&d, 0) < 1e-5);
@@ -86,9 +79,8 @@ static void growth_beyond_what_is_allowed(void **state)
     assert_true(difference_growth_chance(&back, 0) > 0.9999);
 }
 
-static void few_hits_prove_nothing(void **state)
+CASE(few_hits_prove_nothing)
 {
-    (void)state;
     struct amount old = amount_of_share(0, 100), new = amount_of_share(0.09, 100), none = {0};
     struct difference few = compared(&old, &new, 0), no = compared(&none, &new, 0);
     assert_true(difference_chance(&few) == 1);
@@ -98,9 +90,8 @@ static void few_hits_prove_nothing(void **state)
 /* --- several runs ---------------------------------------------------------------------------- */
 
 /* However little sampling says, a change within what runs differ by is none. */
-static void spread_between_runs(void **state)
+CASE(spread_between_runs)
 {
-    (void)state;
     struct amount old = {
         .mean = 0.50, .base = 0.5, .sampling = 1e-9, .squares = 0.02, .hits = 1e6, .runs = 3};
     struct amount new = old;
@@ -142,9 +133,8 @@ static struct amount drawn(uint64_t *seed, double mean, double sampling, double 
 
 /* What the recorder adds to a peak is one constant within a series, and another in the next: runs
  * that agree say nothing of it. */
-static void peaks_have_a_floor(void **state)
+CASE(peaks_have_a_floor)
 {
-    (void)state;
     struct amount old = {.mean = 1.60e6, .base = 1.60e6, .hits = INFINITY, .runs = 3}, new = old;
     struct noise n;
     struct difference d;
@@ -180,9 +170,8 @@ static void program_chances(uint64_t *seed, uint32_t runs, double level, double 
 
 /* A test at 1 % raises an alarm in at most 1 % of the cases: of 60,000 rows that did not change at
  * most 600 and four standard errors, whether runs differ little or much. */
-static void false_alarms(void **state)
+CASE(false_alarms)
 {
-    (void)state;
     static const double levels[] = {0, 0.02, 0.1};
     static const uint32_t runs[] = {2, 3, 5, 10};
     uint64_t seed = 1;
@@ -221,9 +210,8 @@ static double middle_chance(uint32_t runs, double level, double growth)
 
 /* Each run more makes a change that is there more certain. (Welch's test on the runs' values said
  * p = 0.03 of five runs a side where one pair had had 1e-5.) */
-static void more_runs_are_more_certain(void **state)
+CASE(more_runs_are_more_certain)
 {
-    (void)state;
     static const uint32_t runs[] = {1, 2, 3, 5, 10};
     static const double levels[] = {0, 0.01, 0.03};
     for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
@@ -238,9 +226,8 @@ static void more_runs_are_more_certain(void **state)
 }
 
 /* One pair of a row alone says 1e-5; with the same values in five runs it must say less. */
-static void five_runs_of_one_row(void **state)
+CASE(five_runs_of_one_row)
 {
-    (void)state;
     struct amount old = {.mean = 1, .base = 1, .sampling = 1e-4, .hits = INFINITY, .runs = 1},
                   new = old;
     new.mean = 1.27;
@@ -252,31 +239,12 @@ static void five_runs_of_one_row(void **state)
     assert_true(difference_chance(&five) < difference_chance(&one) / 100);
 }
 
-static void holm(void **state)
+CASE(holm)
 {
-    (void)state;
     double chances[] = {0.03, 0.01, 0.04, 0.5};
     chances_adjust(chances, 4);
     close_to(chances[1], 0.04);
     close_to(chances[0], 0.09);
     close_to(chances[2], 0.09); /* 0.08, but not less than the one before */
     close_to(chances[3], 0.5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peaks_have_a_floor),
-        cmocka_unit_test(student_table),
-        cmocka_unit_test(sampling_alone),
-        cmocka_unit_test(assumed_difference),
-        cmocka_unit_test(growth_beyond_what_is_allowed),
-        cmocka_unit_test(few_hits_prove_nothing),
-        cmocka_unit_test(spread_between_runs),
-        cmocka_unit_test(false_alarms),
-        cmocka_unit_test(more_runs_are_more_certain),
-        cmocka_unit_test(five_runs_of_one_row),
-        cmocka_unit_test(holm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

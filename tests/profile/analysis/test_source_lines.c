@@ -1,10 +1,8 @@
 /* Names as people write them. */
+#include "cases.h"
 #include "profile/analysis/source_lines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 static void expect(bool is_it, const char *linkage_name, const char *wanted)
 {
@@ -12,9 +10,8 @@ static void expect(bool is_it, const char *linkage_name, const char *wanted)
         fail_msg("'%s' for %s", wanted, linkage_name);
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
-    (void)state;
     expect(true, "work", "work");
     expect(false, "work", "wor");
     expect(false, "work", "");
@@ -35,10 +32,4 @@ static void test_names(void **state)
     expect(true, "_Z3addIiET_S0_S0_", "add<int>");
     expect(true, "_ZN5plane12_GLOBAL__N_13dotERKNS_5PointES3_", "dot");
     expect(false, "_ZZZ", "ZZ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

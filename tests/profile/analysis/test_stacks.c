@@ -1,14 +1,12 @@
 /* Self and inclusive times of trees of stacks that are small enough to count by hand, and of random
  * ones against the definition, for which every stack is looked through. */
+#include "cases.h"
 #include "profile/analysis/recording/stacks.h"
-#include "record/tally.h"
 #include "profile/analysis/summary.h"
+#include "record/tally.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MOST_NODES = 400, MOST_FUNCTIONS = 10 };
 
@@ -143,9 +141,8 @@ static double sample_phases(struct toy_stacks *b, const struct rhythm *r,
 /* Of 10,000 recordings, 500 of each rhythm: how many intervals hold the truth, and how wide they
  * are. They may be too wide where phases are of one or two samples: their order cannot show how
  * evenly these are shared out. */
-static void test_intervals_hold_the_truth(void **state)
+CASE(test_intervals_hold_the_truth)
 {
-    (void)state;
     enum { TRIALS = 500, LEAST = 458, LEAST_OF_ALL = 9300, MOST_OF_ALL = 9780 };
     int all = 0;
     static const struct rhythm rhythms[] = {
@@ -180,9 +177,8 @@ static void test_intervals_hold_the_truth(void **state)
 
 /* Long runs have longer slices, in which rows are runs of samples of one stack as well, and from
  * half a minute on windows in which they are. */
-static void test_intervals_of_longer_slices(void **state)
+CASE(test_intervals_of_longer_slices)
 {
-    (void)state;
     enum { TRIALS = 200, LONG_TRIALS = 100 };
     static const struct rhythm rhythms[] = {{0.2, 0.3, false, 1.15, .slice = 4},
                                             {10, 0.3, false, 1.25, .slice = 4},
@@ -217,9 +213,8 @@ static void test_intervals_of_longer_slices(void **state)
 
 /* One that keeps its period may be in step with a rhythm, and then its samples are worse than their
  * order shows: it counts for nothing. */
-static void test_clocks_that_keep_their_period(void **state)
+CASE(test_clocks_that_keep_their_period)
 {
-    (void)state;
     enum { TRIALS = 200, LEAST = 188 };
     double error[2] = {0};
     int held = 0;
@@ -234,9 +229,8 @@ static void test_clocks_that_keep_their_period(void **state)
     assert_true(held >= LEAST && error[1] > 1.5 * error[0]);
 }
 
-static void test_waits_have_no_error(void **state)
+CASE(test_waits_have_no_error)
 {
-    (void)state;
     struct toy_stacks b;
     sample_phases(&b, &(struct rhythm){7, 0.3}, (const double[]){1, 0});
     assert_true(b.stacks.self_error[0] == 0 && b.stacks.self[0] > 200);
@@ -247,9 +241,8 @@ static void test_waits_have_no_error(void **state)
 
 /* A wait that nobody looked at may have been in any function that waited, and in no other. What
  * such a function did itself is no wait. */
-static void test_waits_without_a_place(void **state)
+CASE(test_waits_without_a_place)
 {
-    (void)state;
     enum { SLEEPS, SLEEP, WORKS, UNKNOWN, READY, FUNCTIONS };
     const struct recording_choice choice = {0};
     struct toy_stacks b;
@@ -309,9 +302,8 @@ static void assert_call(const struct toy_stacks *b, uint32_t caller, uint32_t ca
     assert_true(call->self == self);
 }
 
-static void test_calls(void **state)
+CASE(test_calls)
 {
-    (void)state;
     struct toy_stacks b;
     begin(&b, 4);
     uint32_t main = add(&b, RECORDING_ROOT, 0, 1), left = add(&b, main, 1, 10),
@@ -334,9 +326,8 @@ static void test_calls(void **state)
 }
 
 /* A sample counts once, however often the function and the pair are on its stack. */
-static void test_recursion(void **state)
+CASE(test_recursion)
 {
-    (void)state;
     struct toy_stacks b;
     begin(&b, 2);
     uint32_t main = add(&b, RECORDING_ROOT, 0, 0), at = add(&b, main, 1, 1);
@@ -350,9 +341,8 @@ static void test_recursion(void **state)
 }
 
 /* f calls g calls f: both have all that is further in, and so has each of the calls. */
-static void test_cycle(void **state)
+CASE(test_cycle)
 {
-    (void)state;
     enum { F, G };
     struct toy_stacks b;
     begin(&b, 2);
@@ -366,9 +356,8 @@ static void test_cycle(void **state)
     end(&b);
 }
 
-static void test_outside_of_functions(void **state)
+CASE(test_outside_of_functions)
 {
-    (void)state;
     struct toy_stacks b;
     begin(&b, 2);
     uint32_t nowhere = add(&b, RECORDING_ROOT, NO_FUNCTION, 3);
@@ -382,9 +371,8 @@ static void test_outside_of_functions(void **state)
 }
 
 /* Unknown callers have inclusive times and calls, and are no depth of a stack. */
-static void test_cut_stacks(void **state)
+CASE(test_cut_stacks)
 {
-    (void)state;
     enum { F, DEEP, BROKEN };
     struct toy_stacks b;
     begin(&b, 3);
@@ -407,9 +395,8 @@ static void test_cut_stacks(void **state)
 }
 
 /* Stacks that are not chosen weigh nothing: there are no calls in them. */
-static void test_not_chosen(void **state)
+CASE(test_not_chosen)
 {
-    (void)state;
     struct toy_stacks b;
     begin(&b, 3);
     uint32_t main = add(&b, RECORDING_ROOT, 0, 4);
@@ -420,9 +407,8 @@ static void test_not_chosen(void **state)
     end(&b);
 }
 
-static void test_nothing(void **state)
+CASE(test_nothing)
 {
-    (void)state;
     struct toy_stacks b;
     begin(&b, 1);
     measure(&b);
@@ -473,9 +459,8 @@ static void check_by_hand(const struct toy_stacks *b)
     }
 }
 
-static void test_random_trees(void **state)
+CASE(test_random_trees)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int round = 0; round < 100; round++) {
         struct toy_stacks b;
@@ -493,24 +478,4 @@ static void test_random_trees(void **state)
         check_by_hand(&b);
         end(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_intervals_hold_the_truth),
-        cmocka_unit_test(test_intervals_of_longer_slices),
-        cmocka_unit_test(test_clocks_that_keep_their_period),
-        cmocka_unit_test(test_waits_have_no_error),
-        cmocka_unit_test(test_waits_without_a_place),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_recursion),
-        cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_outside_of_functions),
-        cmocka_unit_test(test_cut_stacks),
-        cmocka_unit_test(test_not_chosen),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_random_trees),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

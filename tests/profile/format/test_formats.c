@@ -1,12 +1,10 @@
 /* Every format, pointer size and byte order: what is written is read back the same, deduced without
  * a hint, and truncation at any byte is an error or leaves fewer records, never a crash. */
+#include "cases.h"
 #include "profile/format/samples.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const struct format_hint NO_HINT;
 
@@ -51,9 +49,8 @@ static void check_round_trip(const struct format *f, struct profile *p, struct b
     profile_deinit(&back);
 }
 
-static void test_round_trip(void **state)
+CASE(test_round_trip)
 {
-    (void)state;
     for_each_layout(check_round_trip);
 }
 
@@ -85,17 +82,7 @@ static void check_truncation(const struct format *f, struct profile *p, struct b
     }
 }
 
-static void test_truncation(void **state)
+CASE(test_truncation)
 {
-    (void)state;
     for_each_layout(check_truncation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_truncation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

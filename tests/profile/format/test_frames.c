@@ -2,14 +2,12 @@
  * at every byte, gaps filled by a second sending, consoles that others print on. And memory images:
  * truncation at every byte, damage to every word of the head. */
 #include "base/file.h"
+#include "cases.h"
 #include "profile/format/embedded.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 struct text {
     uint8_t *at;
@@ -69,9 +67,8 @@ static void mutate(struct text *t, const struct file_buffer *from, unsigned *see
     }
 }
 
-static void test_mutations(void **state)
+CASE(test_mutations)
 {
-    (void)state;
     struct file_buffer sent = {0};
     struct frame_bytes right = {0}, found = {0};
     struct text t = {0};
@@ -96,9 +93,8 @@ static void test_mutations(void **state)
     file_buffer_deinit(&sent);
 }
 
-static void test_cut_anywhere(void **state)
+CASE(test_cut_anywhere)
 {
-    (void)state;
     struct file_buffer sent = {0};
     struct frame_bytes right = {0}, found = {0};
     load("frames/arm", &sent);
@@ -119,9 +115,8 @@ static void test_cut_anywhere(void **state)
     file_buffer_deinit(&sent);
 }
 
-static void test_gaps_are_named(void **state)
+CASE(test_gaps_are_named)
 {
-    (void)state;
     struct file_buffer sent = {0};
     struct frames f = {0};
     struct frame_gap gaps[4];
@@ -140,9 +135,8 @@ static void test_gaps_are_named(void **state)
     file_buffer_deinit(&sent);
 }
 
-static void test_among_others(void **state)
+CASE(test_among_others)
 {
-    (void)state;
     struct file_buffer sent = {0}, plain = {0};
     struct frame_bytes found = {0};
     load("frames/console", &sent);
@@ -167,9 +161,8 @@ static bool read_image(struct bytes in, struct embedded *m)
     return ok;
 }
 
-static void test_images(void **state)
+CASE(test_images)
 {
-    (void)state;
     struct file_buffer b = {0};
     struct embedded m = {0};
     load("embedded/arm", &b);
@@ -204,9 +197,8 @@ static void test_images(void **state)
     file_buffer_deinit(&b);
 }
 
-static void test_damaged_images(void **state)
+CASE(test_damaged_images)
 {
-    (void)state;
     struct file_buffer b = {0};
     struct embedded m = {0};
     load("embedded/arm", &b);
@@ -221,14 +213,4 @@ static void test_damaged_images(void **state)
     assert_true(read_image(file_bytes(&b), &m));
     embedded_deinit(&m);
     file_buffer_deinit(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mutations),      cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_gaps_are_named), cmocka_unit_test(test_among_others),
-        cmocka_unit_test(test_images),         cmocka_unit_test(test_damaged_images),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

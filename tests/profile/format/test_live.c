@@ -1,13 +1,11 @@
 /* What a recorder left behind: tables are summed, counts that were to be taken off are gone, and
  * each object gets its share at link addresses. */
+#include "cases.h"
 #include "profile/format/recording_file.h"
 
 #include "monarc/sidecar.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Two objects, away from where they are linked. */
 enum {
@@ -79,9 +77,8 @@ static void assert_arc(const struct arc *arc, uint64_t from, uint64_t self, uint
     assert_int_equal(arc->count, count);
 }
 
-static void test_calls_are_summed(void **state)
+CASE(test_calls_are_summed)
 {
-    (void)state;
     struct live_tables u = two_objects();
     uint64_t a = PROGRAM + TEXT, b = a + 0x10, c = a + 0x20;
     add_arc(&u, b, c, 5), add_arc(&u, a, b, 3), add_arc(&u, b, c, 7);
@@ -98,9 +95,8 @@ static void test_calls_are_summed(void **state)
 }
 
 /* No gmon.out has them: their ends are in two files, or in none. */
-static void test_calls_between_objects(void **state)
+CASE(test_calls_between_objects)
 {
-    (void)state;
     struct live_tables u = two_objects();
     uint64_t in_program = PROGRAM + TEXT, in_library = LIBRARY + TEXT;
     add_arc(&u, in_program, in_library, 4);
@@ -116,9 +112,8 @@ static void test_calls_between_objects(void **state)
     profile_deinit(&p), profile_deinit(&l), live_deinit(&u);
 }
 
-static void test_samples(void **state)
+CASE(test_samples)
 {
-    (void)state;
     struct live_tables u = two_objects();
     add_hits(&u, PROGRAM + TEXT, 10), add_hits(&u, PROGRAM + TEXT + 1, 4);
     add_hits(&u, PROGRAM + TEXT + 8, 2), add_hits(&u, PROGRAM + TEXT + TEXT_BYTES - 1, 1);
@@ -143,9 +138,8 @@ static void test_samples(void **state)
 }
 
 /* Of text too large for one histogram, pages that were hit. */
-static void test_pieces(void **state)
+CASE(test_pieces)
 {
-    (void)state;
     enum { LARGE = 17 << 20, PAGE = 4096 };
     struct live_tables u = {.word = 8};
     struct process_object *o = add_object(&u, 1, PROGRAM, "/bin/large");
@@ -170,9 +164,8 @@ static void test_pieces(void **state)
 }
 
 /* A library that nothing happened in has no file; the program always has one. */
-static void test_nothing_in_it(void **state)
+CASE(test_nothing_in_it)
 {
-    (void)state;
     struct live_tables u = two_objects();
     live_finish(&u);
     struct profile none = {0}, p = share_of(&u, PROGRAM);
@@ -185,9 +178,8 @@ static void test_nothing_in_it(void **state)
 }
 
 /* Unloaded and loaded again elsewhere: one file, one share. */
-static void test_loaded_again(void **state)
+CASE(test_loaded_again)
 {
-    (void)state;
     struct live_tables u = two_objects();
     struct process_object *again = add_object(&u, 3, LIBRARY + 0x100000, "/lib/one.so");
     again->bias += 0x100000;
@@ -210,9 +202,8 @@ static uint64_t count_at(const struct profile *p, uint64_t address)
 }
 
 /* The hook's return address lies behind the start of its block. */
-static void test_blocks(void **state)
+CASE(test_blocks)
 {
-    (void)state;
     struct live_tables u = two_objects();
     uint64_t text = PROGRAM + TEXT;
     static const uint32_t starts[] = {0x200, 0x100, 0x300};
@@ -237,9 +228,8 @@ static void test_blocks(void **state)
     profile_deinit(&p), profile_deinit(&l), live_deinit(&u);
 }
 
-static void test_farthest_hook(void **state)
+CASE(test_farthest_hook)
 {
-    (void)state;
     struct live_tables u = two_objects();
     vec_push(&u.block_starts, (uint64_t)PROGRAM + TEXT);
     add_block(&u, PROGRAM + TEXT + 1023, 2);
@@ -290,9 +280,8 @@ static void put_thread(struct writer *w, uint32_t id, uint64_t end_ns, uint64_t 
 }
 
 /* 300 samples in two seconds of those threads that say how long they ran. */
-static void test_measured_rate(void **state)
+CASE(test_measured_rate)
 {
-    (void)state;
     struct live_tables u = {0};
     struct writer threads = {.word = 8};
     put_thread(&threads, 1, 5000, 500000000, 100);
@@ -322,9 +311,8 @@ static uint64_t millihertz_of(uint32_t event)
     return found;
 }
 
-static void test_rate_that_was_asked_for(void **state)
+CASE(test_rate_that_was_asked_for)
 {
-    (void)state;
     assert_int_equal(millihertz_of(0), 100000);
     assert_int_equal(millihertz_of(1), 100000);
     assert_int_equal(millihertz_of(4), 0); /* cycles: no clock */
@@ -338,9 +326,8 @@ static void put_loss(struct writer *w, uint32_t reason, uint64_t count)
 }
 
 /* Of what never happened calls alone are told, and if there is nothing at all, that. */
-static void test_losses(void **state)
+CASE(test_losses)
 {
-    (void)state;
     struct live_tables u = {0}, silent = {0};
     struct writer notes = {.word = 8}, none = {.word = 8};
     put_loss(&notes, 0, 0), put_loss(&notes, 1, 0), put_loss(&notes, 2, 5);
@@ -354,17 +341,4 @@ static void test_losses(void **state)
     assert_non_null(strstr((const char *)silent.losses.at[0].at + 16, "does not tell"));
     live_deinit(&u), live_deinit(&silent);
     writer_deinit(&notes), writer_deinit(&none), writer_deinit(&file), writer_deinit(&empty);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_are_summed), cmocka_unit_test(test_calls_between_objects),
-        cmocka_unit_test(test_samples),          cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_nothing_in_it),    cmocka_unit_test(test_loaded_again),
-        cmocka_unit_test(test_blocks),           cmocka_unit_test(test_farthest_hook),
-        cmocka_unit_test(test_measured_rate),    cmocka_unit_test(test_rate_that_was_asked_for),
-        cmocka_unit_test(test_losses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* What readers deduce, obey, tolerate and refuse, byte by byte. */
-#include "profile/format/format.h"
+#include "cases.h"
 #include "monarc/gmon_out.h"
+#include "profile/format/format.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const struct format_hint NO_HINT;
 static const uint8_t SPARE[12];
@@ -63,9 +61,8 @@ static void put_histogram(struct writer *w, uint64_t low, uint32_t bins, uint16_
         writer_u16(w, count);
 }
 
-static void test_repeated_histograms_are_summed(void **state)
+CASE(test_repeated_histograms_are_summed)
 {
-    (void)state;
     struct writer w = gnu_file(8, false, 1);
     for (unsigned i = 0; i < 3; i++) {
         put_histogram(&w, 0x1000, 4, 65535);
@@ -84,9 +81,8 @@ static void test_repeated_histograms_are_summed(void **state)
 }
 
 /* Addresses of version 0 in the right order are close together. */
-static void test_order_of_version_0(void **state)
+CASE(test_order_of_version_0)
 {
-    (void)state;
     for (unsigned big_endian = 0; big_endian < 2; big_endian++) {
         struct writer w = gnu_file(8, big_endian, 0);
         put_arc(&w, 0xffffffff81000010, 0xffffffff81000100, 3);
@@ -114,9 +110,8 @@ static void put_named_block(struct writer *w, const char *group, uint64_t addres
 }
 
 /* What version 0 says of blocks survives reading, merging and writing. */
-static void test_names_of_version_0(void **state)
+CASE(test_names_of_version_0)
 {
-    (void)state;
     for (unsigned big_endian = 0; big_endian < 2; big_endian++) {
         struct writer w = gnu_file(8, big_endian, 0), other = gnu_file(8, big_endian, 0);
         struct writer out = {.word = 8, .big_endian = big_endian};
@@ -148,9 +143,8 @@ static void test_names_of_version_0(void **state)
     }
 }
 
-static void test_tie_is_an_error(void **state)
+CASE(test_tie_is_an_error)
 {
-    (void)state;
     struct writer w = gnu_file(8, false, 0);
     put_arc(&w, 0x0011223333221100, 0x0011223333221100, 0);
     expect_error(&w, "f: its records make as much sense with either pointer size or byte order; "
@@ -162,9 +156,8 @@ static void test_tie_is_an_error(void **state)
     writer_deinit(&w);
 }
 
-static void test_hint_is_obeyed(void **state)
+CASE(test_hint_is_obeyed)
 {
-    (void)state;
     struct writer w = gnu_file(8, false, 1);
     put_arc(&w, 0x1000, 0x2000, 1);
     struct format_hint hint = {.word = 4};
@@ -174,9 +167,8 @@ static void test_hint_is_obeyed(void **state)
     writer_deinit(&w);
 }
 
-static void test_what_is_no_profile(void **state)
+CASE(test_what_is_no_profile)
 {
-    (void)state;
     struct writer w = {.word = 8};
     expect_error(&w, "f: 0 bytes are too few for a profile");
     writer_bytes(&w, "gmon\2\0\0\0............", 20);
@@ -190,9 +182,8 @@ static void test_what_is_no_profile(void **state)
     writer_deinit(&w);
 }
 
-static void test_claims_are_not_believed(void **state)
+CASE(test_claims_are_not_believed)
 {
-    (void)state;
     struct writer w = gnu_file(8, false, 1);
     put_arc(&w, 1, 2, 3);
     size_t start = w.out.len;
@@ -232,9 +223,8 @@ static struct writer bsd44_file(uint8_t word, uint32_t bins, unsigned width, uns
     return w;
 }
 
-static void test_counter_widths(void **state)
+CASE(test_counter_widths)
 {
-    (void)state;
     static const struct {
         unsigned width, bin_bytes;
         int32_t type;
@@ -256,9 +246,8 @@ static void test_counter_widths(void **state)
         }
 }
 
-static void test_bsd_tail_and_rate(void **state)
+CASE(test_bsd_tail_and_rate)
 {
-    (void)state;
     struct writer w = {.word = 4, .big_endian = true};
     writer_u32(&w, 0x1000), writer_u32(&w, 0x1010), writer_u32(&w, 12 + 8), writer_u64(&w, 1);
     writer_u32(&w, 0x1004), writer_u32(&w, 0x1008), writer_u32(&w, 5);
@@ -302,9 +291,8 @@ static void expect_padded(const struct writer *w, const struct format_hint *hint
 }
 
 /* Only where glibc rounds up to the same number of bins can nobody tell. */
-static void test_bsd_padding(void **state)
+CASE(test_bsd_padding)
 {
-    (void)state;
     struct format_hint none = {0}, plain = {.bsd_header = 20}, padded = {.bsd_header = 24};
     struct writer clear = padded_file(0x1000), unclear = padded_file(0x1008);
     expect_padded(&clear, &none, 0x400, 0);
@@ -325,9 +313,8 @@ static void test_bsd_padding(void **state)
 
 /* --- shared objects -------------------------------------------------------------------------- */
 
-static void test_sprof_addresses(void **state)
+CASE(test_sprof_addresses)
 {
-    (void)state;
     struct writer w = gnu_file(4, false, GMON_OUT_VERSION_SHARED);
     writer_u32(&w, 0);
     size_t tag = w.out.len;
@@ -361,9 +348,8 @@ static void expect_refusal(const char *format, uint8_t word, const struct profil
     writer_deinit(&w);
 }
 
-static void test_limits(void **state)
+CASE(test_limits)
 {
-    (void)state;
     struct profile p = {.format = PROFILE_GNU, .version = 1, .word = 8};
     expect_refusal("bsd", 8, &p, "the old BSD format holds exactly one histogram, not 0");
     struct histogram h = {.low = 0x1000,
@@ -426,9 +412,8 @@ static void sprof_refuse(struct profile *p, uint64_t from, uint64_t self)
 
 /* Addresses lie in the text, its end excluded; a caller's may be 0, and not the text's start, which
  * is written as 0. */
-static void test_sprof_arcs(void **state)
+CASE(test_sprof_arcs)
 {
-    (void)state;
     struct profile p = {.format = PROFILE_GNU, .version = 1, .word = 8};
     struct histogram h = {.low = 0x1000, .high = 0x1010, .bins = 4, .rate = 250};
     strcpy(h.dimension, "misses");
@@ -444,24 +429,4 @@ static void test_sprof_arcs(void **state)
     sprof_refuse(&p, 0x1010, 0x1004);
     sprof_refuse(&p, 0x1000, 0x1004);
     profile_deinit(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_repeated_histograms_are_summed),
-        cmocka_unit_test(test_order_of_version_0),
-        cmocka_unit_test(test_names_of_version_0),
-        cmocka_unit_test(test_tie_is_an_error),
-        cmocka_unit_test(test_hint_is_obeyed),
-        cmocka_unit_test(test_what_is_no_profile),
-        cmocka_unit_test(test_claims_are_not_believed),
-        cmocka_unit_test(test_counter_widths),
-        cmocka_unit_test(test_bsd_tail_and_rate),
-        cmocka_unit_test(test_bsd_padding),
-        cmocka_unit_test(test_sprof_addresses),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_sprof_arcs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

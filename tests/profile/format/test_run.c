@@ -1,14 +1,12 @@
 /* The file of a run: what is written is read back the same, and nothing that was cut off or damaged
  * is read at all. */
 #include "base/file.h"
+#include "cases.h"
 #include "profile/format/recording_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void fill_lists(struct recording *r)
 {
@@ -215,9 +213,8 @@ static void assert_same_sample(const struct recording_sample *l, const struct re
 
 /* What two runs have in common is compared by their files, and some of it by hand: a field that
  * neither writer nor reader knows would be missed otherwise. */
-static void test_round_trip(void **state)
+CASE(test_round_trip)
 {
-    (void)state;
     struct recording r = full_run(), back = {0};
     struct err e = {0};
     struct writer once = written(&r);
@@ -303,9 +300,8 @@ static void test_round_trip(void **state)
 }
 
 /* An empty list of each kind, and none of the optional texts. */
-static void test_least_run(void **state)
+CASE(test_least_run)
 {
-    (void)state;
     struct recording r = {0}, back = {0};
     struct err e = {0};
     vec_push(&r.nodes, (struct recording_node){0});
@@ -328,9 +324,8 @@ static bool reads(const uint8_t *at, size_t len, struct err *e)
     return ok;
 }
 
-static void test_truncation_at_every_byte(void **state)
+CASE(test_truncation_at_every_byte)
 {
-    (void)state;
     struct recording r = full_run();
     struct writer w = written(&r);
     for (size_t len = 0; len < w.out.len; len++) {
@@ -342,9 +337,8 @@ static void test_truncation_at_every_byte(void **state)
     recording_deinit(&r);
 }
 
-static void test_damage_at_every_byte(void **state)
+CASE(test_damage_at_every_byte)
 {
-    (void)state;
     struct recording r = full_run();
     struct writer w = written(&r);
     for (size_t i = 0; i < w.out.len; i++)
@@ -374,9 +368,8 @@ static void expect_header_error(size_t at, const char *bytes, const char *messag
     recording_deinit(&r);
 }
 
-static void test_headers(void **state)
+CASE(test_headers)
 {
-    (void)state;
     expect_header_error(0, "DSRM",
                         "f: at offset 0: is a big-endian recording; read it on a machine of that "
                         "order");
@@ -392,9 +385,8 @@ static void expect_refused(struct recording *r, const char *message)
     recording_deinit(r);
 }
 
-static void test_what_is_no_run(void **state)
+CASE(test_what_is_no_run)
 {
-    (void)state;
     struct recording r = full_run();
     r.nodes.at[3].parent = 3;
     expect_refused(&r, "node 3 of the recording is not possible");
@@ -451,9 +443,8 @@ static void test_what_is_no_run(void **state)
 }
 
 /* Bytes made from the page of the format, not by our writer. */
-static void test_drawn_bytes(void **state)
+CASE(test_drawn_bytes)
 {
-    (void)state;
     char path[4096];
     struct file_buffer b = {0};
     struct err e = {0};
@@ -473,9 +464,8 @@ static void test_drawn_bytes(void **state)
 
 /* A minute at 1 kHz: 60,000 samples with weights of their own, every third one with a stack not
  * seen before, 12 frames deep in the last 3 of which it is new. */
-static void test_size_of_a_minute(void **state)
+CASE(test_size_of_a_minute)
 {
-    (void)state;
     enum { SAMPLES = 60000, BYTES = 2 << 20 };
     struct recording r = {.slice_ns = 60000000};
     uint64_t random = 1;
@@ -498,19 +488,4 @@ static void test_size_of_a_minute(void **state)
     assert_true(w.out.len < BYTES);
     writer_deinit(&w);
     recording_deinit(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_least_run),
-        cmocka_unit_test(test_truncation_at_every_byte),
-        cmocka_unit_test(test_damage_at_every_byte),
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_what_is_no_run),
-        cmocka_unit_test(test_drawn_bytes),
-        cmocka_unit_test(test_size_of_a_minute),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,14 @@
 /* Every row of the format table has its page, its seeds, its goldens and its fuzz target, and is
  * what `monarc info`'s formats say it is. */
 #include "base/file.h"
+#include "cases.h"
 #include "profile/format/format.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
 static const char *in_tree(char *path, size_t size, const char *before, const char *name,
                            const char *after)
@@ -53,9 +51,8 @@ static void expect_mentioned(const char *file, const char *format, const char *n
     file_buffer_deinit(&b);
 }
 
-static void test_rows_are_complete(void **state)
+CASE(test_rows_are_complete)
 {
-    (void)state;
     for (size_t i = 0; i < formats_len; i++) {
         const struct format *f = formats[i];
         assert_ptr_equal(format_named(f->name), f);
@@ -71,12 +68,4 @@ static void test_rows_are_complete(void **state)
         expect_mentioned("docs/schema/info.schema.json", "\"%s\"", f->name);
     }
     assert_null(format_named("gmo"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_complete),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
 /* The table of imports: each row has its page, seeds and fuzz target, and finds its own seeds. */
 #include "base/file.h"
+#include "cases.h"
 #include "profile/import/import.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void path_of(char *into, size_t room, const char *folder, const char *name)
 {
@@ -52,9 +50,8 @@ static void expect_own_seeds(const struct importer *importer)
     assert_true(own > 0);
 }
 
-static void rows_are_complete(void **state)
+CASE(rows_are_complete)
 {
-    (void)state;
     for (size_t i = 0; i < importers_len; i++) {
         char text[64];
         expect_own_seeds(&importers[i]);
@@ -65,7 +62,7 @@ static void rows_are_complete(void **state)
     }
 }
 
-static void other_files_are_none(void **state)
+CASE(other_files_are_none)
 {
     static const char *const others[] = {
         "",        "\n",         "int main(void)\n{\n    return 0;\n}\n",    "gmon\1\0\0\0",
@@ -73,13 +70,4 @@ static void other_files_are_none(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_null(importer_of((struct bytes){(const uint8_t *)others[i], strlen(others[i])}));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_complete),
-        cmocka_unit_test(other_files_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,12 @@
 /* The reader of perf.data, on the seeds of its fuzz target: what stands in them comes out, in the
  * order of time, whichever way it was written. */
 #include "base/file.h"
+#include "cases.h"
 #include "profile/import/perf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void read_seed(const char *seed, struct recording *r, struct perf_data_counts *counts)
 {
@@ -93,21 +91,19 @@ static void check_plain(const char *seed)
     recording_deinit(&r);
 }
 
-static void files_of_either_order(void **state)
+CASE(files_of_either_order)
 {
-    (void)state;
     check_plain("little");
     check_plain("big");
 }
 
-static void pipes_and_packed_files(void **state)
+CASE(pipes_and_packed_files)
 {
-    (void)state;
     check_plain("pipe");
     check_plain("packed");
 }
 
-static void build_ids_are_kept(void **state)
+CASE(build_ids_are_kept)
 {
     struct recording r = {0};
     (void)state;
@@ -134,9 +130,8 @@ static uint64_t in_program(const struct recording *r, uint64_t address)
 }
 
 /* Equal branches are one; what ran between two of them is known if both are of one file. */
-static void branches_are_counted(void **state)
+CASE(branches_are_counted)
 {
-    (void)state;
     static const struct recording_branch wanted[] = {
         {RECORDING_NONE, 0, 0, 0x18, 0x20, 1, 0},
         {0, RECORDING_NONE, 0x12, 0, 0, 1, 0},
@@ -169,7 +164,7 @@ static void branches_are_counted(void **state)
     }
 }
 
-static void several_events(void **state)
+CASE(several_events)
 {
     struct recording r = {0};
     struct perf_data_counts counts;
@@ -184,7 +179,7 @@ static void several_events(void **state)
     recording_deinit(&r);
 }
 
-static void registers_and_stacks_are_unwound(void **state)
+CASE(registers_and_stacks_are_unwound)
 {
     struct recording r = {0};
     (void)state;
@@ -195,7 +190,7 @@ static void registers_and_stacks_are_unwound(void **state)
 }
 
 /* perf 3.2 to 3.8 say that the kernel begins at 0; before 3.0 its symbol is in the brackets. */
-static void kernels_of_old_files(void **state)
+CASE(kernels_of_old_files)
 {
     static const char *const seeds[] = {"perf-3.2", "perf-2.6.36"};
     (void)state;
@@ -210,7 +205,7 @@ static void kernels_of_old_files(void **state)
 }
 
 /* 'perf record -o - ... 2>&1 >file' puts its messages behind the records. */
-static void messages_behind_a_pipe(void **state)
+CASE(messages_behind_a_pipe)
 {
     struct recording r = {0};
     (void)state;
@@ -222,7 +217,7 @@ static void messages_behind_a_pipe(void **state)
 
 /* Several samples may wait for one stack; one that never comes cuts the sample's. A cookie is no
  * frame. */
-static void stacks_that_come_later(void **state)
+CASE(stacks_that_come_later)
 {
     struct recording r = {0};
     struct perf_data_counts counts;
@@ -239,9 +234,8 @@ static void stacks_that_come_later(void **state)
 }
 
 /* What stands in streams beside the file is as good as what stands in it, in whatever order. */
-static void streams_beside_the_file(void **state)
+CASE(streams_beside_the_file)
 {
-    (void)state;
     char path[4096];
     struct file_buffer b = {0};
     struct err e = {0};
@@ -266,21 +260,4 @@ static void streams_beside_the_file(void **state)
     recording_deinit(&both);
     recording_deinit(&alone);
     file_buffer_deinit(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_either_order),
-        cmocka_unit_test(pipes_and_packed_files),
-        cmocka_unit_test(build_ids_are_kept),
-        cmocka_unit_test(branches_are_counted),
-        cmocka_unit_test(several_events),
-        cmocka_unit_test(kernels_of_old_files),
-        cmocka_unit_test(messages_behind_a_pipe),
-        cmocka_unit_test(stacks_that_come_later),
-        cmocka_unit_test(streams_beside_the_file),
-        cmocka_unit_test(registers_and_stacks_are_unwound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* What is odd about a profile: each finding alone, at its limits, and its count. */
+#include "cases.h"
 #include "profile/model/profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct histogram *add(struct profile *p, uint64_t low, uint64_t high, uint32_t bins)
 {
@@ -41,9 +39,8 @@ static void expect(struct profile *p, const struct finding *expected, size_t len
         expect(profile, findings, sizeof findings / sizeof findings[0]); \
     } while (0)
 
-static void test_histograms(void **state)
+CASE(test_histograms)
 {
-    (void)state;
     struct profile p = {0};
     EXPECT(&p, {FINDING_NO_RECORDS, 1});
     add(&p, 0x1000, 0x1010, 4);
@@ -64,9 +61,8 @@ static void test_histograms(void **state)
     expect(&p, NULL, 0);
 }
 
-static void test_empty_ranges(void **state)
+CASE(test_empty_ranges)
 {
-    (void)state;
     struct profile p = {0};
     add(&p, 0x1000, 0x1000, 0);
     EXPECT(&p, {FINDING_EMPTY_RANGE, 1}, {FINDING_NO_BINS, 1}, {FINDING_NO_SAMPLES, 1});
@@ -75,9 +71,8 @@ static void test_empty_ranges(void **state)
 }
 
 /* Ranges that touch are no overlap, and neither are those that are the same. */
-static void test_several_histograms(void **state)
+CASE(test_several_histograms)
 {
-    (void)state;
     struct profile p = {0};
     add(&p, 0x1010, 0x1020, 4), add(&p, 0x1000, 0x1010, 4), add(&p, 0x1010, 0x1020, 4);
     expect(&p, NULL, 0);
@@ -97,9 +92,8 @@ static void call(struct profile *p, uint64_t from, uint64_t self, uint64_t count
 }
 
 /* Callees lie in a range if they are at its beginning, and not if they are at its end. */
-static void test_arcs(void **state)
+CASE(test_arcs)
 {
-    (void)state;
     struct profile p = {0};
     call(&p, 0x1000, 0x1004, 1); /* without a histogram nothing is outside of one */
     expect(&p, NULL, 0);
@@ -118,15 +112,4 @@ static void test_arcs(void **state)
         struct finding outside = {FINDING_ARCS_OUTSIDE, 1};
         expect(&p, &outside, !cases[i].is_covered);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histograms),
-        cmocka_unit_test(test_empty_ranges),
-        cmocka_unit_test(test_several_histograms),
-        cmocka_unit_test(test_arcs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

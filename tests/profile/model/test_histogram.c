@@ -1,11 +1,9 @@
 /* Counters grow where a sum needs it, saturate at the very end, and add up the same whatever widths
  * are mixed. */
+#include "cases.h"
 #include "profile/model/profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct histogram histogram_of(uint32_t bins, uint8_t width)
 {
@@ -14,9 +12,8 @@ static struct histogram histogram_of(uint32_t bins, uint8_t width)
     return h;
 }
 
-static void test_counters_grow(void **state)
+CASE(test_counters_grow)
 {
-    (void)state;
     struct histogram h = histogram_of(3, 0);
     assert_int_equal(h.width, 2);
     histogram_add(&h, 1, 65535);
@@ -77,9 +74,8 @@ static void check_part(uint8_t into_width, uint8_t from_width)
     histogram_deinit(&from);
 }
 
-static void test_adding_all(void **state)
+CASE(test_adding_all)
 {
-    (void)state;
     for (uint8_t into = 2; into <= 8; into *= 2)
         for (uint8_t from = 2; from <= 8; from *= 2) {
             check_widths(into, from);
@@ -88,9 +84,8 @@ static void test_adding_all(void **state)
 }
 
 /* The next bin that is not empty, from wherever the search starts. */
-static void test_next(void **state)
+CASE(test_next)
 {
-    (void)state;
     static const uint32_t taken[] = {0, 3, 4, 21, 37};
     for (uint8_t width = 2; width <= 8; width *= 2) {
         struct histogram h = histogram_of(39, width);
@@ -108,9 +103,8 @@ static void test_next(void **state)
 
 /* The largest ranges and most bins: the product needs 96 bits. A bin's number times what a bin has
  * is known for ranges that the bins divide, and one more or less than that rounds. */
-static void test_bin_starts(void **state)
+CASE(test_bin_starts)
 {
-    (void)state;
     const uint64_t each = UINT64_C(0xffffffff);
     struct histogram h = {.low = 0, .high = each * UINT32_MAX, .bins = UINT32_MAX};
     static const uint32_t numbers[] = {0, 1, 2, 0x7fffffff, 0x80000001, UINT32_MAX - 1, UINT32_MAX};
@@ -134,23 +128,12 @@ static void test_bin_starts(void **state)
     assert_true(histogram_bin_ceiling(&none, 3) == 9 && histogram_bin_ceiling(&wrong, 3) == 9);
 }
 
-static void test_no_bins(void **state)
+CASE(test_no_bins)
 {
-    (void)state;
     struct histogram a = histogram_of(0, 0), b = histogram_of(0, 8);
     histogram_add_all(&a, &b);
     assert_true(histogram_total(&a) == 0 && histogram_peak(&a) == 0);
     assert_true(histogram_bin_bytes(&a) == 0);
     histogram_deinit(&a);
     histogram_deinit(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counters_grow), cmocka_unit_test(test_adding_all),
-        cmocka_unit_test(test_next),          cmocka_unit_test(test_bin_starts),
-        cmocka_unit_test(test_no_bins),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* Merging is exact, keeps the order of first appearance, obeys its laws, and refuses what does not
  * fit together without touching what it had. */
+#include "cases.h"
 #include "profile/model/profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct profile empty_profile(void)
 {
@@ -33,9 +31,8 @@ static void add_arc(struct profile *p, uint64_t from, uint64_t self, uint64_t co
     p->arc_records++;
 }
 
-static void test_sums_and_order(void **state)
+CASE(test_sums_and_order)
 {
-    (void)state;
     struct profile a = empty_profile(), b = empty_profile(), sum = {0};
     add_arc(&a, 1, 10, 5), add_arc(&a, 2, 10, UINT32_MAX), add_arc(&a, 1, 10, 2);
     add_arc(&b, 7, 70, 1), add_arc(&b, 2, 10, UINT32_MAX), add_arc(&b, 1, 10, UINT64_MAX);
@@ -61,9 +58,8 @@ static void test_sums_and_order(void **state)
 }
 
 /* Many files of which each leaves out, adds and moves some arcs. */
-static void test_many(void **state)
+CASE(test_many)
 {
-    (void)state;
     enum { ARCS = 3000, FILES = 50 };
     static uint64_t expected[ARCS];
     struct merger m = {0};
@@ -102,9 +98,8 @@ static void expect_refusal(struct profile *a, struct profile *b, const char *mes
 }
 
 /* Ranges that would overlap, and rates that differ, in two dimensions: they stand side by side. */
-static void test_dimensions(void **state)
+CASE(test_dimensions)
 {
-    (void)state;
     struct profile a = empty_profile(), b = empty_profile(), rest = {0};
     add_histogram(&a, 0x1000, 8, 1);
     add_histogram(&b, 0x1010, 8, 2);
@@ -123,9 +118,8 @@ static void test_dimensions(void **state)
     profile_deinit(&a), profile_deinit(&b), profile_deinit(&rest);
 }
 
-static void test_refusals(void **state)
+CASE(test_refusals)
 {
-    (void)state;
     struct profile a = empty_profile(), b = empty_profile();
     add_histogram(&a, 0x1000, 8, 1);
     add_histogram(&b, 0x1010, 8, 1);
@@ -151,9 +145,8 @@ static void test_refusals(void **state)
 }
 
 /* An overlap is found although another histogram begins between the two. */
-static void test_hidden_overlap(void **state)
+CASE(test_hidden_overlap)
 {
-    (void)state;
     struct profile p = empty_profile();
     add_histogram(&p, 0x1000, 0x100, 0);
     add_histogram(&p, 0x1080, 4, 0);
@@ -181,9 +174,8 @@ static struct profile random_profile(uint32_t *seed)
     return p;
 }
 
-static void test_laws(void **state)
+CASE(test_laws)
 {
-    (void)state;
     uint32_t seed = 1;
     for (unsigned round = 0; round < 2000; round++) {
         struct err e = {0};
@@ -193,14 +185,4 @@ static void test_laws(void **state)
             fail_msg("%s", e.line);
         profile_deinit(&a), profile_deinit(&b), profile_deinit(&c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums_and_order), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_dimensions),
-        cmocka_unit_test(test_hidden_overlap), cmocka_unit_test(test_laws),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

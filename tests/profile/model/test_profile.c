@@ -1,11 +1,9 @@
 /* Profiles that are the same and that are not, and what they have in common once they are in order.
  */
+#include "cases.h"
 #include "profile/model/profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 static void add_histogram(struct profile *p, uint64_t low, uint8_t width, uint64_t count)
 {
@@ -33,9 +31,8 @@ static void assert_same(struct profile *a, struct profile *b, bool expected)
     profile_deinit(b);
 }
 
-static void test_same(void **state)
+CASE(test_same)
 {
-    (void)state;
     struct profile p = example(), other = example();
     assert_same(&p, &other, true);
     struct profile none = {0}, nothing = {0};
@@ -58,9 +55,8 @@ static void test_same(void **state)
 }
 
 /* Counters of other widths are the same if their values are. */
-static void test_same_in_other_widths(void **state)
+CASE(test_same_in_other_widths)
 {
-    (void)state;
     for (uint8_t width = 4; width <= 8; width *= 2)
         for (uint64_t count = 7; count <= 8; count++) {
             struct profile p = {0}, other = {0};
@@ -71,9 +67,8 @@ static void test_same_in_other_widths(void **state)
         }
 }
 
-static void test_order(void **state)
+CASE(test_order)
 {
-    (void)state;
     struct profile p = example(), mixed = {0};
     add_histogram(&mixed, 0x1000, 2, 2);
     add_histogram(&mixed, 0x1000, 2, 5);
@@ -89,9 +84,8 @@ static void test_order(void **state)
 }
 
 /* Whether a file with 32-bit pointers holds all addresses. */
-static void test_fits_32(void **state)
+CASE(test_fits_32)
 {
-    (void)state;
     for (uint64_t address = UINT32_MAX; address <= UINT64_C(1) << 32; address++) {
         bool fits = address <= UINT32_MAX;
         for (int place = 0; place < 5; place++) {
@@ -104,15 +98,4 @@ static void test_fits_32(void **state)
             profile_deinit(&p);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_same_in_other_widths),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_fits_32),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* What gmon.out gets of a recording: samples of the program alone, in one histogram if its text is
  * small, else in pieces that follow what was sampled. */
+#include "cases.h"
 #include "profile/model/recording.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { APP, LIBRARY };
 
@@ -39,9 +37,8 @@ static uint64_t hits_at(const struct profile *p, uint64_t address)
     return 0;
 }
 
-static void small_text_is_one_histogram(void **state)
+CASE(small_text_is_one_histogram)
 {
-    (void)state;
     uint64_t addresses[] = {0x1f00, 0x1003, 0x1003, 0x90000};
     struct recording r = sampled_at(addresses, 4);
     struct profile p = {0};
@@ -55,9 +52,8 @@ static void small_text_is_one_histogram(void **state)
     recording_deinit(&r);
 }
 
-static void large_text_is_pieces_on_a_grid(void **state)
+CASE(large_text_is_pieces_on_a_grid)
 {
-    (void)state;
     uint64_t addresses[] = {0xe000401, 0x1003, 0x13ff, 0x1400, 0xe0007ff, 0x1003};
     struct recording r = sampled_at(addresses, 6);
     struct profile p = {0};
@@ -75,22 +71,11 @@ static void large_text_is_pieces_on_a_grid(void **state)
     recording_deinit(&r);
 }
 
-static void nothing_of_the_program(void **state)
+CASE(nothing_of_the_program)
 {
-    (void)state;
     struct recording r = sampled_at(NULL, 0);
     struct profile p = {0};
     assert_false(recording_profile(&r, &p));
     profile_deinit(&p);
     recording_deinit(&r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_text_is_one_histogram),
-        cmocka_unit_test(large_text_is_pieces_on_a_grid),
-        cmocka_unit_test(nothing_of_the_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

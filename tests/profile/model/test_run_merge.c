@@ -1,14 +1,12 @@
 /* Two runs as one: what both have is there once, what each has alone is beside it, and in time one
  * stands behind the other. */
+#include "cases.h"
 #include "profile/model/recording.h"
 
 #include "profile/format/recording_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { APP, LIBRARY, KERNEL, CODE };
 
@@ -96,9 +94,8 @@ static void assert_refused(struct recording *first, struct recording *second, co
     recording_deinit(second);
 }
 
-static void test_lists(void **state)
+CASE(test_lists)
 {
-    (void)state;
     static const uint32_t with_symbols[] = {LIBRARY, CODE, 4, 5};
     struct recording one = example("/lib"), two = example("/other");
     two.objects.at[APP].low = 0x800, two.objects.at[APP].high = 0x1800;
@@ -133,9 +130,8 @@ static void test_lists(void **state)
 }
 
 /* When threads ran is known of a sum if it is of all of it; waits and creators are of either. */
-static void test_times_of_threads(void **state)
+CASE(test_times_of_threads)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib"), plain = example("/lib");
     struct recording *both[] = {&one, &two};
     for (size_t i = 0; i < 2; i++) {
@@ -160,9 +156,8 @@ static void test_times_of_threads(void **state)
 }
 
 /* Runs of a series stay apart in their sum; a sum with anything else is no series. */
-static void test_parts(void **state)
+CASE(test_parts)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib"), plain = example("/lib");
     vec_push(&one.parts, ((struct recording_part){0, 1, 0, 16, 5, 900, 100}));
     vec_push(&two.parts, ((struct recording_part){0, 2, 256, 32, 5, 800, 90}));
@@ -183,9 +178,8 @@ static void test_parts(void **state)
 }
 
 /* Sets of both, each with the samples that had it; a run without any adds none. */
-static void test_labels(void **state)
+CASE(test_labels)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib"), plain = example("/lib");
     struct recording *both[] = {&one, &two};
     for (size_t i = 0; i < 2; i++) {
@@ -209,9 +203,8 @@ static void test_labels(void **state)
 }
 
 /* Chains of both runs stand side by side, each with its own threads, locks and stacks. */
-static void test_waits(void **state)
+CASE(test_waits)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib");
     struct recording *both[] = {&one, &two};
     uint32_t threads = (uint32_t)one.threads.len, last = 1;
@@ -234,9 +227,8 @@ static void test_waits(void **state)
     recording_deinit(&sum);
 }
 
-static void test_time(void **state)
+CASE(test_time)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib");
     struct recording sum = merged(&one, &two);
     assert_true(sum.length_ns == 2000 && sum.slice_ns == 100);
@@ -260,9 +252,8 @@ static void test_time(void **state)
 }
 
 /* Slices are as long as the longer ones, and so long that a thousand do. */
-static void test_slices(void **state)
+CASE(test_slices)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib");
     two.slice_ns = 300;
     struct recording sum = merged(&one, &two);
@@ -286,9 +277,8 @@ static void test_slices(void **state)
     recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
-static void test_calls_move(void **state)
+CASE(test_calls_move)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/other");
     struct recording sum = merged(&one, &two);
     assert_int_equal(sum.arcs.len, 4);
@@ -305,9 +295,8 @@ static void test_calls_move(void **state)
 }
 
 /* Arcs in order of caller, callee, each by object and address; counts that do not fit stay full. */
-static void test_sums(void **state)
+CASE(test_sums)
 {
-    (void)state;
     static const struct recording_arc arcs[] = {
         {1, 0, 0x10, 0x20, 1},         {0, 1, 0x20, 0x30, 2}, {0, 1, 0x10, 0x30, 3},
         {0, 0, 0x20, 0x30, 4},         {0, 1, 0x20, 0x20, 5}, {0, 1, 0x20, 0x30, 6},
@@ -335,9 +324,8 @@ static void test_sums(void **state)
 }
 
 /* Objects that can have no calls are left out, and so are samples. */
-static void test_calls_alone(void **state)
+CASE(test_calls_alone)
 {
-    (void)state;
     struct recording into = {0}, from = example("/lib");
     vec_push(&from.arcs, ((struct recording_arc){KERNEL, APP, 1, 0x1100, 2}));
     recording_add_calls(&into, &from);
@@ -360,9 +348,8 @@ static struct recording_object with_id(const char *path, uint8_t id, uint32_t by
     return o;
 }
 
-static void test_same_objects(void **state)
+CASE(test_same_objects)
 {
-    (void)state;
     struct recording_object plain = file_object("/a", 0, 1), one = with_id("/a", 1, 20);
     struct recording_object two = with_id("/a", 2, 20), other = with_id("/b", 1, 20);
     struct recording_object brief = with_id("/a", 1, 8), listed = plain;
@@ -380,9 +367,8 @@ static void test_same_objects(void **state)
 }
 
 /* One symbol of a name, start and size for each object; others stand by object, start and size. */
-static void test_symbols(void **state)
+CASE(test_symbols)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib");
     two.symbols.at[0] = (struct recording_symbol){LIBRARY, 0x108, 8, "before"};
     two.symbols.at[1] = (struct recording_symbol){LIBRARY, 0x110, 8, "first"};
@@ -396,9 +382,8 @@ static void test_symbols(void **state)
     recording_deinit(&one), recording_deinit(&two), recording_deinit(&sum);
 }
 
-static void test_events(void **state)
+CASE(test_events)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib");
     two.events.at[0] = (struct recording_event){"cycles", RECORDING_UNIT_COUNT, 5, true};
     vec_push(&two.events, ((struct recording_event){"cpu", RECORDING_UNIT_NS, 10, true}));
@@ -413,9 +398,8 @@ static void test_events(void **state)
     assert_refused(&one, &two, "the event 'cpu' has different units in another run");
 }
 
-static void test_machines(void **state)
+CASE(test_machines)
 {
-    (void)state;
     struct recording one = example("/lib"), two = example("/lib");
     two.machine = 0; /* not known */
     struct recording sum = merged(&one, &two);
@@ -472,9 +456,8 @@ static void assert_same_file(const struct recording *a, const struct recording *
 
 /* Whatever is merged with what first: the bytes are the same. The second rank began first, the
  * third has long slices, the fourth one of all its time. */
-static void test_ranks_group(void **state)
+CASE(test_ranks_group)
 {
-    (void)state;
     struct recording r[] = {rank_of_job(0, 3000000, 3000000000, 20000000),
                             rank_of_job(1, 0, 2999999999, 33333333),
                             rank_of_job(2, 999999999, 20000000000, 77777777),
@@ -519,19 +502,4 @@ static void test_ranks_group(void **state)
         recording_deinit(all[i]);
     for (size_t i = 0; i < sizeof r / sizeof *r; i++)
         recording_deinit(&r[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_waits),       cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_time),        cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_calls_move),  cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_calls_alone), cmocka_unit_test(test_same_objects),
-        cmocka_unit_test(test_symbols),     cmocka_unit_test(test_events),
-        cmocka_unit_test(test_machines),    cmocka_unit_test(test_times_of_threads),
-        cmocka_unit_test(test_ranks_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,13 @@
 /* Every row of the table of reports can be found, and docs/reports.md says what prints it and which
  * golden or test holds it. */
 #include "base/file.h"
+#include "cases.h"
 #include "profile/report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
 static void expect_file(const char *before, const char *name, size_t len, const char *after)
 {
@@ -41,9 +39,8 @@ static void expect_documented(struct bytes page, const struct report *r)
         expect_file("docs/schema/", name, strlen(name), ".schema.json");
 }
 
-static void test_rows_are_complete(void **state)
+CASE(test_rows_are_complete)
 {
-    (void)state;
     char path[4096];
     struct file_buffer page = {0};
     struct err e = {0};
@@ -58,9 +55,8 @@ static void test_rows_are_complete(void **state)
     file_buffer_deinit(&page);
 }
 
-static void test_every_table_is_printed(void **state)
+CASE(test_every_table_is_printed)
 {
-    (void)state;
     for (int table = 0; table < REPORT_TABLES; table++) {
         assert_non_null(report_table_names[table]);
         bool is_picture = table == REPORT_FLAME; /* its figures are printed as another table */
@@ -69,13 +65,4 @@ static void test_every_table_is_printed(void **state)
         assert_int_equal(report_find((enum report_table)table, REPORT_SVG) != NULL, is_picture);
         assert_null(report_find((enum report_table)table, "jso"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_complete),
-        cmocka_unit_test(test_every_table_is_printed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
