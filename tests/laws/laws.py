@@ -48,8 +48,6 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/cli"), str(ROOT / "tests/
 import seeds  # noqa: E402
 
 NOTHING = object()  # what a law returns of an input that says nothing about it
-QUICK, SLOW = 12, 2000
-SHARE = 0.16  # of the laws of many kinds, in the quick part: of each drawn input others
 SLOW = 2000
 PROGRAMS = 4  # of laws, which share MONARC_INPUTS
 PATIENCE = 1400  # seconds; meson.build has a little more

@@ -11,7 +11,7 @@ import shutil
 import laws
 from coverage_programs import Built, Program, Written, statements
 
-TABLE = laws.Table("profiles of programs", __file__, inputs=3, share=1)
+TABLE = laws.Table("profiles of programs", __file__, inputs=2, share=1)
 law = TABLE.law
 
 
