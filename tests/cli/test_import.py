@@ -148,7 +148,8 @@ TOTALS = {
         "deferred": {"cpu-clock": 3 + 4 + 5 + 11 + 13}, "events": {"cpu-clock": 5, "instructions": 6},
         "stacks": {"cpu-clock": 5}, "branches": {"cycles": 5}, "branches-big": {"cycles": 5},
         "branches-first": {"cycles": 5}},  # the first of a process that is not known
-    "pprof": {"bare": {"cpu": 5000, "samples": 6}, "packed": {"cpu": 5000, "samples": 6}},
+    "pprof": {"bare": {"cpu": 5000, "samples": 6}, "packed": {"cpu": 5000, "samples": 6},
+              "types_of_one_name": {"": 3001 + 2 + 1 + 2002}},
     "gperftools": {
         **{name: {"cpu": 11 * 10**7} for name in ("cpu", "cpu-big", "cpu-32", "cpu-32-big")},
         "cpu-cut": "at offset 144: a stack ends behind the file", "cpu-java": "a CPU profile of Java",
@@ -594,6 +595,49 @@ class Names(unittest.TestCase):
             message += field(11, type_(*period[:2])) + field(12, period[2])
         message += b"".join(field(6, t.encode()) for t in texts)
         return message + (field(2, sample) * 9999 + told if behind else b"")
+
+    def test_pprof_without_functions(self):
+        """Addresses and mappings alone, as jemalloc and agents write it: names are those of the files, by build-id, and
+        where they are gone those of a folder."""
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = Path(scratch.name)
+        (folder / "s.c").write_text("__attribute__((noipa)) int deep_one(int a)\n{\n    return a + 1;\n}\n"
+                                    "int main(void)\n{\n    return deep_one(-1);\n}\n")
+        subprocess.run(["gcc", "-g", "-O1", "-pie", "-fPIE", "-Wl,--build-id", "s.c", "-o", "s"], cwd=folder, check=True)
+        said = subprocess.run(["readelf", "-lsnW", "s"], cwd=folder, check=True, capture_output=True, text=True).stdout
+        at = {name: int(re.search(rf": (\w+) .* {name}$", said, re.M)[1], 16) for name in ("deep_one", "main")}
+        offset, start, size = (int(n, 16) for n in re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x\w+ 0x(\w+) R E", said).groups())
+        build_id, base = re.search(r"Build ID: (\w+)", said)[1], 0x555555554000
+
+        def number(n):
+            return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + number(n >> 7)
+
+        def field(of, value):
+            return (number(of << 3) + number(value) if isinstance(value, int) else
+                    number(of << 3 | 2) + number(len(value)) + value)
+
+        def profile(path, build_id):
+            texts = ["", "cpu", "nanoseconds", "samples", "count", str(path), build_id]
+            p = field(1, field(1, 3) + field(2, 4)) + field(1, field(1, 1) + field(2, 2))
+            p += field(2, field(1, b"\1\2") + field(2, number(7) + number(70000000)))
+            p += field(2, field(1, b"\2") + field(2, number(3) + number(30000000)))
+            p += field(3, field(1, 1) + field(2, base + start) + field(3, base + start + size) + field(4, offset) +
+                       field(5, 5) + field(6, 6))
+            p += field(4, field(1, 1) + field(2, 1) + field(3, base + at["deep_one"] + 1))
+            p += field(4, field(1, 2) + field(2, 1) + field(3, base + at["main"] + 8))
+            p += b"".join(field(6, text.encode()) for text in texts) + field(11, field(1, 1) + field(2, 2)) + field(12, 10000000)
+            (folder / "p.pb").write_bytes(p)
+            return folder / "p.pb"
+
+        for path, told, options in ((folder / "s", build_id, ()), (folder / "s", "", ()), (folder / "s", "a/go-b", ()),
+                                    ("/gone/s", build_id, ("--symbols", folder))):
+            table = monarc_json("flat", *options, profile(path, told))
+            found = {f["name"]: (f["self_samples"], f["total_samples"]) for f in table["functions"]}
+            self.assertEqual((found["deep_one"], found["main"]), ((7, 7), (3, 10)), table)
+            self.assertEqual(table["summary"]["recording"]["event"], "cpu")
+        found = monarc_json("flat", profile(folder / "s", "00" * 20))["functions"]
+        self.assertNotIn("deep_one", [f["name"] for f in found])
 
     def test_pprof_units(self):
         """Weights are in nanoseconds, bytes or numbers, whatever a type is called; exports say so."""

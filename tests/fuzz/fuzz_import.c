@@ -57,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct recording r = {0};
     struct err e = {0};
     struct bytes in = {data, size};
-#ifdef FUZZ_OPENS_NOTHING
-    bool ok = gperftools_take(in, "fuzz", true, &r, &e);
+#ifdef FUZZ_TAKE
+    bool ok = FUZZ_TAKE(in, "fuzz", true, &r, &e);
 #else
     bool ok = importer()->read(in, "fuzz", &r, &e);
 #endif

@@ -130,8 +130,11 @@ MUST_CHECK bool gperftools_read(struct bytes in, const char *name, struct record
 MUST_CHECK bool gperftools_take(struct bytes in, const char *name, bool opens_no_files,
                                 struct recording *out, struct err *e);
 
+/* Likewise, of profiles without functions. */
 bool pprof_probe(struct bytes first);
 MUST_CHECK bool pprof_read(struct bytes in, const char *name, struct recording *out, struct err *e);
+MUST_CHECK bool pprof_take(struct bytes in, const char *name, bool opens_no_files,
+                           struct recording *out, struct err *e);
 
 /* ---- A text file line by line, without copies. */
 

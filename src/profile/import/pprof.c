@@ -10,21 +10,27 @@
  *            -> labels
  *     location -> mapping -> file (a text)
  *
+ * A profile without functions has addresses, which become functions through the files that were
+ * mapped, by the collector of our own recordings, as in perf.data.
+ *
  * Field numbers are in model/pprof_fields.h. Ids are any numbers, and found by maps; texts are
  * told by their place in the list. Refused: messages that end behind their frame, ids that nothing
  * has, more than 64 types or 65,536 frames, sums beyond 64 bits, packed files of more than 200
  * times their size and 64 MiB. Time is linear in samples times frames. */
 #include "profile/import/named_recording.h"
 
+#include "base/path.h"
 #include "base/protobuf_read.h"
 #include "profile/model/pprof_fields.h"
+#include "record/collector.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <zlib.h>
 
-enum { MOST_TYPES = 64, MOST_FRAMES = 1 << 16 };
+enum { MOST_TYPES = 64, MOST_FRAMES = 1 << 16, PID = 1 };
 
+#define UNDEFINED     "a sample is at location %" PRIu64 ", which is undefined"
 #define LOST_LABELS   "labels of samples"
 #define LOST_NEGATIVE "values below zero: those of a difference of two profiles"
 
@@ -34,8 +40,13 @@ struct pprof_bytes {
 
 /* A place in the code. Most have one line; what was inlined there adds more. */
 struct pprof_location {
-    uint64_t mapping;
+    uint64_t mapping, address;
     struct bytes message; /* its lines are read when a sample has it */
+};
+
+/* What lay where. */
+struct pprof_mapping {
+    uint64_t start, end, offset, file, build_id; /* file, build_id: texts */
 };
 
 struct pprof_type {
@@ -57,7 +68,11 @@ struct pprof_file {
     struct bytes message;
     VEC(struct bytes) texts;
     VEC(struct pprof_location) locations;
-    VEC(uint64_t) function_names, mapping_names;     /* texts */
+    VEC(uint64_t) function_names, mapping_names; /* texts */
+    VEC(struct pprof_mapping) mappings;
+    struct collector *collector; /* of a profile without functions */
+    uint64_t start_real_ns, length_ns;
+    uint64_t totals[MOST_TYPES];
     struct map location_of, function_of, mapping_of; /* ids */
     struct pprof_type types[MOST_TYPES];
     uint32_t types_len;
@@ -79,6 +94,12 @@ static struct bytes pprof_text(const struct pprof_file *f, uint64_t number)
         text = f->texts.at[number];
     text.len = text.len ? strnlen((const char *)text.at, text.len) : 0;
     return text;
+}
+
+static bool pprof_text_same(const struct pprof_file *f, uint64_t number, uint64_t other)
+{
+    struct bytes a = pprof_text(f, number), b = pprof_text(f, other);
+    return a.len == b.len && !memcmp(a.at, b.at, a.len);
 }
 
 static bool pprof_text_is(const struct pprof_file *f, uint64_t number, const char *what)
@@ -112,25 +133,29 @@ static bool pprof_take_type(struct pprof_file *f, struct bytes message)
     return true;
 }
 
-/* Mapping { id, ..., file }: an object. Where it lay is of no use without its code. */
+/* Mapping { id, ..., file }: an object. */
 static bool pprof_take_mapping(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[MAPPING_FILE + 1];
-    if (!pprof_numbers(f, message, v, MAPPING_FILE + 1))
+    uint64_t v[MAPPING_BUILD_ID + 1];
+    if (!pprof_numbers(f, message, v, MAPPING_BUILD_ID + 1))
         return false;
     map_set(&f->mapping_of, v[MAPPING_ID], 0, f->mapping_names.len);
     vec_push(&f->mapping_names, v[MAPPING_FILE]);
+    vec_push(&f->mappings,
+             (struct pprof_mapping){v[MAPPING_START], v[MAPPING_LIMIT], v[MAPPING_OFFSET],
+                                    v[MAPPING_FILE], v[MAPPING_BUILD_ID]});
     return true;
 }
 
 /* Location { id, mapping, address, lines }. */
 static bool pprof_take_location(struct pprof_file *f, struct bytes message)
 {
-    uint64_t v[LOCATION_MAPPING + 1];
-    if (!pprof_numbers(f, message, v, LOCATION_MAPPING + 1))
+    uint64_t v[LOCATION_ADDRESS + 1];
+    if (!pprof_numbers(f, message, v, LOCATION_ADDRESS + 1))
         return false;
     map_set(&f->location_of, v[LOCATION_ID], 0, f->locations.len);
-    vec_push(&f->locations, (struct pprof_location){v[LOCATION_MAPPING], message});
+    vec_push(&f->locations,
+             (struct pprof_location){v[LOCATION_MAPPING], v[LOCATION_ADDRESS], message});
     return true;
 }
 
@@ -156,8 +181,8 @@ static bool pprof_take_table(struct pprof_file *f, const struct proto_field *fie
     case PROFILE_LOCATION: return pprof_take_location(f, field->bytes);
     case PROFILE_FUNCTION: return pprof_take_function(f, field->bytes);
     case PROFILE_STRINGS: vec_push(&f->texts, field->bytes); return true;
-    case PROFILE_TIME: f->n.recording->start_real_ns = field->value; return true;
-    case PROFILE_DURATION: f->n.recording->length_ns = field->value; return true;
+    case PROFILE_TIME: f->start_real_ns = field->value; return true;
+    case PROFILE_DURATION: f->length_ns = field->value; return true;
     case PROFILE_PERIOD_TYPE: {
         uint64_t v[TYPE_UNIT + 1];
         if (!pprof_numbers(f, field->bytes, v, TYPE_UNIT + 1))
@@ -188,6 +213,11 @@ static bool pprof_tables(struct pprof_file *f, struct err *e)
             return err_at(e, &in, "field %" PRIu32 " is not a message", field.number);
         else if (!pprof_take_table(f, &field))
             return err_at(e, &in, "a message of field %" PRIu32 " is damaged", field.number);
+    /* Texts may stand behind what names them. */
+    for (uint64_t i = 0; i < f->texts.len; i++)
+        for (int k = 0; k < PPROF_LABELS; k++)
+            if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
+                f->label_keys[k] = i;
     return !in.failed || err_at(e, &in, "a field runs past the end of the profile");
 }
 
@@ -239,28 +269,30 @@ static void pprof_add_event(struct pprof_file *f, struct pprof_type *t)
     t->is_samples = pprof_text_is(f, t->type, "samples") && pprof_text_is(f, t->unit, "count");
     t->event = named_run_event(&f->n, (const char *)name.at, name.len, unit);
     uint64_t period, factor;
-    struct bytes of = pprof_text(f, f->period_type);
-    bool is_its = of.len == name.len && !memcmp(of.at, name.at, of.len) &&
+    bool is_its = pprof_text_same(f, f->period_type, t->type) &&
                   pprof_unit(pprof_text(f, f->period_unit), &factor) == unit;
     if (is_its && !__builtin_mul_overflow(f->period, factor, &period))
         f->n.recording->events.at[t->event].period = period;
 }
 
-/* The one that is shown unless another is asked for comes first: pprof's is the last. */
-static void pprof_add_events(struct pprof_file *f)
+/* The one that is shown unless another is asked for: pprof's is the last. */
+static uint32_t pprof_first_type(const struct pprof_file *f)
 {
     uint32_t first = f->types_len ? f->types_len - 1 : 0;
     for (uint32_t i = 0; i < f->types_len; i++)
         if (f->default_type && f->types[i].type == f->default_type)
             first = i;
+    return first;
+}
+
+/* The one that is shown comes first. */
+static void pprof_add_events(struct pprof_file *f)
+{
+    uint32_t first = pprof_first_type(f);
     if (f->types_len)
         pprof_add_event(f, &f->types[first]);
     for (uint32_t i = 0; i < f->types_len; i++)
         pprof_add_event(f, &f->types[i]);
-    for (uint64_t i = 0; i < f->texts.len; i++)
-        for (int k = 0; k < PPROF_LABELS; k++)
-            if (pprof_text_is(f, i, PPROF_LABEL_KEYS[k]))
-                f->label_keys[k] = i;
 }
 
 /* --- samples --------------------------------------------------------------------------------- */
@@ -326,6 +358,15 @@ static bool pprof_location(struct pprof_file *f, uint64_t id, uint32_t *node)
     return true;
 }
 
+/* What has no place in the run. */
+static void pprof_lose(struct pprof_file *f, const char *text)
+{
+    if (f->collector)
+        collector_lose(f->collector, RECORDING_LOST_OTHER, text, 1, 0);
+    else
+        named_run_lose(&f->n, text, 1);
+}
+
 /* What the labels of a sample say of its thread. */
 struct pprof_thread {
     uint64_t texts[PPROF_LABELS], numbers[PPROF_LABELS];
@@ -343,7 +384,7 @@ static void pprof_take_label(struct pprof_file *f, struct bytes label, struct pp
     while (key < PPROF_LABELS && (!f->label_keys[key] || v[LABEL_KEY] != f->label_keys[key]))
         key++;
     if (key == PPROF_LABELS) {
-        named_run_lose(&f->n, LOST_LABELS, 1);
+        pprof_lose(f, LOST_LABELS);
         return;
     }
     t->texts[key] = v[LABEL_TEXT];
@@ -389,13 +430,39 @@ static bool pprof_weigh(struct pprof_file *f, uint32_t node, uint32_t thread)
     for (uint32_t i = 0; i < f->types_len && i < f->values.len; i++) {
         uint64_t value = f->values.at[i];
         if (value >> 63) {
-            named_run_lose(&f->n, LOST_NEGATIVE, 1);
+            pprof_lose(f, LOST_NEGATIVE);
             continue;
         }
         if (__builtin_mul_overflow(value, f->types[i].factor, &value))
             return false;
         if (value && !named_run_sample(&f->n, thread, f->types[i].event, node, value, samples))
             return false;
+    }
+    return true;
+}
+
+/* The same of addresses; f->frames are the stack's, callers as the collector wants them. Each type
+ * of samples has the stack once, with its own weight. Sums are checked here, where the sample to
+ * blame is known. */
+static bool pprof_weigh_code(struct pprof_file *f, pid_t tid)
+{
+    const struct collector_chain chain = {.user = f->frames.at,
+                                          .user_len = (uint32_t)f->frames.len};
+    struct collector_sample s = {
+        .pid = PID, .tid = tid, .at_ns = 1, .syscall = -1, .chain = &chain};
+    for (uint32_t i = 0; i < f->types_len && i < f->values.len; i++) {
+        uint64_t value = f->values.at[i], *total = &f->totals[f->types[i].event];
+        if (value >> 63) {
+            pprof_lose(f, LOST_NEGATIVE);
+            continue;
+        }
+        if (__builtin_mul_overflow(value, f->types[i].factor, &value) ||
+            __builtin_add_overflow(*total, value, total))
+            return false;
+        s.event = f->types[i].event;
+        s.weight = value;
+        if (value)
+            collector_sample(f->collector, &s);
     }
     return true;
 }
@@ -417,10 +484,21 @@ static bool pprof_sample(struct pprof_file *f, struct bytes message, struct err 
             pprof_take_label(f, field.bytes, &thread);
     if (!ok || in.failed || f->frames.len > MOST_FRAMES)
         return err_in(e, f->name, "a sample is damaged");
+    if (f->collector) {
+        /* Addresses take the place of ids. Of callers pprof has one within the call, where
+         * unwinding has the one behind it. */
+        pid_t tid = thread.is_told ? (pid_t)pprof_label_number(f, &thread, PPROF_THREAD_ID) : PID;
+        for (size_t i = 0; i < f->frames.len; i++) {
+            const uint32_t *known = map_find(&f->location_of, f->frames.at[i], 0);
+            if (!known)
+                return err_in(e, f->name, UNDEFINED, f->frames.at[i]);
+            f->frames.at[i] = f->locations.at[*known].address + (i > 0);
+        }
+        return pprof_weigh_code(f, tid > 0 ? tid : PID) || err_in(e, f->name, NO_SUM);
+    }
     for (size_t i = f->frames.len; i-- > 0;)
         if (!pprof_location(f, f->frames.at[i], &node))
-            return err_in(e, f->name, "a sample is at location %" PRIu64 ", which is undefined",
-                          f->frames.at[i]);
+            return err_in(e, f->name, UNDEFINED, f->frames.at[i]);
     return pprof_weigh(f, node, pprof_thread(f, &thread)) || err_in(e, f->name, NO_SUM);
 }
 
@@ -498,13 +576,117 @@ bool pprof_probe(struct bytes first)
     return is_one;
 }
 
-bool pprof_read(struct bytes in, const char *name, struct recording *out, struct err *e)
+/* --- profiles without functions -------------------------------------------------------------- */
+
+/* A build-id in hex, as `file` prints it. Go's own ids are other texts (ACTION/CONTENT), which say
+ * nothing of the file's notes, and count as none. */
+static struct bytes pprof_build_id(struct pprof_file *f, uint64_t text, uint8_t id[32])
+{
+    struct bytes hex = pprof_text(f, text);
+    size_t len = hex.len / 2;
+    if (hex.len % 2 || len > 32)
+        return (struct bytes){id, 0};
+    for (size_t i = 0; i < 2 * len; i++) {
+        uint8_t c = hex.at[i], digit = (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+        if (digit > 15)
+            return (struct bytes){id, 0};
+        id[i / 2] = (uint8_t)(i % 2 ? id[i / 2] | digit : digit << 4);
+    }
+    return (struct bytes){id, len};
+}
+
+/* An event of the collector for each name of a type; that which is shown comes first. */
+static void pprof_add_code_events(struct pprof_file *f)
+{
+    const struct pprof_type *added[MOST_TYPES];
+    uint32_t first = pprof_first_type(f), len = 0;
+    struct arena scratch = {0};
+    for (uint32_t k = 0; k <= f->types_len; k++) {
+        uint32_t i = k ? k - 1 : first, same = 0;
+        struct pprof_type *t = &f->types[i];
+        if (i >= f->types_len || (k && i == first))
+            continue;
+        struct bytes name = pprof_text(f, t->type);
+        enum recording_event_unit unit = pprof_unit(pprof_text(f, t->unit), &t->factor);
+        uint64_t period = 0, factor;
+        if (!pprof_text_same(f, f->period_type, t->type) ||
+            pprof_unit(pprof_text(f, f->period_unit), &factor) != unit ||
+            __builtin_mul_overflow(f->period, factor, &period))
+            period = 0;
+        t->is_samples = pprof_text_is(f, t->type, "samples") && unit == RECORDING_UNIT_COUNT;
+        while (same < len && !pprof_text_same(f, added[same]->type, t->type))
+            same++;
+        t->event = same;
+        if (same < len)
+            continue;
+        added[len++] = t;
+        collector_add_event(f->collector, arena_copy(&scratch, (const char *)name.at, name.len),
+                            unit, period, false);
+    }
+    arena_deinit(&scratch);
+}
+
+/* Mappings first, which make the program and its files known; then samples, whose addresses are
+ * looked up in these. Files are taken by their build-ids where the profile has them, else by their
+ * paths, and names are read when a report asks for them: a file that is gone may still be found in
+ * the folders of --symbols.
+ *
+ *     mapping     0x555555555000 to 0x555555556000 is s from offset 0x1000 on; the first one is the
+ *                 program's, as pprof has it
+ *     location    0x555555555131 becomes offset 0x1131 of s, of which `deep_one` is told
+ *     sample      at locations 1, 2: deep_one, called by what is before the address of 2
+ *
+ * A location without a mapping, or outside of all, is code that nobody knows, as in our own
+ * recordings: its weight is kept. There is one process, and threads are those that labels tell. */
+static bool pprof_read_code(struct pprof_file *f, bool opens_no_files, struct recording *out,
+                            struct err *e)
+{
+    struct arena scratch = {0};
+    f->collector = collector_new(&(struct collector_options){
+        .start_ns = 1, .is_replayed = true, .opens_no_files = opens_no_files});
+    pprof_add_code_events(f);
+    for (size_t i = 0; i < f->mappings.len; i++) {
+        const struct pprof_mapping *m = &f->mappings.at[i];
+        struct bytes file = pprof_text(f, m->file);
+        uint8_t id[32];
+        const char *path = arena_copy(&scratch, (const char *)file.at, file.len);
+        if (!i) /* the program's */
+            collector_exec(f->collector, PID, path_base_name(path), 1);
+        struct collector_mapping one = {.pid = PID,
+                                        .start = m->start,
+                                        .end = m->end,
+                                        .offset = m->offset,
+                                        .path = path,
+                                        .build_id = pprof_build_id(f, m->build_id, id),
+                                        .is_executable = true};
+        if (m->end > m->start)
+            collector_map(f->collector, &one, 1);
+    }
+    bool ok = pprof_samples(f, e);
+    if (ok)
+        collector_finish(f->collector, 1, out);
+    /* The collector has seen each stack once; a sample is a period, or was counted. */
+    for (size_t i = 0; ok && i < out->samples.len; i++) {
+        uint64_t period = out->events.at[out->samples.at[i].event].period;
+        for (uint32_t k = 0; k < f->types_len; k++)
+            if (f->types[k].is_samples && f->types[k].event == out->samples.at[i].event)
+                period = 1;
+        uint64_t count = period ? out->samples.at[i].weight / period : 0;
+        if (count && count < UINT32_MAX)
+            out->samples.at[i].count = (uint32_t)count;
+    }
+    collector_free(f->collector);
+    arena_deinit(&scratch);
+    return ok;
+}
+
+bool pprof_take(struct bytes in, const char *name, bool opens_no_files, struct recording *out,
+                struct err *e)
 {
     struct pprof_file f = {.name = name, .message = in};
     struct pprof_bytes unpacked = {0};
     struct err why = {0};
     bool ok = true;
-    named_run_begin(&f.n, out);
     if (pprof_is_packed(in)) {
         /* Tables of a profile shrink to a tenth or so; deflate could hold a thousand times its
          * size, which would be memory for nothing. */
@@ -516,23 +698,40 @@ bool pprof_read(struct bytes in, const char *name, struct recording *out, struct
         f.message = (struct bytes){unpacked.all.at, unpacked.all.len};
     }
     ok = ok && pprof_tables(&f, e);
-    if (ok)
-        pprof_add_events(&f);
-    if (ok && f.mapping_names.len) /* the first one is the program's */
-        pprof_object_of_text(&f, f.mapping_names.at[0]);
-    ok = ok && pprof_samples(&f, e);
-    if (!out->threads.len)
-        named_run_thread(&f.n, 0, 0, "", 0);
-    named_run_finish(&f.n);
+    /* Functions that are told are right; addresses beside them may be of another build. */
+    bool has_code = false;
+    for (size_t i = 0; i < f.locations.len; i++)
+        has_code |= f.locations.at[i].address != 0;
+    if (ok && has_code && !f.function_names.len && f.mappings.len && f.types_len) {
+        ok = pprof_read_code(&f, opens_no_files, out, e);
+    } else {
+        named_run_begin(&f.n, out);
+        if (ok)
+            pprof_add_events(&f);
+        if (ok && f.mapping_names.len) /* the first one is the program's */
+            pprof_object_of_text(&f, f.mapping_names.at[0]);
+        ok = ok && pprof_samples(&f, e);
+        if (!out->threads.len)
+            named_run_thread(&f.n, 0, 0, "", 0);
+        named_run_finish(&f.n);
+    }
+    out->start_real_ns = f.start_real_ns;
+    out->length_ns = f.length_ns;
     vec_free(&unpacked.all);
     vec_free(&f.texts);
     vec_free(&f.locations);
     vec_free(&f.function_names);
     vec_free(&f.mapping_names);
+    vec_free(&f.mappings);
     vec_free(&f.frames);
     vec_free(&f.values);
     map_deinit(&f.location_of);
     map_deinit(&f.function_of);
     map_deinit(&f.mapping_of);
     return ok && (recording_check(out, &why) || err_in(e, name, "%s", why.line));
+}
+
+bool pprof_read(struct bytes in, const char *name, struct recording *out, struct err *e)
+{
+    return pprof_take(in, name, false, out, e);
 }

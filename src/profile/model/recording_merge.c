@@ -125,18 +125,21 @@ static void merge_symbols(struct recording_merging *m)
     into->symbols.len = kept;
 }
 
-/* Events of one name become one, if they count the same unit. Fails before any other list is
- * touched. */
+/* Events of one name become one, if they count the same unit; where a run has several of a name,
+ * the first is the first and the second the second. Fails before any other list is touched. */
 static bool merge_events(struct recording_merging *m, struct err *e)
 {
     struct recording *into = m->into;
+    bool *is_taken = ARENA_NEW(&m->scratch, bool, into->events.len + m->from->events.len);
     m->events = ARENA_NEW(&m->scratch, uint32_t, m->from->events.len);
     for (size_t i = 0; i < m->from->events.len; i++) {
         struct recording_event event = m->from->events.at[i];
         uint32_t number = 0;
-        while (number < into->events.len && strcmp(into->events.at[number].name, event.name))
+        while (number < into->events.len &&
+               (is_taken[number] || strcmp(into->events.at[number].name, event.name)))
             number++;
         m->events[i] = number;
+        is_taken[number] = true;
         if (number == into->events.len) {
             event.name = merge_text(m, event.name);
             vec_push(&into->events, event);

@@ -94,6 +94,24 @@ static void assert_refused(struct recording *first, struct recording *second, co
     recording_deinit(second);
 }
 
+/* Two of one name, as `perf record -e cycles -e cycles` has them, stay two. */
+CASE(test_events_of_one_name)
+{
+    struct recording one = example("/lib"), two = example("/lib");
+    vec_push(&one.events, ((struct recording_event){"cpu", RECORDING_UNIT_NS, 10, false}));
+    vec_push(&one.samples, ((struct recording_sample){1, 0, 1, 1, 70, 7}));
+    struct recording sum = merged(&one, &two), twice = merged(&one, &one);
+    assert_int_equal(sum.events.len, 2);
+    assert_int_equal(recording_weight(&sum, 1), 70);
+    assert_int_equal(recording_weight(&sum, 0), 2 * recording_weight(&two, 0));
+    assert_int_equal(twice.events.len, 2);
+    assert_int_equal(recording_weight(&twice, 1), 140);
+    recording_deinit(&one);
+    recording_deinit(&two);
+    recording_deinit(&sum);
+    recording_deinit(&twice);
+}
+
 CASE(test_lists)
 {
     static const uint32_t with_symbols[] = {LIBRARY, CODE, 4, 5};
