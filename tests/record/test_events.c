@@ -59,6 +59,7 @@ static int build(void **state)
         {"two/type", "12\n"},
         {"two/events/both", "config=0x2\n"},
         {"bad/type", "many\n"},
+        {"software/type", "1\n"},
     };
     struct machine *m = calloc(1, sizeof *m);
     char path[128];
@@ -264,6 +265,9 @@ CASE(test_refusals)
         {"cycles/umask=1/", "period=N"},
         {"cycles/period=0/", "1 or more"},
         {"cycles/period=0xffffffffffffffff/", "1 or more"},
+        {"cpu-clock/period=99999/", "100000 ns or longer"},
+        {"task-clock/period=1000/", "100000 ns or longer"},
+        {"software/config=1,period=1000/", "100000 ns or longer"},
         {"sched:sched_nothing", "no such tracepoint"},
         {"sched:../sched/sched_switch", "not the name of"},
         {"sched:", "not the name of an event"},

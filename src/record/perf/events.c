@@ -236,9 +236,11 @@ static struct event_word events_next(struct event_word *rest, char *end)
     return w;
 }
 
-/* What follows from type and code; see the head of events.h for the periods. */
+/* What follows from type and code; see the head of events.h for the periods. Clocks' periods are no
+ * shorter than those of the highest --rate: a timer that rings more often stops the machine. */
 static bool events_complete(struct event_choice *c, uint32_t rate, struct err *e)
 {
+    enum { SHORTEST_NS = 100 * 1000 };
     bool is_software = c->type == PERF_TYPE_SOFTWARE;
     c->is_clock = is_software && c->config <= PERF_COUNT_SW_TASK_CLOCK;
     c->unit = c->is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT;
@@ -247,6 +249,9 @@ static bool events_complete(struct event_choice *c, uint32_t rate, struct err *e
         c->period = UINT64_C(1000000000) / rate;
     else if (!c->period)
         c->frequency = rate;
+    if (c->is_clock && c->period < SHORTEST_NS)
+        return err_set(e, "a clock's period is %d ns or longer: 10000 samples a second are most",
+                       SHORTEST_NS);
     if (is_software && c->in_kernel && c->user_only)
         return err_set(e, "it happens in the kernel alone: with :u none would be counted");
     return true;

@@ -39,8 +39,8 @@ enum {
     TICK_NS = 4 * 1000 * 1000, /* of usual kernels */
 };
 
-#define THROTTLED                                                           \
-    "the kernel throttled sampling; a lower --rate avoids it, or a higher " \
+#define THROTTLED                                                                               \
+    "the kernel throttled sampling; a lower --rate or a longer period= avoids it, or a higher " \
     "kernel.perf_event_max_sample_rate"
 #define LOST_TASKS                                                                               \
     "records of threads, processes and mappings did not fit into the kernel's buffers, because " \

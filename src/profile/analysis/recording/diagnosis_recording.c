@@ -216,8 +216,8 @@ static const struct loss_row LOSS_ROWS[RECORDING_LOSSES] = {
          SEVERITY_WARNING},
     [RECORDING_LOST_THROTTLED] =
         {"throttled", "the kernel throttled sampling",
-         "record with a lower --rate, or raise kernel.perf_event_max_sample_rate; times stay right "
-         "but are coarser",
+         "record with a lower --rate or a longer period=, or raise "
+         "kernel.perf_event_max_sample_rate; sums of events stay right but are coarser",
          SEVERITY_NOTE},
     [RECORDING_LOST_UNPLACED] = {"unplaced-time", "CPU time without samples",
                                  "a higher --rate sees more of short threads and processes",
