@@ -1,7 +1,7 @@
 /* ranks.js: what the ranks of a parallel job did, side by side: a row a function, a column a rank, the darker, the
  * longer. A call of MPI is one row, whatever the library does in it. Rows are in the order of what their
- * imbalance costs, which is the most less the mean of all ranks, and each is shaded by its own most: so the rank that
- * others wait for stands out in its row, and is light in those of MPI.
+ * imbalance costs, which is the most less the mean of all ranks. All cells have one scale, on which the most of all rows is
+ * darkest: so the rank that others wait for stands out, and rows without time are light.
  *
  *                    cost     0 1 2 3 4 5     ranks
  *     spin          0.54 s    . . # . . .
@@ -60,6 +60,7 @@ class RankMap {
         this.group = Math.max(1, Math.ceil(ranks.length * RANKS.least / RANKS.widest));
         this.columns = Math.ceil(ranks.length / this.group);
         this.rows = rows.slice(0, RANKS.rows).map(row => ({ ...row, shown: this.mostOfGroups(row.times) }));
+        this.most = this.rows.reduce((most, row) => Math.max(most, row.most), 0);
         this.at = [0, Math.max(0, this.rows.length ? Math.floor(ranks.indexOf(this.rows[0].mostRank) / this.group) : 0)];
         this.canvas = element("canvas", { tabindex: "0", role: "img",
             "aria-label": "time by function and rank; arrows choose a cell, Enter shows the function",
@@ -83,6 +84,11 @@ class RankMap {
         });
     }
 
+    /* Which of so many shades a time has; -1: none. */
+    shade(time, steps) {
+        return time > 0 ? Math.min(steps - 1, Math.floor(time / this.most * steps)) : -1;
+    }
+
     draw() {
         const ratio = window.devicePixelRatio || 1, shown = this.holder.clientWidth;
         if (!shown)
@@ -98,8 +104,7 @@ class RankMap {
         const steps = style.getPropertyValue("--share").trim().split(" "), gap = this.wide > 4 ? 1 : 0;
         this.rows.forEach((row, y) => {
             row.shown.forEach((rank, x) => {
-                const time = row.times[rank];
-                c.fillStyle = time > 0 ? steps[Math.min(steps.length - 1, Math.floor(time / row.most * steps.length))] : style.getPropertyValue("--soft");
+                c.fillStyle = steps[this.shade(row.times[rank], steps.length)] || style.getPropertyValue("--soft");
                 c.fillRect(this.side + x * this.wide, y * RANKS.high, this.wide - gap, RANKS.high - 1);
             });
             const cost = amountText(row.cost), room = this.side - c.measureText(cost).width - 20;
@@ -161,6 +166,6 @@ function showRanks(main) {
     const found = rankRows(page.profile.timeline, page.profile.paths, page.functions.name), map = new RankMap(found);
     main.append(map.status, map.holder, element("p", { class: "remark" },
         `${counted(found.ranks.length, "rank")}, ${map.group > 1 ? `${map.group} neighbours a column, which shows the one with the most time` : "one a column"}. The figure is what imbalance costs: the most less the mean of all ranks. ` +
-        "Each row is shaded by its own most. ", found.rows.length > RANKS.rows ? `The ${RANKS.rows} rows of ${found.rows.length} that cost most are shown. ` : null,
+        "All rows are shaded on one scale. ", found.rows.length > RANKS.rows ? `The ${RANKS.rows} rows of ${found.rows.length} that cost most are shown. ` : null,
         "monarc ranks has outliers, groups and efficiencies."));
 }

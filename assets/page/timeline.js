@@ -306,7 +306,9 @@ const SOURCE_NAME = /\.(c|cc|cpp|cxx|C|m|mm|i|ii|s|S|f|for|f90|F90|rs|go|d|adb|p
 function processHint(process) {
     const command = page.profile.timeline.processes.command[process];
     const words = command ? command.split(" ").slice(1) : [];
-    const word = words.find((w, i) => SOURCE_NAME.test(w) && !/^(-|\/tmp\/)/.test(w) && !/^-(MF|MT|MQ|o|D|U|include)$/.test(words[i - 1] || ""))
+    const word = words.find((w, i) => SOURCE_NAME.test(w) && !/^(-|\/tmp\/)/.test(w) &&
+        !/^-(MF|MT|MQ|o|D|U|include|dumpbase|dumpdir)$/.test(words[i - 1] || "") &&
+        !(/\.d$/.test(w) && /^-M?MD$/.test(words[i - 1] || ""))) /* which cc1 gives a file, gcc none */
         || (words[0] && /^[^-'][^=]*$/.test(words[0]) ? words[0] : "");
     return plain(word.split("/").pop());
 }

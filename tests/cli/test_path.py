@@ -99,7 +99,8 @@ class Path_(Job):
     def test_commands_that_are_cut(self):
         self.build()
         long = " -quiet -imultiarch x86_64-linux-gnu -D A.B=1" + " -I include" * 9
-        for process, command in ((1, "/usr/lib/gcc/cc1" + long + " src/inflate.c -dumpbase inflate.c -o /tmp/x.s"),
+        depends = " -MD o/inflate.c.d -MF o/inflate.c.d -MT o/x.c -D_GNU_SOURCE"
+        for process, command in ((1, "/usr/lib/gcc/cc1" + long + depends + " src/inflate.c -dumpbase inflate.c -o /tmp/x.s"),
                                  (2, "/usr/bin/ld -plugin x.so" + long + " -o out/libz.so.1 crti.o a.o"),
                                  (3, "/usr/bin/ar" + long + " cr libz.a a.o")):
             self.job.processes[process]["command"] = command
@@ -107,6 +108,9 @@ class Path_(Job):
         text = self.text("path", "r")
         for label in "cc1 ... inflate.c (8)", "ld ... libz.so.1 (9)", "ar ... libz.a (10)":
             self.assertIn("  " + label + "\n", text)
+        shares = self.text("flat", "--force", "--by-process", "r")
+        for label in "demo ... inflate.c", "demo ... libz.so.1", "demo ... libz.a":
+            self.assertIn("  " + label + "\n", shares)
         self.assertIn("-dumpbase inflate.c", self.text("path", "--wide", "r"))
 
     def test_no_cpu_and_sleep(self):

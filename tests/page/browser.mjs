@@ -610,6 +610,8 @@ function checkManyRanks() {
         same(map.rows[0].shown[map.at[1]], number >> 1, `${number} ranks: the slow one is shown`);
         ok(map.status.textContent.startsWith(`spin on rank ${number >> 1}${map.group > 1 ? ", the most of " : ": 9"}`), `${number} ranks: said`);
         same(map.rows[0].shown.length, map.columns, `${number} ranks: a cell a column`);
+        const two = new RankMap({ ranks, rows: [{ name: "spin", times, most: 9 }, { name: "noise", times, most: 0.01 }] });
+        same([9, 0.01, 0].map(time => two.shade(time, 6)), [5, 0, -1], `${number} ranks: rows have one scale`);
     }
 }
 
@@ -626,13 +628,13 @@ function checkLanes() {
         state: [2, 0, 0, 0, 0, 0, 2], path: [0, 0, 0, 0, 0, 0, 0], samples: [100, 0.5, 2000, 300, 0.25, 0.5, 9] },
     threads: { process: [0, 1, 2, 3, 4, 5], tid: [7, 8, 8, 9, 10, 11], name: ["make", "make", "cc1", "as", "sh", "sh"], ...times },
     processes: { pid: [7, 8, 8, 9, 10, 11], parent: [1, 7, 7, 8, 7, 7], name: ["make", "make", "cc1", "x86_64-linux-gnu-as", "dash", "dash"],
-        command: ["make -j2", "make -j2", "/usr/lib/gcc/cc1 -quiet -imultiarch x86_64-linux-gnu -MF a.d src/parse.c -o /tmp/cc1.s", "as -o parse.o /tmp/cc1.s", "sh -c 'a b'", null],
+        command: ["make -j2", "make -j2", "/usr/lib/gcc/cc1 -quiet -imultiarch x86_64-linux-gnu -MD o/parse.c.d -MF a.d -D_X src/parse.c -o /tmp/cc1.s", "as -o parse.o /tmp/cc1.s", "sh -c 'a b'", null],
         status: [0, null, 256, 0, 9, null], ...times }, marks: { at: [], kind: [], name: [], process: [] } };
     same(foldedLanes().map(({ name, depth, threads, before }) => [name, depth, threads, before || []]),
         [["make 7", 0, [0], []], ["cc1 parse.c 8", 1, [2], [1]], ["as 9", 2, [3], []], ["2 × dash, 0.010 s", 1, [4, 5], []]],
         "lanes: processes below their parents, with what they worked on; what did little together; a child before its program with that");
     same([processTip(2), statusText(9), processHint(0), processHint(4)],
-        ["/usr/lib/gcc/cc1 -quiet -imultiarch x86_64-linux-gnu -MF a.d src/parse.c -o /tmp/cc1.s\nprocess 8, 2.000 s to 3.000 s\nexited with status 1", "killed by signal 9", "", ""],
+        ["/usr/lib/gcc/cc1 -quiet -imultiarch x86_64-linux-gnu -MD o/parse.c.d -MF a.d -D_X src/parse.c -o /tmp/cc1.s\nprocess 8, 2.000 s to 3.000 s\nexited with status 1", "killed by signal 9", "", ""],
         "what a process was, in words");
 }
 

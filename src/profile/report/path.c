@@ -45,41 +45,6 @@ static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "n
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* The word of a command line that tells it from others of the same program: a source file, else
- * what follows -o, else the first operand that looks like a file. `len` 0: none does. */
-static const char *path_telling_word(const char *command, size_t *len)
-{
-    static const char *const SOURCES[] = {".c",  ".cc", ".cpp", ".cxx", ".C",   ".f", ".f90",
-                                          ".rs", ".S",  ".go",  ".m",   ".adb", ".d", ".java"};
-    const char *output = NULL, *file = NULL, *before = "";
-    size_t output_len = 0, file_len = 0;
-    const char *word = command + strcspn(command, " ");
-    while (*(word += strspn(word, " "))) {
-        size_t n = strcspn(word, " "), dot = n;
-        bool is_value = *before == '-' && !memchr(before, '=', strcspn(before, " "));
-        while (dot > 0 && word[dot - 1] != '.' && word[dot - 1] != '/')
-            dot--;
-        bool has_ending = dot > 1 && word[dot - 1] == '.' && *word != '-';
-        for (size_t i = 0; i < sizeof SOURCES / sizeof *SOURCES && has_ending && !is_value; i++)
-            if (strlen(SOURCES[i]) == n - dot + 1 &&
-                !memcmp(SOURCES[i], word + dot - 1, n - dot + 1)) {
-                *len = n;
-                return word;
-            }
-        if (!strncmp(before, "-o ", 3)) {
-            output = word;
-            output_len = n;
-        } else if (has_ending && !is_value && !file) {
-            file = word;
-            file_len = n;
-        }
-        before = word;
-        word += n;
-    }
-    *len = output ? output_len : file_len;
-    return output ? output : file;
-}
-
 /* A command in so many columns: whole, or the program and the word that tells it from others, both
  * without their folders. */
 static void path_command(char *into, size_t size, const char *command, int room)
@@ -91,7 +56,7 @@ static void path_command(char *into, size_t size, const char *command, int room)
     int whole = snprintf(into, size, "%.*s%s", (int)(program_len - from), command + from, rest);
     if (whole <= room)
         return;
-    const char *word = path_telling_word(command, &word_len);
+    const char *word = command_telling_word(command, &word_len);
     size_t folder = word ? word_len : 0;
     while (folder > 0 && word[folder - 1] != '/')
         folder--;

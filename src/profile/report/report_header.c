@@ -23,6 +23,7 @@
 #include "output/out.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What stands behind a function's name. */
@@ -64,6 +65,15 @@ int text_function_width(struct names *names, uint32_t function, const struct tex
 {
     struct name_parts p = head_name_parts_of(names, function, style);
     return (int)p.shown_bytes + p.others;
+}
+
+void text_linkage_name(struct out *out, const struct names *names, const char *linkage_name)
+{
+    struct arena scratch = {0};
+    char *shown = names->style ? demangle(linkage_name, names->style) : NULL;
+    text_name(out, !shown ? linkage_name : names->brief ? names_short(shown, &scratch) : shown);
+    free(shown);
+    arena_deinit(&scratch);
 }
 
 void text_symbol_within(struct out *out, const char *name, int room)
@@ -416,4 +426,63 @@ void base_json(struct json *j, const struct baseline *base, uint32_t function, b
     json_pair_double(j, "total_share", was->total.old);
     json_pair_double(j, "calls", was->old_calls);
     json_end(j);
+}
+
+/* --- commands -------------------------------------------------------------------------------- */
+
+/* Is the word, which looks like a source, the value of the option before it? -MD of cc1 takes a
+ * file of dependencies, that of gcc nothing. */
+static bool command_is_value(const char *before, const char *word, size_t len)
+{
+    /* Each between two spaces, as the option stands in the command. */
+    static const char OPTIONS[] =
+        " -MF -MT -MQ -o -D -U -I -L -T -include -imacros -isystem -iquote -idirafter -dumpbase "
+        "-dumpbase-ext -dumpdir -auxbase -auxbase-strip -main-file-name -imultiarch -iprefix ";
+    size_t n = strcspn(before, " ") + 1;
+    for (const char *at = OPTIONS; (at = strchr(at, ' ')) && at[1]; at++)
+        if (*before && !strncmp(at + 1, before, n))
+            return true;
+    return (!strncmp(before, "-MD ", 4) || !strncmp(before, "-MMD ", 5)) && len > 2 &&
+           !memcmp(word + len - 2, ".d", 2);
+}
+
+/* Words are told apart by blanks alone, as the recording has the command's arguments. The general
+ * rule for what is no source: what follows an option without a `=` may be its value, and is no
+ * file. Sources are worth more: only the options above are known to take one.
+ *
+ *     cc1plus -quiet -MD os.cc.d -D_GNU_SOURCE src/os.cc -o /tmp/x.s     src/os.cc
+ *     ld -plugin x.so -o out/libz.so crti.o a.o                          out/libz.so
+ *     ar cr libz.a a.o                                                   libz.a */
+const char *command_telling_word(const char *command, size_t *len)
+{
+    static const char *const SOURCES[] = {".c",  ".cc", ".cpp", ".cxx", ".C",   ".f", ".f90",
+                                          ".rs", ".S",  ".go",  ".m",   ".adb", ".d", ".java"};
+    const char *output = NULL, *file = NULL, *before = "";
+    size_t output_len = 0, file_len = 0;
+    const char *word = command + strcspn(command, " ");
+    while (*(word += strspn(word, " "))) {
+        size_t n = strcspn(word, " "), dot = n;
+        bool may_be_value = *before == '-' && !memchr(before, '=', strcspn(before, " "));
+        while (dot > 0 && word[dot - 1] != '.' && word[dot - 1] != '/')
+            dot--;
+        bool has_ending = dot > 1 && word[dot - 1] == '.' && *word != '-';
+        for (size_t i = 0; i < sizeof SOURCES / sizeof *SOURCES && has_ending; i++)
+            if (strlen(SOURCES[i]) == n - dot + 1 &&
+                !memcmp(SOURCES[i], word + dot - 1, n - dot + 1) &&
+                !command_is_value(before, word, n)) {
+                *len = n;
+                return word;
+            }
+        if (!strncmp(before, "-o ", 3)) {
+            output = word;
+            output_len = n;
+        } else if (has_ending && !may_be_value && !file) {
+            file = word;
+            file_len = n;
+        }
+        before = word;
+        word += n;
+    }
+    *len = output ? output_len : file_len;
+    return output ? output : file;
 }

@@ -18,6 +18,9 @@
 void text_function(struct out *out, struct names *names, uint32_t function,
                    const struct text_style *style);
 
+/* The name of a function that is in no table, by its linkage name, as others of the report are. */
+void text_linkage_name(struct out *out, const struct names *names, const char *linkage_name);
+
 /* A function's name within `room` columns: as names_within() shortens it, and if that does not do,
  * without its middle. */
 void text_symbol_within(struct out *out, const char *name, int room);
@@ -124,5 +127,9 @@ void others_share(struct out *out, const struct other_measure *other, double sam
 /* The member "base" of an open object: none without a base, null of what is new. Rows of functions
  * have self times, entries of a graph have none. */
 void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self);
+
+/* The word of a command line that tells it from others of the same program: a source file, else
+ * what follows -o, else the first operand that looks like a file. NULL: none does. */
+const char *command_telling_word(const char *command, size_t *len);
 
 #endif

@@ -107,6 +107,26 @@ static void shares_text_process(struct out *out, const struct share_row *r)
                p->parent_pid, end);
 }
 
+/* Processes of one name are told apart by what their commands worked on. */
+static void shares_text_work(struct out *out, const struct shares *t, uint32_t row)
+{
+    const struct share_row *r = &t->rows[row];
+    uint32_t other = 0;
+    size_t len = 0, folder;
+    while (other < t->len && (other == row || strcmp(t->rows[other].name, r->name)))
+        other++;
+    const char *command = other < t->len ? r->process->command : NULL;
+    const char *word = command ? command_telling_word(command, &len) : NULL;
+    for (folder = word ? len : 0; folder > 0 && word[folder - 1] != '/';)
+        folder--;
+    if (word && len > folder) {
+        struct arena scratch = {0};
+        out_str(out, " ... ");
+        text_name(out, arena_copy(&scratch, word + folder, len - folder));
+        arena_deinit(&scratch);
+    }
+}
+
 /* One loop for the three kinds: what follows the amounts is of the kind's own, and its head says
  * what. `rest` is what no row has. */
 void shares_text(struct out *out, const struct report_input *in)
@@ -144,6 +164,8 @@ void shares_text(struct out *out, const struct report_input *in)
         else
             out_str(out, "  ");
         text_name(out, r->name);
+        if (t->kind == SHARES_PROCESSES)
+            shares_text_work(out, t, i);
         if (t->kind == SHARES_PROCESSES && r->process->why_unseen) {
             out_str(out, "  (");
             text_name(out, r->process->why_unseen);
