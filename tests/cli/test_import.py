@@ -596,6 +596,16 @@ class Names(unittest.TestCase):
         message += b"".join(field(6, t.encode()) for t in texts)
         return message + (field(2, sample) * 9999 + told if behind else b"")
 
+    def test_names_of_javascript(self):
+        """V8 tells kind, tier and place with a name; text has the name and the file, and both are found."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "js"
+            path.write_text("main;JS:*serve /usr/my app/app.js:9:1;JS:*render /usr/my app/app.js:2:16 500\n")
+            text = monarc("flat", path).stdout.decode()
+            self.assertRegex(text, r"(?m)  render app.js:2:16$")
+            self.assertIn("serve app.js:9:1", monarc("graph", "--callers", "render", path).stdout.decode())
+            self.assertEqual(monarc_json("flat", path)["functions"][0]["name"], "JS:*render /usr/my app/app.js:2:16")
+
     def test_pprof_without_functions(self):
         """Addresses and mappings alone, as jemalloc and agents write it: names are those of the files, by build-id, and
         where they are gone those of a folder."""

@@ -327,6 +327,20 @@ class Options(Case):
         self.assertRegex(self.text("--inlines"), r"inlined into deep at inline\.h:\d+, into work at")
         self.assertNotIn("inlined into", self.text())
 
+    def test_names_of_what_was_inlined_are_short(self):
+        """As those of rows: of one folder of a chain of the standard library, a line took 3,000 columns."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = Path(folder) / "x.cc", Path(folder) / "x"
+            source.write_text("#include <string>\n#include <vector>\nint main()\n{\n    std::vector<std::string> all;\n"
+                              "    for (volatile int i = 0; i < 300000; i = i + 1)\n        all.push_back(\"a text of some length\");\n}\n")
+            subprocess.run(["g++", "-O2", "-g", source, "-o", program], check=True)
+            recording = Path(folder) / "r"
+            self.assertEqual(monarc("run", "--no-report", "-o", recording, program).returncode, 0)
+            text = monarc("lines", "--inlines", "--all", recording).stdout.decode()
+            self.assertRegex(text, r"into std::vector<std::string>::\w+ at")
+            self.assertNotIn("std::allocator<char> >", text)
+            self.assertIn("std::allocator<char> >", monarc("lines", "--inlines", "--all", "--full-names", recording).stdout.decode())
+
     def test_what_is_left_out_is_counted(self):
         everything = self.lines(self.path, self.gmon)["lines"]
         for arguments, kept in ((["-n3"], 3), (["-m", "99"], 0), (["-f", "^twice$"], None),

@@ -349,7 +349,10 @@ void functions_named(const char *name, struct names *names, struct function_list
                     !strcmp(names_short_call(shown, &scratch), name);
         } else if (!is_it) {
             const char *brief = names_short_plain(shown, &scratch);
-            is_it = brief && !strcmp(brief, name);
+            const char *function;
+            size_t len;
+            is_it = (brief && !strcmp(brief, name)) ||
+                    (names_script_function(shown, &function, &len) && is_text(name, function, len));
         }
         if (is_it)
             vec_push(&found->all, i);

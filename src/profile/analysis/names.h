@@ -65,8 +65,12 @@ const char *names_short(const char *demangled, struct arena *a);
 const char *names_short_call(const char *demangled, struct arena *a);
 
 /* The short form of a name that is not mangled: `physics::step [omp 0]` of
- * `__physics_MOD_step._omp_fn.0`, `read` of `read@@GLIBC_2.2.5`; NULL: the name itself. */
+ * `__physics_MOD_step._omp_fn.0`, `read` of `read@@GLIBC_2.2.5`, `render app.js:2:16` of V8's
+ * `JS:*render /usr/app.js:2:16`; NULL: the name itself. */
 const char *names_short_plain(const char *name, struct arena *a);
+
+/* The function in a name of V8's, `render` of that one. false: there is none. */
+bool names_script_function(const char *name, const char **function, size_t *len);
 
 /* The name for a place of `room` columns. A longer one loses, in this order and only as far as is
  * needed: return type, parameters and default arguments (names_short()), all template arguments,

@@ -495,6 +495,20 @@ static void short_put_function(struct shortening *s, struct range name, size_t k
 }
 
 /* Names of usual length are shortened on the stack: a report has 10^5 of them. */
+/* Where `:LINE:COLUMN` begins, which names of JavaScript and no others end in; else `len`. */
+static size_t short_place(const char *name, size_t len)
+{
+    size_t at = len;
+    for (int k = 0; k < 2; k++) {
+        size_t end = at;
+        while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+            at--;
+        if (at == end || !at || name[--at] != ':')
+            return len;
+    }
+    return at;
+}
+
 static const char *short_shorten(const char *demangled, bool has_parameters, bool drops_arguments,
                                  struct arena *a)
 {
@@ -507,7 +521,8 @@ static const char *short_shorten(const char *demangled, bool has_parameters, boo
                            .has_parameters = has_parameters,
                            .drops_arguments = drops_arguments};
     const char *result = demangled;
-    if (s.len > UINT32_MAX / 2 || !strpbrk(demangled, "<([: ") || demangled[0] == '[')
+    if (s.len > UINT32_MAX / 2 || !strpbrk(demangled, "<([: ") || demangled[0] == '[' ||
+        short_place(demangled, s.len) < s.len)
         return demangled;
     s.partner = usual_partner;
     s.out = usual_out;
@@ -643,13 +658,55 @@ const char *names_within(const char *name, int room, struct arena *a)
     return fits;
 }
 
+/* Of V8's names, as `JS:*render /usr/app.js:2:16`: kind, mark of the compiler, name, place. Names
+ * may have a space (`get x`), and so may folders. */
+static bool short_split_script(const char *name, struct range *function, size_t *file)
+{
+    static const char *const KINDS[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
+    static const char *const PLACES[] = {" /", " file:", " node:", " "};
+    size_t len = strlen(name), from = 0;
+    const char *path = NULL;
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS && !from; i++)
+        if (!strncmp(name, KINDS[i], strlen(KINDS[i])))
+            from = strlen(KINDS[i]);
+    if (!from || short_place(name, len) == len)
+        return false;
+    from += name[from] && strchr("*~^+", name[from]) != NULL;
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES && !path; i++)
+        path = strstr(name + from, PLACES[i]);
+    if (!path)
+        return false;
+    *function = (struct range){from, (size_t)(path - name)};
+    *file = (size_t)(path - name) + 1;
+    const char *slash = strrchr(path, '/');
+    if (slash && strncmp(path, " node:", 6))
+        *file = (size_t)(slash - name) + 1;
+    return true;
+}
+
+bool names_script_function(const char *name, const char **function, size_t *len)
+{
+    struct range r;
+    size_t file;
+    if (!short_split_script(name, &r, &file))
+        return false;
+    *function = name + r.start;
+    *len = r.end - r.start;
+    return *len > 0;
+}
+
 /* gfortran's `__physics_MOD_step` is procedure step of module physics. GCC takes the body of a
  * parallel region out of its function, as `step._omp_fn.0`. What stands behind `@` is a version,
  * which is the linker's business. */
 const char *names_short_plain(const char *name, struct arena *a)
 {
     static const char module_mark[] = "_MOD_", outlined_mark[] = "._omp_fn.";
-    size_t len = strlen(name);
+    size_t len = strlen(name), file;
+    struct range script;
+    if (short_split_script(name, &script, &file))
+        return arena_printf(
+            a, "%.*s %s", script.end > script.start ? (int)(script.end - script.start) : 11,
+            script.end > script.start ? name + script.start : "(anonymous)", name + file);
     const char *version = strchr(name, '@');
     if (version && version > name)
         len = (size_t)(version - name);

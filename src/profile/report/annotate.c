@@ -149,7 +149,7 @@ static void text_fields(struct out *out, const struct text_columns *l, const str
  * it. Line 1 has nothing before it that dots could stand for. */
 static void annotate_print_gap(struct out *out, const struct annotated *t,
                                const struct annotated_line *line, const struct text_columns *layout,
-                               bool is_first)
+                               const struct names *names, bool is_first)
 {
     const struct annotated_line *end = t->lines.at + t->lines.len;
     if (is_first && line->line == 1)
@@ -160,12 +160,10 @@ static void annotate_print_gap(struct out *out, const struct annotated *t,
         const struct source_row *r = l->row == NO_ROW ? NULL : &t->source->rows.at[l->row];
         if (!r)
             continue;
-        char *shown = r->scope && !r->has_entry ? demangle(r->scope, NULL) : NULL;
         if (r->scope && !r->has_entry) {
             out_str(out, "  in ");
-            text_name(out, shown ? shown : r->scope);
+            text_linkage_name(out, names, r->scope);
         }
-        free(shown);
         break;
     }
     out_char(out, '\n');
@@ -324,7 +322,7 @@ static void annotate_print_file(struct out *out, const struct annotated *t,
     for (uint32_t i = f->first; i < f->first + f->lines; i++) {
         const struct annotated_line *line = &t->lines.at[i];
         if (line->begins_region && !f->why)
-            annotate_print_gap(out, t, line, layout, i == f->first);
+            annotate_print_gap(out, t, line, layout, names, i == f->first);
         annotate_print_line(out, t, f, line, layout);
         annotate_print_instructions(out, t, line, layout, names);
     }

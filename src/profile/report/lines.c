@@ -309,11 +309,8 @@ static void put_chain(struct out *out, const struct lines_layout *l, const struc
     out_str(out, "  ");
     for (uint32_t i = 0; i < chain->len; i++) {
         const struct object_frame *f = &chain->frames[i];
-        char *shown =
-            f->function && l->names->style ? demangle(f->function, l->names->style) : NULL;
         out_str(out, i ? ", into " : "inlined into ");
-        text_name(out, shown ? shown : f->function ? f->function : "?");
-        free(shown);
+        text_linkage_name(out, l->names, f->function ? f->function : "?");
         out_str(out, " at ");
         const char *file = f->line ? f->file : NULL;
         put_place(out, l, file, f->line, place_width(l, file, f->line));

@@ -209,6 +209,14 @@ CASE(test_names_that_are_not_mangled)
         {"step_._omp_fn.12", "step_ [omp 12]"},
         {"main._omp_fn.1", "main [omp 1]"},
         {"read@@GLIBC_2.2.5", "read"},
+        {"JS:*render /usr/my app/app.js:2:16", "render app.js:2:16"},
+        {"LazyCompile:~get size /usr/app.js:2:16", "get size app.js:2:16"},
+        {"JS:~ file:///usr/app.mjs:1:1", "(anonymous) app.mjs:1:1"},
+        {"JS:^emit node:internal/a:466:44", "emit node:internal/a:466:44"},
+        {"JS:*f a.js:1:2", "f a.js:1:2"},
+        {"JS:*f", NULL},
+        {"JS:*f a.js:1", NULL},
+        {"JS:", NULL},
         {"main", NULL},
         {"__MOD_step", NULL},
         {"__a_MOD_", NULL},
@@ -228,6 +236,9 @@ CASE(test_names_that_are_not_mangled)
             assert_string_equal(brief, rows[i][1]);
     }
     assert_string_equal(names_short("f(int) [clone ._omp_fn.3]", &a), "f [omp 3]");
+    assert_string_equal(names_short("render app.js:2:16", &a), "render app.js:2:16");
+    assert_string_equal(names_within("render app.js:2:16", 9, &a), "render app.js:2:16");
+    assert_string_equal(names_within("JS:*f /usr/app.js:2:16", 9, &a), "JS:*f /usr/app.js:2:16");
     arena_deinit(&a);
 }
 
