@@ -612,12 +612,17 @@ bool recorded_complete(struct recording *r, const char *folder, const struct pro
 
 /* --- what is missing ------------------------------------------------------------------------- */
 
-/* The advice depends on who took the samples, as one recorder unwinds by tables and the other by
- * frame pointers, which -pg keeps unless it comes with -mfentry (on x86-64, where that is gcc 16's
- * default, the recorder notes what is entered). */
-static const char *recorded_why_no_callers(bool is_inside, const struct object *program)
+/* The advice depends on who took the samples: a file of another profiler may be all there is; one
+ * recorder unwinds by tables and the other by frame pointers, which -pg keeps unless it comes with
+ * -mfentry (on x86-64, where that is gcc 16's default, the recorder notes what is entered). */
+static const char *recorded_why_no_callers(const struct recording *r, const struct object *program)
 {
-    if (!is_inside)
+    if (recording_text(r, "perf"))
+        return "callers are unknown: perf record --call-graph dwarf records them";
+    if (recording_has_names_alone(r))
+        return r->arcs.len ? "the file has no stacks: callers are those of the calls it counts"
+                           : "callers are unknown: the file has no stacks";
+    if (r->method != RECORDING_METHOD_PROCESS)
         return "callers are unknown: record with stacks";
     if (program && !object_has_inside_stacks(program))
         return "callers are unknown: the recorder takes no stacks on 32-bit Arm";
@@ -645,7 +650,7 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
         (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
     if (r->recording.nodes.len > 1 && stacks_lack_callers(&r->stacks))
-        vec_push(&r->notes, recorded_why_no_callers(is_inside, program));
+        vec_push(&r->notes, recorded_why_no_callers(&r->recording, program));
     const char *what = r->missing_has_names ? "lines or inlined functions" : "symbols";
     if (r->missing) {
         const char *why = access(r->missing, F_OK)

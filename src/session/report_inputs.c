@@ -16,6 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Why there are no lines, and what would give some. */
+static bool inputs_lack_lines(const struct session *v, const char *program, struct err *e)
+{
+    if (recording_has_names_alone(&v->recorded.recording))
+        return err_set(e,
+                       "%s: tells functions by their names alone, so it has no lines; 'monarc "
+                       "flat' and 'graph' show it",
+                       program);
+    return session_debug_is_whole(v, e) &&
+           err_set(e,
+                   "%s: has no line numbers; compile it with -g, or name the folder of its "
+                   "separate debug file with --debug-dir",
+                   program);
+}
+
 /* --- source lines ---------------------------------------------------------------------------- */
 
 bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
@@ -39,11 +54,7 @@ bool sources_open(struct sources *s, struct sources_options *o, struct err *e)
     s->input.only_function = o->function;
     s->input.only_file = o->file;
     if (!session_has_debug_info(v))
-        return session_debug_is_whole(v, e) &&
-               err_set(e,
-                       "%s: has no line numbers; compile it with -g, or name the folder of its "
-                       "separate debug file with --debug-dir",
-                       o->session.program);
+        return inputs_lack_lines(v, o->session.program, e);
     source_lines_make(&s->lines, &s->input, &is_found, &v->arena);
     /* Nothing was found: the message says which of the two restrictions was not met. */
     if (is_found)
@@ -82,11 +93,7 @@ bool session_lines_input(struct session *s, const char *program, struct lines_in
     in->object_names = names;
     if (session_has_debug_info(s))
         return true;
-    return session_debug_is_whole(s, e) &&
-           err_set(e,
-                   "%s: has no line numbers; compile it with -g, or name the folder of its "
-                   "separate debug file with --debug-dir",
-                   program);
+    return inputs_lack_lines(s, program, e);
 }
 
 /* A side's runs: each opened, added, and closed before the next one. */

@@ -596,6 +596,18 @@ class Names(unittest.TestCase):
         message += b"".join(field(6, t.encode()) for t in texts)
         return message + (field(2, sample) * 9999 + told if behind else b"")
 
+    def test_notes_are_about_the_file(self):
+        """What a file has not is said of that file: nothing is to be compiled or recorded anew as monarc does."""
+        text = monarc("flat", CORPUS / "callgrind/plain").stdout.decode()
+        self.assertIn("the file has no stacks: callers are those of the calls it counts", text)
+        doctor = monarc("doctor", CORPUS / "callgrind/plain").stdout.decode()
+        for kind in "callgrind", "folded":
+            for command in "lines", "annotate":
+                said = monarc(command, CORPUS / kind / "plain").stderr.decode()
+                self.assertIn("tells functions by their names alone", said)
+        for text in text, doctor:
+            self.assertNotRegex(text, "record with stacks|compile|--no-stacks|no longer exists|incomplete")
+
     def test_names_of_javascript(self):
         """V8 tells kind, tier and place with a name; text has the name and the file, and both are found."""
         with tempfile.TemporaryDirectory() as folder:

@@ -83,6 +83,16 @@ const char *recording_text(const struct recording *r, const char *key)
     return NULL;
 }
 
+bool recording_has_names_alone(const struct recording *r)
+{
+    size_t listed = 0, files = 0;
+    for (size_t i = 0; i < r->objects.len; i++) {
+        files += r->objects.at[i].kind == RECORDING_OBJECT_FILE;
+        listed += r->objects.at[i].kind == RECORDING_OBJECT_FILE && r->objects.at[i].is_listed;
+    }
+    return files && files == listed;
+}
+
 bool recording_is_wait(const struct recording *r, uint32_t node)
 {
     uint32_t object = node ? r->nodes.at[node].object : RECORDING_NONE;

@@ -410,6 +410,9 @@ void recording_drop_excerpts(struct recording *r, uint32_t object);
 /* The first text of a key, or NULL. */
 const char *recording_text(const struct recording *r, const char *key);
 
+/* Are all of its files told by names of functions alone? Then there are no lines to be had. */
+bool recording_has_names_alone(const struct recording *r);
+
 /* The name of an event by its number in the files of a recorder inside a process, as MONARC_EVENT
  * takes it; its dimension and abbreviation in gmon.out. NULL: not known. */
 const char *event_name(uint32_t event);

@@ -45,6 +45,8 @@ static void diagnosis_examine_file(struct recording_examination *r, uint32_t i)
     const struct space_object *o = &r->p->space->objects[i];
     const char *path = o->recorded->path;
     double part = diagnosis_share(r, r->by_object[i]);
+    if (o->recorded->is_listed) /* all that is known of it is in the recording */
+        return;
     if (!o->file && o->is_other)
         report_symptom(
             &r->x, SEVERITY_ERROR, "other-build",
@@ -178,7 +180,9 @@ static void diagnosis_examine_stacks(struct recording_examination *r)
     const char *text = "";
     if (r->p->run->whole >= 0 && r->p->run->whole < whole)
         whole = r->p->run->whole;
-    if (whole >= WHOLE || !r->p->weights->taken)
+    bool has_none = recording_has_names_alone(r->p->space->recording) &&
+                    stacks_lack_callers(r->p->stacks); /* which is said below */
+    if (whole >= WHOLE || !r->p->weights->taken || has_none)
         return;
     for (uint32_t n = 0; n < MOST_NAMED; n++) {
         uint32_t most = 0;
@@ -581,8 +585,12 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     if (r.p->weights->taken && stacks_lack_callers(r.p->stacks))
         report_symptom(&r.x, SEVERITY_NOTE, "no-callers", "callers are unknown",
                        "hardly any stack is deeper than one frame",
-                       "record with stacks (without --no-stacks); for the recorder inside, compile "
-                       "with -fno-omit-frame-pointer");
+                       recording_text(r.p->space->recording, "perf")
+                           ? "perf record --call-graph dwarf records them"
+                       : recording_has_names_alone(r.p->space->recording)
+                           ? "the file that was imported has none; record with monarc run"
+                           : "record with stacks (without --no-stacks); for the recorder inside, "
+                             "compile with -fno-omit-frame-pointer");
     diagnosis_sort(d);
 }
 
