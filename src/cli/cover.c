@@ -180,6 +180,8 @@ static const struct option_row OPTIONS[] = {
      FILLS(struct cover_options, style.shows_missing)},
     {0, "functions", NULL, "list the functions of these sources, and how often each was called",
      FILLS(struct cover_options, style.shows_functions)},
+    {0, "never-called", NULL, "list only the functions that were never called",
+     FILLS(struct cover_options, style.shows_never_called)},
     {0, "branches", NULL, "list the branches that were never taken, of lines that ran",
      FILLS(struct cover_options, style.shows_branches)},
     {0, "conditions", NULL,
@@ -263,7 +265,7 @@ bool cover_options_finish(struct cover_options *o, struct err *e)
     o->session.filter.maps = &o->search;
     o->session.result.search = &o->search;
     o->session.result.threads = o->session.read.threads;
-    bool shows_names = o->style.shows_functions;
+    bool shows_names = o->style.shows_functions || o->style.shows_never_called;
     for (size_t i = 0; i < o->outputs.len; i++)
         shows_names |= o->outputs.at[i].format->shows_names;
     o->session.result.demangle = shows_names && !o->keeps_linkage_names ? demangle : NULL;

@@ -280,6 +280,9 @@ class Programs(Case):
             text = self.cover("--functions", *arguments)
             self.assertEqual(re.findall(r"(?m)^ *(?:\d+|never called)  (\w+)  \S+:\d+$", text), want, arguments)
         self.assertIn("never called  a  a.c:1\n", text)
+        text = self.cover("--never-called", "--sort", "missed")
+        self.assertEqual(re.findall(r"(?m)^ *(\d+|never called)  (\w+)  \S+:\d+$", text),
+                         [("never called", "never"), ("never called", "a")])
 
     def test_colour_only_where_wanted(self):
         self.build()

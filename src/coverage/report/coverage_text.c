@@ -176,7 +176,8 @@ static void text_function(const struct page *p, const struct result_function *f,
     out_char(p->out, '\n');
 }
 
-/* Of the sources that the table shows, in its order and that of their lines. */
+/* Of the sources that the table shows, in its order and that of their lines: all, or those that
+ * were never called. */
 static void text_functions(const struct page *p)
 {
     const struct coverage_result *r = p->s->result;
@@ -185,7 +186,9 @@ static void text_functions(const struct page *p)
     for (size_t i = 0; i < p->shown; i++) {
         const struct result_source *s = &r->sources.at[p->ranking[i]];
         for (uint32_t k = 0; k < s->functions; k++)
-            text_function(p, &r->functions.at[s->first_function + k], &scratch);
+            if (!p->style->shows_never_called ||
+                r->functions.at[s->first_function + k].state == RESULT_MISSED)
+                text_function(p, &r->functions.at[s->first_function + k], &scratch);
     }
     arena_deinit(&scratch);
 }
@@ -597,7 +600,7 @@ void coverage_text(struct out *out, const struct coverage_report *s,
         text_mark_changed(&p, &scratch);
     text_table(&p);
     text_notes(&p);
-    if (style->shows_functions)
+    if (style->shows_functions || style->shows_never_called)
         text_functions(&p);
     text_missing(&p);
     if (s->diff)
