@@ -9,7 +9,7 @@ import laws
 from harness import DEMO, gmon
 from laws import NOTHING
 
-TABLE = laws.Table("gmon.out", __file__, inputs=8)
+TABLE = laws.Table("gmon.out", __file__, inputs=6)
 law, kind = TABLE.law, TABLE.kind
 
 # Where the functions of the program are; they stand without gaps but one.

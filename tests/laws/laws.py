@@ -314,14 +314,17 @@ class Table:
         with concurrent.futures.ThreadPoolExecutor(2 if is_slow else 1) as pool:
             ran = sum(pool.map(work, inputs))
         if not is_slow:
-            self.ask_all(options.law or self.laws, inputs)
+            self.ask_all(options, inputs, seed)
         return ran
 
-    def ask_all(self, names, inputs):
-        """Laws that the draw gave no input have the first one that fits."""
-        for law in map(self.laws.get, names):
-            for kind, number in inputs:
-                if not law.judged and not law.broken and law.is_of(kind):
+    def ask_all(self, options, inputs, seed):
+        """Laws that the draw gave no input have the first one that fits; if none does, one more is drawn."""
+        draw = random.Random(f"{seed}:more")
+        for law in map(self.laws.get, options.law or self.laws):
+            kinds = [kind for kind in self.kinds if law.is_of(kind) and options.kind in (None, kind)]
+            more = [(draw.choice(kinds), draw.getrandbits(32))] if kinds else []
+            for kind, number in [one for one in inputs if one[0] in kinds] or more:
+                if not law.judged and not law.broken:
                     self.judge(kind, number, {law.name})
 
     def one(self, options):

@@ -5,7 +5,7 @@ import dataclasses
 import laws
 import made
 
-TABLE = laws.Table("recordings", laws.ROOT / "tests/laws/recordings.py", inputs=14, share=0.13)
+TABLE = laws.Table("recordings", laws.ROOT / "tests/laws/recordings.py", inputs=14, share=0.1)
 law, kind = TABLE.law, TABLE.kind
 PERIOD, SLICE = made.PERIOD, made.SLICE
 SINGLE = "plain", "inlined", "threads", "events", "phases", "labels", "waits", "lossy", "twins"
