@@ -31,7 +31,7 @@ PROVIDERS = {
     "mandoc": "mandoc", "meson": "meson", "mold": "ld.mold mold", "musl-tools": "musl-gcc", "ninja-build": "ninja",
     "nodejs": "node", "npm": "npm", "openmpi-bin": "mpirun", "pkgconf": "pkg-config", "procps": "pgrep",
     "protobuf-compiler": "protoc", "pyflakes3": "pyflakes3", "qemu-user": "qemu-aarch64", "rustc-web": "rustc",
-    "shellcheck": "shellcheck",    "strace": "strace", "tmux": "tmux", "valgrind": "callgrind_annotate valgrind", "xz-utils": "xz", "zsh": "zsh", "zstd": "zstd",
+    "shellcheck": "shellcheck", "strace": "strace", "tmux": "tmux", "valgrind": "callgrind_annotate valgrind", "xz-utils": "xz", "zsh": "zsh", "zstd": "zstd",
 }
 PACKAGE = {program: package for package, programs in PROVIDERS.items() for program in programs.split()}
 NAME = r"[\"']([A-Za-z][\w.+{}-]*(?<!-))[\"']"
