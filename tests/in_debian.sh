@@ -6,8 +6,8 @@
 #        tests/in_debian.sh sid ./test.sh -k compat
 #
 # debootstrap makes the system in DIR/RELEASE (default: build-systems/), once; it stays there with what the
-# command installs and builds, so the next command starts at once. The tree is copied to /monarc of
-# that system, without what was built here. What debootstrap, apt and npm fetch stays in the folder of --cache, if one is
+# command installs and builds, so the next command starts at once. The tree is copied to where it is here, without
+# what was built here. What debootstrap, apt and npm fetch stays in the folder of --cache, if one is
 # given, for other systems and the next time. It needs root, debootstrap and Debian's archive; where
 # one of them is missing, or debootstrap takes longer than it may, it says so in one line and ends with
 # status 77. It refuses to change anything outside DIR: whatever is mounted, also by debootstrap, is
@@ -68,15 +68,15 @@ fi
 
 # The tree anew, with its times, so that Ninja builds what has changed; what git does not have yet
 # comes along, what it ignores stays here. `build` is the system's own.
-mkdir -p "$system/monarc"
-find "$system/monarc" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
+mkdir -p "$system$top"
+find "$system$top" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
 cd "$top"
 if git rev-parse --git-dir >/dev/null 2>&1; then
     git ls-files -z --cached --others --exclude-standard |
         tar -c --null --no-recursion --ignore-failed-read -T - 2>/dev/null
 else
     tar -c --exclude='./build*' .
-fi | tar -x --no-same-owner -C "$system/monarc"
+fi | tar -x --no-same-owner -C "$system$top"
 
 # apt and npm ask as they do here: by which proxy and registry, and whom npm trusts. The certificates
 # are the system's own and those that Node.js, OpenSSL and npm have been told of here.
@@ -94,8 +94,8 @@ export http_proxy="${http_proxy:-}" https_proxy no_proxy="${no_proxy:-}" registr
 
 # shellcheck disable=SC2016
 exec unshare --mount sh -euc '
-    system=$1 cache=$2
-    shift 2
+    system=$1 cache=$2 top=$3
+    shift 3
     mount --bind "$system" "$system" # a root that is a mount can be made private by what mounts there
     for folder in proc sys dev dev/pts; do
         mount --rbind "/$folder" "$system/$folder" 2>/dev/null || true
@@ -106,8 +106,8 @@ exec unshare --mount sh -euc '
         mount --bind "$cache/npm" "$system/var/cache/npm"
     fi
     exec chroot "$system" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CC:+CC="$CC"} ${MONARC_PART:+MONARC_PART="$MONARC_PART"} \
+        HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CC:+CC="$CC"} ${MONARC_PART:+MONARC_PART="$MONARC_PART"} ${SETUP_OPTIONS:+SETUP_OPTIONS="$SETUP_OPTIONS"} \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
         ${no_proxy:+no_proxy="$no_proxy"} ${registry:+npm_config_registry="$registry"} \
         ${cache:+npm_config_cache=/var/cache/npm} NODE_EXTRA_CA_CERTS=/etc/ssl/site.pem npm_config_cafile=/etc/ssl/site.pem \
-        sh -c "cd /monarc && exec \"\$@\"" sh "$@"' sh "$system" "$cache" "$@"
+        sh -c "cd \"\$0\" && exec \"\$@\"" "$top" "$@"' sh "$system" "$cache" "$top" "$@"

@@ -67,6 +67,7 @@ need_packages() {
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
             --no-install-recommends $missing >>"$log" 2>&1; then
         rm -f "$log"
+        installed=yes
         return 0
     fi
     tail -n 15 "$log" >&2
@@ -103,10 +104,14 @@ need_clickhouse() {
     return 1
 }
 
-# Quiet unless it fails. With targets of Meson's, only these.
+# Quiet unless it fails. With targets of Meson's, only these. What was installed since the last time may change what
+# there is to build. SETUP_OPTIONS are Meson's.
 build_monarc() {
     mkdir -p build
-    if { [ -f build/build.ninja ] || meson setup build; } >build/setup.log 2>&1 &&
+    again=
+    [ ! -f build/build.ninja ] || again=--reconfigure
+    # shellcheck disable=SC2086
+    if { [ -n "$again" ] && [ -z "${installed:-}" ] || meson setup $again ${SETUP_OPTIONS:-} build; } >build/setup.log 2>&1 &&
         ninja -C build "$@" >build/build.log 2>&1; then
         return 0
     fi
