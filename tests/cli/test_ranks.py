@@ -415,15 +415,17 @@ class Stencil:
         self.assertEqual(found["ranks_measured"], ranks)
         useful = {r["rank"]: r["useful_time"] for r in found["ranks"]}
         others = [useful[r] for r in range(ranks) if r not in (2, 3)]
-        self.assertGreater(useful[2] / (sum(others) / len(others)), 2)  # three times as much work a step
-        self.assertEqual(found["rows"][0]["max_rank"], 2)
+        figure = sequential.figure(self)  # on a busy machine the others may differ as much
+        figure.assertGreater(useful[2] / (sum(others) / len(others)), 2)  # three times as much work a step
+        figure.assertEqual(found["rows"][0]["max_rank"], 2)
         outliers = {o["rank"] for o in found["outliers"] if o["name"] == "[outside of MPI]"}
-        self.assertTrue(outliers & {2, 3}, found["outliers"])  # on a busy machine the others differ much, too
+        figure.assertTrue(outliers & {2, 3}, found["outliers"])
         self.assertTrue({r["name"] for r in found["rows"] if r["kind"] == "mpi"} &
                         {"MPI_Sendrecv", "MPI_Allreduce"})
         return found
 
     @slow
+    @sequential.decided
     def test_one_recording_of_all(self):
         done = monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", 2, 3, -1, ranks=6),
                       cwd=self.dir)
@@ -431,6 +433,7 @@ class Stencil:
         self.check_slow_and_late("all", ranks=6)
 
     @slow
+    @sequential.decided
     def test_a_recording_of_each_rank(self):
         done = subprocess.run(self.mpirun(monarc_path(), "run", "-o", "out/%r", self.built / "stencil",
                                           2, 3, -1, ranks=6), cwd=self.dir, capture_output=True, text=True)
@@ -469,6 +472,7 @@ class Stencil:
         self.assertEqual(min(ended, key=ended.get), 4)
 
     @slow
+    @sequential.decided
     def test_sixteen_ranks(self):
         """More ranks than CPUs: the slow one and the late one have most work, and nothing is lost between two reports."""
         done = monarc("run", "--no-report", "-o", "all", *self.mpirun(self.built / "stencil", 5, 9, -1, ranks=16), cwd=self.dir)
@@ -476,9 +480,10 @@ class Stencil:
         found = monarc_json("ranks", "all", cwd=self.dir)
         self.assertEqual(found["ranks_measured"], 16)
         by_work = sorted(found["ranks"], key=lambda r: -r["useful_time"])
-        self.assertEqual([r["rank"] for r in by_work[:2]], [5, 9])  # three times and twice the work of the others
-        self.assertEqual(found["rows"][0]["max_rank"], 5)
-        self.assertIn(5, {o["rank"] for o in found["outliers"]})  # nine is one only where others differ less
+        figure = sequential.figure(self)
+        figure.assertEqual([r["rank"] for r in by_work[:2]], [5, 9])  # three times and twice the work of the others
+        figure.assertEqual(found["rows"][0]["max_rank"], 5)
+        figure.assertIn(5, {o["rank"] for o in found["outliers"]})  # nine is one only where others differ less
         # What ranks have adds up to what the whole recording has, and calls of MPI to the time in MPI.
         flat = monarc_json("flat", "all", cwd=self.dir)
         total = sum(r["total_time"] for r in found["ranks"]) + found["outside_time"]
