@@ -1,14 +1,15 @@
 /* Chunked bump allocator.
  *
  *   struct arena      at ──────────────┐      end ─┐
- *   chunk (64 KiB)    [next│ in use ...│  free ....]
+ *   chunk (to 64 KiB) [next│ in use ...│  free ....]
  *   chunk (alone)     [next│ one large request     ]
  *
- * Small requests are cut from the newest chunk; one of a quarter of a chunk or more gets a chunk
- * alone, so that the rest of the current one is not wasted. Chunks come zeroed and are never used
- * twice, but for the one that arena_clear() keeps: large ones are fresh pages of the system, which
- * cost nothing until they are touched.
- * Requests cost an addition; freeing costs the number of chunks. Only texts are unaligned. */
+ * Small requests are cut from the newest chunk; one of a quarter of the largest or more gets a
+ * chunk alone, so that the rest of the current one is not wasted. The first chunk is small, as most
+ * arenas hold little and zeroing is what they cost. Chunks come zeroed and are never used twice,
+ * but for the one that arena_clear() keeps: large ones are fresh pages of the system, which cost
+ * nothing until they are touched. Requests cost an addition; freeing costs the number of chunks.
+ * Only texts are unaligned. */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -16,7 +17,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t), PAGE = 4096, LARGE = 2 << 20 };
+enum {
+    FIRST = 1024,
+    CHUNK = 64 * 1024,
+    ALIGNMENT = _Alignof(max_align_t),
+    PAGE = 4096,
+    LARGE = 2 << 20
+};
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -46,13 +53,18 @@ static void *take(struct arena *a, size_t bytes)
     if (!a->at || bytes > (size_t)(a->end - a->at)) {
         /* The current chunk stays in use behind it. */
         bool alone = bytes >= CHUNK / 4;
-        struct arena_chunk *chunk = chunk_new(alone ? bytes : CHUNK);
+        size_t room = a->at ? 4 * a->room : FIRST;
+        while (room < CHUNK && room < 4 * bytes)
+            room *= 4;
+        room = room < CHUNK ? room : CHUNK;
+        struct arena_chunk *chunk = chunk_new(alone ? bytes : room);
         chunk->next = a->chunks;
         a->chunks = chunk;
         if (alone)
             return chunk->bytes;
+        a->room = room;
         a->at = chunk->bytes;
-        a->end = chunk->bytes + CHUNK;
+        a->end = chunk->bytes + room;
     }
     void *here = a->at;
     a->at += bytes;
@@ -125,7 +137,7 @@ void arena_clear(struct arena *a)
     struct arena_chunk *kept = NULL;
     for (struct arena_chunk *next, *chunk = a->chunks; chunk; chunk = next) {
         next = chunk->next;
-        if (a->at && chunk->bytes + CHUNK == a->end)
+        if (a->at && chunk->bytes + a->room == a->end)
             kept = chunk;
         else
             memory_free(chunk);

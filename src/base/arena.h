@@ -43,6 +43,7 @@ struct arena_chunk;
 struct arena {
     struct arena_chunk *chunks;
     uint8_t *at, *end;
+    size_t room; /* bytes of the chunk that requests are cut from */
 };
 
 #define ARENA_NEW(a, T, n) ((T *)arena_array((a), (n), sizeof(T)))
