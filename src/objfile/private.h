@@ -74,8 +74,9 @@ struct bytes image_bytes(const struct image *image, size_t index);
 /* The bytes mapped at an address by a section that has some, at most `len` of them. */
 struct bytes image_at(const struct image *image, uint64_t address, size_t len);
 
-/* Unpacks sections that libelf cannot; image_bytes() then gives what was packed. */
-void image_unpack_zstd(struct image *image);
+/* For libdw, which unpacks whatever it sees, and slower: what is asked of it is unpacked, the rest
+ * hidden. */
+void image_unpack_all(struct image *image);
 
 /* The descriptor of the first note of type NT_GNU_BUILD_ID; empty where there is none. */
 struct bytes image_build_id(const struct image *image);

@@ -151,7 +151,7 @@ static struct units *units_new(struct object *o)
         image = &o->debug;
     else
         return u;
-    image_unpack_zstd(image);
+    image_unpack_all(image);
     u->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (!u->dwarf) {
         /* libdw takes a section that it cannot unpack for no debug information at all: unpacking
