@@ -68,6 +68,9 @@ static inline void attach_for(void (*work)(void), bool wants_waits)
     struct err e;
     *shared = (struct shared){0};
     if (!(child = fork())) {
+        sigset_t none; /* who started the test may block some */
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         work();
     }
