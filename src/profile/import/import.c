@@ -238,11 +238,12 @@ uint32_t named_run_cut(struct named_run *n, enum recording_cut why)
 
 /* --- events, threads, samples ---------------------------------------------------------------- */
 
-/* Events are few: a list is searched. */
+/* Events are few: a list is searched. A name ends at its first NUL, if not before. */
 uint32_t named_run_event(struct named_run *n, const char *name, size_t len,
                          enum recording_event_unit unit)
 {
     struct recording *r = n->recording;
+    len = strnlen(name, len);
     for (uint32_t i = 0; i < r->events.len; i++)
         if (!strncmp(r->events.at[i].name, name, len) && !r->events.at[i].name[len])
             return i;
