@@ -1,7 +1,7 @@
 """recordings.py: laws of recordings. The kinds stand in table.py, the laws in *_laws.py; below are the laws
 that the product does not keep yet, and inputs that failed once."""
 
-import build_laws  # noqa: F401
+import history_laws  # noqa: F401
 import laws  # noqa: F401
 import pair_laws  # noqa: F401
 import parts_laws  # noqa: F401

@@ -1,4 +1,4 @@
-"""build_laws.py: histories of builds and their turns, ranks of a job, profiles for compilers."""
+"""history_laws.py: histories of builds and their turns, ranks of a job, profiles for compilers."""
 
 import collections
 import statistics
