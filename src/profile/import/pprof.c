@@ -587,8 +587,8 @@ static struct bytes pprof_build_id(struct pprof_file *f, uint64_t text, uint8_t 
     if (hex.len % 2 || len > 32)
         return (struct bytes){id, 0};
     for (size_t i = 0; i < 2 * len; i++) {
-        uint8_t c = hex.at[i], digit = (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-        if (digit > 15)
+        int digit = hex_digit(hex.at[i]);
+        if (digit < 0)
             return (struct bytes){id, 0};
         id[i / 2] = (uint8_t)(i % 2 ? id[i / 2] | digit : digit << 4);
     }
