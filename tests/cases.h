@@ -3,7 +3,7 @@
  * CASE(name) { ... } is a case of cmocka's. The linker puts what describes them into one array, and
  * cases.c, which has main(), runs them in the order in which they stand in their file. A program
  * with a main() of its own calls run_cases(), with what is done before the first and after the last
- * of them. */
+ * of them. What cannot be tried here is SKIPPED() with the reason, which run_all.py shows. */
 #ifndef MONARC_TESTS_CASES_H
 #define MONARC_TESTS_CASES_H
 
@@ -25,6 +25,12 @@ struct unit_case {
             {#name, name, set_up, tear_down, NULL}, __LINE__};                    \
     static void name(void **state __attribute__((unused)))
 #define CASE(name) CASE_WITH(name, NULL, NULL)
+
+#define SKIPPED(...)                                                   \
+    do {                                                               \
+        print_message("# skipped: " __VA_ARGS__), print_message("\n"); \
+        skip();                                                        \
+    } while (0)
 
 int run_cases(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 

@@ -63,6 +63,11 @@ def wide_types(top):
     return [found for found in matches(top, WIDE) if found.startswith("src/")]
 
 
+def bare_skips(top):
+    """Of unit tests. SKIPPED() of cases.h says why."""
+    return [found for found in matches(top, re.compile(r"\bskip\(\)")) if re.match(r"tests/(?!cases\.h).*\.[ch]:", found)]
+
+
 def conflicts(top):
     return matches(top, CONFLICT)
 
@@ -97,6 +102,9 @@ def main():
     t.found("a type that i386 does not have", tap.found_in(wide_types, {
         "src/a.c": "unsigned __int128 x;\n__uint128_t y;\nint __int128s;\nchar *name = \"__int128\";\n", "runtime/a.c": "__int128 x;\n"}),
         ["a.c:1", "a.c:2"])
+    t.found("a skip that does not say why", tap.found_in(bare_skips, {
+        "tests/a/b.c": "    skip(); /* no perf */\n", "tests/cases.h": "        skip();\n"}), ["b.c:1"])
+    t.clean("unit tests are skipped with a reason", bare_skips(tap.ROOT))
     t.clean("no folder of a home is named", homes(tap.ROOT))
     t.clean("no host is named but those to cite", hosts(tap.ROOT))
     t.clean("no type is one that 32-bit machines lack", wide_types(tap.ROOT))

@@ -82,7 +82,7 @@ CASE(test_lengths)
         tried++;
     }
     if (!tried)
-        skip();
+        SKIPPED("none of the compilers is installed");
 }
 
 /* --- branches of machines with simple lengths ---------------------------------------------------
@@ -472,7 +472,7 @@ CASE(test_programs)
         tried++;
     }
     if (!tried)
-        skip();
+        SKIPPED("none of the compilers is installed");
 }
 
 /* Words between instructions that would be calls of f. */

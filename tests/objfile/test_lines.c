@@ -457,8 +457,7 @@ CASE(test_first_file_slow)
     assert_true(run("g++ -gdwarf-5 -O1 -o p p.cc && "
                     "readelf --debug-dump=decodedline p | grep -c stl_ >log"));
     if (!run("readelf --debug-dump=rawline p | grep -q 'Version: *5'")) {
-        printf("# skipped: g++ -gdwarf-5 makes line tables of an older version\n");
-        skip();
+        SKIPPED("g++ -gdwarf-5 makes line tables of an older version");
     }
     struct object *o = opened("p", NULL);
     struct object *as_bfd =

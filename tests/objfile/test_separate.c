@@ -118,9 +118,8 @@ CASE(test_mini_debug)
     struct object *o = opened("q", NULL);
     enum object_symbol_source source = source_of(o);
     if (source == SYMBOLS_DYNSYM) {
-        print_message("# skipped: built without liblzma\n");
         object_close(o);
-        skip();
+        SKIPPED("built without liblzma");
     }
     assert_int_equal(source, SYMBOLS_GNU_DEBUGDATA);
     object_close(o);

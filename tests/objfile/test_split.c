@@ -157,8 +157,7 @@ CASE(test_gcc_slow)
 CASE(test_lists_in_the_program)
 {
 #ifndef __x86_64__
-    print_message("# skipped: gcc10.s is for x86-64\n");
-    skip();
+    SKIPPED("gcc10.s is for x86-64");
 #endif
     need("gcc");
     assert_true(run("cp %s/tests/data/split/gcc10.* . && gcc -c gcc10.s -o gcc10.o && "
@@ -221,8 +220,7 @@ CASE(test_another_build)
     write_sources();
     assert_true(make("clang", "-gdwarf-5 -gsplit-dwarf", "split"));
     if (!run("timeout 20 llvm-dwp-14 -e split -o other.package && test -s other.package")) {
-        print_message("# llvm-dwp-14 cannot make this package\n"); /* it fails now and then */
-        skip();
+        SKIPPED("llvm-dwp-14 cannot make this package"); /* it fails now and then */
     }
     assert_true(make("clang", "-gdwarf-5 -DOTHER=1 -O1 -gsplit-dwarf", "split"));
     char *expected = told("split");

@@ -2,6 +2,7 @@
 #ifndef MONARC_TESTS_WORKSHOP_H
 #define MONARC_TESTS_WORKSHOP_H
 
+#include "cases.h"
 #include "objfile/object.h"
 
 #include <setjmp.h>
@@ -48,8 +49,7 @@ static inline void need(const char *tool)
 {
     if (have(tool))
         return;
-    print_message("# skipped: %s is not installed\n", tool);
-    skip();
+    SKIPPED("%s is not installed", tool);
 }
 
 /* What a command prints; free it. */

@@ -73,7 +73,7 @@ CASE(test_full_device_is_noticed)
 {
     FILE *full = fopen("/dev/full", "w");
     if (!full)
-        skip();
+        SKIPPED("there is no /dev/full");
     struct out o;
     struct err e = {0};
     out_init(&o, fileno(full));

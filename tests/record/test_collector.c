@@ -647,7 +647,7 @@ CASE(test_names_of_code_without_a_file)
     void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *function = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
     if (!function)
-        skip();
+        SKIPPED("the vDSO is not to be found");
     const uint64_t at[] = {(uintptr_t)function};
     const struct collector_chain chain = {.user = at, .user_len = 1};
     collector_add_event(c, "cpu", RECORDING_UNIT_NS, MS, false);

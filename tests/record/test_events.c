@@ -421,8 +421,7 @@ CASE(test_all_of_perf_list)
     (void)state;
     int len = each_listed(parse_listed, &failed);
     if (!len || geteuid()) { /* ordinary users may not read the numbers of tracepoints */
-        print_message("# skipped: %s\n", len ? "not root" : "perf is not installed");
-        skip();
+        SKIPPED("%s", len ? "not root" : "perf is not installed");
     }
     print_message("%d names of perf list\n", len);
     assert_int_equal(failed, 0);
@@ -493,8 +492,7 @@ CASE(test_codes_of_perf)
     }
     print_message("%d names compared with perf\n", compared);
     if (!compared) {
-        print_message("# skipped: perf is not installed, or names no events\n");
-        skip();
+        SKIPPED("perf is not installed, or names no events");
     }
 }
 

@@ -109,7 +109,7 @@ CASE(a_thread_that_lives_gets_a_clock)
     (void)state;
     if (!begin(&b)) {
         end(&b);
-        skip();
+        SKIPPED("perf events are refused");
     }
     struct redrawn_clocks *c = &b.source.redrawn;
     for (int i = 0; i < LIVED; i++)
@@ -151,14 +151,14 @@ CASE(one_that_leaves_the_cpu_all_the_time_loses_it)
     (void)state;
     if (!begin(&b)) {
         end(&b);
-        skip();
+        SKIPPED("perf events are refused");
     }
     struct redrawn_clock *clock = get_clock(&b);
     assert_non_null(clock);
     redrawn_clocks_check(&b.source, UINT64_C(1) << 40);
-    if (!clock->times.runs) { /* a kernel without schedstat */
+    if (!clock->times.runs) {
         end(&b);
-        skip();
+        SKIPPED("a kernel without schedstat");
     }
     assert_false(clock->is_over);
     for (int i = 0; i < 300; i++) /* some 10 us on the CPU each */
@@ -190,7 +190,7 @@ CASE(clocks_that_may_have_been_taken_along_count_no_more)
     (void)state;
     if (!begin(&b)) {
         end(&b);
-        skip();
+        SKIPPED("perf events are refused");
     }
     struct redrawn_clock *clock = get_clock(&b);
     assert_non_null(clock);
@@ -236,7 +236,7 @@ CASE(threads_of_several_get_none)
     (void)state;
     if (!begin(&b)) {
         end(&b);
-        skip();
+        SKIPPED("perf events are refused");
     }
     pthread_mutex_lock(&lock);
     assert_int_equal(pthread_create(&other, NULL, wait_for, &lock), 0);

@@ -129,7 +129,7 @@ CASE(test_times)
     (void)state;
     proc_thread_init(&t);
     if (!proc_thread_times(&t, getpid(), getpid(), true, &before))
-        skip(); /* a kernel without schedstat */
+        SKIPPED("a kernel without schedstat");
     assert_true(t.schedstat >= 0 && before.runs > 0);
     usleep(1000);
     assert_true(proc_thread_times(&t, getpid(), getpid(), false, &after));

@@ -118,7 +118,7 @@ static pid_t stopped_child(bool has_filter)
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (!WIFSTOPPED(status))
-        skip(); /* a container without ptrace */
+        SKIPPED("a container without ptrace");
     return pid;
 }
 

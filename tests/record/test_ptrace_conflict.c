@@ -67,7 +67,7 @@ CASE(rights_of_the_file)
     };
     struct statvfs system;
     if (geteuid() != 0 || statvfs(folder, &system) || system.f_flag & ST_NOSUID)
-        skip(); /* only the superuser can give files away */
+        SKIPPED("only the superuser can give files away");
     write_file((const uint8_t *)"any", 3);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         assert_int_equal(chown(path, CASES[i].uid, CASES[i].gid), 0);
@@ -95,8 +95,7 @@ CASE(a_leak_checker_among_the_libraries)
     const char *text = text_of(path);
     if (text && strstr(text, "leak checker")) {
         free(bytes);
-        print_message("# skipped: this build has a leak checker itself\n");
-        skip();
+        SKIPPED("this build has a leak checker itself");
     }
     struct object *o = object_open("/proc/self/exe", NULL, NULL, NULL);
     assert_non_null(o);

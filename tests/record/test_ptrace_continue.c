@@ -94,7 +94,7 @@ static struct traced stop_in_write(void)
     if (ptrace(PTRACE_SEIZE, t.pid, 0, PTRACE_O_TRACESYSGOOD)) {
         kill(t.pid, SIGKILL);
         waitpid(t.pid, &status, 0);
-        skip(); /* a container without ptrace */
+        SKIPPED("a container without ptrace");
     }
     await_full(&t);
     assert_int_equal(ptrace(PTRACE_INTERRUPT, t.pid, 0, 0), 0);

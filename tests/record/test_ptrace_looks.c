@@ -116,7 +116,7 @@ CASE(cpus_are_chosen_by_chance)
             last = cpu;
         }
     if (first == last)
-        skip();
+        SKIPPED("one processor");
     CPU_SET(first, &looks.used);
     CPU_SET(last, &looks.used);
     for (int i = 0; i < TIMES; i++) {

@@ -1,5 +1,6 @@
 /* What the ptrace source answers to stops, one by one, and how it lets go. Shares of real programs
  * are asked in test_ptrace.py. */
+#include "cases.h"
 #include "traced_child.h"
 
 #include <fcntl.h>
@@ -221,7 +222,7 @@ static void cpus_are_put_back(void **state)
     (void)state;
     sched_getaffinity(0, sizeof all, &all);
     if (CPU_COUNT(&all) < 2)
-        skip();
+        SKIPPED("one processor");
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         last = CPU_ISSET(cpu, &all) ? cpu : last;
     attach(run_on);

@@ -128,7 +128,7 @@ CASE(whether_a_program_is_watched)
     bool may_trace;
     (void)state;
     if (ptrace_conflict_text("/proc/self/exe", false, &may_trace))
-        skip(); /* under sanitizers, this one has a leak checker */
+        SKIPPED("under sanitizers, this one has a leak checker");
     attach(be_sleep);
     ptrace(PTRACE_INTERRUPT, child, 0, 0);
     assert_int_equal(waitpid(child, &status, __WALL), child);
@@ -240,8 +240,8 @@ CASE(many_calls_let_it_go)
     assert_in_range(p->first_call_ns, before, clock_now());
     p->calls = STARTING + MANY - 1;
     p->first_call_ns = clock_now();
-    if (!ptrace_watch_call(s, thread())) /* this machine took longer */
-        skip();
+    if (!ptrace_watch_call(s, thread()))
+        SKIPPED("this machine took longer");
     expect_let_go();
     end();
 }

@@ -1,6 +1,7 @@
 /* Which system call a sample in one is of, where no register tells: from the code before the
  * instruction, and from the stack where that code took the number from there, as glibc 2.41 and
  * later do. The code is this program's own, found in its file as that of any other. */
+#include "cases.h"
 #include "record/collector.h"
 
 #include <setjmp.h>
@@ -103,8 +104,7 @@ int main(void)
 static void test_nothing(void **state)
 {
     (void)state;
-    print_message("# skipped: the code is that of x86-64\n");
-    skip();
+    SKIPPED("the code is that of x86-64");
 }
 
 int main(void)

@@ -337,7 +337,7 @@ static void expect_fine(int (*run)(bool), bool sees_switches, const char *what)
     for (struct walk w = {0}; walk_goes_on(&w, what);) {
         int result = run(sees_switches);
         if (result == NO_EVENTS)
-            skip();
+            SKIPPED("perf events are refused");
         assert_int_not_equal(result, DISTURBED);
         walk_counts(&w, result == FINE, "as printed before");
     }
@@ -383,7 +383,7 @@ CASE(test_long_waits)
 CASE(test_long_waits_with_switches)
 {
     if (geteuid())
-        skip();
+        SKIPPED("not root");
     expect_fine(run_long_waits, true, "long waits with switches");
 }
 
@@ -395,7 +395,7 @@ CASE(test_long_waits_as_user)
 CASE(test_short_waits_with_switches)
 {
     if (geteuid())
-        skip();
+        SKIPPED("not root");
     expect_fine(run_short_waits, true, "short waits with switches");
 }
 

@@ -80,7 +80,7 @@ CASE(test_what_is_replaced)
 CASE(test_wide_characters)
 {
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        skip();
+        SKIPPED("there is no locale C.UTF-8");
     assert_int_equal(glyph_columns("\346\274\242\345\255\227x", 7), 5);
     expect_row(span_str, "\346\274\242\345\255\227x", 40, ".>.>x");
     expect_row(span_str, "x\346\274\242", 2, "x"); /* half of it does not fit */

@@ -8,7 +8,7 @@
 static void skip_unless_known(void)
 {
     if (!shared->is_fine && strstr(shared->e.line, "does not know"))
-        skip();
+        SKIPPED("%s", shared->e.line);
     assert_true(shared->is_fine);
 }
 
@@ -103,7 +103,7 @@ CASE(terminals_of_our_own)
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
     if (!is_made)
-        skip(); /* no tic(1) */
+        SKIPPED("no tic(1)");
     assert_true(shared->is_fine);
     assert_string_equal(shared->t.restore, "abcd$e<fg$<");
     assert_string_equal(shared->t.retake, "hi$");

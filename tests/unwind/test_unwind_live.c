@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "cases.h"
 #include "own_modules.h"
 
 #if defined __x86_64__ && !IS_SANITIZED
@@ -37,8 +38,7 @@ static void test_without_headers(void **state)
 static void test_as_glibc(void **state)
 {
     (void)state;
-    print_message("# skipped: x86-64 without sanitizers alone\n");
-    skip();
+    SKIPPED("x86-64 without sanitizers alone");
 }
 
 static void test_without_headers(void **state)

@@ -2,6 +2,7 @@
  * was seen, and each unwound stack has to be that one. Prologues, epilogues, PLT entries, lazy
  * binding, the C library's assembly, padding that is run, signal handlers and what they return to
  * are all on the way. */
+#include "cases.h"
 #include "own_modules.h"
 
 #include <alloca.h>
@@ -288,8 +289,7 @@ static void test_every_instruction(void **state)
 static void test_every_instruction(void **state)
 {
     (void)state;
-    print_message("# skipped: x86-64 without sanitizers alone\n");
-    skip();
+    SKIPPED("x86-64 without sanitizers alone");
 }
 
 #endif
