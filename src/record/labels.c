@@ -67,9 +67,9 @@ enum {
 #define NO_POINTER                                                                              \
     "samples of threads that publish labels where monarc cannot find them: libraries of musl, " \
     "or programs without pthreads"
-#define NEAREST                                                                                  \
-    "samples between two readings of their thread's labels that differ: they have those of the " \
-    "nearer one"
+#define NEAREST                                                                                    \
+    "samples between two readings of their thread's labels that differ, or behind the last: they " \
+    "have those of the nearer one"
 
 /* How the variable of a thread is found. */
 enum labels_place { PLACE_NONE, PLACE_OFFSET, PLACE_MODULE };

@@ -120,6 +120,18 @@ def by_rank(subject, column):
     return found
 
 
+def named(row):
+    return row["name"], row.get("object")
+
+
+def rows_of_names(subject):
+    """{name and object: the most rows that flat has of it in a part}, of functions."""
+    most = collections.Counter()
+    for part in subject.parts:
+        most |= collections.Counter(named(r) for r in subject.json("flat", "--all", part)["functions"] if r["name"][0] != "[")
+    return most
+
+
 @law("job")
 def ranks_are_flat(subject):
     """Means, extremes, deviations and costs of ranks are those of what flat says of each rank, functions and all."""
@@ -127,6 +139,7 @@ def ranks_are_flat(subject):
         table = subject.json("ranks", "--by", by, "--limit", "0", *subject.parts)
         wanted = by_rank(subject, column)
         names = collections.Counter(r["name"] for r in table["rows"])
+        names.update(name for (name, _), count in rows_of_names(subject).items() if count > 1)  # which ranks adds up
         for row in table["rows"]:
             values = wanted[row["name"]]
             if row["kind"] != "function" or names[row["name"]] > 1 or row["name"].startswith("["):

@@ -28,6 +28,7 @@ expect("order_of_operands", "several", "intervals take recordings for one run, w
 expect("order_of_ranks", "job", "of ranks that have the same time, the one that was named first is called the fastest", 959331701)
 
 # Mended.
+keep("ranks_are_flat", "job", 1011862568)
 keep("screen_parts_are_flat", "several", 3445360703)
 keep("resources_have_their_own", "waits", 719539222, 2298671984)
 keep("base_of_itself", "inlined", 2414704344)
