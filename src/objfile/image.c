@@ -405,8 +405,7 @@ struct bytes image_debug_section(struct image *image, const char *name)
     return image_unpack(image, index) ? image_bytes(image, index) : (struct bytes){0};
 }
 
-/* --- sections that we unpack ourselves ---------------------------------------------------------
- */
+/* --- sections that we unpack ourselves -------------------------------------------------------- */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -464,6 +463,7 @@ static void replace(Elf_Scn *section, GElf_Shdr header, uint8_t *bytes, size_t l
     gelf_update_shdr(section, &header);
 }
 
+/* Is libdw asked for what is in it? */
 static bool is_asked_for(const char *name)
 {
     static const char *const NAMES[] = {

@@ -494,7 +494,6 @@ static void short_put_function(struct shortening *s, struct range name, size_t k
     }
 }
 
-/* Names of usual length are shortened on the stack: a report has 10^5 of them. */
 /* Where `:LINE:COLUMN` begins, which names of JavaScript and no others end in; else `len`. */
 static size_t short_place(const char *name, size_t len)
 {
@@ -509,6 +508,7 @@ static size_t short_place(const char *name, size_t len)
     return at;
 }
 
+/* Names of usual length are shortened on the stack: a report has 10^5 of them. */
 static const char *short_shorten(const char *demangled, bool has_parameters, bool drops_arguments,
                                  struct arena *a)
 {
