@@ -29,6 +29,13 @@ struct known_place {
     uint32_t start, len; /* in `regions` */
 };
 
+/* An object in all recordings: two of one file name are one, as ranks may run different builds of
+ * it, unless they are in one recording. */
+struct rank_module {
+    uint32_t file; /* the last recording that has it */
+    bool is_program;
+};
+
 /* Of all recordings. `seconds` and `stamp` are indexed by region: a stamp is the number of the
  * stack that counted there last, so that recursion counts once and nothing has to be cleared
  * between stacks. */
@@ -36,20 +43,27 @@ struct rank_files {
     struct rank_set *set;
     const struct rank_files_options *options;
     struct arena arena;
-    struct intern objects; /* identities */
-    struct map place_of;   /* of object and address */
+    struct intern builds, objects;   /* as in struct rank_file */
+    VEC(uint32_t) module_of;         /* of each build */
+    VEC(struct rank_module) modules; /* [0]: of what is in no file */
+    struct intern file_names;
+    struct map module_named; /* of a number in `file_names`, and 0, 1, 2 ... */
+    struct map function_of;  /* of build and address: its region */
+    struct map twins;        /* of a region and a build: how many functions there have its key */
+    struct map place_of;     /* of object and address */
     VEC(struct known_place) places;
     VEC(uint32_t) regions;
     VEC(double) seconds; /* per region of the set: of the rank that is added */
     VEC(uint32_t) touched, stamp;
-    uint32_t stamps, unnumbered;
+    uint32_t stamps, unnumbered, files;
 };
 
 /* One recording on its way. Arrays are per node. */
 struct rank_file {
     struct recorded recorded;
     const char *name;
-    uint32_t *object; /* per object: its identity's number */
+    uint32_t *build;  /* per object: the number of its build */
+    uint32_t *object; /* ... within which addresses stand for the same places */
     uint32_t *place;  /* the place */
     uint32_t *region; /* where a sample on the node counts by self time */
     uint32_t *mpi;    /* the outermost call of MPI on the way to it; or RANK_NONE */
@@ -59,10 +73,44 @@ struct rank_file {
 
 /* --- what addresses stand for ----------------------------------------------------------------- */
 
-/* Generated code is told apart by the recording. */
+/* The modules of the recording's objects: those that are known, and for each other one the first of
+ * its name that nothing else in this recording is. */
+static void rank_file_modules(struct rank_files *f, const struct rank_file *file)
+{
+    const struct recording *r = &file->recorded.recording;
+    struct map next = {0}; /* of a name: which of its modules to try */
+    f->files++;
+    for (uint32_t i = 0; i < r->objects.len; i++)
+        if (file->build[i] < f->module_of.len)
+            f->modules.at[f->module_of.at[file->build[i]]].file = f->files;
+    for (uint32_t i = 0; i < r->objects.len; i++) {
+        const struct recording_object *o = &r->objects.at[i];
+        if (file->build[i] < f->module_of.len)
+            continue;
+        uint32_t module = 0;
+        if (o->kind == RECORDING_OBJECT_FILE) {
+            const char *name = path_base_name(o->path ? o->path : "");
+            uint32_t number = intern(&f->file_names, name, strlen(name));
+            uint32_t *attempt = map_at(&next, number, 0, 0, NULL);
+            do {
+                bool is_new;
+                module = map_index(&f->module_named, number, (*attempt)++, f->modules.len, &is_new);
+                if (is_new)
+                    vec_push(&f->modules, (struct rank_module){0});
+            } while (f->modules.at[module].file == f->files);
+            f->modules.at[module].file = f->files;
+        }
+        vec_push(&f->module_of, module);
+    }
+    map_deinit(&next);
+}
+
+/* Builds of files by path and build-id. The same address is the same place in recordings of one
+ * build, but not of generated code and of what a recording lists itself. */
 static void rank_file_objects(struct rank_files *f, struct rank_file *file)
 {
     const struct recording *r = &file->recorded.recording;
+    file->build = ARENA_NEW(&file->scratch, uint32_t, r->objects.len);
     file->object = ARENA_NEW(&file->scratch, uint32_t, r->objects.len);
     for (uint32_t i = 0; i < r->objects.len; i++) {
         const struct recording_object *o = &r->objects.at[i];
@@ -71,9 +119,11 @@ static void rank_file_objects(struct rank_files *f, struct rank_file *file)
         for (uint32_t k = 0; k < o->build_id_bytes; k++)
             snprintf(id + 2 * k, 3, "%02x", o->build_id[k]);
         bool is_own = o->kind == RECORDING_OBJECT_GENERATED || o->is_listed;
-        const char *key =
-            arena_printf(&file->scratch, "%u %s %s %s %u", o->kind, id, o->path ? o->path : "",
-                         is_own ? file->name : "", is_own ? i : 0);
+        const char *build =
+            arena_printf(&file->scratch, "%u %s %s", o->kind, id, o->path ? o->path : "");
+        const char *key = arena_printf(&file->scratch, "%s %s %u", build, is_own ? file->name : "",
+                                       is_own ? i : 0);
+        file->build[i] = intern(&f->builds, build, strlen(build));
         file->object[i] = intern(&f->objects, key, strlen(key));
     }
 }
@@ -94,18 +144,48 @@ static bool rank_file_is_known(struct rank_files *f, struct rank_file *file)
     return true;
 }
 
-/* A call of MPI is one region in whichever library it was found; functions of the same name in two
- * objects are two. */
-static uint32_t rank_region_of(struct rank_files *f, struct names *names, uint32_t function,
-                               struct arena *scratch)
+/* A call of MPI is one region in whichever library it was found. Functions are known by object and
+ * address; those of other builds by module and name, static ones by their source, too, and in the
+ * order in which they are met if that does not tell them apart. */
+static uint32_t rank_region_of(struct rank_files *f, const struct rank_file *file,
+                               struct names *names, uint32_t function, struct arena *scratch)
 {
     const struct functions *all = names->functions;
-    const char *call = rank_mpi_call(all->at[function].name, scratch);
-    const char *label = function_object_label(all, function);
+    const struct function *at = &all->at[function];
+    const struct recording_object *object = &file->recorded.recording.objects.at[at->object];
+    const char *call = rank_mpi_call(at->name, scratch),
+               *label = function_object_label(all, function);
     if (call)
-        return rank_set_region(f->set, RANK_REGION_MPI, call, "");
-    return rank_set_region(f->set, RANK_REGION_FUNCTION, names_get(names, function),
-                           label ? label : "");
+        return rank_set_region(f->set,
+                               &(struct rank_region_key){.kind = RANK_REGION_MPI, .name = call});
+    uint32_t build = file->build[at->object], module = f->module_of.at[build];
+    struct rank_region_key key = {.kind = RANK_REGION_FUNCTION,
+                                  .name = names_get(names, function),
+                                  .object = module ? path_base_name(object->path) : label,
+                                  .module = module,
+                                  .is_inlined = at->is_inlined};
+    uint32_t line;
+    struct object *symbols = file->recorded.space.objects[at->object].file;
+    if (at->is_static && !at->is_made && symbols)
+        function_place(all, function, symbols, &key.source, &line);
+    uint32_t region = rank_set_region(f->set, &key);
+    if (!at->is_made && !at->is_inlined) {
+        bool is_new;
+        uint32_t *known =
+            map_at(&f->function_of, build, function_link_address(all, function), 0, &is_new);
+        /* Addresses of what a recording lists itself may stand for other names elsewhere. */
+        if (is_new || strcmp(f->set->regions.at[*known].key.name, key.name)) {
+            key.twin = (*map_at(&f->twins, region, build, 0, NULL))++;
+            *known = rank_set_region(f->set, &key);
+        }
+        region = *known;
+    }
+    f->set->regions.at[region].is_of_library |= label != NULL;
+    if (!label && module && !f->modules.at[module].is_program) {
+        f->modules.at[module].is_program = true;
+        f->set->programs++;
+    }
+    return region;
 }
 
 /* Files of Open MPI, MPICH and what they bring to talk to networks. */
@@ -144,14 +224,16 @@ static bool rank_file_resolve(struct rank_files *f, struct rank_file *file, stru
         struct known_place place = {(uint32_t)f->regions.len, 0};
         uint32_t from = frames->start[frames->place[i]], to = frames->start[frames->place[i] + 1];
         for (uint32_t k = from; k < to && !space_is_cut(&recorded->space, i); k++, place.len++)
-            vec_push(&f->regions, rank_region_of(f, &names, frames->frame[k], &file->scratch));
+            vec_push(&f->regions,
+                     rank_region_of(f, file, &names, frames->frame[k], &file->scratch));
         bool is_call = false;
         for (uint32_t k = place.start; k < f->regions.len; k++)
-            is_call |= f->set->regions.at[f->regions.at[k]].kind == RANK_REGION_MPI;
+            is_call |= f->set->regions.at[f->regions.at[k]].key.kind == RANK_REGION_MPI;
         if (!is_call && rank_is_mpi_library(&r->objects.at[n->object])) {
             f->regions.len = place.start;
             vec_push(&f->regions,
-                     rank_set_region(f->set, RANK_REGION_MPI, "[MPI's libraries]", ""));
+                     rank_set_region(
+                         f->set, &(struct rank_region_key){RANK_REGION_MPI, "[MPI's libraries]"}));
             place.len = 1;
         }
         vec_push(&f->places, place);
@@ -170,7 +252,7 @@ static void rank_file_regions(struct rank_files *f, struct rank_file *file)
         const struct known_place *p = &f->places.at[file->place[i]];
         uint32_t mpi = file->mpi[r->nodes.at[i].parent];
         for (uint32_t k = p->start; k < p->start + p->len && mpi == RANK_NONE; k++)
-            if (f->set->regions.at[f->regions.at[k]].kind == RANK_REGION_MPI)
+            if (f->set->regions.at[f->regions.at[k]].key.kind == RANK_REGION_MPI)
                 mpi = f->regions.at[k];
         file->mpi[i] = mpi;
         /* Where nothing is known of an address, its caller answers for it. */
@@ -372,6 +454,7 @@ static bool rank_file_read(struct rank_files *f, const char *name, struct err *u
             *unread = why;
     } else if ((ok = rank_file_event(&file, f->options->recorded.filter.event, e))) {
         rank_file_objects(f, &file);
+        rank_file_modules(f, &file);
         ok = rank_file_is_known(f, &file) || rank_file_resolve(f, &file, e);
         if (ok)
             rank_file_regions(f, &file);
@@ -388,6 +471,7 @@ bool rank_files_read(struct rank_set *s, char *const *folders, size_t len,
 {
     struct rank_files f = {.set = s, .options = o};
     bool ok = true;
+    vec_push(&f.modules, (struct rank_module){0});
     progress_phase(o->recorded.read.progress, "reading recordings", len);
     for (size_t i = 0; ok && i < len; i++, progress_step(o->recorded.read.progress))
         ok = rank_file_read(&f, folders[i], unread, e);
@@ -396,7 +480,14 @@ bool rank_files_read(struct rank_set *s, char *const *folders, size_t len,
         *e = *unread;
         ok = false;
     }
+    intern_deinit(&f.builds);
     intern_deinit(&f.objects);
+    intern_deinit(&f.file_names);
+    map_deinit(&f.module_named);
+    map_deinit(&f.function_of);
+    map_deinit(&f.twins);
+    vec_free(&f.module_of);
+    vec_free(&f.modules);
     map_deinit(&f.place_of);
     vec_free(&f.places);
     vec_free(&f.regions);

@@ -378,6 +378,36 @@ class Compare(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr),
                          (2, b"monarc: b: rank 3 is in a already: name the recordings of one job\n"))
 
+    def built(self, rank, id, at, *, programs=("job",), **functions):
+        """A rank of objects /PLACE/NAME, of which each has the functions at `at`, and so on: samples by name."""
+        run = Run("job", start=1790000000 * 10**9)
+        run.process(100 + rank, 1, 0, "job")
+        run.thread(0, 100 + rank, "job")
+        for i, name in enumerate(programs):
+            one = run.object(FILE, f"/{i}/{name}", bytes([id + i]) * 20, bits=4)
+            for k, (function, samples) in enumerate(functions.items()):
+                run.symbols.append((one, at + 4096 * k, 4096, function.strip("_")))
+                run.sample([(one, at + 4096 * k + 16)], samples[i] if isinstance(samples, tuple) else samples)
+        run.ranks = [(0, rank, 2, rank, "Open MPI", "n0")]
+        return run.write(self.dir / str(rank)).name
+
+    def rows(self, *names):
+        found = [[r["name"], r.get("object"), round(r["min_time"], 6), round(r["max_time"], 6)]
+                 for r in self.ranks("--limit", "0", *names)["rows"] if r["kind"] == "function"]
+        return sorted(found, key=str)
+
+    def test_functions_of_other_builds_and_of_one_name(self):
+        """A function is one row whatever build a rank runs; two of one name are two, in one object and in two."""
+        two = self.built(0, 7, 4096, work=10, work_=20, step=5), self.built(1, 9, 8192, work=10, work_=20, step=6)
+        self.assertEqual(self.rows(*two), [["step", None, .005, .006], ["work", None, .01, .01], ["work", None, .02, .02]])
+        both = [self.built(rank, 7, 4096, programs=("job", "same.so", "same.so"), work=(1, 20, 30 + rank)) for rank in range(2)]
+        self.assertEqual(self.rows(*both), [["work", "same.so", .02, .02], ["work", "same.so", .03, .031], ["work", None, .001, .001]])
+
+    def test_programs_of_a_job_have_functions_of_their_own(self):
+        ranks = self.built(0, 7, 4096, programs=("ocean",), main=10), self.built(1, 8, 4096, programs=("ice",), main=20)
+        for names in ranks, ranks[::-1]:
+            self.assertEqual(self.rows(*names), [["main", "ice", 0, .02], ["main", "ocean", 0, .01]])
+
     def test_csv_has_a_row_a_region(self):
         lines = self.text("--csv", *self.job()).splitlines()
         self.assertTrue(lines[0].startswith("kind,name,object,ranks,cost_time,mean_time,"))

@@ -111,50 +111,44 @@ def order_of_adding(subject):
 
 # Ranks.
 
+def known_as(row):
+    return row["name"], row.get("object"), row["is_inlined"]
+
+
 def by_rank(subject, column):
-    """{name: seconds on each rank}, of functions."""
-    found = collections.defaultdict(lambda: [0] * len(subject.parts))
+    """{what a row is called: {address: seconds on each rank}}, of functions."""
+    found = collections.defaultdict(lambda: collections.defaultdict(lambda: [0] * len(subject.parts)))
     for rank, part in enumerate(subject.parts):
         for row in subject.json("flat", "--all", part)["functions"]:
-            found[row["name"]][rank] += row[column] or 0
+            if row["name"][0] != "[":
+                found[known_as(row)]["" if row["is_inlined"] else row["address"]][rank] += row[column] or 0
     return found
-
-
-def named(row):
-    return row["name"], row.get("object")
-
-
-def rows_of_names(subject):
-    """{name and object: the most rows that flat has of it in a part}, of functions."""
-    most = collections.Counter()
-    for part in subject.parts:
-        most |= collections.Counter(named(r) for r in subject.json("flat", "--all", part)["functions"] if r["name"][0] != "[")
-    return most
 
 
 @law("job")
 def ranks_are_flat(subject):
-    """Means, extremes, deviations and costs of ranks are those of what flat says of each rank, functions and all."""
+    """Functions of ranks are those of flat, two of one name two, and means, extremes, deviations and costs those of what
+    flat says of each rank."""
+    kinds = "mean", "min", "max", "cost", "deviation", "median"
     for by, column in ("self", "self_time"), ("total", "total_time"):
-        table = subject.json("ranks", "--by", by, "--limit", "0", *subject.parts)
-        wanted = by_rank(subject, column)
-        names = collections.Counter(r["name"] for r in table["rows"])
-        names.update(name for (name, _), count in rows_of_names(subject).items() if count > 1)  # which ranks adds up
-        for row in table["rows"]:
-            values = wanted[row["name"]]
-            if row["kind"] != "function" or names[row["name"]] > 1 or row["name"].startswith("["):
-                continue
-            low, high, mean = min(values), max(values), statistics.fmean(values)
-            found = [row[k + "_time"] for k in ("mean", "min", "max", "cost", "deviation", "median")]
-            truth = [mean, low, high, high - mean, statistics.stdev(values), statistics.median(values)]
-            for of, a, b in zip(("mean", "min", "max", "cost", "deviation", "median"), found, truth):
-                subject.holds(abs(a - b) < 2e-9 + 1e-7 * b, f"--by {by} {row['name']}: {of} {a!r}, not {b!r} of {values}")
-            for side in "min", "max":
-                subject.holds(abs(values[row[side + "_rank"]] - row[side + "_time"]) < 2e-9 + 1e-7 * high, f"{row['name']}: {side} rank")
-            subject.equal(row["ranks"], sum(v > 0 for v in values), f"--by {by} {row['name']}: ranks")
-    missing = {n for n, v in by_rank(subject, "self_time").items() if any(v) and not n.startswith("[")}
-    names = {r["name"] for r in subject.json("ranks", "--limit", "0", *subject.parts)["rows"]}
-    subject.equal(sorted(missing - names), [], "functions that ranks leaves out")
+        rows, wanted = collections.defaultdict(list), by_rank(subject, column)
+        for row in subject.json("ranks", "--by", by, "--limit", "0", *subject.parts)["rows"]:
+            if row["kind"] == "function" and row["name"][0] != "[":
+                rows[known_as(row)].append(row)
+        of_flat = {key: [v for v in twins.values() if any(v)] for key, twins in wanted.items()}
+        subject.equal({str(k): len(v) for k, v in rows.items()}, {str(k): len(v) for k, v in of_flat.items() if v}, f"--by {by}: rows")
+        for key, twins in rows.items():
+            order = (lambda values: [round(v, 6) for v in (statistics.fmean(values), min(values), max(values))])
+            twins.sort(key=lambda row: [round(row[k + "_time"], 6) for k in ("mean", "min", "max")])
+            for row, values in zip(twins, sorted(of_flat[key], key=order)):
+                low, high, mean = min(values), max(values), statistics.fmean(values)
+                truth = [mean, low, high, high - mean, statistics.stdev(values), statistics.median(values)]
+                for of, a, b in zip(kinds, [row[k + "_time"] for k in kinds], truth):
+                    subject.holds(abs(a - b) < 2e-9 + 1e-7 * high, f"--by {by} {key}: {of} {a!r}, not {b!r} of {values}")
+                if len(twins) == 1:
+                    for side in "min", "max":
+                        subject.holds(abs(values[row[side + "_rank"]] - row[side + "_time"]) < 2e-9 + 1e-7 * high, f"{key}: {side} rank")
+                subject.equal(row["ranks"], sum(v > 0 for v in values), f"--by {by} {key}: ranks")
 
 
 @law("job")

@@ -117,8 +117,9 @@ def several(subject):
 
 @kind
 def job(subject):
-    """Ranks of a parallel job."""
-    subject.world = world = made.World(subject.random, subject.folder, inlines=subject.random.random() < .5)
+    """Ranks of a parallel job; of every third one, static functions of one name."""
+    inlines = subject.random.random() < .5
+    subject.world = world = made.World(subject.random, subject.folder, inlines=inlines, twins=subject.number % 3 == 0)
     subject.heaps = split(subject, world, subject.random.randint(2, 5))
     for rank, heap in enumerate(subject.heaps):
         run = world.recording(heap)

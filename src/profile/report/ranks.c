@@ -18,6 +18,7 @@
 #include "base/sort.h"
 #include "output/formats.h"
 #include "profile/analysis/ranks/ranks.h"
+#include "profile/report/report_header.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -45,6 +46,8 @@ enum {
     ROW_PARTIAL,
     ROW_NAME,
     ROW_OBJECT,
+    ROW_SOURCE,
+    ROW_INLINED,
     ROW_COLUMNS
 };
 
@@ -68,7 +71,12 @@ static const struct column columns[ROW_COLUMNS] = {
     [ROW_SHARED] = {"mean_time_of_those", "seconds, over the ranks that have it"},
     [ROW_PARTIAL] = {"is_partial", "other ranks lack it, which is no accident of sampling"},
     [ROW_NAME] = {"name", "the function, or the call of MPI", "function", FORM_LEFT},
-    [ROW_OBJECT] = {"object", "the library it is in; absent: the executable"},
+    [ROW_OBJECT] = {"object", "the library it is in; absent: the executable, if all ranks ran the "
+                              "same"},
+    [ROW_SOURCE] = {"source", "only of static functions with the same name: the file it is in"},
+    [ROW_INLINED] = {"is_inlined",
+                     "the row is the function's inlined code; its out-of-line code has "
+                     "a row of its own"},
 };
 
 const struct column_table ranks_columns = {"Columns", "ranks", "rows", columns, ROW_COLUMNS};
@@ -88,13 +96,19 @@ static struct field ranks_field(const struct rank_table *t, uint32_t number)
                        field_u64(number == RANK_NONE ? 0 : ranks_number(t, number)));
 }
 
+/* The file of its source where that tells it from others of its name; or NULL. */
+static const char *ranks_source(const struct rank_row *row)
+{
+    return row->has_namesake && *row->region->key.source ? row->region->key.source : NULL;
+}
+
 /* All columns of a row: text leaves out some, JSON what is absent. */
 static void ranks_fields(struct field *fields, const struct rank_table *t,
                          const struct rank_row *row)
 {
     static const char *const KINDS[] = {"useful", "function", "mpi"};
     const struct rank_region *r = row->region;
-    fields[ROW_KIND] = field_text(KINDS[r->kind]);
+    fields[ROW_KIND] = field_text(KINDS[r->key.kind]);
     fields[ROW_COST] = field_double(row->cost);
     fields[ROW_MEAN] = field_double(row->mean);
     fields[ROW_MEDIAN] = field_double(row->median);
@@ -107,8 +121,10 @@ static void ranks_fields(struct field *fields, const struct rank_table *t,
     fields[ROW_RANKS] = field_u64(r->seen);
     fields[ROW_SHARED] = field_double(row->shared);
     fields[ROW_PARTIAL] = field_bool(row->is_partial);
-    fields[ROW_NAME] = field_text(r->name);
-    fields[ROW_OBJECT] = field_text_if(*r->object ? r->object : NULL);
+    fields[ROW_NAME] = field_text(r->key.name);
+    fields[ROW_OBJECT] = field_text_if(rank_region_object(t->set, r));
+    fields[ROW_SOURCE] = field_text_if(ranks_source(row));
+    fields[ROW_INLINED] = field_bool(r->key.is_inlined);
 }
 
 /* --- text: words ------------------------------------------------------------------------------ */
@@ -160,11 +176,14 @@ static void ranks_text_ranges(struct out *out, const uint32_t *ranks, size_t len
 }
 
 /* Names in brackets say themselves what they are in. */
-static void ranks_text_name(struct out *out, const struct rank_region *r, struct arena *a)
+static void ranks_text_name(struct out *out, const struct rank_table *t, const struct rank_row *row,
+                            struct arena *a)
 {
-    text_name(out, names_short(r->name, a));
-    if (*r->object && *r->name != '[')
-        text_object(out, r->object);
+    const struct rank_region_key *key = &row->region->key;
+    text_name(out, names_short(key->name, a));
+    text_function_place(out, ranks_source(row),
+                        *key->name == '[' ? NULL : rank_region_object(t->set, row->region),
+                        key->is_inlined);
 }
 
 /* --- text: the head --------------------------------------------------------------------------- */
@@ -267,7 +286,7 @@ static void ranks_text_rows(struct out *out, const struct rank_table *t, enum ra
     text_columns_fit(&l, ORDER, sizeof ORDER, 2, 24);
     for (uint32_t i = 0; i < t->rows_len; i++) {
         const struct rank_row *row = &t->rows[i];
-        if (row->region->kind != kind || row->most < 0.001 * t->total_mean)
+        if (row->region->key.kind != kind || row->most < 0.001 * t->total_mean)
             continue;
         /* The limit is of one table. Rows beyond it are counted, so that nobody takes the table
          * for whole. */
@@ -284,7 +303,7 @@ static void ranks_text_rows(struct out *out, const struct rank_table *t, enum ra
         ranks_fields(fields, t, row);
         text_columns_row(out, &l, fields, false);
         out_str(out, "  ");
-        ranks_text_name(out, row->region, a);
+        ranks_text_name(out, t, row, a);
         out_str(out, row->is_partial ? "  (not on all ranks)\n" : "\n");
     }
     if (rest)
@@ -305,8 +324,8 @@ static void ranks_text_outliers(struct out *out, const struct rank_table *t, siz
         const struct rank_outlier *o = &t->outliers[i];
         out_printf(out, "%6" PRIu32 "  %8.3f  %8.3f  %+8.3f  ", ranks_number(t, o->number),
                    o->seconds, o->row->median, o->seconds - o->row->median);
-        ranks_text_name(out, o->row->region, a);
-        if (o->row->region->kind == RANK_REGION_MPI && o->seconds < o->row->median)
+        ranks_text_name(out, t, o->row, a);
+        if (o->row->region->key.kind == RANK_REGION_MPI && o->seconds < o->row->median)
             out_str(out, "  (the others wait longer)");
         ranks_text_host(out, t, o->number);
         out_char(out, '\n');
@@ -334,7 +353,7 @@ static void ranks_text_groups(struct out *out, const struct rank_table *t, struc
         /* The three that differ most: more would not help to see what the group is. */
         for (size_t k = 0; k < 3 && g->rows[k]; k++) {
             out_printf(out, "%s%.3f s of ", k ? ", " : ": ", g->seconds[k]);
-            ranks_text_name(out, g->rows[k]->region, a);
+            ranks_text_name(out, t, g->rows[k], a);
         }
         out_char(out, '\n');
     }
@@ -363,7 +382,7 @@ static void ranks_text_pairs(struct out *out, const struct rank_table *t, size_t
         const struct rank_pair *p = &t->pairs[i];
         out_printf(out, "%10.3f  %10.3f  %+10.3f %c", p->one, p->other, p->one - p->other,
                    p->is_real ? '*' : ' ');
-        ranks_text_name(out, p->row->region, a);
+        ranks_text_name(out, t, p->row, a);
         out_char(out, '\n');
     }
     if (limit && t->pairs_len > limit)
@@ -392,12 +411,13 @@ void ranks_text(struct out *out, const struct report_input *in)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* The object is absent for what is in the program itself. */
-static void ranks_json_row_name(struct json *j, const struct rank_row *row)
+/* What tells a row from others, as among the columns. */
+static void ranks_json_row_name(struct json *j, const struct rank_table *t,
+                                const struct rank_row *row)
 {
-    json_pair_str(j, "name", row->region->name);
-    if (*row->region->object)
-        json_pair_str(j, "object", row->region->object);
+    struct field fields[ROW_COLUMNS] = {0};
+    ranks_fields(fields, t, row);
+    columns_json(j, columns + ROW_NAME, ROW_COLUMNS - ROW_NAME, fields + ROW_NAME);
 }
 
 /* null, not -1: a program that adds figures up must not take "not known" for a number. */
@@ -438,7 +458,7 @@ static void ranks_json_findings(struct json *j, const struct rank_table *t)
     for (size_t i = 0; i < t->outliers_len; i++) {
         json_begin(j, '{');
         json_pair_u64(j, "rank", ranks_number(t, t->outliers[i].number));
-        ranks_json_row_name(j, t->outliers[i].row);
+        ranks_json_row_name(j, t, t->outliers[i].row);
         json_pair_double(j, "time", t->outliers[i].seconds);
         json_pair_double(j, "median_time", t->outliers[i].row->median);
         json_end(j);
@@ -498,7 +518,7 @@ void ranks_json(struct out *out, const struct report_input *in)
     json_key(&j, "differences"), json_begin(&j, '[');
     for (size_t i = 0; i < t->pairs_len; i++) {
         json_begin(&j, '{');
-        ranks_json_row_name(&j, t->pairs[i].row);
+        ranks_json_row_name(&j, t, t->pairs[i].row);
         json_pair_double(&j, "time", t->pairs[i].one);
         json_pair_double(&j, "other_time", t->pairs[i].other);
         json_key(&j, "is_real"), json_bool(&j, t->pairs[i].is_real);
@@ -517,7 +537,8 @@ void ranks_csv(struct out *out, const struct report_input *in)
     struct csv_columns c;
     csv_columns_begin(&c, out, columns, ROW_COLUMNS,
                       "kind,name,object,ranks,cost_time,mean_time,median_time,median_rank,min_time,"
-                      "min_rank,max_time,max_rank,deviation_time,mean_time_of_those,is_partial");
+                      "min_rank,max_time,max_rank,deviation_time,mean_time_of_those,is_partial,"
+                      "source,is_inlined");
     csv_end(&c.csv);
     for (uint32_t i = 0; i < t->rows_len; i++) {
         struct field fields[ROW_COLUMNS] = {0};

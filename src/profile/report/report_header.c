@@ -84,6 +84,19 @@ void text_symbol_within(struct out *out, const char *name, int room)
     arena_deinit(&scratch);
 }
 
+void text_function_place(struct out *out, const char *source, const char *object, bool is_inlined)
+{
+    if (source) {
+        out_str(out, " (");
+        text_name(out, path_base_name(source));
+        out_char(out, ')');
+    }
+    if (object)
+        text_object(out, object);
+    if (is_inlined)
+        out_str(out, INLINED_MARK);
+}
+
 /* Only the name gives way: what stands behind it tells two functions of one name apart. */
 void text_function_behind(struct out *out, struct names *names, uint32_t function,
                           const struct text_style *style, int used)
@@ -100,16 +113,7 @@ void text_function_behind(struct out *out, struct names *names, uint32_t functio
         text_name(out, p.linkage);
         out_char(out, '}');
     }
-    if (p.file) {
-        out_str(out, " (");
-        text_name(out, p.file);
-        out_char(out, ')');
-    }
-    if (p.object) {
-        text_object(out, p.object);
-    }
-    if (p.is_inlined)
-        out_str(out, INLINED_MARK);
+    text_function_place(out, p.file, p.object, p.is_inlined);
     if (p.is_profiler)
         out_str(out, PROFILER_MARK);
 }

@@ -25,6 +25,10 @@ void text_linkage_name(struct out *out, const struct names *names, const char *l
  * without its middle. */
 void text_symbol_within(struct out *out, const char *name, int room);
 
+/* What stands behind a name to tell it from others of that name: the file of its source and its
+ * object, each NULL where the name needs none, and whether it stands for inlined code. */
+void text_function_place(struct out *out, const char *source, const char *object, bool is_inlined);
+
 /* The same behind `used` columns of a row: names are shortened to what room the style's width
  * leaves, but to no less than NAME_ROOM. */
 enum { NAME_ROOM = 20 };

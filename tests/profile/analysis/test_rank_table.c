@@ -16,7 +16,8 @@ static void feed(struct rank_set *s, uint32_t rank, const double *seconds, size_
     rank_set_open(s, &info);
     for (size_t i = 0; i < regions; i++) {
         snprintf(name, sizeof name, "f%zu", i);
-        rank_set_add(s, rank_set_region(s, RANK_REGION_FUNCTION, name, ""), seconds[i]);
+        struct rank_region_key key = {.kind = RANK_REGION_FUNCTION, .name = name};
+        rank_set_add(s, rank_set_region(s, &key), seconds[i]);
     }
     rank_set_close(s);
     s->samples += (uint64_t)(info.total * 1000);
@@ -25,7 +26,7 @@ static void feed(struct rank_set *s, uint32_t rank, const double *seconds, size_
 static const struct rank_row *row_of(const struct rank_table *t, const char *name)
 {
     for (uint32_t i = 0; i < t->rows_len; i++)
-        if (!strcmp(t->rows[i].region->name, name))
+        if (!strcmp(t->rows[i].region->key.name, name))
             return &t->rows[i];
     return NULL;
 }
@@ -57,7 +58,7 @@ CASE(memory_is_bounded)
     rank_table_make(&few, &bounded, &(struct rank_rules){.has_pair = true, .is_median = true}, &a);
     size_t folded = 0;
     for (uint32_t i = 0; i < all.rows_len; i++) {
-        const struct rank_row *row = &all.rows[i], *other = row_of(&few, row->region->name);
+        const struct rank_row *row = &all.rows[i], *other = row_of(&few, row->region->key.name);
         assert_true(other && other->mean == row->mean && other->most == row->most);
         assert_true(other->most_rank == row->most_rank && other->least == row->least);
         assert_true(fabs(other->median - row->median) <= 0.16 * row->median);

@@ -184,7 +184,7 @@ void rank_find_groups(struct rank_table *t, struct arena *a)
     uint32_t *group_of = ARENA_NEW(&scratch, uint32_t, t->len);
     unsigned cut = 0;
     for (uint32_t k = 0; k < t->rows_len && cut < MOST_CUT_REGIONS; k++)
-        if (t->rows[k].region->kind != RANK_REGION_MPI && finding_is_tried(t, &t->rows[k]))
+        if (t->rows[k].region->key.kind != RANK_REGION_MPI && finding_is_tried(t, &t->rows[k]))
             finding_cut(t, &t->rows[k], 8 * cut++, signatures);
     for (uint32_t i = 0; i < t->len; i++)
         order[i] = (struct keyed){t->set->ranks.at[i].rank, i};

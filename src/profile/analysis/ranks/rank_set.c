@@ -20,7 +20,7 @@ enum { MOST_VALUES = 24 << 20 };
 void rank_set_init(struct rank_set *s, uint32_t one, uint32_t other)
 {
     *s = (struct rank_set){.most_values = MOST_VALUES, .asked = {one, other}};
-    rank_set_region(s, RANK_REGION_USEFUL, "[outside of MPI]", "");
+    rank_set_region(s, &(struct rank_region_key){RANK_REGION_USEFUL, .name = "[outside of MPI]"});
 }
 
 void rank_set_deinit(struct rank_set *s)
@@ -43,7 +43,7 @@ uint32_t rank_set_find(const struct rank_set *s, uint32_t rank)
 
 static uint32_t rank_text(struct rank_set *s, const char *text)
 {
-    return intern(&s->texts, text, strlen(text));
+    return intern(&s->texts, text ? text : "", text ? strlen(text) : 0);
 }
 
 uint32_t rank_set_open(struct rank_set *s, const struct rank_info *info)
@@ -56,16 +56,19 @@ uint32_t rank_set_open(struct rank_set *s, const struct rank_info *info)
     return (uint32_t)s->ranks.len - 1;
 }
 
-uint32_t rank_set_region(struct rank_set *s, enum rank_region_kind kind, const char *name,
-                         const char *object)
+uint32_t rank_set_region(struct rank_set *s, const struct rank_region_key *key)
 {
     bool is_new;
-    uint32_t text = rank_text(s, name), in = rank_text(s, object);
-    uint32_t region = map_index(&s->region_of, map_two(text, in), kind, s->regions.len, &is_new);
+    struct rank_region_key copy = *key;
+    uint32_t name = rank_text(s, key->name), source = rank_text(s, key->source);
+    uint32_t rest = key->twin << 3 | key->is_inlined << 2 | key->kind;
+    uint32_t region = map_index(&s->region_of, map_two(name, source), map_two(key->module, rest),
+                                s->regions.len, &is_new);
+    copy.name = intern_text(&s->texts, name);
+    copy.source = intern_text(&s->texts, source);
+    copy.object = intern_text(&s->texts, rank_text(s, key->object));
     if (is_new)
-        vec_push(&s->regions, (struct rank_region){.kind = kind,
-                                                   .name = intern_text(&s->texts, text),
-                                                   .object = intern_text(&s->texts, in)});
+        vec_push(&s->regions, (struct rank_region){.key = copy});
     return region;
 }
 

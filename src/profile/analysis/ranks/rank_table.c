@@ -99,8 +99,8 @@ static void row_make(struct rank_row *row, const struct rank_table *t,
         .shared = region->seen ? region->sum / region->seen : 0};
     /* Single values have fewer digits than their sum: the largest may seem less than the mean. */
     row->cost = fmax(0, row->most - mean);
-    row->is_partial =
-        region->kind == RANK_REGION_FUNCTION && region->seen < n && row->shared > SURE * t->period;
+    row->is_partial = region->key.kind == RANK_REGION_FUNCTION && region->seen < n &&
+                      row->shared > SURE * t->period;
     if (region->histogram) {
         struct rank_value median = row_bucket_median(region, n);
         row->median = (double)median.seconds;
@@ -125,14 +125,24 @@ static void row_make(struct rank_row *row, const struct rank_table *t,
     arena_deinit(&scratch);
 }
 
+/* Regions by what people read of them; what is left is the number of a twin. */
+static int region_order(const struct rank_region_key *l, const struct rank_region_key *r)
+{
+    int by = strcmp(l->name, r->name);
+    by = by ? by : strcmp(l->object, r->object);
+    by = by ? by : strcmp(l->source, r->source);
+    by = by ? by : l->is_inlined - r->is_inlined;
+    return by ? by : (l->twin > r->twin) - (l->twin < r->twin);
+}
+
 static int row_order(uint32_t left, uint32_t right, const void *context)
 {
     const struct rank_row *rows = context, *l = &rows[left], *r = &rows[right];
-    if (l->region->kind != r->region->kind)
-        return l->region->kind < r->region->kind ? -1 : 1;
+    if (l->region->key.kind != r->region->key.kind)
+        return l->region->key.kind < r->region->key.kind ? -1 : 1;
     if (l->cost != r->cost)
         return l->cost > r->cost ? -1 : 1;
-    return strcmp(l->region->name, r->region->name);
+    return region_order(&l->region->key, &r->region->key);
 }
 
 static void table_rows(struct rank_table *t, struct arena *a)
@@ -149,8 +159,13 @@ static void table_rows(struct rank_table *t, struct arena *a)
         row_make(&made[len++], t, &t->set->regions.at[i]);
     }
     sort_u32(order, len, row_order, made);
-    for (uint32_t i = 0; i < len; i++)
+    struct map first = {0}; /* of a name: the first row that has it */
+    for (uint32_t i = 0; i < len; i++) {
         t->rows[i] = made[order[i]];
+        uint32_t of = *map_at(&first, map_pointer(t->rows[i].region->key.name), 0, i, NULL);
+        t->rows[i].has_namesake = t->rows[of].has_namesake = of != i;
+    }
+    map_deinit(&first);
     t->rows_len = len;
     /* What single ranks are looked for in: rows that matter, those that cost most first. */
     size_t room = MOST_SORTED;
@@ -199,7 +214,7 @@ static int pair_order(uint32_t left, uint32_t right, const void *context)
 {
     const struct rank_pair *pairs = context, *l = &pairs[left], *r = &pairs[right];
     double by = fabs(r->one - r->other) - fabs(l->one - l->other);
-    return by < 0 ? -1 : by > 0 ? 1 : strcmp(l->row->region->name, r->row->region->name);
+    return by < 0 ? -1 : by > 0 ? 1 : region_order(&l->row->region->key, &r->row->region->key);
 }
 
 /* A difference is real beyond three standard errors of both sides; the median has next to none. */

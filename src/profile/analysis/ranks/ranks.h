@@ -60,10 +60,20 @@ struct rank_histogram {
     struct rank_value most[RANK_BUCKETS]; /* the rank with the largest value of the bucket */
 };
 
-struct rank_region {
+/* What a region is known by. Texts may be NULL for "". */
+struct rank_region_key {
     enum rank_region_kind kind;
-    const char *name, *object; /* object "": the program, or none */
-    uint32_t seen;             /* ranks that have it */
+    const char *name, *source; /* source: of static functions, the file they are in */
+    const char *object;        /* the file it is in */
+    uint32_t module;           /* number of that, as two objects may have one name; 0: none */
+    uint32_t twin;             /* of functions of one object that agree in all else, from 0 */
+    bool is_inlined;           /* stands for the code that was inlined elsewhere */
+};
+
+struct rank_region {
+    struct rank_region_key key;
+    bool is_of_library; /* in a recording whose executable is another object */
+    uint32_t seen;      /* ranks that have it */
     double sum, squares;
     struct rank_value least, most; /* of those */
     VEC(struct rank_value) values; /* as they were fed; empty if there is a histogram */
@@ -76,13 +86,20 @@ struct rank_set {
     VEC(struct rank_info) ranks;
     VEC(struct rank_region) regions; /* [0] is RANK_REGION_USEFUL */
     struct map number_of;            /* of a rank: its number */
-    struct map region_of;            /* of interned name, object and kind */
+    struct map region_of;            /* of its key */
     struct intern texts;
     size_t values, most_values; /* kept one by one; the bound, 0: the usual one */
     uint32_t asked[2];          /* ranks whose values are kept of every region; or RANK_NONE */
     uint64_t samples;           /* taken of all ranks */
     double outside;             /* seconds of processes that are of no rank, as the launcher */
+    uint32_t programs;          /* different executables, of which functions were found */
 };
+
+/* The object that a region has to name; NULL: it is in the executable of the job, or in none. */
+static inline const char *rank_region_object(const struct rank_set *s, const struct rank_region *r)
+{
+    return *r->key.object && (r->is_of_library || s->programs > 1) ? r->key.object : NULL;
+}
 
 /* `asked` as rank_set.asked. rank_set_deinit() in any case. */
 void rank_set_init(struct rank_set *s, uint32_t one, uint32_t other);
@@ -94,9 +111,8 @@ uint32_t rank_set_find(const struct rank_set *s, uint32_t rank);
 /* Adds a rank that is not there yet; returns its number. Texts are copied. */
 uint32_t rank_set_open(struct rank_set *s, const struct rank_info *info);
 
-/* The region of a name, object and kind, made if it is new. */
-uint32_t rank_set_region(struct rank_set *s, enum rank_region_kind kind, const char *name,
-                         const char *object);
+/* The region of a key, made if it is new. */
+uint32_t rank_set_region(struct rank_set *s, const struct rank_region_key *key);
 
 /* What the rank opened last spent in a region; once for each of its regions, in any order. Its time
  * outside of MPI is added by rank_set_close(), from its info. */
@@ -122,9 +138,10 @@ struct rank_row {
     const struct rank_region *region;
     double least, median, most, mean, deviation;
     uint32_t least_rank, median_rank, most_rank;
-    double cost;     /* most - mean: what perfect balance of it would save at most */
-    double shared;   /* mean over the ranks that have it */
-    bool is_partial; /* a function that some ranks lack, which is no accident of sampling */
+    double cost;       /* most - mean: what perfect balance of it would save at most */
+    double shared;     /* mean over the ranks that have it */
+    bool has_namesake; /* there is another row of its name */
+    bool is_partial;   /* a function that some ranks lack, which is no accident of sampling */
     const struct rank_value *sorted; /* by seconds, then number, of all ranks; NULL: the row does
                                         not matter, or there is no room */
 };
