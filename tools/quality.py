@@ -46,7 +46,7 @@ KINDS = {"lines": "lines", "branches": "branches", "conditions": "MC/DC"}
 COUNTERS = ["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"]
 # What reads bytes of others.
 READERS = re.compile(r"src/(?:objfile|coverage/format|coverage/import|profile/format|profile/import)/|"
-                     r"src/base/(?:bytes|json_read|parquet_read|xml_read)\.c")
+                     r"src/base/(?:bytes|json_read|xml_read)\.c")
 DEEP = ("profile", "coverage", "gnu", "record", "tui")  # rooms of these are a level below
 
 

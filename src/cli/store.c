@@ -1,7 +1,6 @@
 /* monarc store: the history of a program's builds, in one file.
  *
  *     monarc store add --commit ID RECORDING|COVERAGE...   what a build measured
- *     monarc store add DATASET...                          what builds in a dataset measured
  *     monarc store export DIR                              a dataset of all that
  *     monarc store trend FUNCTION|FILE|--total             one figure over all commits
  *     monarc store diff OLD NEW                            two commits, function by function
@@ -220,18 +219,6 @@ static bool store_add_coverage(struct store_request *r, struct store *store, cha
     return ok;
 }
 
-/* What a dataset is added or written with. */
-struct store_telling {
-    struct store_request *request;
-    struct out *out;
-};
-
-static void store_say_added(void *context, const struct store_run *run, const char *path,
-                            bool is_there)
-{
-    store_say(((struct store_telling *)context)->out, run, path, is_there);
-}
-
 /* Each run is a transaction of its own: those before one that fails stay, and a second try does not
  * add them again. */
 static bool store_run_add(struct store_request *r, struct store *store, char **names, size_t len,
@@ -243,24 +230,12 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
     size_t coverage_len = 0;
     int64_t date;
     bool ok = store_take_date(r->date, &date, e), has_commit = r->commit && *r->commit;
-    struct store_telling telling = {r, out};
-    struct store_dataset dataset = {
-        .commit = has_commit ? r->commit : NULL, .context = &telling, .say = store_say_added};
-    size_t datasets = 0;
-    for (size_t i = 0; i < len; i++)
-        datasets += store_is_dataset(names[i]);
     if (ok && !len)
-        return err_set(e, "store add needs a RECORDING, COVERAGE or DATASET; see 'monarc store "
-                          "--help'");
-    /* Datasets name their builds themselves. */
-    if (ok && !has_commit && datasets < len)
+        return err_set(e, "store add needs a RECORDING or COVERAGE; see 'monarc store --help'");
+    if (ok && !has_commit)
         return err_set(e, "store add needs --commit ID, the commit that was built");
-    if (ok && r->date && datasets)
-        return err_set(e, "--date is of recordings and coverage; a dataset has dates of its own");
     for (size_t i = 0; ok && i < len; i++) {
-        if (store_is_dataset(names[i]))
-            ok = store_add_dataset(store, names[i], &dataset, e);
-        else if (operand_is_of_coverage(&mix, names[i]))
+        if (operand_is_of_coverage(&mix, names[i]))
             coverage[coverage_len++] = names[i];
         /* A program holds for the profiles behind it, until the next one. */
         else if (is_program(names[i]))
@@ -273,6 +248,12 @@ static bool store_run_add(struct store_request *r, struct store *store, char **n
 }
 
 /* --- export ----------------------------------------------------------------------------------- */
+
+/* What the files of a dataset are written with. */
+struct store_telling {
+    struct store_request *request;
+    struct out *out;
+};
 
 /* A file of the dataset, with its folders; its name is what standard output says. */
 static bool store_write_file(void *context, const char *path, store_writer *writer, void *of,
@@ -468,9 +449,8 @@ static const struct option_group GROUPS[] = {
 };
 const struct command command_store = {
     .name = "store",
-    .synopsis =
-        "add --commit ID [OPTION...] [RECORDING|COVERAGE...] | add DATASET... | export DIR | "
-        "trend FUNCTION|FILE|--total | diff OLD NEW | blame [FUNCTION|FILE|--total]",
+    .synopsis = "add --commit ID [OPTION...] [RECORDING|COVERAGE...] | export DIR | "
+                "trend FUNCTION|FILE|--total | diff OLD NEW | blame [FUNCTION|FILE|--total]",
     .summary = "Keep the history of a program's builds, and find the commit where it turned",
     OPTIONS_OF(OPTIONS, GROUPS),
     COLUMNS_OF(&store_trend_columns, &store_turn_columns, &store_diff_columns),

@@ -4,7 +4,6 @@
  *     runs       a commit, what ran, totals; `digest` keeps one run from being there twice
  *     names      each function once, by linkage name and object; sources likewise
  *     blocks     values: those of 64 functions, or sources, of one run are one blob
- *     builds     of runs from a dataset: the build, if it is not the commit, and the machine
  *
  * A blob has, for each function that the run measured, by ascending number: a byte with the number
  * within the 64 and two bits, then amounts of two bytes (store_pack()) and the error in one. So
@@ -365,32 +364,6 @@ static void store_digest(const struct store_run *run, uint8_t digest[16])
     writer_deinit(&w);
 }
 
-/* A run whose build is named otherwise than its commit, or whose machine is known. The table is
- * made when the first such run comes: histories without it are of the same version, and programs
- * that do not know it need nothing of it. */
-static bool store_build(const struct store *s, const struct store_run *run, int64_t id,
-                        struct err *e)
-{
-    bool has_build = run->build && strcmp(run->build, run->commit);
-    if (!has_build && (!run->host || !*run->host))
-        return true;
-    if (!store_do(s,
-                  "CREATE TABLE IF NOT EXISTS builds(run INTEGER PRIMARY KEY REFERENCES runs(id),"
-                  " build TEXT NOT NULL, host TEXT NOT NULL)",
-                  e))
-        return false;
-    sqlite3_stmt *q =
-        store_prepare(s, "INSERT INTO builds(run, build, host) VALUES(?1, ?2, ?3)", e);
-    if (!q)
-        return false;
-    s->api.bind_int64(q, 1, id);
-    store_bind_text(s, q, 2, run->build ? run->build : run->commit);
-    store_bind_text(s, q, 3, run->host ? run->host : "");
-    bool ok = store_run(s, q, e);
-    s->api.finalize(q);
-    return ok;
-}
-
 /* The run's row, or none if it is there already: *id 0. RETURNING gives no row after DO NOTHING,
  * and that is how a run that is there already shows. What is bound here must stay in the order
  * of the columns above. */
@@ -407,10 +380,7 @@ static bool store_run_row(const struct store *s, const struct store_run *run, in
         e);
     if (!q)
         return false;
-    if (run->identity)
-        memcpy(digest, run->identity, sizeof digest);
-    else
-        store_digest(run, digest);
+    store_digest(run, digest);
     s->api.bind_int64(q, 1, commit);
     s->api.bind_int64(q, 2, run->kind);
     store_bind_text(s, q, 3, run->program);
@@ -516,8 +486,7 @@ bool store_add(struct store *s, const struct store_run *run, bool *is_there, str
     /* All or nothing: of a process that is killed in between, SQLite's journal takes everything
      * back. A run that is known already costs no more than its digest. */
     bool ok = store_make_tables(s, e) && store_commit_id(s, run, &commit, e) &&
-              store_run_row(s, run, commit, &id, e) &&
-              (!id || (store_blocks(s, run, id, e) && store_build(s, run, id, e))) &&
+              store_run_row(s, run, commit, &id, e) && (!id || store_blocks(s, run, id, e)) &&
               store_do(s, "COMMIT", e);
     *is_there = ok && !id;
     struct err ignored = {0};

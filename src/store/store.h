@@ -39,8 +39,6 @@ struct store_run {
     double period;             /* of a sample, in the unit; 0: exact */
     uint64_t runs;             /* of which it is the mean */
     uint64_t lines, lines_hit, functions, functions_hit, branches, branches_hit;
-    const char *build, *host; /* NULL: the build is the commit, and the machine is not known */
-    const uint8_t *identity;  /* 16 bytes that it is known by; NULL: its contents */
     const struct store_value *values;
     size_t len;
 };
@@ -111,22 +109,13 @@ MUST_CHECK bool store_diff_read(struct store *s, const struct store_query *q, co
 
 /* --- datasets (dataset.c) --------------------------------------------------------------------- */
 
-/* What a dataset is read or written with. `write` makes a file that `writer` fills: the room knows
- * no folders. */
+/* How a dataset is written: `write` makes a file that `writer` fills, as the room knows no
+ * folders. */
 typedef bool store_writer(void *of, struct out *out, struct err *e);
 struct store_dataset {
-    const char *commit; /* of files that name no build; NULL: those are an error */
     void *context;
-    void (*say)(void *context, const struct store_run *run, const char *path, bool is_there);
     bool (*write)(void *context, const char *path, store_writer *writer, void *of, struct err *e);
 };
-
-/* Whether a path names a dataset of monarc export, a part of one, or a file of it. */
-bool store_is_dataset(const char *path);
-
-/* Adds each recording in a dataset, in the order of the names of the files. */
-MUST_CHECK bool store_add_dataset(struct store *s, const char *path, const struct store_dataset *to,
-                                  struct err *e);
 
 /* Writes each profile as a file of a dataset. */
 MUST_CHECK bool store_export_dataset(struct store *s, const char *folder,

@@ -2,7 +2,7 @@
  *
  *   database.c   opening, checking, adding
  *   history.c    reading series, and whole commits
- *   dataset.c    from datasets, and into them */
+ *   dataset.c    writing a dataset */
 #ifndef MONARC_STORE_STORE_PRIVATE_H
 #define MONARC_STORE_STORE_PRIVATE_H
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ import unittest
 from pathlib import Path
 
 import parquet_file
-from harness import ROOT, main, monarc, monarc_json
+from harness import ROOT, main, monarc
 from parts import load_tests, slow
 from run_file import FILE, Run
 
@@ -224,40 +223,6 @@ class Fleet(unittest.TestCase):
                 found[key] = found.get(key, 0) + row["self"] / 1e6
         return found
 
-    def test_a_history_of_a_dataset_and_back(self):
-        for day, (build, commit, malloc) in enumerate((("v1", "c1", 100), ("v1", "c2", 100), ("v2", "c3", 300))):
-            name = self.recording(f"r{day}", day, {("main", "search"): 600, ("main", "parse", "a;b"): 100,
-                                                   ("main", "parse", "malloc"): malloc}, rank=day)
-            self.export("--service", "search", "--build", build, "--commit", commit, name)
-        said = self.store("add", "fleet").splitlines()
-        self.assertEqual([line.partition(":")[0] for line in said], ["c1", "c2", "c3"])
-        self.assertRegex(said[2], r"^c3: fleet/service=search/build=v2/date=2026-03-04/\S+, 1\.000 s in 5 functions$")
-        trend = monarc_json("store", "trend", "malloc", cwd=self.dir)
-        self.assertEqual([(p["commit"], p["date"], round(p["value"], 3)) for p in trend["points"]],
-                         [("c1", "2026-03-02T00:00:00Z", 0.1), ("c2", "2026-03-03T00:00:00Z", 0.1),
-                          ("c3", "2026-03-04T00:00:00Z", 0.3)])
-        self.assertAlmostEqual(trend["points"][0]["error"], 0.01, delta=0.001)  # 100 samples of 1 ms
-        total = monarc_json("store", "trend", "parse", "--with-callees", cwd=self.dir)
-        self.assertEqual([round(p["value"], 3) for p in total["points"]], [0.2, 0.2, 0.4])
-        self.assertEqual(self.store("add", "fleet").count("has it already"), 3)
-        # Back: the same sums by build, commit, date and function.
-        written = self.store("export", "back").splitlines()
-        self.assertEqual(len(written), 3)
-        before, after = self.sums("fleet"), self.sums("back")
-        self.assertEqual(before.keys(), after.keys())
-        self.assertIn(("v1", "c2", "2026-03-03", "a;b"), before)
-        for key, value in before.items():
-            self.assertAlmostEqual(after[key], value, delta=value * 0.0005, msg=key)
-        # It is the same run when it comes back, and a new history is the same as the old one.
-        self.assertEqual(self.store("add", "back").count("has it already"), 3)
-        self.store("add", "--file", "new.db", "back")
-        again = monarc_json("store", "trend", "malloc", "--file", "new.db", cwd=self.dir)
-        for old, new in zip(trend["points"], again["points"]):
-            self.assertEqual((old["commit"], old["date"]), (new["commit"], new["date"]))
-            self.assertAlmostEqual(old["value"], new["value"], delta=old["value"] * 0.001)
-        self.store("export", "third", "--file", "new.db")
-        self.assertEqual(self.sums("third").keys(), before.keys())
-
     def test_a_dataset_of_a_history_of_recordings(self):
         """Runs that were added as recordings have no build but the commit."""
         name = self.recording("r", 0, {("main",): 100, ("main", "parse"): 50})
@@ -270,61 +235,7 @@ class Fleet(unittest.TestCase):
                          {"main": (["main"], 100, "cpu", "nanoseconds", "c/1"),
                           "parse": (["parse"], 50, "cpu", "nanoseconds", "c/1")})
         self.assertEqual(rows["main"]["time_ns"], 1772704800 * 10**9)  # the commit's time
-        self.assertIn("has it already", self.store("add", "out"))
-
-    def test_bad_datasets_for_a_history_are_one_line(self):
-        name = self.recording("r", 0, {("main", "parse"): 100})
-        path = self.export("--service", "s", "--build", "v1", name).strip()
-        whole = (self.dir / path).read_bytes()
-        folder = self.dir / "bad/service=s/build=v1/date=2026-01-01"
-        folder.mkdir(parents=True)
-        size = int.from_bytes(whole[-8:-4], "little")
-        footer = whole[-8 - size:-8]
-        begin = footer.index(b"\x19") + 1  # the schema is the first list
-        schema = parquet_file.Compact(footer)
-        schema.at = begin
-        schema.value(9)
-        twice = footer[:-1] + b"\x09\x04" + footer[begin:schema.at] + b"\0"  # a field by its number, not by the last one's
-        cases = [(whole[:-8 - size] + twice + len(twice).to_bytes(4, "little") + b"PAR1", "footer of Parquet is damaged"),
-                 (b"", "is no Parquet file"), (b"text " * 9, "is no Parquet file"), (whole[:-9], "ends early"),
-                 (whole[:-8] + b"\xff\xff\xff\x7fPAR1", "ends early"),
-                 (whole.replace(b"\x08function", b"\x08functiom"), "has no column 'function'"),
-                 (whole[:-300] + bytes(292) + whole[-8:], "Parquet is damaged|not where the footer says")]
-        for content, words in cases:
-            (folder / "x.parquet").write_bytes(content)
-            self.assertRegex(self.store("add", "bad", status=2), rf"^monarc: bad/\S+: .*({words}).*\n$")
-        self.assertFalse((self.dir / "monarc-history.db").exists())
-        (self.dir / "lone.parquet").write_bytes(whole)
-        self.assertIn("in no folder service=NAME", self.store("add", "lone.parquet", status=2))
-        (folder.parent / "date=soon").mkdir()
-        (folder / "x.parquet").rename(folder.parent / "date=soon/x.parquet")
-        (folder.parent / "date=soon/x.parquet").write_bytes(whole)
-        self.assertIn("which is no date", self.store("add", "bad", status=2))
-        unknown = self.export("--service", "s", name).strip()
-        self.assertIn("--commit ID does", self.store("add", unknown, status=2))
-        self.assertRegex(self.store("add", "--commit", "z", unknown), "^z: ")
         self.assertIn("takes one DIR", self.store("export", status=2))
-        (self.dir / "none/service=s").mkdir(parents=True)
-        self.assertIn("holds no Parquet files", self.store("add", "none", status=2))
-
-    @unittest.skipUnless((MODULES / "@duckdb").is_dir() and shutil.which("node"),
-                         "no DuckDB among the modules of Node.js")
-    @slow
-    def test_a_history_of_what_engines_wrote(self):
-        self.fleet()
-        self.ask("COPY (SELECT * FROM read_parquet('fleet/**/*.parquet', hive_partitioning = true)) TO 'duck' "
-                 "(FORMAT parquet, PARTITION_BY (service, build, date))")
-        self.ask("COPY (SELECT * FROM read_parquet('fleet/**/*.parquet', hive_partitioning = true)) TO 'packed' "
-                 "(FORMAT parquet, COMPRESSION zstd, PARTITION_BY (service, build, date))")
-        self.store("add", "fleet")
-        self.store("add", "--file", "duck.db", "duck")
-        for name in "malloc", "main":
-            one, two = (monarc_json("store", "trend", name, "--with-callees", "--file", file, cwd=self.dir)
-                        for file in ("monarc-history.db", "duck.db"))
-            self.assertEqual([(p["commit"], p["value"]) for p in two["points"]], [("v1", one["points"][0]["value"]), ("v2", one["points"][1]["value"])])
-        with sqlite3.connect(self.dir / "duck.db") as database:
-            self.assertEqual(database.execute("SELECT count(*), sum(total) FROM runs").fetchone(), (3, 2.6e9))
-        self.assertRegex(self.store("add", "--file", "p.db", "packed", status=2), "is packed by zstd")
 
 
 if __name__ == "__main__":
