@@ -475,6 +475,7 @@ bool rank_files_read(struct rank_set *s, char *const *folders, size_t len,
     progress_phase(o->recorded.read.progress, "reading recordings", len);
     for (size_t i = 0; ok && i < len; i++, progress_step(o->recorded.read.progress))
         ok = rank_file_read(&f, folders[i], unread, e);
+    rank_set_finish(s);
     /* With nothing read at all, the reason is the error. */
     if (ok && !s->ranks.len && unread->line[0]) {
         *e = *unread;

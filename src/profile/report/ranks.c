@@ -81,7 +81,7 @@ static const struct column columns[ROW_COLUMNS] = {
 
 const struct column_table ranks_columns = {"Columns", "ranks", "rows", columns, ROW_COLUMNS};
 
-/* Ranks are numbered here as they were read; people know them by their number in the job. */
+/* Ranks are numbered here from 0; people know them by their number in the job. */
 static uint32_t ranks_number(const struct rank_table *t, uint32_t number)
 {
     return t->set->ranks.at[number].rank;
@@ -428,7 +428,7 @@ static void ranks_json_known(struct json *j, const char *key, bool is_known, dou
 
 /* Start and end are real time, so that a late rank is seen even where no figure says it.
  *
- * A rank as a whole, in the order in which ranks were read. */
+ * A rank as a whole, in the order of ranks. */
 static void ranks_json_ranks(struct json *j, const struct rank_table *t)
 {
     json_key(j, "ranks"), json_begin(j, '[');

@@ -5,7 +5,10 @@
  * histograms of 64 buckets until half of the room is free again: what costs most stays exact.
  * Bounds of buckets grow by a ratio of 1.15 around the mean so far, which reaches from 1/87 to 87
  * times it, so that a median is known to 7 %, and each bucket names the rank with the largest value
- * in it. Adding a value takes constant time. */
+ * in it. Adding a value takes constant time.
+ *
+ * In the end ranks are numbered in the order of the job's own numbers, so that nothing depends on
+ * the order in which they were fed, but for the buckets of histograms. */
 #include "profile/analysis/ranks/ranks.h"
 
 #include "base/sort.h"
@@ -114,6 +117,13 @@ static void rank_set_make_room(struct rank_set *s)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* Of equal values that of the lower rank is less, whichever was fed first. */
+static bool rank_set_is_less(const struct rank_set *s, struct rank_value a, struct rank_value b)
+{
+    return a.seconds != b.seconds ? a.seconds < b.seconds
+                                  : s->ranks.at[a.number].rank < s->ranks.at[b.number].rank;
+}
+
 void rank_set_add(struct rank_set *s, uint32_t number, double seconds)
 {
     struct rank_region *region = &s->regions.at[number];
@@ -121,9 +131,9 @@ void rank_set_add(struct rank_set *s, uint32_t number, double seconds)
     struct rank_value value = {rank, (float)seconds};
     if (!(seconds > 0))
         return;
-    if (!region->seen || value.seconds < region->least.seconds)
+    if (!region->seen || rank_set_is_less(s, value, region->least))
         region->least = value;
-    if (!region->seen || value.seconds > region->most.seconds)
+    if (!region->seen || rank_set_is_less(s, region->most, value))
         region->most = value;
     region->seen++;
     region->sum += seconds;
@@ -143,6 +153,57 @@ void rank_set_add(struct rank_set *s, uint32_t number, double seconds)
 void rank_set_close(struct rank_set *s)
 {
     rank_set_add(s, 0, rank_useful(&s->ranks.at[s->ranks.len - 1]));
+}
+
+/* The values of a region under the new numbers of its ranks, in their order. */
+static void rank_region_renumber(struct rank_region *region, const uint32_t *number_of)
+{
+    struct arena scratch = {0};
+    size_t len = region->values.len;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct rank_value *old = ARENA_NEW(&scratch, struct rank_value, len);
+    for (size_t i = 0; i < len; i++) {
+        old[i] = region->values.at[i];
+        old[i].number = number_of[old[i].number];
+        order[i] = (struct keyed){old[i].number, map_value(i)};
+    }
+    sort_keyed(order, len);
+    for (size_t i = 0; i < len; i++)
+        region->values.at[i] = old[order[i].item];
+    for (size_t i = 0; i < RANK_BUCKETS && region->histogram; i++)
+        if (region->histogram->ranks[i])
+            region->histogram->most[i].number = number_of[region->histogram->most[i].number];
+    if (region->seen) {
+        region->least.number = number_of[region->least.number];
+        region->most.number = number_of[region->most.number];
+    }
+    arena_deinit(&scratch);
+}
+
+void rank_set_finish(struct rank_set *s)
+{
+    struct arena scratch = {0};
+    size_t len = s->ranks.len;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, len);
+    struct rank_info *fed = ARENA_NEW(&scratch, struct rank_info, len);
+    uint32_t *number_of = ARENA_NEW(&scratch, uint32_t, len);
+    bool are_in_order = true;
+    for (size_t i = 0; i < len; i++) {
+        fed[i] = s->ranks.at[i];
+        order[i] = (struct keyed){fed[i].rank, map_value(i)};
+        are_in_order &= !i || fed[i - 1].rank < fed[i].rank;
+    }
+    if (!are_in_order) {
+        sort_keyed(order, len);
+        for (size_t i = 0; i < len; i++) {
+            s->ranks.at[i] = fed[order[i].item];
+            number_of[order[i].item] = map_value(i);
+            map_set(&s->number_of, s->ranks.at[i].rank, 0, i);
+        }
+        for (size_t i = 0; i < s->regions.len; i++)
+            rank_region_renumber(&s->regions.at[i], number_of);
+    }
+    arena_deinit(&scratch);
 }
 
 /* As Poisson's law has it; of no seconds at all, half a sample may have been missed. */

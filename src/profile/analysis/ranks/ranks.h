@@ -46,7 +46,7 @@ enum rank_region_kind {
     RANK_REGION_MPI
 };
 
-/* A value of a rank; ranks are numbered as they were fed. */
+/* A value of a rank; ranks are numbered as they were fed, and in the end in their order. */
 struct rank_value {
     uint32_t number;
     float seconds;
@@ -118,6 +118,9 @@ uint32_t rank_set_region(struct rank_set *s, const struct rank_region_key *key);
  * outside of MPI is added by rank_set_close(), from its info. */
 void rank_set_add(struct rank_set *s, uint32_t region, double seconds);
 void rank_set_close(struct rank_set *s);
+
+/* Numbers the ranks in their order, when all are fed. */
+void rank_set_finish(struct rank_set *s);
 
 /* How sure a value is: the standard error of that many seconds, if each sample stands for
  * `period` of them. */
@@ -207,8 +210,8 @@ struct rank_table {
     size_t pairs_len;
 };
 
-/* Everything lives in the arena but the events: rank_table_deinit(). The set must not be fed any
- * more, and must not be empty. */
+/* Everything lives in the arena but the events: rank_table_deinit(). The set is finished, and not
+ * empty. */
 void rank_table_make(struct rank_table *t, const struct rank_set *s, const struct rank_rules *rules,
                      struct arena *a);
 void rank_table_deinit(struct rank_table *t);
