@@ -10,13 +10,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, schema, validate
+from harness import DEMO, ROOT, check_schema, gmon, main, monarc, monarc_json, monarc_limited, schema, validate
 import seeds
 import sequential
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/corpus"))
-from make import sidecar_file  # noqa: E402
+from make import leb, sidecar_file, signed  # noqa: E402
 from run_file import (CUT, DEEP, FAULT, FILE, GENERATED, KERNEL, KERNEL_UNSEEN, NO_TABLE, PERIOD,  # noqa: E402
                       RECORDS, UNKNOWN, UNPLACED, UNSEEN, VDSO, WAIT, Run)
 
@@ -341,6 +341,36 @@ class Trees(Case):
         text = self.text("flat", "--force", "--by-process", self.write(run))
         shown = {int(pid): end for pid, end in re.findall(r"(?m) (\d+) +1 +(\S+) +cc1$", text)}
         self.assertEqual(shown, {pid: end for pid, (end, _) in ends.items()}, text)
+
+    def test_many_processes(self):
+        """Time grows with their number, not with its square."""
+        run, many = Run("x"), 100000
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        for i in range(many):
+            run.process(i + 1, 0, None, f"a process of some name, {i:06}")
+        run.thread(0, 1, "demo")
+        run.sample([(demo, MAIN)], 10)
+        done = monarc_limited("flat", "--force", "--by-process", self.write(run), cwd=self.dir, seconds=10)
+        self.assertEqual((done.returncode, done.stdout.count(b"a process of")), (0, many), done.stderr)
+
+    def test_many_functions_without_build_ids(self):
+        """Whether two files of one path are the same build is found in time that grows with their functions."""
+        many = 100000
+        names = [f"f{i}".encode() for i in range(many)]
+        excerpt = (leb(1, 62, 0, 3, 1 | 4 | 16, 1, 12345, signed(1790000000), 0, 0, many)
+                   + b"".join(leb(len(name)) + name for name in names) + leb(many)
+                   + b"".join(leb(16, 15, i + 1) + leb(signed(1), 16, 0) for i in range(many)) + leb(0, 0))
+        for name in "ab":
+            run = Run("x")
+            one = run.object(FILE, "/gone/prog", high=2**30)
+            run.process(1, 0, one, "prog")
+            run.thread(0, 1, "prog")
+            run.sample([(one, 20)], 10)
+            run.excerpts.append((one, excerpt))
+            run.write(self.dir / name)
+        done = monarc_limited("merge", "-o", "both", "a", "b", cwd=self.dir, seconds=10)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("f0", self.text("flat", "--force", "both"))
 
     def test_times_of_processes(self):
         """Of one that still runs there is no elapsed time, and of one CPU time that nobody knows."""

@@ -49,20 +49,17 @@ static const char *const CAUSE_WORDS[SCHEDULE_CAUSES] = {[SCHEDULE_UNKNOWN] = "n
  * without their folders. */
 static void path_command(char *into, size_t size, const char *command, int room)
 {
-    size_t program_len = strcspn(command, " "), word_len = 0, from = program_len;
+    size_t program_len = strcspn(command, " "), work_len = 0, from = program_len;
     while (from > 0 && command[from - 1] != '/')
         from--;
     const char *rest = command + program_len;
     int whole = snprintf(into, size, "%.*s%s", (int)(program_len - from), command + from, rest);
     if (whole <= room)
         return;
-    const char *word = command_telling_word(command, &word_len);
-    size_t folder = word ? word_len : 0;
-    while (folder > 0 && word[folder - 1] != '/')
-        folder--;
-    if (word && word_len > folder)
+    const char *work = command_telling_name(command, &work_len);
+    if (work)
         whole = snprintf(into, size, "%.*s ... %.*s", (int)(program_len - from), command + from,
-                         (int)(word_len - folder), word + folder);
+                         (int)work_len, work);
     if (whole > room)
         snprintf(into + room - 3, size - (size_t)room + 3, "...");
 }

@@ -457,7 +457,7 @@ static bool command_is_value(const char *before, const char *word, size_t len)
  *     cc1plus -quiet -MD os.cc.d -D_GNU_SOURCE src/os.cc -o /tmp/x.s     src/os.cc
  *     ld -plugin x.so -o out/libz.so crti.o a.o                          out/libz.so
  *     ar cr libz.a a.o                                                   libz.a */
-const char *command_telling_word(const char *command, size_t *len)
+static const char *command_telling_word(const char *command, size_t *len)
 {
     static const char *const SOURCES[] = {".c",  ".cc", ".cpp", ".cxx", ".C",   ".f", ".f90",
                                           ".rs", ".S",  ".go",  ".m",   ".adb", ".d", ".java"};
@@ -489,4 +489,14 @@ const char *command_telling_word(const char *command, size_t *len)
     }
     *len = output ? output_len : file_len;
     return output ? output : file;
+}
+
+const char *command_telling_name(const char *command, size_t *len)
+{
+    size_t whole = 0, from;
+    const char *word = command_telling_word(command, &whole);
+    for (from = word ? whole : 0; from > 0 && word[from - 1] != '/';)
+        from--;
+    *len = whole - from;
+    return word && *len ? word + from : NULL;
 }

@@ -132,8 +132,9 @@ void others_share(struct out *out, const struct other_measure *other, double sam
  * have self times, entries of a graph have none. */
 void base_json(struct json *j, const struct baseline *base, uint32_t function, bool has_self);
 
-/* The word of a command line that tells it from others of the same program: a source file, else
- * what follows -o, else the first operand that looks like a file. NULL: none does. */
-const char *command_telling_word(const char *command, size_t *len);
+/* What a command line worked on, which tells it from others of the same program: a source file,
+ * else what follows -o, else the first operand that looks like a file; without its folder. NULL:
+ * none does. */
+const char *command_telling_name(const char *command, size_t *len);
 
 #endif

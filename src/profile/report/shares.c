@@ -14,6 +14,7 @@
  * rate is known. One pass over the rows. */
 #include "profile/report/writers.h"
 
+#include "base/map.h"
 #include "output/formats.h"
 #include "profile/report/report_header.h"
 
@@ -107,24 +108,35 @@ static void shares_text_process(struct out *out, const struct share_row *r)
                p->parent_pid, end);
 }
 
-/* Processes of one name are told apart by what their commands worked on. */
-static void shares_text_work(struct out *out, const struct shares *t, uint32_t row)
+/* Which rows share their name with another one. */
+static bool *shares_namesakes(const struct shares *t, struct arena *a)
 {
-    const struct share_row *r = &t->rows[row];
-    uint32_t other = 0;
-    size_t len = 0, folder;
-    while (other < t->len && (other == row || strcmp(t->rows[other].name, r->name)))
-        other++;
-    const char *command = other < t->len ? r->process->command : NULL;
-    const char *word = command ? command_telling_word(command, &len) : NULL;
-    for (folder = word ? len : 0; folder > 0 && word[folder - 1] != '/';)
-        folder--;
-    if (word && len > folder) {
-        struct arena scratch = {0};
-        out_str(out, " ... ");
-        text_name(out, arena_copy(&scratch, word + folder, len - folder));
-        arena_deinit(&scratch);
+    bool *has_namesake = ARENA_NEW(a, bool, t->len);
+    struct intern names = {0};
+    VEC(uint32_t) first = {0}; /* per name: the row that has it first */
+    for (uint32_t i = 0; i < t->len; i++) {
+        uint32_t number = intern_kept(&names, t->rows[i].name, strlen(t->rows[i].name));
+        if (number == first.len)
+            vec_push(&first, i);
+        else
+            has_namesake[i] = has_namesake[first.at[number]] = true;
     }
+    vec_free(&first);
+    intern_deinit(&names);
+    return has_namesake;
+}
+
+/* What the command of a process worked on: processes of one name are told apart by that. */
+static void shares_text_work(struct out *out, const struct share_row *r)
+{
+    struct arena scratch = {0};
+    size_t len = 0;
+    const char *work = r->process->command ? command_telling_name(r->process->command, &len) : NULL;
+    if (work) {
+        out_str(out, " ... ");
+        text_name(out, arena_copy(&scratch, work, len));
+    }
+    arena_deinit(&scratch);
 }
 
 /* One loop for the three kinds: what follows the amounts is of the kind's own, and its head says
@@ -152,6 +164,8 @@ void shares_text(struct out *out, const struct report_input *in)
         text_name(out, t->key);
         out_char(out, '\n');
     }
+    struct arena scratch = {0};
+    const bool *has_namesake = t->kind == SHARES_PROCESSES ? shares_namesakes(t, &scratch) : NULL;
     for (uint32_t i = 0; i < t->len; i++) {
         const struct share_row *r = &t->rows[i];
         shares_text_amounts(out, t, r->samples, style);
@@ -164,8 +178,8 @@ void shares_text(struct out *out, const struct report_input *in)
         else
             out_str(out, "  ");
         text_name(out, r->name);
-        if (t->kind == SHARES_PROCESSES)
-            shares_text_work(out, t, i);
+        if (has_namesake && has_namesake[i])
+            shares_text_work(out, r);
         if (t->kind == SHARES_PROCESSES && r->process->why_unseen) {
             out_str(out, "  (");
             text_name(out, r->process->why_unseen);
@@ -174,6 +188,7 @@ void shares_text(struct out *out, const struct report_input *in)
         out_char(out, '\n');
         shares_text_functions(out, t, r, names, limit, style);
     }
+    arena_deinit(&scratch);
     if (t->rest > 0) {
         shares_text_amounts(out, t, t->rest, style);
         out_printf(out, "%*s[unattributed]\n",

@@ -248,19 +248,28 @@ struct object *excerpts_open(const struct recording *r, uint32_t object,
     return opened;
 }
 
-/* Whether each function of `a` that lies where `b` has one is that. */
+/* Whether each function of `a` that begins where `b` has one is that. Functions of an excerpt do
+ * not overlap. */
 static bool excerpts_have_same(struct object *a, struct object *b)
 {
+    struct arena scratch = {0};
     size_t len, others;
     const struct object_symbol *functions = object_symbols(a, &len, NULL);
     const struct object_symbol *all = object_symbols(b, &others, NULL);
-    for (size_t i = 0; i < len; i++)
-        for (size_t k = 0; k < others; k++)
-            if (functions[i].address - all[k].address < all[k].size &&
-                (functions[i].address != all[k].address ||
-                 strcmp(functions[i].name, all[k].name) != 0))
-                return false;
-    return true;
+    struct keyed *order = ARENA_NEW(&scratch, struct keyed, others);
+    bool are_same = true;
+    for (size_t i = 0; i < others; i++)
+        order[i] = (struct keyed){all[i].address, map_value(i)};
+    sort_keyed(order, others);
+    for (size_t i = 0; are_same && i < len; i++) {
+        const struct object_symbol *f = &functions[i];
+        size_t behind = PARTITION_POINT(others, k, order[k].key <= f->address);
+        const struct object_symbol *other = behind ? &all[order[behind - 1].item] : NULL;
+        if (other && f->address - other->address < other->size)
+            are_same = f->address == other->address && !strcmp(f->name, other->name);
+    }
+    arena_deinit(&scratch);
+    return are_same;
 }
 
 static bool excerpts_agree(const struct recording *a, uint32_t object, const struct recording *b,
