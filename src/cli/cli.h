@@ -126,6 +126,7 @@ MUST_CHECK bool folders_above(const char *name, struct arena *a, struct err *e);
 struct source_options {
     struct sources_options sources;
     struct print_options print;
+    bool full_names;
 };
 
 /* A command on source lines, from its arguments to its report. */
@@ -180,10 +181,11 @@ extern const struct option_set read_set, /* struct profile_options: files of oth
         GROUP(terminal_set, TYPE, VIEW.print), GROUP(read_set, TYPE, VIEW.session.read)
 
 /* Of a struct source_options in a request. */
-#define SOURCE_GROUPS(TYPE, SOURCE)                                                         \
-    GROUP(source_set, TYPE, SOURCE.sources), GROUP(part_set, TYPE, SOURCE.sources.session), \
-        GROUP(demangle_set, TYPE, SOURCE.sources.session.no_demangle),                      \
-        FILE_GROUPS(TYPE, SOURCE.sources.session), GROUP(terminal_set, TYPE, SOURCE.print), \
+#define SOURCE_GROUPS(TYPE, SOURCE)                                                                \
+    GROUP(source_set, TYPE, SOURCE.sources), GROUP(part_set, TYPE, SOURCE.sources.session),        \
+        GROUP(demangle_set, TYPE, SOURCE.sources.session.no_demangle),                             \
+        GROUP(full_names_set, TYPE, SOURCE.full_names), FILE_GROUPS(TYPE, SOURCE.sources.session), \
+        GROUP(terminal_set, TYPE, SOURCE.print),                                                   \
         GROUP(read_set, TYPE, SOURCE.sources.session.read)
 
 /* Rows that fill a struct filter, for commands with words of their own for them. */

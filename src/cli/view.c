@@ -167,17 +167,16 @@ static bool view_operands(struct session_options *o, const struct command *self,
 
 /* Names are told apart, and shortened, among the functions that a report can have rows of: others
  * with the same name need no distinction. */
-static void view_prepare_names(struct session *s, const struct view_options *o)
+static void view_prepare_names(struct session *s, bool shows_all, bool has_short_names)
 {
     bool *is_shown = ARENA_NEW(&s->arena, bool, s->functions.len);
     for (uint32_t i = 0; i < s->functions.len; i++) {
         const struct graph_node *n = &s->graph.nodes[i];
-        is_shown[i] = o->rules.shows_all || o->session.adds_static || n->self > 0 ||
-                      n->children > 0 || n->calls || n->self_calls ||
+        is_shown[i] = shows_all || n->self > 0 || n->children > 0 || n->calls || n->self_calls ||
                       (s->summary.stacks && s->summary.stacks->inclusive[i] > 0);
     }
     names_tell_apart(&s->names, session_objects(s), is_shown);
-    if (view_has_short_names(o))
+    if (has_short_names)
         names_shorten(&s->names, is_shown);
 }
 
@@ -219,7 +218,8 @@ int view_run(const struct command *self, int argc, char **argv, const struct vie
         o->rules.filter = &o->filter;
         if (!job->rows_are_lines)
             filter_locate(&o->filter, &s.functions, session_objects(&s));
-        view_prepare_names(&s, o);
+        view_prepare_names(&s, o->rules.shows_all || o->session.adds_static,
+                           view_has_short_names(o));
         ok = view_report(&s, job, out, e);
     }
     session_close(&s);
@@ -268,6 +268,10 @@ int source_run(const struct command *self, int argc, char **argv, const struct s
         o->session.read.progress = NULL;
         progress_end(progress);
     }
+    if (ok)
+        view_prepare_names(&s.session, false,
+                           !job->options->print.format && !job->options->full_names &&
+                               !o->session.no_demangle);
     ok = ok && job->report(&s, job->request, out, e) && session_debug_is_whole(&s.session, e);
     sources_close(&s, o);
     return ok || end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;

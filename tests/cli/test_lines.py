@@ -332,7 +332,8 @@ class Options(Case):
         with tempfile.TemporaryDirectory() as folder:
             source, program = Path(folder) / "x.cc", Path(folder) / "x"
             source.write_text("#include <string>\n#include <vector>\nint main()\n{\n    std::vector<std::string> all;\n"
-                              "    for (volatile int i = 0; i < 300000; i = i + 1)\n        all.push_back(\"a text of some length\");\n}\n")
+                              "    for (volatile int i = 0; i < 3000000; i = i + 1) {\n        all.push_back(\"a text of some length\");\n"
+                              "        if (all.size() == 100)\n            all.clear();\n    }\n}\n")
             subprocess.run(["g++", "-O2", "-g", source, "-o", program], check=True)
             recording = Path(folder) / "r"
             self.assertEqual(monarc("run", "--no-report", "-o", recording, program).returncode, 0)
@@ -340,6 +341,10 @@ class Options(Case):
             self.assertRegex(text, r"into std::vector<std::string>::\w+ at")
             self.assertNotIn("std::allocator<char> >", text)
             self.assertIn("std::allocator<char> >", monarc("lines", "--inlines", "--all", "--full-names", recording).stdout.decode())
+            names = re.findall(r"(?m)^ *\.\.\.  in (.*)$", monarc("annotate", "-m0", "-C0", recording).stdout.decode())
+            self.assertTrue([name for name in names if name.startswith("std::string::")], names)
+            self.assertFalse([name for name in names if "std::allocator<char> >" in name or "basic_string<char" in name], names)
+            self.assertIn("std::allocator<char> >", monarc("annotate", "-m0", "-C0", "--full-names", recording).stdout.decode())
 
     def test_what_is_left_out_is_counted(self):
         everything = self.lines(self.path, self.gmon)["lines"]

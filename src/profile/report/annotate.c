@@ -222,7 +222,7 @@ static void annotate_print_instructions(struct out *out, const struct annotated 
  * the stops that an editor shows them at. Wide and combining characters count as one. */
 static void annotate_print_line(struct out *out, const struct annotated *t,
                                 const struct annotated_file *f, const struct annotated_line *line,
-                                const struct text_columns *layout)
+                                const struct text_columns *layout, struct names *names)
 {
     const struct source_row *r = line->row == NO_ROW ? NULL : &t->source->rows.at[line->row];
     const struct text_style *style = layout->style;
@@ -251,7 +251,7 @@ static void annotate_print_line(struct out *out, const struct annotated *t,
             out_printf(out, " [%zu more bytes]", line->text.len - shown);
     } else if (r && r->scope) {
         out_str(out, f->why ? "  (in " : "  (past the end of the file; in ");
-        text_name(out, r->scope);
+        text_linkage_name(out, names, r->scope);
         out_char(out, ')');
     }
     text_heat_off(out, style, share);
@@ -323,7 +323,7 @@ static void annotate_print_file(struct out *out, const struct annotated *t,
         const struct annotated_line *line = &t->lines.at[i];
         if (line->begins_region && !f->why)
             annotate_print_gap(out, t, line, layout, names, i == f->first);
-        annotate_print_line(out, t, f, line, layout);
+        annotate_print_line(out, t, f, line, layout, names);
         annotate_print_instructions(out, t, line, layout, names);
     }
 }

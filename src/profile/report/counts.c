@@ -23,7 +23,6 @@
 #include "profile/report/report_header.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Lines without a count are in none of these: it is not known whether they ran. */
 struct counts_totals {
@@ -215,12 +214,10 @@ static void put_place(struct out *out, const struct source_lines *s, const struc
     } else {
         out_str(out, "  (no line)");
     }
-    char *shown = names->style && linkage_name ? demangle(linkage_name, NULL) : NULL;
     if (linkage_name) {
         out_str(out, "  ");
-        text_name(out, shown ? shown : linkage_name);
+        text_linkage_name(out, names, linkage_name);
     }
-    free(shown);
     out_char(out, '\n');
 }
 
