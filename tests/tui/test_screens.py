@@ -207,6 +207,7 @@ class Screens(unittest.TestCase):
         before = {("main", 3): 30, ("helper", 1): 100, ("helper", 3): 200, ("never", 2): 70}
         (folder / "older.gmon").write_bytes(profile(cls.build(folder / "older", older), before, calls[:1]))
         cls.recording(folder, names)
+        (folder / "folded").write_text("main;work 500\nmain;idle 100\n")
         for at in folder.iterdir():
             os.utime(at, (MADE, MADE))
         for at in folder.glob("*.gmon"):
@@ -253,6 +254,10 @@ class Screens(unittest.TestCase):
         if os.environ.get("MONARC_UPDATE"):
             path.write_text(text)
         self.assertEqual(text.split("\n"), path.read_text().split("\n"))
+
+    def test_file_of_another_profiler(self):
+        """What has no lines whatever the program was compiled with is not to be compiled anew."""
+        self.screens("imported", ["folded"], ["", "3", "4"])
 
     def test_functions(self):
         """Orders there and back, columns that are hidden, chosen and left out, a search and a filter."""

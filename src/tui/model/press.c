@@ -166,6 +166,16 @@ static void press_show_line(struct tui *t)
         tui_show_line(t);
 }
 
+/* Files of other profilers may have no lines whatever the program was compiled with. */
+static void press_say_no_lines(struct tui *t)
+{
+    const struct session *s = t->whole ? &t->whole->session : NULL;
+    if (s && s->folder && recording_has_names_alone(&s->recorded.recording))
+        tui_say(t, "This file tells functions by their names alone, so it has no lines.");
+    else
+        tui_say(t, "The program has no line numbers; compile it with -g.");
+}
+
 /* From any view to the source of what is selected. The profile's place comes first, since debug
  * information knows the line of the code; coverage's is next. */
 static void press_open_source(struct tui *t)
@@ -185,7 +195,7 @@ static void press_open_source(struct tui *t)
         press_source_of_covered(t, tui_selected_covered(t)))
         return;
     if (t->now && !t->now->has_lines && !t->has_coverage)
-        tui_say(t, "The program has no line numbers; compile it with -g.");
+        press_say_no_lines(t);
     else
         tui_say(t, "No source line is known for this.");
 }
@@ -229,7 +239,7 @@ static void press_show_files(struct tui *t)
 {
     tui_need_sources(t);
     if (!t->sources.all.len)
-        tui_say(t, "The program has no line numbers; compile it with -g.");
+        press_say_no_lines(t);
     else
         tui_show(t, VIEW_FILES);
 }
