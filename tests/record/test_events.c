@@ -268,6 +268,7 @@ CASE(test_refusals)
         {"cpu-clock/period=99999/", "100000 ns or longer"},
         {"task-clock/period=1000/", "100000 ns or longer"},
         {"software/config=1,period=1000/", "100000 ns or longer"},
+        {"cpu-clock/period=150000/,task-clock/period=200000/", "11667 samples a second together"},
         {"sched:sched_nothing", "no such tracepoint"},
         {"sched:../sched/sched_switch", "not the name of"},
         {"sched:", "not the name of an event"},

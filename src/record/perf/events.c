@@ -236,11 +236,12 @@ static struct event_word events_next(struct event_word *rest, char *end)
     return w;
 }
 
-/* What follows from type and code; see the head of events.h for the periods. Clocks' periods are no
- * shorter than those of the highest --rate: a timer that rings more often stops the machine. */
+/* Of clocks: that of the highest --rate. A timer that rings more often stops the machine. */
+enum { SHORTEST_NS = 100 * 1000 };
+
+/* What follows from type and code; see the head of events.h for the periods. */
 static bool events_complete(struct event_choice *c, uint32_t rate, struct err *e)
 {
-    enum { SHORTEST_NS = 100 * 1000 };
     bool is_software = c->type == PERF_TYPE_SOFTWARE;
     c->is_clock = is_software && c->config <= PERF_COUNT_SW_TASK_CLOCK;
     c->unit = c->is_clock ? RECORDING_UNIT_NS : RECORDING_UNIT_COUNT;
@@ -255,6 +256,20 @@ static bool events_complete(struct event_choice *c, uint32_t rate, struct err *e
     if (is_software && c->in_kernel && c->user_only)
         return err_set(e, "it happens in the kernel alone: with :u none would be counted");
     return true;
+}
+
+/* The same of all clocks together, each of which interrupts the program. */
+static bool events_are_few(const struct event_list *l, struct err *e)
+{
+    double most = 1e9 / SHORTEST_NS, samples = 0;
+    for (size_t i = 0; i < l->choices.len; i++)
+        samples += l->choices.at[i].is_clock ? 1e9 / (double)l->choices.at[i].period : 0;
+    return samples <= most * (1 + 1e-9) ||
+           err_set(
+               e,
+               "the clocks in the list take %.0f samples a second together: %.0f are most; give "
+               "a lower --rate, or longer periods (cpu-clock/period=NS/)",
+               samples, most);
 }
 
 /* The name to show is what `name=` gives, else the event's own text, modifiers included. */
@@ -282,7 +297,7 @@ bool events_parse(const char *list, const char *root, uint32_t rate, struct even
             vec_push(&out->choices, c);
     } while (is_fine && end);
     arena_deinit(&scratch);
-    return is_fine;
+    return is_fine && events_are_few(out, e);
 }
 
 void events_deinit(struct event_list *l)
