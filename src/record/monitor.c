@@ -382,13 +382,12 @@ static bool monitor_attach(struct monitor *m, struct err *e)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-#define UNPLACED                                                                                 \
-    "CPU time of threads and processes too short to be sampled, or that ended unseen; a higher " \
-    "--rate sees more of it"
+#define UNPLACED "CPU time of threads and processes too short to be sampled, or that ended unseen"
 
-#define UNPLACED_ALONE                                                                          \
-    "CPU time before the first sample of the program and after the last; a higher --rate sees " \
-    "more of it"
+#define UNPLACED_ALONE "CPU time before the first sample of the program and after the last"
+
+/* Where the kernel lets it. */
+#define SEES_MORE "; a higher --rate sees more of it"
 
 #define LEFT_ALONE                                                                                \
     "what the programs that were left alone used just before they ended, and what they started; " \
@@ -452,7 +451,11 @@ static void monitor_account(const struct monitor *m, struct recording *out)
     if (is_little || m->perf.foreign || (is_ptrace && monitor_add_to_left(out, all - seen)))
         return;
     bool is_alone = out->processes.len == 1 && out->threads.len <= 1;
-    const char *cause = is_alone ? UNPLACED_ALONE : UNPLACED;
+    bool is_throttled = false;
+    for (size_t i = 0; i < out->losses.len; i++)
+        is_throttled |= out->losses.at[i].kind == RECORDING_LOST_THROTTLED;
+    const char *cause = is_throttled ? (is_alone ? UNPLACED_ALONE : UNPLACED)
+                                     : (is_alone ? UNPLACED_ALONE SEES_MORE : UNPLACED SEES_MORE);
     getrusage(RUSAGE_CHILDREN, &children);
     uint64_t switches = (uint64_t)children.ru_nvcsw + (uint64_t)children.ru_nivcsw;
     if (!is_ptrace && switches * A_SWITCH_NS >= (out->threads.len + 1) * A_THREAD_NS &&

@@ -17,6 +17,7 @@
 #include "session/recorded.h"
 
 #include "objfile/object.h"
+#include "profile/analysis/diagnosis.h"
 #include "profile/analysis/recording/excerpts.h"
 #include "profile/analysis/summary.h"
 #include "base/sort.h"
@@ -638,14 +639,14 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     bool is_inside = r->recording.method == RECORDING_METHOD_PROCESS;
     /* With fewer samples, the error of the largest function is about a fifth of it. */
     enum { FEW = 30 };
+    const char *more = recording_more_samples(&r->recording);
+    const char *maker = recording_is_import(&r->recording) ? "import" : "recorder";
     if (!r->weights.weight && r->recording.rate)
-        vec_push(&r->notes, "no samples were taken: run it for longer, or with a higher --rate");
+        vec_push(&r->notes, arena_printf(&r->arena, "no samples were taken: %s", more));
     else if (r->weights.taken && r->weights.effective < FEW)
         vec_push(&r->notes,
-                 arena_printf(&r->arena,
-                              "%" PRIu64 " sample%s little: run it for longer, or "
-                              "with a higher --rate",
-                              r->weights.taken, r->weights.taken == 1 ? " says" : "s say"));
+                 arena_printf(&r->arena, "%" PRIu64 " sample%s little: %s", r->weights.taken,
+                              r->weights.taken == 1 ? " says" : "s say", more));
     if (is_inside && !has_calls && program &&
         (!object_call_counter(program) && !object_mentions(program, "__cyg_profile_func_enter")))
         vec_push(&r->notes, "calls were not counted: the program is not compiled with -pg");
@@ -682,9 +683,9 @@ void recorded_take_notes(struct recorded *r, bool has_calls)
     for (size_t i = 0; i < r->recording.losses.len; i++) {
         const struct recording_loss *l = &r->recording.losses.at[i];
         if (l->kind == RECORDING_LOST_OTHER)
-            vec_push(&r->notes, l->ns ? arena_printf(&r->arena, "recorder: %s (%.3f s)", l->text,
+            vec_push(&r->notes, l->ns ? arena_printf(&r->arena, "%s: %s (%.3f s)", maker, l->text,
                                                      (double)l->ns / 1e9)
-                                      : arena_printf(&r->arena, "recorder: %s (%" PRIu64 ")",
+                                      : arena_printf(&r->arena, "%s: %s (%" PRIu64 ")", maker,
                                                      l->text, l->count));
     }
 }

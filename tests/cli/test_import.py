@@ -605,8 +605,10 @@ class Names(unittest.TestCase):
             for command in "lines", "annotate":
                 said = monarc(command, CORPUS / kind / "plain").stderr.decode()
                 self.assertIn("tells functions by their names alone", said)
+        self.assertIn("Note     import: costs by line", text)
+        self.assertIn("docs/import.md", doctor)
         for text in text, doctor:
-            self.assertNotRegex(text, "record with stacks|compile|--no-stacks|no longer exists|incomplete")
+            self.assertNotRegex(text, "record with stacks|compile|--no-stacks|no longer exists|incomplete|recorder|--rate")
 
     def test_names_of_javascript(self):
         """V8 tells kind, tier and place with a name; text has the name and the file, and both are found."""

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/corpus"))
 from make import leb, sidecar_file, signed  # noqa: E402
 from run_file import (CUT, DEEP, FAULT, FILE, GENERATED, KERNEL, KERNEL_UNSEEN, NO_TABLE, PERIOD,  # noqa: E402
-                      RECORDS, UNKNOWN, UNPLACED, UNSEEN, VDSO, WAIT, Run)
+                      RECORDS, THROTTLED, UNKNOWN, UNPLACED, UNSEEN, VDSO, WAIT, Run)
 
 MAIN, ALPHA, WORK, OPEN, PING, PONG, FACT = (0x401000, 0x401040, 0x401080, 0x4010e0, 0x401120, 0x401160,
                                             0x4011a0)
@@ -341,6 +341,21 @@ class Trees(Case):
         text = self.text("flat", "--force", "--by-process", self.write(run))
         shown = {int(pid): end for pid, end in re.findall(r"(?m) (\d+) +1 +(\S+) +cc1$", text)}
         self.assertEqual(shown, {pid: end for pid, (end, _) in ends.items()}, text)
+
+    def test_throttled(self):
+        """Where the kernel throttled sampling, no advice is to sample more often."""
+        run = Run("x")
+        demo = run.object(FILE, str(DEMO), low=0x401000, high=0x402000)
+        run.process(1, 0, demo, "demo")
+        run.thread(0, 1, "demo")
+        run.sample([(demo, MAIN)], 7)
+        folder = self.write(run)
+        self.assertIn("say little: run it for longer, or with a higher --rate", self.text("flat", "--force", folder))
+        run.losses += [(THROTTLED, 3, 0, "the kernel throttled sampling"), (UNPLACED, 0, 9 * PERIOD, "CPU time unseen")]
+        self.write(run, "throttled")
+        text = self.text("flat", "--force", "throttled") + self.text("doctor", "throttled", status=1)
+        self.assertIn("say little: run it for longer", text)
+        self.assertNotIn("higher --rate", text)
 
     def test_many_processes(self):
         """Time grows with their number, not with its square."""

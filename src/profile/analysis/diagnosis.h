@@ -39,6 +39,15 @@ void diagnosis_deinit(struct diagnosis *d);
 /* Errors first, otherwise in the order of discovery. */
 void diagnosis_sort(struct diagnosis *d);
 
+/* --- words about a recording, for notes as well ---------------------------------------------- */
+
+/* Whether it was made of another profiler's file. */
+bool recording_is_import(const struct recording *r);
+
+/* What gives more samples. A higher rate does not where the kernel throttled this one, and --rate
+ * is none of another profiler's options. */
+const char *recording_more_samples(const struct recording *r);
+
 /* The worst severity; false: there are no symptoms. */
 bool diagnosis_worst(const struct diagnosis *d, enum severity *worst);
 

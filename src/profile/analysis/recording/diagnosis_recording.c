@@ -239,6 +239,27 @@ static const struct loss_row LOSS_ROWS[RECORDING_LOSSES] = {
                               SEVERITY_NOTE},
 };
 
+bool recording_is_import(const struct recording *r)
+{
+    return recording_text(r, "perf") || r->method == RECORDING_METHOD_NONE ||
+           recording_has_names_alone(r);
+}
+
+static bool recording_is_throttled(const struct recording *r)
+{
+    bool is_throttled = false;
+    for (size_t i = 0; i < r->losses.len; i++)
+        is_throttled |= r->losses.at[i].kind == RECORDING_LOST_THROTTLED;
+    return is_throttled;
+}
+
+const char *recording_more_samples(const struct recording *r)
+{
+    return recording_is_import(r) || recording_is_throttled(r)
+               ? "run it for longer"
+               : "run it for longer, or with a higher --rate";
+}
+
 /* What the recorder itself says that it lost. Any loss of more than a twentieth of the CPU time
  * is a warning, whatever its kind usually is. */
 static void diagnosis_examine_losses(struct recording_examination *r)
@@ -251,12 +272,18 @@ static void diagnosis_examine_losses(struct recording_examination *r)
         bool is_large = l->ns && used > 0 && (double)l->ns / used > 1 - ACCOUNTED;
         if (!l->count && !l->ns)
             continue;
+        bool is_note = l->kind == RECORDING_LOST_OTHER && recording_is_import(recording);
+        const char *remedy = l->kind == RECORDING_LOST_UNPLACED && recording_is_throttled(recording)
+                                 ? "raise kernel.perf_event_max_sample_rate: the kernel throttled "
+                                   "this --rate, and a higher one would see more"
+                             : is_note ? "docs/import.md says what is taken of such a file"
+                                       : row->remedy;
         const char *amount = l->ns ? arena_printf(r->x.arena, "%.3f s", (double)l->ns / 1e9)
                                    : arena_printf(r->x.arena, "counted %" PRIu64, l->count);
-        report_symptom(&r->x, is_large ? SEVERITY_WARNING : row->severity, row->name,
-                       row->finding ? row->finding : l->text,
+        report_symptom(&r->x, is_large ? SEVERITY_WARNING : row->severity,
+                       is_note ? "import-note" : row->name, row->finding ? row->finding : l->text,
                        row->finding ? arena_printf(r->x.arena, "%s: %s", amount, l->text) : amount,
-                       row->remedy);
+                       remedy);
     }
 }
 
@@ -549,8 +576,11 @@ void diagnose_run(struct diagnosis *d, const struct recording_diagnosis_input *p
     }
     const struct recording_weights *w = r.p->weights;
     const char *evidence = arena_printf(r.x.arena, "%" PRIu64 " samples", w->taken);
-    const char *remedy = "run it for longer, or with a higher --rate; 'monarc merge' sums several "
-                         "runs: four times the samples halve the uncertainty";
+    const char *remedy =
+        arena_printf(r.x.arena,
+                     "%s; 'monarc merge' sums several runs: four times the samples "
+                     "halve the uncertainty",
+                     recording_more_samples(r.p->run->recording));
     if (!w->weight && r.p->run->recording->rate)
         report_symptom(&r.x, SEVERITY_WARNING, "no-samples", "nothing was sampled", evidence,
                        remedy);
