@@ -14,7 +14,6 @@
  *    operands --> coverage_session_open() --> result --> formats in files --> text --> gates
  *                                                       with --by-test: tests --> answers */
 #include "cli/cli.h"
-#include "cli/share.h"
 
 #include "base/file.h"
 #include "base/path.h"
@@ -427,74 +426,21 @@ static int cover_conclude(const struct cover *c, struct err *e)
     return EXIT_FINE;
 }
 
-/* As a rank of a job: adds up its part of the counters, those of ranks that died, and, as the
- * lowest rank that lives, opens the session with all sums. *is_open: this rank has the result. */
-static bool cover_open_shared(struct cover *c, struct share *s, struct coverage_sums *sums,
-                              bool *is_open, struct err *e)
-{
-    struct cover_options *o = (struct cover_options *)c->options;
-    const struct coverage_files *found = &c->session.files;
-    /* An object is solved and printed in the time that so many of its counters take to be read. */
-    enum { OBJECT_COUNTERS = 10 };
-    enum share_turn turn;
-    uint32_t part;
-    size_t first, len;
-    if (!coverage_session_find(&c->session, &o->session, e))
-        return false;
-    share_count(s, coverage_sums_inputs(found), OBJECT_COUNTERS * found->objects.len);
-    while ((turn = share_next(s, &part)) == SHARE_PART) {
-        share_slice(s, part, &first, &len);
-        if (!coverage_sums_write(found, &o->session.read, first, len, share_part(s, part), e))
-            return false;
-    }
-    *is_open = turn == SHARE_FINISH;
-    if (!*is_open)
-        return true;
-    const char **paths = ARENA_NEW(&o->arena, const char *, share_parts(s));
-    for (uint32_t i = 0; i < share_parts(s); i++)
-        paths[i] = share_part(s, i);
-    coverage_sums_read(sums, found, paths, share_parts(s));
-    o->session.read.sums = sums;
-    return coverage_session_open(&c->session, &o->session, e);
-}
-
-/* Beside which the ranks of a job share their work; "-": beside nothing, each does all. */
-static const char *cover_shared_output(const struct cover_options *o)
-{
-    for (size_t i = 0; i < o->outputs.len; i++)
-        if (strcmp(o->outputs.at[i].path, "-"))
-            return o->outputs.at[i].path;
-    return "-";
-}
-
 /* Opens, prints, concludes. The session is closed here whatever happened. */
-static int cover_show(struct cover_options *o, uint64_t hash, struct out *out, struct err *e)
+static int cover_show(struct cover_options *o, struct out *out, struct err *e)
 {
     struct cover c = {.options = o};
-    struct coverage_sums sums = {0};
-    struct share *share = NULL;
-    struct share_request shared = {.output = cover_shared_output(o), .hash = hash};
     int status = EXIT_BAD;
-    bool is_open = false;
     struct progress *progress = progress_start();
     o->session.read.progress = progress;
-    bool ok = share_begin(&share, &shared, e);
-    if (ok && share)
-        ok = cover_open_shared(&c, share, &sums, &is_open, e);
-    else if (ok)
-        ok = is_open = coverage_session_open(&c.session, &o->session, e);
+    bool ok = coverage_session_open(&c.session, &o->session, e);
     progress_end(progress);
-    if (ok && !is_open)
-        status = EXIT_FINE; /* another rank has the report */
-    if (ok && is_open) {
+    if (ok) {
         c.report = cover_report(o, &c.session, c.gates);
         if (cover_print(&c, out, e))
             status = cover_conclude(&c, e);
     }
-    if (share)
-        share_end(share, status != EXIT_BAD);
     coverage_session_close(&c.session);
-    coverage_sums_deinit(&sums);
     return status;
 }
 
@@ -743,7 +689,6 @@ static int cover_run(const struct command *self, int argc, char **argv, struct o
     struct cover_options o = {0};
     struct operands operands;
     int status = EXIT_BAD;
-    uint64_t hash = share_hash(argc, argv);
     memory_keep();
     cover_options_init(&o);
     enum options_end end = options_read(self, argc, argv, &o, &operands, out, e);
@@ -754,7 +699,7 @@ static int cover_run(const struct command *self, int argc, char **argv, struct o
         o.session.paths_len = operands.len;
         status = o.crosses                              ? cover_cross(&o, &operands, out, e)
                  : o.by_test || o.session.read.by_build ? cover_tests(&o, out, e)
-                                                        : cover_show(&o, hash, out, e);
+                                                        : cover_show(&o, out, e);
     }
     cover_options_deinit(&o);
     return status;

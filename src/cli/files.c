@@ -13,7 +13,6 @@
  *
  * An output is replaced only when it is complete, and may be one of the inputs. */
 #include "cli/cli.h"
-#include "cli/share.h"
 #include "coverage/format/format.h"
 #include "coverage/format/llvm.h"
 #include "coverage/report/coverage_report.h"
@@ -466,52 +465,11 @@ static int merge_files(struct merge_request *r, char *const *paths, size_t len, 
     return merge(r, paths, len, e) ? EXIT_FINE : EXIT_BAD;
 }
 
-/* For how many inputs the work at the end stands: a sum is as large as one of them, and there is
- * one for each part. That of recordings has the samples of all. But no part is without an input. */
-static size_t merge_ahead(char *const *paths, size_t inputs, size_t parts)
-{
-    enum { SAMPLES_SHARE = 16 };
-    size_t most = parts > 1 ? (inputs - parts) / (parts - 1) : 0;
-    size_t ahead = parts + (is_recording(paths[0]) ? inputs / SAMPLES_SHARE : 0);
-    return ahead < most ? ahead : most;
-}
-
-/* As a rank of a job: our part, those of ranks that died, and, as the lowest rank that lives, the
- * sum of all parts. What a part says that is no failure, the sum says again. */
-static int merge_shared(struct share *s, const struct merge_request *request, char *const *paths,
-                        size_t inputs, struct err *e)
-{
-    struct arena scratch = {0};
-    char **parts = ARENA_NEW(&scratch, char *, share_parts(s));
-    int status = EXIT_FINE, worst = EXIT_FINE;
-    enum share_turn turn;
-    uint32_t part;
-    for (uint32_t i = 0; i < share_parts(s); i++)
-        parts[i] = (char *)share_part(s, i);
-    share_count(s, inputs, merge_ahead(paths, inputs, share_parts(s)));
-    while ((turn = share_next(s, &part)) != SHARE_DONE) {
-        struct merge_request r = *request;
-        size_t first, len;
-        share_slice(s, part, &first, &len);
-        r.output = turn == SHARE_PART ? parts[part] : request->output;
-        status = turn == SHARE_PART ? merge_files(&r, paths + first, len, e)
-                                    : merge_files(&r, parts, share_parts(s), e);
-        worst = status > worst ? status : worst;
-        if (status == EXIT_BAD || turn == SHARE_FINISH)
-            break;
-    }
-    share_end(s, status != EXIT_BAD);
-    arena_deinit(&scratch);
-    return worst;
-}
-
 static int merge_run(const struct command *self, int argc, char **argv, struct out *out,
                      struct err *e)
 {
     struct merge_request r = {0};
     struct operands operands;
-    struct share *share = NULL;
-    uint64_t hash = share_hash(argc, argv);
     enum options_end end = options_read(self, argc, argv, &r, &operands, out, e);
     if (end != OPTIONS_READ)
         return end == OPTIONS_HELPED ? EXIT_FINE : EXIT_BAD;
@@ -522,11 +480,9 @@ static int merge_run(const struct command *self, int argc, char **argv, struct o
     struct llvm_inputs inputs = {0};
     int status = EXIT_BAD;
     bool ok = llvm_inputs_find(operands.at, operands.len, r.output, &inputs, e);
-    struct share_request shared = {r.output, inputs.at.at, inputs.at.len, hash};
     r.read.progress = r.llvm.progress = progress_start();
-    if (ok && share_begin(&share, &shared, e))
-        status = share ? merge_shared(share, &r, inputs.at.at, inputs.at.len, e)
-                       : merge_files(&r, inputs.at.at, inputs.at.len, e);
+    if (ok)
+        status = merge_files(&r, inputs.at.at, inputs.at.len, e);
     progress_end(r.read.progress);
     if (status != EXIT_BAD && inputs.left_out.len) {
         struct err said = *e;

@@ -43,12 +43,10 @@ static bool find_programs(struct coverage_session *s, const struct coverage_opti
 /* Looks at all operands, the current folder if there is none, then gives counters to objects. The
  * two messages answer the commonest mistakes: the wrong folder, and a program compiled without
  * --coverage. */
-bool coverage_session_find(struct coverage_session *s, const struct coverage_options *o,
-                           struct err *e)
+static bool find_files(struct coverage_session *s, const struct coverage_options *o, struct err *e)
 {
     static const char HERE[] = ".";
     struct find_rules rules = o->find;
-    s->has_files = true;
     /* With tests kept apart, which counters an object has decides what is read at all. */
     rules.trusts_names = !o->read.by_test && !o->read.only;
     progress_phase(o->read.progress, "looking for files", 0);
@@ -160,7 +158,7 @@ bool coverage_session_open(struct coverage_session *s, const struct coverage_opt
 {
     struct result_rules rules = o->result;
     struct project project;
-    if (!s->has_files && !coverage_session_find(s, o, e))
+    if (!find_files(s, o, e))
         return false;
     coverage_read(&s->files, &o->filter, &o->read, &s->reading);
     if (s->reading.is_wrong) {
@@ -336,12 +334,8 @@ static bool read_add_sum(struct worker *w, const struct coverage_object *object)
     struct object_pair *p = &w->pair;
     struct problems unsaid = {0};
     uint64_t counters = 0;
-    bool is_added = w->rules->sums &&
-                    coverage_sums_add(w->rules->sums, w->found,
-                                      (uint32_t)(object - w->found->objects.at), p, &counters);
-    bool is_fine = is_added || (!object->is_rfc && !w->rules->by_test);
-    counters = is_added ? counters : 0;
-    for (uint32_t i = is_added ? NONE : object->first_counters; i != NONE && is_fine;
+    bool is_fine = !object->is_rfc && !w->rules->by_test;
+    for (uint32_t i = object->first_counters; i != NONE && is_fine;
          i = w->found->counters.at[i].next) {
         const struct counters_file *file = &w->found->counters.at[i];
         if (!read_is_wanted(w, file->test))

@@ -166,20 +166,18 @@ void coverage_files_deinit(struct coverage_files *f);
 
 /* --- reading (coverage.c) --------------------------------------------------------------------- */
 
-struct coverage_sums;
 struct object_pair;
 
 /* What is read of the files that were found. */
 struct read_rules {
-    unsigned threads;                 /* 0: as many as there are */
-    bool leaves_unrun;                /* objects without counters */
-    bool repairs;                     /* damaged counts */
-    uint8_t instances;                /* enum instance_rule */
-    bool by_test;                     /* lines' counts are kept apart by test, too */
-    bool by_build;                    /* likewise by build: by program, or folder of notes */
-    const char *only;                 /* what this test counted alone; NULL: all */
-    const struct coverage_sums *sums; /* that others made of counters; NULL: of none */
-    struct progress *progress;        /* told what is done; NULL: nobody is */
+    unsigned threads;          /* 0: as many as there are */
+    bool leaves_unrun;         /* objects without counters */
+    bool repairs;              /* damaged counts */
+    uint8_t instances;         /* enum instance_rule */
+    bool by_test;              /* lines' counts are kept apart by test, too */
+    bool by_build;             /* likewise by build: by program, or folder of notes */
+    const char *only;          /* what this test counted alone; NULL: all */
+    struct progress *progress; /* told what is done; NULL: nobody is */
 };
 
 /* Tables of the threads, still apart, and what reading met. Numbers are of files, or of
@@ -203,43 +201,6 @@ void coverage_read_llvm(const struct coverage_files *found, const struct source_
 void coverage_read(const struct coverage_files *found, const struct source_filter *filter,
                    const struct read_rules *rules, struct coverage_reading *out);
 void coverage_reading_deinit(struct coverage_reading *r);
-
-/* --- counters that several processes add up (coverage_sums.c) --------------------------------- */
-
-/* A sum in a file: of `len` of an object's counters, from `first` on. */
-struct coverage_sum {
-    uint32_t object, part;
-    size_t at; /* in the part's bytes */
-    uint64_t first, len, hash;
-};
-
-/* All of them, by object: the sums of object i are order[first[i]] to order[first[i + 1] - 1]. */
-struct coverage_sums {
-    struct arena arena;
-    struct file_buffer *parts;
-    uint32_t len;
-    VEC(struct coverage_sum) sums;
-    const struct keyed *order;
-    uint32_t *first;
-};
-
-/* How many counters there are to be added up, after all were found. */
-uint64_t coverage_sums_inputs(const struct coverage_files *found);
-
-/* Adds up those from `first` on, and writes the sums to a file. */
-MUST_CHECK bool coverage_sums_write(const struct coverage_files *found,
-                                    const struct read_rules *rules, uint64_t first, uint64_t len,
-                                    const char *path, struct err *e);
-
-/* Such files, into a zeroed *s. What cannot be used of them is left out. */
-void coverage_sums_read(struct coverage_sums *s, const struct coverage_files *found,
-                        const char *const *paths, uint32_t len);
-
-/* The sum of all counters of an object, into p->sum, and their number; false: not all were added
- * up. */
-bool coverage_sums_add(const struct coverage_sums *s, const struct coverage_files *found,
-                       uint32_t object, struct object_pair *p, uint64_t *counters);
-void coverage_sums_deinit(struct coverage_sums *s);
 
 /* --- the project (coverage_sources.c) --------------------------------------------------------- */
 
@@ -294,12 +255,7 @@ struct coverage_session {
     struct patch patch;
     struct patch_coverage diff; /* of the patch, if there is one */
     const char *root;           /* sources below it are shown without it */
-    bool has_files;
 };
-
-/* Finds the files, into a zeroed *s; coverage_session_open() does that first if it was not done. */
-MUST_CHECK bool coverage_session_find(struct coverage_session *s, const struct coverage_options *o,
-                                      struct err *e);
 
 /* Into a zeroed *s. What cannot be used is among reading.problems; false if nothing is there, or
  * the patch cannot be read. coverage_session_close() after failure, too. */
