@@ -194,8 +194,6 @@ struct scope {
     bool is_inlined;
     bool is_linkage; /* the name is one of the symbol table, so far as the language tells */
     bool is_named;   /* name, is_linkage and the numbers are known */
-    bool is_looked_up;
-    const char *looked_up; /* where is_looked_up: what compilers look the function up by */
 };
 
 /* What entries say of functions, as they say it. */
@@ -358,14 +356,6 @@ uint32_t units_find(struct units *u, uint64_t address, struct line_table **table
 /* The name a function goes by: its linkage name, else the symbol where it starts, else its name in
  * the source, else NULL. */
 const char *frame_function(struct object *o, struct scopes *s, uint32_t scope);
-
-/* --- names that debug information leaves out: mangle.c ---------------------------------------- */
-
-/* The linkage name that g++ gave the function of which an entry is a copy, made of its parents and
- * parameters; NULL: not known, or not by g++. *made is NULL before, and holds the names. */
-struct mangler;
-const char *mangled_name(struct mangler **made, const Dwarf_Die *instance);
-void mangler_free(struct mangler *m); /* NULL is fine */
 
 /* ---- Units that `-gsplit-dwarf` split off: what is left of one in the program, where the rest is,
  * its entries, its functions.

@@ -73,7 +73,6 @@ void object_close(struct object *o)
     units_free(o->units);
     split_files_free(o->split);
     nearest_free(o->nearest);
-    mangler_free(o->mangler);
     image_close(&o->mini);
     image_close(&o->debug);
     image_close(&o->self);

@@ -391,22 +391,6 @@ struct positions {
     void *context;
 };
 
-/* Compilers look functions up by their linkage names, also where debug information has none: of the
- * name in the source, one is made. */
-static const char *position_function(struct object *o, struct scopes *s, uint32_t scope)
-{
-    struct scope *named = &s->scopes.at[scope];
-    if (named->is_looked_up)
-        return named->looked_up;
-    named->is_looked_up = true;
-    const char *name = frame_function(o, s, scope);
-    bool is_plain = named->is_inlined && named->die.cu && !s->has_plain_names && name &&
-                    strncmp(name, "_Z", 2) != 0;
-    const char *made = is_plain ? mangled_name(&o->mangler, &named->die) : NULL;
-    named->looked_up = made ? made : name;
-    return named->looked_up;
-}
-
 /* From the innermost function outwards: each call's place is in the function around it. The tables
  * are those of the unit that the walk is in, and so in memory. */
 static void positions_visit_row(const struct object_place *place, void *context)
@@ -423,7 +407,7 @@ static void positions_visit_row(const struct object_place *place, void *context)
     uint32_t scope = place->inlining;
     while (s && scope != NO_SCOPE && position.len < MOST_POSITION_FRAMES) {
         bool is_inlined = s->scopes.at[scope].is_inlined;
-        frame.function = position_function(p->o, s, scope);
+        frame.function = frame_function(p->o, s, scope);
         frame.declared = scope_declared(s, scope);
         frames[position.len++] = frame;
         if (!is_inlined)

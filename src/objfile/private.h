@@ -131,7 +131,6 @@ struct object {
     struct err unread;          /* the first file of its debug information that is hidden */
     const char *debug_path;     /* of `debug`, once it is found */
     struct nearest *nearest;    /* through nearest_symbol() */
-    struct mangler *mangler;    /* through mangled_name() */
     struct excerpt *excerpt;    /* of an object over an excerpt; NULL: over a file */
     bool debug_sought, mini_sought;
     struct object_section *sections;
