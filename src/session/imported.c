@@ -1,4 +1,13 @@
-/* Telling files of other profilers from programs and profiles, and reading them. */
+/* Telling files of other profilers from programs and profiles, and reading them.
+ *
+ * The first 64 kB decide which format a file has (importer_of()): each format has its magic number
+ * or its first words there, and text that no format knows is none of them. So it costs one read to
+ * ask about an operand that is a program. The file is then read whole, by its format's reader.
+ *
+ * `perf record --threads` writes a folder: `data` has the header, the attributes and what tasks
+ * did, data.0, data.1 and so on have the samples of one buffer each. They are one recording, and
+ * the reader of perf.data merges the streams by time. A gap in the numbers means that a file is
+ * missing, and is an error: its samples would be missing from every report without a word. */
 #include "session/imported.h"
 
 #include "base/file.h"
@@ -55,7 +64,7 @@ struct perf_folder {
     VEC(struct perf_data_stream) streams;
 };
 
-/* How many files data.N there are. */
+/* How many files data.N there are, whatever their numbers. */
 static size_t perf_folder_count(const char *path)
 {
     size_t len = 0;
